@@ -1,0 +1,99 @@
+/**
+ * Bundles every entry point with esbuild into `dist/<key>/`, where the key is a digest of the sources' paths, sizes and
+ * times. A directory appears by rename, whole or not at all: commands may build at the same moment, and a stack
+ * that is running keeps the code it was started with.
+ */
+const { createHash } = require("node:crypto");
+const fs = require("node:fs");
+const path = require("node:path");
+
+const root = path.resolve(__dirname, "..");
+const sourceFolders = ["core", "adapters", "lambdas", "trainer-container", "local", "client", "cli", "state-machines"];
+const kept = 4;
+
+function* sourceFiles(folder) {
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+    const full = path.join(folder, entry.name);
+    if (entry.isDirectory()) {
+      if (entry.name !== "node_modules") yield* sourceFiles(full);
+    } else if (/\.(ts|json|yaml)$/.test(entry.name)) yield full;
+  }
+}
+
+function sourceKey() {
+  const hash = createHash("sha256");
+  hash.update(fs.readFileSync(__filename));
+  hash.update(fs.readFileSync(path.join(root, "package-lock.json")));
+  for (const folder of sourceFolders) {
+    for (const file of [...sourceFiles(path.join(root, folder))].sort()) {
+      const stat = fs.statSync(file);
+      hash.update(`${path.relative(root, file)}\0${stat.size}\0${stat.mtimeMs}\n`);
+    }
+  }
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** Entry points: output name without ending → source file. */
+function entryPoints() {
+  const entries = {
+    cli: "cli/main.ts",
+    stack: "local/main.ts",
+    "lambda-runtime": "local/lambda/runtime.ts",
+    "batch-host": "local/batch/host.ts",
+    trainer: "trainer-container/main.ts",
+    "collective-worker": "trainer-container/collective/worker.ts",
+    "prefetch-worker": "trainer-container/data/prefetch-worker.ts",
+  };
+  for (const name of fs.readdirSync(path.join(root, "lambdas"))) {
+    entries[`lambdas/${name}`] = `lambdas/${name}/handler.ts`;
+  }
+  return Object.fromEntries(Object.entries(entries).filter(([, file]) => fs.existsSync(path.join(root, file))));
+}
+
+/** Builds when the sources have changed since the last build; returns the directory of the bundles. */
+function ensureBuild() {
+  const dist = path.join(root, "dist");
+  const out = path.join(dist, sourceKey());
+  if (fs.existsSync(out)) return out;
+  const temporary = `${out}.tmp-${process.pid}`;
+  require("esbuild").buildSync({
+    absWorkingDir: root,
+    entryPoints: entryPoints(),
+    outdir: temporary,
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    format: "cjs",
+    sourcemap: true,
+    logLevel: "error",
+    legalComments: "none",
+    // Native addons and TensorFlow.js keep their files (and their one instance) in node_modules.
+    external: ["@duckdb/*", "classic-level", "@tensorflow/*", "esbuild", "dynalite", "aws-cdk-lib"],
+  });
+  fs.cpSync(path.join(root, "state-machines"), path.join(temporary, "state-machines"), { recursive: true });
+  try {
+    fs.renameSync(temporary, out);
+  } catch (error) {
+    fs.rmSync(temporary, { recursive: true, force: true });
+    if (!fs.existsSync(out)) throw error; // another process built the same key first
+  }
+  removeOld(dist, out);
+  return out;
+}
+
+function removeOld(dist, current) {
+  const old = fs
+    .readdirSync(dist)
+    .map((name) => path.join(dist, name))
+    .filter((directory) => directory !== current)
+    .map((directory) => ({ directory, time: fs.statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+    .sort((a, b) => b.time - a.time)
+    .slice(kept);
+  const hourAgo = Date.now() - 3_600_000;
+  for (const { directory, time } of old) {
+    if (time < hourAgo) fs.rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+module.exports = { ensureBuild, root };
+if (require.main === module) process.stdout.write(`${ensureBuild()}\n`);
