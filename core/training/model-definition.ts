@@ -1,0 +1,62 @@
+/**
+ * What a run trains: one of the built-in models, or a user's module. Every definition becomes one layers model whose
+ * output is *logits* (classification, binary) or values (regression); the loss is taken from logits, and the final
+ * softmax or sigmoid is applied at prediction only.
+ */
+
+/** `classification`: one of `outputs` classes. `binary`: one logit per row. `regression`: `outputs` real values. */
+export type Task = "classification" | "binary" | "regression";
+
+export type Activation = "relu" | "relu6" | "elu" | "selu" | "tanh" | "sigmoid" | "linear";
+
+interface ModelShape {
+  /** Shape of one row, without the batch dimension: `[784]`, `[28, 28, 1]`. */
+  readonly inputShape: readonly number[];
+  /** Classes (classification), 1 (binary), or values per row (regression). */
+  readonly outputs: number;
+  readonly task: Task;
+}
+
+/** Dense layers; an input of higher rank is flattened. */
+export interface MlpDefinition extends ModelShape {
+  readonly type: "mlp";
+  /** Units of each hidden layer; empty for a linear model. */
+  readonly hidden: readonly number[];
+  /** Default `relu`. */
+  readonly activation?: Activation;
+  /** Share of each hidden layer's units dropped in training, in [0, 1). Default 0. */
+  readonly dropout?: number;
+}
+
+/**
+ * Blocks of convolution (stride 1, `same` padding), activation and 2×2 max-pooling, then dense layers.
+ * `inputShape` is `[height, width]` (one channel) or `[height, width, channels]`.
+ */
+export interface CnnDefinition extends ModelShape {
+  readonly type: "cnn";
+  /** Filters of each convolution block. */
+  readonly filters: readonly number[];
+  /** Side of the square kernel, odd. Default 3. */
+  readonly kernelSize?: number;
+  readonly hidden: readonly number[];
+  readonly activation?: Activation;
+  /** Applied after each hidden dense layer. */
+  readonly dropout?: number;
+}
+
+/**
+ * A user's module. Its functions are opaque here: core knows no tensors. The engine checks what they return.
+ * They must be synchronous: the seeded `Math.random` holds for one uninterrupted call.
+ */
+export interface ModuleDefinition extends ModelShape {
+  readonly type: "module";
+  /** Called with a `ModelContext`; returns a `tf.LayersModel`. */
+  readonly factory: (context: never) => unknown;
+  /** `(labels, outputs)` → mean loss (scalar) or loss of each row (`[rows]`). Default: by task. */
+  readonly loss?: (labels: never, outputs: never) => unknown;
+  /** Name → `(labels, outputs)` → mean over the rows (scalar). */
+  readonly metrics?: Readonly<Record<string, (labels: never, outputs: never) => unknown>>;
+  readonly hyperparameters?: Readonly<Record<string, unknown>>;
+}
+
+export type ModelDefinition = MlpDefinition | CnnDefinition | ModuleDefinition;

@@ -1,0 +1,61 @@
+/**
+ * The numerics record of a run: everything outside code, data and seed that decides the bits of its weights. Two runs of
+ * one commit, dataset version and seed are promised to be identical only where `numericsDifferences` finds nothing.
+ */
+
+export type BackendName = "native" | "wasm";
+
+export interface NumericsRecord {
+  readonly backend: BackendName;
+  readonly device: "cpu" | "gpu";
+  /** Library → version, e.g. `{"tfjs-core": "4.22.0", "tensorflow": "2.21.0"}`. */
+  readonly libraries: Readonly<Record<string, string>>;
+  /** Threads of one kernel, and kernels side by side. Sums may split by thread count, so both count. */
+  readonly threads: { readonly intraOp: number; readonly interOp: number };
+  readonly cpu: { readonly model: string; readonly features: readonly string[] };
+  readonly gpu?: { readonly model: string; readonly driver: string };
+  /** Switches that choose kernels, e.g. `{"simd": "on"}`, `{"tf32": "off", "deterministicOps": "on"}`. */
+  readonly switches: Readonly<Record<string, string>>;
+  readonly node: string;
+  readonly platform: string;
+  readonly arch: string;
+}
+
+export interface NumericsDifference {
+  readonly field: string;
+  readonly left: string;
+  readonly right: string;
+}
+
+/**
+ * Fields that decide bits, as `path → value`. WebAssembly computes the same on every processor of an architecture, so
+ * the CPU is left out there; the native library picks kernels by CPU features, or runs on the GPU named.
+ */
+export function numericsIdentity(record: NumericsRecord): Readonly<Record<string, string>> {
+  const identity: Record<string, string> = {
+    backend: record.backend,
+    device: record.device,
+    "threads.intraOp": String(record.threads.intraOp),
+    "threads.interOp": String(record.threads.interOp),
+    platform: record.platform,
+    arch: record.arch,
+  };
+  for (const [name, version] of Object.entries(record.libraries)) identity[`libraries.${name}`] = version;
+  for (const [name, value] of Object.entries(record.switches)) identity[`switches.${name}`] = value;
+  if (record.backend === "native") identity["cpu.features"] = [...record.cpu.features].sort().join(" ");
+  if (record.gpu) {
+    identity["gpu.model"] = record.gpu.model;
+    identity["gpu.driver"] = record.gpu.driver;
+  }
+  return Object.fromEntries(Object.entries(identity).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Why two records do not promise identical weights; empty when they do. */
+export function numericsDifferences(left: NumericsRecord, right: NumericsRecord): readonly NumericsDifference[] {
+  const a = numericsIdentity(left);
+  const b = numericsIdentity(right);
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])]
+    .sort()
+    .filter((field) => a[field] !== b[field])
+    .map((field) => ({ field, left: a[field] ?? "absent", right: b[field] ?? "absent" }));
+}
