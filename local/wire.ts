@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** An answer that an AWS service gives to a request that it refuses. `code` is the exception's name in the service's model. */
+export class ServiceError extends Error {
+  override readonly name: string = "ServiceError";
+
+  constructor(
+    readonly code: string,
+    readonly httpStatus: number,
+    message: string,
+    /** Further members of the exception's shape, e.g. Lambda's `Type` and `Reason`. */
+    readonly fields: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(message);
+  }
+
+  get retryable(): boolean {
+    return this.httpStatus >= 500 || this.httpStatus === 429;
+  }
+}
+
+export class BodyTooLarge extends Error {
+  constructor(readonly limit: number) {
+    super(`The request body is larger than ${limit} bytes, the limit of this operation. Send a reference instead.`);
+  }
+}
+
+/** The whole request body. Throws `BodyTooLarge` past `limit` bytes, having read (and dropped) the rest. */
+export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    // Going on reading lets the client finish its write and read the answer, instead of a reset connection.
+    if (size <= limit) chunks.push(chunk);
+  }
+  if (size > limit) throw new BodyTooLarge(limit);
+  return Buffer.concat(chunks, size);
+}
+
+/** A JSON object of a request; an empty body is an empty object. Throws `invalid` when it is anything else. */
+export function parseObject(body: Buffer, invalid: (message: string) => Error): Record<string, unknown> {
+  if (body.length === 0) return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString("utf8"));
+  } catch (error) {
+    throw invalid(`The request body is not JSON: ${(error as Error).message}`);
+  }
+  if (!isObject(value)) throw invalid("The request body must be a JSON object.");
+  return value;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  contentType = "application/json",
+): void {
+  const text = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, { "content-type": contentType, "content-length": text.length });
+  response.end(text);
+}
+
+/**
+ * Sends an error so that both JSON protocols understand it: REST-JSON reads the name from the header, JSON 1.x from `__type`.
+ * `messageMember` is how the service's model spells the member.
+ */
+export function sendError(
+  response: ServerResponse,
+  error: ServiceError,
+  messageMember: "message" | "Message" = "message",
+  contentType = "application/json",
+): void {
+  response.setHeader("x-amzn-errortype", error.code);
+  const body = { __type: error.code, [messageMember]: error.message, ...error.fields };
+  sendJson(response, error.httpStatus, body, contentType);
+}

@@ -1,0 +1,123 @@
+import { request as httpRequest, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createFront, serviceName } from "../../../local/front";
+import type { Service } from "../../../local/service";
+import { sendJson } from "../../../local/wire";
+
+const signed = (service: string) =>
+  `AWS4-HMAC-SHA256 Credential=AK/20260101/us-east-1/${service}/aws4_request, SignedHeaders=host, Signature=00`;
+
+describe("serviceName", () => {
+  const cases: readonly [string, { url?: string; headers: Record<string, string> }, string | undefined][] = [
+    ["signature scope", { headers: { authorization: signed("batch") } }, "batch"],
+    [
+      "SigV4a scope, which has no region",
+      { headers: { authorization: "AWS4-ECDSA-P256-SHA256 Credential=AK/20260101/s3/aws4_request, Signature=00" } },
+      "s3",
+    ],
+    [
+      "presigned query",
+      { url: "/b/k?X-Amz-Credential=AK%2F20260101%2Fus-east-1%2Fs3%2Faws4_request", headers: {} },
+      "s3",
+    ],
+    ["old presigned query", { url: "/b/k?AWSAccessKeyId=AK&Signature=x&Expires=1", headers: {} }, "s3"],
+    ["target", { headers: { "x-amz-target": "DynamoDB_20120810.GetItem" } }, "dynamodb"],
+    ["target of events", { headers: { "x-amz-target": "AWSEvents.PutEvents" } }, "events"],
+    [
+      "the signature goes before the target",
+      { headers: { authorization: signed("logs"), "x-amz-target": "AWSEvents.X" } },
+      "logs",
+    ],
+    ["nothing", { url: "/bucket/key", headers: {} }, undefined],
+    ["a bearer token", { headers: { authorization: "Bearer abc" } }, undefined],
+  ];
+  it.each(cases)("%s", (_, request, expected) => {
+    expect(serviceName({ url: "/", ...request })).toBe(expected);
+  });
+});
+
+describe("front", () => {
+  let server: Server;
+  let base: string;
+  const echo = (signingName: string, handle: Service["handle"]): Service => ({
+    signingName,
+    handle,
+    close: async () => {},
+  });
+
+  beforeAll(async () => {
+    server = createFront([
+      echo("batch", async (_, response) => sendJson(response, 200, { from: "batch" })),
+      echo("lambda", async () => {
+        throw new Error("boom");
+      }),
+      echo("s3", async () => {
+        throw new Error("<boom>");
+      }),
+      echo("logs", async (_, response) => {
+        response.writeHead(200, { "content-length": 10 });
+        response.write("half");
+        throw new Error("boom");
+      }),
+    ]);
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    jest.spyOn(process.stderr, "write").mockReturnValue(true);
+  });
+  afterAll(async () => {
+    jest.restoreAllMocks();
+    await new Promise((done) => {
+      server.close(done);
+      server.closeAllConnections();
+    });
+  });
+  const call = (service: string, path = "/") => fetch(base + path, { headers: { authorization: signed(service) } });
+
+  it("hands a request to its service and stamps it with a request id", async () => {
+    const response = await call("batch");
+    expect(await response.json()).toEqual({ from: "batch" });
+    expect(response.headers.get("x-amzn-requestid")).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it("answers health without a signature", async () => {
+    const response = await fetch(`${base}/_ringmaster/health`);
+    expect(await response.json()).toEqual({ status: "ok", services: ["batch", "lambda", "s3", "logs"] });
+  });
+
+  it("names a service that is not there, as an error that no SDK retries", async () => {
+    const response = await call("sqs");
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ message: expect.stringContaining("'sqs'") });
+  });
+
+  it("refuses a request that names no service", async () => {
+    const response = await fetch(`${base}/bucket/key`);
+    expect(response.status).toBe(403);
+    expect(response.headers.get("x-amzn-errortype")).toBe("MissingAuthenticationToken");
+  });
+
+  it("turns an unexpected exception into a 500 of JSON, or XML for S3, and goes on", async () => {
+    const json = await call("lambda");
+    expect(json.status).toBe(500);
+    expect(await json.json()).toMatchObject({ __type: "InternalFailure" });
+    const xml = await call("s3");
+    expect(xml.status).toBe(500);
+    expect(await xml.text()).toContain("<Code>InternalError</Code>");
+    expect((await call("batch")).status).toBe(200);
+  });
+
+  it("cuts the connection when an answer breaks half way", async () => {
+    await expect(call("logs").then((response) => response.text())).rejects.toThrow();
+    expect((await call("batch")).status).toBe(200);
+  });
+
+  it("takes headers of 32 KB", async () => {
+    const status = await new Promise((resolve, reject) => {
+      const headers = { authorization: signed("batch"), "x-amz-meta-long": "m".repeat(32_000) };
+      httpRequest(base, { headers }, (response) => resolve(response.resume().statusCode))
+        .on("error", reject)
+        .end();
+    });
+    expect(status).toBe(200);
+  });
+});
