@@ -1,0 +1,62 @@
+/**
+ * The root of every error that a user may see. Each domain has its own small tree in its `errors.ts`.
+ *
+ * The message says what was wrong, with which value, by which rule, and what to do next.
+ */
+export class RingmasterError extends Error {
+  /** Stable, machine-readable: `DATASET_NOT_FOUND`. */
+  readonly code: string;
+  readonly httpStatus: number;
+  /** Whether the same request may succeed later without a change. */
+  readonly retryable: boolean;
+  /** Structured evidence: the offending values, all problems found, … */
+  readonly details: unknown;
+
+  constructor(
+    message: string,
+    options: {
+      readonly code: string;
+      readonly httpStatus: number;
+      readonly retryable?: boolean;
+      readonly details?: unknown;
+      readonly cause?: unknown;
+    },
+  ) {
+    super(message, { cause: options.cause });
+    this.name = new.target.name;
+    this.code = options.code;
+    this.httpStatus = options.httpStatus;
+    this.retryable = options.retryable ?? false;
+    this.details = options.details;
+  }
+}
+
+/** One problem in a document that a person wrote: where it is, what stands there, and which rule it breaks. */
+export interface Problem {
+  /** Dotted path, e.g. `hyperparameters.learningRate`; empty for the whole document. */
+  readonly path: string;
+  /** The offending value; absent where something is missing. */
+  readonly value?: unknown;
+  readonly rule: string;
+  /** 1-based line in the file, where it is known. */
+  readonly line?: number;
+}
+
+/** Input that breaks its schema; carries every problem at once. */
+export class InvalidInputError extends RingmasterError {
+  declare readonly details: { readonly problems: readonly Problem[] };
+  constructor(what: string, problems: readonly Problem[], cause?: unknown) {
+    super(`${what}: ${problems.map(describeProblem).join("; ")}`, {
+      code: "INVALID_INPUT",
+      httpStatus: 400,
+      details: { problems },
+      cause,
+    });
+  }
+}
+
+export function describeProblem(problem: Problem): string {
+  const at = problem.line === undefined ? "" : `line ${problem.line}: `;
+  const value = problem.value === undefined ? "" : ` is ${JSON.stringify(problem.value)}, but`;
+  return `${at}${problem.path || "(document)"}${value} ${problem.rule}`;
+}

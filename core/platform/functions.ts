@@ -1,0 +1,44 @@
+/** The Lambda functions: the one list that `infra/` deploys, `local/` serves and the state machines name. */
+export interface FunctionDefinition {
+  /** Folder under `lambdas/`, and the function's name behind the prefix: `ringmaster-validate-dataset`. */
+  readonly name: FunctionName;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+  /** Native or large packages that the bundle leaves outside. */
+  readonly externals: readonly ("duckdb" | "tfjs")[];
+}
+
+export type FunctionName =
+  | "api"
+  | "validate-dataset"
+  | "prepare-features"
+  | "launch-training"
+  | "finish-training"
+  | "evaluate"
+  | "register-model"
+  | "evaluate-gates"
+  | "request-approval"
+  | "promote"
+  | "conclude-run"
+  | "ingest-metrics"
+  | "reconcile-runs";
+
+export const functions: readonly FunctionDefinition[] = [
+  { name: "api", timeoutSeconds: 29, memoryMb: 1024, externals: [] },
+  { name: "validate-dataset", timeoutSeconds: 900, memoryMb: 3008, externals: ["duckdb"] },
+  { name: "prepare-features", timeoutSeconds: 900, memoryMb: 3008, externals: ["duckdb"] },
+  { name: "launch-training", timeoutSeconds: 60, memoryMb: 512, externals: [] },
+  { name: "finish-training", timeoutSeconds: 60, memoryMb: 512, externals: [] },
+  { name: "evaluate", timeoutSeconds: 900, memoryMb: 3008, externals: ["tfjs"] },
+  { name: "register-model", timeoutSeconds: 60, memoryMb: 512, externals: [] },
+  { name: "evaluate-gates", timeoutSeconds: 60, memoryMb: 512, externals: [] },
+  { name: "request-approval", timeoutSeconds: 60, memoryMb: 512, externals: [] },
+  { name: "promote", timeoutSeconds: 60, memoryMb: 512, externals: [] },
+  { name: "conclude-run", timeoutSeconds: 60, memoryMb: 512, externals: [] },
+  { name: "ingest-metrics", timeoutSeconds: 30, memoryMb: 512, externals: [] },
+  { name: "reconcile-runs", timeoutSeconds: 60, memoryMb: 512, externals: [] },
+];
+
+export function functionNameIn(prefix: string, name: FunctionName): string {
+  return `${prefix}-${name}`;
+}

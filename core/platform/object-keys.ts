@@ -1,0 +1,18 @@
+/** Every key in the bucket is made here. Names are deterministic; content lives under `cas/`, names point into it. */
+export const objectKeys = {
+  /** Anything content-addressed: shards, index files, tensors, reports. */
+  content: (sha256: string): string => `cas/sha256/${sha256}`,
+  datasetManifest: (name: string, version: number): string => `datasets/${name}/versions/${version}/manifest.json`,
+  /** A materialised feature set, by the digest of what it was made from. */
+  featureManifest: (inputHash: string): string => `features/${inputHash}/manifest.json`,
+  /** Everything of one training execution lives below it (see `core/training/training-task.ts`). */
+  trainingPrefix: (runId: string): string => `runs/${runId}/training/`,
+  trainingTask: (runId: string): string => `runs/${runId}/training/task.json`,
+  trainingResult: (runId: string): string => `runs/${runId}/training/result.json`,
+  trainingFailure: (runId: string): string => `runs/${runId}/training/failure.json`,
+  /** Zero-padded so that lexical order is the order of steps. */
+  checkpointManifest: (runId: string, step: number): string =>
+    `runs/${runId}/checkpoints/${String(step).padStart(12, "0")}/manifest.json`,
+  checkpointPrefix: (runId: string): string => `runs/${runId}/checkpoints/`,
+  artifactManifest: (runId: string): string => `runs/${runId}/artifacts/manifest.json`,
+} as const;

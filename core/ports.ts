@@ -1,0 +1,35 @@
+/** Time, passed in so that tests own it. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** The bucket. Keys are made by `core/platform/object-keys.ts` alone. */
+export interface ObjectStore {
+  /** Whole object; rejects with `ObjectNotFoundError`. */
+  get(key: string): Promise<Uint8Array>;
+  /** `undefined` where there is none. */
+  find(key: string): Promise<Uint8Array | undefined>;
+  /** Bytes `[start, start + length)`; shorter at the object's end. */
+  getRange(key: string, start: number, length: number): Promise<Uint8Array>;
+  /** Size in bytes, `undefined` where there is none. */
+  size(key: string): Promise<number | undefined>;
+  put(key: string, body: Uint8Array | string, contentType?: string): Promise<void>;
+  /** Creates exactly once (`If-None-Match: *`); false where the object was there already. */
+  putNew(key: string, body: Uint8Array | string, contentType?: string): Promise<boolean>;
+  /** Streams a body of unknown length by multipart upload; returns bytes written. */
+  putStream(key: string, body: AsyncIterable<Uint8Array>, contentType?: string): Promise<number>;
+  /** Stores by content; returns the lowercase hex SHA-256. Sends nothing where the content is there already. */
+  putContent(body: Uint8Array | string, contentType?: string): Promise<ContentReference>;
+  /** Fetches by content and checks the digest; rejects with `CorruptObjectError` on a difference. */
+  getContent(sha256: string): Promise<Uint8Array>;
+  /** Keys under a prefix, in lexical order. */
+  list(prefix: string): Promise<readonly string[]>;
+  delete(key: string): Promise<void>;
+}
+
+export interface ContentReference {
+  /** Lowercase hex. */
+  readonly sha256: string;
+  readonly bytes: number;
+}

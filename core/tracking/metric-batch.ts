@@ -1,0 +1,45 @@
+/**
+ * What a trainer sends every 500 ms to the `ingest-metrics` function. Sending it twice, late or from two leaders changes nothing: a point is
+ * identified by (run, metric, step), and a deterministic run gives it one value.
+ */
+export interface MetricBatch {
+  readonly runId: string;
+  readonly series: readonly MetricSeries[];
+  /** Latest state of affairs; older ones (by step) are ignored. */
+  readonly progress?: TrainingProgress;
+}
+
+/** Parallel columns: the i-th point is (steps[i], values[i], times[i]). Steps ascend. Values may be NaN or infinite (as strings on the wire). */
+export interface MetricSeries {
+  /** `train/loss`, `system/worker-0/rss`, … */
+  readonly metric: string;
+  readonly steps: readonly number[];
+  readonly values: readonly (number | "NaN" | "Infinity" | "-Infinity")[];
+  /** Milliseconds since the epoch. */
+  readonly times: readonly number[];
+}
+
+export interface TrainingProgress {
+  readonly step: number;
+  readonly totalSteps: number;
+  readonly epoch: number;
+  readonly epochs: number;
+  readonly generation: number;
+  readonly worldSize: number;
+  readonly loss: number | null;
+  readonly samplesPerSecond: number;
+  readonly backend: "native" | "wasm";
+  /** By rank. */
+  readonly workers: readonly WorkerProgress[];
+}
+
+export interface WorkerProgress {
+  readonly rank: number;
+  readonly memberId: string;
+  /** `AWS_BATCH_JOB_ARRAY_INDEX` or node index. */
+  readonly workerIndex: number;
+  readonly host: string;
+  readonly pid: number;
+  readonly state: "joining" | "training" | "left" | "lost";
+  readonly step: number;
+}

@@ -1,0 +1,149 @@
+import { z } from "zod";
+
+const name = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9-]{0,62}$/,
+    "must be 1–63 lower-case letters, digits and hyphens, starting with a letter or digit",
+  );
+
+const layerWidths = z.array(z.int().min(1).max(65_536)).max(16);
+const activation = z.enum(["relu", "tanh", "sigmoid", "elu", "selu"]);
+const dropout = z.number().min(0).lt(1);
+
+const modelSpec = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("mlp"),
+    hidden: layerWidths.default([256, 128]),
+    activation: activation.default("relu"),
+    dropout: dropout.default(0),
+  }),
+  z.strictObject({
+    type: z.literal("cnn"),
+    filters: z.array(z.int().min(1).max(4_096)).min(1).max(8).default([8, 16]),
+    kernelSize: z
+      .int()
+      .min(1)
+      .max(15)
+      .refine((size) => size % 2 === 1, "must be odd: the kernel is centred on a pixel")
+      .default(3),
+    hidden: layerWidths.default([64]),
+    activation: activation.default("relu"),
+    dropout: dropout.default(0),
+  }),
+  z.strictObject({
+    type: z.literal("module"),
+    /** Path of a module that exports `defineTraining({…})`; the CLI bundles it and fills in `sha256`. */
+    path: z.string().min(1),
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, "must be a lower-case hex SHA-256")
+      .optional(),
+    /** Handed to the module as they are. */
+    options: z.record(z.string(), z.unknown()).default({}),
+  }),
+]);
+
+const hyperparameters = z.strictObject({
+  optimizer: z.enum(["sgd", "momentum", "adam", "adamw"]).default("adam"),
+  learningRate: z.number().gt(0).max(10).default(0.001),
+  momentum: z.number().min(0).lt(1).default(0.9),
+  weightDecay: z.number().min(0).max(1).default(0),
+  schedule: z.enum(["constant", "cosine"]).default("constant"),
+  warmupSteps: z.int().min(0).max(1_000_000).default(0),
+  /** Global-norm clipping; 0 turns it off. */
+  clipNorm: z.number().min(0).default(0),
+  batchSize: z.int().min(1).max(65_536).default(128),
+  epochs: z.int().min(1).max(10_000).default(5),
+});
+
+const resources = z.strictObject({
+  workers: z.int().min(1).max(1_000).default(1),
+  /** Training goes on with as few as these. */
+  minWorkers: z.int().min(1).max(1_000).default(1),
+  gpusPerWorker: z.int().min(0).max(8).default(0),
+  vcpusPerWorker: z.int().min(1).max(192).default(1),
+  memoryMbPerWorker: z.int().min(512).max(1_572_864).default(2048),
+  market: z.enum(["spot", "on-demand"]).default("spot"),
+  /**
+   * V: how many microshards each global batch is cut into. Part of the run's identity, so it does not follow `workers`:
+   * any world size up to V gives the same weights (docs/adr/007-microshards.md).
+   */
+  microshards: z.int().min(1).max(1_024).default(8),
+  backend: z.enum(["auto", "native", "wasm"]).default("auto"),
+});
+
+const evaluation = z.strictObject({
+  /** Least (accuracy, f1, auc, …) or most (logLoss, rmse, …) that the gates accept on the test split. */
+  thresholds: z.record(z.string(), z.number()).default({}),
+  /** Columns by whose values the metrics are broken down. */
+  slices: z.array(z.string()).max(16).default([]),
+  /** How much worse than the champion the candidate may be in its primary metric. */
+  regressionTolerance: z.number().min(0).max(1).default(0),
+});
+
+/** The job file's schema. Every default is written into the run's record: a run is read without the code that made it. */
+export const jobSchema = z
+  .strictObject({
+    experiment: name,
+    /** `name`, `name@3` or `name@latest`. */
+    dataset: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9-]{0,62}(@([1-9]\d*|latest))?$/, "must be NAME, NAME@VERSION or NAME@latest"),
+    /** Registered model that the run makes a version of; the experiment's name when left out. */
+    registerAs: name.optional(),
+    model: modelSpec,
+    hyperparameters: hyperparameters.prefault({}),
+    features: z.strictObject({ standardize: z.boolean().default(true) }).prefault({}),
+    resources: resources.prefault({}),
+    checkpoint: z
+      .strictObject({
+        everySteps: z.int().min(1).default(100),
+        keep: z.int().min(1).max(100).default(3),
+      })
+      .prefault({}),
+    evaluation: evaluation.prefault({}),
+    seed: z.int().min(0).max(4_294_967_295).default(0),
+    /** Attempts after a failure that is not a spot loss. */
+    retries: z.int().min(0).max(10).default(1),
+    tags: z.record(z.string(), z.string()).default({}),
+    notes: z.string().max(10_000).optional(),
+  })
+  .superRefine((job, context) => {
+    const { workers, minWorkers, microshards } = job.resources;
+    const complain = (path: string[], input: unknown, message: string) =>
+      context.addIssue({ code: "custom", path, input, message });
+    if (workers > microshards) {
+      complain(
+        ["resources", "workers"],
+        workers,
+        `must be at most resources.microshards (${microshards}): a worker computes whole microshards; raise resources.microshards or ask for fewer workers`,
+      );
+    }
+    if (minWorkers > workers) {
+      complain(["resources", "minWorkers"], minWorkers, `must be at most resources.workers (${workers})`);
+    }
+    if (job.hyperparameters.batchSize < microshards) {
+      complain(
+        ["hyperparameters", "batchSize"],
+        job.hyperparameters.batchSize,
+        `must be at least resources.microshards (${microshards}): each microshard needs a row`,
+      );
+    } else if (job.hyperparameters.batchSize % microshards !== 0) {
+      complain(
+        ["hyperparameters", "batchSize"],
+        job.hyperparameters.batchSize,
+        `must be a multiple of resources.microshards (${microshards}): all microshards have one shape`,
+      );
+    }
+    if (job.resources.gpusPerWorker > 0 && job.resources.backend === "wasm") {
+      complain(["resources", "backend"], "wasm", "must be native or auto where resources.gpusPerWorker is above 0");
+    }
+  });
+
+/** A validated job with every default filled in. */
+export type Job = z.output<typeof jobSchema>;
+/** A job as people write it. */
+export type JobInput = z.input<typeof jobSchema>;
+export type ModelSpec = Job["model"];
+export type Hyperparameters = Job["hyperparameters"];

@@ -1,0 +1,73 @@
+import type { ContentReference } from "../ports";
+import type { Hyperparameters, ModelSpec } from "./job";
+import type { NumericsRecord } from "./numerics";
+
+/**
+ * What a trainer reads, knowing only its run's id: `objectKeys.trainingTask(runId)`, written once by launch-training before the job
+ * is submitted. Identity (seed, model, data, V) and conduct (workers, checkpoints) of one training.
+ */
+export interface TrainingTask {
+  readonly runId: string;
+  readonly seed: number;
+  readonly model: ModelSpec;
+  readonly hyperparameters: Hyperparameters;
+  /** V: microshards a global batch. */
+  readonly microshards: number;
+  readonly workers: number;
+  readonly minWorkers: number;
+  readonly gpusPerWorker: number;
+  /** Of each worker's engine. */
+  readonly threads: number;
+  readonly backend: "auto" | "native" | "wasm";
+  /** Key of the `FeatureManifest` JSON. */
+  readonly featureManifestKey: string;
+  readonly checkpoint: {
+    readonly everySteps: number;
+    readonly everySeconds: number;
+    readonly keep: number;
+  };
+}
+
+/**
+ * `objectKeys.trainingResult(runId)`: its existence is what "training is complete" means, not any job's status. Every worker that reaches the
+ * end writes the same bytes but for `finishedAt` (create once: the first wins).
+ */
+export interface TrainingResult {
+  readonly runId: string;
+  /** The model's weights as safetensors; its SHA-256 is the run's `weightsSha256`. */
+  readonly weights: ContentReference;
+  /** tfjs-layers topology JSON. */
+  readonly topology: ContentReference;
+  readonly weightsSha256: string;
+  readonly steps: number;
+  readonly epochs: number;
+  /** Last epoch's: `train/loss`, `validation/loss`, `validation/accuracy`, … */
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly numerics: NumericsRecord;
+  readonly backend: "native" | "wasm";
+  /** How often the gang was sealed anew. */
+  readonly generations: number;
+  /** ISO 8601. */
+  readonly finishedAt: string;
+}
+
+/** `objectKeys.trainingFailure(runId)`: why training cannot go on, by the worker that found out. */
+export interface TrainingFailure {
+  readonly runId: string;
+  /** `NON_FINITE_LOSS`, `NON_FINITE_GRADIENT`, `USER_CODE`, `BAD_TASK`, `NUMERICS_DIFFER`, … */
+  readonly code: string;
+  readonly message: string;
+  readonly step?: number;
+  /** Whether a new attempt may get further. */
+  readonly retryable: boolean;
+  readonly failedAt: string;
+}
+
+/** Exit codes of a trainer process, known to the job definition's retry rules. */
+export const trainerExitCodes = {
+  completed: 0,
+  /** A failure was recorded; a new attempt of the process would meet it again. */
+  failed: 1,
+  /** Lost its gang or its host is going away: start it again (`EX_TEMPFAIL`). */
+  retry: 75,
+} as const;

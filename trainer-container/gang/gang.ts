@@ -1,0 +1,92 @@
+/**
+ * What the training loop sees of the other workers. The loop knows generations, ranks and sums; it knows no sockets, leases or tables.
+ *
+ * Vocabulary. A *member* is one worker process with a lease. A *generation* is a sealed list of members; a member's place in
+ * it is its *rank*. A *leaf* is one microshard's gradient; V leaves make the global batch's. *Finished steps* of a
+ * member: how many optimizer steps its replica of the state contains.
+ */
+export interface Gang {
+  /** Stable over generations: `<job id>/<attempt>` or the like. */
+  readonly memberId: string;
+  /**
+   * Resolves once this worker is a rank of a sealed generation whose members are all connected. Called at the start, after a
+   * `GenerationLostError`, and at a step boundary where `Generation.allReduce` said that the gang re-forms.
+   */
+  enter(finishedSteps: number): Promise<Generation>;
+  /** Gives up the lease, so that nobody waits for this member. Idempotent. */
+  leave(reason: "completed" | "interrupted" | "failed"): Promise<void>;
+}
+
+export interface GangMember {
+  readonly memberId: string;
+  readonly rank: number;
+  /** `AWS_BATCH_JOB_ARRAY_INDEX` or node index. */
+  readonly workerIndex: number;
+  readonly host: string;
+  readonly port: number;
+  readonly pid: number;
+  /** At the moment the generation was sealed. */
+  readonly finishedSteps: number;
+}
+
+/** Half-open range of leaves, `[first, end)`. */
+export interface LeafRange {
+  readonly first: number;
+  readonly end: number;
+}
+
+export interface Generation {
+  readonly number: number;
+  readonly rank: number;
+  readonly worldSize: number;
+  readonly members: readonly GangMember[];
+  /** The leaves that this rank computes; contiguous, balanced within one. */
+  readonly leaves: LeafRange;
+  /**
+   * Sums all V leaves in the canonical order, whatever the world size, into `out` on every rank.
+   *
+   * @param local this rank's leaves, `leaves.end - leaves.first` arrays of `out.length` float32. They may be overwritten.
+   * @param signals bits that this rank raises (see `gangSignals`); the answer holds the OR over all ranks, the same everywhere, so
+   *   that all decide alike at the same step boundary.
+   * @param finishedSteps of this replica before the step; all ranks must agree, else the generation is lost (a bug or a split).
+   * @throws GenerationLostError when a member is lost or too slow: nothing of `out` may be used.
+   */
+  allReduce(local: readonly Float32Array[], out: Float32Array, signals: number, finishedSteps: number): Promise<number>;
+  /**
+   * Brings all replicas to the state of the furthest member (`members` says who is behind). The source's `state` buffers are sent to those
+   * that are behind, in place; buffers have one length everywhere. Does nothing where all are equal.
+   *
+   * @returns finished steps of every replica now.
+   */
+  synchronize(state: readonly Float32Array[], finishedSteps: number): Promise<number>;
+  /** Bytes written to sockets since the generation began, and milliseconds spent waiting in `allReduce`. */
+  readonly traffic: { readonly bytesSent: number; readonly waitMs: number };
+  /** Closes the sockets. Idempotent. */
+  close(): void;
+}
+
+/** Bits OR-ed over all ranks in each `allReduce`. */
+export const gangSignals = {
+  /** A member waits to join: re-form after this step. Raised by `Generation` itself, callers see it in the answer. */
+  joinerWaiting: 1,
+  /** This rank's host is going away: re-form without it after this step. */
+  leaving: 2,
+  /** This rank met a loss or gradient that is not finite: no rank applies this step. */
+  nonFinite: 4,
+  /** The run was cancelled or its task is over. */
+  stop: 8,
+} as const;
+
+/** The generation cannot go on; `enter` the next one. Nothing that was not finished counts. */
+export class GenerationLostError extends Error {
+  constructor(
+    readonly generation: number,
+    /** Rank that was lost, where it is known. */
+    readonly rank: number | undefined,
+    reason: string,
+    options?: { readonly cause?: unknown },
+  ) {
+    super(`generation ${generation} lost${rank === undefined ? "" : ` rank ${rank}`}: ${reason}`, options);
+    this.name = "GenerationLostError";
+  }
+}
