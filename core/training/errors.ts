@@ -1,0 +1,39 @@
+import { RingmasterError } from "../errors";
+
+export class RunNotFoundError extends RingmasterError {
+  constructor(runId: string) {
+    super(`there is no run ${JSON.stringify(runId)}; \`ringmaster runs list\` shows those that there are`, {
+      code: "RUN_NOT_FOUND",
+      httpStatus: 404,
+      details: { runId },
+    });
+  }
+}
+
+/** A state machine's step came for a run that has ended: cancelled, or ended by a later delivery of the same event. */
+export class RunEndedError extends RingmasterError {
+  constructor(runId: string, status: string) {
+    super(`run ${runId} is ${status}: it has ended and does not change any more; submit a new run`, {
+      code: "RUN_ENDED",
+      httpStatus: 409,
+      details: { runId, status },
+    });
+  }
+}
+
+/** The same `Idempotency-Key` came with another body. */
+export class IdempotencyConflictError extends RingmasterError {
+  constructor(key: string) {
+    super(
+      `Idempotency-Key ${JSON.stringify(key)} was used with another request before: a key stands for one request; send a new key`,
+      { code: "IDEMPOTENCY_CONFLICT", httpStatus: 409, details: { key } },
+    );
+  }
+}
+
+/** Training ended without a result. `code` and message are the trainer's own where it left them. */
+export class TrainingFailedError extends RingmasterError {
+  constructor(code: string, message: string, details?: unknown) {
+    super(message, { code, httpStatus: 409, details });
+  }
+}

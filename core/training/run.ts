@@ -1,0 +1,125 @@
+import type { TrainingProgress } from "../tracking/metric-batch";
+import type { Job } from "./job";
+
+export const runStatuses = ["queued", "running", "completed", "failed", "killed"] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+/** The states of `state-machines/training-run.asl.json` in which a run does its work, in order. */
+export const phases = [
+  "ValidateDataset",
+  "PrepareFeatures",
+  "LaunchTraining",
+  "Evaluate",
+  "Register",
+  "Gate",
+  "AwaitApproval",
+  "Promote",
+] as const;
+export type Phase = (typeof phases)[number];
+
+export interface RunFailure {
+  readonly code: string;
+  readonly message: string;
+  readonly phase?: Phase;
+  readonly details?: unknown;
+}
+
+/** What became of the model that a completed run made. */
+export type RunOutcome =
+  | { readonly decision: "promoted"; readonly model: string; readonly version: number }
+  | {
+      readonly decision: "refused-by-gate";
+      readonly model: string;
+      readonly version: number;
+      readonly reasons: readonly string[];
+    }
+  | {
+      readonly decision: "rejected";
+      readonly model: string;
+      readonly version: number;
+      readonly reasons: readonly string[];
+    };
+
+/** Where the code that made a run came from. */
+export interface CodeReference {
+  readonly commit?: string;
+  readonly dirty?: boolean;
+  /** Bundle of the user's module, by content. */
+  readonly moduleSha256?: string;
+}
+
+export interface Run {
+  readonly runId: string;
+  readonly team: string;
+  readonly status: RunStatus;
+  /** The state that it is in, or was in when it ended. */
+  readonly phase?: Phase;
+  readonly job: Job;
+  /** Resolved when the run was created: an immutable version, whatever `latest` means later. */
+  readonly dataset: { readonly name: string; readonly version: number; readonly digest: string };
+  /** Registered model that the run makes a version of. */
+  readonly model: string;
+  readonly code: CodeReference;
+  /** Compute every step anew, whatever outputs are known. */
+  readonly noCache: boolean;
+  /** Digest of the request, to tell a repeated request from another one under the same key. */
+  readonly requestDigest: string;
+  readonly createdBy: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly endedAt?: string;
+  readonly failure?: RunFailure;
+  readonly outcome?: RunOutcome;
+}
+
+export interface StepRecord {
+  readonly step: Phase;
+  readonly inputHash: string;
+  /** Small: ids, keys, digests, metrics. */
+  readonly output: unknown;
+  /** The run whose output this is, where it was not computed by this run. */
+  readonly reusedFrom?: string;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+}
+
+/** One Batch job submitted for the run's training. */
+export interface TrainingAttempt {
+  readonly attempt: number;
+  readonly market: "spot" | "on-demand";
+  readonly workers: number;
+  readonly jobId?: string;
+  readonly status: "submitting" | "submitted" | "succeeded" | "failed";
+  readonly reason?: string;
+  readonly startedAt: string;
+  readonly endedAt?: string;
+}
+
+/** A worker's place in Batch: one child of the array, or one node. */
+export interface WorkerRecord {
+  readonly workerIndex: number;
+  readonly jobId: string;
+  readonly status: string;
+  readonly attempts: readonly WorkerAttempt[];
+}
+
+export interface WorkerAttempt {
+  readonly exitCode?: number;
+  readonly reason?: string;
+  readonly startedAt?: number;
+  readonly stoppedAt?: number;
+  readonly logStreamName?: string;
+}
+
+/** Everything known of a run, in one read. */
+export interface RunDetails {
+  readonly run: Run;
+  readonly steps: readonly StepRecord[];
+  readonly attempts: readonly TrainingAttempt[];
+  readonly workers: readonly WorkerRecord[];
+  readonly progress?: TrainingProgress;
+}
+
+export function isOpen(status: RunStatus): boolean {
+  return status === "queued" || status === "running";
+}
