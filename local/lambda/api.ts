@@ -1,0 +1,129 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { BodyTooLarge, readBody, sendJson } from "../wire";
+import { logGroup } from "./environment-variables";
+import { functionArn, functionNotFound, invalidContent, invalidParameter, requestTooLarge } from "./errors";
+import { asyncPayloadLimit, type FunctionConfig, type InvocationOutcome, syncPayloadLimit } from "./types";
+
+/** What the API needs of the service behind it. */
+export interface LambdaBackend {
+  readonly functions: ReadonlyMap<string, FunctionConfig>;
+  invokeText(name: string, payload: string): Promise<InvocationOutcome>;
+  enqueue(name: string, payload: string): Promise<void>;
+}
+
+/** A function's name out of a name, a partial or a whole ARN, without its qualifier (there is one version: `$LATEST`). */
+export function plainName(reference: string): string {
+  const match = /^(?:arn:aws[\w-]*:lambda:[\w-]*:\d*:|\d+:)?(?:function:)?([\w-]+)(?::[\w$-]+)?$/.exec(reference);
+  if (!match) throw invalidParameter(`'${reference}' is neither a function's name nor its ARN.`);
+  return match[1]!;
+}
+
+/** Lambda's REST API, as far as it is served. */
+export async function handleLambda(
+  backend: LambdaBackend,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = new URL(request.url ?? "/", "http://lambda");
+  const [version, root, reference, leaf, ...rest] = url.pathname
+    .slice(1)
+    .replace(/\/$/, "")
+    .split("/")
+    .map(decodeURIComponent);
+  const method = request.method ?? "GET";
+  if (version === "2015-03-31" && root === "functions" && rest.length === 0) {
+    if (method === "POST" && reference && leaf === "invocations") {
+      return invoke(backend, plainName(reference), request, response);
+    }
+    if (method === "GET" && !reference) {
+      const functions = [...backend.functions.values()].map(configuration);
+      return sendJson(response, 200, { Functions: functions, NextMarker: null });
+    }
+    if (method === "GET" && reference && leaf === "configuration") {
+      return sendJson(response, 200, configuration(find(backend, plainName(reference))));
+    }
+    if (method === "GET" && reference && !leaf) {
+      return sendJson(response, 200, description(find(backend, plainName(reference))));
+    }
+  }
+  throw invalidParameter(
+    `The embedded Lambda does not implement ${method} ${url.pathname}. Its functions are fixed when the stack starts; it serves Invoke, GetFunction, GetFunctionConfiguration and ListFunctions.`,
+  );
+}
+
+function find(backend: LambdaBackend, name: string): FunctionConfig {
+  const config = backend.functions.get(name);
+  if (!config) throw functionNotFound(name);
+  return config;
+}
+
+async function invoke(
+  backend: LambdaBackend,
+  name: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const type = request.headers["x-amz-invocation-type"] ?? "RequestResponse";
+  find(backend, name);
+  const payload = await readPayload(request, type === "Event" ? asyncPayloadLimit : syncPayloadLimit);
+  if (type === "DryRun") {
+    response.writeHead(204).end();
+  } else if (type === "Event") {
+    await backend.enqueue(name, payload);
+    response.writeHead(202, { "content-length": 0 }).end();
+  } else if (type === "RequestResponse") {
+    const outcome = await backend.invokeText(name, payload);
+    response.setHeader("x-amz-executed-version", "$LATEST");
+    if (outcome.functionError) response.setHeader("x-amz-function-error", outcome.functionError);
+    if (request.headers["x-amz-log-type"] === "Tail") {
+      response.setHeader("x-amz-log-result", Buffer.from(outcome.logTail).toString("base64"));
+    }
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(outcome.payload),
+    });
+    response.end(outcome.payload);
+  } else {
+    throw invalidParameter(`InvocationType '${type}' is not one of RequestResponse, Event, DryRun.`);
+  }
+}
+
+async function readPayload(request: IncomingMessage, limit: number): Promise<string> {
+  try {
+    const text = (await readBody(request, limit)).toString("utf8") || "{}";
+    JSON.parse(text);
+    return text;
+  } catch (error) {
+    if (error instanceof BodyTooLarge) throw requestTooLarge(limit);
+    if (error instanceof SyntaxError) {
+      throw invalidContent(`Could not parse request body into json: ${error.message}`);
+    }
+    throw error;
+  }
+}
+
+function configuration(config: FunctionConfig): object {
+  return {
+    FunctionName: config.name,
+    FunctionArn: functionArn(config.name),
+    Runtime: "nodejs22.x",
+    Handler: "index.handler",
+    Timeout: config.timeoutSeconds ?? 3,
+    MemorySize: config.memoryMb ?? 128,
+    Version: "$LATEST",
+    PackageType: "Zip",
+    State: "Active",
+    LastUpdateStatus: "Successful",
+    Environment: { Variables: config.environment ?? {} },
+    LoggingConfig: { LogFormat: "Text", LogGroup: logGroup(config.name) },
+  };
+}
+
+function description(config: FunctionConfig): object {
+  const concurrency =
+    config.reservedConcurrency === undefined
+      ? {}
+      : { Concurrency: { ReservedConcurrentExecutions: config.reservedConcurrency } };
+  const code = { RepositoryType: "local", Location: `file://${config.bundle}` };
+  return { Configuration: configuration(config), Code: code, ...concurrency };
+}

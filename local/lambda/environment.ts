@@ -1,0 +1,202 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../clock";
+import type { LogAppender } from "../log-appender";
+import { functionEnvironment, logGroup } from "./environment-variables";
+import { readLines } from "./output";
+import type { FunctionConfig, FunctionError, InvocationOutcome, InvokeMessage, RuntimeMessage } from "./types";
+
+const tailBytes = 4096;
+/** Lambda's limit of the init phase. */
+const initMs = 10_000;
+/** The marker of the end of output is written before the result is sent; a handler that closed its stdout sends none. */
+const markerWaitMs = 200;
+
+interface Deps {
+  readonly runtimePath: string;
+  readonly clock: Clock;
+  readonly logs?: LogAppender;
+}
+
+interface Invocation {
+  readonly requestId: string;
+  readonly startedAt: number;
+  readonly log: string[];
+  finish: (result: { payload: string; failed: boolean; rssMb?: number }) => void;
+}
+
+/** One execution environment: a process that serves one invocation at a time, until it dies or is killed. */
+export class ExecutionEnvironment {
+  private readonly child: ChildProcess;
+  private readonly logStream: string;
+  private readonly started: Promise<FunctionError | undefined>;
+  private readonly launchedAt: number;
+  private invocation?: Invocation;
+  private markers = 0;
+  private onMarkers?: () => void;
+  private initMs?: number;
+  /** Resolves when the process has gone. */
+  readonly ended: Promise<void>;
+  dead = false;
+
+  constructor(
+    private readonly config: FunctionConfig,
+    private readonly deps: Deps,
+  ) {
+    const { clock } = deps;
+    this.launchedAt = clock.now();
+    const day = new Date(this.launchedAt).toISOString().slice(0, 10).replaceAll("-", "/");
+    this.logStream = `${day}/[$LATEST]${randomUUID().replaceAll("-", "")}`;
+    this.child = fork(deps.runtimePath, [config.bundle], {
+      env: functionEnvironment(config, this.logStream),
+      execArgv: ["--enable-source-maps", `--max-old-space-size=${config.memoryMb ?? 128}`],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    for (const stream of [this.child.stdout!, this.child.stderr!]) {
+      readLines(
+        stream,
+        (line) => this.log(line),
+        () => {
+          this.markers += 1;
+          if (this.markers === 2) this.onMarkers?.();
+        },
+      );
+    }
+    this.started = this.watchStart();
+    this.ended = new Promise((resolve) => {
+      const gone = (message: string) => {
+        this.dead = true;
+        this.fail({ errorType: "Runtime.ExitError", errorMessage: message });
+        resolve();
+      };
+      // 'close' comes after the last output, 'exit' may come before.
+      this.child.once("close", (code, signal) => gone(exitMessage(code, signal)));
+      this.child.once("error", (error) => gone(`Runtime failed to start: ${error.message}`));
+    });
+  }
+
+  /** Never rejects: what goes wrong is in the outcome, as Lambda tells it. */
+  async invoke(requestId: string, payload: string): Promise<InvocationOutcome> {
+    const { clock } = this.deps;
+    const timeoutMs = (this.config.timeoutSeconds ?? 3) * 1000;
+    const log: string[] = [];
+    return new Promise((resolve) => {
+      let cancelTimer = () => {};
+      this.invocation = {
+        requestId,
+        startedAt: clock.now(),
+        log,
+        finish: (result) => {
+          cancelTimer();
+          this.report(requestId, result.rssMb);
+          this.invocation = undefined;
+          const logTail = Buffer.from(log.join("\n")).subarray(-tailBytes).toString("utf8");
+          resolve({
+            payload: result.payload,
+            logTail,
+            ...(result.failed ? { functionError: "Unhandled" as const } : {}),
+          });
+        },
+      };
+      this.log(`START RequestId: ${requestId} Version: $LATEST`);
+      void this.started.then((initError) => {
+        if (!this.invocation) return;
+        if (initError) return this.fail(initError, true);
+        if (this.dead || !this.child.connected) return;
+        this.invocation = Object.assign(this.invocation, { startedAt: clock.now() });
+        this.markers = 0;
+        this.onMarkers = undefined;
+        cancelTimer = clock.schedule(timeoutMs, () => this.timeOut(timeoutMs));
+        const message: InvokeMessage = { type: "invoke", requestId, payload, deadline: clock.now() + timeoutMs };
+        this.child.send(message, () => undefined);
+      });
+      if (this.dead) this.fail({ errorType: "Runtime.ExitError", errorMessage: "Runtime exited" });
+    });
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill("SIGKILL");
+    await this.ended;
+  }
+
+  private watchStart(): Promise<FunctionError | undefined> {
+    return new Promise((resolve) => {
+      const limit = Math.max(initMs, (this.config.timeoutSeconds ?? 3) * 1000);
+      const cancel = this.deps.clock.schedule(limit, () => {
+        this.child.kill("SIGKILL");
+        resolve({
+          errorType: "Sandbox.Timedout",
+          errorMessage: `Init timed out after ${(limit / 1000).toFixed(2)} seconds`,
+        });
+      });
+      const settle = (error?: FunctionError) => {
+        cancel();
+        if (error) this.dead = true;
+        resolve(error);
+      };
+      this.child.once("close", () => settle());
+      this.child.once("error", () => settle());
+      this.child.on("message", (message: RuntimeMessage) => {
+        if (message.type === "ready") {
+          this.initMs = this.deps.clock.now() - this.launchedAt;
+          settle();
+        } else if (message.type === "init-error") settle(message.error);
+        else this.onResult(message);
+      });
+    });
+  }
+
+  private onResult(message: Extract<RuntimeMessage, { requestId: string }>): void {
+    const { invocation } = this;
+    if (invocation?.requestId !== message.requestId) return;
+    const failed = message.type === "error";
+    if (message.type === "error" && message.fatal) this.dead = true;
+    const payload = failed ? JSON.stringify(message.error) : message.payload;
+    const finish = () => {
+      cancel();
+      if (this.invocation === invocation) invocation.finish({ payload, failed, rssMb: message.rssMb });
+    };
+    const cancel = this.deps.clock.schedule(markerWaitMs, finish);
+    if (this.markers >= 2) finish();
+    else this.onMarkers = finish;
+  }
+
+  private timeOut(timeoutMs: number): void {
+    this.dead = true;
+    this.child.kill("SIGKILL");
+    const errorMessage = `Task timed out after ${(timeoutMs / 1000).toFixed(2)} seconds`;
+    this.fail({ errorType: "Sandbox.Timedout", errorMessage });
+  }
+
+  /** Ends the invocation with an error of the sandbox's own, which names the request, or with one of the user's code, which does not. */
+  private fail(error: FunctionError, users = false): void {
+    const { invocation } = this;
+    if (!invocation) return;
+    const errorMessage = users ? error.errorMessage : `RequestId: ${invocation.requestId} Error: ${error.errorMessage}`;
+    this.log(errorMessage);
+    invocation.finish({ payload: JSON.stringify({ ...error, errorMessage }), failed: true });
+  }
+
+  private report(requestId: string, rssMb?: number): void {
+    const duration = this.deps.clock.now() - (this.invocation?.startedAt ?? 0);
+    const init = this.initMs === undefined ? "" : `\tInit Duration: ${this.initMs.toFixed(2)} ms`;
+    this.initMs = undefined; // reported once, with the invocation that waited for it
+    const memory = rssMb === undefined ? "" : `\tMax Memory Used: ${rssMb} MB`;
+    this.log(`END RequestId: ${requestId}`);
+    this.log(
+      `REPORT RequestId: ${requestId}\tDuration: ${duration.toFixed(2)} ms\tBilled Duration: ${Math.ceil(duration)} ms\tMemory Size: ${this.config.memoryMb ?? 128} MB${memory}${init}`,
+    );
+  }
+
+  private log(message: string): void {
+    const timestamp = this.deps.clock.now();
+    this.invocation?.log.push(message);
+    this.deps.logs?.append(logGroup(this.config.name), this.logStream, [{ timestamp, message }]);
+  }
+}
+
+function exitMessage(code: number | null, signal: NodeJS.Signals | null): string {
+  if (signal === "SIGKILL") return "Runtime exited with error: signal: killed";
+  if (signal) return `Runtime exited with error: signal: ${signal}`;
+  return code === 0 ? "Runtime exited without providing a reason" : `Runtime exited with error: exit status ${code}`;
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { ClassicLevel } from "classic-level";
+import { systemClock } from "../clock";
+import type { FunctionInvoker, Service } from "../service";
+import { ServiceError, sendError } from "../wire";
+import { handleLambda, plainName } from "./api";
+import { createAsyncInvocations } from "./async-invocations";
+import { functionNotFound, requestTooLarge } from "./errors";
+import { FunctionPool } from "./pool";
+import {
+  asyncPayloadLimit,
+  type FunctionConfig,
+  type InvocationOutcome,
+  type LambdaOptions,
+  syncPayloadLimit,
+} from "./types";
+
+export type { FunctionConfig, LambdaOptions } from "./types";
+
+export interface LambdaService extends Service, FunctionInvoker {
+  /** Resolves when what a former process had queued is loaded; requests wait for it by themselves. */
+  readonly ready: Promise<void>;
+}
+
+/**
+ * Lambda on one machine: each function runs in processes of its own, with Lambda's environment, limits and errors.
+ *
+ * @example
+ * const lambda = createLambda({ functions: [{ name: "gate", bundle: "/dist/lambdas/gate.js" }], dataDirectory });
+ * const { payload, functionError } = await lambda.invoke("gate", { runId });
+ */
+export function createLambda(options: LambdaOptions): LambdaService {
+  const clock = options.clock ?? systemClock;
+  const functions = new Map<string, FunctionConfig>(options.functions.map((config) => [config.name, config]));
+  const poolOptions = {
+    runtimePath: options.runtimePath ?? join(__dirname, "lambda-runtime.js"),
+    clock,
+    logs: options.logs,
+    maxEnvironments: options.maxEnvironments ?? 10,
+    idleMs: options.idleMs ?? 60_000,
+  };
+  const pools = new Map([...functions].map(([name, config]) => [name, new FunctionPool(config, poolOptions)]));
+
+  const invokeText = async (name: string, payload: string): Promise<InvocationOutcome> => {
+    const pool = pools.get(name);
+    if (!pool) throw functionNotFound(name);
+    return pool.invoke(payload);
+  };
+
+  mkdirSync(options.dataDirectory, { recursive: true });
+  const db = new ClassicLevel<string, unknown>(join(options.dataDirectory, "lambda.level"), { valueEncoding: "json" });
+  const queue = createAsyncInvocations({
+    db,
+    dataDirectory: options.dataDirectory,
+    clock,
+    retryDelaysMs: options.asyncRetryDelaysMs ?? [60_000, 120_000],
+    invoke: invokeText,
+  });
+  const ready = db.open().then(() => queue.open());
+  // Whoever awaits it is told; nobody else is brought down.
+  ready.catch(() => undefined);
+
+  const enqueue = async (functionName: string, payload: string): Promise<void> => {
+    if (!functions.has(functionName)) throw functionNotFound(functionName);
+    await ready;
+    await queue.add(randomUUID(), { functionName, payload });
+  };
+
+  return {
+    signingName: "lambda",
+    ready,
+    async handle(request, response) {
+      try {
+        await ready;
+        await handleLambda({ functions, invokeText, enqueue }, request, response);
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        sendError(response, error, error.code === "ResourceNotFoundException" ? "Message" : "message");
+      }
+    },
+    async invoke(functionName, payload, signal) {
+      signal?.throwIfAborted();
+      const outcome = await abortable(invokeText(plainName(functionName), encode(payload, syncPayloadLimit)), signal);
+      const { functionError } = outcome;
+      return { payload: JSON.parse(outcome.payload), ...(functionError ? { functionError } : {}) };
+    },
+    async invokeAsync(functionName, payload) {
+      await enqueue(plainName(functionName), encode(payload, asyncPayloadLimit));
+    },
+    async close() {
+      const closing = queue.close();
+      await Promise.all([...pools.values()].map((pool) => pool.close()));
+      await closing;
+      await ready.catch(() => undefined);
+      await db.close();
+    },
+  };
+}
+
+function encode(payload: unknown, limit: number): string {
+  const text = JSON.stringify(payload ?? {});
+  if (Buffer.byteLength(text) > limit) throw requestTooLarge(limit);
+  return text;
+}
+
+/** The caller stops waiting; the function goes on, as on AWS. */
+function abortable<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../clock";
+import type { LogAppender } from "../log-appender";
+import { ExecutionEnvironment } from "./environment";
+import { throttled } from "./errors";
+import type { FunctionConfig, InvocationOutcome } from "./types";
+
+export interface PoolOptions {
+  readonly runtimePath: string;
+  readonly clock: Clock;
+  readonly logs?: LogAppender;
+  readonly maxEnvironments: number;
+  readonly idleMs: number;
+}
+
+interface Idle {
+  readonly environment: ExecutionEnvironment;
+  readonly cancelReaping: () => void;
+}
+
+/**
+ * The execution environments of one function. Each serves one invocation at a time; there are at most `maxEnvironments`, and
+ * an environment that has been idle for `idleMs` is reaped.
+ */
+export class FunctionPool {
+  /** The most recently used is last, and goes first: the others grow old enough to be reaped. */
+  private readonly idle: Idle[] = [];
+  private readonly all = new Set<ExecutionEnvironment>();
+  private readonly waiting: (() => void)[] = [];
+  private busy = 0;
+  private closed = false;
+
+  constructor(
+    readonly config: FunctionConfig,
+    private readonly options: PoolOptions,
+  ) {}
+
+  /** `payload` is JSON text. Rejects only when the function's reserved concurrency is used up or the service is closing. */
+  async invoke(payload: string): Promise<InvocationOutcome & { readonly requestId: string }> {
+    const { reservedConcurrency } = this.config;
+    if (reservedConcurrency !== undefined && this.busy + this.waiting.length >= reservedConcurrency) throw throttled();
+    if (this.busy >= this.options.maxEnvironments) await new Promise<void>((turn) => this.waiting.push(turn));
+    else this.busy += 1;
+    if (this.closed) throw new Error(`Lambda is shutting down; '${this.config.name}' was not invoked.`);
+    const environment = this.take();
+    const requestId = randomUUID();
+    const outcome = await environment.invoke(requestId, payload);
+    this.release(environment);
+    return { ...outcome, requestId };
+  }
+
+  get environments(): number {
+    return this.all.size;
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const { cancelReaping } of this.idle) cancelReaping();
+    for (const turn of this.waiting.splice(0)) turn();
+    await Promise.all([...this.all].map((environment) => environment.kill()));
+  }
+
+  private take(): ExecutionEnvironment {
+    for (;;) {
+      const idle = this.idle.pop();
+      if (!idle) break;
+      idle.cancelReaping();
+      if (!idle.environment.dead) return idle.environment;
+    }
+    const environment = new ExecutionEnvironment(this.config, this.options);
+    this.all.add(environment);
+    void environment.ended.then(() => this.all.delete(environment));
+    return environment;
+  }
+
+  private release(environment: ExecutionEnvironment): void {
+    if (!environment.dead && !this.closed) {
+      const cancelReaping = this.options.clock.schedule(this.options.idleMs, () => {
+        this.idle.splice(this.idle.indexOf(idle), 1);
+        void environment.kill();
+      });
+      const idle = { environment, cancelReaping };
+      this.idle.push(idle);
+    }
+    // A waiter takes over the place of the invocation that ended, so `busy` stays as it is.
+    const turn = this.waiting.shift();
+    if (turn) turn();
+    else this.busy -= 1;
+  }
+}

@@ -1,0 +1,284 @@
+import { fork } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import {
+  CreateFunctionCommand,
+  GetFunctionCommand,
+  GetFunctionConfigurationCommand,
+  InvokeCommand,
+  LambdaClient,
+  ListFunctionsCommand,
+} from "@aws-sdk/client-lambda";
+import { createFront } from "../../../local/front";
+import { createLambda, type LambdaService } from "../../../local/lambda";
+import { bundle } from "./bundle";
+
+const handlers: Readonly<Record<string, string>> = {
+  echo: "exports.handler = async (event, context) => ({ event, id: context.awsRequestId, arn: context.invokedFunctionArn, left: context.getRemainingTimeInMillis() > 0 });",
+  env: "exports.handler = async () => process.env;",
+  callback:
+    "exports.handler = (event, context, callback) => { setTimeout(() => callback(null, { called: event }), 1); };",
+  fails: "exports.handler = async () => { throw new RangeError('step is -1, but must be >= 0'); };",
+  slow: "exports.handler = () => new Promise((r) => setTimeout(r, 60000));",
+  spins: "exports.handler = async () => { for (;;); };",
+  exits: "exports.handler = async () => process.exit(7);",
+  killed: "exports.handler = async () => process.kill(process.pid, 'SIGKILL');",
+  rejects: "exports.handler = () => new Promise(() => { Promise.reject(new Error('lost')); });",
+  broken: "throw new TypeError('at load');",
+  nohandler: "exports.other = 1;",
+  logs: "exports.handler = async () => { console.log('first'); console.error('second'); process.stdout.write('no end'); return 1; };",
+  pid: "let n = 0; exports.handler = async (e) => { await new Promise((r) => setTimeout(r, e.ms ?? 0)); return { pid: process.pid, n: ++n }; };",
+  large: "exports.handler = async (e) => 'x'.repeat(e.size);",
+  flaky:
+    "const fs = require('fs'); exports.handler = async (e) => { fs.appendFileSync(e.file, '.'); if (fs.readFileSync(e.file).length < e.until) throw new Error('not yet'); };",
+};
+const configs: Readonly<Record<string, object>> = {
+  env: { environment: { TABLE: "Catalog" }, memoryMb: 256 },
+  slow: { timeoutSeconds: 0.2 },
+  spins: { timeoutSeconds: 0.2 },
+  reserved: { reservedConcurrency: 1 },
+};
+
+describe("lambda", () => {
+  const directory = mkdtempSync(join(tmpdir(), "lambda-"));
+  const lines: string[] = [];
+  let lambda: LambdaService;
+  let server: Server;
+  let client: LambdaClient;
+
+  const start = async () => {
+    lambda = createLambda({
+      functions: [...Object.keys(handlers), "reserved"].map((name) => ({
+        name,
+        bundle: join(directory, `${name === "reserved" ? "pid" : name}.js`),
+        ...configs[name],
+      })),
+      dataDirectory: join(directory, "data"),
+      runtimePath: bundle("local/lambda/runtime.ts", directory),
+      maxEnvironments: 3,
+      asyncRetryDelaysMs: [5, 5],
+      logs: { append: (group, _, events) => lines.push(...events.map(({ message }) => `${group} ${message}`)) },
+    });
+    await lambda.ready;
+    server = createFront([lambda]);
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    client = new LambdaClient({
+      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      region: "us-east-1",
+      credentials: { accessKeyId: "a", secretAccessKey: "b" },
+      maxAttempts: 1,
+    });
+  };
+  const stop = async () => {
+    client.destroy();
+    await new Promise((done) => server.close(done));
+    await lambda.close();
+  };
+
+  beforeAll(async () => {
+    for (const [name, code] of Object.entries(handlers)) writeFileSync(join(directory, `${name}.js`), code);
+    await start();
+  });
+  afterAll(async () => {
+    await stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  const invoke = async (name: string, event: unknown = {}, more: object = {}) => {
+    const answer = await client.send(
+      new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(event), ...more }),
+    );
+    return { ...answer, body: answer.Payload?.length ? JSON.parse(answer.Payload.transformToString()) : undefined };
+  };
+
+  it("invokes by name and by ARN with a context", async () => {
+    const { body, FunctionError, StatusCode, ExecutedVersion } = await invoke("echo", { a: [1, "ü"] });
+    const arn = "arn:aws:lambda:us-east-1:000000000000:function:echo";
+    expect({ FunctionError, StatusCode, ExecutedVersion }).toEqual({ StatusCode: 200, ExecutedVersion: "$LATEST" });
+    expect(body).toEqual({ event: { a: [1, "ü"] }, id: expect.stringMatching(/^[\da-f-]{36}$/), arn, left: true });
+    expect((await invoke(`${arn}:$LATEST`, 5)).body.event).toBe(5);
+  });
+
+  it("gives the function Lambda's environment and its own, not the stack's", async () => {
+    process.env["SECRET_OF_THE_STACK"] = "1";
+    const { body } = await invoke("env");
+    delete process.env["SECRET_OF_THE_STACK"];
+    expect(body).toMatchObject({
+      TABLE: "Catalog",
+      AWS_LAMBDA_FUNCTION_NAME: "env",
+      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: "256",
+      AWS_REGION: "us-east-1",
+      AWS_LAMBDA_LOG_GROUP_NAME: "/aws/lambda/env",
+    });
+    expect(body).not.toHaveProperty("SECRET_OF_THE_STACK");
+  });
+
+  it("serves a handler that calls back", async () => {
+    expect((await invoke("callback", 1)).body).toEqual({ called: 1 });
+  });
+
+  const failures: readonly [string, object][] = [
+    [
+      "fails",
+      {
+        errorType: "RangeError",
+        errorMessage: "step is -1, but must be >= 0",
+        trace: expect.arrayContaining([expect.stringContaining("RangeError")]),
+      },
+    ],
+    [
+      "slow",
+      {
+        errorType: "Sandbox.Timedout",
+        errorMessage: expect.stringMatching(/^RequestId: \S+ Error: Task timed out after 0\.20 seconds$/),
+      },
+    ],
+    ["spins", { errorType: "Sandbox.Timedout" }],
+    [
+      "exits",
+      {
+        errorType: "Runtime.ExitError",
+        errorMessage: expect.stringMatching(/Error: Runtime exited with error: exit status 7$/),
+      },
+    ],
+    ["killed", { errorType: "Runtime.ExitError", errorMessage: expect.stringMatching(/signal: killed$/) }],
+    ["rejects", { errorType: "Runtime.UnhandledPromiseRejection", errorMessage: "Error: lost" }],
+    ["broken", { errorType: "TypeError", errorMessage: "at load" }],
+    ["nohandler", { errorType: "Runtime.HandlerNotFound" }],
+  ];
+  it.each(failures)("%s: answers Lambda's error, twice alike", async (name, expected) => {
+    for (const answer of [await invoke(name), await invoke(name)]) {
+      expect(answer.StatusCode).toBe(200);
+      expect(answer.FunctionError).toBe("Unhandled");
+      expect(answer.body).toMatchObject(expected);
+    }
+  });
+
+  it("logs to the function's group and returns the tail", async () => {
+    const { LogResult } = await invoke("logs", {}, { LogType: "Tail" });
+    const tail = Buffer.from(LogResult ?? "", "base64").toString();
+    expect(tail).toMatch(/^START RequestId: \S+ Version: \$LATEST\n/);
+    expect(tail).toMatch(/first\n/);
+    expect(tail).toMatch(/second\n/);
+    expect(tail).toMatch(/no end\n/);
+    expect(tail).toMatch(/END RequestId: \S+\nREPORT RequestId: .*Max Memory Used: \d+ MB.*Init Duration/);
+    expect(lines).toContain("/aws/lambda/logs no end");
+    expect((await invoke("logs")).LogResult).toBeUndefined();
+  });
+
+  it("keeps an environment warm, scales out under concurrency, and queues beyond its limit", async () => {
+    const first = (await invoke("pid")).body;
+    expect((await invoke("pid")).body).toEqual({ pid: first.pid, n: 2 });
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => invoke("pid", { ms: 100 })));
+    expect(new Set(answers.map(({ body }) => body.pid)).size).toBe(3);
+  });
+
+  it("throttles beyond the reserved concurrency", async () => {
+    const slow = invoke("reserved", { ms: 200 });
+    const refused = { name: "TooManyRequestsException", Reason: "ReservedFunctionConcurrentInvocationLimitExceeded" };
+    await expect(invoke("reserved")).rejects.toMatchObject(refused);
+    expect((await slow).StatusCode).toBe(200);
+  });
+
+  it("limits payloads to 6 MB, both ways", async () => {
+    expect((await invoke("large", { size: 6_000_000 })).body).toHaveLength(6_000_000);
+    expect((await invoke("large", { size: 6_300_000 })).body.errorType).toBe("Function.ResponseSizeTooLarge");
+    await expect(invoke("echo", "x".repeat(6_400_000))).rejects.toMatchObject({ name: "RequestTooLargeException" });
+  });
+
+  it("retries an asynchronous invocation twice, then buries it", async () => {
+    const file = join(directory, "flaky");
+    const count = () => readFileSync(file, "utf8").length;
+    expect((await invoke("flaky", { file, until: 3 }, { InvocationType: "Event" })).StatusCode).toBe(202);
+    await until(() => count() === 3);
+    await lambda.invokeAsync("flaky", { file, until: 99 });
+    await until(() => count() === 6);
+    const letters = join(directory, "data", "lambda-dead-letters.ndjson");
+    await until(() => readFileSync(letters, "utf8") !== "");
+    expect(JSON.parse(readFileSync(letters, "utf8"))).toMatchObject({ functionName: "flaky", attempts: 3 });
+  });
+
+  it("delivers after a restart what was accepted before it", async () => {
+    const file = join(directory, "again");
+    await lambda.invokeAsync("flaky", { file, until: 1 });
+    await stop(); // breaks off the cold start; the invocation stays queued
+    await start();
+    await until(() => readFileSync(file, "utf8").length >= 1);
+  });
+
+  it("describes its functions", async () => {
+    const { Functions } = await client.send(new ListFunctionsCommand({}));
+    expect(Functions).toHaveLength(Object.keys(handlers).length + 1);
+    const { Configuration, Concurrency } = await client.send(new GetFunctionCommand({ FunctionName: "reserved" }));
+    expect(Configuration).toMatchObject({ FunctionName: "reserved", Timeout: 3, State: "Active" });
+    expect(Concurrency?.ReservedConcurrentExecutions).toBe(1);
+    const configuration = await client.send(new GetFunctionConfigurationCommand({ FunctionName: "env" }));
+    expect(configuration.Environment?.Variables).toEqual({ TABLE: "Catalog" });
+  });
+
+  it("refuses what is not there, what is not JSON and what is not implemented", async () => {
+    await expect(invoke("nobody")).rejects.toMatchObject({
+      name: "ResourceNotFoundException",
+      message: "Function not found: arn:aws:lambda:us-east-1:000000000000:function:nobody",
+    });
+    await expect(lambda.invoke("nobody", {})).rejects.toMatchObject({ code: "ResourceNotFoundException" });
+    await expect(client.send(new InvokeCommand({ FunctionName: "echo", Payload: "{" }))).rejects.toMatchObject({
+      name: "InvalidRequestContentException",
+    });
+    const create = new CreateFunctionCommand({ FunctionName: "f", Role: "r", Code: {} });
+    await expect(client.send(create)).rejects.toThrow(/does not implement POST/);
+    const dry = await invoke("echo", {}, { InvocationType: "DryRun" });
+    expect(dry.StatusCode).toBe(204);
+  });
+
+  it("leaves no process behind when the stack is killed, even one whose handler never yields", async () => {
+    const file = join(directory, "forever.js");
+    writeFileSync(file, "exports.handler = async () => { process.stdout.write(`pid ${process.pid}\\n`); for (;;); };");
+    const args = [file, join(directory, "killed"), bundle("local/lambda/runtime.ts", directory)];
+    const env = { ...process.env, NODE_PATH: resolve("node_modules") };
+    const stack = fork(bundle("test/local/lambda/stack-fixture.ts", directory), args, { env });
+    const pid = await new Promise<number>((found) => {
+      stack.on("message", (line: string) => {
+        if (line.startsWith("pid ")) found(Number(line.slice(4)));
+      });
+    });
+    expect(alive(pid)).toBe(true);
+    stack.kill("SIGKILL");
+    await until(() => !alive(pid));
+  });
+
+  it("is a FunctionInvoker", async () => {
+    expect(await lambda.invoke("echo", { a: 1 })).toMatchObject({ payload: { event: { a: 1 } } });
+    expect(await lambda.invoke("fails", {})).toMatchObject({
+      functionError: "Unhandled",
+      payload: { errorType: "RangeError" },
+    });
+    const abort = new AbortController();
+    const waiting = lambda.invoke("pid", { ms: 500 }, abort.signal);
+    abort.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+  });
+});
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (;;) {
+    try {
+      if (condition()) return;
+    } catch {
+      // the file is not there yet
+    }
+    await new Promise((tick) => setTimeout(tick, 10));
+  }
+}

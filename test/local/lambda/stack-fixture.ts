@@ -1,0 +1,11 @@
+/** A stack of one function, to be killed from outside: `<bundle> <data directory> <runtime>`. */
+import { createLambda } from "../../../local/lambda";
+
+const [bundle = "", dataDirectory = "", runtimePath = ""] = process.argv.slice(2);
+const lambda = createLambda({
+  functions: [{ name: "f", bundle, timeoutSeconds: 900 }],
+  dataDirectory,
+  runtimePath,
+  logs: { append: (_group, _stream, events) => events.forEach(({ message }) => process.send?.(message)) },
+});
+void lambda.invoke("f", {});
