@@ -13,7 +13,7 @@ export interface ParameterSlot {
   readonly size: number;
   /**
    * False for running statistics (batch normalisation's moving mean and variance). Their part of a gradient is
-   * `rows × (before − after)`, so that the mean over all rows, subtracted with rate 1, is the mean of the microshards'
+   * `weight × (before − after)`, so that the mean over all rows, subtracted with rate 1, is the mean of the microshards'
    * updates: independent of order and of who computed which. Statistics lie after all trainable slots.
    */
   readonly trainable: boolean;

@@ -1,0 +1,47 @@
+import type { Task } from "../../core/training/model-definition";
+import { ModelArtifactError } from "./errors";
+
+export const artifactFormat = "ringmaster/layers-model@1";
+
+/** `topology.json`: the layers of a model whose output is logits or values, and how to read it. */
+export interface ModelTopology {
+  readonly format: typeof artifactFormat;
+  readonly task: Task;
+  /** Shape of one row. */
+  readonly inputShape: readonly number[];
+  readonly outputs: number;
+  /** Names of the tensors in `weights.safetensors`, in the order of the model's weights. */
+  readonly weights: readonly string[];
+  /** TensorFlow.js layers topology: `{class_name, config, …}`. */
+  readonly model: Readonly<Record<string, unknown>>;
+}
+
+const tasks: readonly string[] = ["classification", "binary", "regression"];
+
+/** @throws ModelArtifactError naming the field that is wrong. */
+export function parseTopology(json: string): ModelTopology {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    throw new ModelArtifactError(`The model's topology is not JSON: ${(error as Error).message}`, error);
+  }
+  if (typeof value !== "object" || value === null)
+    throw new ModelArtifactError("The model's topology is not an object.");
+  const fields = value as Partial<Record<keyof ModelTopology, unknown>>;
+  const require = (field: keyof ModelTopology, holds: boolean, rule: string): void => {
+    if (holds) return;
+    throw new ModelArtifactError(
+      `The model's topology has ${field} = ${JSON.stringify(fields[field])?.slice(0, 80)}, but it must be ${rule}.`,
+    );
+  };
+  const isPositive = (n: unknown): boolean => Number.isSafeInteger(n) && (n as number) > 0;
+  require("format", fields.format === artifactFormat, `'${artifactFormat}'`);
+  require("task", tasks.includes(fields.task as string), `one of ${tasks.join(", ")}`);
+  require("inputShape", Array.isArray(fields.inputShape) && fields.inputShape.every(isPositive), "a list of sizes");
+  require("outputs", isPositive(fields.outputs), "a positive integer");
+  require("weights", Array.isArray(fields.weights) &&
+    fields.weights.every((name) => typeof name === "string"), "a list of tensor names");
+  require("model", typeof fields.model === "object" && fields.model !== null, "a layers topology");
+  return value as ModelTopology;
+}

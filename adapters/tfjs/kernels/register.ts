@@ -1,0 +1,10 @@
+import { registerTransposingMatMul } from "./matmul";
+
+let registered = false;
+
+/** Registers this folder's kernels, once; must run before the backend starts, which sets kernels up. */
+export function registerWasmKernels(): void {
+  if (registered) return;
+  registered = true;
+  registerTransposingMatMul();
+}

@@ -1,0 +1,38 @@
+/** What the kernels here use of the WebAssembly backend: memory on its heap, addressed by data id. */
+import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
+import * as tf from "@tensorflow/tfjs-core";
+
+export type { BackendWasm };
+
+export interface KernelArguments<Inputs, Attributes> {
+  readonly inputs: Inputs;
+  readonly backend: BackendWasm;
+  readonly attrs: Attributes;
+}
+
+/** A view of a tensor's memory. Allocating may move the heap: take views after every `makeOutput`. */
+export function floats(backend: BackendWasm, tensor: tf.TensorInfo): Float32Array {
+  return backend.typedArrayFromHeap(tensor) as Float32Array;
+}
+
+/** Calls another kernel of the backend; the caller disposes of the result. */
+export function callKernel(
+  backend: BackendWasm,
+  name: string,
+  inputs: Record<string, tf.TensorInfo>,
+  attrs: Record<string, unknown> = {},
+): tf.TensorInfo {
+  const kernel = tf.getKernel(name, "wasm");
+  if (!kernel) throw new Error(`The WebAssembly backend has no kernel '${name}'.`);
+  const run = kernel.kernelFunc as unknown as (args: unknown) => tf.TensorInfo;
+  return run({ inputs, backend, attrs });
+}
+
+/** The same memory under another shape; nothing to dispose of. */
+export function reshaped(tensor: tf.TensorInfo, shape: number[]): tf.TensorInfo {
+  return { dataId: tensor.dataId, dtype: tensor.dtype, shape };
+}
+
+export function dispose(backend: BackendWasm, ...tensors: readonly tf.TensorInfo[]): void {
+  for (const tensor of tensors) backend.disposeData(tensor.dataId);
+}

@@ -1,0 +1,292 @@
+/** The contract of the engine's port: every backend runs it. */
+import * as tf from "@tensorflow/tfjs-core";
+import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/training/model-definition";
+import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";
+import { seededRandom } from "../../../trainer-container/engine/seeded-random";
+
+export const mlp: MlpDefinition = {
+  type: "mlp",
+  inputShape: [6],
+  outputs: 3,
+  task: "classification",
+  hidden: [8, 5],
+  activation: "tanh",
+};
+
+export const cnn: CnnDefinition = {
+  type: "cnn",
+  inputShape: [8, 8, 2],
+  outputs: 3,
+  task: "classification",
+  filters: [4, 6],
+  hidden: [5],
+  activation: "tanh",
+};
+
+/** Rows drawn from a seed; labels follow the task. */
+export function randomBatch(definition: ModelDefinition, rows: number, key = "batch"): Batch {
+  const random = seededRandom(key);
+  const size = rows * definition.inputShape.reduce((product, side) => product * side, 1);
+  const inputs = Float32Array.from({ length: size }, () => random() * 2 - 1);
+  const { task, outputs } = definition;
+  const labels =
+    task === "regression"
+      ? Float32Array.from({ length: rows * outputs }, () => random() * 2 - 1)
+      : Int32Array.from({ length: rows }, () => Math.floor(random() * (task === "binary" ? 2 : outputs)));
+  return { inputs, labels, rows };
+}
+
+/** Largest difference between the model's gradient and central differences of the loss, over some elements of each slot. */
+export function gradientError(model: TrainableModel, batch: Batch, step = 1e-2): number {
+  const weights = new Float32Array(model.parameterCount);
+  model.readWeights(weights);
+  const gradient = new Float32Array(model.parameterCount);
+  model.gradients(batch, "check", gradient);
+  let worst = 0;
+  for (const slot of model.layout.filter((each) => each.trainable)) {
+    for (const index of new Set([0, Math.floor(slot.size / 2), slot.size - 1])) {
+      const at = slot.offset + index;
+      const difference = [step, -step].map((delta) => {
+        const moved = weights.slice();
+        moved[at] = (weights[at] as number) + delta;
+        model.writeWeights(moved);
+        return model.evaluate(batch).loss;
+      });
+      const expected = ((difference[0] as number) - (difference[1] as number)) / (2 * step);
+      worst = Math.max(worst, Math.abs(expected - (gradient[at] as number)));
+    }
+  }
+  model.writeWeights(weights);
+  return worst;
+}
+
+export function describeEngineContract(name: string, start: () => Promise<Engine>): void {
+  describe(`engine contract: ${name}`, () => {
+    let engine: Engine;
+    const created: TrainableModel[] = [];
+
+    const create = async (definition: ModelDefinition, seed = 1): Promise<TrainableModel> => {
+      const model = await engine.createModel(definition, seed);
+      created.push(model);
+      return model;
+    };
+
+    beforeAll(async () => {
+      engine = await start();
+    });
+    afterEach(() => {
+      for (const model of created.splice(0)) model.dispose();
+    });
+
+    it("lays all weights out one after the other, in order, by stable names", async () => {
+      const model = await create(mlp);
+      expect(model.layout).toEqual([
+        { name: "dense_1/kernel", shape: [6, 8], offset: 0, size: 48, trainable: true },
+        { name: "dense_1/bias", shape: [8], offset: 48, size: 8, trainable: true },
+        { name: "dense_2/kernel", shape: [8, 5], offset: 56, size: 40, trainable: true },
+        { name: "dense_2/bias", shape: [5], offset: 96, size: 5, trainable: true },
+        { name: "logits/kernel", shape: [5, 3], offset: 101, size: 15, trainable: true },
+        { name: "logits/bias", shape: [3], offset: 116, size: 3, trainable: true },
+      ]);
+      expect([model.parameterCount, model.trainableCount]).toEqual([119, 119]);
+    });
+
+    it("reads back the weights that were written, and keeps no hold on the buffer", async () => {
+      const model = await create(mlp);
+      const written = Float32Array.from({ length: 119 }, (_, i) => i / 7);
+      const expected = written.slice();
+      model.writeWeights(written);
+      written.fill(0);
+      const read = new Float32Array(119);
+      model.readWeights(read);
+      expect(Array.from(read)).toEqual(Array.from(expected));
+    });
+
+    it("initialises by the seed alone", async () => {
+      const weights = await Promise.all(
+        [1, 1, 2].map(async (seed) => {
+          const model = await create(mlp, seed);
+          const into = new Float32Array(model.parameterCount);
+          model.readWeights(into);
+          return Buffer.from(into.buffer).toString("hex");
+        }),
+      );
+      expect(weights[0]).toBe(weights[1]);
+      expect(weights[0]).not.toBe(weights[2]);
+    });
+
+    it("computes softmax cross-entropy, its gradient and the count of right rows (by hand)", async () => {
+      const model = await create({ type: "mlp", inputShape: [1], outputs: 2, task: "classification", hidden: [] });
+      model.writeWeights(new Float32Array([1, 0, 0, 0])); // logits (x, 0)
+      const into = new Float32Array(4);
+      const x = Math.log(3); // softmax (3/4, 1/4)
+      const batch = { inputs: new Float32Array([x, x]), labels: new Int32Array([0, 1]), rows: 2 };
+      const result = model.gradients(batch, "k", into);
+      expect(result.loss).toBeCloseTo(-Math.log(3 / 4) - Math.log(1 / 4), 5);
+      expect([result.correct, result.weight]).toEqual([1, 2]);
+      // Row 0: (−1/4, 1/4); row 1: (3/4, −3/4). Kernel: the sum times x.
+      [0.5 * x, -0.5 * x, 0.5, -0.5].forEach((value, i) => {
+        expect(into[i]).toBeCloseTo(value, 5);
+      });
+    });
+
+    it("computes sigmoid cross-entropy and its gradient (by hand), stable for large logits", async () => {
+      const model = await create({ type: "mlp", inputShape: [1], outputs: 1, task: "binary", hidden: [] });
+      model.writeWeights(new Float32Array([1, 0]));
+      const into = new Float32Array(2);
+      const inputs = new Float32Array([Math.log(3), -100]); // probabilities 3/4 and 0
+      const result = model.gradients({ inputs, labels: new Int32Array([1, 1]), rows: 2 }, "k", into);
+      expect(result.loss).toBeCloseTo(-Math.log(3 / 4) + 100, 4);
+      expect(result.correct).toBe(1);
+      expect(into[0]).toBeCloseTo(-0.25 * Math.log(3) + 100, 4);
+      expect(into[1]).toBeCloseTo(-1.25, 5);
+    });
+
+    it("computes the mean squared error and its gradient (by hand)", async () => {
+      const model = await create({ type: "mlp", inputShape: [1], outputs: 2, task: "regression", hidden: [] });
+      model.writeWeights(new Float32Array([2, 1, 0, 0])); // x → (2x, x)
+      const into = new Float32Array(4);
+      const batch = { inputs: new Float32Array([3]), labels: new Float32Array([4, 4]), rows: 1 };
+      const result = model.gradients(batch, "k", into);
+      expect(result).toEqual({ loss: (4 + 1) / 2, weight: 1 }); // errors (2, −1), their squares' mean
+      expect(Array.from(into)).toEqual([6, -3, 2, -1]);
+    });
+
+    it.each<[string, ModelDefinition]>([
+      ["mlp, classification", mlp],
+      ["mlp, binary", { ...mlp, task: "binary", outputs: 1 }],
+      ["mlp, regression", { ...mlp, task: "regression" }],
+      ["mlp, elu", { ...mlp, activation: "elu" }],
+      ["mlp, image rows", { ...mlp, inputShape: [3, 2] }],
+      ["cnn", cnn],
+      ["cnn, one channel, kernel 5", { ...cnn, inputShape: [8, 8], kernelSize: 5 }],
+    ])("has the gradient of its loss: %s", async (_, definition) => {
+      const model = await create(definition);
+      expect(gradientError(model, randomBatch(definition, 4))).toBeLessThan(5e-3);
+    });
+
+    it("sums over microshards to the gradient of the whole batch", async () => {
+      const model = await create(mlp);
+      const whole = randomBatch(mlp, 8);
+      const expected = new Float32Array(model.parameterCount);
+      const all = model.gradients(whole, "k", expected);
+      const total = new Float32Array(model.parameterCount);
+      let loss = 0;
+      for (let shard = 0; shard < 4; shard++) {
+        const part = new Float32Array(model.parameterCount);
+        loss += model.gradients(slice(whole, shard * 2, 2, 6), "k", part).loss;
+        part.forEach((value, i) => {
+          total[i] = (total[i] as number) + value;
+        });
+      }
+      expect(loss).toBeCloseTo(all.loss, 4);
+      total.forEach((value, i) => {
+        expect(value).toBeCloseTo(expected[i] as number, 4);
+      });
+    });
+
+    it("leaves rows of weight 0 out", async () => {
+      const model = await create(mlp);
+      const whole = randomBatch(mlp, 4);
+      const masked = new Float32Array(model.parameterCount);
+      const result = model.gradients({ ...whole, weights: new Float32Array([1, 1, 0, 0]) }, "k", masked);
+      const expected = new Float32Array(model.parameterCount);
+      const half = model.gradients(slice(whole, 0, 2, 6), "k", expected);
+      expect(result.weight).toBe(2);
+      expect(result.correct).toBe(half.correct);
+      expect(result.loss).toBeCloseTo(half.loss, 5);
+      masked.forEach((value, i) => {
+        expect(value).toBeCloseTo(expected[i] as number, 5);
+      });
+    });
+
+    it.each<[string, ModelDefinition]>([
+      ["mlp with dropout", { ...mlp, dropout: 0.5 }],
+      ["cnn with dropout", { ...cnn, dropout: 0.5 }],
+    ])(
+      "gives equal bits for an equal key, whatever ran before, and other dropout for another: %s",
+      async (_, definition) => {
+        const [one, other] = [await create(definition), await create(definition)];
+        const batch = randomBatch(definition, 6);
+        const bits = (model: TrainableModel, key: string): string => {
+          const into = new Float32Array(model.parameterCount);
+          model.gradients(batch, key, into);
+          return Buffer.from(into.buffer).toString("hex");
+        };
+        const first = bits(one, "step 1");
+        expect(bits(one, "step 2")).not.toBe(first);
+        expect(bits(one, "step 1")).toBe(first);
+        expect(bits(other, "step 1")).toBe(first);
+      },
+    );
+
+    it("predicts probabilities, without dropout", async () => {
+      const model = await create({ ...mlp, dropout: 0.9 });
+      const { inputs } = randomBatch(mlp, 4);
+      const probabilities = model.predict(inputs, 4);
+      expect(probabilities).toHaveLength(12);
+      for (let row = 0; row < 4; row++) {
+        expect(probabilities.slice(row * 3, row * 3 + 3).reduce((a, b) => a + b)).toBeCloseTo(1, 6);
+      }
+      expect(Array.from(model.predict(inputs, 4))).toEqual(Array.from(probabilities));
+    });
+
+    it("leaks no tensor over many steps", async () => {
+      const model = await create({ ...cnn, dropout: 0.3 });
+      const batch = randomBatch(cnn, 4);
+      const flat = new Float32Array(model.parameterCount);
+      const cycle = (step: number): void => {
+        model.gradients(batch, `step ${step}`, flat);
+        model.evaluate(batch);
+        model.predict(batch.inputs, batch.rows);
+        model.readWeights(flat);
+        model.writeWeights(flat);
+      };
+      cycle(0);
+      const before = tf.memory();
+      for (let step = 1; step <= 20; step++) cycle(step);
+      expect(tf.memory().numTensors).toBe(before.numTensors);
+      expect(tf.memory().numBytes).toBe(before.numBytes);
+      expect(tf.engine().state.numDataBuffers).toBe(before.numDataBuffers);
+    });
+
+    it("frees everything on dispose", async () => {
+      const before = tf.memory().numTensors;
+      (await engine.createModel(cnn, 3)).dispose();
+      expect(tf.memory().numTensors).toBe(before);
+    });
+
+    it("leaves Math.random as it was, also when a call fails", async () => {
+      const original = Math.random;
+      const model = await create(mlp);
+      const batch = { ...randomBatch(mlp, 2), labels: new Int32Array([0, 9]) };
+      expect(() => model.gradients(batch, "k", new Float32Array(119))).toThrow(/label is 9.*integers 0 to 2/);
+      expect(Math.random).toBe(original);
+    });
+
+    it.each<[string, (model: TrainableModel) => void, RegExp]>([
+      ["short flat buffer", (m) => m.readWeights(new Float32Array(3)), /has 119 elements; got 3/],
+      ["wrong inputs", (m) => m.predict(new Float32Array(5), 1), /take 6 inputs; got 5/],
+      ["no rows", (m) => m.predict(new Float32Array(0), 0), /0 rows/],
+    ])("refuses a %s", async (_, act, message) => {
+      const model = await create(mlp);
+      expect(() => act(model)).toThrow(message);
+    });
+
+    it("records its numerics", () => {
+      const numerics = engine.numerics();
+      expect(numerics.backend).toBe(engine.backend);
+      expect(numerics.libraries["tfjs-core"]).toMatch(/^4\./);
+      expect(numerics.threads.intraOp).toBeGreaterThan(0);
+      expect(numerics).toMatchObject({ node: process.version, platform: process.platform, arch: process.arch });
+    });
+  });
+}
+
+function slice(batch: Batch, start: number, rows: number, rowSize: number): Batch {
+  return {
+    inputs: batch.inputs.slice(start * rowSize, (start + rows) * rowSize),
+    labels: batch.labels.slice(start, start + rows),
+    rows,
+  };
+}

@@ -1,0 +1,98 @@
+import * as tf from "@tensorflow/tfjs-core";
+import * as layers from "@tensorflow/tfjs-layers";
+import type { ModelDefinition, ModuleDefinition } from "../../core/training/model-definition";
+import { buildCnn, buildMlp } from "./built-in-models";
+import type { ModelContext, TensorFlow } from "./define-training";
+import { ModelError } from "./errors";
+import { withSeededRandom } from "./seeded-random";
+
+/** Layer and initialiser classes that TensorFlow.js itself brings; read before any user code could add its own. */
+const builtInClasses: ReadonlySet<string> = new Set(
+  Object.keys(tf.serialization.SerializationMap.getMap().classNameMap),
+);
+
+/** Builds the definition's model with weights that follow from `seed` alone. @throws ModelError */
+export function buildModel(definition: ModelDefinition, seed: number): layers.LayersModel {
+  const model = withSeededRandom(`initialise ${seed}`, () => {
+    if (definition.type === "mlp") return buildMlp(definition);
+    if (definition.type === "cnn") return buildCnn(definition);
+    return buildFromModule(definition, seed);
+  });
+  checkShapes(model, definition);
+  checkWeights(model);
+  checkClasses(model);
+  return model;
+}
+
+function buildFromModule(definition: ModuleDefinition, seed: number): layers.LayersModel {
+  const { inputShape, outputs, task } = definition;
+  const tensorFlow = { ...tf, ...layers } as unknown as TensorFlow;
+  const hyperparameters = definition.hyperparameters ?? {};
+  const context: ModelContext = { tf: tensorFlow, inputShape, outputs, task, seed, hyperparameters };
+  let built: unknown;
+  try {
+    built = (definition.factory as (context: ModelContext) => unknown)(context);
+  } catch (error) {
+    throw new ModelError(`The training module's model() threw: ${(error as Error).message}`, error);
+  }
+  if (built instanceof Promise) {
+    throw new ModelError("The training module's model() returned a promise; it must build the model synchronously.");
+  }
+  const candidate = built as Partial<layers.LayersModel> | null | undefined;
+  if (typeof candidate?.apply !== "function" || !Array.isArray(candidate.layers)) {
+    throw new ModelError(
+      `The training module's model() returned ${built === null ? "null" : typeof built}, not a tf.LayersModel; ` +
+        "return tf.sequential(…) or tf.model(…) made with the context's tf.",
+    );
+  }
+  return built as layers.LayersModel;
+}
+
+function checkShapes(model: layers.LayersModel, { inputShape, outputs }: ModelDefinition): void {
+  if (model.inputs?.length !== 1 || model.outputs?.length !== 1) {
+    throw new ModelError(
+      `The model has ${model.inputs?.length ?? 0} inputs and ${model.outputs?.length ?? 0} outputs; it must have one of each. ` +
+        "Give the first layer an inputShape.",
+    );
+  }
+  const input = model.inputs[0]?.shape.slice(1) ?? [];
+  const output = model.outputs[0]?.shape.slice(1) ?? [];
+  if (input.join() !== inputShape.join()) {
+    throw new ModelError(`The model takes rows of shape [${input}], but the data's rows are [${inputShape}].`);
+  }
+  if (output.length !== 1 || output[0] !== outputs) {
+    throw new ModelError(`The model gives rows of shape [${output}], but the task needs [${outputs}].`);
+  }
+}
+
+function checkWeights(model: layers.LayersModel): void {
+  if (model.trainableWeights.length === 0) throw new ModelError("The model has no trainable weights.");
+  const odd = model.weights.find((weight) => weight.dtype !== "float32");
+  if (odd) throw new ModelError(`The weight '${odd.originalName}' is ${odd.dtype}; only float32 weights are trained.`);
+  const stateful = model.layers.find((layer) => layer.stateful);
+  if (stateful) {
+    throw new ModelError(
+      `The layer '${stateful.name}' is stateful: its state would depend on which worker saw which rows. Set stateful: false.`,
+    );
+  }
+}
+
+/** Refuses what a fresh process could not rebuild from the topology alone. */
+function checkClasses(model: layers.LayersModel): void {
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    const className = (value as { class_name?: unknown }).class_name;
+    if (typeof className === "string" && !builtInClasses.has(className)) {
+      throw new ModelError(
+        `The model uses the class '${className}', which is not part of TensorFlow.js; its artifact must load without user ` +
+          "code. Use built-in layers.",
+      );
+    }
+    Object.values(value).forEach(visit);
+  };
+  visit(model.toJSON(null, false));
+  const last = model.layers.at(-1)?.getConfig() as { activation?: unknown } | undefined;
+  if (last?.activation === "softmax") {
+    throw new ModelError("The model ends in softmax; return logits (activation 'linear'): the loss applies it.");
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * TensorFlow.js numbers unnamed layers by a counter of the process (`dense_Dense3`), so the same model built a second time
+ * has other names. Checkpoints are matched by name between processes: names are numbered anew within the model.
+ */
+import type { LayersModel } from "@tensorflow/tfjs-layers";
+
+type Layer = LayersModel["layers"][number];
+
+/** What `getUid` gives: snake-case class, underscore, class, count; or `input1`, `model2`. */
+const automaticName = /^((?:[a-z0-9_]+_[A-Z]\w*?)|input|model|sequential_)(\d+)(_input)?$/;
+
+/** Name in this process → name by position, for the automatic ones among `names`. */
+export function canonicalNames(names: readonly string[]): ReadonlyMap<string, string> {
+  const counts = new Map<string, number>();
+  const taken = new Set(names.filter((name) => !automaticName.test(name)));
+  const canonical = new Map<string, string>();
+  for (const name of names) {
+    const match = automaticName.exec(name);
+    if (!match || canonical.has(name)) continue;
+    const [, prefix = "", , suffix = ""] = match;
+    const key = `${prefix}#${suffix}`;
+    let count = counts.get(key) ?? 0;
+    let candidate: string;
+    do {
+      count++;
+      candidate = `${prefix}${count}${suffix}`;
+    } while (taken.has(candidate));
+    counts.set(key, count);
+    taken.add(candidate);
+    canonical.set(name, candidate);
+  }
+  return canonical;
+}
+
+/** Replaces every string of a JSON value that is exactly a key of `names`. */
+export function renameStrings(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (typeof value === "string") return names.get(value) ?? value;
+  if (Array.isArray(value)) return value.map((item) => renameStrings(item, names));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, renameStrings(item, names)]));
+}
+
+/** Names of all layers, those inside nested models and wrappers too, in order. */
+export function layerNames(layersOfModel: readonly Layer[]): readonly string[] {
+  return layersOfModel.flatMap((layer) => {
+    const nested = layer as unknown as { readonly layers?: readonly Layer[]; readonly layer?: Layer };
+    return [layer.name, ...layerNames(nested.layers ?? []), ...(nested.layer ? layerNames([nested.layer]) : [])];
+  });
+}

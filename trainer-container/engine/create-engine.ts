@@ -1,0 +1,23 @@
+import type { Engine, EngineOptions } from "./engine";
+import { BackendUnavailableError } from "./errors";
+import { createNativeEngine } from "./native-engine";
+import { createWasmEngine } from "./wasm-engine";
+
+/**
+ * The engine of this process; TensorFlow.js runs one backend a process.
+ *
+ * @throws BackendUnavailableError when native, or the GPU, was asked for and cannot be had.
+ */
+export async function createEngine(options: EngineOptions): Promise<Engine> {
+  const preferred = options.preferred ?? "auto";
+  if (preferred === "wasm") {
+    if (options.gpu !== undefined) throw new BackendUnavailableError("The WebAssembly backend runs on no GPU.");
+    return createWasmEngine();
+  }
+  try {
+    return await createNativeEngine(options);
+  } catch (error) {
+    if (preferred === "native" || options.gpu !== undefined) throw error;
+    return createWasmEngine();
+  }
+}

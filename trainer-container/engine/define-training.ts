@@ -1,0 +1,46 @@
+import type * as tfCore from "@tensorflow/tfjs-core";
+import type * as tfLayers from "@tensorflow/tfjs-layers";
+import type { Task } from "../../core/training/model-definition";
+
+/** TensorFlow.js as the engine runs it: use this rather than an import of your own, which could be another instance. */
+export type TensorFlow = typeof tfCore &
+  Pick<typeof tfLayers, "layers" | "sequential" | "model" | "input" | "regularizers">;
+
+export interface ModelContext {
+  readonly tf: TensorFlow;
+  readonly inputShape: readonly number[];
+  readonly outputs: number;
+  readonly task: Task;
+  readonly seed: number;
+  readonly hyperparameters: Readonly<Record<string, unknown>>;
+}
+
+/** `labels`: `[rows]` class indices (int32), `[rows]` 0 or 1, or `[rows, outputs]` values; `outputs`: `[rows, outputs]`. */
+export type LossFunction = (labels: tfCore.Tensor, outputs: tfCore.Tensor) => tfCore.Tensor;
+
+export interface Training {
+  /**
+   * Builds the model, of built-in layers only (the artifact must load without this code). Its single output is
+   * `[rows, outputs]`: logits for classification and binary tasks, values for regression. Synchronous.
+   */
+  readonly model: (context: ModelContext) => tfLayers.LayersModel;
+  /** Mean loss of the rows (scalar) or the loss of each row (`[rows]`). Default: by task, from logits. */
+  readonly loss?: LossFunction;
+  /** Means over the rows, by name. */
+  readonly metrics?: Readonly<Record<string, LossFunction>>;
+}
+
+/**
+ * Declares what a user's training module trains. Default-export its result.
+ *
+ * ```ts
+ * export default defineTraining({
+ *   model: ({ tf, inputShape, outputs }) =>
+ *     tf.sequential({ layers: [tf.layers.dense({ units: outputs, inputShape: [...inputShape] })] }),
+ * });
+ * ```
+ */
+export function defineTraining(training: Training): Training {
+  if (typeof training.model !== "function") throw new TypeError("defineTraining: 'model' must be a function.");
+  return training;
+}

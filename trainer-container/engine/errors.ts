@@ -1,0 +1,34 @@
+/** Errors of the engine. None is retryable: the same definition on the same machine fails the same way. */
+export class EngineError extends Error {
+  readonly code: string;
+  readonly httpStatus: number;
+  readonly retryable = false;
+
+  constructor(code: string, message: string, options: { readonly httpStatus?: number; readonly cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.httpStatus = options.httpStatus ?? 500;
+  }
+}
+
+/** The backend or device that was asked for cannot be had. */
+export class BackendUnavailableError extends EngineError {
+  constructor(message: string, cause?: unknown) {
+    super("BACKEND_UNAVAILABLE", message, { httpStatus: 503, cause });
+  }
+}
+
+/** The model definition, or what a user's module returned, cannot be trained or exported. */
+export class ModelError extends EngineError {
+  constructor(message: string, cause?: unknown) {
+    super("INVALID_MODEL", message, { httpStatus: 422, cause });
+  }
+}
+
+/** A buffer of the wrong length or a batch of the wrong shape: a bug of the caller. */
+export class BatchError extends EngineError {
+  constructor(message: string) {
+    super("INVALID_BATCH", message);
+  }
+}

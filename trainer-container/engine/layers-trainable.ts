@@ -1,0 +1,158 @@
+import * as tf from "@tensorflow/tfjs-core";
+import type { LayersModel } from "@tensorflow/tfjs-layers";
+import { applyOutputActivation } from "../../adapters/tfjs/activation";
+import { artifactFormat, type ModelTopology } from "../../adapters/tfjs/artifact";
+import type { ModelDefinition } from "../../core/training/model-definition";
+import { canonicalNames, layerNames, renameStrings } from "./canonical-names";
+import type { Batch, BatchResult, ParameterSlot, TrainableModel } from "./engine";
+import { BatchError } from "./errors";
+import { layOut } from "./layout";
+import { scoreBatch } from "./score";
+import { withSeededRandom } from "./seeded-random";
+
+type LayerVariable = LayersModel["weights"][number];
+
+/** A layers model behind the engine's port; the same code on both backends. */
+export class LayersTrainable implements TrainableModel {
+  readonly layout: readonly ParameterSlot[];
+  readonly parameterCount: number;
+  readonly trainableCount: number;
+  private readonly variables: readonly LayerVariable[];
+  private readonly statistics: readonly LayerVariable[];
+  private readonly names: ReadonlyMap<string, string>;
+  private readonly rowSize: number;
+
+  constructor(
+    private readonly model: LayersModel,
+    private readonly definition: ModelDefinition,
+  ) {
+    this.names = canonicalNames([model.name, ...layerNames(model.layers)]);
+    this.statistics = model.nonTrainableWeights;
+    this.variables = [...model.trainableWeights, ...this.statistics];
+    this.layout = layOut(this.variables, model.trainableWeights.length, this.names);
+    this.parameterCount = sum(this.layout.map((slot) => slot.size));
+    this.trainableCount = sum(this.layout.filter((slot) => slot.trainable).map((slot) => slot.size));
+    this.rowSize = definition.inputShape.reduce((product, side) => product * side, 1);
+  }
+
+  readWeights(into: Float32Array): void {
+    this.checkFlat(into);
+    this.layout.forEach((slot, index) => {
+      into.set(this.variables[index]?.read().dataSync() as Float32Array, slot.offset);
+    });
+  }
+
+  writeWeights(from: Float32Array): void {
+    this.checkFlat(from);
+    this.layout.forEach((slot, index) => {
+      this.writeVariable(this.variables[index] as LayerVariable, from.slice(slot.offset, slot.offset + slot.size));
+    });
+  }
+
+  gradients(batch: Batch, randomKey: string, into: Float32Array): BatchResult {
+    this.checkBatch(batch);
+    this.checkFlat(into);
+    const before = this.statistics.map((variable) => variable.read().dataSync() as Float32Array);
+    return withSeededRandom(randomKey, () =>
+      tf.tidy(() => {
+        let result: BatchResult | undefined;
+        const variables = this.variables.slice(0, this.variables.length - this.statistics.length);
+        const { grads } = tf.variableGrads(
+          () => {
+            const scored = scoreBatch(this.model, this.definition, batch, true);
+            result = scored.result();
+            return scored.loss;
+          },
+          variables.map((variable) => variable.read() as tf.Variable),
+        );
+        variables.forEach((variable, index) => {
+          const { offset, size } = this.layout[index] as ParameterSlot;
+          const gradient = grads[variable.name];
+          if (gradient) into.set(gradient.dataSync() as Float32Array, offset);
+          else into.fill(0, offset, offset + size); // a weight that the loss does not depend on
+        });
+        this.takeStatistics(before, (result as BatchResult).weight, into);
+        return result as unknown as tf.TensorContainer;
+      }),
+    ) as unknown as BatchResult;
+  }
+
+  evaluate(batch: Batch): BatchResult {
+    this.checkBatch(batch);
+    return tf.tidy(
+      () => scoreBatch(this.model, this.definition, batch, false).result() as unknown as tf.TensorContainer,
+    ) as unknown as BatchResult;
+  }
+
+  predict(inputs: Float32Array, rows: number): Float32Array {
+    this.checkInputs(inputs, rows);
+    const { inputShape, outputs, task } = this.definition;
+    const raw = tf.tidy(() => {
+      const output = this.model.apply(tf.tensor(inputs, [rows, ...inputShape]), { training: false }) as tf.Tensor;
+      return output.dataSync() as unknown as tf.TensorContainer;
+    }) as unknown as Float32Array;
+    return applyOutputActivation(task, Float32Array.from(raw), outputs);
+  }
+
+  topology(): string {
+    const { task, inputShape, outputs } = this.definition;
+    const topology: ModelTopology = {
+      format: artifactFormat,
+      task,
+      inputShape,
+      outputs,
+      weights: this.model.weights.map(
+        (weight) => this.layout[this.variables.findIndex((variable) => variable.id === weight.id)]?.name ?? "",
+      ),
+      model: renameStrings(this.model.toJSON(null, false), this.names) as Readonly<Record<string, unknown>>,
+    };
+    return JSON.stringify(topology);
+  }
+
+  dispose(): void {
+    this.model.dispose();
+  }
+
+  /** Moves what the forward pass did to the running statistics into the gradient, and undoes it on the model. */
+  private takeStatistics(before: readonly Float32Array[], weight: number, into: Float32Array): void {
+    this.statistics.forEach((variable, index) => {
+      const old = before[index] as Float32Array;
+      const updated = variable.read().dataSync();
+      const { offset } = this.layout[this.layout.length - this.statistics.length + index] as ParameterSlot;
+      for (let i = 0; i < old.length; i++) into[offset + i] = weight * ((old[i] as number) - (updated[i] as number));
+      this.writeVariable(variable, old.slice());
+    });
+  }
+
+  /** A new tensor each time: kernels cache packed weights by tensor, so memory is never changed in place. */
+  private writeVariable(variable: LayerVariable, values: Float32Array): void {
+    const value = tf.tensor(values, variable.shape as number[]);
+    variable.write(value);
+    value.dispose();
+  }
+
+  private checkFlat(buffer: Float32Array): void {
+    if (buffer.length === this.parameterCount) return;
+    throw new BatchError(`A flat buffer of this model has ${this.parameterCount} elements; got ${buffer.length}.`);
+  }
+
+  private checkInputs(inputs: Float32Array, rows: number): void {
+    if (rows > 0 && inputs.length === rows * this.rowSize) return;
+    throw new BatchError(
+      `${rows} rows of shape [${this.definition.inputShape}] take ${rows * this.rowSize} inputs; got ${inputs.length}.`,
+    );
+  }
+
+  private checkBatch(batch: Batch): void {
+    this.checkInputs(batch.inputs, batch.rows);
+    const labels = this.definition.task === "regression" ? batch.rows * this.definition.outputs : batch.rows;
+    if (batch.labels.length !== labels) {
+      throw new BatchError(`${batch.rows} rows take ${labels} labels; got ${batch.labels.length}.`);
+    }
+    if (batch.weights && batch.weights.length !== batch.rows) {
+      throw new BatchError(`${batch.rows} rows take ${batch.rows} weights; got ${batch.weights.length}.`);
+    }
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, value) => total + value, 0);

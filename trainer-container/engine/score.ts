@@ -1,0 +1,99 @@
+import * as tf from "@tensorflow/tfjs-core";
+import type { LayersModel } from "@tensorflow/tfjs-layers";
+import type { ModelDefinition } from "../../core/training/model-definition";
+import type { LossFunction } from "./define-training";
+import type { Batch, BatchResult } from "./engine";
+import { BatchError, ModelError } from "./errors";
+import { defaultLoss } from "./losses";
+
+interface Scored {
+  /** Σ weight × loss over the rows, plus Σ weight × regularisation. */
+  readonly loss: tf.Scalar;
+  /** Reads the numbers back. */
+  result(): BatchResult;
+}
+
+/** One forward pass; call within `tf.tidy`. */
+export function scoreBatch(model: LayersModel, definition: ModelDefinition, batch: Batch, training: boolean): Scored {
+  const { rows } = batch;
+  const inputs = tf.tensor(batch.inputs, [rows, ...definition.inputShape]);
+  const labels = labelTensor(definition, batch);
+  const outputs = model.apply(inputs, { training }) as tf.Tensor;
+  const weight = batch.weights ? batch.weights.reduce((total, value) => total + value, 0) : rows;
+  const data = sumOverRows(lossOf(definition)(labels, outputs), batch, "loss");
+  const penalties = model.calculateLosses();
+  const loss = penalties.length === 0 ? data : tf.add(data, tf.mul(tf.addN(penalties), weight));
+  return {
+    loss: loss as tf.Scalar,
+    result: () => ({
+      loss: loss.dataSync()[0] as number,
+      weight,
+      ...(definition.task === "regression" ? {} : { correct: countCorrect(definition, batch, outputs.dataSync()) }),
+      ...metricsOf(definition, batch, labels, outputs),
+    }),
+  };
+}
+
+function labelTensor(definition: ModelDefinition, { labels, rows }: Batch): tf.Tensor {
+  if (definition.task === "regression") return tf.tensor(Float32Array.from(labels), [rows, definition.outputs]);
+  if (definition.task === "binary") return tf.tensor1d(Float32Array.from(labels));
+  for (const label of labels) {
+    if (Number.isInteger(label) && label >= 0 && label < definition.outputs) continue;
+    throw new BatchError(`A label is ${label}, but the classes are the integers 0 to ${definition.outputs - 1}.`);
+  }
+  return tf.tensor1d(Int32Array.from(labels), "int32");
+}
+
+function lossOf(definition: ModelDefinition): LossFunction {
+  const own = definition.type === "module" ? (definition.loss as LossFunction | undefined) : undefined;
+  return own ?? defaultLoss(definition.task);
+}
+
+/** A `[rows]` tensor is weighted and summed; a scalar is taken for the mean of the rows. */
+function sumOverRows(value: tf.Tensor, { rows, weights }: Batch, what: string): tf.Scalar {
+  if (!(value instanceof tf.Tensor)) throw new ModelError(`The ${what} returned ${typeof value}, not a tensor.`);
+  if (value.rank === 1 && value.shape[0] === rows) {
+    return tf.sum(weights ? tf.mul(value, tf.tensor1d(weights)) : value) as tf.Scalar;
+  }
+  if (value.rank !== 0) {
+    throw new ModelError(`The ${what} has shape [${value.shape}]; it must be a scalar (the mean) or one value a row.`);
+  }
+  if (weights) {
+    throw new ModelError(`The ${what} is a scalar, which row weights cannot reach; return one value a row, [rows].`);
+  }
+  return tf.mul(value, rows) as tf.Scalar;
+}
+
+function countCorrect(
+  definition: ModelDefinition,
+  { labels, rows, weights }: Batch,
+  outputs: ArrayLike<number>,
+): number {
+  const width = definition.outputs;
+  let correct = 0;
+  for (let row = 0; row < rows; row++) {
+    let guess = 0;
+    if (definition.task === "binary") guess = (outputs[row] as number) > 0 ? 1 : 0;
+    else {
+      for (let i = 1; i < width; i++) {
+        if ((outputs[row * width + i] as number) > (outputs[row * width + guess] as number)) guess = i;
+      }
+    }
+    if (guess === labels[row]) correct += weights?.[row] ?? 1;
+  }
+  return correct;
+}
+
+function metricsOf(
+  definition: ModelDefinition,
+  batch: Batch,
+  labels: tf.Tensor,
+  outputs: tf.Tensor,
+): { readonly metrics?: Readonly<Record<string, number>> } {
+  if (definition.type !== "module" || !definition.metrics) return {};
+  const entries = Object.entries(definition.metrics as Readonly<Record<string, LossFunction>>).map(([name, metric]) => {
+    const total = sumOverRows(metric(labels, outputs), batch, `metric '${name}'`);
+    return [name, total.dataSync()[0] as number] as const;
+  });
+  return { metrics: Object.fromEntries(entries) };
+}

@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+
+/**
+ * xoshiro128** 1.1 (Blackman and Vigna, 2018), its 128-bit state the first 16 bytes of the key's SHA-256. Equal keys give
+ * equal sequences on every machine. Each double in [0, 1) takes 53 bits of two outputs.
+ */
+export function seededRandom(key: string): () => number {
+  const digest = createHash("sha256").update(key).digest();
+  let a = digest.readInt32LE(0);
+  let b = digest.readInt32LE(4);
+  let c = digest.readInt32LE(8);
+  let d = digest.readInt32LE(12) | 1; // the all-zero state is a fixed point
+
+  const next = (): number => {
+    const product = Math.imul(b, 5);
+    const result = Math.imul((product << 7) | (product >>> 25), 9);
+    const shifted = b << 9;
+    c ^= a;
+    d ^= b;
+    b ^= c;
+    a ^= d;
+    c ^= shifted;
+    d = (d << 11) | (d >>> 21);
+    return result >>> 0;
+  };
+  return () => ((next() >>> 5) * 2 ** 26 + (next() >>> 6)) / 2 ** 53;
+}
+
+/**
+ * Runs `body` with `Math.random` seeded by `key`. TensorFlow.js draws initial weights and dropout masks in JavaScript from
+ * generators that `Math.random` seeds, on every backend; so this one seam makes them, and user code, reproducible.
+ *
+ * `body` must be synchronous: across an `await`, unrelated code would draw from the same sequence.
+ */
+export function withSeededRandom<T>(key: string, body: () => T): T {
+  const original = Math.random;
+  Math.random = seededRandom(key);
+  try {
+    return body();
+  } finally {
+    Math.random = original;
+  }
+}
