@@ -1,8 +1,11 @@
 import type { SplitName } from "../datasets/manifest";
 import type { ContentReference } from "../ports";
 
+/** What of a timestamp becomes a one-hot, in UTC: hour 0–23, day of the week 0–6 from Sunday, month 1–12. */
+export type TimestampPart = "hour" | "dayOfWeek" | "month";
+
 /**
- * Where one column lands in the model's dense input. Fitted on the training split only.
+ * Where one column lands in the model's dense input. A timestamp has one output for each of its parts. Fitted on the training split only.
  *
  * `numeric`: `width` values `(x - mean) / deviation` from the shard's `numeric` tensor, columns `[source, source + width)`.
  * `one-hot`: from code `source` of the shard's `codes` tensor; code `k >= 0` sets position `offset + k`; `-1` (unknown or
@@ -22,6 +25,8 @@ export type FeatureOutput =
   | {
       readonly kind: "one-hot";
       readonly column: string;
+      /** Of a timestamp column. */
+      readonly part?: TimestampPart;
       readonly offset: number;
       readonly width: number;
       readonly source: number;

@@ -1,0 +1,161 @@
+/**
+ * A feature shard's bytes, and the dense rows they stand for. One-hots lie in the shard as codes and unfold here, row by row,
+ * into a buffer that the caller owns: a shard of a thousand-word vocabulary stays four bytes a row.
+ */
+import { CorruptShardError } from "./errors";
+import type { FeatureManifest, FeatureTransform } from "./manifest";
+import { type FeatureTensor, readTensorFile, writeTensorFile } from "./tensor-file";
+
+/** Row-major tensors of one shard; the widths follow from `shardLayout`. */
+export interface FeatureRows {
+  readonly rows: number;
+  /** `[rows, numericWidth]`, standardised. */
+  readonly numeric: Float32Array;
+  /** `[rows, codesWidth]`; -1 is unknown or missing. */
+  readonly codes: Int32Array;
+  /** `[rows]`: class indexes (int32) or values (float32). */
+  readonly label: Int32Array | Float32Array;
+  /** `[rows, slices]`; empty but in the test split. */
+  readonly slices: Int32Array;
+}
+
+/** One shard, decoded without a copy. */
+export interface FeatureView extends FeatureRows {
+  /** Elements of one dense row. */
+  readonly width: number;
+  /** Writes row `row` to `into[offset … offset + width)`; every element of it, whatever stood there. */
+  writeRow(row: number, into: Float32Array, offset: number): void;
+  /** Class index, or value. */
+  labelAt(row: number): number;
+  /** Index into the values of slice column `slice`. */
+  sliceAt(row: number, slice: number): number;
+}
+
+/** Columns of the shard's `numeric` and `codes` tensors. */
+export function shardLayout(transform: FeatureTransform): {
+  readonly numericWidth: number;
+  readonly codesWidth: number;
+} {
+  let numericWidth = 0;
+  let codesWidth = 0;
+  for (const output of transform.outputs) {
+    if (output.kind === "numeric") numericWidth = Math.max(numericWidth, output.source + output.width);
+    else codesWidth = Math.max(codesWidth, output.source + 1);
+  }
+  return { numericWidth, codesWidth };
+}
+
+export function encodeFeatureShard(rows: FeatureRows, layout: ReturnType<typeof shardLayout>): Uint8Array {
+  const tensors = new Map<string, FeatureTensor>();
+  if (layout.numericWidth > 0) {
+    tensors.set("numeric", { dtype: "F32", shape: [rows.rows, layout.numericWidth], values: rows.numeric });
+  }
+  if (layout.codesWidth > 0) {
+    tensors.set("codes", { dtype: "I32", shape: [rows.rows, layout.codesWidth], values: rows.codes });
+  }
+  tensors.set(
+    "label",
+    rows.label instanceof Int32Array
+      ? { dtype: "I32", shape: [rows.rows], values: rows.label }
+      : { dtype: "F32", shape: [rows.rows], values: rows.label },
+  );
+  if (rows.slices.length > 0) {
+    tensors.set("slices", { dtype: "I32", shape: [rows.rows, rows.slices.length / rows.rows], values: rows.slices });
+  }
+  return writeTensorFile(tensors);
+}
+
+/** @throws CorruptShardError where the bytes do not fit the transform and label encoding. */
+export function decodeFeatureShard(
+  bytes: Uint8Array,
+  manifest: Pick<FeatureManifest, "transform" | "label">,
+): FeatureView {
+  const { numericWidth, codesWidth } = shardLayout(manifest.transform);
+  const tensors = readTensorFile(bytes);
+  const label = tensors.get("label");
+  const labelType = manifest.label.kind === "class" ? "I32" : "F32";
+  if (label === undefined || label.dtype !== labelType) {
+    throw new CorruptShardError(`it needs a ${labelType} tensor "label" and has ${label?.dtype ?? "none"}`);
+  }
+  const rows = label.values.length;
+  const numeric = expect(tensors, "numeric", "F32", rows, numericWidth).values as Float32Array;
+  const codes = expect(tensors, "codes", "I32", rows, codesWidth).values as Int32Array;
+  const slices = tensors.get("slices");
+  const sliceValues = slices === undefined ? new Int32Array(0) : (slices.values as Int32Array);
+  const sliceWidth = rows === 0 ? 0 : sliceValues.length / rows;
+  const { width } = manifest.transform;
+  const writeDense = rowWriter(manifest.transform);
+  return {
+    rows,
+    width,
+    numeric,
+    codes,
+    label: label.values,
+    slices: sliceValues,
+    writeRow: (row, into, offset) => writeDense(numeric, row * numericWidth, codes, row * codesWidth, into, offset),
+    labelAt: (row) => label.values[row]!,
+    sliceAt: (row, slice) => sliceValues[row * sliceWidth + slice]!,
+  };
+}
+
+/** Unfolds one row that lies at `numericAt` and `codesAt` into its dense form. */
+export type RowWriter = (
+  numeric: Float32Array,
+  numericAt: number,
+  codes: Int32Array,
+  codesAt: number,
+  into: Float32Array,
+  offset: number,
+) => void;
+
+export function rowWriter(transform: FeatureTransform): RowWriter {
+  const oneHots = transform.outputs.filter((output) => output.kind === "one-hot");
+  const runs = mergeRuns(transform);
+  return (numeric, numericAt, codes, codesAt, into, offset) => {
+    if (oneHots.length > 0) into.fill(0, offset, offset + transform.width);
+    for (const run of runs) {
+      const from = numericAt + run.source;
+      const to = offset + run.offset;
+      for (let i = 0; i < run.width; i += 1) into[to + i] = numeric[from + i]!;
+    }
+    for (const output of oneHots) {
+      const code = codes[codesAt + output.source]!;
+      if (code >= 0) into[offset + output.offset + code] = 1;
+    }
+  };
+}
+
+/** Numeric outputs whose sources and places both follow each other are one copy. */
+function mergeRuns(transform: FeatureTransform): readonly { source: number; offset: number; width: number }[] {
+  const runs: { source: number; offset: number; width: number }[] = [];
+  for (const output of transform.outputs) {
+    if (output.kind !== "numeric") continue;
+    const last = runs.at(-1);
+    if (last && last.source + last.width === output.source && last.offset + last.width === output.offset) {
+      last.width += output.width;
+    } else {
+      runs.push({ source: output.source, offset: output.offset, width: output.width });
+    }
+  }
+  return runs;
+}
+
+function expect(
+  tensors: ReadonlyMap<string, FeatureTensor>,
+  name: string,
+  dtype: "F32" | "I32",
+  rows: number,
+  width: number,
+): FeatureTensor {
+  const tensor = tensors.get(name);
+  if (tensor === undefined && (width === 0 || rows === 0)) {
+    return dtype === "F32"
+      ? { dtype, shape: [rows, width], values: new Float32Array(0) }
+      : { dtype, shape: [rows, width], values: new Int32Array(0) };
+  }
+  if (tensor === undefined || tensor.dtype !== dtype || tensor.values.length !== rows * width) {
+    const found = tensor === undefined ? "none" : `${tensor.dtype} [${tensor.shape}]`;
+    throw new CorruptShardError(`it needs tensor "${name}" ${dtype} [${rows},${width}] and has ${found}`);
+  }
+  return tensor;
+}
