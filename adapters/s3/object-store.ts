@@ -1,0 +1,192 @@
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type S3Client,
+} from "@aws-sdk/client-s3";
+import { Upload } from "@aws-sdk/lib-storage";
+import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-errors";
+import { objectKeys } from "../../core/platform/object-keys";
+import type { ContentReference, ObjectStore } from "../../core/ports";
+import { withRetries } from "./retries";
+import { attemptsOf, isConflict, isMissing, isPreconditionFailure, translated } from "./service-errors";
+
+/** Below this, asking whether content is there already costs as much as sending it. */
+const smallBytes = 64 * 1024;
+/** 10,000 parts of 16 MiB: up to 156 GiB an object, with at most `partBytes × partsInFlight` in memory. */
+const partBytes = 16 * 1024 * 1024;
+const partsInFlight = 3;
+
+const encrypted = { ServerSideEncryption: "AES256" } as const;
+
+/**
+ * The bucket as an `ObjectStore`. Throttles, 5xx and broken connections are retried by the client (its `maxAttempts`);
+ * `409 ConditionalRequestConflict`, which the client takes for final, is retried here.
+ *
+ * @throws StorageFullError from the writes, where the store has no room left.
+ */
+export function createObjectStore(client: S3Client, bucket: string): ObjectStore {
+  const store: ObjectStore = {
+    async get(key) {
+      const found = await store.find(key);
+      if (found === undefined) throw new ObjectNotFoundError(key);
+      return found;
+    },
+
+    async find(key) {
+      return unlessMissing(() => read(key));
+    },
+
+    async getRange(key, start, length) {
+      if (length === 0) return new Uint8Array(0);
+      try {
+        return await read(key, `bytes=${start}-${start + length - 1}`);
+      } catch (error) {
+        if (isMissing(error)) throw new ObjectNotFoundError(key, error);
+        if (error instanceof Error && error.name === "InvalidRange") return new Uint8Array(0);
+        throw error;
+      }
+    },
+
+    async size(key) {
+      const head = await unlessMissing(() => client.send(new HeadObjectCommand({ Bucket: bucket, Key: key })));
+      return head === undefined ? undefined : (head.ContentLength ?? 0);
+    },
+
+    async put(key, body, contentType) {
+      await withRetries(isConflict, () => write(key, body, contentType));
+    },
+
+    async putNew(key, body, contentType) {
+      return withRetries(isConflict, async () => {
+        try {
+          await write(key, body, contentType, { IfNoneMatch: "*" });
+          return true;
+        } catch (error) {
+          if (!isPreconditionFailure(error)) throw error;
+          // The client's first try may have created the object and lost only the answer.
+          return attemptsOf(error) > 1 && sameBytes(await store.find(key), body);
+        }
+      });
+    },
+
+    async putStream(key, body, contentType) {
+      let written = 0;
+      const counted = async function* () {
+        for await (const chunk of body) {
+          written += chunk.byteLength;
+          yield chunk;
+        }
+      };
+      const upload = new Upload({
+        client,
+        params: {
+          Bucket: bucket,
+          Key: key,
+          Body: Readable.from(counted(), { objectMode: true, highWaterMark: 1 }),
+          ...(contentType === undefined ? {} : { ContentType: contentType }),
+          ...encrypted,
+        },
+        partSize: partBytes,
+        queueSize: partsInFlight,
+        leavePartsOnError: false,
+      });
+      await translated(key, () => upload.done());
+      return written;
+    },
+
+    async putContent(body, contentType) {
+      const digest = createHash("sha256").update(body).digest();
+      const reference: ContentReference = { sha256: digest.toString("hex"), bytes: byteLength(body) };
+      const key = objectKeys.content(reference.sha256);
+      if (reference.bytes > smallBytes && (await store.size(key)) === reference.bytes) return reference;
+      await withRetries(isConflict, async () => {
+        try {
+          await write(key, body, contentType ?? "application/octet-stream", {
+            IfNoneMatch: "*",
+            ChecksumSHA256: digest.toString("base64"),
+          });
+        } catch (error) {
+          if (!isPreconditionFailure(error)) throw error;
+        }
+      });
+      return reference;
+    },
+
+    async getContent(sha256) {
+      const key = objectKeys.content(sha256);
+      const body = await store.get(key);
+      const actual = createHash("sha256").update(body).digest("hex");
+      if (actual !== sha256) throw new CorruptObjectError(key, `SHA-256 ${sha256}`, `${actual} (${body.length} bytes)`);
+      return body;
+    },
+
+    async list(prefix) {
+      const keys: string[] = [];
+      let token: string | undefined;
+      do {
+        const page = await client.send(
+          new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: token }),
+        );
+        for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key);
+        token = page.IsTruncated ? page.NextContinuationToken : undefined;
+      } while (token !== undefined);
+      return keys;
+    },
+
+    async delete(key) {
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+    },
+  };
+
+  async function read(key: string, range?: string): Promise<Uint8Array> {
+    // A connection may break after the headers, when the client's own retries are over.
+    return withRetries(isBrokenBody, async () => {
+      const answer = await client.send(
+        new GetObjectCommand({ Bucket: bucket, Key: key, ...(range === undefined ? {} : { Range: range }) }),
+      );
+      return (await answer.Body?.transformToByteArray()) ?? new Uint8Array(0);
+    });
+  }
+
+  async function write(
+    key: string,
+    body: Uint8Array | string,
+    contentType?: string,
+    extra: { readonly IfNoneMatch?: string; readonly ChecksumSHA256?: string } = {},
+  ): Promise<void> {
+    const type = contentType === undefined ? {} : { ContentType: contentType };
+    await translated(key, () =>
+      client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ...type, ...encrypted, ...extra })),
+    );
+  }
+
+  return store;
+}
+
+async function unlessMissing<T>(action: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await action();
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function isBrokenBody(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ECONNRESET" || code === "EPIPE" || error.message === "aborted";
+}
+
+function byteLength(body: Uint8Array | string): number {
+  return typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
+}
+
+function sameBytes(found: Uint8Array | undefined, body: Uint8Array | string): boolean {
+  return found !== undefined && Buffer.from(found).equals(typeof body === "string" ? Buffer.from(body) : body);
+}

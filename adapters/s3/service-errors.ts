@@ -1,0 +1,35 @@
+import { S3ServiceException } from "@aws-sdk/client-s3";
+import { StorageFullError } from "../../core/object-errors";
+
+/** HEAD has no body, so its 404 comes without S3's error code. A missing bucket is another matter: a wrong configuration. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof S3ServiceException && (error.name === "NoSuchKey" || error.name === "NotFound");
+}
+
+export function isPreconditionFailure(error: unknown): boolean {
+  return statusOf(error) === 412;
+}
+
+/** Another conditional write to the key is under way; the outcome is open, so ask again. */
+export function isConflict(error: unknown): boolean {
+  return statusOf(error) === 409 && (error as Error).name === "ConditionalRequestConflict";
+}
+
+/** How often the client sent the request, its own retries included. */
+export function attemptsOf(error: unknown): number {
+  return error instanceof S3ServiceException ? (error.$metadata.attempts ?? 1) : 1;
+}
+
+/** Runs a write; S3-compatible stores on real disks answer a full one with 507. */
+export async function translated<T>(key: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (statusOf(error) === 507) throw new StorageFullError(key, error);
+    throw error;
+  }
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+}

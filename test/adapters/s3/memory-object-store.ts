@@ -1,0 +1,66 @@
+import { sha256 } from "../../../core/digest";
+import { CorruptObjectError, ObjectNotFoundError } from "../../../core/object-errors";
+import { objectKeys } from "../../../core/platform/object-keys";
+import type { ObjectStore } from "../../../core/ports";
+
+export interface MemoryObjectStore extends ObjectStore {
+  /** The objects as they are, for tests that damage or count them. */
+  readonly objects: Map<string, Uint8Array>;
+}
+
+/** An `ObjectStore` for tests; passes the port's contract suite. */
+export function createMemoryObjectStore(): MemoryObjectStore {
+  const objects = new Map<string, Uint8Array>();
+  const bytesOf = (body: Uint8Array | string) => Uint8Array.from(typeof body === "string" ? Buffer.from(body) : body);
+  const store: MemoryObjectStore = {
+    objects,
+    async get(key) {
+      const found = objects.get(key);
+      if (found === undefined) throw new ObjectNotFoundError(key);
+      return found.slice();
+    },
+    async find(key) {
+      return objects.get(key)?.slice();
+    },
+    async getRange(key, start, length) {
+      return (await store.get(key)).slice(start, start + length);
+    },
+    async size(key) {
+      return objects.get(key)?.length;
+    },
+    async put(key, body) {
+      objects.set(key, bytesOf(body));
+    },
+    async putNew(key, body) {
+      if (objects.has(key)) return false;
+      objects.set(key, bytesOf(body));
+      return true;
+    },
+    async putStream(key, body) {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of body) chunks.push(chunk.slice());
+      objects.set(key, bytesOf(Buffer.concat(chunks)));
+      return objects.get(key)?.length ?? 0;
+    },
+    async putContent(body) {
+      const bytes = bytesOf(body);
+      const digest = sha256(bytes);
+      await store.putNew(objectKeys.content(digest), bytes);
+      return { sha256: digest, bytes: bytes.length };
+    },
+    async getContent(digest) {
+      const key = objectKeys.content(digest);
+      const body = await store.get(key);
+      const actual = sha256(body);
+      if (actual !== digest) throw new CorruptObjectError(key, `SHA-256 ${digest}`, actual);
+      return body;
+    },
+    async list(prefix) {
+      return [...objects.keys()].filter((key) => key.startsWith(prefix)).sort();
+    },
+    async delete(key) {
+      objects.delete(key);
+    },
+  };
+  return store;
+}
