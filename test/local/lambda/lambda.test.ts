@@ -236,7 +236,10 @@ describe("lambda", () => {
 
   it("leaves no process behind when the stack is killed, even one whose handler never yields", async () => {
     const file = join(directory, "forever.js");
-    writeFileSync(file, "exports.handler = async () => { process.stdout.write(`pid ${process.pid}\\n`); for (;;); };");
+    writeFileSync(
+      file,
+      "exports.handler = async () => { process.stdout.write('pid ' + process.pid + '\\n'); for (;;); };",
+    );
     const args = [file, join(directory, "killed"), bundle("local/lambda/runtime.ts", directory)];
     const env = { ...process.env, NODE_PATH: resolve("node_modules") };
     const stack = fork(bundle("test/local/lambda/stack-fixture.ts", directory), args, { env });

@@ -6,6 +6,10 @@ const lambda = createLambda({
   functions: [{ name: "f", bundle, timeoutSeconds: 900 }],
   dataDirectory,
   runtimePath,
-  logs: { append: (_group, _stream, events) => events.forEach(({ message }) => process.send?.(message)) },
+  logs: {
+    append(_group, _stream, events) {
+      for (const { message } of events) process.send?.(message);
+    },
+  },
 });
 void lambda.invoke("f", {});
