@@ -1,3 +1,7 @@
+import type { LeafRange } from "../../core/training/reduction/plan";
+
+export type { LeafRange };
+
 /**
  * What the training loop sees of the other workers. The loop knows generations, ranks and sums; it knows no sockets, leases or tables.
  *
@@ -10,10 +14,15 @@ export interface Gang {
   readonly memberId: string;
   /**
    * Resolves once this worker is a rank of a sealed generation whose members are all connected. Called at the start, after a
-   * `GenerationLostError`, and at a step boundary where `Generation.allReduce` said that the gang re-forms.
+   * `GenerationLostError`, and at a step boundary where `Generation.allReduce` said that the gang re-forms. Closes the generation before.
+   *
+   * @throws GangCompletedError where another member has completed the run: nothing is left to do.
    */
   enter(finishedSteps: number): Promise<Generation>;
-  /** Gives up the lease, so that nobody waits for this member. Idempotent. */
+  /**
+   * Gives up the lease, so that nobody waits for this member, and frees every socket and timer. Idempotent. `completed` says that the
+   * run's result is stored: whoever enters later gets a `GangCompletedError`.
+   */
   leave(reason: "completed" | "interrupted" | "failed"): Promise<void>;
 }
 
@@ -27,12 +36,6 @@ export interface GangMember {
   readonly pid: number;
   /** At the moment the generation was sealed. */
   readonly finishedSteps: number;
-}
-
-/** Half-open range of leaves, `[first, end)`. */
-export interface LeafRange {
-  readonly first: number;
-  readonly end: number;
 }
 
 export interface Generation {
@@ -53,9 +56,11 @@ export interface Generation {
    */
   allReduce(local: readonly Float32Array[], out: Float32Array, signals: number, finishedSteps: number): Promise<number>;
   /**
-   * Brings all replicas to the state of the furthest member (`members` says who is behind). The source's `state` buffers are sent to those
-   * that are behind, in place; buffers have one length everywhere. Does nothing where all are equal.
+   * Brings all replicas to the state of the furthest member (`members` says who is behind). The source's `state` buffers are sent to
+   * those that are behind, and written all or nothing: after a `GenerationLostError` they are as they were. Buffers have one
+   * length everywhere. Does nothing where all are equal. Called once in a generation, before its first `allReduce`.
    *
+   * @param finishedSteps as passed to `enter`.
    * @returns finished steps of every replica now.
    */
   synchronize(state: readonly Float32Array[], finishedSteps: number): Promise<number>;
@@ -88,5 +93,13 @@ export class GenerationLostError extends Error {
   ) {
     super(`generation ${generation} lost${rank === undefined ? "" : ` rank ${rank}`}: ${reason}`, options);
     this.name = "GenerationLostError";
+  }
+}
+
+/** Another member has completed the run, so that there is nothing left to enter for. */
+export class GangCompletedError extends Error {
+  constructor(readonly gangId: string) {
+    super(`gang ${gangId} has completed its run: nothing is left to do`);
+    this.name = "GangCompletedError";
   }
 }
