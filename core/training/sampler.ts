@@ -1,0 +1,57 @@
+import { keyedPermutation, type Permutation } from "./permutation";
+
+/**
+ * Which rows a step trains on: a function of (seed, epoch, step) alone, so that any worker may compute any part of any step and a
+ * resumed run goes on exactly where it was.
+ *
+ * An epoch is one pseudo-random order of the split's rows, cut into global batches of `batchSize`; a remainder too small for a
+ * batch is left out of that epoch (another order, and so another remainder, follows in the next). A split with fewer rows than one batch gives
+ * one batch an epoch, which begins its order again when it runs out: every shape stays the same.
+ */
+export interface Sampler {
+  readonly stepsPerEpoch: number;
+  /** Rows of each of the V microshards. */
+  readonly rowsPerMicroshard: number;
+  /** Epoch (from 0) and step within it (from 0) of the run's step `step` (from 0). */
+  position(step: number): { readonly epoch: number; readonly stepInEpoch: number };
+  /** Fills `into` (`rowsPerMicroshard` long) with the rows, numbered within the split, of one microshard of a step. */
+  rowsOf(step: number, microshard: number, into: Uint32Array): void;
+}
+
+export interface SamplerOptions {
+  readonly seed: number;
+  /** Rows of the training split. */
+  readonly rows: number;
+  /** Rows of a global batch; a multiple of `microshards`. */
+  readonly batchSize: number;
+  /** V. */
+  readonly microshards: number;
+}
+
+export function createSampler({ seed, rows, batchSize, microshards }: SamplerOptions): Sampler {
+  if (batchSize % microshards !== 0) {
+    throw new RangeError(`batchSize is ${batchSize}, but must be a multiple of the ${microshards} microshards`);
+  }
+  if (rows < 1) throw new RangeError("the training split is empty: there is nothing to sample");
+  const stepsPerEpoch = Math.max(1, Math.floor(rows / batchSize));
+  const rowsPerMicroshard = batchSize / microshards;
+  let order: { readonly epoch: number; readonly permutation: Permutation } | undefined;
+
+  const orderOf = (epoch: number): Permutation => {
+    if (order?.epoch !== epoch) order = { epoch, permutation: keyedPermutation(rows, `seed ${seed} epoch ${epoch}`) };
+    return order.permutation;
+  };
+  const position = (step: number) => ({ epoch: Math.floor(step / stepsPerEpoch), stepInEpoch: step % stepsPerEpoch });
+
+  return {
+    stepsPerEpoch,
+    rowsPerMicroshard,
+    position,
+    rowsOf(step, microshard, into) {
+      const { epoch, stepInEpoch } = position(step);
+      const permutation = orderOf(epoch);
+      const first = stepInEpoch * batchSize + microshard * rowsPerMicroshard;
+      for (let i = 0; i < rowsPerMicroshard; i += 1) into[i] = permutation.at((first + i) % rows);
+    },
+  };
+}
