@@ -37,6 +37,8 @@ export function numericsIdentity(record: NumericsRecord): Readonly<Record<string
     device: record.device,
     "threads.intraOp": String(record.threads.intraOp),
     "threads.interOp": String(record.threads.interOp),
+    // Initial weights are drawn with V8's log, sqrt and cos; a major version may change them.
+    "node.major": record.node.split(".")[0] ?? record.node,
     platform: record.platform,
     arch: record.arch,
   };

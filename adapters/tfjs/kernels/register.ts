@@ -1,4 +1,5 @@
 import { registerTransposingMatMul } from "./matmul";
+import { registerTypedOneHot } from "./one-hot";
 
 let registered = false;
 
@@ -7,4 +8,5 @@ export function registerWasmKernels(): void {
   if (registered) return;
   registered = true;
   registerTransposingMatMul();
+  registerTypedOneHot();
 }
