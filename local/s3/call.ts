@@ -1,0 +1,183 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { EventSink } from "../service";
+import { account } from "../service";
+import { accessDenied, invalidRequest, S3Error } from "./errors";
+import type { FolderCache } from "./listing";
+import type { Store } from "./store";
+import type { Uploads } from "./uploads";
+import { writeXml, type XmlFields } from "./xml";
+
+/** What operations work on. */
+export interface Context {
+  readonly store: Store;
+  readonly uploads: Uploads;
+  readonly folders: FolderCache;
+  readonly events: EventSink;
+}
+
+/** One request, taken apart. */
+export interface Call extends Context {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  /** Empty for the service itself. */
+  readonly bucket: string;
+  /** Empty for the bucket itself. */
+  readonly key: string;
+  readonly query: URLSearchParams;
+}
+
+export interface Address {
+  readonly bucket: string;
+  readonly key: string;
+  readonly query: URLSearchParams;
+}
+
+/**
+ * Bucket, key and query of a request: path-style, or virtual-hosted where the host begins with a bucket's name. The path is taken as it is on the
+ * wire: `a//b` and `../x` are keys, not paths to tidy up.
+ */
+export function parseAddress(request: IncomingMessage): Address {
+  const target = (request.url ?? "/").replace(/^https?:\/\/[^/?]*/, "");
+  const question = target.indexOf("?");
+  const rawPath = (question < 0 ? target : target.slice(0, question)).replace(/^\//, "");
+  const query = new URLSearchParams(question < 0 ? "" : target.slice(question + 1));
+  const hosted = bucketOfHost(request.headers.host ?? "");
+  if (hosted !== undefined) return { bucket: hosted, key: decode(rawPath), query };
+  const slash = rawPath.indexOf("/");
+  const bucket = decode(slash < 0 ? rawPath : rawPath.slice(0, slash));
+  return { bucket, key: slash < 0 ? "" : decode(rawPath.slice(slash + 1)), query };
+}
+
+/** `models.localhost:4566`, `models.s3.localhost`, `models.s3.us-east-1.amazonaws.com` → `models`. */
+function bucketOfHost(host: string): string | undefined {
+  const name = host.replace(/:\d+$/, "").toLowerCase();
+  return (
+    /^(.+?)\.(?:s3[.-][a-z0-9.-]*|s3\.)?(?:localhost|amazonaws\.com)$/
+      .exec(name)?.[1]
+      ?.replace(/^s3(?:[.-].*)?$/, "") || undefined
+  );
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new S3Error(400, "InvalidURI", "Couldn't parse the specified URI.");
+  }
+}
+
+/**
+ * Wants a signature, of whichever kind, but does not verify it: there are no secrets here. What a presigned URL says of its own lifetime
+ * is honoured.
+ */
+export function checkSignature(call: Pick<Call, "request" | "query">, now: number): void {
+  const { request, query } = call;
+  const owner = request.headers["x-amz-expected-bucket-owner"];
+  if (owner !== undefined && owner !== account) throw accessDenied("Access Denied");
+  if (query.has("X-Amz-Signature")) {
+    const signed = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(query.get("X-Amz-Date") ?? "");
+    const seconds = Number(query.get("X-Amz-Expires"));
+    if (!signed || !Number.isInteger(seconds) || seconds < 1 || seconds > 604_800) {
+      throw new S3Error(
+        400,
+        "AuthorizationQueryParametersError",
+        "X-Amz-Date must be in the ISO8601 Long Format and X-Amz-Expires must be between 1 and 604800 seconds",
+      );
+    }
+    const [, year, month, day, hour, minute, second] = signed.map(Number) as unknown as Seven;
+    refuseExpired(Date.UTC(year, month - 1, day, hour, minute, second) + seconds * 1000, now);
+  } else if (query.has("Signature") && query.has("AWSAccessKeyId")) {
+    refuseExpired(Number(query.get("Expires")) * 1000, now);
+  } else if (!/^AWS/.test(request.headers.authorization ?? "")) throw accessDenied("Access Denied");
+}
+
+type Seven = readonly [number, number, number, number, number, number, number];
+
+function refuseExpired(expires: number, now: number): void {
+  if (now <= expires) return;
+  throw new S3Error(403, "AccessDenied", "Request has expired", {
+    extra: { Expires: new Date(expires).toISOString(), ServerTime: new Date(now).toISOString() },
+  });
+}
+
+export function respond(
+  call: Call,
+  status: number,
+  headers: OutgoingHttpHeaders = {},
+  body?: string | Uint8Array,
+): void {
+  const { response } = call;
+  if (body !== undefined) headers["content-length"] = Buffer.byteLength(body);
+  else if (status !== 204 && status !== 304) headers["content-length"] ??= 0;
+  response.writeHead(status, headers);
+  response.end(call.request.method === "HEAD" ? undefined : body);
+}
+
+export function respondXml(call: Call, root: string, fields: XmlFields, headers: OutgoingHttpHeaders = {}): void {
+  respond(call, 200, { ...headers, "content-type": "application/xml" }, writeXml(root, fields));
+}
+
+export function respondError(call: Call, error: S3Error): void {
+  const { response, request } = call;
+  if (response.headersSent) {
+    response.destroy(); // part of a body is out: a cut connection is the only honest end
+    return;
+  }
+  const headers = { ...error.headers, "content-type": "application/xml" };
+  const body = writeXml("Error", {
+    Code: error.code,
+    Message: error.message,
+    ...error.extra,
+    Resource: `/${call.bucket}${call.key && `/${call.key}`}`,
+    RequestId: call.requestId,
+  });
+  respond(call, error.httpStatus, headers, body);
+  // What is left of the request's body is read away, so that a client that is still sending gets to read the answer.
+  request.resume();
+}
+
+/** A whole number in the query, within bounds. */
+export function queryNumber(query: URLSearchParams, name: string, fallback: number, most: number): number {
+  const text = query.get(name);
+  if (text === null || text === "") return fallback;
+  if (!/^\d+$/.test(text)) {
+    throw new S3Error(400, "InvalidArgument", `Provided ${name} not an integer or within integer range`, {
+      extra: { ArgumentName: name, ArgumentValue: text },
+    });
+  }
+  return Math.min(Number(text), most);
+}
+
+export function requireQuery(query: URLSearchParams, name: string): string {
+  const value = query.get(name);
+  if (value === null || value === "") throw invalidRequest(`Missing the required parameter ${name}.`);
+  return value;
+}
+
+const sequence = { last: 0 };
+
+/** S3's own notification, published once the write is on disk. `reason` is the API call behind it. */
+export function emitObjectEvent(
+  call: Call,
+  detailType: "Object Created" | "Object Deleted",
+  detail: { readonly key: string; readonly size?: number; readonly etag?: string; readonly reason: string },
+): void {
+  const { reason, ...object } = detail;
+  sequence.last = Math.max(sequence.last + 1, call.store.clock.now() * 1000);
+  call.events.put({
+    source: "aws.s3",
+    detailType,
+    resources: [`arn:aws:s3:::${call.bucket}`],
+    detail: {
+      version: "0",
+      bucket: { name: call.bucket },
+      object: { ...object, sequencer: sequence.last.toString(16).toUpperCase().padStart(16, "0") },
+      "request-id": call.requestId,
+      requester: account,
+      "source-ip-address": call.request.socket.remoteAddress ?? "127.0.0.1",
+      reason,
+      ...(detailType === "Object Deleted" ? { "deletion-type": "Permanently Deleted" } : {}),
+    },
+  });
+}

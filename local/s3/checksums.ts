@@ -1,0 +1,122 @@
+import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { Crc, type CrcParameters, combineCrc, crc32cParameters, crc32Parameters, crc64NvmeParameters } from "./crc";
+import { invalidRequest, S3Error } from "./errors";
+
+export type ChecksumAlgorithm = "CRC32" | "CRC32C" | "CRC64NVME" | "SHA1" | "SHA256";
+
+/** `FULL_OBJECT` is over the object's bytes; `COMPOSITE` over its parts' checksums, with `-N` appended. */
+export type ChecksumType = "FULL_OBJECT" | "COMPOSITE";
+
+export interface Checksum {
+  readonly algorithm: ChecksumAlgorithm;
+  readonly type: ChecksumType;
+  /** Base64, with `-N` after it where composite. */
+  readonly value: string;
+}
+
+export interface Hasher {
+  update(bytes: Uint8Array): void;
+  digest(): Buffer;
+}
+
+const crcParameters: Readonly<Partial<Record<ChecksumAlgorithm, CrcParameters>>> = {
+  CRC32: crc32Parameters,
+  CRC32C: crc32cParameters,
+  CRC64NVME: crc64NvmeParameters,
+};
+
+export const checksumAlgorithms: readonly ChecksumAlgorithm[] = ["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"];
+
+const digestBytes: Readonly<Record<ChecksumAlgorithm, number>> = {
+  CRC32: 4,
+  CRC32C: 4,
+  CRC64NVME: 8,
+  SHA1: 20,
+  SHA256: 32,
+};
+
+export function newHasher(algorithm: ChecksumAlgorithm): Hasher {
+  if (algorithm === "CRC32") return new NativeCrc32();
+  const parameters = crcParameters[algorithm];
+  return parameters ? new Crc(parameters) : createHash(algorithm.toLowerCase());
+}
+
+/** Zlib's, in SIMD: the SDKs' default algorithm must not be what limits a transfer. */
+class NativeCrc32 implements Hasher {
+  #value = 0;
+  update(bytes: Uint8Array): void {
+    this.#value = crc32(bytes, this.#value);
+  }
+  digest(): Buffer {
+    const result = Buffer.alloc(4);
+    result.writeUInt32BE(this.#value);
+    return result;
+  }
+}
+
+export const checksumHeader = (algorithm: ChecksumAlgorithm) => `x-amz-checksum-${algorithm.toLowerCase()}`;
+
+/** The element's name in XML bodies: `ChecksumCRC32`. */
+export const checksumElement = (algorithm: ChecksumAlgorithm) => `Checksum${algorithm}`;
+
+export function parseChecksumAlgorithm(name: string): ChecksumAlgorithm {
+  const upper = name.toUpperCase();
+  const found = checksumAlgorithms.find((algorithm) => algorithm === upper);
+  if (!found) throw invalidRequest(`Checksum algorithm provided is unsupported: ${name}.`);
+  return found;
+}
+
+/** Refuses a value that cannot be a digest of that algorithm, before any byte is compared with it. */
+export function requireChecksumShape(algorithm: ChecksumAlgorithm, value: string): string {
+  if (Buffer.from(value, "base64").length !== digestBytes[algorithm]) {
+    throw invalidRequest(`Value for ${checksumHeader(algorithm)} header is invalid.`);
+  }
+  return value;
+}
+
+export interface PartChecksum {
+  /** Base64. */
+  readonly value: string;
+  readonly size: number;
+}
+
+/** The checksum of a multipart object, from its parts' alone. */
+export function combineChecksums(
+  algorithm: ChecksumAlgorithm,
+  type: ChecksumType,
+  parts: readonly PartChecksum[],
+): Checksum {
+  if (type === "COMPOSITE") {
+    const hasher = newHasher(algorithm);
+    for (const part of parts) hasher.update(Buffer.from(part.value, "base64"));
+    return { algorithm, type, value: `${hasher.digest().toString("base64")}-${parts.length}` };
+  }
+  const parameters = crcParameters[algorithm];
+  if (!parameters)
+    throw invalidRequest(`The FULL_OBJECT checksum type cannot be used with the ${algorithm} algorithm.`);
+  const [first, ...rest] = parts;
+  let value: Buffer = Buffer.from(first!.value, "base64");
+  for (const part of rest) value = combineCrc(parameters, value, Buffer.from(part.value, "base64"), part.size);
+  return { algorithm, type, value: value.toString("base64") };
+}
+
+/** S3's defaults: SHA digests cannot be combined, CRC64NVME is never composite, the rest is composite unless asked. */
+export function resolveChecksumType(algorithm: ChecksumAlgorithm, asked: string | undefined): ChecksumType {
+  if (asked !== undefined && asked !== "FULL_OBJECT" && asked !== "COMPOSITE") {
+    throw invalidRequest(`Value for x-amz-checksum-type header is invalid: ${asked}.`);
+  }
+  const full = crcParameters[algorithm] !== undefined;
+  if (asked === "FULL_OBJECT" && !full) {
+    throw invalidRequest(
+      `The FULL_OBJECT checksum type cannot be used with the ${algorithm.toLowerCase()} checksum algorithm.`,
+    );
+  }
+  if (asked === "COMPOSITE" && algorithm === "CRC64NVME") {
+    throw invalidRequest("The COMPOSITE checksum type cannot be used with the crc64nvme checksum algorithm.");
+  }
+  return asked ?? (algorithm === "CRC64NVME" ? "FULL_OBJECT" : "COMPOSITE");
+}
+
+export const checksumMismatch = (algorithm: string) =>
+  new S3Error(400, "BadDigest", `The ${algorithm} you specified did not match the calculated checksum.`);

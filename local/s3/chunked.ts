@@ -1,0 +1,62 @@
+import { S3Error } from "./errors";
+
+/**
+ * Decodes `aws-chunked` bodies, signed and unsigned: `<hex size>[;chunk-signature=…]\r\n<bytes>\r\n` …, a chunk of size 0,
+ * then trailing headers up to an empty line. The SDKs stream bodies so, with the checksum in a trailer.
+ */
+export class AwsChunkedDecoder {
+  /** Lowercase name → value; complete once `done`. */
+  readonly trailers = new Map<string, string>();
+  #state: "size" | "bytes" | "end-of-bytes" | "trailers" | "done" = "size";
+  #left = 0;
+  #line = "";
+
+  get done(): boolean {
+    return this.#state === "done";
+  }
+
+  /** The payload's bytes within the next bytes of the body, as views. */
+  *push(input: Uint8Array): Generator<Uint8Array> {
+    let at = 0;
+    while (at < input.length && this.#state !== "done") {
+      if (this.#state === "bytes") {
+        const take = Math.min(this.#left, input.length - at);
+        yield input.subarray(at, at + take);
+        at += take;
+        this.#left -= take;
+        if (this.#left === 0) this.#state = "end-of-bytes";
+      } else {
+        const newline = input.indexOf(10, at);
+        const end = newline < 0 ? input.length : newline;
+        this.#line += Buffer.from(input.buffer, input.byteOffset + at, end - at).toString("latin1");
+        if (this.#line.length > 8192) throw malformed("a chunk header is longer than 8192 bytes");
+        at = end + 1;
+        if (newline >= 0) {
+          const line = this.#line.replace(/\r$/, "");
+          this.#line = "";
+          this.#takeLine(line);
+        }
+      }
+    }
+  }
+
+  #takeLine(line: string): void {
+    if (this.#state === "size") {
+      const match = /^([0-9a-fA-F]{1,12})(?:;.*)?$/.exec(line);
+      if (!match) throw malformed(`${JSON.stringify(line.slice(0, 40))} is not a chunk's size`);
+      this.#left = Number.parseInt(match[1]!, 16);
+      this.#state = this.#left === 0 ? "trailers" : "bytes";
+    } else if (this.#state === "end-of-bytes") {
+      if (line !== "") throw malformed("a chunk's bytes are not followed by an empty line");
+      this.#state = "size";
+    } else if (line === "") this.#state = "done";
+    else {
+      const colon = line.indexOf(":");
+      if (colon < 0) throw malformed(`${JSON.stringify(line.slice(0, 40))} is not a trailing header`);
+      this.trailers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim());
+    }
+  }
+}
+
+const malformed = (detail: string) =>
+  new S3Error(400, "InvalidRequest", `The aws-chunked body is malformed: ${detail}.`);

@@ -1,0 +1,91 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { noSuchKey, notImplemented, preconditionFailed, S3Error } from "./errors";
+import type { ObjectRecord } from "./record";
+
+type Version = Pick<ObjectRecord, "etag" | "modified">;
+
+/** Conditions on a write, checked in the instant of publishing. */
+export interface WriteCondition {
+  /** Only where no object is there yet (`If-None-Match: *`). */
+  readonly absent?: boolean;
+  /** Only over the object with this ETag (`If-Match`). */
+  readonly etag?: string;
+}
+
+export function writeCondition(headers: IncomingHttpHeaders): WriteCondition {
+  const noneMatch = headers["if-none-match"];
+  const match = headers["if-match"];
+  if (noneMatch !== undefined && noneMatch.trim() !== "*")
+    throw notImplemented("If-None-Match with an ETag on a write");
+  return {
+    ...(noneMatch === undefined ? {} : { absent: true }),
+    ...(match === undefined ? {} : { etag: match }),
+  };
+}
+
+export function checkWrite(condition: WriteCondition, current: Version | undefined, key: string): void {
+  if (condition.absent && current) throw preconditionFailed("If-None-Match");
+  if (condition.etag === undefined) return;
+  if (!current) throw noSuchKey(key);
+  if (!matches(condition.etag, current.etag)) throw preconditionFailed("If-Match");
+}
+
+/**
+ * Conditions on a read, in the order of RFC 9110 §13.2.2.
+ * @param prefix `x-amz-copy-source-` where the conditions are on a copy's source
+ * @returns whether the client has it already (304, or 412 for a copy's source)
+ * @throws S3Error 412 PreconditionFailed
+ */
+export function isUnchanged(headers: IncomingHttpHeaders, current: Version, prefix = ""): boolean {
+  const header = (name: string) => {
+    const value = headers[prefix + name];
+    return value === undefined ? undefined : String(value);
+  };
+  const match = header("if-match");
+  const noneMatch = header("if-none-match");
+  if (match !== undefined) {
+    if (!matches(match, current.etag)) throw preconditionFailed("If-Match");
+  } else if (isAfter(current, header("if-unmodified-since"))) throw preconditionFailed("If-Unmodified-Since");
+  if (noneMatch !== undefined) return matches(noneMatch, current.etag);
+  const since = header("if-modified-since");
+  return since !== undefined && isAfter(current, since) === false;
+}
+
+/** Whether it was modified after that date, to the second as HTTP dates are; undefined where the date is none. */
+function isAfter(current: Version, date: string | undefined): boolean | undefined {
+  const time = date === undefined ? Number.NaN : Date.parse(date);
+  return Number.isNaN(time) ? undefined : Math.floor(current.modified / 1000) * 1000 > time;
+}
+
+function matches(condition: string, etag: string): boolean {
+  return condition.split(",").some((candidate) => {
+    const bare = candidate.trim().replace(/^W\//, "").replace(/^"|"$/g, "");
+    return bare === "*" || bare === etag;
+  });
+}
+
+/** A byte range, both ends inclusive. */
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The range that a `Range` header asks of so many bytes; undefined for the whole (no header, or one that S3 reads over).
+ * @throws S3Error 416 InvalidRange
+ */
+export function parseRange(header: string | undefined, size: number): Range | undefined {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? "");
+  if (!match || (match[1] === "" && match[2] === "")) return undefined;
+  const [, first, last] = match as unknown as [string, string, string];
+  const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === "" || last === "" ? size - 1 : Math.min(Number(last), size - 1);
+  if (first !== "" && last !== "" && Number(last) < Number(first)) return undefined;
+  if (start >= size || (first === "" && Number(last) === 0)) {
+    throw new S3Error(416, "InvalidRange", "The requested range is not satisfiable", {
+      extra: { RangeRequested: header!, ActualObjectSize: String(size) },
+      headers: { "content-range": `bytes */${size}` },
+    });
+  }
+  return { start, end };
+}

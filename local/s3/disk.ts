@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+import fs from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import path from "node:path";
+import { type BinaryKey, relativePath } from "./keys";
+
+/**
+ * Where everything lies under the data directory:
+ *
+ *     buckets/<bucket>/bucket.json
+ *     buckets/<bucket>/objects/…            see keys.ts
+ *     buckets/<bucket>/uploads/<id>/        upload.json while open, completed.json after; part-<n>
+ *     temporary/                            what is being written or removed; emptied at start
+ *
+ * Nothing is written in place: files and directories grow under `temporary/` and appear by rename.
+ */
+export class Disk {
+  readonly root: string;
+  readonly #temporary: string;
+
+  constructor(dataDirectory: string) {
+    this.root = path.resolve(dataDirectory);
+    this.#temporary = path.join(this.root, "temporary");
+  }
+
+  /** Makes the directories, and forgets whatever a killed process was in the middle of. */
+  prepare(): void {
+    fs.rmSync(this.#temporary, { recursive: true, force: true });
+    fs.mkdirSync(this.#temporary, { recursive: true });
+    fs.mkdirSync(this.buckets(), { recursive: true });
+  }
+
+  buckets = () => path.join(this.root, "buckets");
+  bucket = (bucket: string) => path.join(this.buckets(), bucket);
+  objects = (bucket: string) => path.join(this.bucket(bucket), "objects");
+  object = (bucket: string, key: BinaryKey) => path.join(this.objects(bucket), relativePath(key));
+  /** Tags that were put after the object was written. */
+  tags = (bucket: string, key: BinaryKey) => `${this.object(bucket, key)}tags`;
+  uploads = (bucket: string) => path.join(this.bucket(bucket), "uploads");
+  upload = (bucket: string, uploadId: string) => path.join(this.uploads(bucket), uploadId);
+  part = (bucket: string, uploadId: string, number: number) =>
+    path.join(this.upload(bucket, uploadId), `part-${number}`);
+  temporary = () => path.join(this.#temporary, randomUUID());
+
+  /** Takes a tree out of sight at once, and removes it in the background; a crash leaves it to the next start. */
+  discard(file: string): void {
+    const grave = this.temporary();
+    try {
+      fs.renameSync(file, grave);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+      throw error;
+    }
+    fs.rm(grave, { recursive: true, force: true }, () => {});
+  }
+
+  /** Writes a whole small file under `temporary/`, flushed; the caller renames it into place. */
+  async writeTemporary(content: string | Uint8Array): Promise<string> {
+    const file = this.temporary();
+    await writeFlushed(file, content);
+    return file;
+  }
+}
+
+/** Renames into place, making the directories on the way. Synchronous, see `Store.publish`. */
+export function renameInto(from: string, to: string): void {
+  try {
+    fs.renameSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    fs.mkdirSync(path.dirname(to), { recursive: true });
+    fs.renameSync(from, to);
+  }
+}
+
+/** Makes a rename in that directory last through a power cut. */
+export async function flushDirectory(directory: string): Promise<void> {
+  let handle: FileHandle;
+  try {
+    handle = await open(directory, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return; // emptied and removed by a later request
+    throw error;
+  }
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+export async function writeFlushed(file: string, content: string | Uint8Array): Promise<void> {
+  const writer = await FileWriter.create(file);
+  try {
+    await writer.write(typeof content === "string" ? Buffer.from(content) : content);
+    await writer.finish();
+  } catch (error) {
+    await writer.abandon();
+    throw error;
+  }
+}
+
+/** Collected before they go to the disk in one call. */
+const batchBytes = 1024 ** 2;
+
+/**
+ * Appends to a new file. One batch is being written while the next is collected (and hashed), so disk and processor overlap and at most two
+ * batches are in memory.
+ */
+export class FileWriter {
+  readonly file: string;
+  readonly #handle: FileHandle;
+  #batch: Uint8Array[] = [];
+  #batchSize = 0;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(file: string, handle: FileHandle) {
+    this.file = file;
+    this.#handle = handle;
+  }
+
+  static async create(file: string): Promise<FileWriter> {
+    return new FileWriter(file, await open(file, "wx"));
+  }
+
+  /** Undefined where the caller need not wait. */
+  write(chunk: Uint8Array): Promise<void> | undefined {
+    this.#batch.push(chunk);
+    this.#batchSize += chunk.length;
+    return this.#batchSize < batchBytes ? undefined : this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#batchSize = 0;
+    await this.#writing;
+    this.#writing = this.#writeAll(batch);
+    // A failure is seen by the next flush; until then it must not count as unhandled.
+    this.#writing.catch(() => {});
+  }
+
+  async #writeAll(batch: Uint8Array[]): Promise<void> {
+    let left = batch;
+    while (left.length > 0) {
+      let { bytesWritten } = await this.#handle.writev(left);
+      // A short write comes before the error that explains it (a disk that fills up).
+      const rest: Uint8Array[] = [];
+      for (const chunk of left) {
+        if (bytesWritten >= chunk.length) bytesWritten -= chunk.length;
+        else {
+          rest.push(chunk.subarray(bytesWritten));
+          bytesWritten = 0;
+        }
+      }
+      left = rest;
+    }
+  }
+
+  /** Writes what is left, flushes to the device, closes. */
+  async finish(): Promise<void> {
+    await this.#flush();
+    await this.#writing;
+    await this.#handle.datasync();
+    await this.#handle.close();
+  }
+
+  /** Closes and removes the file. */
+  async abandon(): Promise<void> {
+    await this.#writing.catch(() => {});
+    await this.#handle.close().catch(() => {});
+    fs.rmSync(this.file, { force: true });
+  }
+}

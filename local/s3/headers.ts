@@ -1,0 +1,150 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { checksumHeader } from "./checksums";
+import { invalidArgument, notImplemented, S3Error } from "./errors";
+import type { ObjectRecord, Tags } from "./record";
+
+const kept = [
+  "content-type",
+  "cache-control",
+  "content-disposition",
+  "content-encoding",
+  "content-language",
+  "expires",
+];
+const metadataPrefix = "x-amz-meta-";
+const largestMetadata = 2048;
+const storageClasses = ["STANDARD", "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER_IR"];
+
+export type Description = Pick<ObjectRecord, "headers" | "metadata" | "tags" | "encryption" | "storageClass">;
+
+/** What a request says of the object that it writes. @throws S3Error for what is not implemented, or breaks a rule */
+export function describeObject(requestHeaders: IncomingHttpHeaders): Description {
+  const headers: Record<string, string> = {};
+  for (const name of kept) {
+    const value = requestHeaders[name];
+    if (value !== undefined && value !== "") headers[name] = String(value);
+  }
+  const encoding = withoutAwsChunked(headers["content-encoding"]);
+  if (encoding === undefined) delete headers["content-encoding"];
+  else headers["content-encoding"] = encoding;
+  headers["content-type"] ??= "binary/octet-stream";
+
+  const metadata: Record<string, string> = {};
+  let metadataBytes = 0;
+  for (const [name, value] of Object.entries(requestHeaders)) {
+    if (!name.startsWith(metadataPrefix)) continue;
+    metadata[name.slice(metadataPrefix.length)] = String(value);
+    metadataBytes += name.length - metadataPrefix.length + String(value).length;
+  }
+  if (metadataBytes > largestMetadata) {
+    throw new S3Error(400, "MetadataTooLarge", "Your metadata headers exceed the maximum allowed metadata size", {
+      extra: { Size: String(metadataBytes), MaxSizeAllowed: String(largestMetadata) },
+    });
+  }
+  const encryption = acceptedEncryption(requestHeaders);
+  const storageClass = acceptedStorageClass(requestHeaders["x-amz-storage-class"]);
+  refuseUnknown(requestHeaders);
+  return {
+    headers,
+    metadata,
+    tags: parseTagHeader(requestHeaders["x-amz-tagging"]),
+    ...(encryption === undefined ? {} : { encryption }),
+    ...(storageClass === undefined ? {} : { storageClass }),
+  };
+}
+
+function withoutAwsChunked(encoding: string | undefined): string | undefined {
+  const left = (encoding ?? "")
+    .split(",")
+    .map((token) => token.trim())
+    .filter((token) => token !== "" && token.toLowerCase() !== "aws-chunked");
+  return left.length > 0 ? left.join(",") : undefined;
+}
+
+function acceptedEncryption(headers: IncomingHttpHeaders): string | undefined {
+  const value = headers["x-amz-server-side-encryption"];
+  if (value === undefined || value === "AES256") return value;
+  if (String(value).startsWith("aws:kms")) throw notImplemented(`server-side encryption by ${value}`);
+  throw invalidArgument(
+    "The encryption method specified is not supported",
+    "x-amz-server-side-encryption",
+    String(value),
+  );
+}
+
+function acceptedStorageClass(value: string | readonly string[] | undefined): string | undefined {
+  if (value === undefined || value === "STANDARD") return undefined;
+  if (storageClasses.includes(String(value))) return String(value);
+  throw new S3Error(400, "InvalidStorageClass", `The storage class you specified is not valid: ${value}`);
+}
+
+/** Headers that would change what the write means, and that nothing here honours. */
+function refuseUnknown(headers: IncomingHttpHeaders): void {
+  for (const name of Object.keys(headers)) {
+    if (/^x-amz-(server-side-encryption-customer-|object-lock-|website-redirect-|write-offset-|grant-)/.test(name)) {
+      throw notImplemented(`the header ${name}`);
+    }
+  }
+  const acl = headers["x-amz-acl"];
+  if (acl !== undefined && acl !== "private" && acl !== "bucket-owner-full-control") {
+    throw new S3Error(400, "AccessControlListNotSupported", "The bucket does not allow ACLs");
+  }
+}
+
+const invalidTag = (message: string) => new S3Error(400, "InvalidTag", message);
+
+/** Tags as `x-amz-tagging` writes them: a query string. */
+function parseTagHeader(value: string | readonly string[] | undefined): Tags {
+  return value === undefined || value === "" ? [] : requireTags([...new URLSearchParams(String(value))]);
+}
+
+/** @throws S3Error 400 InvalidTag by S3's limits */
+export function requireTags(tags: Tags): Tags {
+  if (tags.length > 10) throw new S3Error(400, "BadRequest", "Object tags cannot be greater than 10");
+  if (new Set(tags.map(([key]) => key)).size < tags.length) {
+    throw invalidTag("Cannot provide multiple Tags with the same key");
+  }
+  for (const [key, value] of tags) {
+    if (key.length < 1 || key.length > 128) throw invalidTag("The TagKey you have provided is invalid");
+    if (value.length > 256) throw invalidTag("The TagValue you have provided is invalid");
+  }
+  return tags;
+}
+
+/** The headers of HeadObject and GetObject but for length, range and checksum mode. */
+export function objectHeaders(record: ObjectRecord, tagCount: number): Record<string, string> {
+  const headers: Record<string, string> = {
+    ...record.headers,
+    "accept-ranges": "bytes",
+    etag: `"${record.etag}"`,
+    "last-modified": new Date(record.modified).toUTCString(),
+    ...storedHeaders(record),
+  };
+  for (const [name, value] of Object.entries(record.metadata)) headers[metadataPrefix + name] = value;
+  if (record.storageClass) headers["x-amz-storage-class"] = record.storageClass;
+  if (tagCount > 0) headers["x-amz-tagging-count"] = String(tagCount);
+  return headers;
+}
+
+/** What answers to writes echo. */
+export function storedHeaders(record: Pick<ObjectRecord, "encryption">): Record<string, string> {
+  return record.encryption ? { "x-amz-server-side-encryption": record.encryption } : {};
+}
+
+export function checksumHeaders(record: Pick<ObjectRecord, "checksum">): Record<string, string> {
+  const { checksum } = record;
+  if (!checksum) return {};
+  return { [checksumHeader(checksum.algorithm)]: checksum.value, "x-amz-checksum-type": checksum.type };
+}
+
+const overrides: ReadonlyMap<string, string> = new Map(kept.map((name) => [`response-${name}`, name]));
+
+/** `response-content-type=…` and its siblings, which replace headers of one answer. */
+export function responseOverrides(query: URLSearchParams): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [parameter, name] of overrides) {
+    const value = query.get(parameter);
+    if (value !== null) headers[name] = value;
+  }
+  return headers;
+}

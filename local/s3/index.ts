@@ -1,0 +1,50 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../core/ports";
+import type { EventSink, Service } from "../service";
+import { type Call, type Context, checkSignature, parseAddress, respondError } from "./call";
+import { toS3Error } from "./errors";
+import { FolderCache } from "./listing";
+import { route } from "./route";
+import { Store } from "./store";
+import { Uploads } from "./uploads";
+
+export interface S3Options {
+  /** Created where it is missing. One process at a time may own it. */
+  readonly dataDirectory: string;
+  /** Receives "Object Created" and "Object Deleted" once the change is on disk. */
+  readonly events: EventSink;
+  readonly clock?: Clock;
+}
+
+/**
+ * S3's wire protocol over a directory. An answered write is whole and on disk; one that was not answered does not show.
+ * Decisions and differences from Amazon's S3: docs/adr/003-s3.md.
+ */
+export async function createS3({ dataDirectory, events, clock = Date }: S3Options): Promise<Service> {
+  const store = new Store(dataDirectory, clock);
+  store.disk.prepare();
+  const uploads = new Uploads(store);
+  uploads.recover();
+  const context: Context = { store, uploads, folders: new FolderCache(), events };
+  return {
+    signingName: "s3",
+    handle: (request, response) => handle(context, request, response),
+    close: async () => {},
+  };
+}
+
+async function handle(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const requestId = randomBytes(8).toString("hex").toUpperCase();
+  response.setHeader("x-amz-request-id", requestId);
+  response.setHeader("x-amz-id-2", requestId);
+  response.setHeader("server", "RingmasterS3");
+  let call: Call = { ...context, request, response, requestId, bucket: "", key: "", query: new URLSearchParams() };
+  try {
+    call = { ...call, ...parseAddress(request) };
+    checkSignature(call, context.store.clock.now());
+    await route(call)(call);
+  } catch (error) {
+    respondError(call, toS3Error(error, context.store.disk.root));
+  }
+}

@@ -1,0 +1,144 @@
+import fs from "node:fs";
+import path from "node:path";
+import { type Entry, parseEntry, startOfPrefix } from "./keys";
+import { findRecord, type ObjectRecord } from "./record";
+import { holdsObject } from "./store";
+
+export interface ListQuery {
+  /** All strings here are binary strings (keys.ts). */
+  readonly prefix: string;
+  readonly delimiter: string;
+  /** Keys up to and including this one are left out, and so is a common prefix that it begins with. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+export type Listed = { readonly key: string; readonly record: ObjectRecord } | { readonly commonPrefix: string };
+
+export interface ListPage {
+  readonly items: readonly Listed[];
+  readonly truncated: boolean;
+}
+
+/** One page of a bucket's keys in S3's order, keys with the delimiter after the prefix rolled up. */
+export function listObjects(objectsDirectory: string, query: ListQuery, folders: FolderCache): ListPage {
+  const items: Listed[] = [];
+  if (query.limit === 0) return { items, truncated: false };
+  const start = startOfPrefix(query.prefix);
+  const walk = new Walk(query, folders);
+  for (const item of walk.run(path.join(objectsDirectory, start.directory), start.base)) {
+    if (items.length === query.limit) return { items, truncated: true };
+    items.push(item);
+  }
+  return { items, truncated: false };
+}
+
+class Walk {
+  readonly #query: ListQuery;
+  readonly #folders: FolderCache;
+  /** The common prefix that was listed last: whatever else is below it is in it. */
+  #rolledUp: string | undefined;
+
+  constructor(query: ListQuery, folders: FolderCache) {
+    this.#query = query;
+    this.#folders = folders;
+    this.#rolledUp = this.#commonPrefixOf(query.after);
+  }
+
+  *run(directory: string, base: string): Generator<Listed> {
+    const { prefix, after } = this.#query;
+    for (const entry of this.#folders.entries(directory)) {
+      const text = base + entry.text;
+      const file = path.join(directory, entry.fileName);
+      if (entry.kind === "object") {
+        if (text > after && text.startsWith(prefix)) yield* this.#object(text, file);
+        continue;
+      }
+      // Every key below begins with `text`: is any of them wanted?
+      const inPrefix = text.startsWith(prefix) || prefix.startsWith(text);
+      const passed = text <= after && !after.startsWith(text);
+      if (!inPrefix || passed || this.#isRolledUp(text)) continue;
+      const common = this.#commonPrefixOf(text);
+      if (common === undefined) yield* this.run(file, text);
+      else if (holdsObject(file)) yield* this.#rollUp(common);
+    }
+  }
+
+  *#object(key: string, file: string): Generator<Listed> {
+    if (this.#isRolledUp(key)) return;
+    const common = this.#commonPrefixOf(key);
+    if (common !== undefined) {
+      yield* this.#rollUp(common);
+      return;
+    }
+    const record = findRecord<ObjectRecord>(file);
+    if (record) yield { key, record }; // else it was deleted since the folder was read
+  }
+
+  *#rollUp(commonPrefix: string): Generator<Listed> {
+    this.#rolledUp = commonPrefix;
+    yield { commonPrefix };
+  }
+
+  #isRolledUp(text: string): boolean {
+    return this.#rolledUp !== undefined && text.startsWith(this.#rolledUp);
+  }
+
+  #commonPrefixOf(text: string): string | undefined {
+    const { prefix, delimiter } = this.#query;
+    if (delimiter === "" || !text.startsWith(prefix)) return undefined;
+    const at = text.indexOf(delimiter, prefix.length);
+    return at < 0 ? undefined : text.slice(0, at + delimiter.length);
+  }
+}
+
+/** A folder is only kept once it has been still this long: its time stamp is too coarse to tell changes closer than that. */
+const settledMilliseconds = 200;
+const mostEntries = 500_000;
+
+/**
+ * The sorted entries of folders. Paging through a flat folder of n keys would read it n/1000 times; the folder's own modification
+ * time tells when what is kept is out of date.
+ */
+export class FolderCache {
+  readonly #folders = new Map<string, { readonly modified: bigint; readonly entries: readonly Entry[] }>();
+  #size = 0;
+
+  entries(directory: string): readonly Entry[] {
+    const modified = fs.statSync(directory, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
+    if (modified === undefined) return [];
+    const known = this.#folders.get(directory);
+    if (known?.modified === modified) return known.entries;
+    if (known) this.#forget(directory);
+    const entries = readFolder(directory);
+    if (entries.length > 1000 && Date.now() - Number(modified / 1_000_000n) > settledMilliseconds) {
+      this.#folders.set(directory, { modified, entries });
+      this.#size += entries.length;
+      for (const oldest of this.#folders.keys()) {
+        if (this.#size <= mostEntries) break;
+        this.#forget(oldest);
+      }
+    }
+    return entries;
+  }
+
+  #forget(directory: string): void {
+    this.#size -= this.#folders.get(directory)?.entries.length ?? 0;
+    this.#folders.delete(directory);
+  }
+}
+
+function readFolder(directory: string): readonly Entry[] {
+  let names: readonly string[];
+  try {
+    names = fs.readdirSync(directory);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "ENOENT" || code === "ENOTDIR") return [];
+    throw error;
+  }
+  return names
+    .map(parseEntry)
+    .filter((entry) => entry !== undefined)
+    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
+}

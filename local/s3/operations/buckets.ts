@@ -1,0 +1,60 @@
+import { account, region } from "../../service";
+import { receiveText } from "../body";
+import { type Call, queryNumber, respond, respondXml } from "../call";
+import { S3Error } from "../errors";
+import { childText, parseXml } from "../xml";
+
+export const owner = { ID: account.padStart(64, "0"), DisplayName: "ringmaster" };
+
+export async function listBuckets(call: Call): Promise<void> {
+  const prefix = call.query.get("prefix") ?? "";
+  const after = Buffer.from(call.query.get("continuation-token") ?? "", "base64url").toString();
+  const most = queryNumber(call.query, "max-buckets", 10_000, 10_000);
+  const matching = call.store.listBuckets().filter(({ name }) => name.startsWith(prefix) && name > after);
+  const page = matching.slice(0, most);
+  respondXml(call, "ListAllMyBucketsResult", {
+    Buckets: {
+      Bucket: page.map(({ name, created }) => ({
+        Name: name,
+        CreationDate: new Date(created).toISOString(),
+        BucketRegion: region,
+      })),
+    },
+    Owner: owner,
+    Prefix: prefix || undefined,
+    ContinuationToken: matching.length > most ? Buffer.from(page.at(-1)?.name ?? "").toString("base64url") : undefined,
+  });
+}
+
+export async function createBucket(call: Call): Promise<void> {
+  const { bucket } = call;
+  // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket) || /\.\.|^\d+\.\d+\.\d+\.\d+$/.test(bucket)) {
+    throw new S3Error(400, "InvalidBucketName", "The specified bucket is not valid.", {
+      extra: { BucketName: bucket },
+    });
+  }
+  const body = await receiveText(call.request);
+  const asked = body.trim() === "" ? undefined : childText(parseXml(body), "LocationConstraint");
+  if (asked && asked !== region) {
+    throw new S3Error(400, "InvalidLocationConstraint", `The specified location-constraint is not valid: ${asked}.`);
+  }
+  await call.store.createBucket(bucket);
+  respond(call, 200, { location: `/${bucket}` });
+}
+
+export async function headBucket(call: Call): Promise<void> {
+  call.store.requireBucket(call.bucket);
+  respond(call, 200, { "x-amz-bucket-region": region, "x-amz-access-point-alias": "false" });
+}
+
+/** us-east-1 is the empty location. */
+export async function getBucketLocation(call: Call): Promise<void> {
+  call.store.requireBucket(call.bucket);
+  respondXml(call, "LocationConstraint", {});
+}
+
+export async function deleteBucket(call: Call): Promise<void> {
+  await call.store.deleteBucket(call.bucket);
+  respond(call, 204);
+}

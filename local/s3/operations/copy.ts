@@ -1,0 +1,69 @@
+import { type Call, emitObjectEvent, respondXml } from "../call";
+import { checksumElement, parseChecksumAlgorithm } from "../checksums";
+import { writeCondition } from "../conditions";
+import { invalidArgument, invalidRequest } from "../errors";
+import { describeObject, storedHeaders } from "../headers";
+import { requireKey } from "../keys";
+import type { ObjectRecord } from "../record";
+import { writeFile } from "./put";
+import { copyBytes, openSource } from "./source";
+
+export async function copyObject(call: Call): Promise<void> {
+  const { store, bucket, request } = call;
+  const { headers } = request;
+  const key = requireKey(call.key);
+  store.requireBucket(bucket);
+  const condition = writeCondition(headers);
+  const replaceMetadata = isReplaced(call, "x-amz-metadata-directive");
+  const replaceTags = isReplaced(call, "x-amz-tagging-directive");
+  const asked = describeObject(headers);
+  const source = openSource(call);
+  try {
+    const onItself = source.bucket === bucket && source.key === call.key;
+    if (onItself && !replaceMetadata && !asked.storageClass && !asked.encryption) {
+      throw invalidRequest(
+        "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
+      );
+    }
+    const described = replaceMetadata ? asked : source.record;
+    const tags = replaceTags ? asked.tags : store.tagsOf(source.bucket, requireKey(source.key), source.record);
+    const askedAlgorithm = headers["x-amz-checksum-algorithm"];
+    const algorithm =
+      typeof askedAlgorithm === "string" ? parseChecksumAlgorithm(askedAlgorithm) : source.record.checksum?.algorithm;
+    const { temporary, record } = await writeFile(
+      store,
+      (writer) => copyBytes(call, source, { start: 0, end: source.record.size - 1 }, algorithm, writer),
+      ({ size, md5, checksum }): ObjectRecord => ({
+        key: call.key,
+        size,
+        etag: md5,
+        ...store.newWrite(),
+        headers: described.headers,
+        metadata: described.metadata,
+        tags,
+        ...(checksum ? { checksum } : {}),
+        ...(asked.encryption ? { encryption: asked.encryption } : {}),
+        ...(asked.storageClass ? { storageClass: asked.storageClass } : {}),
+      }),
+    );
+    await store.publish(bucket, key, temporary, condition);
+    const { size, etag, modified, checksum } = record;
+    emitObjectEvent(call, "Object Created", { key: call.key, size, etag, reason: "CopyObject" });
+    const fields = {
+      LastModified: new Date(modified).toISOString(),
+      ETag: `"${etag}"`,
+      ...(checksum ? { [checksumElement(checksum.algorithm)]: checksum.value, ChecksumType: checksum.type } : {}),
+    };
+    respondXml(call, "CopyObjectResult", fields, storedHeaders(record));
+  } finally {
+    source.release();
+  }
+}
+
+/** Whether a directive is `REPLACE` rather than `COPY`. */
+function isReplaced(call: Call, name: string): boolean {
+  const value = call.request.headers[name];
+  if (value === undefined || value === "COPY") return false;
+  if (value === "REPLACE") return true;
+  throw invalidArgument("Unknown directive: it must be COPY or REPLACE.", name, String(value));
+}

@@ -1,0 +1,42 @@
+import { receiveText } from "../body";
+import { type Call, emitObjectEvent, respond, respondXml } from "../call";
+import { writeCondition } from "../conditions";
+import { malformedXml, S3Error, toS3Error } from "../errors";
+import { requireKey } from "../keys";
+import { childrenNamed, childText, parseXml } from "../xml";
+
+export async function deleteObject(call: Call): Promise<void> {
+  const removed = await call.store.remove(call.bucket, requireKey(call.key), writeCondition(call.request.headers));
+  if (removed) emitObjectEvent(call, "Object Deleted", { key: call.key, reason: "DeleteObject" });
+  respond(call, 204);
+}
+
+const mostKeys = 1000;
+
+export async function deleteObjects(call: Call): Promise<void> {
+  call.store.requireBucket(call.bucket);
+  const root = parseXml(await receiveText(call.request));
+  const objects = childrenNamed(root, "Object");
+  if (root.name !== "Delete" || objects.length === 0 || objects.length > mostKeys) {
+    throw malformedXml(`a <Delete> of 1 to ${mostKeys} <Object> is expected, here are ${objects.length}`);
+  }
+  const quiet = childText(root, "Quiet") === "true";
+  const deleted: { readonly Key: string }[] = [];
+  const errors: { readonly Key: string; readonly Code: string; readonly Message: string }[] = [];
+  for (const object of objects) {
+    const key = childText(object, "Key") ?? "";
+    const etag = childText(object, "ETag");
+    try {
+      if (key === "") throw new S3Error(400, "UserKeyMustBeSpecified", "The bucket key must be specified.");
+      const condition = etag === undefined ? {} : { etag };
+      if (await call.store.remove(call.bucket, requireKey(key), condition)) {
+        emitObjectEvent(call, "Object Deleted", { key, reason: "DeleteObjects" });
+      }
+      deleted.push({ Key: key });
+    } catch (error) {
+      const { code, message } = toS3Error(error, call.store.disk.root);
+      errors.push({ Key: key, Code: code, Message: message });
+    }
+  }
+  respondXml(call, "DeleteResult", { Deleted: quiet ? [] : deleted, Error: errors });
+}

@@ -1,0 +1,88 @@
+import type { ServerResponse } from "node:http";
+import { type Call, queryNumber, respond } from "../call";
+import { isUnchanged, parseRange, type Range } from "../conditions";
+import { S3Error } from "../errors";
+import { checksumHeaders, objectHeaders, responseOverrides } from "../headers";
+import { requireKey } from "../keys";
+import type { ObjectRecord } from "../record";
+import type { OpenObject } from "../store";
+import { readObject } from "./read";
+
+export async function headObject(call: Call): Promise<void> {
+  const open = call.store.open(call.bucket, requireKey(call.key));
+  open.release();
+  const answer = prepare(call, open.record);
+  respond(call, answer.status, answer.headers);
+}
+
+export async function getObject(call: Call): Promise<void> {
+  const open = call.store.open(call.bucket, requireKey(call.key));
+  try {
+    const answer = prepare(call, open.record);
+    if (answer.status === 304 || open.record.size === 0) respond(call, answer.status, answer.headers);
+    else await send(call, open, answer);
+  } finally {
+    open.release();
+  }
+}
+
+interface Answer {
+  readonly status: 200 | 206 | 304;
+  readonly headers: Record<string, string>;
+  readonly range: Range;
+}
+
+function prepare(call: Call, record: ObjectRecord): Answer {
+  const { request, query, store } = call;
+  const tags = store.tagsOf(call.bucket, requireKey(call.key), record);
+  const headers = objectHeaders(record, tags.length);
+  const whole = { start: 0, end: record.size - 1 };
+  if (isUnchanged(request.headers, record)) {
+    const { etag, "last-modified": modified } = headers;
+    return { status: 304, headers: { etag: etag!, "last-modified": modified! }, range: whole };
+  }
+  const part = query.has("partNumber") ? rangeOfPart(record, queryNumber(query, "partNumber", 1, 10_000)) : undefined;
+  const range = part ?? parseRange(request.headers.range, record.size);
+  if (part && record.parts) headers["x-amz-mp-parts-count"] = String(record.parts.list.length);
+  // Of a range there is no checksum to compare with.
+  const wantsChecksum = String(request.headers["x-amz-checksum-mode"]).toUpperCase() === "ENABLED" && !range;
+  Object.assign(headers, wantsChecksum ? checksumHeaders(record) : {}, responseOverrides(query));
+  const { start, end } = range ?? whole;
+  headers["content-length"] = String(end - start + 1);
+  if (range && record.size > 0) headers["content-range"] = `bytes ${start}-${end}/${record.size}`;
+  return { status: range ? 206 : 200, headers, range: { start, end } };
+}
+
+function rangeOfPart(record: ObjectRecord, number: number): Range {
+  const parts = record.parts?.list ?? [{ number: 1, size: record.size }];
+  let start = 0;
+  // By position, as S3 counts: the numbers used in the upload may have had gaps.
+  for (const [index, part] of parts.entries()) {
+    if (index + 1 === number) return { start, end: start + part.size - 1 };
+    start += part.size;
+  }
+  throw new S3Error(416, "InvalidPartNumber", "The requested partnumber is not satisfiable", {
+    extra: { PartNumberRequested: String(number), ActualPartCount: String(parts.length) },
+  });
+}
+
+async function send(call: Call, open: OpenObject, { status, headers, range }: Answer): Promise<void> {
+  const { response } = call;
+  response.writeHead(status, headers);
+  for await (const block of readObject(call.store, call.bucket, open, range)) {
+    if (!response.write(block)) await drained(response);
+    if (response.destroyed) return; // the client went away
+  }
+  response.end();
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done).off("close", done);
+      resolve();
+    };
+    if (response.destroyed) resolve();
+    else response.on("drain", done).on("close", done);
+  });
+}

@@ -1,0 +1,113 @@
+import { type Call, queryNumber, respondXml } from "../call";
+import { invalidArgument } from "../errors";
+import { fromBinary, toBinary } from "../keys";
+import { type Listed, listObjects } from "../listing";
+import type { XmlFields } from "../xml";
+import { owner } from "./buckets";
+
+const mostKeys = 1000;
+
+export async function listObjectsV2(call: Call): Promise<void> {
+  const { query } = call;
+  const token = query.get("continuation-token");
+  const startAfter = query.get("start-after") ?? "";
+  const page = readPage(call, token === null ? toBinary(startAfter) : decodeToken(token));
+  const fetchOwner = query.get("fetch-owner") === "true";
+  respondXml(call, "ListBucketResult", {
+    ...page.common,
+    StartAfter: startAfter ? page.encode(startAfter) : undefined,
+    KeyCount: page.items.length,
+    ContinuationToken: token ?? undefined,
+    NextContinuationToken: page.truncated ? encodeToken(nameOf(page.items.at(-1)!)) : undefined,
+    ...contents(page, fetchOwner),
+  });
+}
+
+export async function listObjectsV1(call: Call): Promise<void> {
+  const marker = call.query.get("marker") ?? "";
+  const page = readPage(call, toBinary(marker));
+  const last = page.items.at(-1);
+  respondXml(call, "ListBucketResult", {
+    ...page.common,
+    Marker: page.encode(marker),
+    // Without a delimiter the last key is the next marker, and S3 leaves it to the client to see that.
+    NextMarker:
+      page.truncated && last && call.query.get("delimiter") ? page.encode(fromBinary(nameOf(last))) : undefined,
+    ...contents(page, true),
+  });
+}
+
+interface Page {
+  readonly items: readonly Listed[];
+  readonly truncated: boolean;
+  readonly common: XmlFields;
+  readonly encode: (text: string) => string;
+}
+
+function readPage(call: Call, after: string): Page {
+  const { query, store, bucket } = call;
+  store.requireBucket(bucket);
+  const encoding = query.get("encoding-type");
+  if (encoding !== null && encoding !== "url") {
+    throw invalidArgument("Invalid Encoding Method specified in Request", "encoding-type", encoding);
+  }
+  const encode = encoding === "url" ? encodeUrl : (text: string) => text;
+  const prefix = query.get("prefix") ?? "";
+  const delimiter = query.get("delimiter") ?? "";
+  const limit = queryNumber(query, "max-keys", mostKeys, mostKeys);
+  const page = listObjects(
+    store.disk.objects(bucket),
+    { prefix: toBinary(prefix), delimiter: toBinary(delimiter), after, limit },
+    call.folders,
+  );
+  const common = {
+    Name: bucket,
+    Prefix: encode(prefix),
+    Delimiter: delimiter ? encode(delimiter) : undefined,
+    MaxKeys: limit,
+    EncodingType: encoding ?? undefined,
+    IsTruncated: page.truncated,
+  };
+  return { ...page, common, encode };
+}
+
+function contents({ items, encode }: Page, withOwner: boolean): XmlFields {
+  const objects: XmlFields[] = [];
+  const prefixes: XmlFields[] = [];
+  for (const item of items) {
+    if ("commonPrefix" in item) prefixes.push({ Prefix: encode(fromBinary(item.commonPrefix)) });
+    else {
+      const { modified, etag, size, storageClass, checksum } = item.record;
+      objects.push({
+        Key: encode(fromBinary(item.key)),
+        LastModified: new Date(modified).toISOString(),
+        ETag: `"${etag}"`,
+        ChecksumAlgorithm: checksum?.algorithm,
+        ChecksumType: checksum?.type,
+        Size: size,
+        Owner: withOwner ? owner : undefined,
+        StorageClass: storageClass ?? "STANDARD",
+      });
+    }
+  }
+  return { Contents: objects, CommonPrefixes: prefixes };
+}
+
+const nameOf = (item: Listed) => ("commonPrefix" in item ? item.commonPrefix : item.key);
+
+/** As S3 encodes: "/" stays, and so do the characters that URLs leave alone. */
+export function encodeUrl(text: string): string {
+  return encodeURIComponent(text)
+    .replace(/%2F/g, "/")
+    .replace(/[!'()]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+const encodeToken = (name: string) => Buffer.from(`1${name}`, "latin1").toString("base64url");
+
+function decodeToken(token: string): string {
+  const text = Buffer.from(token, "base64url").toString("latin1");
+  if (!text.startsWith("1")) {
+    throw invalidArgument("The continuation token provided is incorrect", "continuation-token", token);
+  }
+  return text.slice(1);
+}

@@ -1,0 +1,24 @@
+/** Counts the readers of a thing, and puts its removal off until the last has let go. */
+export class Pins {
+  readonly #readers = new Map<string, number>();
+  readonly #removals = new Map<string, () => void>();
+
+  /** Returns what lets go again; to be called once. */
+  pin(name: string): () => void {
+    this.#readers.set(name, (this.#readers.get(name) ?? 0) + 1);
+    return () => {
+      const left = this.#readers.get(name)! - 1;
+      if (left > 0) this.#readers.set(name, left);
+      else {
+        this.#readers.delete(name);
+        this.#removals.get(name)?.();
+        this.#removals.delete(name);
+      }
+    };
+  }
+
+  whenFree(name: string, remove: () => void): void {
+    if (this.#readers.has(name)) this.#removals.set(name, remove);
+    else remove();
+  }
+}

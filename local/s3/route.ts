@@ -1,0 +1,91 @@
+import type { Call } from "./call";
+import { notImplemented, S3Error } from "./errors";
+import { createBucket, deleteBucket, getBucketLocation, headBucket, listBuckets } from "./operations/buckets";
+import { completeMultipartUpload } from "./operations/complete";
+import { copyObject } from "./operations/copy";
+import { deleteObject, deleteObjects } from "./operations/delete";
+import { getObject, headObject } from "./operations/get";
+import { listObjectsV1, listObjectsV2 } from "./operations/list";
+import {
+  abortMultipartUpload,
+  createMultipartUpload,
+  listMultipartUploads,
+  listParts,
+  uploadPart,
+  uploadPartCopy,
+} from "./operations/multipart";
+import { putObject } from "./operations/put";
+import { deleteObjectTagging, getObjectTagging, putObjectTagging } from "./operations/tagging";
+
+export type Operation = (call: Call) => Promise<void>;
+
+/** Operations by scope, method and the query parameter that selects them. */
+const operations: Readonly<Record<string, Operation>> = {
+  "service GET": listBuckets,
+  "bucket PUT": createBucket,
+  "bucket HEAD": headBucket,
+  "bucket DELETE": deleteBucket,
+  "bucket GET": listObjectsV1,
+  "bucket GET list-type": listObjectsV2,
+  "bucket GET location": getBucketLocation,
+  "bucket GET uploads": listMultipartUploads,
+  "bucket POST delete": deleteObjects,
+  "object PUT": putObject,
+  "object PUT copy": copyObject,
+  "object PUT tagging": putObjectTagging,
+  "object PUT uploadId": uploadPart,
+  "object PUT uploadId copy": uploadPartCopy,
+  "object GET": getObject,
+  "object GET tagging": getObjectTagging,
+  "object GET uploadId": listParts,
+  "object HEAD": headObject,
+  "object DELETE": deleteObject,
+  "object DELETE tagging": deleteObjectTagging,
+  "object DELETE uploadId": abortMultipartUpload,
+  "object POST uploads": createMultipartUpload,
+  "object POST uploadId": completeMultipartUpload,
+};
+
+/** Parameters that make a request another operation: with one that is not listed above, the answer is 501. */
+const selectors = [
+  ...["list-type", "location", "uploads", "delete", "tagging", "uploadId"],
+  ...[
+    "acl",
+    "accelerate",
+    "analytics",
+    "append",
+    "attributes",
+    "cors",
+    "encryption",
+    "intelligent-tiering",
+    "inventory",
+  ],
+  ...["legal-hold", "lifecycle", "logging", "metrics", "notification", "object-lock", "ownershipControls", "policy"],
+  ...["policyStatus", "publicAccessBlock", "renameObject", "replication", "requestPayment", "restore", "retention"],
+  ...[
+    "select",
+    "session",
+    "torrent",
+    "versioning",
+    "versions",
+    "website",
+    "metadataTable",
+    "abac",
+    "max-directory-buckets",
+  ],
+];
+
+export function route(call: Call): Operation {
+  const { request, query, bucket, key } = call;
+  const scope = bucket === "" ? "service" : key === "" ? "bucket" : "object";
+  const method = request.method ?? "GET";
+  const selector = selectors.find((name) => query.has(name));
+  const copy = method === "PUT" && request.headers["x-amz-copy-source"] !== undefined ? "copy" : undefined;
+  const name = [scope, method, selector, copy].filter((word) => word !== undefined).join(" ");
+  const versionId = query.get("versionId");
+  if (versionId !== null && versionId !== "null") throw notImplemented("object versions");
+  const operation = operations[name];
+  if (operation) return operation;
+  if (["GET", "HEAD", "PUT", "POST", "DELETE"].includes(method)) throw notImplemented(`this operation (${name})`);
+  throw new S3Error(405, "MethodNotAllowed", "The specified method is not allowed against this resource.");
+}

@@ -1,0 +1,166 @@
+import { randomBytes } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+import type { ChecksumAlgorithm, ChecksumType } from "./checksums";
+import { flushDirectory, writeFlushed } from "./disk";
+import { noSuchUpload, S3Error } from "./errors";
+import type { Description } from "./headers";
+import { type BinaryKey, toBinary } from "./keys";
+import { findRecord, type ObjectRecord, type PartRecord } from "./record";
+import type { Store } from "./store";
+
+/** A multipart upload that was begun: `upload.json` while it is open, `completed.json` once its object is there. */
+export interface Upload {
+  readonly uploadId: string;
+  readonly key: string;
+  readonly initiated: number;
+  readonly description: Description;
+  readonly checksum?: { readonly algorithm: ChecksumAlgorithm; readonly type: ChecksumType };
+}
+
+export interface NumberedPart extends PartRecord {
+  readonly number: number;
+}
+
+const openName = "upload.json";
+const completedName = "completed.json";
+
+/**
+ * Multipart uploads. Completing copies nothing: the object's record refers to the upload's directory, where the parts
+ * stay until the object is replaced or deleted.
+ */
+export class Uploads {
+  readonly #store: Store;
+  /** Uploads whose parts must hold still, because their completion is being written. */
+  readonly #completing = new Set<string>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async create(bucket: string, upload: Omit<Upload, "uploadId" | "initiated">): Promise<Upload> {
+    this.#store.requireBucket(bucket);
+    const whole: Upload = { ...upload, uploadId: randomBytes(24).toString("hex"), initiated: this.#store.clock.now() };
+    const { disk } = this.#store;
+    const temporary = disk.temporary();
+    fs.mkdirSync(temporary);
+    await writeFlushed(path.join(temporary, openName), JSON.stringify(whole));
+    this.#store.requireBucket(bucket);
+    fs.renameSync(temporary, disk.upload(bucket, whole.uploadId));
+    await flushDirectory(disk.uploads(bucket));
+    return whole;
+  }
+
+  /** @throws S3Error 404 NoSuchUpload */
+  requireOpen(bucket: string, uploadId: string, key: BinaryKey): Upload {
+    const upload = this.#read(bucket, uploadId, openName);
+    if (!upload || toBinary(upload.key) !== key) throw noSuchUpload(uploadId);
+    return upload;
+  }
+
+  isCompleted(bucket: string, uploadId: string, key: BinaryKey): boolean {
+    const upload = this.#read(bucket, uploadId, completedName);
+    return upload !== undefined && toBinary(upload.key) === key;
+  }
+
+  #read(bucket: string, uploadId: string, name: string): Upload | undefined {
+    this.#store.requireBucket(bucket);
+    if (!/^[0-9a-f]{48}$/.test(uploadId)) throw noSuchUpload(uploadId);
+    try {
+      return JSON.parse(fs.readFileSync(path.join(this.#store.disk.upload(bucket, uploadId), name), "utf8")) as Upload;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  listOpen(bucket: string): readonly Upload[] {
+    this.#store.requireBucket(bucket);
+    return fs
+      .readdirSync(this.#store.disk.uploads(bucket))
+      .map((uploadId) => this.#read(bucket, uploadId, openName))
+      .filter((upload) => upload !== undefined);
+  }
+
+  /** Makes a finished temporary file the part of that number, over an earlier one. Durable on return. */
+  async publishPart(
+    bucket: string,
+    uploadId: string,
+    key: BinaryKey,
+    number: number,
+    temporary: string,
+  ): Promise<void> {
+    try {
+      this.requireOpen(bucket, uploadId, key);
+      this.#requireStill(uploadId);
+      fs.renameSync(temporary, this.#store.disk.part(bucket, uploadId, number));
+    } catch (error) {
+      fs.rmSync(temporary, { force: true });
+      throw error;
+    }
+    await flushDirectory(this.#store.disk.upload(bucket, uploadId));
+  }
+
+  findPart(bucket: string, uploadId: string, number: number): NumberedPart | undefined {
+    const record = findRecord<PartRecord>(this.#store.disk.part(bucket, uploadId, number));
+    return record && { ...record, number };
+  }
+
+  /** In the order of their numbers. */
+  listPartNumbers(bucket: string, uploadId: string): readonly number[] {
+    return fs
+      .readdirSync(this.#store.disk.upload(bucket, uploadId))
+      .flatMap((name) => /^part-(\d+)$/.exec(name)?.[1] ?? [])
+      .map(Number)
+      .sort((a, b) => a - b);
+  }
+
+  abort(bucket: string, uploadId: string, key: BinaryKey): void {
+    this.requireOpen(bucket, uploadId, key);
+    this.#requireStill(uploadId);
+    this.#store.disk.discard(this.#store.disk.upload(bucket, uploadId));
+  }
+
+  /** Runs a completion with the upload's parts held still. */
+  async completing<T>(uploadId: string, complete: () => Promise<T>): Promise<T> {
+    this.#requireStill(uploadId);
+    this.#completing.add(uploadId);
+    try {
+      return await complete();
+    } finally {
+      this.#completing.delete(uploadId);
+    }
+  }
+
+  #requireStill(uploadId: string): void {
+    if (this.#completing.has(uploadId)) {
+      throw new S3Error(409, "OperationAborted", "The upload is being completed by another request. Please try again.");
+    }
+  }
+
+  /** Marks the upload completed and removes the parts that its object does not use. Synchronous, see `Store.publish`. */
+  markCompleted(bucket: string, record: ObjectRecord): void {
+    const { uploadId, list } = record.parts!;
+    const directory = this.#store.disk.upload(bucket, uploadId);
+    fs.renameSync(path.join(directory, openName), path.join(directory, completedName));
+    const used = new Set(list.map((part) => part.number));
+    for (const number of this.listPartNumbers(bucket, uploadId)) {
+      if (!used.has(number)) fs.rmSync(this.#store.disk.part(bucket, uploadId, number));
+    }
+  }
+
+  /** After a crash: finishes completions whose object is there, and removes the parts of objects that are gone. */
+  recover(): void {
+    const { disk } = this.#store;
+    for (const { name: bucket } of this.#store.listBuckets()) {
+      for (const uploadId of fs.readdirSync(disk.uploads(bucket))) {
+        const open = this.#read(bucket, uploadId, openName);
+        const upload = open ?? this.#read(bucket, uploadId, completedName);
+        const record = upload && this.#store.find(bucket, toBinary(upload.key));
+        const published = record?.parts?.uploadId === uploadId;
+        if (open && published) this.markCompleted(bucket, record);
+        else if (!open && !published) disk.discard(disk.upload(bucket, uploadId));
+      }
+    }
+  }
+}
