@@ -1,0 +1,132 @@
+import { RingmasterError } from "../errors";
+
+/** A rule of the schema that some rows break. */
+export interface RowViolation {
+  readonly column: string;
+  /** The rule, as a requirement: `must be a whole number`. */
+  readonly rule: string;
+  /** Rows that break it. */
+  readonly count: number;
+  /** The first of them. `row` counts from 1, a CSV file's header not counted. */
+  readonly examples: readonly { readonly row: number; readonly value: unknown }[];
+}
+
+export class DatasetNotFoundError extends RingmasterError {
+  constructor(name: string) {
+    super(
+      `there is no dataset ${JSON.stringify(name)}; \`ringmaster datasets push ${name} --file … --schema …\` makes it`,
+      {
+        code: "DATASET_NOT_FOUND",
+        httpStatus: 404,
+        details: { name },
+      },
+    );
+  }
+}
+
+export class DatasetVersionNotFoundError extends RingmasterError {
+  constructor(name: string, version: number, latest: number) {
+    super(`dataset ${name} has no version ${version}; its latest is ${name}@${latest}`, {
+      code: "DATASET_VERSION_NOT_FOUND",
+      httpStatus: 404,
+      details: { name, version, latest },
+    });
+  }
+}
+
+export class DatasetVersionDeprecatedError extends RingmasterError {
+  constructor(name: string, version: number, reason: string) {
+    super(`dataset ${name}@${version} is deprecated (${reason}); use ${name}@latest, or another version that is not`, {
+      code: "DATASET_VERSION_DEPRECATED",
+      httpStatus: 409,
+      details: { name, version, reason },
+    });
+  }
+}
+
+/** Every version is deprecated, so `latest` means none. */
+export class NoActiveVersionError extends RingmasterError {
+  constructor(name: string) {
+    super(`every version of dataset ${name} is deprecated, so ${name}@latest names none; push a new version`, {
+      code: "DATASET_WITHOUT_ACTIVE_VERSION",
+      httpStatus: 409,
+      details: { name },
+    });
+  }
+}
+
+export class EmptyDatasetError extends RingmasterError {
+  constructor(what: string) {
+    super(`${what} has no rows, but a dataset needs at least one; check that the file is the one you mean`, {
+      code: "EMPTY_DATASET",
+      httpStatus: 400,
+      details: { what },
+    });
+  }
+}
+
+/** Columns differ from those of the version before, and nobody said that they may. */
+export class SchemaMismatchError extends RingmasterError {
+  constructor(name: string, version: number, changes: readonly string[]) {
+    super(
+      `the schema differs from that of ${name}@${version}: ${changes.join("; ")}; ` +
+        "push under another name, or with --allow-schema-change where the change is meant",
+      { code: "SCHEMA_MISMATCH", httpStatus: 409, details: { name, version, changes } },
+    );
+  }
+}
+
+/** Rows that the schema does not allow. */
+export class InvalidRowsError extends RingmasterError {
+  constructor(what: string, violations: readonly RowViolation[]) {
+    super(`${what} breaks its schema: ${violations.map(describeViolation).join("; ")}; mend the rows or the schema`, {
+      code: "INVALID_ROWS",
+      httpStatus: 400,
+      details: { violations },
+    });
+  }
+}
+
+/** The stored version cannot be trained on: its statistics break a rule. */
+export class DatasetRejectedError extends RingmasterError {
+  constructor(name: string, version: number, reasons: readonly string[]) {
+    super(`dataset ${name}@${version} failed validation: ${reasons.join("; ")}; push a mended version`, {
+      code: "DATASET_REJECTED",
+      httpStatus: 400,
+      details: { name, version, reasons },
+    });
+  }
+}
+
+/** A manifest that contradicts itself or names content that was never uploaded. */
+export class InvalidManifestError extends RingmasterError {
+  constructor(name: string, reasons: readonly string[]) {
+    super(`the manifest of dataset ${name} cannot be registered: ${reasons.join("; ")}; push again`, {
+      code: "INVALID_DATASET_MANIFEST",
+      httpStatus: 400,
+      details: { name, reasons },
+    });
+  }
+}
+
+/** Others kept registering versions of the same dataset at the same moment. */
+export class DatasetBusyError extends RingmasterError {
+  constructor(name: string, attempts: number) {
+    super(
+      `dataset ${name} was changed by others during each of ${attempts} attempts to register a version; try again`,
+      {
+        code: "DATASET_BUSY",
+        httpStatus: 503,
+        retryable: true,
+        details: { name, attempts },
+      },
+    );
+  }
+}
+
+export function describeViolation(violation: RowViolation): string {
+  const [first] = violation.examples;
+  const where = first === undefined ? "" : `row ${first.row}: ${JSON.stringify(first.value) ?? "nothing"} `;
+  const more = violation.count > 1 ? ` (${violation.count} rows)` : "";
+  return `column ${violation.column}, ${where}${violation.rule}${more}`;
+}

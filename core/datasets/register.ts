@@ -1,0 +1,85 @@
+import { isoTime } from "../clock";
+import { objectKeys } from "../platform/object-keys";
+import type { Clock, ContentReference, ObjectStore } from "../ports";
+import { EmptyDatasetError, InvalidManifestError, SchemaMismatchError } from "./errors";
+import { type DatasetDraft, schemaChanges, schemaHashOf, versionDigestOf } from "./identity";
+import { splitNames } from "./manifest";
+import type { DatasetRepository, DatasetVersion } from "./repository";
+import { assertDatasetSchema } from "./schema";
+
+export interface RegisterDependencies {
+  readonly repository: DatasetRepository;
+  readonly objects: ObjectStore;
+  readonly clock: Clock;
+}
+
+/**
+ * Makes an uploaded draft a version. What the client computed is computed again or looked up: a registered manifest never contradicts
+ * itself and never names content that is not there.
+ *
+ * @throws EmptyDatasetError, InvalidManifestError, SchemaMismatchError, InvalidInputError, DatasetBusyError
+ */
+export async function registerDataset(
+  { repository, objects, clock }: RegisterDependencies,
+  draft: DatasetDraft,
+  options: { readonly team: string; readonly allowSchemaChange?: boolean },
+): Promise<{ readonly created: boolean; readonly version: DatasetVersion }> {
+  if (draft.rowCount === 0) throw new EmptyDatasetError(`dataset ${draft.name}`);
+  assertDatasetSchema({ columns: draft.schema, split: draft.split }, `the schema of dataset ${draft.name}`);
+  const reasons = contradictions(draft);
+  if (reasons.length > 0) throw new InvalidManifestError(draft.name, reasons);
+
+  const known = await repository.findByDigest(draft.name, draft.digest);
+  if (!known) {
+    await assertContentThere(objects, draft);
+    const newest = await repository.findNewest(draft.name);
+    if (newest && newest.manifest.schemaHash !== draft.schemaHash && !options.allowSchemaChange) {
+      const changes = schemaChanges(newest.manifest.schema, draft.schema);
+      throw new SchemaMismatchError(draft.name, newest.manifest.version, changes);
+    }
+  }
+  const registered = known
+    ? { created: false, version: known }
+    : await repository.register(draft, { team: options.team, at: isoTime(clock) });
+  // The row is the truth; the object is its copy for readers of the bucket. A push that died between the two mends it when repeated.
+  const { manifest } = registered.version;
+  await objects.putNew(
+    objectKeys.datasetManifest(manifest.name, manifest.version),
+    JSON.stringify(manifest, null, 2),
+    "application/json",
+  );
+  return registered;
+}
+
+function contradictions(draft: DatasetDraft): readonly string[] {
+  const reasons: string[] = [];
+  const expectEqual = (what: string, claimed: unknown, found: unknown): void => {
+    if (claimed !== found) reasons.push(`${what} is ${claimed}, but its parts give ${found}`);
+  };
+  const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);
+  expectEqual("rowCount", draft.rowCount, sum(draft.shards.map(({ rows }) => rows)));
+  expectEqual("rowCount", draft.rowCount, sum(splitNames.map((split) => draft.split.indexes[split].rows)));
+  expectEqual("bytes", draft.bytes, sum(draft.shards.map(({ bytes }) => bytes)));
+  for (const split of splitNames) {
+    const { rows, bytes } = draft.split.indexes[split];
+    expectEqual(`split ${split}'s index size`, bytes, rows * 4);
+  }
+  expectEqual("schemaHash", draft.schemaHash, schemaHashOf(draft.schema));
+  expectEqual("digest", draft.digest, versionDigestOf(draft));
+  return reasons;
+}
+
+async function assertContentThere(objects: ObjectStore, draft: DatasetDraft): Promise<void> {
+  const reasons: string[] = [];
+  for (const { sha256, bytes } of contentOf(draft)) {
+    const size = await objects.size(objectKeys.content(sha256));
+    if (size === undefined) reasons.push(`content ${sha256} was not uploaded`);
+    else if (size !== bytes) reasons.push(`content ${sha256} has ${size} bytes, not ${bytes}`);
+  }
+  if (reasons.length > 0) throw new InvalidManifestError(draft.name, reasons);
+}
+
+/** Everything that a draft names in the content store. */
+export function contentOf(draft: Pick<DatasetDraft, "shards" | "split">): readonly ContentReference[] {
+  return [...draft.shards, ...splitNames.map((split) => draft.split.indexes[split])];
+}

@@ -1,0 +1,62 @@
+import type { DatasetDraft } from "./identity";
+import type { DatasetManifest } from "./manifest";
+
+export interface DatasetVersion {
+  readonly manifest: DatasetManifest;
+  readonly team: string;
+  /** Deprecated versions stay readable; no new run may use them. */
+  readonly deprecation?: { readonly at: string; readonly reason: string };
+}
+
+export interface DatasetSummary {
+  readonly name: string;
+  readonly latestVersion: number;
+  readonly rowCount: number;
+  readonly bytes: number;
+  /** ISO 8601, of the latest version. */
+  readonly updatedAt: string;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Opaque; absent on the last page. */
+  readonly nextToken?: string;
+}
+
+/** The port to dataset versions. Every write may be repeated; versions never change but for their deprecation. */
+export interface DatasetRepository {
+  /**
+   * The next version of `draft.name`, or the version that has the same digest. Registering the same content from many places at once makes
+   * one version; different contents get consecutive numbers.
+   *
+   * @throws DatasetBusyError when others win every attempt.
+   */
+  register(
+    draft: DatasetDraft,
+    context: { readonly team: string; readonly at: string },
+  ): Promise<{ readonly created: boolean; readonly version: DatasetVersion }>;
+  find(name: string, version: number): Promise<DatasetVersion | undefined>;
+  findByDigest(name: string, digest: string): Promise<DatasetVersion | undefined>;
+  /** Newest version, deprecated or not. */
+  findNewest(name: string): Promise<DatasetVersion | undefined>;
+  /** Newest version that is not deprecated. */
+  findActive(name: string): Promise<DatasetVersion | undefined>;
+  /** Newest first. */
+  listVersions(query: {
+    readonly name: string;
+    readonly limit: number;
+    readonly nextToken?: string;
+  }): Promise<Page<DatasetVersion>>;
+  /** By name. */
+  list(query: {
+    readonly team: string;
+    readonly limit: number;
+    readonly nextToken?: string;
+  }): Promise<Page<DatasetSummary>>;
+  /** False where there is no such version. The first deprecation stands. */
+  deprecate(
+    name: string,
+    version: number,
+    deprecation: { readonly at: string; readonly reason: string },
+  ): Promise<boolean>;
+}

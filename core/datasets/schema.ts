@@ -1,0 +1,195 @@
+import { z } from "zod";
+import { InvalidInputError, type Problem } from "../errors";
+import { parseYamlInput } from "../yaml-input";
+import type { ColumnSchema, SplitName } from "./manifest";
+
+const columnName = z
+  .string()
+  .regex(
+    /^[A-Za-z_][A-Za-z0-9_ .-]{0,127}$/,
+    "must be 1–128 letters, digits, _ . - or blanks, and start with a letter or _",
+  );
+
+const column = z.strictObject({
+  name: columnName,
+  type: z.enum(["int", "float", "string", "bool", "timestamp", "tensor"]),
+  role: z.enum(["feature", "label", "slice", "ignore"]).default("feature"),
+  shape: z.array(z.int().min(1).max(65_536)).min(1).max(4).optional(),
+  nullable: z.boolean().optional(),
+  values: z
+    .array(z.union([z.string(), z.number()]))
+    .min(1)
+    .max(1_000)
+    .optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+});
+
+const fraction = z.number().min(0).max(1);
+
+export const datasetSchemaFile = z
+  .strictObject({
+    columns: z.array(column).min(1).max(10_000),
+    split: z
+      .strictObject({
+        seed: z.int().min(0).max(4_294_967_295).default(0),
+        fractions: z
+          .strictObject({ train: fraction, validation: fraction, test: fraction })
+          .default({ train: 0.8, validation: 0.1, test: 0.1 }),
+        stratifyBy: z.string().optional(),
+      })
+      .prefault({}),
+  })
+  .superRefine(({ columns, split }, context) => {
+    for (const { path, value, rule } of [...columnProblems(columns), ...splitProblems(columns, split)]) {
+      context.addIssue({ code: "custom", path: [...path], input: value, message: rule });
+    }
+  });
+
+/** A dataset's schema file, every default filled in. */
+export interface DatasetSchema {
+  readonly columns: readonly ColumnSchema[];
+  readonly split: {
+    readonly seed: number;
+    readonly fractions: Readonly<Record<SplitName, number>>;
+    readonly stratifyBy?: string;
+  };
+}
+
+/** @throws InvalidInputError with every problem at once. */
+export function parseDatasetSchema(text: string, fileName = "schema.yaml"): DatasetSchema {
+  const { value } = parseYamlInput(fileName, text, datasetSchemaFile);
+  return value;
+}
+
+/** The same checks on a schema that came as JSON. */
+export function assertDatasetSchema(schema: DatasetSchema, what: string): void {
+  const found = [...columnProblems(schema.columns), ...splitProblems(schema.columns, schema.split)];
+  const problems = found.map(({ path, value, rule }): Problem => ({ path: path.join("."), value, rule }));
+  if (problems.length > 0) throw new InvalidInputError(what, problems);
+}
+
+interface Finding {
+  readonly path: readonly (string | number)[];
+  readonly value?: unknown;
+  readonly rule: string;
+}
+
+const orderedTypes: readonly string[] = ["int", "float"];
+/** Types with few values, by which rows can be grouped. */
+const stratifiable: readonly string[] = ["int", "string", "bool"];
+
+function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
+  const seen = new Map<string, number>();
+  for (const [index, column] of columns.entries()) {
+    const at = (key: string): (string | number)[] => ["columns", index, key];
+    // Databases fold case, so two columns that differ by case alone cannot live in one table.
+    const earlier = seen.get(column.name.toLowerCase());
+    if (earlier !== undefined) {
+      yield {
+        path: at("name"),
+        value: column.name,
+        rule: `must differ from the name of columns[${earlier}] (case does not count)`,
+      };
+    }
+    seen.set(column.name.toLowerCase(), earlier ?? index);
+    if (column.type === "tensor" && column.shape === undefined) {
+      yield { path: at("shape"), rule: "is required: a tensor needs its shape, e.g. [28, 28, 1]" };
+    }
+    if (column.type !== "tensor" && column.shape !== undefined) {
+      yield {
+        path: at("shape"),
+        value: column.shape,
+        rule: `must be left out: the column's type is ${column.type}, not tensor`,
+      };
+    }
+    if (column.role === "label") {
+      if (column.nullable)
+        yield { path: at("nullable"), value: true, rule: "must be false: every row needs its label" };
+      if (column.type === "tensor" || column.type === "timestamp") {
+        yield {
+          path: at("type"),
+          value: column.type,
+          rule: "must be int, string or bool (classes) or float (a value): it is the label",
+        };
+      }
+    }
+    if (column.role === "slice" && !stratifiable.includes(column.type)) {
+      yield {
+        path: at("type"),
+        value: column.type,
+        rule: "must be int, string or bool: metrics are broken down by its values",
+      };
+    }
+    for (const bound of ["minimum", "maximum"] as const) {
+      if (column[bound] !== undefined && !orderedTypes.includes(column.type) && column.type !== "tensor") {
+        yield {
+          path: at(bound),
+          value: column[bound],
+          rule: `must be left out: a ${column.type} column has no bounds`,
+        };
+      }
+    }
+    if (column.minimum !== undefined && column.maximum !== undefined && column.minimum > column.maximum) {
+      yield { path: at("minimum"), value: column.minimum, rule: `must be at most the maximum, ${column.maximum}` };
+    }
+    if (column.values !== undefined) {
+      const type = column.type === "string" ? "string" : "number";
+      if (column.type !== "string" && !orderedTypes.includes(column.type)) {
+        yield {
+          path: at("values"),
+          value: column.values,
+          rule: `must be left out: a ${column.type} column has no set of values`,
+        };
+      } else if (column.values.some((value) => typeof value !== type)) {
+        yield {
+          path: at("values"),
+          value: column.values,
+          rule: `must all be ${type}s: the column's type is ${column.type}`,
+        };
+      }
+    }
+  }
+  const labels = columns.filter((column) => column.role === "label");
+  if (labels.length !== 1) {
+    yield {
+      path: ["columns"],
+      rule: `must have exactly one column of role label, and ${labels.length === 0 ? "none has it" : `${labels.map(({ name }) => name).join(", ")} have it`}`,
+    };
+  }
+  if (!columns.some((column) => column.role === "feature")) {
+    yield { path: ["columns"], rule: "must have at least one column of role feature" };
+  }
+}
+
+function* splitProblems(columns: readonly ColumnSchema[], split: DatasetSchema["split"]): Generator<Finding> {
+  const { train, validation, test } = split.fractions;
+  const sum = train + validation + test;
+  if (Math.abs(sum - 1) > 1e-9) {
+    yield { path: ["split", "fractions"], value: split.fractions, rule: `must add up to 1, not ${sum}` };
+  }
+  if (train <= 0)
+    yield {
+      path: ["split", "fractions", "train"],
+      value: train,
+      rule: "must be above 0: there is nothing to learn from",
+    };
+  if (test <= 0)
+    yield {
+      path: ["split", "fractions", "test"],
+      value: test,
+      rule: "must be above 0: there is nothing to evaluate on",
+    };
+  if (split.stratifyBy !== undefined) {
+    const column = columns.find(({ name }) => name === split.stratifyBy);
+    const path = ["split", "stratifyBy"];
+    if (column === undefined) yield { path, value: split.stratifyBy, rule: "must name a column" };
+    else if (!stratifiable.includes(column.type)) {
+      yield {
+        path,
+        value: split.stratifyBy,
+        rule: `must name an int, string or bool column, and its type is ${column.type}`,
+      };
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { InvalidManifestError } from "./errors";
+import { type SplitName, splitNames } from "./manifest";
+
+/** Row numbers, ascending, as unsigned 32-bit little-endian. */
+export function encodeSplitIndex(rows: Uint32Array): Uint8Array {
+  const bytes = new Uint8Array(rows.length * 4);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < rows.length; i += 1) view.setUint32(i * 4, rows[i]!, true);
+  return bytes;
+}
+
+export function decodeSplitIndex(bytes: Uint8Array): Uint32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Uint32Array.from({ length: bytes.byteLength >> 2 }, (_, i) => view.getUint32(i * 4, true));
+}
+
+/** Collects the rows of each split as they are dealt out; 4 bytes a row. */
+export class SplitIndexBuilder {
+  readonly #rows: Record<SplitName, Uint32Array> = {
+    train: new Uint32Array(1024),
+    validation: new Uint32Array(1024),
+    test: new Uint32Array(1024),
+  };
+  readonly #counts: Record<SplitName, number> = { train: 0, validation: 0, test: 0 };
+
+  add(split: SplitName, row: number): void {
+    const count = this.#counts[split];
+    let rows = this.#rows[split];
+    if (count === rows.length) {
+      const grown = new Uint32Array(count * 2);
+      grown.set(rows);
+      this.#rows[split] = rows = grown;
+    }
+    rows[count] = row;
+    this.#counts[split] = count + 1;
+  }
+
+  rows(split: SplitName): Uint32Array {
+    return this.#rows[split].subarray(0, this.#counts[split]);
+  }
+}
+
+/**
+ * The split of every row, as an index into `splitNames`.
+ *
+ * @throws InvalidManifestError unless the indexes hold every row exactly once, ascending.
+ */
+export function splitOfRows(
+  dataset: string,
+  rowCount: number,
+  indexes: Readonly<Record<SplitName, Uint32Array>>,
+): Uint8Array {
+  const unassigned = 255;
+  const splitOf = new Uint8Array(rowCount).fill(unassigned);
+  const reasons: string[] = [];
+  for (const [code, split] of splitNames.entries()) {
+    let previous = -1;
+    for (const row of indexes[split]) {
+      if (row >= rowCount || row <= previous || splitOf[row] !== unassigned) {
+        reasons.push(
+          `split ${split} names row ${row}, which is ${row >= rowCount ? `behind the last row, ${rowCount - 1}` : row <= previous ? "out of order" : "in another split too"}`,
+        );
+        break;
+      }
+      splitOf[row] = code;
+      previous = row;
+    }
+  }
+  const missing = reasons.length === 0 ? splitOf.indexOf(unassigned) : -1;
+  if (missing >= 0) reasons.push(`row ${missing} is in no split`);
+  if (reasons.length > 0) throw new InvalidManifestError(dataset, reasons);
+  return splitOf;
+}

@@ -1,0 +1,78 @@
+import { InvalidInputError } from "../errors";
+import { type SplitName, splitNames } from "./manifest";
+
+/**
+ * How many rows of a class of `count` rows go to each split: the largest remainders get what rounding down left over, and a class of at
+ * least as many rows as there are splits has a row in each.
+ */
+export function splitQuotas(
+  count: number,
+  fractions: Readonly<Record<SplitName, number>>,
+): Readonly<Record<SplitName, number>> {
+  const wanted = splitNames.filter((split) => fractions[split] > 0);
+  const quotas: Record<SplitName, number> = { train: 0, validation: 0, test: 0 };
+  for (const split of wanted) quotas[split] = Math.floor(count * fractions[split] + 1e-9);
+  const byRemainder = [...wanted].sort((a, b) => count * fractions[b] - quotas[b] - (count * fractions[a] - quotas[a]));
+  const given = (): number => quotas.train + quotas.validation + quotas.test;
+  for (let i = 0; given() < count; i += 1) quotas[byRemainder[i % byRemainder.length]!] += 1;
+  if (count >= wanted.length) {
+    for (const split of wanted) {
+      if (quotas[split] > 0) continue;
+      const largest = wanted.reduce((a, b) => (quotas[b] > quotas[a] ? b : a));
+      quotas[largest] -= 1;
+      quotas[split] += 1;
+    }
+  }
+  return quotas;
+}
+
+/**
+ * Deals rows out to splits in one pass, in row order, with exactly the quotas of each class: selection sampling (Knuth, TAOCP vol. 2,
+ * 3.4.2, algorithm S) with three boxes. A row goes to a split with probability (places left there) / (rows left of its class), so every
+ * assignment is equally likely, nothing is sorted, and the splits' row numbers come out ascending.
+ *
+ * @param classCounts rows of each class over the whole dataset; one class where nothing is stratified.
+ */
+export function createSplitter(
+  seed: number,
+  fractions: Readonly<Record<SplitName, number>>,
+  classCounts: readonly number[],
+): { readonly assign: (classIndex: number) => SplitName } {
+  const left = classCounts.map((count) => ({ ...splitQuotas(count, fractions) }));
+  const random = mulberry32(seed);
+  return {
+    assign(classIndex) {
+      const places = left[classIndex]!;
+      const draw = random() * (places.train + places.validation + places.test);
+      const split = draw < places.train ? "train" : draw < places.train + places.validation ? "validation" : "test";
+      places[split] -= 1;
+      return split;
+    },
+  };
+}
+
+/** A split that got no rows makes the dataset unusable; said at push, with what would help. */
+export function assertSplitsFilled(
+  rows: Readonly<Record<SplitName, number>>,
+  fractions: Readonly<Record<SplitName, number>>,
+): void {
+  const problems = splitNames
+    .filter((split) => fractions[split] > 0 && rows[split] === 0)
+    .map((split) => ({
+      path: `split.fractions.${split}`,
+      value: fractions[split],
+      rule: `must give split ${split} at least one of the ${rows.train + rows.validation + rows.test} rows; push more rows or raise it`,
+    }));
+  if (problems.length > 0) throw new InvalidInputError("the dataset is too small for its splits", problems);
+}
+
+/** Tommy Ettinger's Mulberry32: uniform in [0, 1) with 32 bits, from a 32-bit seed. */
+function mulberry32(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,63 @@
+import { type Document, isMap, isNode, LineCounter, type Node, parseDocument } from "yaml";
+import type { z } from "zod";
+import { InvalidInputError, type Problem } from "./errors";
+import { pathText, problemsOf } from "./problems";
+
+/**
+ * Reads a YAML (or JSON) file that a person wrote.
+ *
+ * @param what names the file in the error: `schema.yaml`.
+ * @throws InvalidInputError with every problem at once, each with line, path, value and rule.
+ */
+export function parseYamlInput<Schema extends z.ZodType>(
+  what: string,
+  text: string,
+  schema: Schema,
+): { readonly value: z.output<Schema>; readonly lineOf: (path: readonly PropertyKey[]) => number | undefined } {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
+  if (document.errors.length > 0) {
+    throw new InvalidInputError(
+      `${what} is not YAML`,
+      document.errors.map(({ message, pos }) => ({ path: "", rule: message, line: lines.linePos(pos[0]).line })),
+    );
+  }
+  const lineOf = (path: readonly PropertyKey[]): number | undefined => lineIn(document, lines, path);
+  const parsed = schema.safeParse(document.toJS(), { reportInput: true });
+  if (parsed.success) return { value: parsed.data, lineOf };
+  const paths = new Map(
+    parsed.error.issues.flatMap((issue) =>
+      (issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path]).map(
+        (path) => [pathText(path), path] as const,
+      ),
+    ),
+  );
+  const problems = problemsOf(parsed.error).map((problem): Problem => {
+    const line = lineOf(paths.get(problem.path) ?? []);
+    return line === undefined ? problem : { ...problem, line };
+  });
+  throw new InvalidInputError(
+    `${what} has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}`,
+    [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+  );
+}
+
+/** Line of the key at `path`; where it is missing, that of the nearest thing around it. */
+function lineIn(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | undefined {
+  for (let depth = path.length; depth >= 0; depth -= 1) {
+    const start = startOf(document, path.slice(0, depth));
+    if (start !== undefined) return lines.linePos(start).line;
+  }
+  return undefined;
+}
+
+function startOf(document: Document, path: readonly PropertyKey[]): number | undefined {
+  const last = path.at(-1);
+  const parent: unknown = path.length > 1 ? document.getIn(path.slice(0, -1), true) : document.contents;
+  if (last !== undefined && isMap(parent)) {
+    const pair = parent.items.find(({ key }) => isNode(key) && (key as { value?: unknown }).value === last);
+    return (pair?.key as Node | undefined)?.range?.[0];
+  }
+  const node: unknown = last === undefined ? document.contents : document.getIn(path, true);
+  return isNode(node) ? node.range?.[0] : undefined;
+}
