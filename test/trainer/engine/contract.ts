@@ -37,7 +37,7 @@ export function randomBatch(definition: ModelDefinition, rows: number, key = "ba
 }
 
 /** Largest difference between the model's gradient and central differences of the loss, over some elements of each slot. */
-export function gradientError(model: TrainableModel, batch: Batch, step = 1e-2): number {
+export function gradientError(model: TrainableModel, batch: Batch, step = 2e-3): number {
   const weights = new Float32Array(model.parameterCount);
   model.readWeights(weights);
   const gradient = new Float32Array(model.parameterCount);

@@ -1,0 +1,144 @@
+import "@tensorflow/tfjs-backend-cpu"; // the oracle: plain loops
+import * as tf from "@tensorflow/tfjs-core";
+import "@tensorflow/tfjs-layers"; // registers the gradients
+import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
+
+/** Values in [−1, 1) that follow from the key. */
+function values(shape: readonly number[], key: number): tf.Tensor {
+  const size = shape.reduce((product, side) => product * side, 1);
+  return tf.tensor(
+    Float32Array.from({ length: size }, (_, i) => ((i * 7919 + key * 104729) % 1013) / 506.5 - 1),
+    [...shape],
+  );
+}
+
+/** The result of `body` on a backend, as plain numbers; asserts that nothing is left behind. */
+async function on(backend: "wasm" | "cpu", body: () => tf.Tensor): Promise<{ shape: number[]; data: number[] }> {
+  await tf.setBackend(backend);
+  const before = tf.memory().numTensors;
+  const buffers = tf.engine().state.numDataBuffers;
+  const result = tf.tidy(body);
+  const data = Array.from(result.dataSync());
+  const { shape } = result;
+  result.dispose();
+  expect(tf.memory().numTensors).toBe(before);
+  expect(tf.engine().state.numDataBuffers).toBe(buffers);
+  return { shape, data };
+}
+
+async function expectEqualOnBoth(body: () => tf.Tensor): Promise<void> {
+  const [actual, expected] = [await on("wasm", body), await on("cpu", body)];
+  expect(actual.shape).toEqual(expected.shape);
+  actual.data.forEach((value, i) => {
+    expect(value).toBeCloseTo(expected.data[i] as number, 4);
+  });
+}
+
+/** The gradient of Σ outputs × fixed numbers with respect to one argument. */
+function gradientOf(body: (x: tf.Tensor) => tf.Tensor, at: tf.Tensor): tf.Tensor {
+  return tf.grad((x) => {
+    const outputs = body(x);
+    return tf.sum(tf.mul(outputs, values(outputs.shape, 3)));
+  })(at);
+}
+
+type Padding = "same" | "valid" | number;
+
+beforeAll(async () => {
+  jest.spyOn(console, "warn").mockImplementation(() => {}); // the oracle advertises the native backend
+  await startWasmBackend();
+});
+
+describe("convolution gradients", () => {
+  const cases: [image: number[], filter: number[], strides: [number, number], pad: Padding][] = [
+    [[2, 5, 5, 1], [3, 3, 1, 2], [1, 1], "same"],
+    [[2, 6, 5, 3], [3, 3, 3, 4], [1, 1], "same"],
+    [[2, 6, 5, 3], [3, 2, 3, 4], [1, 1], "valid"],
+    [[2, 6, 7, 3], [3, 3, 3, 4], [2, 2], "same"],
+    [[2, 7, 7, 2], [3, 3, 2, 3], [2, 3], "valid"],
+    [[1, 5, 5, 2], [2, 4, 2, 3], [1, 1], "same"],
+    [[1, 5, 5, 2], [3, 3, 2, 3], [2, 2], 1],
+    [[1, 4, 4, 3], [1, 1, 3, 2], [1, 1], "same"],
+    [[1, 4, 4, 3], [1, 1, 3, 2], [2, 2], "valid"],
+    [[1, 3, 3, 1], [5, 5, 1, 12], [1, 1], "same"],
+    [[1, 5, 5, 2], [3, 3, 2, 3], [1, 1], 2],
+  ];
+
+  it.each(cases)("image %p, filter %p, strides %p, padding %p", async (image, filter, strides, pad) => {
+    const conv = (x: tf.Tensor, f: tf.Tensor): tf.Tensor => tf.conv2d(x as tf.Tensor4D, f as tf.Tensor4D, strides, pad);
+    await expectEqualOnBoth(() => gradientOf((f) => conv(values(image, 1), f), values(filter, 2)));
+    await expectEqualOnBoth(() => gradientOf((x) => conv(x, values(filter, 2)), values(image, 1)));
+  });
+
+  it.each<[number[], number[], [number, number], Padding]>([
+    [[2, 5, 5, 3], [3, 3, 3, 1], [1, 1], "same"],
+    [[2, 6, 5, 2], [3, 2, 2, 3], [2, 2], "same"],
+    [[1, 7, 7, 2], [3, 3, 2, 2], [1, 1], "valid"],
+  ])("depthwise: image %p, filter %p, strides %p, padding %p", async (image, filter, strides, pad) => {
+    const conv = (x: tf.Tensor, f: tf.Tensor): tf.Tensor =>
+      tf.depthwiseConv2d(x as tf.Tensor4D, f as tf.Tensor4D, strides, pad);
+    await expectEqualOnBoth(() => gradientOf((f) => conv(values(image, 1), f), values(filter, 2)));
+    await expectEqualOnBoth(() => gradientOf((x) => conv(x, values(filter, 2)), values(image, 1)));
+  });
+
+  it.each<[string, (x: tf.Tensor) => tf.Tensor]>([
+    ["max-pooling", (x) => tf.maxPool(x as tf.Tensor4D, 2, 2, "same")],
+    ["max-pooling, overlapping", (x) => tf.maxPool(x as tf.Tensor4D, 3, 1, "valid")],
+    ["max-pooling of negative values", (x) => tf.maxPool(tf.sub(x, 2) as tf.Tensor4D, 2, 2, "same")],
+    ["average pooling", (x) => tf.avgPool(x as tf.Tensor4D, 2, 2, "valid")],
+  ])("%s", async (_, pool) => {
+    await expectEqualOnBoth(() => gradientOf(pool, values([2, 5, 5, 3], 1)));
+  });
+});
+
+describe("matmul", () => {
+  it.each([
+    [[4, 3], [4, 5], true, false],
+    [[3, 4], [5, 4], false, true],
+    [[4, 3], [5, 4], true, true],
+    [[3, 4], [4, 5], false, false],
+    [[2, 4, 3], [2, 5, 4], true, true],
+    [[2, 4, 3], [1, 4, 5], true, false],
+    [[1, 4], [5, 4], false, true],
+  ])("%p × %p, transposed %p %p", async (a, b, transposeA, transposeB) => {
+    await expectEqualOnBoth(() => tf.matMul(values(a, 1), values(b, 2), transposeA, transposeB));
+  });
+});
+
+describe("other kernels", () => {
+  it("one-hot of float32 holds ones, not integers read as floats", async () => {
+    const indices = (): tf.Tensor => tf.tensor1d([1, 0, 2], "int32");
+    await expectEqualOnBoth(() => tf.oneHot(indices(), 3, 2, -1, "float32"));
+    await expectEqualOnBoth(() => tf.cast(tf.oneHot(indices(), 3), "float32"));
+  });
+
+  it("sums segments, dropping negative ids", async () => {
+    const body = (): tf.Tensor => tf.unsortedSegmentSum(values([4, 2, 3], 1), tf.tensor1d([2, -1, 2, 0], "int32"), 4);
+    await expectEqualOnBoth(body);
+  });
+
+  it("is the gradient of a gather", async () => {
+    const indices = (): tf.Tensor1D => tf.tensor1d([3, 0, 3], "int32");
+    await expectEqualOnBoth(() => gradientOf((x) => tf.gather(x, indices()), values([4, 2], 1)));
+  });
+});
+
+describe("chained operations", () => {
+  it("call the function they stand for", async () => {
+    await tf.setBackend("wasm");
+    type Chained = Record<string, (...rest: unknown[]) => Chained> & tf.Tensor;
+    const numbers = (x: Chained): number[] => Array.from(x.dataSync() as unknown as Float32Array);
+    tf.tidy(() => {
+      const x = tf.tensor2d([
+        [1, -2],
+        [3, 4],
+      ]) as unknown as Chained;
+      expect(numbers(x.relu!().sum!(1))).toEqual([1, 7]);
+      expect(numbers(x.flatten!().concat!(tf.tensor1d([9])))).toEqual([1, -2, 3, 4, 9]);
+      expect(x.stack!(x).shape).toEqual([2, 2, 2]);
+      expect(x.as3D!(1, 2, 2).shape).toEqual([1, 2, 2]);
+      expect(x.slice!([0, 0], [1, 1]).asScalar!().toInt!().dtype).toBe("int32");
+      expect(numbers(x.where!(x.greater!(0), x.neg!()))).toEqual([1, 2, 3, 4]);
+    });
+  });
+});
