@@ -36,7 +36,8 @@ export const datasetSchemaFile = z
         fractions: z
           .strictObject({ train: fraction, validation: fraction, test: fraction })
           .default({ train: 0.8, validation: 0.1, test: 0.1 }),
-        stratifyBy: z.string().optional(),
+        /** Left out: the label, where it has classes. `null`: no column. */
+        stratifyBy: z.string().nullable().optional(),
       })
       .prefault({}),
   })
@@ -58,8 +59,11 @@ export interface DatasetSchema {
 
 /** @throws InvalidInputError with every problem at once. */
 export function parseDatasetSchema(text: string, fileName = "schema.yaml"): DatasetSchema {
-  const { value } = parseYamlInput(fileName, text, datasetSchemaFile);
-  return value;
+  const { columns, split } = parseYamlInput(fileName, text, datasetSchemaFile).value;
+  const { stratifyBy, ...rest } = split;
+  const label = columns.find(({ role }) => role === "label");
+  const column = stratifyBy === undefined && label && groupable.includes(label.type) ? label.name : stratifyBy;
+  return { columns, split: column ? { ...rest, stratifyBy: column } : rest };
 }
 
 /** The same checks on a schema that came as JSON. */
@@ -77,7 +81,7 @@ interface Finding {
 
 const orderedTypes: readonly string[] = ["int", "float"];
 /** Types with few values, by which rows can be grouped. */
-const stratifiable: readonly string[] = ["int", "string", "bool"];
+const groupable: readonly string[] = ["int", "string", "bool"];
 
 function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
   const seen = new Map<string, number>();
@@ -114,7 +118,7 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
         };
       }
     }
-    if (column.role === "slice" && !stratifiable.includes(column.type)) {
+    if (column.role === "slice" && !groupable.includes(column.type)) {
       yield {
         path: at("type"),
         value: column.type,
@@ -162,7 +166,10 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
   }
 }
 
-function* splitProblems(columns: readonly ColumnSchema[], split: DatasetSchema["split"]): Generator<Finding> {
+function* splitProblems(
+  columns: readonly ColumnSchema[],
+  split: Pick<DatasetSchema["split"], "fractions"> & { readonly stratifyBy?: string | null },
+): Generator<Finding> {
   const { train, validation, test } = split.fractions;
   const sum = train + validation + test;
   if (Math.abs(sum - 1) > 1e-9) {
@@ -180,11 +187,11 @@ function* splitProblems(columns: readonly ColumnSchema[], split: DatasetSchema["
       value: test,
       rule: "must be above 0: there is nothing to evaluate on",
     };
-  if (split.stratifyBy !== undefined) {
+  if (split.stratifyBy) {
     const column = columns.find(({ name }) => name === split.stratifyBy);
     const path = ["split", "stratifyBy"];
     if (column === undefined) yield { path, value: split.stratifyBy, rule: "must name a column" };
-    else if (!stratifiable.includes(column.type)) {
+    else if (!groupable.includes(column.type)) {
       yield {
         path,
         value: split.stratifyBy,

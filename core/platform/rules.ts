@@ -12,13 +12,14 @@ export interface RuleDefinition {
 
 export const rules: readonly RuleDefinition[] = [
   {
-    name: "training-job-ended",
-    description: "A trainer's Batch job reached its end: give the state machine its answer.",
+    name: "training-job-changed",
+    description: "A trainer's Batch job changed: record its state; at its end give the state machine its answer.",
     target: "finish-training",
     pattern: {
       source: ["aws.batch"],
       "detail-type": ["Batch Job State Change"],
-      detail: { status: ["SUCCEEDED", "FAILED"] },
+      // Every transition is recorded as the worker's state; the ends are acted upon.
+      detail: { status: ["RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"] },
     },
   },
   {

@@ -100,6 +100,8 @@ export interface WorkerRecord {
   readonly workerIndex: number;
   readonly jobId: string;
   readonly status: string;
+  /** Of the attempt that runs now. */
+  readonly logStreamName?: string;
   readonly attempts: readonly WorkerAttempt[];
 }
 

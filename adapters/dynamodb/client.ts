@@ -1,0 +1,43 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+
+/** A document client that keeps JavaScript's habits: `undefined` members are left out. */
+export function createDocumentClient(client: DynamoDBClient = new DynamoDBClient({})): DynamoDBDocumentClient {
+  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+}
+
+/** The error that DynamoDB answers when a condition does not hold. */
+export function isConditionFailed(error: unknown): boolean {
+  return error instanceof Error && error.name === "ConditionalCheckFailedException";
+}
+
+/** Whether a transaction was cancelled because some condition did not hold (rather than by throttling or a conflict). */
+export function isTransactionConditionFailed(error: unknown): boolean {
+  return cancellationCodes(error).includes("ConditionalCheckFailed");
+}
+
+/** Whether another transaction touched the same rows at the same moment. */
+export function isTransactionConflict(error: unknown): boolean {
+  return cancellationCodes(error).includes("TransactionConflict");
+}
+
+function cancellationCodes(error: unknown): readonly (string | undefined)[] {
+  if (!(error instanceof Error) || error.name !== "TransactionCanceledException") return [];
+  const { CancellationReasons } = error as Error & { CancellationReasons?: readonly { Code?: string }[] };
+  return (CancellationReasons ?? []).map((reason) => reason.Code);
+}
+
+/** Opaque page tokens: the last evaluated key, base64url. */
+export function encodePageToken(key: Record<string, unknown> | undefined): string | undefined {
+  return key === undefined ? undefined : Buffer.from(JSON.stringify(key)).toString("base64url");
+}
+
+/** `undefined` for a token that none of our lists made. */
+export function decodePageToken(token: string): Record<string, unknown> | undefined {
+  try {
+    const key: unknown = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
+    return key !== null && typeof key === "object" ? (key as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

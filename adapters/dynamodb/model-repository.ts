@@ -1,0 +1,89 @@
+import { type DynamoDBDocumentClient, GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import type { HistoryEntry, Model, ModelVersion } from "../../core/registry/model";
+import type { ModelRepository } from "../../core/registry/repository";
+import { isTransactionConditionFailed, isTransactionConflict } from "./client";
+
+const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
+
+/** The registry in the Catalog table; docs/access-patterns.md, "Models". */
+export function createModelRepository(client: DynamoDBDocumentClient, table: string): ModelRepository {
+  const pk = (name: string): string => `MODEL#${name}`;
+
+  async function get<T>(name: string, sk: string): Promise<T | undefined> {
+    const { Item } = await client.send(
+      new GetCommand({ TableName: table, Key: { pk: pk(name), sk }, ConsistentRead: true }),
+    );
+    return Item?.["record"] as T | undefined;
+  }
+
+  async function query<T>(input: Omit<QueryCommand["input"], "TableName">): Promise<T[]> {
+    const records: T[] = [];
+    let start: Record<string, unknown> | undefined;
+    do {
+      const page = await client.send(new QueryCommand({ TableName: table, ...input, ExclusiveStartKey: start }));
+      for (const item of page.Items ?? []) records.push(item["record"] as T);
+      start = page.LastEvaluatedKey;
+    } while (start);
+    return records;
+  }
+
+  const ofModel = (name: string, prefix: string) => ({
+    KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+    ExpressionAttributeValues: { ":pk": pk(name), ":prefix": prefix },
+    ConsistentRead: true,
+  });
+
+  return {
+    find: (name) => get<Model>(name, "MODEL"),
+    findVersion: (name, version) => get<ModelVersion>(name, `VERSION#${pad(version, 9)}`),
+    findVersionOfRun: (name, runId) => get<number>(name, `RUN#${runId}`),
+    listVersions: (name) => query<ModelVersion>({ ...ofModel(name, "VERSION#"), ScanIndexForward: false }),
+    history: (name) => query<HistoryEntry>(ofModel(name, "HISTORY#")),
+
+    list: (team) =>
+      query<Model>({
+        IndexName: "gsi1",
+        KeyConditionExpression: "gsi1pk = :team",
+        ExpressionAttributeValues: { ":team": `TEAM#${team}#MODELS` },
+      }),
+
+    async commit({ model, versions, history }, registers) {
+      const put = (sk: string, record: unknown, more: Record<string, unknown> = {}) => ({
+        TableName: table,
+        Item: { pk: pk(model.name), sk, record, ...more },
+      });
+      const once = { ConditionExpression: "attribute_not_exists(pk)" };
+      try {
+        await client.send(
+          new TransactWriteCommand({
+            TransactItems: [
+              {
+                Put: {
+                  ...put("MODEL", model, {
+                    revision: model.revision,
+                    gsi1pk: `TEAM#${model.team}#MODELS`,
+                    gsi1sk: model.name,
+                  }),
+                  // Every change of the model goes through this condition: there is one order of changes, and no lost one.
+                  ...(model.revision === 1
+                    ? once
+                    : {
+                        ConditionExpression: "revision = :expected",
+                        ExpressionAttributeValues: { ":expected": model.revision - 1 },
+                      }),
+                },
+              },
+              ...versions.map((version) => ({ Put: put(`VERSION#${pad(version.version, 9)}`, version) })),
+              { Put: { ...put(`HISTORY#${pad(history.revision, 12)}`, history), ...once } },
+              ...(registers ? [{ Put: { ...put(`RUN#${registers.runId}`, history.version), ...once } }] : []),
+            ],
+          }),
+        );
+        return true;
+      } catch (error) {
+        if (isTransactionConditionFailed(error) || isTransactionConflict(error)) return false;
+        throw error;
+      }
+    },
+  };
+}

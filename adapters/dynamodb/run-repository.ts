@@ -1,0 +1,297 @@
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
+import { InvalidInputError } from "../../core/errors";
+import type { TrainingProgress } from "../../core/tracking/metric-batch";
+import type { Run, RunDetails, StepRecord, TrainingAttempt, WorkerRecord } from "../../core/training/run";
+import type { RunRepository } from "../../core/training/run-repository";
+import { decodePageToken, encodePageToken, isConditionFailed, isTransactionConditionFailed } from "./client";
+
+const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
+const partition = (runId: string): string => `RUN#${runId}`;
+const stillOpen = "attribute_exists(pk) AND #status IN (:queued, :running)";
+const openStatuses = { ":queued": "queued", ":running": "running" };
+
+/** Order of a Batch job's statuses in time, to tell a late event from a new one. */
+const statusOrder = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"];
+
+/** Runs in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Runs". */
+export function createRunRepository(client: DynamoDBDocumentClient, table: string): RunRepository {
+  const key = (runId: string, sk: string) => ({ pk: partition(runId), sk });
+
+  async function find(runId: string): Promise<Run | undefined> {
+    const { Item } = await client.send(
+      new GetCommand({ TableName: table, Key: key(runId, "RUN"), ConsistentRead: true }),
+    );
+    return Item?.["data"] === undefined ? undefined : runOf(Item);
+  }
+
+  async function queryAll(runId: string): Promise<Record<string, unknown>[]> {
+    const items: Record<string, unknown>[] = [];
+    let start: Record<string, unknown> | undefined;
+    do {
+      const page = await client.send(
+        new QueryCommand({
+          TableName: table,
+          KeyConditionExpression: "pk = :pk",
+          ExpressionAttributeValues: { ":pk": partition(runId) },
+          ConsistentRead: true,
+          ExclusiveStartKey: start,
+        }),
+      );
+      items.push(...(page.Items ?? []));
+      start = page.LastEvaluatedKey;
+    } while (start);
+    return items;
+  }
+
+  return {
+    find,
+
+    async create(run) {
+      const { status, phase, updatedAt, endedAt, failure, outcome, ...fixed } = run;
+      try {
+        await client.send(
+          new TransactWriteCommand({
+            TransactItems: [
+              {
+                Put: {
+                  TableName: table,
+                  Item: {
+                    ...key(run.runId, "RUN"),
+                    gsi1pk: `TEAM#${run.team}#RUNS`,
+                    gsi1sk: `${run.createdAt}#${run.runId}`,
+                    data: fixed,
+                    status,
+                    phase,
+                    updatedAt,
+                    endedAt,
+                    failure,
+                    outcome,
+                  },
+                  ConditionExpression: "attribute_not_exists(pk)",
+                },
+              },
+              {
+                Put: {
+                  TableName: table,
+                  Item: {
+                    ...key(run.runId, "OPEN"),
+                    gsi1pk: "OPEN#RUNS",
+                    gsi1sk: `${run.createdAt}#${run.runId}`,
+                    runId: run.runId,
+                  },
+                },
+              },
+            ],
+          }),
+        );
+        return { created: true, run };
+      } catch (error) {
+        if (!isTransactionConditionFailed(error)) throw error;
+        return { created: false, run: (await find(run.runId)) ?? run };
+      }
+    },
+
+    async findDetails(runId) {
+      return detailsOf(await queryAll(runId));
+    },
+
+    async list({ team, limit, nextToken }) {
+      const page = await client.send(
+        new QueryCommand({
+          TableName: table,
+          IndexName: "gsi1",
+          KeyConditionExpression: "gsi1pk = :team",
+          ExpressionAttributeValues: { ":team": `TEAM#${team}#RUNS` },
+          ScanIndexForward: false,
+          Limit: limit,
+          ExclusiveStartKey: startKeyOf(nextToken),
+        }),
+      );
+      return { runs: (page.Items ?? []).map(runOf), nextToken: encodePageToken(page.LastEvaluatedKey) };
+    },
+
+    async listOpen() {
+      const ids: string[] = [];
+      let start: Record<string, unknown> | undefined;
+      do {
+        const page = await client.send(
+          new QueryCommand({
+            TableName: table,
+            IndexName: "gsi1",
+            KeyConditionExpression: "gsi1pk = :open",
+            ExpressionAttributeValues: { ":open": "OPEN#RUNS" },
+            ExclusiveStartKey: start,
+          }),
+        );
+        for (const item of page.Items ?? []) ids.push(item["runId"] as string);
+        start = page.LastEvaluatedKey;
+      } while (start);
+      const runs = await Promise.all(ids.map(find));
+      return runs.filter((run): run is Run => run !== undefined);
+    },
+
+    async enterPhase(runId, phase, at) {
+      return holds(
+        client.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: key(runId, "RUN"),
+            UpdateExpression: "SET #status = :running, phase = :phase, updatedAt = :at",
+            ConditionExpression: stillOpen,
+            ExpressionAttributeNames: { "#status": "status" },
+            ExpressionAttributeValues: { ...openStatuses, ":phase": phase, ":at": at },
+          }),
+        ),
+      );
+    },
+
+    async conclude(runId, { status, at, failure, outcome }) {
+      const names: Record<string, string> = { "#status": "status" };
+      const values: Record<string, unknown> = { ...openStatuses, ":status": status, ":at": at };
+      let update = "SET #status = :status, updatedAt = :at, endedAt = :at";
+      if (failure) {
+        update += ", failure = :failure";
+        values[":failure"] = failure;
+      }
+      if (outcome) {
+        update += ", outcome = :outcome";
+        values[":outcome"] = outcome;
+      }
+      try {
+        await client.send(
+          new TransactWriteCommand({
+            TransactItems: [
+              {
+                Update: {
+                  TableName: table,
+                  Key: key(runId, "RUN"),
+                  UpdateExpression: update,
+                  ConditionExpression: stillOpen,
+                  ExpressionAttributeNames: names,
+                  ExpressionAttributeValues: values,
+                },
+              },
+              { Delete: { TableName: table, Key: key(runId, "OPEN") } },
+            ],
+          }),
+        );
+        return true;
+      } catch (error) {
+        if (!isTransactionConditionFailed(error)) throw error;
+        return false;
+      }
+    },
+
+    async recordStep(runId, record) {
+      await client.send(new PutCommand({ TableName: table, Item: { ...key(runId, `STEP#${record.step}`), record } }));
+    },
+
+    async putTaskToken(runId, phase, token) {
+      await client.send(new PutCommand({ TableName: table, Item: { ...key(runId, `TOKEN#${phase}`), token } }));
+    },
+
+    async findTaskToken(runId, phase) {
+      const { Item } = await client.send(
+        new GetCommand({ TableName: table, Key: key(runId, `TOKEN#${phase}`), ConsistentRead: true }),
+      );
+      return Item?.["token"] as string | undefined;
+    },
+
+    async beginAttempt(runId, attempt) {
+      return holds(
+        client.send(
+          new PutCommand({
+            TableName: table,
+            Item: { ...key(runId, `ATTEMPT#${pad(attempt.attempt, 4)}`), record: attempt },
+            ConditionExpression: "attribute_not_exists(pk)",
+          }),
+        ),
+      );
+    },
+
+    async updateAttempt(runId, attempt) {
+      await client.send(
+        new PutCommand({
+          TableName: table,
+          Item: { ...key(runId, `ATTEMPT#${pad(attempt.attempt, 4)}`), record: attempt },
+        }),
+      );
+    },
+
+    async recordWorker(runId, worker) {
+      const order = worker.attempts.length * 100 + statusOrder.indexOf(worker.status);
+      await holds(
+        client.send(
+          new PutCommand({
+            TableName: table,
+            Item: { ...key(runId, `WORKER#${pad(worker.workerIndex, 6)}`), jobId: worker.jobId, order, record: worker },
+            ConditionExpression: "attribute_not_exists(pk) OR jobId <> :jobId OR #order < :order",
+            ExpressionAttributeNames: { "#order": "order" },
+            ExpressionAttributeValues: { ":jobId": worker.jobId, ":order": order },
+          }),
+        ),
+      );
+    },
+
+    async recordProgress(runId, progress) {
+      await holds(
+        client.send(
+          new PutCommand({
+            TableName: table,
+            Item: { ...key(runId, "PROGRESS"), step: progress.step, record: progress },
+            ConditionExpression: "attribute_not_exists(pk) OR #step <= :step",
+            ExpressionAttributeNames: { "#step": "step" },
+            ExpressionAttributeValues: { ":step": progress.step },
+          }),
+        ),
+      );
+    },
+  };
+}
+
+async function holds(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    if (isConditionFailed(error)) return false;
+    throw error;
+  }
+}
+
+function startKeyOf(nextToken: string | undefined): Record<string, unknown> | undefined {
+  if (nextToken === undefined) return undefined;
+  const start = decodePageToken(nextToken);
+  if (!start) {
+    throw new InvalidInputError("cannot list", [
+      { path: "nextToken", value: nextToken, rule: "must be the nextToken of an earlier page" },
+    ]);
+  }
+  return start;
+}
+
+function runOf(item: Record<string, unknown>): Run {
+  const { status, phase, updatedAt, endedAt, failure, outcome } = item;
+  return { ...(item["data"] as object), status, phase, updatedAt, endedAt, failure, outcome } as unknown as Run;
+}
+
+function detailsOf(items: readonly Record<string, unknown>[]): RunDetails | undefined {
+  const row = items.find((item) => item["sk"] === "RUN");
+  if (!row) return undefined;
+  const records = <T>(prefix: string): T[] =>
+    items.filter((item) => (item["sk"] as string).startsWith(prefix)).map((item) => item["record"] as T);
+  return {
+    run: runOf(row),
+    steps: records<StepRecord>("STEP#").sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1)),
+    attempts: records<TrainingAttempt>("ATTEMPT#"),
+    workers: records<WorkerRecord>("WORKER#"),
+    progress: records<TrainingProgress>("PROGRESS")[0],
+  };
+}

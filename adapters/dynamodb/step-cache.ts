@@ -1,0 +1,34 @@
+import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { CachedOutput, StepCache } from "../../core/training/run-repository";
+import { isConditionFailed } from "./client";
+
+/** Steps' outputs by input hash; docs/access-patterns.md, "Steps' outputs". */
+export function createStepCache(client: DynamoDBDocumentClient, table: string): StepCache {
+  const keyOf = (step: string, inputHash: string) => ({ pk: `STEP#${step}#${inputHash}`, sk: "OUTPUT" });
+
+  async function find(step: string, inputHash: string): Promise<CachedOutput | undefined> {
+    const { Item } = await client.send(
+      new GetCommand({ TableName: table, Key: keyOf(step, inputHash), ConsistentRead: true }),
+    );
+    return Item?.["cached"] as CachedOutput | undefined;
+  }
+
+  return {
+    find,
+    async keep(step, inputHash, output) {
+      try {
+        await client.send(
+          new PutCommand({
+            TableName: table,
+            Item: { ...keyOf(step, inputHash), cached: output },
+            ConditionExpression: "attribute_not_exists(pk)",
+          }),
+        );
+        return output;
+      } catch (error) {
+        if (!isConditionFailed(error)) throw error;
+        return (await find(step, inputHash)) ?? output;
+      }
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { type CloudWatchLogsClient, FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
+import type { LogPage, WorkerLogs } from "../../core/training/worker-logs";
+
+/** Where Batch sends what containers print. */
+const logGroup = "/aws/batch/job";
+/** Streams that one FilterLogEvents may name. */
+const maxStreams = 100;
+
+/** Trainers' output in CloudWatch Logs: streams are named by the workers' attempts. */
+export function createWorkerLogs(client: CloudWatchLogsClient): WorkerLogs {
+  return {
+    async read(workers, { worker, nextToken }): Promise<LogPage> {
+      const workerOf = new Map<string, number>();
+      for (const record of workers) {
+        if (worker !== undefined && record.workerIndex !== worker) continue;
+        for (const stream of [record.logStreamName, ...record.attempts.map((attempt) => attempt.logStreamName)]) {
+          if (stream !== undefined) workerOf.set(stream, record.workerIndex);
+        }
+      }
+      if (workerOf.size === 0) return { lines: [] };
+      const page = await client.send(
+        new FilterLogEventsCommand({
+          logGroupName: logGroup,
+          logStreamNames: [...workerOf.keys()].slice(-maxStreams),
+          nextToken,
+          limit: 1_000,
+        }),
+      );
+      return {
+        lines: (page.events ?? []).map((event) => ({
+          worker: workerOf.get(event.logStreamName ?? "") ?? 0,
+          time: event.timestamp ?? 0,
+          message: event.message ?? "",
+        })),
+        nextToken: page.nextToken,
+      };
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { objectKeys } from "../../core/platform/object-keys";
+
+/** Long enough for a shard over a slow line, short enough to be of no use to a thief. */
+const expirySeconds = 900;
+
+export interface ContentUrls {
+  /** Headers must be sent as they are: they are signed, and make the store refuse other content. */
+  forUpload(sha256: string): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }>;
+  forDownload(sha256: string): Promise<string>;
+}
+
+/** Presigned URLs to the content store, so that data goes straight to the bucket and clients need no credentials for it. */
+export function createContentUrls(client: S3Client, bucket: string): ContentUrls {
+  return {
+    async forUpload(sha256) {
+      const checksum = Buffer.from(sha256, "hex").toString("base64");
+      const url = await getSignedUrl(
+        client,
+        new PutObjectCommand({ Bucket: bucket, Key: objectKeys.content(sha256), ChecksumSHA256: checksum }),
+        { expiresIn: expirySeconds, unhoistableHeaders: new Set(["x-amz-checksum-sha256"]) },
+      );
+      return { url, headers: { "x-amz-checksum-sha256": checksum } };
+    },
+    forDownload: (sha256) =>
+      getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: objectKeys.content(sha256) }), {
+        expiresIn: expirySeconds,
+      }),
+  };
+}

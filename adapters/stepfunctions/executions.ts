@@ -1,0 +1,52 @@
+import {
+  DescribeExecutionCommand,
+  type SFNClient,
+  StartExecutionCommand,
+  StopExecutionCommand,
+} from "@aws-sdk/client-sfn";
+import type { Executions } from "../../core/training/ports";
+
+const statuses = {
+  RUNNING: "running",
+  PENDING_REDRIVE: "running",
+  SUCCEEDED: "succeeded",
+  FAILED: "failed",
+  TIMED_OUT: "timed-out",
+  ABORTED: "aborted",
+} as const;
+
+/** Executions named by their runs: a name is used once in 90 days, which makes starting idempotent. */
+export function createExecutions(client: SFNClient, stateMachineArn: string): Executions {
+  const arnOf = (runId: string): string => `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${runId}`;
+  return {
+    async start(runId) {
+      try {
+        await client.send(
+          new StartExecutionCommand({ stateMachineArn, name: runId, input: JSON.stringify({ runId }) }),
+        );
+      } catch (error) {
+        if (!named(error, "ExecutionAlreadyExists")) throw error;
+      }
+    },
+    async stop(runId, reason) {
+      try {
+        await client.send(new StopExecutionCommand({ executionArn: arnOf(runId), error: "Cancelled", cause: reason }));
+      } catch (error) {
+        if (!named(error, "ExecutionDoesNotExist")) throw error;
+      }
+    },
+    async status(runId) {
+      try {
+        const { status } = await client.send(new DescribeExecutionCommand({ executionArn: arnOf(runId) }));
+        return status && statuses[status];
+      } catch (error) {
+        if (named(error, "ExecutionDoesNotExist")) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+function named(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name === name;
+}

@@ -1,0 +1,33 @@
+import {
+  SendTaskFailureCommand,
+  SendTaskHeartbeatCommand,
+  SendTaskSuccessCommand,
+  type SFNClient,
+} from "@aws-sdk/client-sfn";
+import type { TaskTokens } from "../../core/training/ports";
+
+/** Answers that came too late: the task has an answer, has timed out, or its execution has ended. */
+const settled = new Set(["TaskTimedOut", "TaskDoesNotExist", "InvalidToken"]);
+
+export function createTaskTokens(client: SFNClient): TaskTokens {
+  return {
+    succeed: (taskToken, output) =>
+      quietly(client.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(output) }))),
+    fail: (taskToken, error, cause) =>
+      quietly(
+        client.send(
+          // The service's limits: 256 and 32,768 characters.
+          new SendTaskFailureCommand({ taskToken, error: error.slice(0, 256), cause: cause.slice(0, 32_768) }),
+        ),
+      ),
+    heartbeat: (taskToken) => quietly(client.send(new SendTaskHeartbeatCommand({ taskToken }))),
+  };
+}
+
+async function quietly(answer: Promise<unknown>): Promise<void> {
+  try {
+    await answer;
+  } catch (error) {
+    if (!(error instanceof Error && settled.has(error.name))) throw error;
+  }
+}

@@ -1,0 +1,85 @@
+import { isoTime } from "../clock";
+import type { DatasetManifest } from "../datasets/manifest";
+import type { FeatureManifest } from "../features/manifest";
+import { getJson } from "../object-documents";
+import type { EvaluationOutput, FeaturesOutput, RegistrationOutput, TrainingOutput } from "../pipelines/outputs";
+import { outputOf, type StepDefinition } from "../pipelines/step";
+import { objectKeys } from "../platform/object-keys";
+import type { Clock, ObjectStore } from "../ports";
+import type { ModelArtifact, OutputSchema } from "./model";
+import type { Registry } from "./registry";
+
+export interface RegistrationDependencies {
+  readonly objects: ObjectStore;
+  readonly registry: Registry;
+  readonly clock: Clock;
+}
+
+/** Makes a run's weights a version of its model: an artifact that carries all that serving needs, and a row in the registry. */
+export function registrationStep(dependencies: RegistrationDependencies): StepDefinition<RegistrationOutput> {
+  const { objects, registry, clock } = dependencies;
+  return {
+    step: "Register",
+    version: 1,
+    reusable: true,
+    inputs: (run, details) => ({
+      model: run.model,
+      team: run.team,
+      weightsSha256: outputOf<TrainingOutput>(details, "LaunchTraining").weightsSha256,
+      features: outputOf<FeaturesOutput>(details, "PrepareFeatures").digest,
+      report: outputOf<EvaluationOutput>(details, "Evaluate").report.sha256,
+    }),
+    async execute(run, details) {
+      const training = outputOf<TrainingOutput>(details, "LaunchTraining");
+      const evaluation = outputOf<EvaluationOutput>(details, "Evaluate");
+      const features = await getJson<FeatureManifest>(
+        objects,
+        outputOf<FeaturesOutput>(details, "PrepareFeatures").featureManifestKey,
+      );
+      const dataset = await getJson<DatasetManifest>(
+        objects,
+        objectKeys.datasetManifest(run.dataset.name, run.dataset.version),
+      );
+      const artifact: ModelArtifact = {
+        format: 1,
+        runId: run.runId,
+        model: run.model,
+        weights: training.weights,
+        topology: training.topology,
+        weightsSha256: training.weightsSha256,
+        transform: features.transform,
+        label: features.label,
+        inputSchema: dataset.schema.filter((column) => column.role === "feature"),
+        outputSchema: outputSchemaOf(features),
+        numerics: training.numerics,
+      };
+      const artifactKey = objectKeys.artifactManifest(run.runId);
+      await objects.putNew(artifactKey, JSON.stringify(artifact), "application/json");
+      const version = await registry.register(
+        run.team,
+        {
+          model: run.model,
+          runId: run.runId,
+          weightsSha256: training.weightsSha256,
+          artifactKey,
+          dataset: run.dataset,
+          metrics: evaluation.metrics,
+          evaluationReport: evaluation.report,
+        },
+        { by: `run ${run.runId}`, at: isoTime(clock) },
+      );
+      return { model: run.model, version };
+    },
+  };
+}
+
+function outputSchemaOf(features: FeatureManifest): OutputSchema {
+  return features.label.kind === "class"
+    ? { kind: "probabilities", classes: features.label.classes }
+    : { kind: "value", column: features.label.column };
+}
+
+/** Reads an artifact by its manifest's key. */
+export function readArtifact(objects: ObjectStore, artifactKey: string): Promise<ModelArtifact> {
+  return getJson<ModelArtifact>(objects, artifactKey);
+}

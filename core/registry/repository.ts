@@ -1,0 +1,20 @@
+import type { HistoryEntry, Model, ModelVersion } from "./model";
+import type { ModelChange } from "./transitions";
+
+/** The port to the registry; docs/access-patterns.md, "Models". */
+export interface ModelRepository {
+  find(name: string): Promise<Model | undefined>;
+  findVersion(name: string, version: number): Promise<ModelVersion | undefined>;
+  /** The version that a run made, if it made one. */
+  findVersionOfRun(name: string, runId: string): Promise<number | undefined>;
+  list(team: string): Promise<readonly Model[]>;
+  /** Newest first. */
+  listVersions(name: string): Promise<readonly ModelVersion[]>;
+  /** Oldest first. */
+  history(name: string): Promise<readonly HistoryEntry[]>;
+  /**
+   * Writes the whole change or nothing: false where the model's revision is no longer `change.model.revision - 1`, or where
+   * `registers` names a run that has made a version already.
+   */
+  commit(change: ModelChange, registers?: { readonly runId: string }): Promise<boolean>;
+}

@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { InvalidInputError } from "../errors";
+import { RunNotFoundError } from "../training/errors";
+import type { RunRepository } from "../training/run-repository";
+import type { MetricBatch } from "./metric-batch";
+import type { MetricRepository } from "./metric-repository";
+
+const value = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]);
+const count = z.int().min(0);
+
+const series = z
+  .object({
+    metric: z.string().regex(/^[\w./-]{1,200}$/, "must be 1–200 letters, digits, and . _ - /"),
+    steps: z.array(count).max(100_000),
+    values: z.array(value),
+    times: z.array(z.number()),
+  })
+  .refine((one) => one.steps.length === one.values.length && one.steps.length === one.times.length, {
+    message: "must have as many values and times as steps",
+  })
+  .refine((one) => one.steps.every((step, i) => i === 0 || step > one.steps[i - 1]), {
+    message: "must have ascending steps",
+  });
+
+const progress = z.object({
+  step: count,
+  totalSteps: count,
+  epoch: count,
+  epochs: count,
+  generation: count,
+  worldSize: count,
+  loss: z.number().nullable(),
+  samplesPerSecond: z.number(),
+  backend: z.enum(["native", "wasm"]),
+  workers: z.array(
+    z.object({
+      rank: count,
+      memberId: z.string(),
+      workerIndex: count,
+      host: z.string(),
+      pid: count,
+      state: z.enum(["joining", "training", "left", "lost"]),
+      step: count,
+    }),
+  ),
+});
+
+const metricBatch = z.object({
+  runId: z.string().min(1),
+  series: z.array(series).max(1_000),
+  progress: progress.optional(),
+});
+
+/** Checks a batch and writes it. The order of the two writes does not matter: each may be repeated. */
+export async function ingest(
+  dependencies: { readonly runs: RunRepository; readonly metrics: MetricRepository },
+  input: unknown,
+): Promise<void> {
+  const parsed = metricBatch.safeParse(input);
+  if (!parsed.success) {
+    throw new InvalidInputError(
+      "the metric batch cannot be taken",
+      parsed.error.issues.map((issue) => ({ path: issue.path.join("."), rule: issue.message })),
+    );
+  }
+  const batch: MetricBatch = parsed.data;
+  if (!(await dependencies.runs.find(batch.runId))) throw new RunNotFoundError(batch.runId);
+  await Promise.all([
+    dependencies.metrics.write(batch.runId, batch.series),
+    batch.progress && dependencies.runs.recordProgress(batch.runId, batch.progress),
+  ]);
+}

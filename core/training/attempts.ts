@@ -1,0 +1,57 @@
+import type { TrainingAttempt } from "./run";
+import type { TrainingFailure } from "./training-task";
+
+/** What Batch says of the job of the latest attempt. */
+export interface JobOutcome {
+  readonly status: "running" | "succeeded" | "failed";
+  /** Every worker that failed did so because its host went away: nobody's fault, and not counted. */
+  readonly hostLoss: boolean;
+  readonly reason?: string;
+}
+
+export type NextMove =
+  | { readonly move: "succeed" }
+  | { readonly move: "wait" }
+  | { readonly move: "resubmit"; readonly market: "spot" | "on-demand"; readonly why: string }
+  | { readonly move: "fail"; readonly code: string; readonly message: string };
+
+/** Spot losses that Batch's own attempts did not absorb, before the run goes on-demand for good. */
+const spotLossesBeforeOnDemand = 3;
+
+/**
+ * What to do about a run's training, given all that is known. Pure, so that late, doubled and lost events come to the same decision.
+ *
+ * The result object is the truth: whatever Batch says of its job, a result means success. Spot losses never use up the user's
+ * retries; the last attempt goes on-demand, where nobody takes the host away.
+ */
+export function decideNextMove(known: {
+  readonly hasResult: boolean;
+  readonly failure: TrainingFailure | undefined;
+  readonly job: JobOutcome;
+  readonly attempts: readonly TrainingAttempt[];
+  readonly retries: number;
+}): NextMove {
+  const { hasResult, failure, job, attempts, retries } = known;
+  if (hasResult) return { move: "succeed" };
+  if (job.status === "running") return { move: "wait" };
+
+  // The latest attempt is the one that is judged; it may have been marked as failed by a call that died right after.
+  const failed = attempts.slice(0, -1).filter((attempt) => attempt.status === "failed");
+  const market = attempts.at(-1)?.market ?? "spot";
+  if (job.hostLoss && !failure) {
+    const losses = failed.filter((attempt) => attempt.reason === hostLossReason).length + 1;
+    return {
+      move: "resubmit",
+      market: losses >= spotLossesBeforeOnDemand ? "on-demand" : market,
+      why: hostLossReason,
+    };
+  }
+  const code = failure?.code ?? "TRAINER_EXITED";
+  const message = failure?.message ?? `the trainers ended without a result: ${job.reason ?? "no reason given"}`;
+  if (failure && !failure.retryable) return { move: "fail", code, message };
+  const used = failed.filter((attempt) => attempt.reason !== hostLossReason).length;
+  if (used >= retries) return { move: "fail", code, message };
+  return { move: "resubmit", market: used + 1 >= retries ? "on-demand" : market, why: message };
+}
+
+export const hostLossReason = "host lost";

@@ -1,0 +1,41 @@
+import { isoTime } from "../clock";
+import type { Clock } from "../ports";
+import { RunEndedError, RunNotFoundError } from "./errors";
+import type { Executions, TrainingJobs } from "./ports";
+import { isOpen, type Run } from "./run";
+import type { RunRepository } from "./run-repository";
+
+/**
+ * Ends a run on a person's word. Its row first, so that no step goes on; then its execution and its job. Cancelling twice is cancelling
+ * once; a run that ended otherwise is refused.
+ */
+export async function cancelRun(
+  dependencies: {
+    readonly runs: RunRepository;
+    readonly executions: Executions;
+    readonly jobs: TrainingJobs;
+    readonly clock: Clock;
+  },
+  runId: string,
+  actor: string,
+): Promise<Run> {
+  const { runs, executions, jobs, clock } = dependencies;
+  const details = await runs.findDetails(runId);
+  if (!details) throw new RunNotFoundError(runId);
+  if (!isOpen(details.run.status) && details.run.status !== "killed")
+    throw new RunEndedError(runId, details.run.status);
+  const at = isoTime(clock);
+  const message = `cancelled by ${actor}`;
+  await runs.conclude(runId, {
+    status: "killed",
+    at,
+    failure: { code: "CANCELLED", message, phase: details.run.phase },
+  });
+  await executions.stop(runId, message);
+  const attempt = details.attempts.at(-1);
+  if (attempt?.jobId !== undefined && attempt.status === "submitted") {
+    await jobs.terminate(attempt.jobId, message);
+    await runs.updateAttempt(runId, { ...attempt, status: "failed", reason: message, endedAt: at });
+  }
+  return (await runs.find(runId)) ?? details.run;
+}

@@ -1,0 +1,61 @@
+import type { ContentReference } from "../../ports";
+import type { NumericsRecord } from "../numerics";
+
+/**
+ * A checkpoint: the training's whole state after `finishedSteps`. Its JSON is written last, at
+ * `objectKeys.checkpointManifest(runId, finishedSteps)`, and makes the checkpoint visible; the tensors lie in the CAS. Sample order and
+ * random draws follow from (seed, step), so the count of steps is all the position there is.
+ */
+export interface CheckpointManifest {
+  readonly format: typeof checkpointFormat;
+  readonly runId: string;
+  readonly finishedSteps: number;
+  /** Epochs that are finished. */
+  readonly epoch: number;
+  readonly identity: TrainingIdentity;
+  readonly numerics: NumericsRecord;
+  /** Of `weights.safetensors` with this checkpoint's weights: equal for equal training, whoever wrote it. */
+  readonly weightsSha256: string;
+  /** Means over the validation split; only where the checkpoint was taken at an epoch's end. */
+  readonly validation?: { readonly loss: number; readonly accuracy?: number };
+  readonly tensors: readonly TensorGroupReference[];
+  /** Sums of the training score since the epoch began: float64, little-endian, base64. */
+  readonly epochScore: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+}
+
+export const checkpointFormat = "ringmaster/checkpoint@1";
+
+/** What a checkpoint's bits depend on besides numerics: another training cannot go on from it. */
+export interface TrainingIdentity {
+  readonly seed: number;
+  readonly microshards: number;
+  readonly batchSize: number;
+  /** SHA-256 over the names, shapes and order of the model's parameters. */
+  readonly layout: string;
+  readonly optimizer: string;
+}
+
+/** A safetensors object that holds some of one buffer's parameters, by name. */
+export interface TensorGroupReference extends ContentReference {
+  /** `weights`, or `optimizer/<slot>`. */
+  readonly buffer: string;
+}
+
+/** Fields in which two trainings differ; empty when one may go on from the other's checkpoint. */
+export function identityDifferences(left: TrainingIdentity, right: TrainingIdentity): readonly string[] {
+  return (Object.keys(left) as (keyof TrainingIdentity)[])
+    .filter((field) => left[field] !== right[field])
+    .map((field) => `${field} is ${left[field]} there and ${right[field]} here`);
+}
+
+/** Reads a manifest's text. Anything but a manifest of this format gives undefined: a checkpoint that cannot be used. */
+export function parseCheckpointManifest(text: string): CheckpointManifest | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<CheckpointManifest> | null;
+    return value?.format === checkpointFormat ? (value as CheckpointManifest) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,55 @@
+import type { GateOutput, RegistrationOutput } from "../pipelines/outputs";
+import { outputOf } from "../pipelines/step";
+import type { ModelVersion } from "../registry/model";
+import type { Run, RunDetails, RunFailure, RunOutcome } from "./run";
+
+/** What the state machine says when it comes to its end. */
+export type Conclusion = "promoted" | "refused-by-gate" | "rejected" | "failed";
+
+/** The error output of a state. `Cause` is a text; of a function's error it is JSON. */
+export interface StateError {
+  readonly Error?: string;
+  readonly Cause?: string;
+}
+
+/** A run whose model was refused is a completed run: the gates did their work. */
+export function outcomeOf(
+  conclusion: Exclude<Conclusion, "failed">,
+  details: RunDetails,
+  version: ModelVersion | undefined,
+): RunOutcome {
+  const { model, version: number } = outputOf<RegistrationOutput>(details, "Register");
+  switch (conclusion) {
+    case "promoted":
+      return { decision: "promoted", model, version: number };
+    case "refused-by-gate":
+      return {
+        decision: "refused-by-gate",
+        model,
+        version: number,
+        reasons: outputOf<GateOutput>(details, "Gate").reasons,
+      };
+    case "rejected": {
+      const reason = version?.approval?.reason ?? "";
+      const by = version?.approval?.by ?? "somebody";
+      return { decision: "rejected", model, version: number, reasons: [`rejected by ${by}${reason && `: ${reason}`}`] };
+    }
+  }
+}
+
+/** Names the cause: the domain's code and message where the function gave them, else what the service said. */
+export function failureOf(error: StateError | undefined, run: Run): RunFailure {
+  const code = error?.Error ?? "UNKNOWN";
+  const cause = error?.Cause ?? "the state machine gave no cause";
+  return { code, message: messageIn(cause), phase: run.phase };
+}
+
+function messageIn(cause: string): string {
+  try {
+    const parsed: unknown = JSON.parse(cause);
+    if (parsed !== null && typeof parsed === "object" && "errorMessage" in parsed) return String(parsed.errorMessage);
+  } catch {
+    // Not a function's error object: the text is the message.
+  }
+  return cause;
+}

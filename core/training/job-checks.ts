@@ -1,0 +1,59 @@
+import type { DatasetManifest } from "../datasets/manifest";
+import type { Problem } from "../errors";
+import type { Job } from "./job";
+
+/** Metrics that an evaluation has, by the kind of label; see `core/evaluation`. */
+const classMetrics = ["accuracy", "precision", "recall", "f1", "auc", "prAuc", "logLoss"];
+const valueMetrics = ["rmse", "mae", "r2"];
+
+/** What only the dataset can say about a job; every problem at once, nothing created. */
+export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly Problem[] {
+  const problems: Problem[] = [];
+  const columns = new Map(manifest.schema.map((column) => [column.name, column]));
+  const dataset = `${manifest.name}@${manifest.version}`;
+
+  const label = manifest.schema.find((column) => column.role === "label");
+  if (!label) problems.push({ path: "dataset", value: dataset, rule: "must have a column with role label" });
+  if (!manifest.schema.some((column) => column.role === "feature")) {
+    problems.push({ path: "dataset", value: dataset, rule: "must have a column with role feature" });
+  }
+  job.evaluation.slices.forEach((slice, i) => {
+    if (!columns.has(slice)) {
+      problems.push({
+        path: `evaluation.slices.${i}`,
+        value: slice,
+        rule: `must be a column of ${dataset}: ${[...columns.keys()].join(", ")}`,
+      });
+    }
+  });
+  if (job.model.type === "cnn") {
+    const features = manifest.schema.filter((column) => column.role === "feature");
+    if (features.length !== 1 || features[0].type !== "tensor" || (features[0].shape?.length ?? 0) < 2) {
+      problems.push({
+        path: "model.type",
+        value: "cnn",
+        rule: `must have one tensor of two or three dimensions as its only feature, which ${dataset} has not; use mlp`,
+      });
+    }
+  }
+  const isValue = label?.type === "float";
+  const known = isValue ? valueMetrics : classMetrics;
+  for (const metric of Object.keys(job.evaluation.thresholds)) {
+    if (!known.includes(metric)) {
+      problems.push({
+        path: `evaluation.thresholds.${metric}`,
+        value: job.evaluation.thresholds[metric],
+        rule: `must name a metric of this task: ${known.join(", ")}`,
+      });
+    }
+  }
+  const trainRows = manifest.split.indexes.train.rows;
+  if (trainRows < job.resources.microshards) {
+    problems.push({
+      path: "resources.microshards",
+      value: job.resources.microshards,
+      rule: `must be at most the ${trainRows} training rows of ${dataset}`,
+    });
+  }
+  return problems;
+}

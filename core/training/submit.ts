@@ -1,0 +1,64 @@
+import { isoTime } from "../clock";
+import { resolveDataset } from "../datasets/reference";
+import type { DatasetRepository } from "../datasets/repository";
+import { digestOf, sha256 } from "../digest";
+import { InvalidInputError } from "../errors";
+import type { Clock } from "../ports";
+import { IdempotencyConflictError } from "./errors";
+import type { Job } from "./job";
+import { checkJobAgainst } from "./job-checks";
+import type { Executions } from "./ports";
+import type { CodeReference, Run } from "./run";
+import type { RunRepository } from "./run-repository";
+
+export interface SubmitDependencies {
+  readonly runs: RunRepository;
+  readonly datasets: DatasetRepository;
+  readonly executions: Executions;
+  readonly clock: Clock;
+  /** A fresh random id, 16 or more lower-case hex digits. */
+  readonly randomId: () => string;
+}
+
+export interface SubmitRequest {
+  readonly job: Job;
+  readonly code: CodeReference;
+  readonly noCache: boolean;
+  readonly team: string;
+  readonly actor: string;
+  readonly idempotencyKey?: string;
+}
+
+/**
+ * Creates a run and starts its state machine. The same request under the same key finds the same run: its id is made from the key.
+ * Dying between the row and the start leaves a queued run, which `reconcile` starts.
+ */
+export async function submitRun(dependencies: SubmitDependencies, request: SubmitRequest): Promise<Run> {
+  const { runs, datasets, executions, clock, randomId } = dependencies;
+  const { job, idempotencyKey } = request;
+  const dataset = await resolveDataset(datasets, job.dataset);
+  const problems = checkJobAgainst(dataset.manifest, job);
+  if (problems.length > 0) throw new InvalidInputError("the job does not fit its dataset", problems);
+
+  const { name, version, digest } = dataset.manifest;
+  const at = isoTime(clock);
+  const suffix = idempotencyKey === undefined ? randomId() : sha256(`${request.team}\0${idempotencyKey}`);
+  const run: Run = {
+    runId: `run-${suffix.slice(0, 16)}`,
+    team: request.team,
+    status: "queued",
+    job,
+    dataset: { name, version, digest },
+    model: job.registerAs ?? job.experiment,
+    code: request.code,
+    noCache: request.noCache,
+    requestDigest: digestOf({ job, code: request.code, noCache: request.noCache }),
+    createdBy: request.actor,
+    createdAt: at,
+    updatedAt: at,
+  };
+  const created = await runs.create(run);
+  if (created.run.requestDigest !== run.requestDigest) throw new IdempotencyConflictError(idempotencyKey ?? run.runId);
+  if (created.run.status === "queued") await executions.start(run.runId);
+  return created.run;
+}

@@ -1,0 +1,64 @@
+import type { FeaturesOutput, TrainingOutput } from "../pipelines/outputs";
+import { outputOf } from "../pipelines/step";
+import { objectKeys } from "../platform/object-keys";
+import type { Run, RunDetails } from "./run";
+import type { TrainingResult, TrainingTask } from "./training-task";
+
+/** Seconds between checkpoints at the most, however long steps take. */
+const checkpointSeconds = 600;
+
+/** The training step's identity: what decides the weights. Workers, market and retries are conduct, and stay out. */
+export const trainingStep = {
+  step: "LaunchTraining",
+  version: 1,
+  inputs(run: Run, details: RunDetails): unknown {
+    const { model, hyperparameters, seed, resources } = run.job;
+    return {
+      features: outputOf<FeaturesOutput>(details, "PrepareFeatures").digest,
+      model,
+      hyperparameters,
+      seed,
+      microshards: resources.microshards,
+      backend: resources.backend,
+      gpu: resources.gpusPerWorker > 0,
+      threads: threadsOf(run),
+      moduleSha256: run.code.moduleSha256,
+    };
+  },
+} as const;
+
+/** What the trainers read. The same for every attempt. */
+export function trainingTaskOf(details: RunDetails): TrainingTask {
+  const { run } = details;
+  const { job } = run;
+  return {
+    runId: run.runId,
+    seed: job.seed,
+    model: job.model,
+    hyperparameters: job.hyperparameters,
+    microshards: job.resources.microshards,
+    workers: job.resources.workers,
+    minWorkers: job.resources.minWorkers,
+    gpusPerWorker: job.resources.gpusPerWorker,
+    threads: threadsOf(run),
+    backend: job.resources.backend,
+    featureManifestKey: outputOf<FeaturesOutput>(details, "PrepareFeatures").featureManifestKey,
+    checkpoint: { everySteps: job.checkpoint.everySteps, everySeconds: checkpointSeconds, keep: job.checkpoint.keep },
+  };
+}
+
+export function trainingOutputOf(result: TrainingResult): TrainingOutput {
+  const { weights, topology, weightsSha256, steps, epochs, metrics, numerics, backend, generations } = result;
+  return { weights, topology, weightsSha256, steps, epochs, metrics, numerics, backend, generations };
+}
+
+export const trainingKeys = (runId: string) => ({
+  task: objectKeys.trainingTask(runId),
+  result: objectKeys.trainingResult(runId),
+  failure: objectKeys.trainingFailure(runId),
+});
+
+/** Thread counts change how native kernels split their sums, so a worker's count follows the job file, never the machine. */
+function threadsOf(run: Run): number {
+  return run.job.resources.vcpusPerWorker;
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import type { Platform } from "../../adapters/platform";
+import { RingmasterError } from "../../core/errors";
+import type { ApiEnvironment } from "./context";
+import { datasetRoutes } from "./routes/datasets";
+import { modelRoutes } from "./routes/models";
+import { runRoutes } from "./routes/runs";
+import { uploadRoutes } from "./routes/uploads";
+
+/** API Gateway's own limit. */
+const maxBodyBytes = 10 * 1024 * 1024;
+
+/** The API under `/api/v1`. Errors are `{error: {code, message, details, requestId}}`. */
+export function createApp(platform: Platform): Hono<ApiEnvironment> {
+  const app = new Hono<ApiEnvironment>();
+
+  app.use(async (context, next) => {
+    const requestId = randomUUID();
+    context.set("requestId", requestId);
+    context.set("actor", context.req.header("x-ringmaster-actor")?.slice(0, 200) || "anonymous");
+    context.set("platform", { ...platform, logger: platform.logger.with({ requestId }) });
+    context.header("x-request-id", requestId);
+    const startedAt = platform.clock.now();
+    await next();
+    platform.logger.log("debug", "request", {
+      requestId,
+      method: context.req.method,
+      path: context.req.path,
+      status: context.res.status,
+      milliseconds: platform.clock.now() - startedAt,
+    });
+  });
+  app.use(
+    bodyLimit({
+      maxSize: maxBodyBytes,
+      onError: () => {
+        throw new RingmasterError(
+          `the request body is larger than ${maxBodyBytes} bytes; upload data through /api/v1/uploads`,
+          {
+            code: "BODY_TOO_LARGE",
+            httpStatus: 413,
+          },
+        );
+      },
+    }),
+  );
+
+  app.get("/api/v1/health", (context) => context.json({ status: "ok", prefix: platform.config.prefix }));
+  app.route("/api/v1", runRoutes);
+  app.route("/api/v1", datasetRoutes);
+  app.route("/api/v1", modelRoutes);
+  app.route("/api/v1", uploadRoutes);
+
+  app.notFound((context) => {
+    throw new RingmasterError(`there is no ${context.req.method} ${context.req.path}`, {
+      code: "ROUTE_NOT_FOUND",
+      httpStatus: 404,
+    });
+  });
+
+  app.onError((error, context) => {
+    const requestId = context.get("requestId");
+    const known =
+      error instanceof RingmasterError
+        ? error
+        : new RingmasterError("something went wrong on our side; the log has it under this request id", {
+            code: "INTERNAL",
+            httpStatus: 500,
+            retryable: true,
+          });
+    if (known.httpStatus >= 500) platform.logger.log("error", "request failed", { requestId, error });
+    const { code, message, details, httpStatus } = known;
+    return Response.json(
+      { error: { code, message, details, requestId } },
+      { status: httpStatus, headers: { "x-request-id": requestId } },
+    );
+  });
+  return app;
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import { z } from "zod";
+import { cancelRun } from "../../../core/training/cancel";
+import { RunNotFoundError } from "../../../core/training/errors";
+import { jobSchema } from "../../../core/training/job";
+import { submitRun } from "../../../core/training/submit";
+import { createRoutes } from "../context";
+import { pageQuery, readBody, readQuery } from "../input";
+
+const submitBody = z.strictObject({
+  job: jobSchema,
+  code: z
+    .strictObject({
+      commit: z.string().max(200).optional(),
+      dirty: z.boolean().optional(),
+      moduleSha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .optional(),
+    })
+    .default({}),
+  noCache: z.boolean().default(false),
+});
+
+const metricQuery = z.object({ metric: z.string().min(1).max(200).optional() });
+const logQuery = z.object({
+  worker: z.coerce.number().int().min(0).optional(),
+  nextToken: z.string().max(4_096).optional(),
+});
+
+export const runRoutes = createRoutes();
+
+runRoutes.post("/training-runs", async (context) => {
+  const body = await readBody(context, submitBody);
+  const platform = context.get("platform");
+  const run = await submitRun(
+    { ...platform, randomId: () => randomBytes(8).toString("hex") },
+    {
+      ...body,
+      team: platform.config.team,
+      actor: context.get("actor"),
+      idempotencyKey: context.req.header("idempotency-key"),
+    },
+  );
+  platform.logger.log("info", "run submitted", { runId: run.runId });
+  return context.json({ run }, 201);
+});
+
+runRoutes.get("/training-runs", async (context) => {
+  const platform = context.get("platform");
+  return context.json(await platform.runs.list({ team: platform.config.team, ...readQuery(context, pageQuery) }));
+});
+
+runRoutes.get("/training-runs/:runId", async (context) => {
+  const runId = context.req.param("runId");
+  const details = await context.get("platform").runs.findDetails(runId);
+  if (!details) throw new RunNotFoundError(runId);
+  return context.json(details);
+});
+
+runRoutes.post("/training-runs/:runId/cancel", async (context) => {
+  const run = await cancelRun(context.get("platform"), context.req.param("runId"), context.get("actor"));
+  return context.json({ run });
+});
+
+runRoutes.get("/training-runs/:runId/metrics", async (context) => {
+  const { metrics, runs } = context.get("platform");
+  const runId = context.req.param("runId");
+  const { metric } = readQuery(context, metricQuery);
+  if (!(await runs.find(runId))) throw new RunNotFoundError(runId);
+  if (metric === undefined) return context.json({ metrics: await metrics.summaries(runId) });
+  return context.json({ metric, points: await metrics.read(runId, metric) });
+});
+
+runRoutes.get("/training-runs/:runId/logs", async (context) => {
+  const { runs, logs } = context.get("platform");
+  const runId = context.req.param("runId");
+  const { worker, nextToken } = readQuery(context, logQuery);
+  const details = await runs.findDetails(runId);
+  if (!details) throw new RunNotFoundError(runId);
+  return context.json(await logs.read(details.workers, { worker, nextToken }));
+});

@@ -1,0 +1,9 @@
+import { runStep } from "../../core/pipelines/step";
+import { gateStep } from "../../core/registry/gate-step";
+import { stepHandler } from "../step-handler";
+
+/** The gates' verdict on the run's version. */
+export const handler = stepHandler(async (platform, { runId }) => {
+  const { output } = await runStep(platform, runId, gateStep(platform));
+  return output;
+});

@@ -1,0 +1,57 @@
+import type { EventBridgeEvent } from "aws-lambda";
+import { parseJobName } from "../../core/training/ports";
+import type { WorkerRecord } from "../../core/training/run";
+
+/** The part of a "Batch Job State Change" that we read; its detail has the shape of DescribeJobs. */
+export interface BatchJobDetail {
+  readonly jobName: string;
+  readonly jobId: string;
+  readonly status: string;
+  readonly statusReason?: string;
+  readonly arrayProperties?: { readonly index?: number; readonly size?: number };
+  readonly nodeProperties?: { readonly numNodes?: number };
+  readonly container?: { readonly logStreamName?: string };
+  readonly attempts?: readonly {
+    readonly container?: { readonly exitCode?: number; readonly reason?: string; readonly logStreamName?: string };
+    readonly statusReason?: string;
+    readonly startedAt?: number;
+    readonly stoppedAt?: number;
+  }[];
+}
+
+export interface ExecutionDetail {
+  readonly name: string;
+  readonly status: "RUNNING" | "SUCCEEDED" | "FAILED" | "TIMED_OUT" | "ABORTED";
+  readonly error?: string | null;
+  readonly cause?: string | null;
+}
+
+export type FinishEvent =
+  | EventBridgeEvent<"Batch Job State Change", BatchJobDetail>
+  | EventBridgeEvent<"Step Functions Execution Status Change", ExecutionDetail>;
+
+/** Whose job an event is about, and which worker it describes; `undefined` for other people's jobs. */
+export function readJobEvent(
+  detail: BatchJobDetail,
+): { readonly runId: string; readonly worker: WorkerRecord | undefined } | undefined {
+  const job = parseJobName(detail.jobName);
+  if (!job) return undefined;
+  const isParent = detail.arrayProperties?.size !== undefined && detail.arrayProperties.index === undefined;
+  if (isParent) return { runId: job.runId, worker: undefined };
+  return {
+    runId: job.runId,
+    worker: {
+      workerIndex: detail.arrayProperties?.index ?? 0,
+      jobId: detail.jobId,
+      status: detail.status,
+      logStreamName: detail.container?.logStreamName,
+      attempts: (detail.attempts ?? []).map((attempt) => ({
+        exitCode: attempt.container?.exitCode,
+        reason: attempt.container?.reason ?? attempt.statusReason,
+        startedAt: attempt.startedAt,
+        stoppedAt: attempt.stoppedAt,
+        logStreamName: attempt.container?.logStreamName,
+      })),
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import { isoTime } from "../../core/clock";
+import type { RegistrationOutput } from "../../core/pipelines/outputs";
+import { beginStep, outputOf } from "../../core/pipelines/step";
+import { promote } from "../../core/registry/transitions";
+import { stepHandler } from "../step-handler";
+
+/** Puts the run's approved version into production. */
+export const handler = stepHandler(async (platform, { runId }) => {
+  const { registry, clock } = platform;
+  const details = await beginStep(platform, runId, "Promote");
+  const { model, version } = outputOf<RegistrationOutput>(details, "Register");
+  await registry.apply(model, [version], promote(version, { by: `run ${runId}`, at: isoTime(clock) }));
+  return { model, version };
+});

@@ -1,0 +1,9 @@
+import { runStep } from "../../core/pipelines/step";
+import { registrationStep } from "../../core/registry/registration";
+import { stepHandler } from "../step-handler";
+
+/** Makes the trained weights a version of the run's model. */
+export const handler = stepHandler(async (platform, { runId }) => {
+  const { output, reusedFrom } = await runStep(platform, runId, registrationStep(platform));
+  return { ...output, reusedFrom };
+});
