@@ -160,8 +160,8 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       ["cnn", cnn],
       ["cnn, one channel, kernel 5", { ...cnn, inputShape: [8, 8], kernelSize: 5 }],
     ])("has the gradient of its loss: %s", async (_, definition) => {
-      const model = await create(definition, 4); // a seed at which no max-pool is so near a tie that a step would move it
-      expect(gradientError(model, randomBatch(definition, 4))).toBeLessThan(5e-3);
+      const model = await create(definition, 9); // a seed at which no max-pool is so near a tie that a step would move it
+      expect(gradientError(model, randomBatch(definition, 4))).toBeLessThan(2e-3);
     });
 
     it("sums over microshards to the gradient of the whole batch", async () => {
