@@ -91,6 +91,8 @@ function refuseUnknown(headers: IncomingHttpHeaders): void {
   }
 }
 
+const tagCharacters = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
+
 const invalidTag = (message: string) => new S3Error(400, "InvalidTag", message);
 
 /** Tags as `x-amz-tagging` writes them: a query string. */
@@ -105,8 +107,9 @@ export function requireTags(tags: Tags): Tags {
     throw invalidTag("Cannot provide multiple Tags with the same key");
   }
   for (const [key, value] of tags) {
-    if (key.length < 1 || key.length > 128) throw invalidTag("The TagKey you have provided is invalid");
-    if (value.length > 256) throw invalidTag("The TagValue you have provided is invalid");
+    if (key.length < 1 || key.length > 128 || !tagCharacters.test(key))
+      throw invalidTag("The TagKey you have provided is invalid");
+    if (value.length > 256 || !tagCharacters.test(value)) throw invalidTag("The TagValue you have provided is invalid");
   }
   return tags;
 }

@@ -1,0 +1,75 @@
+import {
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import { failure, newBucket, put, type Target, text } from "./target";
+
+export function conditionContract(target: () => Target): void {
+  let Bucket: string;
+  const send: Target["client"]["send"] = ((command: never) => target().client.send(command)) as never;
+  beforeAll(async () => {
+    Bucket = await newBucket(target());
+  });
+
+  it("If-None-Match: * lets exactly one of many writers through", async () => {
+    const write = (Body: string) => send(new PutObjectCommand({ Bucket, Key: "once", Body, IfNoneMatch: "*" }));
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, async (_, writer) => ({ writer, outcome: await failure(write(`writer ${writer}`)) })),
+    );
+    const winners = outcomes.filter(({ outcome }) => outcome === "no error");
+    expect(winners).toHaveLength(1);
+    expect(await text(target(), Bucket, "once")).toBe(`writer ${winners[0]!.writer}`);
+    // 409 is S3's other answer to a lost race: ask again.
+    const losers = new Set(outcomes.map(({ outcome }) => outcome));
+    losers.delete("no error");
+    for (const outcome of losers)
+      expect(["412 PreconditionFailed", "409 ConditionalRequestConflict"]).toContain(outcome);
+  });
+
+  it("If-Match writes over the version it names only", async () => {
+    const write = (Key: string, IfMatch: string) =>
+      failure(send(new PutObjectCommand({ Bucket, Key, Body: "new", IfMatch })));
+    const etag = await put(target(), Bucket, "versioned", "old");
+    expect(await write("versioned", '"0123456789abcdef0123456789abcdef"')).toBe("412 PreconditionFailed");
+    expect(await text(target(), Bucket, "versioned")).toBe("old");
+    expect(await write("versioned", etag)).toBe("no error");
+    expect(await text(target(), Bucket, "versioned")).toBe("new");
+    expect(await write("never", etag)).toBe("404 NoSuchKey");
+  });
+
+  it.each([
+    ["If-Match with its ETag", (etag: string) => ({ IfMatch: etag }), "no error"],
+    ["If-Match with another", () => ({ IfMatch: '"other"' }), "412 PreconditionFailed"],
+    ["If-None-Match with its ETag", (etag: string) => ({ IfNoneMatch: etag }), "304"],
+    ["If-None-Match with another", () => ({ IfNoneMatch: '"other"' }), "no error"],
+    ["If-Modified-Since before", () => ({ IfModifiedSince: new Date(0) }), "no error"],
+    ["If-Modified-Since after", () => ({ IfModifiedSince: new Date(Date.now() + 60_000) }), "304"],
+    ["If-Unmodified-Since before", () => ({ IfUnmodifiedSince: new Date(0) }), "412 PreconditionFailed"],
+  ])("reads by %s", async (_name, conditions, expected) => {
+    const etag = await put(target(), Bucket, "read");
+    const outcome = await failure(send(new GetObjectCommand({ Bucket, Key: "read", ...conditions(etag) })));
+    expect(outcome).toMatch(new RegExp(`^${expected}`));
+    const head = await failure(send(new HeadObjectCommand({ Bucket, Key: "read", ...conditions(etag) })));
+    expect(head.slice(0, 3)).toBe(expected.slice(0, 3));
+  });
+
+  it("completes a multipart upload only where no object is there", async () => {
+    await put(target(), Bucket, "taken");
+    const { UploadId } = await send(new CreateMultipartUploadCommand({ Bucket, Key: "taken" }));
+    const { ETag } = await send(new UploadPartCommand({ Bucket, Key: "taken", UploadId, PartNumber: 1, Body: "x" }));
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+    const complete = new CompleteMultipartUploadCommand({
+      Bucket,
+      Key: "taken",
+      UploadId,
+      MultipartUpload,
+      IfNoneMatch: "*",
+    });
+    expect(await failure(send(complete))).toBe("412 PreconditionFailed");
+    expect(await text(target(), Bucket, "taken")).toBe("taken");
+  });
+}

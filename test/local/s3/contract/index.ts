@@ -1,0 +1,13 @@
+import { conditionContract } from "./conditions";
+import { listingContract } from "./listing";
+import { multipartContract } from "./multipart";
+import { objectContract } from "./objects";
+import type { Target } from "./target";
+
+/** What the product relies on of S3. The embedded one and an original run the same tests: a test that the original fails is wrong. */
+export function s3Contract(target: () => Target): void {
+  describe("objects", () => objectContract(target));
+  describe("conditions", () => conditionContract(target));
+  describe("listing", () => listingContract(target));
+  describe("multipart", () => multipartContract(target));
+}

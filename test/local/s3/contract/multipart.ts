@@ -1,0 +1,193 @@
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  type CreateMultipartUploadCommandInput,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListPartsCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+  UploadPartCopyCommand,
+} from "@aws-sdk/client-s3";
+import { Upload } from "@aws-sdk/lib-storage";
+import { bytes, failure, newBucket, put, type Target } from "./target";
+
+const partBytes = 5 * 1024 ** 2;
+const md5 = (body: Uint8Array) => createHash("md5").update(body).digest();
+
+/** As S3 documents it: the MD5 of the parts' MD5s, and their number. */
+const compositeEtag = (parts: readonly Uint8Array[]) =>
+  `"${createHash("md5")
+    .update(Buffer.concat(parts.map(md5)))
+    .digest("hex")}-${parts.length}"`;
+
+export function multipartContract(target: () => Target): void {
+  let Bucket: string;
+  const send: Target["client"]["send"] = ((command: never) => target().client.send(command)) as never;
+  const whole = bytes(2 * partBytes + 1000, 3);
+  const pieces = [
+    whole.subarray(0, partBytes),
+    whole.subarray(partBytes, 2 * partBytes),
+    whole.subarray(2 * partBytes),
+  ];
+  beforeAll(async () => {
+    Bucket = await newBucket(target());
+  });
+
+  async function create(Key: string, more: Partial<CreateMultipartUploadCommandInput> = {}): Promise<string> {
+    return (await send(new CreateMultipartUploadCommand({ Bucket, Key, ...more }))).UploadId!;
+  }
+  async function part(Key: string, UploadId: string, PartNumber: number, Body: Uint8Array) {
+    const { ETag, ChecksumCRC32 } = await send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body }));
+    return { PartNumber, ETag, ...(ChecksumCRC32 ? { ChecksumCRC32 } : {}) };
+  }
+  const complete = (
+    Key: string,
+    UploadId: string,
+    Parts: readonly { PartNumber: number; ETag?: string | undefined }[],
+  ) =>
+    send(
+      new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts: [...Parts] as never } }),
+    );
+  async function read(Key: string, Range?: string): Promise<Buffer> {
+    const got = await send(new GetObjectCommand({ Bucket, Key, ...(Range ? { Range } : {}) }));
+    return Buffer.from(await got.Body!.transformToByteArray());
+  }
+
+  it("joins parts, whatever order they came in, and shows nothing before", async () => {
+    const Key = "joined";
+    const UploadId = await create(Key, { ContentType: "x/y", Metadata: { a: "b" } });
+    const second = await part(Key, UploadId, 2, pieces[1]!);
+    await part(Key, UploadId, 1, pieces[2]!);
+    const first = await part(Key, UploadId, 1, pieces[0]!); // over the earlier one
+    const third = await part(Key, UploadId, 7, pieces[2]!);
+    expect(await failure(read(Key))).toBe("404 NoSuchKey");
+    expect((await complete(Key, UploadId, [first, second, third])).ETag).toBe(compositeEtag(pieces));
+    expect((await read(Key)).equals(whole)).toBe(true);
+    const head = await send(new HeadObjectCommand({ Bucket, Key }));
+    expect(head).toMatchObject({
+      ContentLength: whole.length,
+      ContentType: "x/y",
+      Metadata: { a: "b" },
+      ETag: compositeEtag(pieces),
+    });
+    const from = partBytes - 10;
+    expect((await read(Key, `bytes=${from}-${from + 19}`)).equals(whole.subarray(from, from + 20))).toBe(true);
+    expect((await read(Key, "bytes=-1001")).equals(whole.subarray(-1001))).toBe(true);
+    await send(new CopyObjectCommand({ Bucket, Key: "flat", CopySource: `${Bucket}/${Key}` }));
+    expect((await read("flat")).equals(whole)).toBe(true);
+  });
+
+  it("takes lib-storage's uploads of streams of unknown length", async () => {
+    const Body = Readable.from([whole.subarray(0, 70_001), whole.subarray(70_001)]);
+    const upload = new Upload({ client: target().client, params: { Bucket, Key: "lib", Body }, partSize: partBytes });
+    const answer = await upload.done();
+    expect(answer.ETag).toBe(compositeEtag(pieces));
+    expect((await read("lib")).equals(whole)).toBe(true);
+    const head = await send(new HeadObjectCommand({ Bucket, Key: "lib", ChecksumMode: "ENABLED" }));
+    expect(head.ChecksumCRC32).toMatch(/-3$/);
+  });
+
+  it("replaces and is replaced", async () => {
+    const Key = "again";
+    for (const seed of [1, 2]) {
+      const UploadId = await create(Key);
+      const body = bytes(1000, seed);
+      await complete(Key, UploadId, [await part(Key, UploadId, 1, body)]);
+      expect((await read(Key)).equals(body)).toBe(true);
+    }
+    await put(target(), Bucket, Key, "small");
+    expect((await read(Key)).toString()).toBe("small");
+  });
+
+  it("combines full-object checksums from those of the parts", async () => {
+    const Key = "full";
+    const UploadId = await create(Key, { ChecksumAlgorithm: "CRC64NVME", ChecksumType: "FULL_OBJECT" });
+    const Parts = [];
+    for (const [index, Body] of pieces.entries()) {
+      const command = new UploadPartCommand({
+        Bucket,
+        Key,
+        UploadId,
+        PartNumber: index + 1,
+        Body,
+        ChecksumAlgorithm: "CRC64NVME",
+      });
+      const { ETag, ChecksumCRC64NVME } = await send(command);
+      Parts.push({ PartNumber: index + 1, ETag, ChecksumCRC64NVME });
+    }
+    const answer = await send(
+      new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } as never }),
+    );
+    const single = await send(
+      new PutObjectCommand({ Bucket, Key: "single", Body: whole, ChecksumAlgorithm: "CRC64NVME" }),
+    );
+    expect(answer.ChecksumCRC64NVME).toBe(single.ChecksumCRC64NVME);
+    expect(answer.ChecksumCRC64NVME).toMatch(/^[\w+/]{11}=$/);
+  });
+
+  it("copies parts from objects", async () => {
+    await put(target(), Bucket, "long", whole);
+    const Key = "from-parts";
+    const UploadId = await create(Key);
+    const CopySource = `${Bucket}/long`;
+    const copy = async (PartNumber: number, CopySourceRange: string) => {
+      const command = new UploadPartCopyCommand({ Bucket, Key, UploadId, PartNumber, CopySource, CopySourceRange });
+      return { PartNumber, ETag: (await send(command)).CopyPartResult?.ETag };
+    };
+    const Parts = [await copy(1, `bytes=0-${partBytes - 1}`), await copy(2, "bytes=5-9")];
+    await complete(Key, UploadId, Parts);
+    expect((await read(Key)).equals(Buffer.concat([pieces[0]!, whole.subarray(5, 10)]))).toBe(true);
+    const beyond = await failure(copy(3, `bytes=0-${whole.length}`));
+    expect(beyond).not.toBe("no error");
+  });
+
+  it("refuses what S3 refuses", async () => {
+    const Key = "refused";
+    const UploadId = await create(Key);
+    const small = await part(Key, UploadId, 1, bytes(10));
+    const last = await part(Key, UploadId, 2, bytes(10));
+    expect(await failure(complete(Key, UploadId, [small, last]))).toBe("400 EntityTooSmall");
+    expect(await failure(complete(Key, UploadId, [last, small]))).toBe("400 InvalidPartOrder");
+    expect(await failure(complete(Key, UploadId, [{ ...small, ETag: '"0123456789abcdef0123456789abcdef"' }]))).toBe(
+      "400 InvalidPart",
+    );
+    expect(await failure(complete(Key, UploadId, [small, { ...last, PartNumber: 3 }]))).toBe("400 InvalidPart");
+    expect(await failure(complete(Key, UploadId, []))).toMatch(/^400 /);
+    expect(await failure(part(Key, UploadId, 10_001, bytes(1)))).toBe("400 InvalidArgument");
+    expect(await failure(part(Key, "no-such-upload", 1, bytes(1)))).toBe("404 NoSuchUpload");
+    await complete(Key, UploadId, [small]);
+    expect(await failure(part(Key, UploadId, 1, bytes(1)))).toBe("404 NoSuchUpload");
+  });
+
+  it("aborts", async () => {
+    const UploadId = await create("aborted");
+    await part("aborted", UploadId, 1, bytes(10));
+    await send(new AbortMultipartUploadCommand({ Bucket, Key: "aborted", UploadId }));
+    expect(await failure(part("aborted", UploadId, 2, bytes(1)))).toBe("404 NoSuchUpload");
+    expect(await failure(read("aborted"))).toBe("404 NoSuchKey");
+  });
+
+  it("lists parts, by pages, and open uploads", async () => {
+    const Key = "listed/upload";
+    const UploadId = await create(Key);
+    for (const number of [3, 1, 2]) await part(Key, UploadId, number, bytes(number));
+    const first = await send(new ListPartsCommand({ Bucket, Key, UploadId, MaxParts: 2 }));
+    expect(first.Parts?.map(({ PartNumber, Size }) => [PartNumber, Size])).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
+    expect([first.IsTruncated, String(first.NextPartNumberMarker)]).toEqual([true, "2"]);
+    const rest = await send(
+      new ListPartsCommand({ Bucket, Key, UploadId, PartNumberMarker: first.NextPartNumberMarker! }),
+    );
+    expect([rest.Parts?.map(({ PartNumber }) => PartNumber), rest.IsTruncated]).toEqual([[3], false]);
+    const uploads = await send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }));
+    expect(uploads.Uploads?.map((upload) => [upload.Key, upload.UploadId])).toEqual([[Key, UploadId]]);
+  });
+}

@@ -1,0 +1,53 @@
+import { randomBytes } from "node:crypto";
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
+
+/** An S3 to be held to the contract: the embedded one, or an original. */
+export interface Target {
+  readonly name: string;
+  readonly endpoint: string;
+  readonly client: S3Client;
+}
+
+export async function newBucket({ client }: Target): Promise<string> {
+  const Bucket = `contract-${randomBytes(6).toString("hex")}`;
+  await client.send(new CreateBucketCommand({ Bucket }));
+  return Bucket;
+}
+
+export async function put(
+  { client }: Target,
+  Bucket: string,
+  Key: string,
+  Body: string | Uint8Array = Key,
+): Promise<string> {
+  return (await client.send(new PutObjectCommand({ Bucket, Key, Body }))).ETag!;
+}
+
+export async function text({ client }: Target, Bucket: string, Key: string): Promise<string> {
+  return (await client.send(new GetObjectCommand({ Bucket, Key }))).Body!.transformToString();
+}
+
+/** The error's code and status, or "no error" where there is none. */
+export async function failure(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+    return "no error";
+  } catch (error) {
+    const { name, $metadata } = error as {
+      readonly name: string;
+      readonly $metadata?: { readonly httpStatusCode?: number };
+    };
+    return `${$metadata?.httpStatusCode} ${name}`;
+  }
+}
+
+/** Deterministic bytes. */
+export function bytes(length: number, seed = 1): Buffer {
+  const result = Buffer.alloc(length);
+  let state = seed;
+  for (let i = 0; i < length; i++) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    result[i] = state >>> 24;
+  }
+  return result;
+}

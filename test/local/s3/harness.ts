@@ -1,0 +1,52 @@
+import fs from "node:fs";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import os from "node:os";
+import path from "node:path";
+import { S3Client } from "@aws-sdk/client-s3";
+import type { Clock } from "../../../core/ports";
+import { createS3 } from "../../../local/s3";
+import type { EmittedEvent } from "../../../local/service";
+import type { Target } from "./contract/target";
+
+export interface RunningS3 extends Target {
+  readonly directory: string;
+  readonly events: EmittedEvent[];
+  close(): Promise<void>;
+}
+
+/** The service behind a bare HTTP server, in a directory of its own unless one is given. */
+export async function startS3(
+  options: { readonly directory?: string; readonly clock?: Clock } = {},
+): Promise<RunningS3> {
+  const directory = options.directory ?? temporaryDirectory();
+  const events: EmittedEvent[] = [];
+  const service = await createS3({
+    dataDirectory: directory,
+    events: { put: (event) => void events.push(event) },
+    ...(options.clock ? { clock: options.clock } : {}),
+  });
+  const server = http.createServer((request, response) => void service.handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const credentials = { accessKeyId: "anyone", secretAccessKey: "anything" };
+  const client = new S3Client({ endpoint, region: "us-east-1", credentials });
+  return {
+    name: "embedded S3",
+    endpoint,
+    client,
+    directory,
+    events,
+    close: async () => {
+      client.destroy();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await service.close();
+      if (!options.directory) fs.rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export function temporaryDirectory(): string {
+  return fs.mkdtempSync(path.join(os.tmpdir(), "s3-"));
+}
