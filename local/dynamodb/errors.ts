@@ -1,0 +1,98 @@
+/** What DynamoDB answers when it refuses a request: HTTP 400 (500 for its own faults) and a JSON body with `__type`. */
+export class DynamoDbError extends Error {
+  constructor(
+    /** The shape's full name, as on the wire: `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`. */
+    readonly type: string,
+    message: string,
+    /** Further members of the error's shape, such as `Item` or `CancellationReasons`. */
+    readonly members: Readonly<Record<string, unknown>> = {},
+    readonly httpStatus = 400,
+  ) {
+    super(message);
+    this.name = type.slice(type.indexOf("#") + 1);
+  }
+
+  /** The error's short name, as a transaction's cancellation reason gives it. */
+  get code(): string {
+    return this.name;
+  }
+
+  get retryable(): boolean {
+    return this.httpStatus >= 500;
+  }
+}
+
+const service = "com.amazonaws.dynamodb.v20120810#";
+
+/** A request that breaks a rule of the API. */
+export function validation(message: string): DynamoDbError {
+  return new DynamoDbError("com.amazon.coral.validate#ValidationException", message);
+}
+
+/** A request whose JSON does not have the API's types. */
+export function serialization(message: string): DynamoDbError {
+  return new DynamoDbError("com.amazon.coral.service#SerializationException", message);
+}
+
+export function unknownOperation(): DynamoDbError {
+  return new DynamoDbError("com.amazon.coral.service#UnknownOperationException", "An unknown operation was requested.");
+}
+
+/** A parameter of DynamoDB that this stand-in does not implement: refused, because ignoring it would be a lie. */
+export function notImplemented(parameter: string, instead: string): DynamoDbError {
+  return validation(`${parameter} is not supported by the embedded DynamoDB: ${instead}`);
+}
+
+export function resourceNotFound(detail?: string): DynamoDbError {
+  const message = "Requested resource not found";
+  return new DynamoDbError(`${service}ResourceNotFoundException`, detail ? `${message}: ${detail}` : message);
+}
+
+export function indexNotFound(name: string): DynamoDbError {
+  return resourceNotFound(`The specified index ${name} does not exist`);
+}
+
+export function resourceInUse(message: string): DynamoDbError {
+  return new DynamoDbError(`${service}ResourceInUseException`, message);
+}
+
+/** The condition of a single write did not hold. `item` is sent when the caller asked for it. */
+export function conditionFailed(item?: unknown): DynamoDbError {
+  return new DynamoDbError(
+    `${service}ConditionalCheckFailedException`,
+    "The conditional request failed",
+    item === undefined ? {} : { Item: item },
+  );
+}
+
+export interface CancellationReason {
+  readonly Code: string;
+  readonly Message?: string;
+  readonly Item?: unknown;
+}
+
+/** A transaction that was not carried out, with one reason an item, in the request's order. */
+export function transactionCanceled(reasons: readonly CancellationReason[]): DynamoDbError {
+  const codes = reasons.map((reason) => reason.Code).join(", ");
+  return new DynamoDbError(
+    `${service}TransactionCanceledException`,
+    `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
+    { CancellationReasons: reasons },
+  );
+}
+
+export function idempotentParameterMismatch(): DynamoDbError {
+  return new DynamoDbError(
+    `${service}IdempotentParameterMismatchException`,
+    "Specified idempotent token was used with different request parameters within the idempotency window",
+  );
+}
+
+export function internalError(): DynamoDbError {
+  return new DynamoDbError(
+    "com.amazon.coral.service#InternalServerError",
+    "The request could not be carried out because of an internal failure; nothing of it was stored",
+    {},
+    500,
+  );
+}

@@ -1,0 +1,142 @@
+import { validation } from "../errors";
+import { type AttributeValue, attribute, type Item, setMembers, typeOf } from "../value/attribute-value";
+import { addNumbers, subtractNumbers } from "../value/number";
+import type { Path, SetValue, Update, UpdateAction } from "./ast";
+import { valueAt } from "./path";
+
+/**
+ * The item after the update. All operands are read from the item as it was, and all list positions mean that item's:
+ * removed elements leave holes, which close at the end, and what is set past the end is appended in order of position.
+ */
+export function applyUpdate(update: Update, before: Item): Item {
+  const sets = new Map(update.map((action) => [action, operand(action, before)]));
+  const draft: DraftMap = Object.assign(Object.create(null), before);
+  const touchedLists = new Set<DraftList>();
+  for (const action of update) write(draft, action, sets.get(action), touchedLists);
+  for (const list of touchedLists) close(list);
+  return draft as Item;
+}
+
+/** Containers on the way to a change are copied before they are written to; the rest is shared with the old item. */
+type DraftMap = Record<string, AttributeValue | undefined>;
+type DraftList = (AttributeValue | undefined)[];
+
+function operand(action: UpdateAction, before: Item): AttributeValue | undefined {
+  if (action.kind === "set") return evaluate(action.value, before);
+  if (action.kind === "remove") return undefined;
+  const existing = valueAt(before, action.path);
+  if (existing !== undefined && typeOf(existing) !== typeOf(action.value)) throw incorrectType();
+  return action.kind === "add" ? added(existing, action.value) : deleted(existing, action.value);
+}
+
+function evaluate(value: SetValue, item: Item): AttributeValue {
+  switch (value.kind) {
+    case "value":
+      return value.value;
+    case "path": {
+      const found = valueAt(item, value.path);
+      if (found === undefined) {
+        throw validation("The provided expression refers to an attribute that does not exist in the item");
+      }
+      return found;
+    }
+    case "if_not_exists":
+      return valueAt(item, value.path) ?? evaluate(value.otherwise, item);
+    case "list_append": {
+      const left = evaluate(value.left, item);
+      const right = evaluate(value.right, item);
+      if (!("L" in left && "L" in right)) throw incorrectType();
+      return { L: [...left.L, ...right.L] };
+    }
+    case "plus":
+    case "minus": {
+      const left = evaluate(value.left, item);
+      const right = evaluate(value.right, item);
+      if (!("N" in left && "N" in right)) throw incorrectType();
+      return { N: value.kind === "plus" ? addNumbers(left.N, right.N) : subtractNumbers(left.N, right.N) };
+    }
+  }
+}
+
+function added(existing: AttributeValue | undefined, value: AttributeValue): AttributeValue {
+  if (existing === undefined) return value;
+  if ("N" in existing && "N" in value) return { N: addNumbers(existing.N, value.N) };
+  return withMembers(existing, [...new Set([...setMembers(existing)!, ...setMembers(value)!])]);
+}
+
+/** Undefined when nothing is left: a set is never empty. */
+function deleted(existing: AttributeValue | undefined, value: AttributeValue): AttributeValue | undefined {
+  if (existing === undefined) return undefined;
+  const gone = new Set(setMembers(value));
+  const left = setMembers(existing)!.filter((member) => !gone.has(member));
+  return left.length > 0 ? withMembers(existing, left) : undefined;
+}
+
+function withMembers(set: AttributeValue, members: readonly string[]): AttributeValue {
+  if ("SS" in set) return { SS: members };
+  return "NS" in set ? { NS: members } : { BS: members };
+}
+
+function write(
+  draft: DraftMap,
+  action: UpdateAction,
+  value: AttributeValue | undefined,
+  touchedLists: Set<DraftList>,
+): void {
+  const container = containerOf(draft, action.path, touchedLists);
+  const last = action.path.at(-1)!;
+  if (Array.isArray(container)) {
+    if (typeof last !== "number") throw invalidPath();
+    if (value !== undefined) container[last] = value;
+    else if (last < container.length) container[last] = undefined;
+  } else {
+    if (typeof last === "number") throw invalidPath();
+    if (value !== undefined) container[last] = value;
+    else delete container[last];
+  }
+}
+
+/** The map or list that holds the path's last part, copied on the way down. */
+function containerOf(draft: DraftMap, path: Path, touchedLists: Set<DraftList>): DraftMap | DraftList {
+  let container: DraftMap | DraftList = draft;
+  for (const part of path.slice(0, -1)) {
+    if (Array.isArray(container) !== (typeof part === "number")) throw invalidPath();
+    const value: AttributeValue | undefined = Array.isArray(container)
+      ? container[part as number]
+      : attribute(container as Item, part as string);
+    if (value === undefined || !("M" in value || "L" in value)) throw invalidPath();
+    const inner: DraftMap | DraftList = "M" in value ? ownMap(value.M) : ownList(value.L, touchedLists);
+    (container as DraftMap)[part] = (Array.isArray(inner) ? { L: inner } : { M: inner }) as AttributeValue;
+    container = inner;
+  }
+  return container;
+}
+
+function ownMap(map: Item): DraftMap {
+  return Object.assign(Object.create(null), map);
+}
+
+/** A list that this update copied already is written to again, so that its holes stay. */
+function ownList(list: readonly AttributeValue[], touchedLists: Set<DraftList>): DraftList {
+  if (touchedLists.has(list as DraftList)) return list as DraftList;
+  const copy: DraftList = [...list];
+  touchedLists.add(copy);
+  return copy;
+}
+
+/** Closes the holes in place: the draft refers to this very array. Only positions in use are visited; `l[4294967294]` is legal. */
+function close(list: DraftList): void {
+  const kept = Object.keys(list)
+    .map((position) => list[Number(position)])
+    .filter((element) => element !== undefined);
+  list.length = 0;
+  for (const element of kept) list.push(element);
+}
+
+function incorrectType(): Error {
+  return validation("An operand in the update expression has an incorrect data type");
+}
+
+function invalidPath(): Error {
+  return validation("The document path provided in the update expression is invalid for update");
+}

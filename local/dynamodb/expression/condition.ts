@@ -1,0 +1,267 @@
+import { type AttributeType, type AttributeValue, attributeTypes, typeOf } from "../value/attribute-value";
+import { compareScalars } from "../value/compare";
+import type { Comparator, Condition, ConditionFunction, Operand } from "./ast";
+import { pathText, samePath } from "./ast";
+import { parsePath } from "./path";
+import { Findings, type Scope } from "./scope";
+import { Tokens } from "./tokens";
+
+const arity: Readonly<Record<ConditionFunction | "size", number>> = {
+  attribute_exists: 1,
+  attribute_not_exists: 1,
+  attribute_type: 2,
+  begins_with: 2,
+  contains: 2,
+  size: 1,
+};
+const comparators = ["=", "<>", "<=", ">=", "<", ">"] as const;
+const findingOrder = ["parentheses", "function", "misuse", "reserved", "undefined", "arity", "distinct", "operand"];
+
+/** Parses a condition, filter or key condition expression. Throws ValidationExceptions without the parameter's name. */
+export function parseCondition(expression: string, scope: Scope): Condition {
+  const parser = new ConditionParser(new Tokens(expression), scope);
+  return parser.parse();
+}
+
+/**
+ * A recursive-descent parser: or ← and ← not ← primary. A parenthesis may open a condition or an operand, `(a) = :b`;
+ * which one shows only behind it, so `primary` parses either and the caller asks for what it needs.
+ */
+class ConditionParser {
+  private readonly findings = new Findings();
+  /** Nodes that already stand in parentheses of their own. */
+  private readonly enclosed = new WeakSet<Condition | Operand>();
+
+  constructor(
+    private readonly tokens: Tokens,
+    private readonly scope: Scope,
+  ) {}
+
+  parse(): Condition {
+    const condition = this.condition(this.or());
+    this.tokens.expectEnd();
+    this.findings.throwFirst(findingOrder);
+    return condition;
+  }
+
+  private or(): Condition | Operand {
+    let left = this.and();
+    while (this.tokens.at("OR")) {
+      left = this.condition(left);
+      this.tokens.next();
+      left = { kind: "or", left, right: this.condition(this.and()) };
+    }
+    return left;
+  }
+
+  private and(): Condition | Operand {
+    let left = this.not();
+    while (this.tokens.at("AND")) {
+      left = this.condition(left);
+      this.tokens.next();
+      left = { kind: "and", left, right: this.condition(this.not()) };
+    }
+    return left;
+  }
+
+  private not(): Condition | Operand {
+    if (this.tokens.at("NOT")) {
+      this.tokens.next();
+      return { kind: "not", operand: this.condition(this.not()) };
+    }
+    return this.comparison();
+  }
+
+  private comparison(): Condition | Operand {
+    const left = this.primary();
+    const comparator = comparators.find((symbol) => this.tokens.at(symbol));
+    if (comparator !== undefined) {
+      const operand = this.operand(left);
+      this.tokens.next();
+      return this.compare(comparator, operand, this.operand(this.primary()));
+    }
+    if (this.tokens.at("BETWEEN")) {
+      const operand = this.operand(left);
+      this.tokens.next();
+      const low = this.operand(this.primary());
+      this.tokens.expect("AND");
+      return this.between(operand, low, this.operand(this.primary()));
+    }
+    if (this.tokens.at("IN")) {
+      const operand = this.operand(left);
+      this.tokens.next();
+      return { kind: "in", operand, list: this.operandList() };
+    }
+    return left;
+  }
+
+  private operandList(): Operand[] {
+    this.tokens.expect("(");
+    const list: Operand[] = [];
+    do list.push(this.operand(this.primary()));
+    while (this.tokens.take(","));
+    this.tokens.expect(")");
+    if (list.length > 100) {
+      this.findings.add(
+        "arity",
+        `Incorrect number of operands for operator or function; operator or function: IN, number of operands: ${list.length}`,
+      );
+    }
+    return list;
+  }
+
+  private primary(): Condition | Operand {
+    const token = this.tokens.peek();
+    if (token.kind === "value") {
+      return { kind: "value", value: this.scope.value(this.tokens.next().text, this.findings) };
+    }
+    if (this.tokens.take("(")) {
+      const inner = this.or();
+      this.tokens.expect(")");
+      if (this.enclosed.has(inner)) this.findings.add("parentheses", "The expression has redundant parentheses;");
+      this.enclosed.add(inner);
+      return inner;
+    }
+    const next = this.tokens.peek(1);
+    if (token.kind === "word" && next.kind === "symbol" && next.text === "(" && !isKeyword(token.text)) {
+      return this.call();
+    }
+    if (token.kind === "word" && isKeyword(token.text)) throw this.tokens.syntaxError();
+    return { kind: "path", path: parsePath(this.tokens, this.scope, this.findings) };
+  }
+
+  private call(): Condition | Operand {
+    const name = this.tokens.next().text;
+    this.tokens.expect("(");
+    const args: Operand[] = [];
+    if (!this.tokens.at(")")) {
+      do args.push(this.operand(this.primary()));
+      while (this.tokens.take(","));
+    }
+    this.tokens.expect(")");
+    if (!Object.hasOwn(arity, name)) {
+      this.findings.add("function", `Invalid function name; function: ${name}`);
+      return { kind: "function", name: "attribute_exists", args };
+    }
+    const fn = name as ConditionFunction | "size";
+    this.checkCall(fn, args);
+    return fn === "size"
+      ? { kind: "size", of: args[0] ?? { kind: "value", value: { S: "" } } }
+      : { kind: "function", name: fn, args };
+  }
+
+  private checkCall(name: ConditionFunction | "size", args: readonly Operand[]): void {
+    if (args.length !== arity[name]) {
+      this.findings.add(
+        "arity",
+        `Incorrect number of operands for operator or function; operator or function: ${name}, number of operands: ${args.length}`,
+      );
+      return;
+    }
+    this.checkDistinct(name, args[0]!, args[1]);
+    const type = immediateType(args.at(-1)!);
+    if (name === "attribute_exists" || name === "attribute_not_exists") {
+      if (args[0]!.kind !== "path") {
+        this.findings.add("operand", `Operator or function requires a document path; operator or function: ${name}`);
+      }
+    } else if (name === "begins_with") {
+      for (const arg of args) this.checkType(name, arg, (t) => t === "S" || t === "B");
+    } else if (name === "size") {
+      this.checkType(name, args[0]!, (t) => t !== "N" && t !== "BOOL" && t !== "NULL");
+    } else if (name === "attribute_type") {
+      const wanted = args[1]!;
+      if (type !== "S") this.wrongType(name, type ?? "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}");
+      else if (wanted.kind === "value" && "S" in wanted.value && !isTypeName(wanted.value.S)) {
+        this.findings.add(
+          "operand",
+          `Invalid attribute type name found; type: ${wanted.value.S}, valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}`,
+        );
+      }
+    }
+  }
+
+  private compare(operator: Comparator, left: Operand, right: Operand): Condition {
+    this.checkDistinct(operator, left, right);
+    if (operator !== "=" && operator !== "<>") {
+      for (const operand of [left, right]) this.checkType(operator, operand, isOrdered);
+    }
+    return { kind: "compare", operator, left, right };
+  }
+
+  private between(operand: Operand, low: Operand, high: Operand): Condition {
+    for (const bound of [low, high]) this.checkType("BETWEEN", bound, isOrdered);
+    if (low.kind === "value" && high.kind === "value") {
+      const bounds = `lower bound operand: AttributeValue: ${shown(low.value)}, upper bound operand: AttributeValue: ${shown(high.value)}`;
+      if (typeOf(low.value) !== typeOf(high.value)) {
+        const rule = "The BETWEEN operator requires same data type for lower and upper bounds";
+        this.findings.add("operand", `${rule}; ${bounds}`);
+      } else if ((compareScalars(low.value, high.value) ?? 0) > 0) {
+        const rule = "The BETWEEN operator requires upper bound to be greater than or equal to lower bound";
+        this.findings.add("operand", `${rule}; ${bounds}`);
+      }
+    }
+    return { kind: "between", operand, low, high };
+  }
+
+  private checkDistinct(name: string, first: Operand, second: Operand | undefined): void {
+    if (first.kind !== "path" || second?.kind !== "path" || !samePath(first.path, second.path)) return;
+    this.findings.add(
+      "distinct",
+      `The first operand must be distinct from the remaining operands for this operator or function; operator: ${name}, first operand: ${pathText(first.path)}`,
+    );
+  }
+
+  private checkType(name: string, operand: Operand, allowed: (type: AttributeType) => boolean): void {
+    const type = immediateType(operand);
+    if (type !== undefined && !allowed(type)) this.wrongType(name, type);
+  }
+
+  private wrongType(name: string, type: string): void {
+    this.findings.add(
+      "operand",
+      `Incorrect operand type for operator or function; operator or function: ${name}, operand type: ${type}`,
+    );
+  }
+
+  private condition(node: Condition | Operand): Condition {
+    if (node.kind === "size") {
+      this.misuse("size");
+      return { kind: "function", name: "attribute_exists", args: [] };
+    }
+    if (node.kind === "path" || node.kind === "value") throw this.tokens.syntaxError();
+    return node;
+  }
+
+  private operand(node: Condition | Operand): Operand {
+    if (node.kind === "path" || node.kind === "value" || node.kind === "size") return node;
+    if (node.kind !== "function") throw this.tokens.syntaxError();
+    this.misuse(node.name);
+    return { kind: "value", value: { S: "" } };
+  }
+
+  private misuse(name: string): void {
+    this.findings.add("misuse", `The function is not allowed to be used this way in an expression; function: ${name}`);
+  }
+}
+
+function immediateType(operand: Operand): AttributeType | undefined {
+  return operand.kind === "value" ? typeOf(operand.value) : operand.kind === "size" ? "N" : undefined;
+}
+
+function isOrdered(type: AttributeType): boolean {
+  return type === "S" || type === "N" || type === "B";
+}
+
+function isTypeName(text: string): boolean {
+  return (attributeTypes as readonly string[]).includes(text);
+}
+
+function isKeyword(word: string): boolean {
+  return /^(?:and|or|not|between|in)$/i.test(word);
+}
+
+function shown(value: AttributeValue): string {
+  return Object.entries(value)
+    .map(([type, content]) => `{${type}:${content}}`)
+    .join("");
+}

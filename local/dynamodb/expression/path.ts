@@ -1,0 +1,65 @@
+import { validation } from "../errors";
+import { type AttributeValue, attribute, type Item } from "../value/attribute-value";
+import { type Path, pathText } from "./ast";
+import type { Findings, Scope } from "./scope";
+import type { Tokens } from "./tokens";
+
+/** Parses `a.b[0].#c`; the next token must start it. */
+export function parsePath(tokens: Tokens, scope: Scope, findings: Findings): Path {
+  const path: [string, ...(string | number)[]] = [parseName(tokens, scope, findings)];
+  for (;;) {
+    if (tokens.take(".")) path.push(parseName(tokens, scope, findings));
+    else if (tokens.take("[")) {
+      if (tokens.peek().kind !== "number") throw tokens.syntaxError();
+      path.push(Number(tokens.next().text));
+      tokens.expect("]");
+    } else return path;
+  }
+}
+
+function parseName(tokens: Tokens, scope: Scope, findings: Findings): string {
+  const { kind } = tokens.peek();
+  if (kind !== "word" && kind !== "name") throw tokens.syntaxError();
+  return scope.name(tokens.next().text, findings);
+}
+
+/** Notes it when one path contains the other, or takes a map for a list. */
+export function checkDistinctPaths(paths: readonly Path[], findings: Findings): void {
+  for (let i = 1; i < paths.length; i++) {
+    for (let j = 0; j < i; j++) checkPair(paths[j]!, paths[i]!, findings);
+  }
+}
+
+function checkPair(one: Path, two: Path, findings: Findings): void {
+  const both = `must remove or rewrite one of these paths; path one: ${pathText(one)}, path two: ${pathText(two)}`;
+  for (let i = 0; i < one.length && i < two.length; i++) {
+    if (typeof one[i] !== typeof two[i]) {
+      findings.add("conflict", `Two document paths conflict with each other; ${both}`);
+      return;
+    }
+    if (one[i] !== two[i]) return;
+  }
+  findings.add("overlap", `Two document paths overlap with each other; ${both}`);
+}
+
+/** The value at the path, if the item has one. */
+export function valueAt(item: Item, path: Path): AttributeValue | undefined {
+  let value = attribute(item, path[0]);
+  for (let i = 1; i < path.length && value !== undefined; i++) {
+    const part = path[i]!;
+    if (typeof part === "number") value = "L" in value ? value.L[part] : undefined;
+    else value = "M" in value ? attribute(value.M, part) : undefined;
+  }
+  return value;
+}
+
+/** Key attributes are scalars: no path may lead into one. */
+export function refusePathsIntoKeys(paths: Iterable<Path>, keys: ReadonlyMap<string, string>): void {
+  for (const path of paths) {
+    const role = path.length > 1 ? keys.get(path[0]) : undefined;
+    if (role === undefined) continue;
+    throw validation(
+      `Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: ${role}: ${path[0]}`,
+    );
+  }
+}

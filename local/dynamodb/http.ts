@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { crc32 } from "node:zlib";
+import { BodyTooLarge, readBody } from "../wire";
+import { DynamoDbError, internalError, serialization, unknownOperation } from "./errors";
+import { operations } from "./operations";
+import type { Context } from "./operations/context";
+import { Fields } from "./wire/fields";
+
+/** A request's limit. */
+const maxBodyBytes = 16 * 1024 * 1024;
+const target = "DynamoDB_20120810.";
+
+/** DynamoDB's protocol, AWS JSON 1.0: the operation in X-Amz-Target, the input and the output as JSON bodies. */
+export async function serve(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const body = await readBody(request, maxBodyBytes);
+    const name = String(request.headers["x-amz-target"] ?? "");
+    const operation = name.startsWith(target) ? operations.get(name.slice(target.length)) : undefined;
+    if (request.method !== "POST" || !operation) throw unknownOperation();
+    const answer = await operation(context, Fields.of(parse(body)));
+    send(response, 200, typeof answer === "string" ? answer : JSON.stringify(answer));
+  } catch (error) {
+    const refusal = toDynamoDbError(error);
+    const body = { __type: refusal.type, message: refusal.message, Message: refusal.message, ...refusal.members };
+    send(response, refusal.httpStatus, JSON.stringify(body));
+  }
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString("utf8"));
+  } catch {
+    throw serialization("The request body is not JSON");
+  }
+}
+
+function toDynamoDbError(error: unknown): DynamoDbError {
+  if (error instanceof DynamoDbError) return error;
+  if (error instanceof BodyTooLarge) return new DynamoDbError(serialization("").type, error.message, {}, 413);
+  const trace = error instanceof Error ? error.stack : String(error);
+  process.stderr.write(
+    `${JSON.stringify({ level: "error", message: "unexpected exception", service: "dynamodb", trace })}\n`,
+  );
+  return internalError();
+}
+
+/** The SDKs compare the checksum with the body's. */
+function send(response: ServerResponse, status: number, json: string): void {
+  const body = Buffer.from(json);
+  response.writeHead(status, {
+    "content-type": "application/x-amz-json-1.0",
+    "content-length": body.length,
+    "x-amz-crc32": crc32(body),
+  });
+  response.end(body);
+}

@@ -1,0 +1,172 @@
+import { createHash } from "node:crypto";
+import {
+  type CancellationReason,
+  DynamoDbError,
+  idempotentParameterMismatch,
+  transactionCanceled,
+  validation,
+} from "../errors";
+import { checkKey, itemKey } from "../store/item-keys";
+import { forgetKey, tokenKey } from "../store/maintenance";
+import type { Draft } from "../store/store";
+import { storedBytes } from "../store/stored-item";
+import { itemBytes } from "../value/size";
+import { readExpressions } from "../wire/expressions";
+import type { Fields } from "../wire/fields";
+import { Capacity, type CapacityDetail, readCapacityDetail, readUnits } from "./capacity";
+import type { Context, Operation } from "./context";
+import { checkProjection, shownJson } from "./get-item";
+import { apply, checkCondition, type ItemWrite, type PreparedWrite, prepare } from "./write";
+
+const maxActions = 100;
+const maxBytes = 4 * 1024 * 1024;
+const tokenLifeMs = 10 * 60 * 1000;
+
+export const transactWriteItems: Operation = async (context, fields) => {
+  const detail = readCapacityDetail(fields);
+  fields.choice("ReturnItemCollectionMetrics", ["SIZE", "NONE"]);
+  const token = fields.string("ClientRequestToken");
+  if (token !== undefined && (token.length < 1 || token.length > 36)) {
+    fields.breaks("ClientRequestToken", token, "have length less than or equal to 36 and at least 1");
+  }
+  const writes = readActions(fields).map(readWrite);
+  fields.check();
+  const digest = createHash("sha256")
+    .update(JSON.stringify(fields.any("TransactItems")))
+    .digest("base64");
+  return context.store.write((draft) => {
+    if (token !== undefined && wasDone(context, draft, token, digest)) return repeated(context, writes, detail);
+    const prepared = writes.map((write) => prepare(draft, context.catalog.get(write.tableName), write));
+    requireDistinct(prepared.map(({ found }) => found.key));
+    const capacity = new Capacity(detail, 2, "WriteCapacityUnits");
+    applyAll(draft, prepared, capacity);
+    if (token !== undefined) remember(context, draft, token, digest);
+    return { ConsumedCapacity: capacity.all() };
+  });
+};
+
+/** All conditions are judged before the first change; a change that fails (by type or size) cancels the transaction too. */
+function applyAll(draft: Draft, prepared: readonly PreparedWrite[], capacity: Capacity): void {
+  cancelIfAny(prepared.map((one) => reasonOf(checkCondition(one))));
+  let bytes = 0;
+  const reasons = prepared.map((one) => {
+    try {
+      const next = apply(draft, one, capacity);
+      if (next) bytes += itemBytes(next);
+      return none;
+    } catch (error) {
+      if (error instanceof DynamoDbError) return reasonOf(error);
+      throw error;
+    }
+  });
+  cancelIfAny(reasons);
+  if (bytes > maxBytes) throw validation(`Transaction payload size cannot exceed 4MB. Payload Size: ${bytes}`);
+}
+
+const none: CancellationReason = { Code: "None" };
+
+function reasonOf(error: DynamoDbError | undefined): CancellationReason {
+  if (error === undefined) return none;
+  const code = error.code === "ConditionalCheckFailedException" ? "ConditionalCheckFailed" : "ValidationError";
+  return { Code: code, Message: error.message, ...(error.members["Item"] ? { Item: error.members["Item"] } : {}) };
+}
+
+function cancelIfAny(reasons: readonly CancellationReason[]): void {
+  if (reasons.some((reason) => reason !== none)) throw transactionCanceled(reasons);
+}
+
+function readActions(fields: Fields): readonly Fields[] {
+  const actions = fields.structures("TransactItems");
+  if (actions === undefined) return fields.missing("TransactItems", []);
+  if (actions.length < 1) fields.breaks("TransactItems", [], "have length greater than or equal to 1");
+  if (actions.length > maxActions) {
+    fields.breaks("TransactItems", `[${actions.length} items]`, `have length less than or equal to ${maxActions}`);
+  }
+  fields.check();
+  return actions;
+}
+
+const actionNames = ["ConditionCheck", "Put", "Update", "Delete"] as const;
+
+function readWrite(action: Fields): ItemWrite {
+  const given = actionNames.filter((name) => action.has(name));
+  if (given.length !== 1) {
+    throw validation("TransactItems can only contain one of Check, Put, Update or Delete");
+  }
+  const name = given[0]!;
+  const fields = action.structure(name)!;
+  const common = {
+    tableName: fields.tableName(),
+    itemOnFailure: fields.choice("ReturnValuesOnConditionCheckFailure", ["ALL_OLD", "NONE"]) === "ALL_OLD",
+  };
+  if (name === "ConditionCheck") fields.requiredString("ConditionExpression");
+  if (name === "Update") fields.requiredString("UpdateExpression");
+  const item = fields.requiredItem(name === "Put" ? "Item" : "Key");
+  fields.check();
+  const { update = [], condition } = readExpressions(
+    fields,
+    name === "Update" ? ["UpdateExpression", "ConditionExpression"] : ["ConditionExpression"],
+  );
+  if (name === "Put") return { ...common, kind: "put", item, condition };
+  if (name === "Update") return { ...common, kind: "update", key: item, update, condition };
+  return { ...common, kind: name === "Delete" ? "delete" : "check", key: item, condition };
+}
+
+function requireDistinct(keys: readonly Buffer[]): void {
+  if (new Set(keys.map((key) => key.toString("latin1"))).size < keys.length) {
+    throw validation("Transaction request cannot include multiple operations on one item");
+  }
+}
+
+/** A token stands for one set of actions for ten minutes. Kept in the transaction's own batch, so that it lasts as it does. */
+interface Kept {
+  readonly digest: string;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+function wasDone({ clock }: Context, draft: Draft, token: string, digest: string): boolean {
+  const stored = draft.get(tokenKey(token));
+  const kept = stored === undefined ? undefined : (JSON.parse(stored) as Kept);
+  if (!kept || kept.until <= clock.now()) return false;
+  if (kept.digest !== digest) throw idempotentParameterMismatch();
+  return true;
+}
+
+function remember({ clock }: Context, draft: Draft, token: string, digest: string): void {
+  const until = clock.now() + tokenLifeMs;
+  draft.put(tokenKey(token), JSON.stringify({ digest, until } satisfies Kept));
+  draft.put(forgetKey(until, token), token);
+}
+
+/** What a repetition consumes is reading the items. */
+function repeated({ catalog }: Context, writes: readonly ItemWrite[], detail: CapacityDetail): object {
+  const capacity = new Capacity(detail, 2, "ReadCapacityUnits");
+  for (const write of writes) capacity.add(catalog.get(write.tableName), readUnits(0, true));
+  return { ConsumedCapacity: capacity.all() };
+}
+
+export const transactGetItems: Operation = async ({ store, catalog }, fields) => {
+  const capacity = new Capacity(readCapacityDetail(fields), 2, "ReadCapacityUnits");
+  const gets = readActions(fields).map((action) => {
+    const get = action.structure("Get");
+    if (!get) throw validation("TransactItems can only contain Get");
+    const tableName = get.tableName();
+    const key = get.requiredItem("Key");
+    get.check();
+    const { projection } = readExpressions(get, ["ProjectionExpression"]);
+    const table = catalog.get(tableName);
+    checkKey(table, key);
+    if (projection) checkProjection(table, projection);
+    return { table, key: itemKey(table, key), projection };
+  });
+  requireDistinct(gets.map(({ key }) => key));
+  const found = store.getTogether(gets.map(({ key }) => key));
+  const responses = gets.map(({ table, projection }, i) => {
+    const stored = found[i];
+    capacity.add(table, readUnits(stored === undefined ? 0 : storedBytes(stored), true));
+    return stored === undefined ? "{}" : `{"Item":${shownJson(stored, projection)}}`;
+  });
+  const consumed = capacity.all();
+  return `{"Responses":[${responses.join(",")}]${consumed ? `,"ConsumedCapacity":${JSON.stringify(consumed)}` : ""}}`;
+};

@@ -1,0 +1,190 @@
+import type { Clock } from "../../clock";
+import type { Catalog } from "./catalog";
+import { after, compose, kind } from "./key-codec";
+import type { Draft, Range, Store } from "./store";
+import { decodeItem } from "./stored-item";
+import type { Table } from "./table";
+import { toDefinition } from "./table";
+import { addEntry, addExpiry, expiryKeyHead, expirySecond, type Found, replaceItem } from "./write-item";
+
+const sweepEveryMs = 10_000;
+const chunk = 500;
+/** TTL leaves alone what expired more than five years ago. */
+const oldestExpirySeconds = 5 * 365 * 86_400;
+
+/**
+ * What goes on behind requests: removing expired items, forgetting old transaction tokens, and the work of table changes that
+ * grows with the table. Each step is a small plan, and everything left to do is written down, so that a new process goes on.
+ */
+export class Maintenance {
+  private cancelTimer: (() => void) | undefined;
+  private closed = false;
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly store: Store,
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Finishes what a dead process left, then sweeps from time to time. */
+  async start(): Promise<void> {
+    await this.removeDoomed();
+    for (const { name } of [...this.catalog.all()]) {
+      await this.backfill(name);
+      await this.indexExpiry(name);
+    }
+    this.schedule();
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.cancelTimer?.();
+    await this.running;
+  }
+
+  private schedule(): void {
+    if (this.closed) return;
+    this.cancelTimer = this.clock.schedule(sweepEveryMs, () => {
+      this.running = this.sweep()
+        .catch((error: unknown) => {
+          process.stderr.write(
+            `${JSON.stringify({ level: "error", message: "DynamoDB sweep failed", error: String(error) })}\n`,
+          );
+        })
+        .then(() => this.schedule());
+    });
+  }
+
+  /** Removes what has expired by now. */
+  async sweep(): Promise<void> {
+    await this.forgetTokens();
+    for (const table of [...this.catalog.all()]) if (table.timeToLive) await this.expire(table.name);
+  }
+
+  private async expire(name: string): Promise<void> {
+    const table = this.catalog.find(name);
+    if (!table) return;
+    const now = Math.floor(this.clock.now() / 1_000);
+    const range = {
+      gte: compose(kind.expiry, [table.id, Math.max(0, now - oldestExpirySeconds)]),
+      lt: compose(kind.expiry, [table.id, now]),
+    };
+    await this.inChunks(range, (draft, key) => {
+      const current = this.catalog.find(name);
+      if (current?.id !== table.id || !current.timeToLive) return;
+      const found = findByKey(draft, compose(kind.item, [table.id], key.subarray(expiryKeyHead)));
+      // Since the range was read the item may have got another lease of life.
+      const second = found.item && expirySecond(found.item, current.timeToLive.attribute);
+      if (second !== undefined && second < now) replaceItem(draft, current, found, undefined);
+    });
+  }
+
+  private async forgetTokens(): Promise<void> {
+    const prefix = compose(kind.forget, []);
+    const now = this.clock.now();
+    for (;;) {
+      const entries = await this.store.entries({ gte: prefix, lt: forgetKey(now, ""), limit: chunk });
+      if (entries.length === 0 || this.closed) return;
+      await this.store.write((draft) => {
+        for (const [key, token] of entries) {
+          draft.del(key);
+          const kept = draft.get(tokenKey(token));
+          if (kept !== undefined && (JSON.parse(kept) as { until: number }).until <= now) draft.del(tokenKey(token));
+        }
+      });
+    }
+  }
+
+  /** Fills the table's indexes that are being created, and makes them active. */
+  async backfill(name: string): Promise<void> {
+    const table = this.catalog.find(name);
+    const creating = table?.indexes.filter((index) => index.status === "CREATING") ?? [];
+    if (!table || creating.length === 0) return;
+    const ids = new Set(creating.map((index) => index.id));
+    await this.eachItem(table, (draft, current, found) => {
+      for (const index of current.indexes) if (ids.has(index.id)) addEntry(draft, current, index, found);
+    });
+    await this.store.write((draft) => {
+      const current = this.catalog.find(name);
+      if (current?.id !== table.id) return;
+      const definition = toDefinition(current);
+      const indexes = definition.indexes.map((index) =>
+        ids.has(index.id) ? { ...index, status: "ACTIVE" as const } : index,
+      );
+      this.catalog.replace(draft, { ...definition, indexes });
+    });
+  }
+
+  /** Notes the expiry of the items that were there before TTL was enabled. */
+  async indexExpiry(name: string): Promise<void> {
+    const table = this.catalog.find(name);
+    if (!table?.timeToLive || table.timeToLive.ready) return;
+    await this.eachItem(table, (draft, current, found) => {
+      if (current.timeToLive) addExpiry(draft, current, current.timeToLive.attribute, found);
+    });
+    await this.store.write((draft) => {
+      const current = this.catalog.find(name);
+      if (current?.id !== table.id || !current.timeToLive) return;
+      this.catalog.replace(draft, { ...toDefinition(current), timeToLive: { ...current.timeToLive, ready: true } });
+    });
+  }
+
+  /** Writes down, within the plan that removes a table or an index, that its entries are to go. */
+  doom(draft: Draft, table: Table, indexId?: number): void {
+    const ranges =
+      indexId !== undefined
+        ? [compose(kind.index, [table.id, indexId])]
+        : [kind.item, kind.index, kind.expiry, kind.count].map((of) => compose(of, [table.id]));
+    for (const prefix of ranges) draft.put(compose(kind.doomed, [], prefix), "");
+  }
+
+  doomExpiry(draft: Draft, table: Table): void {
+    draft.put(compose(kind.doomed, [], compose(kind.expiry, [table.id])), "");
+  }
+
+  async removeDoomed(): Promise<void> {
+    const prefix = compose(kind.doomed, []);
+    for (const key of await this.store.keys({ gte: prefix, lt: after(prefix) })) {
+      const doomed = key.subarray(prefix.length);
+      await this.inChunks({ gte: doomed, lt: after(doomed) }, (draft, entry) => draft.del(entry));
+      await this.store.write((draft) => draft.del(key));
+    }
+  }
+
+  private async eachItem(table: Table, visit: (draft: Draft, table: Table, found: Found) => void): Promise<void> {
+    const prefix = compose(kind.item, [table.id]);
+    await this.inChunks({ gte: prefix, lt: after(prefix) }, (draft, key) => {
+      const current = this.catalog.find(table.name);
+      if (current?.id === table.id) visit(draft, current, findByKey(draft, key));
+    });
+  }
+
+  private async inChunks(range: Range, visit: (draft: Draft, key: Buffer) => void): Promise<void> {
+    let from: Range = range;
+    while (!this.closed) {
+      const keys = await this.store.keys({ ...from, limit: chunk });
+      const last = keys.at(-1);
+      if (!last) return;
+      await this.store.write((draft) => {
+        for (const key of keys) visit(draft, key);
+      });
+      from = { gt: last, ...(range.lt ? { lt: range.lt } : {}) };
+    }
+  }
+}
+
+function findByKey(draft: Draft, key: Buffer): Found {
+  const stored = draft.get(key);
+  return { key, stored, item: stored === undefined ? undefined : decodeItem(stored) };
+}
+
+export function tokenKey(token: string): Buffer {
+  return compose(kind.token, [], Buffer.from(token));
+}
+
+/** Ordered by time, `until` in milliseconds since the epoch. */
+export function forgetKey(until: number, token: string): Buffer {
+  const high = Math.floor(until / 2 ** 32);
+  return compose(kind.forget, [high, until >>> 0], Buffer.from(token));
+}

@@ -1,0 +1,197 @@
+import { ClassicLevel } from "classic-level";
+import { internalError } from "../errors";
+
+/** What a plan reads and writes: the store as it will be once everything planned before has been written. */
+export interface Draft {
+  get(key: Buffer): string | undefined;
+  put(key: Buffer, value: string): void;
+  del(key: Buffer): void;
+}
+
+export interface Range {
+  readonly gt?: Buffer;
+  readonly gte?: Buffer;
+  readonly lt?: Buffer;
+  readonly lte?: Buffer;
+  readonly reverse?: boolean;
+  readonly limit?: number;
+}
+
+interface Operation {
+  readonly key: Buffer;
+  readonly name: string;
+  readonly value: string | undefined;
+}
+
+interface Group {
+  readonly operations: Operation[];
+  readonly written: Promise<void>;
+  readonly settle: (error?: Error) => void;
+}
+
+const readAheadBytes = 512 * 1024;
+
+/**
+ * LevelDB with one writer. A plan runs synchronously, alone: it reads, decides and lists its changes; so conditions are
+ * atomic without locks. All plans that arrive while a batch is being written form the next one (group commit), and a plan's
+ * changes are always in one batch: LevelDB writes a batch whole or not at all, which makes a transaction atomic.
+ *
+ * Nobody is answered before what the answer rests on is written, be it a success or a refusal. Writes go to the
+ * operating system without fsync: they survive the death of this process at any moment, not the machine's.
+ */
+export class Store {
+  private forming: Group | undefined;
+  private writing: Group | undefined;
+  /** What the forming and the writing group will leave behind, by key. */
+  private readonly pending = new Map<string, { readonly group: Group; readonly value: string | undefined }>();
+
+  private constructor(private readonly level: ClassicLevel<Buffer, string>) {}
+
+  static async open(directory: string): Promise<Store> {
+    const level = new ClassicLevel<Buffer, string>(directory, {
+      keyEncoding: "buffer",
+      valueEncoding: "utf8",
+      cacheSize: 32 * 1024 * 1024,
+      writeBufferSize: 16 * 1024 * 1024,
+    });
+    await level.open();
+    return new Store(level);
+  }
+
+  /** What is written at this moment. */
+  get(key: Buffer): string | undefined {
+    return this.level.getSync(key);
+  }
+
+  /** Several keys as of one moment. */
+  getTogether(keys: readonly Buffer[]): (string | undefined)[] {
+    const snapshot = this.level.snapshot();
+    try {
+      return keys.map((key) => this.level.getSync<Buffer, string>(key, { snapshot }));
+    } finally {
+      void snapshot.close();
+    }
+  }
+
+  /**
+   * Values in the order of their keys, until `visit` returns false. All of it, and what `get` reads, is as of the moment of
+   * the call.
+   */
+  async scan(range: Range, visit: (value: string, get: (key: Buffer) => string | undefined) => boolean): Promise<void> {
+    const snapshot = this.level.snapshot();
+    const get = (key: Buffer) => this.level.getSync<Buffer, string>(key, { snapshot });
+    const values = this.level.values({ ...range, snapshot, highWaterMarkBytes: readAheadBytes });
+    try {
+      for (;;) {
+        const chunk = await values.nextv(1_000);
+        if (chunk.length === 0) return;
+        for (const value of chunk) if (!visit(value, get)) return;
+      }
+    } finally {
+      await values.close();
+      await snapshot.close();
+    }
+  }
+
+  /** Up to `limit` keys of a range, as of the moment of the call. */
+  async keys(range: Range): Promise<Buffer[]> {
+    return this.level.keys(range).all();
+  }
+
+  async entries(range: Range): Promise<[Buffer, string][]> {
+    return this.level.iterator(range).all();
+  }
+
+  /**
+   * Runs a plan, and resolves with its result once its changes are written. When the plan throws, nothing of it is written
+   * and the promise rejects with its error, once all that it may have seen is written.
+   */
+  async write<T>(plan: (draft: Draft) => T): Promise<T> {
+    const changes = new Map<string, Operation>();
+    let result: T;
+    try {
+      result = plan(this.draft(changes));
+    } catch (error) {
+      await (this.forming ?? this.writing)?.written;
+      throw error;
+    }
+    await this.enqueue(changes);
+    return result;
+  }
+
+  async close(): Promise<void> {
+    await (this.forming ?? this.writing)?.written.catch(() => undefined);
+    await this.level.close();
+  }
+
+  private draft(changes: Map<string, Operation>): Draft {
+    const change = (key: Buffer, value: string | undefined) => {
+      const name = key.toString("latin1");
+      changes.set(name, { key, name, value });
+    };
+    return {
+      get: (key) => {
+        const name = key.toString("latin1");
+        const own = changes.get(name) ?? this.pending.get(name);
+        return own ? own.value : this.level.getSync(key);
+      },
+      put: change,
+      del: (key) => change(key, undefined),
+    };
+  }
+
+  private enqueue(changes: Map<string, Operation>): Promise<void> {
+    if (changes.size === 0) return (this.forming ?? this.writing)?.written ?? Promise.resolve();
+    this.forming ??= newGroup();
+    const group = this.forming;
+    for (const operation of changes.values()) {
+      group.operations.push(operation);
+      this.pending.set(operation.name, { group, value: operation.value });
+    }
+    if (!this.writing) void this.pump();
+    return group.written;
+  }
+
+  private async pump(): Promise<void> {
+    while (this.forming) {
+      const group = this.forming;
+      this.writing = group;
+      this.forming = undefined;
+      try {
+        await this.level.batch(group.operations.map(toBatchOperation));
+        for (const { name } of group.operations) {
+          if (this.pending.get(name)?.group === group) this.pending.delete(name);
+        }
+        this.writing = undefined;
+        group.settle();
+      } catch (cause) {
+        this.fail(group, cause);
+      }
+    }
+  }
+
+  /** What was planned on top of a failed group never happened either. */
+  private fail(group: Group, cause: unknown): void {
+    const later = this.forming;
+    this.forming = undefined;
+    this.writing = undefined;
+    this.pending.clear();
+    const error = Object.assign(internalError(), { cause });
+    group.settle(error);
+    later?.settle(error);
+  }
+}
+
+function newGroup(): Group {
+  let settle: Group["settle"] = () => undefined;
+  const written = new Promise<void>((resolve, reject) => {
+    settle = (error) => (error ? reject(error) : resolve());
+  });
+  // Those who wait see the error; a group that nobody waits for must not end the process.
+  written.catch(() => undefined);
+  return { operations: [], written, settle };
+}
+
+function toBatchOperation({ key, value }: Operation) {
+  return value === undefined ? ({ type: "del", key } as const) : ({ type: "put", key, value } as const);
+}

@@ -1,0 +1,84 @@
+import type { KeySchema } from "../expression/key-condition";
+import type { KeyType } from "../value/attribute-value";
+import { compose, kind } from "./key-codec";
+
+export type ProjectionType = "ALL" | "KEYS_ONLY" | "INCLUDE";
+
+export interface IndexDefinition {
+  /** Unique within the table for ever, so that an index created anew never meets the old one's entries. */
+  readonly id: number;
+  readonly name: string;
+  readonly scope: "global" | "local";
+  readonly key: KeySchema;
+  readonly projection: ProjectionType;
+  /** With INCLUDE: the attributes besides the keys. */
+  readonly include: readonly string[];
+  /** An index being created is maintained by all writes, and gets what was there before in the background. */
+  readonly status: "CREATING" | "ACTIVE";
+  readonly throughput: Throughput;
+}
+
+export interface Throughput {
+  readonly read: number;
+  readonly write: number;
+}
+
+export interface TimeToLive {
+  readonly attribute: string;
+  /** False until the expiries of the items that were there before are noted. */
+  readonly ready: boolean;
+}
+
+/** What is kept of a table, as JSON. */
+export interface TableDefinition {
+  /** Unique for ever, like an index's. */
+  readonly id: number;
+  readonly uuid: string;
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly attributes: readonly { readonly AttributeName: string; readonly AttributeType: KeyType }[];
+  readonly key: KeySchema;
+  readonly indexes: readonly IndexDefinition[];
+  readonly nextIndexId: number;
+  readonly billing: "PAY_PER_REQUEST" | "PROVISIONED";
+  readonly throughput: Throughput;
+  readonly deletionProtected: boolean;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Absent while TTL is disabled. */
+  readonly timeToLive?: TimeToLive | undefined;
+}
+
+/** An index with what each write needs worked out. */
+export interface Index extends IndexDefinition {
+  /** Names that entries keep; undefined for all. */
+  readonly kept: ReadonlySet<string> | undefined;
+}
+
+export interface Table extends Omit<TableDefinition, "indexes"> {
+  readonly indexes: readonly Index[];
+  /** The key attributes' names, the table's and then the indexes', with their role in messages. */
+  readonly keyRoles: ReadonlyMap<string, "Key" | "IndexKey">;
+  readonly countKey: Buffer;
+}
+
+export function toTable(definition: TableDefinition): Table {
+  const tableKey = keyNames(definition.key);
+  const keyRoles = new Map<string, "Key" | "IndexKey">();
+  for (const index of definition.indexes) for (const name of keyNames(index.key)) keyRoles.set(name, "IndexKey");
+  for (const name of tableKey) keyRoles.set(name, "Key");
+  const indexes = definition.indexes.map((index) => ({
+    ...index,
+    kept: index.projection === "ALL" ? undefined : new Set([...tableKey, ...keyNames(index.key), ...index.include]),
+  }));
+  return { ...definition, indexes, keyRoles, countKey: compose(kind.count, [definition.id]) };
+}
+
+export function toDefinition(table: Table): TableDefinition {
+  const { keyRoles: _roles, countKey: _key, indexes, ...rest } = table;
+  return { ...rest, indexes: indexes.map(({ kept: _kept, ...index }) => index) };
+}
+
+export function keyNames(key: KeySchema): string[] {
+  return key.range ? [key.hash.name, key.range.name] : [key.hash.name];
+}

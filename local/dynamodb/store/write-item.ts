@@ -1,0 +1,110 @@
+import { attribute, emptyItem, type Item } from "../value/attribute-value";
+import { indexKey, itemKey } from "./item-keys";
+import { compose, kind } from "./key-codec";
+import type { Draft } from "./store";
+import { decodeItem, encodeItem, storedBytes } from "./stored-item";
+import type { Index, Table } from "./table";
+
+/** An item as a plan found it. */
+export interface Found {
+  readonly key: Buffer;
+  readonly stored: string | undefined;
+  /** Parsed when first asked for. */
+  readonly item: Item | undefined;
+}
+
+export function find(draft: Draft, table: Table, keyAttributes: Item): Found {
+  const key = itemKey(table, keyAttributes);
+  const stored = draft.get(key);
+  let item: Item | undefined;
+  return {
+    key,
+    stored,
+    get item() {
+      if (stored !== undefined) item ??= decodeItem(stored);
+      return item;
+    },
+  };
+}
+
+/**
+ * Replaces an item (or creates, or with `next` undefined removes it) together with its index entries, its expiry and the
+ * table's counters. Costs as many steps as the table has indexes, whatever its size.
+ */
+export function replaceItem(draft: Draft, table: Table, found: Found, next: Item | undefined, bytes?: number): void {
+  if (next === undefined && found.stored === undefined) return;
+  const stored = next && encodeItem(next, bytes);
+  if (stored === found.stored) return;
+  if (stored !== undefined) draft.put(found.key, stored);
+  else draft.del(found.key);
+  for (const index of table.indexes) replaceEntry(draft, table, index, found, next, stored);
+  if (table.timeToLive) replaceExpiry(draft, table, table.timeToLive.attribute, found, next);
+  count(draft, table, found.stored, stored);
+}
+
+function replaceEntry(
+  draft: Draft,
+  table: Table,
+  index: Index,
+  found: Found,
+  next: Item | undefined,
+  stored: string | undefined,
+): void {
+  const oldKey = found.item && indexKey(table, index, found.item);
+  const newKey = next && indexKey(table, index, next);
+  if (oldKey && !newKey?.equals(oldKey)) draft.del(oldKey);
+  if (newKey && next) draft.put(newKey, index.kept ? encodeItem(keep(next, index.kept)) : stored!);
+}
+
+/** Adds the entry of an item that was there before the index. */
+export function addEntry(draft: Draft, table: Table, index: Index, found: Found): void {
+  if (found.item) replaceEntry(draft, table, index, { ...found, item: undefined }, found.item, found.stored);
+}
+
+function keep(item: Item, names: ReadonlySet<string>): Item {
+  const kept = emptyItem();
+  for (const name in item) if (names.has(name)) kept[name] = item[name]!;
+  return kept;
+}
+
+function count(draft: Draft, table: Table, before: string | undefined, after: string | undefined): void {
+  const { items, bytes } = readCount(draft.get(table.countKey));
+  const size = (stored: string | undefined) => (stored === undefined ? 0 : storedBytes(stored));
+  const now = {
+    items: items + (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1),
+    bytes: bytes + size(after) - size(before),
+  };
+  draft.put(table.countKey, `${now.items} ${now.bytes}`);
+}
+
+export function readCount(stored: string | undefined): { readonly items: number; readonly bytes: number } {
+  const [items = 0, bytes = 0] = (stored ?? "0 0").split(" ").map(Number);
+  return { items, bytes };
+}
+
+function replaceExpiry(draft: Draft, table: Table, name: string, found: Found, next: Item | undefined): void {
+  const before = found.item && expiryKey(table, found.key, found.item, name);
+  const now = next && expiryKey(table, found.key, next, name);
+  if (before && !now?.equals(before)) draft.del(before);
+  if (now && !before?.equals(now)) draft.put(now, "");
+}
+
+export function addExpiry(draft: Draft, table: Table, name: string, found: Found): void {
+  if (found.item) replaceExpiry(draft, table, name, { ...found, item: undefined }, found.item);
+}
+
+/** The second at which TTL lets the item go, or undefined: TTL regards numbers alone. */
+export function expirySecond(item: Item, name: string): number | undefined {
+  const value = attribute(item, name);
+  const second = value && "N" in value ? Math.floor(Number(value.N)) : Number.NaN;
+  return second >= 0 && second <= 0xffff_ffff ? second : undefined;
+}
+
+function expiryKey(table: Table, key: Buffer, item: Item, name: string): Buffer | undefined {
+  const second = expirySecond(item, name);
+  return second === undefined ? undefined : compose(kind.expiry, [table.id, second], key.subarray(itemKeyHead));
+}
+
+/** Bytes of an item's key before its bucket, and of an expiry's before the item's. */
+export const itemKeyHead = 5;
+export const expiryKeyHead = 9;

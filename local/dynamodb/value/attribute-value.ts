@@ -1,0 +1,50 @@
+/** DynamoDB's data model as it travels: one member, named by the type. Numbers and binary values are strings. */
+export type AttributeValue =
+  | { readonly S: string }
+  | { readonly N: string }
+  | { readonly B: string }
+  | { readonly SS: readonly string[] }
+  | { readonly NS: readonly string[] }
+  | { readonly BS: readonly string[] }
+  | { readonly BOOL: boolean }
+  | { readonly NULL: boolean }
+  | { readonly L: readonly AttributeValue[] }
+  | { readonly M: Item };
+
+export type Item = { readonly [name: string]: AttributeValue };
+
+export const attributeTypes = ["S", "N", "B", "SS", "NS", "BS", "BOOL", "NULL", "L", "M"] as const;
+export type AttributeType = (typeof attributeTypes)[number];
+
+/** The types that a key attribute may have. */
+export type KeyType = "S" | "N" | "B";
+
+export function typeOf(value: AttributeValue): AttributeType {
+  for (const type in value) return type as AttributeType;
+  throw new Error("An attribute value without a type passed validation; this is a bug of local/dynamodb");
+}
+
+/** The attribute of that name, if the item has it. Attributes may be called `constructor`, so only own members count. */
+export function attribute(item: Item, name: string): AttributeValue | undefined {
+  return Object.hasOwn(item, name) ? item[name] : undefined;
+}
+
+/** A map without a prototype, so that an attribute called `__proto__` is an attribute like any other. */
+export function emptyItem(): Record<string, AttributeValue> {
+  return Object.create(null) as Record<string, AttributeValue>;
+}
+
+/** The text of a scalar (S, N or B), or undefined for the other types. */
+export function scalarText(value: AttributeValue): string | undefined {
+  if ("S" in value) return value.S;
+  if ("N" in value) return value.N;
+  if ("B" in value) return value.B;
+  return undefined;
+}
+
+export function setMembers(value: AttributeValue): readonly string[] | undefined {
+  if ("SS" in value) return value.SS;
+  if ("NS" in value) return value.NS;
+  if ("BS" in value) return value.BS;
+  return undefined;
+}
