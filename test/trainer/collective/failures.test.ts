@@ -1,0 +1,213 @@
+import { connect, type Socket } from "node:net";
+import { encodeHello, type Hello } from "../../../trainer-container/collective/hello";
+import { Listener } from "../../../trainer-container/collective/listener";
+import { Mesh } from "../../../trainer-container/collective/mesh";
+import { ThreadPulse } from "../../../trainer-container/collective/pulse";
+import { defaultCollectiveTiming } from "../../../trainer-container/collective/timing";
+import { GenerationLostError } from "../../../trainer-container/gang/gang";
+import { makeLeaves, meshOptions, reduceAll, referenceSum, sameBits, startListeners, startWorld } from "./support";
+
+const lost = async (promise: Promise<unknown>): Promise<GenerationLostError> => {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(GenerationLostError);
+  return error as GenerationLostError;
+};
+
+const ended = (socket: Socket) => new Promise<void>((resolve) => socket.on("error", () => {}).on("close", resolve));
+
+describe("a hello", () => {
+  const welcome: Hello = {
+    kind: "data",
+    gangId: "gang-1",
+    generation: 1,
+    from: 1,
+    to: 0,
+    token: "secret",
+    microshards: 8,
+  };
+
+  it.each<[string, Partial<Hello> | string]>([
+    ["another gang", { gangId: "gang-2" }],
+    ["an earlier generation", { generation: 0 }],
+    ["a wrong token", { token: "guess" }],
+    ["a rank that is not this one", { to: 1 }],
+    ["a rank outside the world", { from: 2 }],
+    ["this very rank", { from: 0 }],
+    ["another number of microshards", { microshards: 4 }],
+    ["no JSON", "GET / HTTP/1.1\n"],
+    ["a line without end", "x".repeat(5_000)],
+  ])("of %s is refused", async (_, change) => {
+    const reasons: string[] = [];
+    const listener = await Listener.start({
+      host: "127.0.0.1",
+      patienceMs: 1_000,
+      onRefused: (reason) => reasons.push(reason),
+    });
+    const accepted: Hello[] = [];
+    listener.openFor({
+      ...welcome,
+      rank: 0,
+      worldSize: 2,
+      accept: (hello, socket) => {
+        accepted.push(hello);
+        socket.destroy();
+      },
+    });
+    const socket = connect(listener.port, "127.0.0.1");
+    socket.write(typeof change === "string" ? change : encodeHello({ ...welcome, ...change }));
+    await ended(socket);
+    expect(accepted).toEqual([]);
+    expect(reasons).toHaveLength(1);
+    listener.close();
+  });
+
+  it("of a generation to come waits for it, and says so", async () => {
+    const [listener] = await startListeners(1);
+    const ahead = new Promise<number>((resolve) => {
+      listener.onAhead = resolve;
+    });
+    const socket = connect(listener.port, "127.0.0.1");
+    socket.write(encodeHello({ ...welcome, generation: 7 }));
+    expect(await ahead).toBe(7);
+    const from = await new Promise<number>((resolve) => {
+      listener.openFor({ ...welcome, generation: 7, rank: 0, worldSize: 2, accept: (hello) => resolve(hello.from) });
+    });
+    expect(from).toBe(1);
+    socket.destroy();
+    listener.close();
+  });
+});
+
+describe("connecting", () => {
+  it("names a rank that is not there", async () => {
+    const listeners = await startListeners(2);
+    listeners[1].close();
+    const error = await lost(Mesh.open(meshOptions(listeners.slice(0, 1), 0, twoMembers(listeners[0].port, 1))));
+    expect(error.rank).toBe(1);
+    listeners[0].close();
+  });
+
+  it("names a rank that takes the connection and then says nothing", async () => {
+    const listeners = await startListeners(2, 60_000);
+    const timing = { ...defaultCollectiveTiming, connectMs: 100 };
+    const error = await lost(Mesh.open(meshOptions(listeners, 0, { timing })));
+    expect(error).toMatchObject({ rank: 1, message: expect.stringContaining("not connected within 100 ms") });
+    for (const listener of listeners) listener.close();
+  });
+
+  const twoMembers = (own: number, other: number) => ({
+    members: [own, other].map((port) => ({ host: "127.0.0.1", port })),
+  });
+});
+
+describe("a lost peer", () => {
+  it("in the middle of a transfer fails the sum on every other rank, by name", async () => {
+    const world = await startWorld(3, { chunkElements: 1_000 });
+    const leaves = makeLeaves(8, 300_000);
+    const reduce = (rank: number) => {
+      const { first, end } = world.ranks[rank].plan.ranks[rank].leaves;
+      const local = leaves.slice(first, end);
+      return world.ranks[rank].allReduce({ local, out: new Float32Array(300_000), signals: 0, finishedSteps: 0 });
+    };
+    const outcomes = [lost(reduce(0)), lost(reduce(1)), lost(reduce(2))];
+    setImmediate(() => kill(world.ranks[2].mesh));
+    const errors = await Promise.all(outcomes);
+    expect(errors.slice(0, 2).map(({ rank }) => rank)).toEqual([2, 2]);
+    world.close();
+  });
+
+  it("that had sent all it owed does not undo the step", async () => {
+    const world = await startWorld(2);
+    const leaves = makeLeaves(8, 100);
+    const results = await reduceAll(world, leaves);
+    kill(world.ranks[1].mesh);
+    expect(results.every(({ out }) => sameBits(out, referenceSum(leaves)))).toBe(true);
+    const error = await lost(
+      world.ranks[0].allReduce({ local: makeLeaves(4, 1), out: new Float32Array(1), signals: 0, finishedSteps: 1 }),
+    );
+    expect(error.rank).toBe(1);
+    world.close();
+  });
+
+  it("is not blamed when it leaves at a step boundary", async () => {
+    const world = await startWorld(2);
+    world.ranks[1].mesh.close();
+    const error = await lost(
+      world.ranks[0].allReduce({ local: makeLeaves(4, 1), out: new Float32Array(1), signals: 0, finishedSteps: 0 }),
+    );
+    expect(error).toMatchObject({ rank: undefined, message: expect.stringContaining("left at a step boundary") });
+    world.close();
+  });
+
+  it("is the one that the others name, though they close their own connections too", async () => {
+    const world = await startWorld(4);
+    const reduce = (rank: number) =>
+      world.ranks[rank].allReduce({
+        local: makeLeaves(2, 1_000),
+        out: new Float32Array(1_000),
+        signals: 0,
+        finishedSteps: 0,
+      });
+    const errors = [0, 1, 2].map((rank) => lost(reduce(rank)));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    kill(world.ranks[3].mesh);
+    expect((await Promise.all(errors)).map(({ rank }) => rank)).toEqual([3, 3, 3]);
+    world.close();
+  });
+});
+
+describe("a silent peer", () => {
+  const quick = { silenceMs: 200 };
+
+  it("is lost after the deadline", async () => {
+    const world = await startWorld(2, { timing: quick });
+    const error = await lost(
+      world.ranks[0].allReduce({ local: makeLeaves(4, 10), out: new Float32Array(10), signals: 0, finishedSteps: 0 }),
+    );
+    expect(error).toMatchObject({ rank: 1, message: expect.stringContaining("silent for") });
+    world.close();
+  });
+
+  it("is waited for while its pulse thread shows that it computes", async () => {
+    const pulses: ThreadPulse[] = [];
+    const pulse = () => {
+      pulses.push(new ThreadPulse());
+      return pulses[pulses.length - 1];
+    };
+    const world = await startWorld(2, { timing: quick, pulse });
+    const leaves = makeLeaves(8, 10);
+    const reduce = (rank: number) =>
+      world.ranks[rank].allReduce({
+        local: leaves.slice(rank * 4, rank * 4 + 4),
+        out: new Float32Array(10),
+        signals: 0,
+        finishedSteps: 0,
+      });
+    const first = reduce(0);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    await expect(Promise.all([first, reduce(1)])).resolves.toHaveLength(2);
+    world.close();
+    for (const each of pulses) each.stop();
+  });
+
+  it("that lives but never comes to the step is lost after the longer deadline", async () => {
+    const pulses = [new ThreadPulse(), new ThreadPulse()];
+    let next = 0;
+    const world = await startWorld(2, { timing: { ...quick, progressMs: 300 }, pulse: () => pulses[next++] });
+    const error = await lost(
+      world.ranks[0].allReduce({ local: makeLeaves(4, 10), out: new Float32Array(10), signals: 0, finishedSteps: 0 }),
+    );
+    expect(error).toMatchObject({ rank: 1, message: expect.stringContaining("sent nothing of this step") });
+    world.close();
+    for (const each of pulses) each.stop();
+  });
+});
+
+/** As the kernel ends a killed process's connections: at once, without a farewell. */
+function kill(mesh: Mesh): void {
+  for (const peer of mesh.others()) peer.close();
+  mesh.abort(new GenerationLostError(1, undefined, "killed"));
+}

@@ -1,0 +1,115 @@
+import { Collective } from "../../../trainer-container/collective/collective";
+import { Listener } from "../../../trainer-container/collective/listener";
+import { Mesh, type MeshOptions } from "../../../trainer-container/collective/mesh";
+import type { Pulse } from "../../../trainer-container/collective/pulse";
+import { type CollectiveTiming, defaultCollectiveTiming } from "../../../trainer-container/collective/timing";
+
+export const noPulse: Pulse = { beat: () => {}, stop: () => {} };
+
+/** W ranks in this process, over loopback. */
+export interface World {
+  readonly ranks: readonly Collective[];
+  readonly listeners: readonly Listener[];
+  close(): void;
+}
+
+export interface WorldOptions {
+  readonly microshards?: number;
+  readonly timing?: Partial<CollectiveTiming>;
+  readonly chunkElements?: number;
+  readonly pulse?: () => Pulse;
+}
+
+export async function startListeners(count: number, patienceMs = 2_000): Promise<Listener[]> {
+  return Promise.all(Array.from({ length: count }, () => Listener.start({ host: "127.0.0.1", patienceMs })));
+}
+
+export function meshOptions(
+  listeners: readonly Listener[],
+  rank: number,
+  overrides: Partial<MeshOptions> = {},
+): MeshOptions {
+  return {
+    gangId: "gang-1",
+    generation: 1,
+    token: "secret",
+    rank,
+    microshards: 8,
+    members: listeners.map(({ port }) => ({ host: "127.0.0.1", port })),
+    listener: listeners[rank],
+    pulse: noPulse,
+    timing: defaultCollectiveTiming,
+    now: () => performance.now(),
+    ...overrides,
+  };
+}
+
+export async function startWorld(worldSize: number, options: WorldOptions = {}): Promise<World> {
+  const listeners = await startListeners(worldSize);
+  const meshes = await Promise.all(
+    listeners.map((_, rank) =>
+      Mesh.open(
+        meshOptions(listeners, rank, {
+          microshards: options.microshards ?? 8,
+          timing: { ...defaultCollectiveTiming, ...options.timing },
+          pulse: options.pulse?.() ?? noPulse,
+        }),
+      ),
+    ),
+  );
+  return {
+    ranks: meshes.map((mesh) => new Collective(mesh, options.chunkElements)),
+    listeners,
+    close: () => {
+      for (const mesh of meshes) mesh.close();
+      for (const listener of listeners) listener.close();
+    },
+  };
+}
+
+/** Leaves with values of very different sizes, so that any other order of additions shows in the bits. */
+export function makeLeaves(microshards: number, elements: number, seed = 1): Float32Array[] {
+  const scales = Float64Array.from({ length: 24 }, (_, exponent) => 2 ** exponent);
+  let state = seed >>> 0;
+  return Array.from({ length: microshards }, () => {
+    const leaf = new Float32Array(elements);
+    for (let i = 0; i < elements; i++) {
+      state = (state * 69_069 + 12_345) % 4_294_967_296;
+      leaf[i] = (state / 4_294_967_296 - 0.5) * scales[(state >>> 8) % 24];
+    }
+    return leaf;
+  });
+}
+
+/** The canonical sum by its definition. */
+export function referenceSum(leaves: readonly Float32Array[]): Float32Array {
+  if (leaves.length === 1) return leaves[0].slice();
+  let split = 1;
+  while (split * 2 < leaves.length) split *= 2;
+  const left = referenceSum(leaves.slice(0, split));
+  const right = referenceSum(leaves.slice(split));
+  for (let i = 0; i < left.length; i++) left[i] += right[i];
+  return left;
+}
+
+export function sameBits(a: Float32Array, b: Float32Array): boolean {
+  const bytes = (values: Float32Array) => Buffer.from(values.buffer, values.byteOffset, values.byteLength);
+  return bytes(a).equals(bytes(b));
+}
+
+/** Every rank reduces its part of `leaves`; the outcomes by rank. */
+export function reduceAll(
+  world: World,
+  leaves: readonly Float32Array[],
+  { finishedSteps = 0, signals = (_rank: number): number => 0 } = {},
+) {
+  return Promise.all(
+    world.ranks.map(async (collective, rank) => {
+      const { first, end } = collective.plan.ranks[rank].leaves;
+      const local = leaves.slice(first, end).map((leaf) => leaf.slice());
+      const out = new Float32Array(leaves[0].length).fill(Number.NaN);
+      const result = await collective.allReduce({ local, out, signals: signals(rank), finishedSteps });
+      return { out, ...result };
+    }),
+  );
+}

@@ -1,0 +1,249 @@
+import type { ReductionPlan } from "../../core/training/reduction/plan";
+import type { Addition } from "../../core/training/reduction/tree";
+import type { GenerationLostError } from "../gang/gang";
+import { add } from "./add";
+import { bytesOf, type FrameHeader, frameTypes } from "./frame";
+import type { Mesh, Operation } from "./mesh";
+import { chunkCount, chunkOf, type Span, segmentOf } from "./segments";
+
+export interface AllReduceInput {
+  readonly local: readonly Float32Array[];
+  readonly out: Float32Array;
+  readonly signals: number;
+  readonly finishedSteps: number;
+}
+
+export interface AllReduceResult {
+  /** OR over all ranks. */
+  readonly signals: number;
+  /** Milliseconds that were not spent adding. */
+  readonly waitMs: number;
+}
+
+/** Other ranks' partial sums of the own segment, by slot; kept from step to step. */
+export type Staging = Map<number, Float32Array>;
+
+const nothing = Buffer.alloc(0);
+/** Elements added and sent between two looks at the sockets. */
+const elementsPerTurn = 256 * 1024;
+
+/**
+ * Direct reduce-scatter, then all-gather, chunk by chunk, both at once: a chunk's sum goes out as soon as every rank's partials
+ * of it are there, while later chunks are still being added. docs/algorithms.md counts steps and bytes.
+ */
+export class AllReduce implements Operation {
+  private readonly elements: number;
+  private readonly own: Span;
+  /** Frames that each rank has still to send. */
+  private readonly owed: number[];
+  /** By chunk of the own segment: partial sums still missing, the own ones counting as one. */
+  private readonly missing: number[];
+  private readonly slots: Staging;
+  private chunksLeft: number;
+  private signals: number;
+  private issued = false;
+  private failure: GenerationLostError | undefined;
+  private busyMs = 0;
+  private number = 0;
+  private settle: { resolve(): void; reject(error: Error): void } | undefined;
+
+  private constructor(
+    private readonly mesh: Mesh,
+    private readonly plan: ReductionPlan,
+    private readonly input: AllReduceInput,
+    private readonly chunkElements: number,
+    staging: Staging,
+  ) {
+    const { rank } = mesh.options;
+    this.elements = input.out.length;
+    this.own = segmentOf(this.elements, plan.worldSize, rank);
+    this.slots = staging;
+    const chunks = chunkCount(this.own, chunkElements);
+    let foreign = 0;
+    this.owed = plan.ranks.map(({ partials }, other) => {
+      if (other === rank) return 0;
+      foreign += partials.length;
+      this.reserve(partials);
+      return 1 + partials.length * chunks + chunkCount(segmentOf(this.elements, plan.worldSize, other), chunkElements);
+    });
+    this.missing = new Array<number>(chunks).fill(foreign + 1);
+    this.chunksLeft = chunks;
+    this.signals = input.signals;
+  }
+
+  /** @throws GenerationLostError */
+  static async run(
+    mesh: Mesh,
+    plan: ReductionPlan,
+    input: AllReduceInput,
+    chunkElements: number,
+    staging: Staging,
+  ): Promise<AllReduceResult> {
+    const startedAt = mesh.options.now();
+    const operation = new AllReduce(mesh, plan, input, chunkElements, staging);
+    operation.number = mesh.begin(operation);
+    try {
+      const done = new Promise<void>((resolve, reject) => {
+        operation.settle = { resolve, reject };
+      });
+      mesh.takeHeldFrames();
+      await Promise.all([done, operation.issue()]);
+    } finally {
+      mesh.end(operation);
+    }
+    return { signals: operation.signals, waitMs: mesh.options.now() - startedAt - operation.busyMs };
+  }
+
+  place(rank: number, header: FrameHeader): Buffer {
+    if (header.type === frameTypes.begin) return nothing;
+    const { offset, slot, type } = header;
+    const end = offset + header.bytes / 4;
+    if (type === frameTypes.sum) {
+      this.requireWithin(segmentOf(this.elements, this.plan.worldSize, rank), offset, end);
+      return bytesOf(this.input.out, offset, end);
+    }
+    this.requireWithin(this.own, offset, end);
+    if (type !== frameTypes.partial || !this.plan.ranks[rank].partials.includes(slot)) {
+      throw new Error(`rank ${rank} sent a frame of type ${type} for slot ${slot}, which is not its own`);
+    }
+    return bytesOf(this.slots.get(slot)!, offset - this.own.start, end - this.own.start);
+  }
+
+  complete(rank: number, header: FrameHeader): void {
+    if (header.type === frameTypes.begin) {
+      this.requireSame(rank, "elements", header.offset, this.elements);
+      this.requireSame(rank, "finished steps", header.finishedSteps, this.input.finishedSteps);
+      this.signals |= header.signals;
+    }
+    this.owed[rank]--;
+    if (header.type === frameTypes.partial) {
+      this.arrived(Math.floor((header.offset - this.own.start) / this.chunkElements));
+    }
+    this.flushed();
+  }
+
+  owes(rank: number): boolean {
+    return this.owed[rank] > 0;
+  }
+
+  flushed(): void {
+    const whole = this.issued && this.chunksLeft === 0 && this.owed.every((frames) => frames === 0);
+    if (whole && this.mesh.pendingWrites === 0) this.settle?.resolve();
+  }
+
+  fail(error: GenerationLostError): void {
+    this.failure = error;
+    this.settle?.reject(error);
+  }
+
+  /** Adds own leaves and sends partial sums, first chunks of all segments first, so that all owners start early. */
+  private async issue(): Promise<void> {
+    const { worldSize, ranks } = this.plan;
+    const { rank } = this.mesh.options;
+    const { signals, finishedSteps, local } = this.input;
+    const { partials, leaves } = ranks[rank];
+    for (const peer of this.mesh.others()) {
+      const begin = { type: frameTypes.begin, operation: this.number, signals, finishedSteps, offset: this.elements };
+      peer.outbound!.send(begin);
+    }
+    const segments = ranks.map((_, owner) => segmentOf(this.elements, worldSize, owner));
+    const rounds = Math.max(...segments.map((segment) => chunkCount(segment, this.chunkElements)));
+    let sinceYield = 0;
+    for (let index = 0; index < rounds && !this.failure; index++) {
+      for (let step = 1; step <= worldSize; step++) {
+        const owner = (rank + step) % worldSize;
+        if (index >= chunkCount(segments[owner], this.chunkElements)) continue;
+        const chunk = chunkOf(segments[owner], index, this.chunkElements);
+        this.addOwnLeaves(chunk);
+        if (owner === rank) {
+          this.arrived(index);
+        } else {
+          for (const slot of partials) {
+            this.mesh.peers[owner]!.outbound!.send(
+              { type: frameTypes.partial, operation: this.number, slot, offset: chunk.start },
+              bytesOf(local[slot - leaves.first], chunk.start, chunk.end),
+            );
+          }
+        }
+        sinceYield += chunk.end - chunk.start;
+        if (sinceYield >= elementsPerTurn) {
+          sinceYield = 0;
+          await new Promise(setImmediate);
+          if (this.failure) return;
+        }
+      }
+    }
+    this.issued = true;
+    this.flushed();
+  }
+
+  private arrived(chunkIndex: number): void {
+    if (--this.missing[chunkIndex] > 0) return;
+    const chunk = chunkOf(this.own, chunkIndex, this.chunkElements);
+    this.combine(chunk);
+    for (const peer of this.mesh.others()) {
+      peer.outbound!.send(
+        { type: frameTypes.sum, operation: this.number, offset: chunk.start },
+        bytesOf(this.input.out, chunk.start, chunk.end),
+      );
+    }
+    this.chunksLeft--;
+  }
+
+  private addOwnLeaves(chunk: Span): void {
+    const { additions, leaves } = this.plan.ranks[this.mesh.options.rank];
+    const slot = (leaf: number) => this.input.local[leaf - leaves.first];
+    const alone = this.plan.worldSize === 1;
+    this.timed(() => {
+      for (const { into, from, end } of additions) {
+        const root = alone && end - into === this.plan.leafCount;
+        const target = root ? this.input.out : slot(into);
+        add(target, chunk.start, slot(into), chunk.start, slot(from), chunk.start, chunk.end - chunk.start);
+      }
+      if (alone && additions.length === 0) {
+        this.input.out.set(slot(0).subarray(chunk.start, chunk.end), chunk.start);
+      }
+    });
+  }
+
+  /** The nodes above the partial sums. The root goes to `out`. */
+  private combine(chunk: Span): void {
+    const { combine, ranks } = this.plan;
+    const own = ranks[this.mesh.options.rank].leaves;
+    const operand = (slot: number): readonly [Float32Array, number] =>
+      slot >= own.first && slot < own.end
+        ? [this.input.local[slot - own.first], chunk.start]
+        : [this.slots.get(slot)!, chunk.start - this.own.start];
+    this.timed(() => {
+      combine.forEach(({ into, from }: Addition, i) => {
+        const [a, aAt] = operand(into);
+        const [b, bAt] = operand(from);
+        const root = i === combine.length - 1;
+        add(root ? this.input.out : a, root ? chunk.start : aAt, a, aAt, b, bAt, chunk.end - chunk.start);
+      });
+    });
+  }
+
+  private timed(work: () => void): void {
+    const start = this.mesh.options.now();
+    work();
+    this.busyMs += this.mesh.options.now() - start;
+  }
+
+  private reserve(partials: readonly number[]): void {
+    const length = this.own.end - this.own.start;
+    for (const slot of partials) {
+      if (this.slots.get(slot)?.length !== length) this.slots.set(slot, new Float32Array(length));
+    }
+  }
+
+  private requireWithin(span: Span, start: number, end: number): void {
+    if (start < span.start || end > span.end || start > end) {
+      throw new Error(`a frame holds elements [${start}, ${end}), which are not all in [${span.start}, ${span.end})`);
+    }
+  }
+
+  private requireSame(rank: number, what: string, theirs: number, ours: number): void {
+    if (theirs !== ours) throw new Error(`rank ${rank} has ${theirs} ${what}, but this rank ${ours}`);
+  }
+}

@@ -1,0 +1,44 @@
+import { planReduction, type ReductionPlan } from "../../core/training/reduction/plan";
+import { AllReduce, type AllReduceInput, type AllReduceResult, type Staging } from "./all-reduce";
+import type { Mesh } from "./mesh";
+import { StateTransfer, type StateTransferInput } from "./state-transfer";
+
+/** 256 KiB a frame: large against its header, small against a segment that is worth pipelining. */
+export const defaultChunkElements = 64 * 1024;
+
+/** The collective operations over one generation's mesh. One at a time, the same on all ranks. */
+export class Collective {
+  readonly plan: ReductionPlan;
+  private readonly staging: Staging = new Map();
+
+  constructor(
+    readonly mesh: Mesh,
+    private readonly chunkElements = defaultChunkElements,
+  ) {
+    this.plan = planReduction(mesh.options.microshards, mesh.worldSize);
+  }
+
+  /**
+   * Sums V leaves of `out.length` elements in the canonical order into `out` on every rank.
+   *
+   * @throws GenerationLostError
+   */
+  allReduce(input: AllReduceInput): Promise<AllReduceResult> {
+    const { leaves } = this.plan.ranks[this.mesh.options.rank];
+    const expected = leaves.end - leaves.first;
+    if (input.local.length !== expected) {
+      throw new RangeError(`got ${input.local.length} local leaves, but this rank computes ${expected}`);
+    }
+    for (const leaf of input.local) {
+      if (leaf.length !== input.out.length) {
+        throw new RangeError(`a leaf has ${leaf.length} elements, but out has ${input.out.length}`);
+      }
+    }
+    return AllReduce.run(this.mesh, this.plan, input, this.chunkElements, this.staging);
+  }
+
+  /** @throws GenerationLostError, with this rank's state as it was. */
+  transferState(input: StateTransferInput): Promise<void> {
+    return StateTransfer.run(this.mesh, input, this.chunkElements);
+  }
+}

@@ -1,0 +1,128 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { type Hello, longestHello, parseHello, whyRefused } from "./hello";
+
+/** A generation that takes connections. */
+export interface OpenGeneration {
+  readonly gangId: string;
+  readonly generation: number;
+  readonly token: string;
+  readonly rank: number;
+  readonly worldSize: number;
+  readonly microshards: number;
+  accept(hello: Hello, socket: Socket): void;
+}
+
+export interface ListenerOptions {
+  /** Interface to listen on; `0.0.0.0` for all. */
+  readonly host: string;
+  /** How long a caller may take to say hello, or wait for a generation that is not open here yet. */
+  readonly patienceMs: number;
+  readonly onRefused?: (reason: string) => void;
+}
+
+interface Waiting {
+  readonly hello: Hello;
+  readonly socket: Socket;
+  readonly giveUp: NodeJS.Timeout;
+}
+
+/**
+ * One port a process, for all its generations. A caller may be ahead: it has read the sealed list before this process has. Its
+ * connection waits, and `onAhead` tells the rendezvous to look at the store now rather than at its next poll.
+ */
+export class Listener {
+  private open: OpenGeneration | undefined;
+  private readonly waiting = new Set<Waiting>();
+  private readonly sockets = new Set<Socket>();
+  /** Called with the generation that a caller knows of and this process does not. */
+  onAhead: ((generation: number) => void) | undefined;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly options: ListenerOptions,
+  ) {
+    server.on("connection", (socket) => this.greet(socket));
+  }
+
+  /** Listens on an ephemeral port: two workers may share a host. */
+  static start(options: ListenerOptions): Promise<Listener> {
+    const server = createServer({ noDelay: true });
+    const listener = new Listener(server, options);
+    return new Promise((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(0, options.host, () => {
+        server.removeListener("error", reject);
+        resolve(listener);
+      });
+    });
+  }
+
+  get port(): number {
+    const address = this.server.address();
+    if (address === null || typeof address === "string") throw new Error("the listener is closed");
+    return address.port;
+  }
+
+  /** Replaces the generation that takes connections. Returns the undoing. */
+  openFor(generation: OpenGeneration): () => void {
+    this.open = generation;
+    for (const caller of [...this.waiting]) {
+      this.waiting.delete(caller);
+      clearTimeout(caller.giveUp);
+      this.route(caller.hello, caller.socket);
+    }
+    return () => {
+      if (this.open === generation) this.open = undefined;
+    };
+  }
+
+  close(): void {
+    this.server.close();
+    for (const caller of this.waiting) clearTimeout(caller.giveUp);
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private greet(socket: Socket): void {
+    this.sockets.add(socket);
+    socket.on("close", () => this.sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+    const giveUp = setTimeout(() => this.refuse(socket, "it said no hello"), this.options.patienceMs).unref();
+    let text = "";
+    const onData = (bytes: Buffer) => {
+      text += bytes.toString("latin1");
+      const lineEnd = text.indexOf("\n");
+      if (lineEnd < 0 && text.length <= longestHello) return;
+      clearTimeout(giveUp);
+      socket.removeListener("data", onData);
+      socket.pause();
+      const hello = lineEnd < 0 ? undefined : parseHello(text.slice(0, lineEnd));
+      if (hello) this.route(hello, socket);
+      else this.refuse(socket, "its first line is no hello");
+    };
+    socket.on("data", onData);
+    socket.once("close", () => clearTimeout(giveUp));
+  }
+
+  private route(hello: Hello, socket: Socket): void {
+    if (socket.destroyed) return;
+    if (!this.open || hello.generation > this.open.generation) {
+      const giveUp = setTimeout(() => {
+        this.waiting.delete(caller);
+        this.refuse(socket, `generation ${hello.generation} did not open here`);
+      }, this.options.patienceMs).unref();
+      const caller: Waiting = { hello, socket, giveUp };
+      this.waiting.add(caller);
+      this.onAhead?.(hello.generation);
+      return;
+    }
+    const reason = whyRefused(hello, this.open);
+    if (reason === undefined) this.open.accept(hello, socket);
+    else this.refuse(socket, reason);
+  }
+
+  private refuse(socket: Socket, reason: string): void {
+    if (socket.destroyed) return;
+    this.options.onRefused?.(reason);
+    socket.destroy();
+  }
+}

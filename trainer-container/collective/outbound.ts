@@ -1,0 +1,71 @@
+import type { Socket } from "node:net";
+import { encodeHeader, type FrameHeader, type FrameType } from "./frame";
+
+/**
+ * The writing side towards one peer. Payloads are not copied: whoever sends may change them again only once `pending` is 0 or the
+ * socket is destroyed.
+ */
+export class Outbound {
+  /** Writes that the kernel has not taken yet. */
+  pending = 0;
+  bytesSent = 0;
+  private corked = false;
+  private ended = false;
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly onFlushed: () => void,
+  ) {
+    socket.on("close", () => {
+      this.ended = true;
+      this.pending = 0;
+      this.onFlushed();
+    });
+  }
+
+  /** Sends nothing where the peer is gone: its going is noticed on the reading side. */
+  send(header: Partial<FrameHeader> & { readonly type: FrameType }, payload?: Buffer): void {
+    if (this.ended) return;
+    this.gather();
+    const length = payload?.length ?? 0;
+    const head = encodeHeader({ ...header, bytes: length });
+    this.bytesSent += head.length + length;
+    this.pending++;
+    if (payload && length > 0) {
+      this.socket.write(head);
+      this.socket.write(payload, this.written);
+    } else {
+      this.socket.write(head, this.written);
+    }
+  }
+
+  /** Ends the stream after what is pending; destroys it if the peer does not take that. */
+  end(): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.socket.end();
+    const giveUp = setTimeout(() => this.socket.destroy(), 2_000).unref();
+    this.socket.once("close", () => clearTimeout(giveUp));
+  }
+
+  destroy(): void {
+    this.ended = true;
+    this.socket.destroy();
+  }
+
+  private readonly written = () => {
+    if (this.pending === 0) return;
+    if (--this.pending === 0) this.onFlushed();
+  };
+
+  /** What one tick sends goes out in one system call: a small sum is one packet. */
+  private gather(): void {
+    if (this.corked) return;
+    this.corked = true;
+    this.socket.cork();
+    process.nextTick(() => {
+      this.corked = false;
+      this.socket.uncork();
+    });
+  }
+}

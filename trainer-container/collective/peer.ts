@@ -1,0 +1,118 @@
+import { connect, type Socket } from "node:net";
+import { FrameReader, type FrameSink } from "./frame-reader";
+import { Outbound } from "./outbound";
+
+export interface PeerEvents extends FrameSink {
+  /** Any sign of life: data or a pulse. */
+  heard(): void;
+  /** The stream from the peer has ended, for whatever reason. */
+  ended(cause: unknown): void;
+  flushed(): void;
+}
+
+/** One other rank: the connection dialled to it (read) and the one accepted from it (written). */
+export class Peer {
+  /** Set when the peer accepted our connection and shows that it knows the generation. */
+  welcomed = false;
+  /** It has left, died or given up; what it sent before still counts. */
+  departed = false;
+  lastHeard: number;
+  outbound: Outbound | undefined;
+  private readonly inbound: Socket;
+  private readonly reader: FrameReader;
+  private readonly extra = new Set<Socket>();
+  private endedOnce = false;
+  private paused = false;
+
+  constructor(
+    readonly rank: number,
+    address: { readonly host: string; readonly port: number; readonly hello: string },
+    private readonly events: PeerEvents,
+    now: number,
+  ) {
+    this.lastHeard = now;
+    this.reader = new FrameReader(events);
+    this.inbound = connect({
+      host: address.host,
+      port: address.port,
+      noDelay: true,
+      onread: {
+        buffer: () => this.reader.nextBuffer(),
+        callback: (length, buffer) => {
+          events.heard();
+          const open = this.step(() => this.reader.received(length, buffer));
+          this.paused = !open;
+          return open;
+        },
+      },
+    });
+    let failure: unknown;
+    this.inbound.on("connect", () => this.inbound.write(address.hello));
+    this.inbound.on("error", (error) => {
+      failure = error;
+      this.inbound.destroy();
+    });
+    this.inbound.on("end", () => this.end(undefined));
+    this.inbound.on("close", () => this.end(failure));
+  }
+
+  acceptData(socket: Socket): void {
+    this.outbound?.destroy();
+    this.outbound = new Outbound(socket, () => this.events.flushed());
+    // Nothing comes this way but the end, which is noticed only while reading.
+    socket.on("data", () => {});
+    socket.resume();
+  }
+
+  acceptPulse(socket: Socket): void {
+    this.extra.add(socket);
+    socket.on("close", () => this.extra.delete(socket));
+    socket.on("data", () => this.events.heard());
+    socket.resume();
+    this.events.heard();
+  }
+
+  /** Looks again at a frame that was held. */
+  resume(): void {
+    if (!this.paused || this.endedOnce) return;
+    this.paused = false;
+    if (this.step(() => this.reader.resume())) this.inbound.resume();
+    else this.paused = true;
+  }
+
+  /** The peer needs nothing more; what is still on its way may change in memory from now on, so it must not arrive. */
+  dropUnsent(): void {
+    if (this.outbound && this.outbound.pending > 0) this.outbound.destroy();
+  }
+
+  /** @param farewell ends the writing side in order, where all was flushed; otherwise the connections are cut. */
+  close(farewell?: (outbound: Outbound) => void): void {
+    this.endedOnce = true;
+    this.inbound.destroy();
+    for (const socket of this.extra) socket.destroy();
+    if (!this.outbound) return;
+    if (farewell && this.outbound.pending === 0) {
+      farewell(this.outbound);
+      this.outbound.end();
+    } else {
+      // Whoever waits for these bytes must not get what the buffers hold later.
+      this.outbound.destroy();
+    }
+  }
+
+  private step(advance: () => boolean): boolean {
+    try {
+      return advance();
+    } catch (error) {
+      this.end(error);
+      return false;
+    }
+  }
+
+  private end(cause: unknown): void {
+    if (this.endedOnce) return;
+    this.endedOnce = true;
+    this.inbound.destroy();
+    this.events.ended(cause);
+  }
+}

@@ -1,0 +1,68 @@
+import { Worker } from "node:worker_threads";
+
+export interface PulseTarget {
+  readonly host: string;
+  readonly port: number;
+  /** The hello line. */
+  readonly hello: string;
+}
+
+/** Shows peers that this process lives, however long its main thread computes. */
+export interface Pulse {
+  /** Replaces the peers. */
+  beat(targets: readonly PulseTarget[], intervalMs: number): void;
+  stop(): void;
+}
+
+/**
+ * Runs in a thread of its own, because a step's computation blocks the main thread's event loop, and a stopped process (`SIGSTOP`, a
+ * frozen host) stops all its threads. In plain text so that it needs no file beside the bundle.
+ */
+const threadSource = `
+const { parentPort } = require("node:worker_threads");
+const { connect } = require("node:net");
+let sockets = [];
+let timer;
+const drop = () => { clearInterval(timer); for (const socket of sockets) socket.destroy(); sockets = []; };
+parentPort.on("message", ({ targets, intervalMs }) => {
+  drop();
+  const dials = targets.map(({ host, port, hello }) => () => {
+    const socket = connect({ host, port, noDelay: true }, () => socket.write(hello));
+    socket.on("error", () => socket.destroy());
+    socket.resume();
+    return socket;
+  });
+  sockets = dials.map((dial) => dial());
+  timer = setInterval(() => {
+    sockets.forEach((socket, i) => {
+      if (socket.destroyed) sockets[i] = dials[i]();
+      else if (!socket.connecting && socket.writableLength === 0) socket.write(".");
+    });
+  }, intervalMs);
+});
+`;
+
+/** No peers. */
+export const pulseOff: readonly PulseTarget[] = [];
+
+/** Starts its thread at the first peer: a lone worker has none. */
+export class ThreadPulse implements Pulse {
+  private worker: Worker | undefined;
+
+  beat(targets: readonly PulseTarget[], intervalMs: number): void {
+    if (!this.worker) {
+      if (targets.length === 0) return;
+      this.worker = new Worker(threadSource, { eval: true, name: "gang-pulse", execArgv: [], env: {} });
+      this.worker.on("error", () => {
+        this.worker = undefined;
+      });
+      this.worker.unref();
+    }
+    this.worker.postMessage({ targets, intervalMs });
+  }
+
+  stop(): void {
+    void this.worker?.terminate();
+    this.worker = undefined;
+  }
+}

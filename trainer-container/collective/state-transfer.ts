@@ -1,0 +1,119 @@
+import type { GenerationLostError } from "../gang/gang";
+import { bytesOf, type FrameHeader, frameTypes } from "./frame";
+import type { Mesh, Operation } from "./mesh";
+
+export interface StateTransferInput {
+  readonly state: readonly Float32Array[];
+  /** Rank whose state is the furthest. */
+  readonly source: number;
+  /** Ranks that take its state. */
+  readonly behind: readonly number[];
+}
+
+const nothing = Buffer.alloc(0);
+
+/**
+ * The source sends its state buffers, straight from memory, to each rank that is behind. A receiver collects them aside and writes them
+ * over its own only once they are whole: a source that dies half-way must not leave a state that is of no step at all.
+ */
+export class StateTransfer implements Operation {
+  private readonly aside: Float32Array[];
+  private readonly lengths: number;
+  private readonly receiving: boolean;
+  private elementsLeft: number;
+  private begun = false;
+  private issued = false;
+  private number = 0;
+  private failure: GenerationLostError | undefined;
+  private settle: { resolve(): void; reject(error: Error): void } | undefined;
+
+  private constructor(
+    private readonly mesh: Mesh,
+    private readonly input: StateTransferInput,
+  ) {
+    this.receiving = input.behind.includes(mesh.options.rank);
+    this.lengths = input.state.reduce((sum, { length }) => sum + length, 0);
+    this.elementsLeft = this.receiving ? this.lengths : 0;
+    this.aside = this.receiving ? input.state.map(({ length }) => new Float32Array(length)) : [];
+  }
+
+  /** @throws GenerationLostError, with `state` as it was. */
+  static async run(mesh: Mesh, input: StateTransferInput, chunkElements: number): Promise<void> {
+    const operation = new StateTransfer(mesh, input);
+    operation.number = mesh.begin(operation);
+    try {
+      const done = new Promise<void>((resolve, reject) => {
+        operation.settle = { resolve, reject };
+      });
+      mesh.takeHeldFrames();
+      await Promise.all([done, operation.issue(chunkElements)]);
+    } finally {
+      mesh.end(operation);
+    }
+    operation.aside.forEach((buffer, i) => {
+      input.state[i].set(buffer);
+    });
+  }
+
+  place(rank: number, header: FrameHeader): Buffer {
+    if (rank !== this.input.source || !this.receiving) {
+      throw new Error(`rank ${rank} sent state, but rank ${this.input.source} is its source`);
+    }
+    if (header.type === frameTypes.begin) return nothing;
+    const buffer = this.aside[header.slot];
+    const end = header.offset + header.bytes / 4;
+    if (header.type !== frameTypes.state || !buffer || end > buffer.length) {
+      throw new Error(`state buffer ${header.slot} has ${buffer?.length ?? "no"} elements here, but ${end} came`);
+    }
+    return bytesOf(buffer, header.offset, end);
+  }
+
+  complete(rank: number, header: FrameHeader): void {
+    if (header.type === frameTypes.begin) {
+      if (header.offset !== this.lengths) {
+        throw new Error(`rank ${rank} has ${header.offset} elements of state, but this rank ${this.lengths}`);
+      }
+      this.begun = true;
+    } else {
+      this.elementsLeft -= header.bytes / 4;
+    }
+    this.flushed();
+  }
+
+  owes(rank: number): boolean {
+    if (rank === this.input.source) return this.receiving && (!this.begun || this.elementsLeft > 0);
+    // What the source owes to one that has gone away, nobody needs.
+    return false;
+  }
+
+  flushed(): void {
+    const whole = this.issued && (!this.receiving || this.begun) && this.elementsLeft === 0;
+    if (whole && this.mesh.pendingWrites === 0) this.settle?.resolve();
+  }
+
+  fail(error: GenerationLostError): void {
+    this.failure = error;
+    this.settle?.reject(error);
+  }
+
+  private async issue(chunkElements: number): Promise<void> {
+    const { state, behind, source } = this.input;
+    if (this.mesh.options.rank === source) {
+      const receivers = behind.map((rank) => this.mesh.peers[rank]!.outbound!);
+      for (const receiver of receivers) {
+        receiver.send({ type: frameTypes.begin, operation: this.number, offset: this.lengths });
+      }
+      for (const [slot, buffer] of state.entries()) {
+        for (let start = 0; start < buffer.length && !this.failure; start += chunkElements) {
+          const chunk = bytesOf(buffer, start, Math.min(buffer.length, start + chunkElements));
+          for (const receiver of receivers) {
+            receiver.send({ type: frameTypes.state, operation: this.number, slot, offset: start }, chunk);
+          }
+          await new Promise(setImmediate);
+        }
+      }
+    }
+    this.issued = true;
+    this.flushed();
+  }
+}
