@@ -1,0 +1,106 @@
+import type { ColumnSchema } from "../../core/datasets/manifest";
+import { elementsOf, isNullable } from "../../core/datasets/rules";
+import { quoteName } from "./session";
+
+type SourceKind = "text" | "integer" | "real" | "boolean" | "time" | "zoned-time" | "list" | "other";
+
+/** Types of the canonical Parquet. */
+const canonicalTypes: Readonly<Record<ColumnSchema["type"], string>> = {
+  int: "BIGINT",
+  float: "DOUBLE",
+  string: "VARCHAR",
+  bool: "BOOLEAN",
+  timestamp: "TIMESTAMP",
+  tensor: "FLOAT[]",
+};
+
+/**
+ * SQL for the column's canonical value: NULL where it is missing, and where it is not of the schema's type (which the rules then tell apart).
+ * Values are never changed to fit: 3.7 is no int, as DuckDB's own cast would have it.
+ */
+export function castTo(column: ColumnSchema, sourceType: string): string {
+  const raw = quoteName(column.name);
+  const kind = kindOf(sourceType);
+  switch (column.type) {
+    case "int":
+      return castInt(raw, kind);
+    case "float": {
+      const value =
+        kind === "text" || kind === "integer" || kind === "real" ? `TRY_CAST(${raw} AS DOUBLE)` : none("DOUBLE");
+      // Where a number may be missing, NaN is how numeric tools write that it is.
+      return isNullable(column) ? `CASE WHEN NOT isnan(${value}) THEN ${value} END` : value;
+    }
+    case "string":
+      return kind === "list" || kind === "other" ? none("VARCHAR") : `CAST(${raw} AS VARCHAR)`;
+    case "bool":
+      return castBool(raw, kind);
+    case "timestamp":
+      return castTimestamp(raw, kind);
+    case "tensor":
+      return castTensor(raw, kind, sourceType, elementsOf(column));
+  }
+}
+
+/** Whether a value of this type may be missing its rule: false where the types alone show that it cannot. */
+export function mayMismatch(column: ColumnSchema, sourceType: string): boolean {
+  return sourceType !== canonicalTypes[column.type] || column.type === "int" || column.type === "tensor";
+}
+
+function castInt(raw: string, kind: SourceKind): string {
+  const safe = (value: string): string => `CASE WHEN abs(${value}) <= 9007199254740991 THEN ${value} END`;
+  const whole = `TRY_CAST(${raw} AS BIGINT)`;
+  switch (kind) {
+    case "text":
+      return `CASE WHEN regexp_full_match(trim(${raw}), '[+-]?[0-9]+([.]0*)?') THEN ${safe(whole)} END`;
+    case "integer":
+      return safe(whole);
+    case "real":
+      return `CASE WHEN ${raw} = ${whole} THEN ${safe(whole)} END`;
+    default:
+      return none("BIGINT");
+  }
+}
+
+function castBool(raw: string, kind: SourceKind): string {
+  if (kind === "boolean") return raw;
+  if (kind === "integer" || kind === "real") return `CASE WHEN ${raw} IN (0, 1) THEN ${raw} = 1 END`;
+  if (kind !== "text") return none("BOOLEAN");
+  const text = `lower(trim(${raw}))`;
+  return `CASE WHEN ${text} IN ('true', 't', '1') THEN true WHEN ${text} IN ('false', 'f', '0') THEN false END`;
+}
+
+function castTimestamp(raw: string, kind: SourceKind): string {
+  // A plain cast from text drops the offset (02:00+02 would become 02:00), so it goes through the zoned type.
+  const utc = (zoned: string): string => `CASE WHEN isfinite(${zoned}) THEN make_timestamp(epoch_us(${zoned})) END`;
+  if (kind === "text") return utc(`TRY_CAST(${raw} AS TIMESTAMPTZ)`);
+  if (kind === "zoned-time") return utc(raw);
+  if (kind !== "time") return none("TIMESTAMP");
+  return `CASE WHEN isfinite(CAST(${raw} AS TIMESTAMP)) THEN CAST(${raw} AS TIMESTAMP) END`;
+}
+
+function castTensor(raw: string, kind: SourceKind, sourceType: string, elements: number): string {
+  let list = none("FLOAT[]");
+  if (kind === "text") {
+    // Nested or flat, the numbers come in one order: only the outermost brackets matter.
+    list = `TRY_CAST('[' || replace(replace(${raw}, '[', ''), ']', '') || ']' AS FLOAT[])`;
+  } else if (kind === "list") {
+    const depth = sourceType.split("[").length - 1;
+    const nested = `CAST(${raw} AS ${sourceType.replaceAll(/\[\d+\]/g, "[]")})`;
+    list = `TRY_CAST(${"flatten(".repeat(depth - 1)}${nested}${")".repeat(depth - 1)} AS FLOAT[])`;
+  }
+  return `CASE WHEN len(${list}) = ${elements} AND list_count(${list}) = ${elements} AND isfinite(list_sum(${list})) THEN ${list} END`;
+}
+
+function none(type: string): string {
+  return `CAST(NULL AS ${type})`;
+}
+
+function kindOf(type: string): SourceKind {
+  if (type.endsWith("]")) return "list";
+  if (/^(VARCHAR|JSON|UUID|ENUM)/.test(type)) return "text";
+  if (/^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)$/.test(type)) return "integer";
+  if (/^(FLOAT|DOUBLE|DECIMAL)/.test(type)) return "real";
+  if (type === "BOOLEAN") return "boolean";
+  if (type === "TIMESTAMP WITH TIME ZONE") return "zoned-time";
+  return /^(DATE|TIMESTAMP)/.test(type) ? "time" : "other";
+}

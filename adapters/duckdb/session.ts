@@ -1,0 +1,49 @@
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb/node-api";
+
+/** One DuckDB on disk, below a directory that the caller owns. */
+export interface DuckDbSession {
+  readonly connection: DuckDBConnection;
+  readonly directory: string;
+  /** Runs statements whose result nobody reads. */
+  run(sql: string): Promise<void>;
+  /** All rows of a small result, as objects. */
+  rows(sql: string): Promise<readonly Readonly<Record<string, DuckDBValue>>[]>;
+  close(): void;
+}
+
+/**
+ * One thread and insertion order kept: equal input gives equal bytes and equal sums. The memory limit is DuckDB's own; what is larger spills
+ * into `directory`. Timestamps without an offset are UTC.
+ */
+export async function openDuckDb(directory: string, memoryLimitMb = 512): Promise<DuckDbSession> {
+  fs.mkdirSync(directory, { recursive: true });
+  const instance = await DuckDBInstance.create(path.join(directory, "rows.duckdb"), {
+    threads: "1",
+    memory_limit: `${memoryLimitMb}MB`,
+    temp_directory: path.join(directory, "spill"),
+    autoinstall_known_extensions: "false",
+    autoload_known_extensions: "false",
+  });
+  const connection = await instance.connect();
+  await connection.run("SET preserve_insertion_order = true; SET TimeZone = 'UTC'; SET enable_progress_bar = false");
+  return {
+    connection,
+    directory,
+    run: async (sql) => void (await connection.run(sql)),
+    rows: async (sql) => (await connection.runAndReadAll(sql)).getRowObjects(),
+    close() {
+      connection.closeSync();
+      instance.closeSync();
+    },
+  };
+}
+
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+export function quoteText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

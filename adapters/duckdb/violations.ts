@@ -1,0 +1,74 @@
+import type { RowViolation } from "../../core/datasets/errors";
+import type { ColumnSchema } from "../../core/datasets/manifest";
+import { type ColumnRule, rulesOf } from "../../core/datasets/rules";
+import { castTo, mayMismatch } from "./cast";
+import { type DuckDbSession, quoteName, quoteText } from "./session";
+
+const examplesShown = 3;
+
+/** Rows of `table` that break a rule of their column, all rules and columns at once; one pass, and one more where there are any. */
+export async function findViolations(
+  session: DuckDbSession,
+  table: string,
+  columns: readonly ColumnSchema[],
+  types: ReadonlyMap<string, string>,
+): Promise<{ readonly rowCount: number; readonly violations: readonly RowViolation[] }> {
+  const checks = columns.flatMap((column) =>
+    rulesOf(column)
+      .filter(({ kind }) => kind !== "type" || mayMismatch(column, types.get(column.name)!))
+      .map((rule) => ({ rule, broken: predicate(rule, types.get(column.name)!) })),
+  );
+  const counts = checks.map(({ broken }, index) => `, count_if(${broken}) AS c${index}`).join("");
+  const [found] = await session.rows(`SELECT count(*) AS n${counts} FROM ${table}`);
+  const violations: RowViolation[] = [];
+  for (const [index, { rule, broken }] of checks.entries()) {
+    const count = Number(found![`c${index}`]);
+    if (count > 0) {
+      const examples = await findExamples(session, table, rule.column.name, broken);
+      violations.push({ column: rule.column.name, rule: rule.text, count, examples });
+    }
+  }
+  return { rowCount: Number(found!["n"]), violations };
+}
+
+async function findExamples(
+  session: DuckDbSession,
+  table: string,
+  column: string,
+  broken: string,
+): Promise<RowViolation["examples"]> {
+  const name = quoteName(column);
+  const rows = await session.rows(
+    `SELECT n, left(CAST(${name} AS VARCHAR), 80) AS value
+     FROM (SELECT row_number() OVER () AS n, ${name} FROM ${table}) WHERE ${broken} LIMIT ${examplesShown}`,
+  );
+  return rows.map(({ n, value }) => ({ row: Number(n), value }));
+}
+
+/** SQL that is true for a row that breaks the rule; not true for one that another rule is about. */
+function predicate({ column, kind }: ColumnRule, sourceType: string): string {
+  const raw = quoteName(column.name);
+  const value = castTo(column, sourceType);
+  const numbers = column.type === "tensor";
+  switch (kind) {
+    case "present":
+      return `${raw} IS NULL`;
+    case "type":
+      return column.type === "float"
+        ? `${raw} IS NOT NULL AND ${value} IS NULL AND NOT coalesce(isnan(TRY_CAST(CAST(${raw} AS VARCHAR) AS DOUBLE)), false)`
+        : `${raw} IS NOT NULL AND ${value} IS NULL`;
+    case "finite":
+      return `NOT isfinite(${value})`;
+    case "minimum":
+      return `${numbers ? `list_min(${value})` : value} < ${column.minimum}`;
+    case "maximum":
+      return `${numbers ? `list_max(${value})` : value} > ${column.maximum} AND ${numbers ? "true" : notNan(value, column)}`;
+    case "values":
+      return `${value} NOT IN (${column.values!.map((v) => (typeof v === "string" ? quoteText(v) : String(v))).join(", ")})`;
+  }
+}
+
+/** DuckDB orders NaN above every number; it breaks one rule, not two. */
+function notNan(value: string, column: ColumnSchema): string {
+  return column.type === "float" ? `NOT isnan(${value})` : "true";
+}

@@ -1,0 +1,56 @@
+import { typeText } from "./identity";
+import type { ColumnSchema } from "./manifest";
+
+/** A rule that every row of a column must keep. Adapters turn its kind into a query; the words are made here alone. */
+export interface ColumnRule {
+  readonly column: ColumnSchema;
+  readonly kind: "present" | "type" | "finite" | "minimum" | "maximum" | "values";
+  /** As a requirement: `must be a whole number`. */
+  readonly text: string;
+}
+
+export function rulesOf(column: ColumnSchema): readonly ColumnRule[] {
+  const rules: ColumnRule[] = [];
+  const add = (kind: ColumnRule["kind"], text: string): void => void rules.push({ column, kind, text });
+  if (!isNullable(column))
+    add("present", column.role === "label" ? "must not be missing: it is the label" : "must not be missing");
+  add("type", `must be ${meaningOf(column)}`);
+  if (column.type === "float") add("finite", "must be finite, neither NaN nor infinite");
+  const each = column.type === "tensor" ? "each number must" : "must";
+  if (column.minimum !== undefined) add("minimum", `${each} be at least ${column.minimum}`);
+  if (column.maximum !== undefined) add("maximum", `${each} be at most ${column.maximum}`);
+  if (column.values !== undefined) add("values", `must be one of ${listed(column.values)}`);
+  return rules;
+}
+
+/** A label never is; other columns only where the schema says so. */
+export function isNullable(column: ColumnSchema): boolean {
+  return column.nullable === true && column.role !== "label";
+}
+
+function meaningOf(column: ColumnSchema): string {
+  switch (column.type) {
+    case "int":
+      return "a whole number of at most 53 bits";
+    case "float":
+      return "a number";
+    case "string":
+      return "text";
+    case "bool":
+      return "true or false (or 1 or 0)";
+    case "timestamp":
+      return "a date or time in ISO 8601";
+    case "tensor":
+      return `a list of ${elementsOf(column)} finite numbers (${typeText(column)})`;
+  }
+}
+
+/** Numbers in one value: 1, or the product of a tensor's shape. */
+export function elementsOf({ shape }: Pick<ColumnSchema, "shape">): number {
+  return (shape ?? []).reduce((product, length) => product * length, 1);
+}
+
+function listed(values: readonly (string | number)[]): string {
+  const shown = values.slice(0, 8).map((value) => JSON.stringify(value));
+  return shown.join(", ") + (values.length > shown.length ? `, … (${values.length} values)` : "");
+}

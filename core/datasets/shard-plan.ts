@@ -1,0 +1,46 @@
+/** A shard's largest size; the reason is S3's: large enough to stream well, small enough to fetch again. */
+export const maximumShardBytes = 128 * 1024 * 1024;
+/** How much larger than the smallest the largest shard may be. */
+const tolerance = 0.05;
+
+export interface Piece {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/**
+ * Where to cut `pieces` (written before, in row order) anew, as row counts; `undefined` where they are good as they are: each within the
+ * limit, and the largest within 5 % of the smallest.
+ *
+ * Bytes a row are taken as constant within a piece, so that a cut lands where the running total of bytes crosses an equal share. Written
+ * again, compression differs a little: ask again until the answer is `undefined`.
+ */
+export function recut(pieces: readonly Piece[], limit = maximumShardBytes): readonly number[] | undefined {
+  const sizes = pieces.map(({ bytes }) => bytes);
+  const total = sizes.reduce((sum, bytes) => sum + bytes, 0);
+  const largest = Math.max(...sizes);
+  if (largest <= limit && largest <= Math.min(...sizes) * (1 + tolerance)) {
+    const fewest = Math.ceil(total / (limit * (1 - tolerance)));
+    if (pieces.length <= fewest) return undefined;
+  }
+  const count = Math.max(1, Math.ceil(total / (limit * (1 - tolerance))));
+  const cuts: number[] = [];
+  let rowsBefore = 0;
+  let bytesBefore = 0;
+  for (const { rows, bytes } of pieces) {
+    for (let next = (total * (cuts.length + 1)) / count; cuts.length < count - 1 && next <= bytesBefore + bytes; ) {
+      cuts.push(rowsBefore + Math.round((rows * (next - bytesBefore)) / bytes));
+      next = (total * (cuts.length + 1)) / count;
+    }
+    rowsBefore += rows;
+    bytesBefore += bytes;
+  }
+  const ends = [...cuts, rowsBefore];
+  return ends.map((end, index) => end - (ends[index - 1] ?? 0));
+}
+
+/** Cuts `rows` into the fewest pieces of at most `limit` bytes at `bytesPerRow`, of sizes that differ by at most one row. */
+export function evenCut(rows: number, bytesPerRow: number, limit = maximumShardBytes): readonly number[] {
+  const count = Math.max(1, Math.ceil(rows / Math.max(1, Math.floor(limit / bytesPerRow))));
+  return Array.from({ length: count }, (_, i) => Math.floor((rows * (i + 1)) / count) - Math.floor((rows * i) / count));
+}
