@@ -1,0 +1,93 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { ServiceError } from "../errors";
+import { isObject, type Json } from "../json";
+import * as executions from "./executions";
+import { Input } from "./input";
+import * as machines from "./machines";
+import type { Api, Operation } from "./operation";
+import * as tags from "./tags";
+import * as tasks from "./tasks";
+
+const operations: Readonly<Record<string, Operation>> = {
+  CreateStateMachine: machines.createStateMachine,
+  UpdateStateMachine: machines.updateStateMachine,
+  DescribeStateMachine: machines.describeStateMachine,
+  ListStateMachines: machines.listStateMachines,
+  DeleteStateMachine: machines.deleteStateMachine,
+  ValidateStateMachineDefinition: machines.validateStateMachineDefinition,
+  StartExecution: executions.startExecution,
+  DescribeExecution: executions.describeExecution,
+  StopExecution: executions.stopExecution,
+  ListExecutions: executions.listExecutions,
+  GetExecutionHistory: executions.getExecutionHistory,
+  DescribeStateMachineForExecution: executions.describeStateMachineForExecution,
+  SendTaskSuccess: tasks.sendTaskSuccess,
+  SendTaskFailure: tasks.sendTaskFailure,
+  SendTaskHeartbeat: tasks.sendTaskHeartbeat,
+  ListTagsForResource: tags.listTagsForResource,
+  TagResource: tags.tagResource,
+  UntagResource: tags.untagResource,
+};
+
+const targetPrefix = "AWSStepFunctions.";
+/** Largest request: a definition of 1 MiB, every character escaped. */
+const maxBodyBytes = 8 * 1_048_576;
+
+async function body(request: IncomingMessage): Promise<Json> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBodyBytes)
+      throw new ServiceError("SerializationException", `The request is longer than ${maxBodyBytes} bytes`);
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString();
+  try {
+    return text === "" ? {} : (JSON.parse(text) as Json);
+  } catch (error) {
+    throw new ServiceError("SerializationException", "The request's body is not JSON", { cause: error });
+  }
+}
+
+function find(target: string | string[] | undefined): Operation {
+  const name = typeof target === "string" && target.startsWith(targetPrefix) ? target.slice(targetPrefix.length) : "";
+  const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
+  if (operation) return operation;
+  throw new ServiceError("UnknownOperationException", `The operation '${String(target)}' is not implemented`);
+}
+
+/** Answers one request of the JSON 1.0 protocol. Never rejects. */
+export async function handle(request: IncomingMessage, response: ServerResponse, api: Api): Promise<void> {
+  try {
+    const fields = await body(request);
+    if (!isObject(fields)) throw new ServiceError("SerializationException", "The request's body must be a JSON object");
+    const operation = find(request.headers["x-amz-target"]);
+    reply(response, 200, await operation(new Input(fields), api));
+  } catch (error) {
+    const known = error instanceof ServiceError ? error : internal(error);
+    const { code, message, httpStatus } = known;
+    response.setHeader("x-amzn-ErrorType", code);
+    reply(response, httpStatus, { __type: `com.amazonaws.states#${code}`, message });
+  }
+}
+
+function internal(error: unknown): ServiceError {
+  console.error(
+    JSON.stringify({ level: "error", service: "states", error: String(error), stack: (error as Error).stack }),
+  );
+  return new ServiceError("InternalFailure", "The request processing has failed because of an unknown error", {
+    cause: error,
+  });
+}
+
+function reply(response: ServerResponse, status: number, result: object): void {
+  const text = JSON.stringify(result);
+  response.writeHead(status, {
+    "content-type": "application/x-amz-json-1.0",
+    "content-length": Buffer.byteLength(text),
+    "x-amzn-requestid": randomUUID(),
+  });
+  response.end(text);
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from "node:crypto";
+import { machineName, stateMachineArn } from "../arns";
+import { invalidDefinition } from "../asl/report";
+import { validateDefinition } from "../asl/validate";
+import { ServiceError } from "../errors";
+import { isObject, type JsonObject } from "../json";
+import type { MachineRecord } from "../store/records";
+import { checkedName, type Input, nextToken } from "./input";
+import type { Api, Operation } from "./operation";
+import { readTags } from "./tags";
+
+export async function findMachine({ store }: Pick<Api, "store">, arn: string): Promise<MachineRecord> {
+  const machine = await store.machine(machineName(arn));
+  if (machine) return machine;
+  throw new ServiceError("StateMachineDoesNotExist", `State Machine Does Not Exist: '${arn}'`);
+}
+
+function checkedDefinition(input: Input): string {
+  const definition = input.string("definition", { max: 1_048_576 });
+  const diagnostics = validateDefinition(definition);
+  if (diagnostics.length > 0) throw new ServiceError("InvalidDefinition", invalidDefinition(diagnostics));
+  return definition;
+}
+
+/** What the service would have to ignore, it refuses. */
+function refuseUnimplemented(input: Input): void {
+  const type = input.oneOf("type", ["STANDARD", "EXPRESS"]);
+  if (type === "EXPRESS") {
+    throw new ServiceError(
+      "StateMachineTypeNotSupported",
+      "EXPRESS state machines are not implemented by the embedded Step Functions",
+    );
+  }
+  const encryption = input.fields["encryptionConfiguration"];
+  if (isObject(encryption) && encryption["type"] !== "AWS_OWNED_KEY") {
+    throw new ServiceError(
+      "ValidationException",
+      "Customer managed keys are not implemented by the embedded Step Functions",
+    );
+  }
+  if (input.boolean("publish", false)) {
+    throw new ServiceError(
+      "ValidationException",
+      "Versions are not implemented by the embedded Step Functions: publish must be false",
+    );
+  }
+}
+
+const option = (input: Input, name: string): JsonObject | undefined => {
+  const value = input.fields[name];
+  return isObject(value) ? value : undefined;
+};
+const noLogging: JsonObject = { level: "OFF", includeExecutionData: false };
+const noTracing: JsonObject = { enabled: false };
+
+/** The parts that make two creations of a name the same: tags and role are not among them. */
+const sameCreation = (a: MachineRecord, b: MachineRecord): boolean =>
+  [a, b]
+    .map(({ definition, logging, tracing }) => JSON.stringify([definition, logging, tracing]))
+    .every((key, _, keys) => key === keys[0]);
+
+export const createStateMachine: Operation = async (input, api) => {
+  const name = checkedName(input.string("name"));
+  refuseUnimplemented(input);
+  const now = api.clock.now();
+  const machine: MachineRecord = {
+    name,
+    status: "ACTIVE",
+    definition: checkedDefinition(input),
+    roleArn: input.string("roleArn", { max: 256 }),
+    createdAt: now,
+    updatedAt: now,
+    logging: option(input, "loggingConfiguration") ?? noLogging,
+    tracing: option(input, "tracingConfiguration") ?? noTracing,
+    tags: readTags(input),
+  };
+  return api.exclusively(name, async () => {
+    const known = await api.store.machine(name);
+    if (known?.status === "DELETING") {
+      throw new ServiceError("StateMachineDeleting", `State Machine is being deleted: '${stateMachineArn(name)}'`);
+    }
+    if (known && !sameCreation(known, machine)) {
+      throw new ServiceError("StateMachineAlreadyExists", `State Machine Already Exists: '${stateMachineArn(name)}'`);
+    }
+    if (!known) await api.store.putMachine(machine);
+    return { stateMachineArn: stateMachineArn(name), creationDate: (known ?? machine).createdAt / 1000 };
+  });
+};
+
+export const updateStateMachine: Operation = async (input, api) => {
+  const arn = input.string("stateMachineArn", { max: 256 });
+  refuseUnimplemented(input);
+  const names = ["definition", "roleArn", "loggingConfiguration", "tracingConfiguration", "encryptionConfiguration"];
+  if (!names.some(input.has)) {
+    throw new ServiceError(
+      "MissingRequiredParameter",
+      "Either the definition, the role ARN, the LoggingConfiguration, or the TracingConfiguration must be specified",
+    );
+  }
+  const definition = input.has("definition") ? checkedDefinition(input) : undefined;
+  return api.exclusively(machineName(arn), async () => {
+    const known = await findMachine(api, arn);
+    if (known.status === "DELETING") {
+      throw new ServiceError("StateMachineDeleting", `State Machine is being deleted: '${arn}'`);
+    }
+    const updated: MachineRecord = {
+      ...known,
+      definition: definition ?? known.definition,
+      roleArn: input.optional("roleArn", { max: 256 }) ?? known.roleArn,
+      logging: option(input, "loggingConfiguration") ?? known.logging,
+      tracing: option(input, "tracingConfiguration") ?? known.tracing,
+      revisionId: randomUUID(),
+      updatedAt: api.clock.now(),
+    };
+    await api.store.putMachine(updated);
+    return { updateDate: updated.updatedAt / 1000, revisionId: updated.revisionId };
+  });
+};
+
+export const describeStateMachine: Operation = async (input, api) => {
+  const machine = await findMachine(api, input.string("stateMachineArn", { max: 256 }));
+  return {
+    stateMachineArn: stateMachineArn(machine.name),
+    name: machine.name,
+    status: machine.status,
+    definition: machine.definition,
+    roleArn: machine.roleArn,
+    type: "STANDARD",
+    creationDate: machine.createdAt / 1000,
+    loggingConfiguration: machine.logging,
+    tracingConfiguration: machine.tracing,
+    ...(machine.revisionId !== undefined && { revisionId: machine.revisionId }),
+  };
+};
+
+export const listStateMachines: Operation = async (input, api) => {
+  const limit = input.maxResults();
+  const found = await api.store.machines(input.cursor("machines"), limit + 1);
+  const page = found.slice(0, limit);
+  return {
+    stateMachines: page.map(({ name, createdAt }) => ({
+      stateMachineArn: stateMachineArn(name),
+      name,
+      type: "STANDARD",
+      creationDate: createdAt / 1000,
+    })),
+    ...nextToken("machines", found.length > limit ? page.at(-1)?.name : undefined),
+  };
+};
+
+export const deleteStateMachine: Operation = async (input, api) => {
+  const name = machineName(input.string("stateMachineArn", { max: 256 }));
+  await api.exclusively(name, async () => {
+    const known = await api.store.machine(name);
+    if (known) await api.store.putMachine({ ...known, status: "DELETING" });
+  });
+  await api.finishDeletion(name);
+  return {};
+};
+
+export const validateStateMachineDefinition: Operation = async (input) => {
+  const limit = input.maxResults();
+  const diagnostics = validateDefinition(input.string("definition", { min: 0, max: 1_048_576 }));
+  const result = diagnostics.length === 0 ? "OK" : "FAIL";
+  return { result, diagnostics: diagnostics.slice(0, limit), truncated: diagnostics.length > limit };
+};

@@ -1,0 +1,35 @@
+import { account, region } from "../service";
+import { ServiceError } from "./errors";
+
+const prefix = `arn:aws:states:${region}:${account}`;
+
+export const stateMachineArn = (name: string): string => `${prefix}:stateMachine:${name}`;
+export const executionArn = (machine: string, name: string): string => `${prefix}:execution:${machine}:${name}`;
+
+const parts = (arn: string): readonly string[] => {
+  if (!arn.startsWith("arn:")) throw new ServiceError("InvalidArn", `Invalid Arn: 'Invalid ARN prefix: ${arn}'`);
+  return arn.split(":");
+};
+
+/** The state machine's name in its ARN. Versions and aliases (a further part) are not implemented. */
+export function machineName(arn: string): string {
+  const [, , service, , , kind, name, ...rest] = parts(arn);
+  if (service !== "states" || kind !== "stateMachine" || !name) {
+    throw new ServiceError("InvalidArn", `Invalid Arn: 'Resource type not valid in this context: ${kind ?? arn}'`);
+  }
+  if (rest.length > 0) throw new ServiceError("StateMachineDoesNotExist", `State Machine Does Not Exist: '${arn}'`);
+  return name;
+}
+
+export interface ExecutionName {
+  readonly machine: string;
+  readonly name: string;
+}
+
+export function executionName(arn: string): ExecutionName {
+  const [, , service, , , kind, machine, name] = parts(arn);
+  if (service !== "states" || kind !== "execution" || !machine || !name) {
+    throw new ServiceError("InvalidArn", `Invalid Arn: 'Resource type not valid in this context: ${kind ?? arn}'`);
+  }
+  return { machine, name };
+}

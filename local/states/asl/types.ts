@@ -1,0 +1,93 @@
+import type { Json, JsonObject } from "../json";
+
+export type QueryLanguage = "JSONata" | "JSONPath";
+export type StateType = "Task" | "Pass" | "Choice" | "Wait" | "Parallel" | "Map" | "Succeed" | "Fail";
+
+/** States and where to start: a state machine, a branch of a Parallel, or a Map's processor. */
+export interface Container {
+  readonly StartAt: string;
+  readonly States: Readonly<Record<string, State>>;
+}
+
+export interface StateMachine extends Container {
+  readonly Comment?: string;
+  readonly Version?: string;
+  readonly QueryLanguage?: QueryLanguage;
+  readonly TimeoutSeconds?: number;
+}
+
+export interface Retrier {
+  readonly ErrorEquals: readonly string[];
+  readonly IntervalSeconds?: number;
+  readonly BackoffRate?: number;
+  readonly MaxAttempts?: number;
+  readonly MaxDelaySeconds?: number;
+  readonly JitterStrategy?: "FULL" | "NONE";
+}
+
+export interface Catcher {
+  readonly ErrorEquals: readonly string[];
+  readonly Next: string;
+  readonly Assign?: JsonObject;
+  readonly Output?: Json;
+  readonly ResultPath?: string | null;
+}
+
+/** A rule of a Choice state. In JSONata it has a `Condition`; in JSONPath a comparison, or rules joined by And, Or, Not. */
+export interface ChoiceRule {
+  readonly Next?: string;
+  readonly Assign?: JsonObject;
+  readonly Output?: Json;
+  readonly Condition?: string | boolean;
+  readonly Variable?: string;
+  readonly And?: readonly ChoiceRule[];
+  readonly Or?: readonly ChoiceRule[];
+  readonly Not?: ChoiceRule;
+  readonly [operator: string]: unknown;
+}
+
+/** Any state: validation has made sure that the fields fit its type and query language. */
+export interface State {
+  readonly Type: StateType;
+  readonly QueryLanguage?: QueryLanguage;
+  readonly Comment?: string;
+  readonly Next?: string;
+  readonly End?: boolean;
+  readonly Retry?: readonly Retrier[];
+  readonly Catch?: readonly Catcher[];
+  readonly Assign?: JsonObject;
+  /** JSONata */
+  readonly Arguments?: Json;
+  readonly Output?: Json;
+  readonly Items?: Json;
+  readonly ItemSelector?: Json;
+  /** JSONPath */
+  readonly InputPath?: string | null;
+  readonly OutputPath?: string | null;
+  readonly ResultPath?: string | null;
+  readonly Parameters?: Json;
+  readonly ResultSelector?: Json;
+  readonly ItemsPath?: string;
+  readonly SecondsPath?: string;
+  readonly TimestampPath?: string;
+  readonly TimeoutSecondsPath?: string;
+  readonly HeartbeatSecondsPath?: string;
+  readonly MaxConcurrencyPath?: string;
+  readonly ErrorPath?: string;
+  readonly CausePath?: string;
+  /** A type's own */
+  readonly Result?: Json;
+  readonly Resource?: string;
+  readonly TimeoutSeconds?: number | string;
+  readonly HeartbeatSeconds?: number | string;
+  readonly Seconds?: number | string;
+  readonly Timestamp?: string;
+  readonly Choices?: readonly ChoiceRule[];
+  readonly Default?: string;
+  readonly Branches?: readonly Container[];
+  readonly ItemProcessor?: Container;
+  readonly Iterator?: Container;
+  readonly MaxConcurrency?: number | string;
+  readonly Error?: string;
+  readonly Cause?: string;
+}

@@ -1,0 +1,41 @@
+import { StateError } from "../errors";
+import { byteLength, type Json, maxPayloadBytes } from "../json";
+import type { Fact, Failure } from "./record";
+import type { Thread } from "./thread";
+
+/** A fact to be recorded: of which thread, and after which event if not the thread's latest. */
+export interface Draft {
+  readonly thread: string;
+  readonly fact: Fact;
+  readonly previous?: number;
+}
+
+export const draft = (thread: Thread, fact: Fact): Draft => ({ thread: thread.id, fact });
+
+export function withinLimit(value: Json, who: string): void {
+  if (byteLength(value) <= maxPayloadBytes) return;
+  throw new StateError(
+    "States.DataLimitExceeded",
+    `The state/task '${who}' returned a result with a size exceeding the maximum number of bytes service limit.`,
+  );
+}
+
+/** The cause of a failed expression, with AWS's words for where it happened. */
+const located = (thread: Thread, { error, cause }: StateError): string =>
+  error === "States.DataLimitExceeded"
+    ? cause
+    : `An error occurred while executing the state '${thread.state}' (entered at the event id #${thread.enteredId}). ${cause}`;
+
+/** The record of a state that failed without leaving Step Functions. */
+export function failureDraft(thread: Thread, failed: StateError): Draft {
+  const { error, evaluation } = failed;
+  const cause = located(thread, failed);
+  if (!evaluation) return draft(thread, { type: "StateFailed", error, cause });
+  const { location } = evaluation;
+  return draft(thread, { type: "EvaluationFailed", state: thread.state, location, error, cause });
+}
+
+export const failureOf = (thread: Thread, failed: StateError): Failure => ({
+  error: failed.error,
+  cause: located(thread, failed),
+});

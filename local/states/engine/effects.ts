@@ -1,0 +1,83 @@
+import type { Clock } from "../clock";
+import type { Outcome } from "./tasks/invoke";
+import type { Phase, TaskPhase, Thread } from "./thread";
+
+/** What a blocked thread waits for: timers, and the invocation of its task. */
+export interface EffectHandlers {
+  readonly clock: Clock;
+  /** The thread may have something to do again. */
+  wake(thread: string): void;
+  invoke(phase: TaskPhase, signal: AbortSignal): Promise<Outcome>;
+  settled(thread: string, phase: TaskPhase, outcome: Outcome): void;
+}
+
+interface Armed {
+  readonly phase: Phase;
+  cancel(): void;
+  heartbeat?(): void;
+}
+
+/** Keeps for every blocked thread exactly the effects that its phase calls for. */
+export class Effects {
+  private readonly armed = new Map<string, Armed>();
+
+  constructor(private readonly handlers: EffectHandlers) {}
+
+  /** Cancels what belongs to phases that are over. */
+  sweep(threads: ReadonlyMap<string, Thread>): void {
+    for (const [id, { phase, cancel }] of this.armed) {
+      if (threads.get(id)?.phase === phase) continue;
+      cancel();
+      this.armed.delete(id);
+    }
+  }
+
+  arm(thread: Thread): void {
+    const { id, phase } = thread;
+    if (this.armed.get(id)?.phase === phase) return;
+    this.armed.get(id)?.cancel();
+    this.armed.delete(id);
+    if (phase.kind === "task") this.armed.set(id, this.armTask(id, phase));
+    if (phase.kind === "waiting" || phase.kind === "backoff") {
+      const cancel = this.handlers.clock.at(phase.until, () => this.handlers.wake(id));
+      this.armed.set(id, { phase, cancel });
+    }
+  }
+
+  /** Starts the thread's heartbeat interval anew. */
+  heartbeat(thread: string): void {
+    this.armed.get(thread)?.heartbeat?.();
+  }
+
+  cancelAll(): void {
+    for (const { cancel } of this.armed.values()) cancel();
+    this.armed.clear();
+  }
+
+  private armTask(id: string, phase: TaskPhase): Armed {
+    const { clock, wake } = this.handlers;
+    const { timeoutSeconds, heartbeatSeconds } = phase.task;
+    const invocation = new AbortController();
+    const stopTimeout =
+      timeoutSeconds === undefined ? undefined : clock.at(phase.scheduledAt + timeoutSeconds * 1000, () => wake(id));
+    let stopHeartbeat: (() => void) | undefined;
+    const heartbeat = (): void => {
+      stopHeartbeat?.();
+      if (heartbeatSeconds === undefined) return;
+      phase.heartbeatDue = clock.now() + heartbeatSeconds * 1000;
+      stopHeartbeat = clock.at(phase.heartbeatDue, () => wake(id));
+    };
+    heartbeat();
+    if (!phase.submitted) {
+      void this.handlers.invoke(phase, invocation.signal).then((outcome) => {
+        if (!invocation.signal.aborted) this.handlers.settled(id, phase, outcome);
+      });
+    }
+    const cancel = (): void => {
+      stopTimeout?.();
+      stopHeartbeat?.();
+      invocation.abort();
+    };
+    return { phase, cancel, heartbeat };
+  }
+}

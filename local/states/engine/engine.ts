@@ -1,0 +1,133 @@
+import { executionArn } from "../arns";
+import type { StateMachine } from "../asl/types";
+import type { Clock } from "../clock";
+import { ServiceError } from "../errors";
+import type { Json } from "../json";
+import type { ExecutionSummary, MachineRecord } from "../store/records";
+import type { Store } from "../store/store";
+import { Execution, type ExecutionServices } from "./execution";
+import { apply, emptyState } from "./fold";
+import { record } from "./log";
+import { Outbox } from "./outbox";
+import { statusEvent } from "./status-event";
+import type { Integrations } from "./tasks/invoke";
+import { rootThread } from "./thread";
+import { readToken } from "./token";
+
+type Id = Pick<ExecutionSummary, "machine" | "name">;
+const keyOf = ({ machine, name }: Id): string => `${machine}/${name}`;
+
+export interface StartRequest {
+  readonly name: string;
+  readonly input: string;
+  readonly traceHeader?: string;
+}
+
+/** The running executions, and the ways in to them. */
+export class Engine {
+  private readonly running = new Map<string, Execution>();
+  private readonly starting = new Map<string, Promise<unknown>>();
+  private readonly outbox: Outbox;
+  private readonly services: ExecutionServices;
+
+  constructor(
+    private readonly store: Store,
+    private readonly clock: Clock,
+    integrations: Integrations,
+  ) {
+    this.outbox = new Outbox(store, integrations.events, clock);
+    this.services = {
+      ...integrations,
+      store,
+      clock,
+      outbox: this.outbox,
+      closed: (execution) => this.running.delete(keyOf(execution.summary)),
+    };
+  }
+
+  /** Reads back what was running; the returned function sets it going. */
+  async recover(): Promise<() => Promise<void>> {
+    for (const summary of await this.store.running()) {
+      const state = emptyState(JSON.parse(summary.definition) as StateMachine);
+      for await (const entry of this.store.log(summary)) apply(state, entry);
+      this.running.set(keyOf(summary), new Execution(summary, state, this.services));
+    }
+    return async () => {
+      await this.outbox.restore();
+      for (const execution of this.running.values()) execution.resume();
+    };
+  }
+
+  /** Starts an execution, or finds the running one of the same name and input. On return it is on disk. */
+  start(machine: MachineRecord, request: StartRequest): Promise<ExecutionSummary> {
+    const key = keyOf({ machine: machine.name, name: request.name });
+    // Two starts of one name must not both find it free.
+    const turn = (this.starting.get(key) ?? Promise.resolve()).catch(() => undefined);
+    const started = turn.then(() => this.begin(machine, request));
+    this.starting.set(key, started);
+    return started.finally(() => this.starting.get(key) === started && this.starting.delete(key));
+  }
+
+  private async begin(machine: MachineRecord, { name, input, traceHeader }: StartRequest): Promise<ExecutionSummary> {
+    const known = await this.store.execution({ machine: machine.name, name });
+    if (known) {
+      if (known.status === "RUNNING" && known.input === input) return known;
+      throw new ServiceError(
+        "ExecutionAlreadyExists",
+        `Execution Already Exists: '${executionArn(machine.name, name)}'`,
+      );
+    }
+    const startedAt = this.clock.now();
+    const summary: ExecutionSummary = {
+      machine: machine.name,
+      name,
+      status: "RUNNING",
+      input,
+      startedAt,
+      definition: machine.definition,
+      roleArn: machine.roleArn,
+      machineUpdatedAt: machine.updatedAt,
+      ...(machine.revisionId !== undefined && { revisionId: machine.revisionId }),
+      ...(traceHeader !== undefined && { traceHeader }),
+    };
+    const state = emptyState(JSON.parse(machine.definition) as StateMachine);
+    const fact = { type: "ExecutionStarted", input: JSON.parse(input) as Json } as const;
+    const first = record(state, { thread: rootThread, fact }, startedAt);
+    const event = statusEvent(summary);
+    await this.store.begin(summary, [first], event);
+    this.outbox.deliver({ key: this.store.outboxKey(summary), event });
+    const execution = new Execution(summary, state, this.services);
+    this.running.set(keyOf(summary), execution);
+    execution.resume();
+    return summary;
+  }
+
+  find = (id: Id): Execution | undefined => this.running.get(keyOf(id));
+
+  /** The execution that a task token belongs to. */
+  async byToken(token: string): Promise<Execution> {
+    const parts = readToken(token);
+    const execution = this.find(parts);
+    if (execution) return execution;
+    if (await this.store.execution(parts)) {
+      throw new ServiceError("TaskTimedOut", "Task Timed Out: 'Provided task does not exist anymore'");
+    }
+    throw new ServiceError("TaskDoesNotExist", "Task Does Not Exist: 'Provided task does not exist'");
+  }
+
+  of(machine: string): readonly Execution[] {
+    return [...this.running.values()].filter(({ summary }) => summary.machine === machine);
+  }
+
+  /** Resolves once every execution waits for a timer, a token or nothing at all. */
+  async idle(): Promise<void> {
+    while ([...this.running.values()].some((execution) => !execution.idle)) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.outbox.close();
+    await Promise.all([...this.running.values()].map((execution) => execution.halt()));
+  }
+}

@@ -1,0 +1,260 @@
+import { executionArn, stateMachineArn } from "../arns";
+import type { Clock } from "../clock";
+import { ServiceError } from "../errors";
+import type { Json } from "../json";
+import type { ExecutionSummary } from "../store/records";
+import type { Store } from "../store/store";
+import type { View } from "./context";
+import type { Draft } from "./draft";
+import { Effects } from "./effects";
+import { closedSummary, isTerminal, record } from "./log";
+import type { Outbox } from "./outbox";
+import type { FailureDetails, LogRecord } from "./record";
+import { statusEvent } from "./status-event";
+import { step } from "./step";
+import { type Integrations, invoke, type Outcome } from "./tasks/invoke";
+import { type ExecutionState, rootThread, type TaskPhase, type Thread } from "./thread";
+import { makeToken } from "./token";
+
+export interface ExecutionServices extends Integrations {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly outbox: Outbox;
+  closed(execution: Execution): void;
+}
+
+/** Steps taken in one go, before the records are written and others get their turn. */
+const sliceSteps = 64;
+
+/**
+ * A running execution. Everything that happens to it (a step, a timer, a result, a token, a stop) goes through one queue. Records
+ * are applied at once and written before anything outside may notice them: before an invocation starts, a caller is answered, or
+ * an event is put.
+ */
+export class Execution implements View {
+  private queue: Promise<unknown> = Promise.resolve();
+  private readonly runnable = new Set<string>();
+  private readonly blocked = new Set<string>();
+  private unwritten: LogRecord[] = [];
+  private readonly effects: Effects;
+  private stopTimer: (() => void) | undefined;
+  private driving = false;
+  /** Jobs in the queue, and invocations on their way. */
+  private busy = 0;
+  private halted = false;
+
+  constructor(
+    public summary: ExecutionSummary,
+    readonly state: ExecutionState,
+    private readonly services: ExecutionServices,
+  ) {
+    const { clock } = services;
+    this.effects = new Effects({
+      clock,
+      wake: (thread) => this.wake(thread),
+      invoke: (phase, signal) => this.invoke(phase, signal),
+      settled: (thread, phase, outcome) => void this.enqueue(() => this.settle(thread, phase, outcome)),
+    });
+  }
+
+  get idle(): boolean {
+    return this.busy === 0 && !this.driving && (this.runnable.size === 0 || this.halted);
+  }
+
+  now = (): number => this.services.clock.now();
+  random = (): number => Math.random();
+  token = (thread: Thread): string => makeToken({ ...this.summary, thread: thread.id });
+
+  /** Goes on from where the log ends. */
+  resume(): void {
+    const { TimeoutSeconds: seconds } = this.state.machine;
+    if (seconds !== undefined) {
+      const due = this.state.startedAt + seconds * 1000;
+      this.stopTimer = this.services.clock.at(
+        due,
+        () => void this.enqueue(() => this.end({ type: "ExecutionTimedOut" })),
+      );
+    }
+    for (const id of this.state.threads.keys()) this.runnable.add(id);
+    this.drive();
+  }
+
+  /** Lets go of timers and invocations; the log stays as it is. */
+  async halt(): Promise<void> {
+    this.halted = true;
+    this.stopTimer?.();
+    this.effects.cancelAll();
+    await this.queue;
+  }
+
+  stop(details: FailureDetails): Promise<number> {
+    return this.enqueue(async () => {
+      await this.end({ type: "ExecutionAborted", ...details });
+      return this.summary.stoppedAt ?? this.now();
+    });
+  }
+
+  taskSucceeded(token: string, output: Json): Promise<void> {
+    return this.answer(token, (resource) => ({ type: "TaskSucceeded", resource, output }));
+  }
+
+  taskFailed(token: string, details: FailureDetails): Promise<void> {
+    return this.answer(token, (resource) => ({ type: "TaskFailed", resource, ...details }));
+  }
+
+  heartbeat(token: string): Promise<void> {
+    return this.enqueue(async () => this.effects.heartbeat(this.waiting(token).thread.id));
+  }
+
+  private answer(token: string, fact: (resource: string) => Draft["fact"]): Promise<void> {
+    return this.enqueue(async () => {
+      const { thread, phase } = this.waiting(token);
+      this.apply({ thread: thread.id, fact: fact(phase.task.resource) });
+      await this.write();
+      this.wake(thread.id);
+    });
+  }
+
+  /** The thread whose task waits for the token. A task that is over takes none. */
+  private waiting(token: string): { readonly thread: Thread; readonly phase: TaskPhase } {
+    for (const thread of this.state.threads.values()) {
+      const { phase } = thread;
+      if (phase.kind === "task" && phase.task.token === token) return { thread, phase };
+    }
+    throw new ServiceError("TaskTimedOut", "Task Timed Out: 'Provided task does not exist anymore'");
+  }
+
+  private invoke(phase: TaskPhase, signal: AbortSignal): Promise<Outcome> {
+    const { machine, name } = this.summary;
+    this.busy += 1;
+    const origin = [stateMachineArn(machine), executionArn(machine, name)];
+    return invoke(phase.task, this.services, origin, signal).finally(() => {
+      this.busy -= 1;
+    });
+  }
+
+  private async settle(id: string, phase: TaskPhase, outcome: Outcome): Promise<void> {
+    const thread = this.state.threads.get(id);
+    if (thread?.phase !== phase) return;
+    const { resource, token } = phase.task;
+    const draft = (fact: Draft["fact"]) => this.apply({ thread: id, fact });
+    if (!("output" in outcome)) draft({ type: "TaskFailed", resource, ...outcome });
+    else draft({ type: token === undefined ? "TaskSucceeded" : "TaskSubmitted", resource, output: outcome.output });
+    await this.write();
+    this.wake(id);
+  }
+
+  private async end(fact: Draft["fact"]): Promise<void> {
+    if (this.state.closed) return;
+    this.apply({ thread: rootThread, fact });
+    await this.write();
+  }
+
+  private wake(thread: string): void {
+    this.runnable.add(thread);
+    this.drive();
+  }
+
+  private drive(): void {
+    if (this.driving || this.halted) return;
+    this.driving = true;
+    void this.enqueue(() => this.slice())
+      // Others get their turn between two slices of a long flow.
+      .then(() => this.runnable.size > 0 && setImmediate(() => this.drive()))
+      .catch((error) => this.retryLater(error))
+      .finally(() => {
+        this.driving = false;
+      });
+  }
+
+  /** The disk refused: what is applied stays in memory, unseen by anyone, until it can be written. */
+  private retryLater(error: unknown): void {
+    console.error(
+      JSON.stringify({ level: "error", service: "states", execution: this.summary.name, error: String(error) }),
+    );
+    this.services.clock.at(this.now() + 1000, () => this.wake(rootThread));
+  }
+
+  private async slice(): Promise<void> {
+    for (let steps = 0; steps < sliceSteps && !this.state.closed; steps += 1) {
+      const [id] = this.runnable;
+      if (id === undefined) break;
+      const thread = this.state.threads.get(id);
+      const drafts = thread ? await step(this, thread).catch(broken) : [];
+      if (drafts.length === 0) {
+        this.runnable.delete(id);
+        this.blocked.add(id);
+      }
+      for (const draft of drafts) this.apply(draft);
+    }
+    await this.write();
+  }
+
+  private apply(draft: Draft): void {
+    if (this.state.closed) return;
+    const { threads } = this.state;
+    const parent = threads.get(draft.thread)?.parent;
+    const entry = record(this.state, draft, this.now());
+    this.unwritten.push(entry);
+    this.runnable.add(draft.thread);
+    // A thread that is gone has handed its output to its parent; new threads want to begin.
+    if (parent !== undefined && !threads.has(draft.thread)) this.runnable.add(parent);
+    for (const id of births(entry, threads.get(draft.thread))) this.runnable.add(id);
+  }
+
+  /** Writes what has been applied; then, and only then, lets the outside see it. */
+  private async write(): Promise<void> {
+    const log = this.unwritten;
+    this.unwritten = [];
+    const last = log.at(-1);
+    try {
+      if (last && isTerminal(last)) return await this.writeEnd(log, last);
+      if (log.length > 0) await this.services.store.append(this.summary, log);
+    } catch (error) {
+      this.unwritten = [...log, ...this.unwritten];
+      throw error;
+    }
+    if (this.halted) return;
+    this.effects.sweep(this.state.threads);
+    for (const id of this.blocked) {
+      const thread = this.state.threads.get(id);
+      if (thread) this.effects.arm(thread);
+    }
+    this.blocked.clear();
+  }
+
+  private async writeEnd(log: readonly LogRecord[], last: LogRecord): Promise<void> {
+    const { store, outbox } = this.services;
+    const ended = closedSummary(this.summary, last);
+    const event = statusEvent(ended);
+    await store.end(ended, log, event);
+    this.summary = ended;
+    this.stopTimer?.();
+    this.effects.cancelAll();
+    this.runnable.clear();
+    this.services.closed(this);
+    outbox.deliver({ key: store.outboxKey(ended), event });
+  }
+
+  private enqueue<T>(job: () => Promise<T>): Promise<T> {
+    this.busy += 1;
+    const done = this.queue.then(job).finally(() => {
+      this.busy -= 1;
+    });
+    this.queue = done.catch(() => undefined);
+    return done;
+  }
+}
+
+/** Threads that a record has brought into being. */
+function births(entry: LogRecord, thread: Thread | undefined): readonly string[] {
+  if (thread?.phase.kind !== "join") return [];
+  if (entry.type === "ParallelStarted") return [...thread.phase.running];
+  return entry.type === "MapIterationStarted" ? [`${thread.id}/${entry.seq}.${entry.index}`] : [];
+}
+
+/** A fault of the interpreter itself ends the execution, visibly, rather than leaving it stuck. */
+function broken(error: unknown): readonly Draft[] {
+  const cause = `Internal error: ${error instanceof Error ? error.message : String(error)}`;
+  return [{ thread: rootThread, fact: { type: "ExecutionFailed", error: "States.Runtime", cause } }];
+}

@@ -1,0 +1,97 @@
+import type { StateType } from "../asl/types";
+import type { Json, JsonObject } from "../json";
+
+/*
+ * The log of an execution: the truth about it. What is in memory is folded from it (`fold.ts`), and what AWS shows as the
+ * history is projected from it (`api/history-event.ts`). Every value that an expression gave is in the record that it led to:
+ * nothing recorded is ever evaluated again.
+ */
+
+export interface FailureDetails {
+  readonly error?: string;
+  readonly cause?: string;
+}
+
+/** A task as it was scheduled: enough to invoke it again after a restart. */
+export interface ScheduledTask {
+  readonly resource: string;
+  readonly parameters: Json;
+  readonly token?: string;
+  readonly timeoutSeconds?: number;
+  readonly heartbeatSeconds?: number;
+}
+
+/** What happened, before it has a place in the log. */
+export type Fact =
+  | { readonly type: "ExecutionStarted"; readonly input: Json }
+  | { readonly type: "StateEntered"; readonly state: StateType; readonly name: string; readonly input: Json }
+  | {
+      readonly type: "StateExited";
+      readonly state: StateType;
+      readonly name: string;
+      readonly output: Json;
+      readonly assigned?: JsonObject;
+      /** Absent where the branch ends here. */
+      readonly next?: string;
+    }
+  | { readonly type: "StateAborted"; readonly state: StateType }
+  | {
+      readonly type: "EvaluationFailed";
+      readonly state: string;
+      readonly location: string;
+      readonly error: string;
+      readonly cause: string;
+    }
+  | ({ readonly type: "TaskScheduled" } & ScheduledTask)
+  | { readonly type: "TaskStarted"; readonly resource: string }
+  | { readonly type: "TaskSubmitted"; readonly resource: string; readonly output: Json }
+  | { readonly type: "TaskSucceeded"; readonly resource: string; readonly output: Json }
+  | ({ readonly type: "TaskFailed"; readonly resource: string } & FailureDetails)
+  | { readonly type: "TaskTimedOut"; readonly resource: string; readonly heartbeat: boolean }
+  | { readonly type: "ParallelStarted"; readonly input: Json }
+  | { readonly type: "ParallelSucceeded" }
+  | { readonly type: "ParallelFailed" }
+  | { readonly type: "MapStarted"; readonly items: readonly Json[]; readonly concurrency: number }
+  | { readonly type: "MapIterationStarted"; readonly name: string; readonly index: number; readonly input: Json }
+  | { readonly type: "MapIterationSucceeded"; readonly name: string; readonly index: number }
+  | { readonly type: "MapIterationFailed"; readonly name: string; readonly index: number }
+  | { readonly type: "MapIterationAborted"; readonly name: string; readonly index: number }
+  | { readonly type: "MapSucceeded" }
+  | { readonly type: "MapFailed" }
+  | { readonly type: "ExecutionSucceeded"; readonly output: Json }
+  | ({ readonly type: "ExecutionFailed" } & FailureDetails)
+  | ({ readonly type: "ExecutionAborted" } & FailureDetails)
+  | { readonly type: "ExecutionTimedOut" }
+  | HiddenFact;
+
+/** Decisions that the service keeps but AWS's history does not show. They get no event id. */
+export type HiddenFact =
+  | { readonly type: "WaitArmed"; readonly until: number }
+  | { readonly type: "RetryScheduled"; readonly retrier: number; readonly until: number }
+  /** The state failed without an event of its own: a Fail state, a bad path, no matching choice. */
+  | ({ readonly type: "StateFailed" } & FailureDetails)
+  /** A branch or iteration failed for good: the rest is dropped, and its failure is now that of the Parallel or Map. */
+  | ({ readonly type: "BranchFailed"; readonly branch: string } & Failure);
+
+const hidden: ReadonlySet<Fact["type"]> = new Set(["WaitArmed", "RetryScheduled", "StateFailed", "BranchFailed"]);
+export const isHidden = (fact: Fact): boolean => hidden.has(fact.type);
+
+/** A failure on its way through Retry and Catch. */
+export interface Failure extends FailureDetails {
+  /** A missed heartbeat shows as States.Timeout, and `States.HeartbeatTimeout` matches it too. */
+  readonly heartbeat?: boolean;
+}
+
+export type LogRecord = Fact & {
+  /** Place in the log, from 1. */
+  readonly seq: number;
+  /** The history event's id, from 1; hidden records have none. */
+  readonly id?: number;
+  readonly previous: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly thread: string;
+};
+
+/** Longest history, the failure that ends it included. */
+export const maxEvents = 25_000;

@@ -1,0 +1,56 @@
+import type { Catcher, Retrier, State } from "../asl/types";
+import { runtimeError } from "../errors";
+import type { Failure } from "./record";
+
+/** Named failures that `States.TaskFailed` does not stand for. */
+const timeout = "States.Timeout";
+
+/** Whether an `ErrorEquals` list names the failure (https://states-language.net/spec.html#errors). */
+export function matches(names: readonly string[], failure: Failure): boolean {
+  const { error, heartbeat } = failure;
+  return names.some((name) => {
+    if (name === error) return true;
+    if (error === runtimeError) return false;
+    if (name === "States.ALL") return true;
+    if (name === "States.HeartbeatTimeout") return heartbeat === true;
+    return name === "States.TaskFailed" && error !== timeout;
+  });
+}
+
+/** Longest wait before a retry, where MaxDelaySeconds sets none. */
+const longestDelaySeconds = 31_622_400;
+
+/** Seconds to wait before the `attempt`-th retry, counted from 0; `random` is in [0, 1). */
+export function retryDelay(retrier: Retrier, attempt: number, random: number): number {
+  const { IntervalSeconds = 1, BackoffRate = 2, MaxDelaySeconds = longestDelaySeconds } = retrier;
+  const delay = Math.min(IntervalSeconds * BackoffRate ** attempt, MaxDelaySeconds);
+  return retrier.JitterStrategy === "FULL" ? delay * random : delay;
+}
+
+export interface RetryDecision {
+  readonly retrier: number;
+  readonly delaySeconds: number;
+}
+
+/** The first retrier that names the failure decides, even when it has no attempts left. */
+export function decideRetry(
+  state: State,
+  failure: Failure,
+  used: readonly (number | undefined)[],
+  random: number,
+): RetryDecision | undefined {
+  const index = state.Retry?.findIndex(({ ErrorEquals }) => matches(ErrorEquals, failure)) ?? -1;
+  const retrier = state.Retry?.[index];
+  const attempt = used[index] ?? 0;
+  if (!retrier || attempt >= (retrier.MaxAttempts ?? 3)) return undefined;
+  return { retrier: index, delaySeconds: retryDelay(retrier, attempt, random) };
+}
+
+export function findCatcher(
+  state: State,
+  failure: Failure,
+): { readonly catcher: Catcher; readonly index: number } | undefined {
+  const index = state.Catch?.findIndex(({ ErrorEquals }) => matches(ErrorEquals, failure)) ?? -1;
+  const catcher = state.Catch?.[index];
+  return catcher && { catcher, index };
+}

@@ -1,0 +1,44 @@
+import type { ChoiceRule, State } from "../../asl/types";
+import { StateError } from "../../errors";
+import type { Json } from "../../json";
+import { exitWithInput } from "../../query/dataflow";
+import { resolve } from "../../query/path";
+import type { Scope } from "../../query/scope";
+import { fillTemplate, unexpectedType } from "../../query/template";
+import { scopeOf, type View } from "../context";
+import type { Draft } from "../draft";
+import { stateOf, type Thread } from "../thread";
+import { ruleHolds } from "./comparison";
+import { exitDraft } from "./exit";
+
+async function holds(rule: ChoiceRule, index: number, scope: Scope, subject: Json): Promise<boolean> {
+  if (scope.language === "JSONPath") return ruleHolds(rule, scope, subject);
+  const field = `Choices[${index}]/Condition`;
+  const value = await fillTemplate(rule.Condition as Json, field, scope);
+  if (typeof value === "boolean") return value;
+  throw unexpectedType(scope.language, field, "boolean", value);
+}
+
+/** What `$` is in a JSONPath Choice's rules: the input behind InputPath. */
+function subjectOf(state: State, scope: Scope): Json {
+  const { InputPath: path } = state;
+  if (path === undefined || scope.language === "JSONata") return scope.input;
+  return path === null ? {} : resolve(path, "InputPath", scope);
+}
+
+/** The first rule that holds decides where to go; its own Output and Assign take the state's place. */
+export async function choose(view: View, thread: Thread): Promise<readonly Draft[]> {
+  const state = stateOf(thread);
+  const scope = scopeOf(view, thread);
+  const subject = subjectOf(state, scope);
+  for (const [index, rule] of (state.Choices ?? []).entries()) {
+    if (!(await holds(rule, index, scope, subject))) continue;
+    const { Assign: assign, Output: output } = rule;
+    const own = { ...state, Assign: assign, ...(output !== undefined && { Output: output }) };
+    return exitDraft(thread, await exitWithInput(own, scope), rule.Next);
+  }
+  if (state.Default === undefined) {
+    throw new StateError("States.NoChoiceMatched", "No rule of the Choice state matched, and it has no Default.");
+  }
+  return exitDraft(thread, await exitWithInput(state, scope), state.Default);
+}

@@ -1,0 +1,76 @@
+import { runtimeError, StateError } from "../../errors";
+import { isArray, isInteger, isObject, type Json } from "../../json";
+import { argumentsOf, mapInput } from "../../query/dataflow";
+import { resolve } from "../../query/path";
+import { fillPayload } from "../../query/payload-template";
+import type { Scope } from "../../query/scope";
+import { fillTemplate, unexpectedType } from "../../query/template";
+import { scopeOf, type View } from "../context";
+import { type Draft, draft, withinLimit } from "../draft";
+import { type JoinPhase, stateOf, type Thread } from "../thread";
+
+/** Most iterations of an inline Map at a time. */
+const maxConcurrency = 40;
+
+export async function startParallel(view: View, thread: Thread): Promise<readonly Draft[]> {
+  return [draft(thread, { type: "ParallelStarted", input: await argumentsOf(stateOf(thread), scopeOf(view, thread)) })];
+}
+
+async function itemsOf(thread: Thread, scope: Scope): Promise<readonly Json[]> {
+  const { Items, ItemsPath = "$" } = stateOf(thread);
+  if (scope.language === "JSONPath") {
+    const items = resolve(ItemsPath, "ItemsPath", scope, mapInput(stateOf(thread), scope));
+    if (isArray(items)) return items;
+    throw new StateError(runtimeError, `Reference path "${ItemsPath}" must point to array.`);
+  }
+  const items = Items === undefined ? scope.input : await fillTemplate(Items, "Items", scope);
+  if (isArray(items)) return items;
+  if (isObject(items)) return Object.entries(items).map(([Key, Value]) => ({ Key, Value }));
+  throw unexpectedType(scope.language, "Items", "array", items);
+}
+
+async function concurrencyOf(thread: Thread, scope: Scope): Promise<number> {
+  const { MaxConcurrency = 0, MaxConcurrencyPath: path } = stateOf(thread);
+  const value = path
+    ? resolve(path, "MaxConcurrencyPath", scope)
+    : await fillTemplate(MaxConcurrency, "MaxConcurrency", scope);
+  if (!isInteger(value) || value < 0)
+    throw unexpectedType(scope.language, "MaxConcurrency", "a non-negative integer", value);
+  return value === 0 ? maxConcurrency : Math.min(value, maxConcurrency);
+}
+
+export async function startMap(view: View, thread: Thread): Promise<readonly Draft[]> {
+  const scope = scopeOf(view, thread);
+  const items = await itemsOf(thread, scope);
+  return [draft(thread, { type: "MapStarted", items, concurrency: await concurrencyOf(thread, scope) })];
+}
+
+/** The input of an iteration: the item, or what ItemSelector (formerly Parameters) makes of it. */
+async function itemInput(view: View, thread: Thread, item: Json, index: number): Promise<Json> {
+  const { ItemSelector, Parameters } = stateOf(thread);
+  const template = ItemSelector ?? Parameters;
+  if (template === undefined) return item;
+  const outer = scopeOf(view, thread);
+  const scope = { ...outer, context: { ...outer.context, Map: { Item: { Index: index, Value: item } } } };
+  return scope.language === "JSONata"
+    ? fillTemplate(template, "ItemSelector", scope)
+    : fillPayload(template, "ItemSelector", scope, mapInput(stateOf(thread), scope));
+}
+
+/** What a Map does next while it waits: start an iteration if it may, or end when all have. */
+export async function proceedMap(view: View, thread: Thread, phase: JoinPhase): Promise<readonly Draft[]> {
+  if (phase.finished === phase.size) return ended(thread, phase, "MapSucceeded");
+  if (phase.started === phase.size || phase.running.size >= phase.concurrency) return [];
+  const index = phase.started;
+  const input = await itemInput(view, thread, phase.items?.[index] ?? null, index);
+  return [draft(thread, { type: "MapIterationStarted", name: thread.state, index, input })];
+}
+
+export function proceedParallel(thread: Thread, phase: JoinPhase): readonly Draft[] {
+  return phase.finished === phase.size ? ended(thread, phase, "ParallelSucceeded") : [];
+}
+
+function ended(thread: Thread, phase: JoinPhase, type: "MapSucceeded" | "ParallelSucceeded"): readonly Draft[] {
+  withinLimit(phase.outputs, thread.state);
+  return [draft(thread, { type })];
+}

@@ -1,0 +1,25 @@
+/** A JSON value, as Step Functions passes it between states. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** Payload limit between states, of task results and of an execution's input: 256 KiB of UTF-8. */
+export const maxPayloadBytes = 262_144;
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const isArray = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
+
+export const isInteger = (value: unknown): value is number => Number.isInteger(value);
+
+export const byteLength = (value: Json): number => Buffer.byteLength(JSON.stringify(value));
+
+export function equal(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (isArray(a) && isArray(b)) return a.length === b.length && a.every((item, i) => equal(item, b[i]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]));
+}

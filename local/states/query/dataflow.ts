@@ -1,0 +1,92 @@
+import type { Catcher, State } from "../asl/types";
+import type { Json, JsonObject } from "../json";
+import { insert, resolve } from "./path";
+import { fillPayload } from "./payload-template";
+import type { Scope } from "./scope";
+import { fillTemplate } from "./template";
+
+/*
+ * How data flow through a state.
+ * JSONata:  input → Arguments → (the work) → result → Output
+ * JSONPath: input → InputPath → Parameters → (the work) → ResultSelector → ResultPath (into the input) → OutputPath
+ */
+
+const applyPath = (path: string | null | undefined, field: string, scope: Scope, subject: Json): Json => {
+  if (path === undefined) return subject;
+  return path === null ? {} : resolve(path, field, scope, subject);
+};
+
+const filtered = (state: State, scope: Scope): Json => applyPath(state.InputPath, "InputPath", scope, scope.input);
+
+/** What the state's work is given: a task's parameters, a Parallel's or Map's input. */
+export async function argumentsOf(state: State, scope: Scope): Promise<Json> {
+  if (scope.language === "JSONata") {
+    return state.Arguments === undefined ? scope.input : fillTemplate(state.Arguments, "Arguments", scope);
+  }
+  const input = filtered(state, scope);
+  return state.Parameters === undefined ? input : fillPayload(state.Parameters, "Parameters", scope, input);
+}
+
+/** As `argumentsOf` for a Map, whose Parameters (the former ItemSelector) belong to each item. */
+export const mapInput = (state: State, scope: Scope): Json =>
+  scope.language === "JSONata" ? scope.input : filtered(state, scope);
+
+export interface Exit {
+  readonly output: Json;
+  readonly assigned?: JsonObject;
+}
+
+async function exit(output: Json, assign: Promise<Json> | Json | undefined): Promise<Exit> {
+  return assign === undefined ? { output } : { output, assigned: (await assign) as JsonObject };
+}
+
+/** The output and new variables of a state whose work gave `result`. */
+export async function exitWithResult(state: State, scope: Scope, result: Json): Promise<Exit> {
+  if (scope.language === "JSONata") {
+    const seen = { ...scope, result };
+    const output = state.Output === undefined ? result : await fillTemplate(state.Output, "Output", seen);
+    return exit(output, state.Assign && fillTemplate(state.Assign, "Assign", seen));
+  }
+  const selected =
+    state.ResultSelector === undefined ? result : fillPayload(state.ResultSelector, "ResultSelector", scope, result);
+  const assigned = state.Assign && fillPayload(state.Assign, "Assign", scope, selected);
+  return exit(afterResult(state, scope, selected), assigned);
+}
+
+function afterResult(state: State, scope: Scope, result: Json): Json {
+  const { ResultPath: path = "$" } = state;
+  const placed = path === null ? scope.input : insert(path, result, scope.input);
+  return applyPath(state.OutputPath, "OutputPath", scope, placed);
+}
+
+/** The output of a state that does no work of its own: Choice, Wait, Succeed. */
+export async function exitWithInput(state: State, scope: Scope): Promise<Exit> {
+  if (scope.language === "JSONata") {
+    const output = state.Output === undefined ? scope.input : await fillTemplate(state.Output, "Output", scope);
+    return exit(output, state.Assign && fillTemplate(state.Assign, "Assign", scope));
+  }
+  const input = filtered(state, scope);
+  const assigned = state.Assign && fillPayload(state.Assign, "Assign", scope, input);
+  return exit(applyPath(state.OutputPath, "OutputPath", scope, input), assigned);
+}
+
+/** A Pass state: in JSONata it has Output only; in JSONPath its Result or Parameters act as the work's result. */
+export async function exitPass(state: State, scope: Scope): Promise<Exit> {
+  if (scope.language === "JSONata") return exitWithInput(state, scope);
+  const result = state.Result ?? (await argumentsOf(state, scope));
+  const assigned = state.Assign && fillPayload(state.Assign, "Assign", scope, result);
+  return exit(afterResult(state, scope, result), assigned);
+}
+
+/** The output and new variables of a state whose failure a catcher has caught. `index` is the catcher's place. */
+export async function exitCaught(catcher: Catcher, index: number, scope: Scope, error: JsonObject): Promise<Exit> {
+  const field = `Catch[${index}]`;
+  if (scope.language === "JSONata") {
+    const seen = { ...scope, errorOutput: error };
+    const output = catcher.Output === undefined ? error : await fillTemplate(catcher.Output, `${field}/Output`, seen);
+    return exit(output, catcher.Assign && fillTemplate(catcher.Assign, `${field}/Assign`, seen));
+  }
+  const { ResultPath: path = "$" } = catcher;
+  const output = path === null ? scope.input : insert(path, error, scope.input);
+  return exit(output, catcher.Assign && fillPayload(catcher.Assign, `${field}/Assign`, scope, error));
+}

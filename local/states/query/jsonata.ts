@@ -1,0 +1,108 @@
+import { createContext, Script } from "node:vm";
+import jsonata from "jsonata";
+import type { Json } from "../json";
+import { jsonataFunctions } from "./jsonata-functions";
+
+/** Own computing time, in milliseconds, that one expression may take. */
+const budgetMs = 2000;
+/** After so many milliseconds an evaluation lets the event loop run. */
+const sliceMs = 10;
+const maxDepth = 500;
+const maxSequence = 500_000;
+
+/** What an expression sees as `$name`. */
+export type Bindings = Readonly<Record<string, unknown>>;
+
+interface Meter {
+  spent: number;
+  since: number;
+  calls: number;
+}
+
+const entryHook = Symbol.for("jsonata.__evaluate_entry") as unknown as string;
+const meters = new WeakMap<object, Meter>();
+
+/** JSONata evaluates in microtasks only: without this, a long expression would starve timers and sockets. */
+function meter(_node: unknown, _input: unknown, environment: { readonly base: object }): Promise<void> | undefined {
+  const now = performance.now();
+  const use = meters.get(environment.base) ?? { spent: 0, since: now, calls: 0 };
+  meters.set(environment.base, use);
+  use.calls += 1;
+  if (use.calls % 32 !== 0 || now - use.since < sliceMs) return undefined;
+  use.spent += now - use.since;
+  if (use.spent > budgetMs) throw new Error(`The evaluation took longer than ${budgetMs} milliseconds`);
+  return new Promise((resolve) =>
+    setImmediate(() => {
+      use.since = performance.now();
+      resolve();
+    }),
+  );
+}
+
+/** A regular expression that backtracks without end is cut off: V8 can interrupt one only inside a `vm` script. */
+const sandbox = createContext(Object.create(null) as Record<string, unknown>);
+const exec = new Script("pattern.exec(text)");
+
+class BoundedRegExp extends RegExp {
+  override exec(text: string): RegExpExecArray | null {
+    sandbox["pattern"] = { exec: (subject: string) => super.exec(subject) };
+    sandbox["text"] = text;
+    return exec.runInContext(sandbox, { timeout: budgetMs }) as RegExpExecArray | null;
+  }
+}
+
+const cache = new Map<string, jsonata.Expression>();
+const cacheSize = 2000;
+
+/** Throws JSONata's syntax error. */
+export function compile(expression: string): jsonata.Expression {
+  const known = cache.get(expression);
+  if (known) return known;
+  const compiled = jsonata(expression, {
+    RegexEngine: BoundedRegExp as unknown as RegExpConstructor,
+    stack: maxDepth,
+    sequence: maxSequence,
+  });
+  compiled.assign(entryHook, meter);
+  compiled.assign("eval", undefined);
+  for (const [name, implementation] of Object.entries(jsonataFunctions)) {
+    compiled.registerFunction(name, (...args: unknown[]) => implementation(...args));
+  }
+  if (cache.size >= cacheSize) cache.delete(cache.keys().next().value as string);
+  cache.set(expression, compiled);
+  return compiled;
+}
+
+/** JSONata's own date formatting, on the service's clock. */
+const clockFunctions = (now: number): Bindings => ({
+  millis: () => now,
+  now: (picture?: string, timezone?: string) =>
+    picture === undefined
+      ? new Date(now).toISOString()
+      : jsonata("$fromMillis($at, $picture, $timezone)").evaluate(undefined, { at: now, picture, timezone }),
+});
+
+/** The message of whatever JSONata threw: `code: message` for its own errors. */
+export function jsonataMessage(error: unknown): string {
+  const { code, message } = error as { readonly code?: string; readonly message?: string };
+  return code && code !== "ERR_SCRIPT_EXECUTION_TIMEOUT" ? `${code}: ${message}` : (message ?? String(error));
+}
+
+/**
+ * The expression's value as plain JSON; undefined where it has none. `$now()` and `$millis()` tell the time `now`.
+ * Throws what JSONata throws, and for an expression that gives a function.
+ */
+export async function evaluate(expression: string, bindings: Bindings, now: number): Promise<Json | undefined> {
+  const value: unknown = await compile(expression).evaluate(undefined, { ...clockFunctions(now), ...bindings });
+  if (value === undefined) return undefined;
+  // Sequences carry flags of JSONata's own, and may share structure with the bindings.
+  return JSON.parse(JSON.stringify(value, refuseFunctions)) as Json;
+}
+
+function refuseFunctions(_key: string, value: unknown): unknown {
+  const flags = value as { readonly _jsonata_lambda?: boolean; readonly _jsonata_function?: boolean } | null;
+  if (typeof value === "function" || flags?._jsonata_lambda || flags?._jsonata_function) {
+    throw new Error("The expression gave a function, which is no JSON value");
+  }
+  return value;
+}

@@ -1,0 +1,36 @@
+import type { JsonObject } from "../json";
+
+export type ExecutionStatus = "RUNNING" | "SUCCEEDED" | "FAILED" | "TIMED_OUT" | "ABORTED";
+
+export interface MachineRecord {
+  readonly name: string;
+  readonly status: "ACTIVE" | "DELETING";
+  readonly definition: string;
+  readonly roleArn: string;
+  /** Absent until the first update, as on AWS. */
+  readonly revisionId?: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly logging: JsonObject;
+  readonly tracing: JsonObject;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+export interface ExecutionSummary {
+  readonly machine: string;
+  readonly name: string;
+  readonly status: ExecutionStatus;
+  /** The text that the caller sent. */
+  readonly input: string;
+  readonly startedAt: number;
+  readonly stoppedAt?: number;
+  readonly output?: string;
+  readonly error?: string;
+  readonly cause?: string;
+  readonly traceHeader?: string;
+  /** The machine as it was when the execution started; it keeps it to its end. */
+  readonly definition: string;
+  readonly roleArn: string;
+  readonly revisionId?: string;
+  readonly machineUpdatedAt: number;
+}

@@ -1,0 +1,137 @@
+import { mkdir } from "node:fs/promises";
+import { ClassicLevel } from "classic-level";
+import type { EmittedEvent } from "../../service";
+import type { LogRecord } from "../engine/record";
+import type { ExecutionSummary, MachineRecord } from "./records";
+
+/*
+ * Keys, with `/` between parts (no name may hold one):
+ *   m/machine                     state machine
+ *   x/machine/execution           execution's summary
+ *   s/machine/start time/execution   executions by start time
+ *   l/machine/execution/seq       log
+ *   r/machine/execution           execution that is running
+ *   o/machine/execution/status    status event that may not have been delivered
+ * LevelDB hands each batch to the operating system before it resolves: it survives `kill -9` whole, or not at all.
+ */
+
+type Stored = MachineRecord | ExecutionSummary | LogRecord | EmittedEvent | "";
+type Write =
+  | { readonly type: "put"; readonly key: string; readonly value: Stored }
+  | { readonly type: "del"; readonly key: string };
+
+const digits = (value: number, width: number): string => String(value).padStart(width, "0");
+const execution = ({ machine, name }: Pick<ExecutionSummary, "machine" | "name">): string => `${machine}/${name}`;
+const startKey = (summary: ExecutionSummary): string =>
+  `s/${summary.machine}/${digits(summary.startedAt, 15)}/${summary.name}`;
+/** Everything that begins with `prefix`. */
+const under = (prefix: string) => ({ gte: prefix, lt: `${prefix}\uffff` });
+
+export interface OutboxEntry {
+  readonly key: string;
+  readonly event: EmittedEvent;
+}
+
+export class Store {
+  private constructor(private readonly db: ClassicLevel<string, Stored>) {}
+
+  static async open(directory: string): Promise<Store> {
+    await mkdir(directory, { recursive: true });
+    const db = new ClassicLevel<string, Stored>(directory, { valueEncoding: "json" });
+    await db.open();
+    return new Store(db);
+  }
+
+  close = (): Promise<void> => this.db.close();
+
+  machine = (name: string): Promise<MachineRecord | undefined> => this.get<MachineRecord>(`m/${name}`);
+  putMachine = (machine: MachineRecord): Promise<void> => this.db.put(`m/${machine.name}`, machine);
+
+  /** State machines by name, after `name`. */
+  async machines(after: string | undefined, limit: number): Promise<readonly MachineRecord[]> {
+    const range = after === undefined ? under("m/") : { ...under("m/"), gt: `m/${after}`, gte: undefined };
+    return (await this.db.values({ ...clean(range), limit }).all()) as readonly MachineRecord[];
+  }
+
+  execution = (id: Pick<ExecutionSummary, "machine" | "name">): Promise<ExecutionSummary | undefined> =>
+    this.get<ExecutionSummary>(`x/${execution(id)}`);
+
+  /** Executions of a machine, newest first, each with the cursor from which the listing goes on. */
+  async *executions(
+    machine: string,
+    before?: string,
+  ): AsyncGenerator<{ readonly cursor: string; readonly summary: ExecutionSummary }> {
+    const prefix = `s/${machine}/`;
+    const range = { ...under(prefix), ...(before !== undefined && { lt: `${prefix}${before}` }), reverse: true };
+    for await (const key of this.db.keys(range)) {
+      const cursor = key.slice(prefix.length);
+      const summary = await this.execution({ machine, name: cursor.slice(cursor.indexOf("/") + 1) });
+      if (summary) yield { cursor, summary };
+    }
+  }
+
+  async running(): Promise<readonly ExecutionSummary[]> {
+    const keys = await this.db.keys(under("r/")).all();
+    const found = await this.db.getMany(keys.map((key) => `x/${key.slice(2)}`));
+    return found.filter((value) => value !== undefined) as readonly ExecutionSummary[];
+  }
+
+  async *log(
+    id: Pick<ExecutionSummary, "machine" | "name">,
+    options: { readonly after?: number; readonly before?: number; readonly reverse?: boolean } = {},
+  ): AsyncGenerator<LogRecord> {
+    const prefix = `l/${execution(id)}/`;
+    const { after = 0, before = 99_999_999, reverse = false } = options;
+    const range = { gt: prefix + digits(after, 8), lt: prefix + digits(before, 8), reverse };
+    for await (const value of this.db.values(range)) yield value as LogRecord;
+  }
+
+  /** The start of an execution, whole or not at all. */
+  begin(summary: ExecutionSummary, log: readonly LogRecord[], event: EmittedEvent): Promise<void> {
+    return this.write([
+      { type: "put", key: `x/${execution(summary)}`, value: summary },
+      { type: "put", key: startKey(summary), value: "" },
+      { type: "put", key: `r/${execution(summary)}`, value: "" },
+      { type: "put", key: this.outboxKey(summary), value: event },
+      ...entries(summary, log),
+    ]);
+  }
+
+  append = (id: ExecutionSummary, log: readonly LogRecord[]): Promise<void> => this.write(entries(id, log));
+
+  /** The end of an execution, with its last records. */
+  end(summary: ExecutionSummary, log: readonly LogRecord[], event: EmittedEvent): Promise<void> {
+    return this.write([
+      ...entries(summary, log),
+      { type: "put", key: `x/${execution(summary)}`, value: summary },
+      { type: "del", key: `r/${execution(summary)}` },
+      { type: "put", key: this.outboxKey(summary), value: event },
+    ]);
+  }
+
+  outboxKey = (summary: ExecutionSummary): string => `o/${execution(summary)}/${summary.status}`;
+
+  async outbox(): Promise<readonly OutboxEntry[]> {
+    const rows = await this.db.iterator(under("o/")).all();
+    return rows.map(([key, value]) => ({ key, event: value as EmittedEvent }));
+  }
+  delivered = (key: string): Promise<void> => this.db.del(key);
+
+  /** Forgets a machine and all its executions. */
+  async removeMachine(name: string): Promise<void> {
+    for (const kind of ["l", "s", "x", "r"]) await this.db.clear(under(`${kind}/${name}/`));
+    await this.db.del(`m/${name}`);
+  }
+
+  private async get<T extends Stored>(key: string): Promise<T | undefined> {
+    return (await this.db.get(key)) as T | undefined;
+  }
+  private write = (writes: readonly Write[]): Promise<void> => this.db.batch([...writes]);
+}
+
+const entries = (id: Pick<ExecutionSummary, "machine" | "name">, log: readonly LogRecord[]): readonly Write[] =>
+  log.map((value) => ({ type: "put", key: `l/${execution(id)}/${digits(value.seq, 8)}`, value }));
+
+function clean<T extends object>(range: T): T {
+  return Object.fromEntries(Object.entries(range).filter(([, value]) => value !== undefined)) as T;
+}

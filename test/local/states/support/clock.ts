@@ -1,0 +1,33 @@
+import type { Clock } from "../../../../local/states/clock";
+
+interface Timer {
+  readonly due: number;
+  readonly callback: () => void;
+}
+
+/** A clock that stands still until it is turned. */
+export class FakeClock implements Clock {
+  private timers: Timer[] = [];
+
+  constructor(private time = Date.UTC(2030, 0, 1)) {}
+
+  now = (): number => this.time;
+
+  at(due: number, callback: () => void): () => void {
+    const timer = { due, callback };
+    this.timers.push(timer);
+    return () => {
+      this.timers = this.timers.filter((each) => each !== timer);
+    };
+  }
+
+  /** Turns to the next timer within the time left, or else by all of it. True if a timer went off. */
+  turn(until: number): boolean {
+    const next = this.timers.filter(({ due }) => due <= until).sort((a, b) => a.due - b.due)[0];
+    this.time = Math.max(this.time, next ? next.due : until);
+    if (!next) return false;
+    this.timers = this.timers.filter((each) => each !== next);
+    next.callback();
+    return true;
+  }
+}

@@ -1,0 +1,183 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  CreateStateMachineCommand,
+  DescribeExecutionCommand,
+  type DescribeExecutionOutput,
+  GetExecutionHistoryCommand,
+  type HistoryEvent,
+  SFNClient,
+  StartExecutionCommand,
+} from "@aws-sdk/client-sfn";
+import type { EmittedEvent, FunctionInvoker, FunctionResult } from "../../../../local/service";
+import { createStepFunctions, type StepFunctions } from "../../../../local/states";
+import { FakeClock } from "./clock";
+
+export type Handler = (payload: never, signal?: AbortSignal) => unknown;
+export type Handlers = Readonly<Record<string, Handler>>;
+
+/** What a handler gives in order to fail as a Lambda function does. */
+export class FunctionFailure {
+  constructor(readonly payload: unknown) {}
+}
+
+export function invoker(handlers: Handlers, async: unknown[] = []): FunctionInvoker {
+  return {
+    async invoke(name, payload, signal): Promise<FunctionResult> {
+      const handler = handlers[name];
+      if (!handler)
+        throw Object.assign(new Error(`Function not found: ${name}`), { name: "ResourceNotFoundException" });
+      const result = await handler(payload as never, signal);
+      return result instanceof FunctionFailure
+        ? { payload: result.payload, functionError: "Unhandled" }
+        : { payload: result };
+    },
+    async invokeAsync(name, payload) {
+      async.push({ name, payload });
+    },
+  };
+}
+
+export interface Harness {
+  readonly client: SFNClient;
+  readonly service: StepFunctions;
+  readonly clock: FakeClock;
+  readonly directory: string;
+  readonly endpoint: string;
+  readonly events: EmittedEvent[];
+  readonly invokedAsync: unknown[];
+  /** Makes a machine of the definition and starts it; returns the execution's ARN. */
+  start(definition: object, input?: unknown, name?: string): Promise<string>;
+  /** Lets everything settle, then turns the clock by so many milliseconds, stopping at every timer. */
+  advance(ms: number): Promise<void>;
+  settle(): Promise<void>;
+  describe(arn: string): Promise<DescribeExecutionOutput>;
+  history(arn: string): Promise<HistoryEvent[]>;
+  /** Runs to the end, turning the clock as needed. */
+  run(definition: object, input?: unknown): Promise<DescribeExecutionOutput>;
+  /** Closes the service and opens another one upon the same directory. */
+  restart(handlers?: Handlers): Promise<Harness>;
+  close(): Promise<void>;
+}
+
+let machines = 0;
+
+export async function open(
+  handlers: Handlers = {},
+  options: { directory?: string; clock?: FakeClock } = {},
+): Promise<Harness> {
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), "states-"));
+  const clock = options.clock ?? new FakeClock();
+  const events: EmittedEvent[] = [];
+  const invokedAsync: unknown[] = [];
+  const service = await createStepFunctions({
+    dataDirectory: directory,
+    functions: invoker(handlers, invokedAsync),
+    events: { put: (event) => events.push(event) },
+    clock,
+  });
+  const server = createServer((request, response) => void service.handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = new SFNClient({
+    endpoint,
+    region: "us-east-1",
+    credentials: { accessKeyId: "test", secretAccessKey: "test" },
+    maxAttempts: 1,
+  });
+
+  async function shut(): Promise<void> {
+    client.destroy();
+    await service.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  const harness: Harness = {
+    ...{ client, service, clock, directory, endpoint, events, invokedAsync },
+    async start(definition, input = {}, name) {
+      machines += 1;
+      const { stateMachineArn } = await client.send(
+        new CreateStateMachineCommand({
+          name: `machine-${machines}`,
+          definition: JSON.stringify(definition),
+          roleArn: "arn:aws:iam::000000000000:role/states",
+        }),
+      );
+      const started = await client.send(
+        new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }),
+      );
+      return started.executionArn as string;
+    },
+    async settle() {
+      for (let quiet = 0; quiet < 3; quiet += 1) {
+        await service.idle();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+    async advance(ms) {
+      const until = clock.now() + ms;
+      do await harness.settle();
+      while (clock.turn(until));
+      await harness.settle();
+    },
+    describe: (executionArn) => client.send(new DescribeExecutionCommand({ executionArn })),
+    async history(executionArn) {
+      const { events: found = [] } = await client.send(
+        new GetExecutionHistoryCommand({ executionArn, maxResults: 1000 }),
+      );
+      return found;
+    },
+    async run(definition, input) {
+      const arn = await harness.start(definition, input);
+      await harness.advance(400 * 24 * 3600 * 1000);
+      return harness.describe(arn);
+    },
+    async restart(next = handlers) {
+      await shut();
+      return open(next, { directory, clock });
+    },
+    async close() {
+      await shut();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+  return harness;
+}
+
+export const jsonata = (states: object, more: object = {}): object => ({
+  QueryLanguage: "JSONata",
+  StartAt: Object.keys(states)[0],
+  States: states,
+  ...more,
+});
+
+export const jsonPath = (states: object, more: object = {}): object => ({
+  StartAt: Object.keys(states)[0],
+  States: states,
+  ...more,
+});
+
+/** A Task state that invokes `name`. */
+export const lambda = (name: string, more: object = {}): object => ({
+  Type: "Task",
+  Resource: "arn:aws:states:::lambda:invoke",
+  Arguments: { FunctionName: name, Payload: "{% $states.input %}" },
+  Output: "{% $states.result.Payload %}",
+  End: true,
+  ...more,
+});
+
+export const waitForToken = (name: string, more: object = {}): object => ({
+  Type: "Task",
+  Resource: "arn:aws:states:::lambda:invoke.waitForTaskToken",
+  Arguments: { FunctionName: name, Payload: { token: "{% $states.context.Task.Token %}" } },
+  End: true,
+  ...more,
+});
+
+export const output = ({ output: text }: DescribeExecutionOutput): unknown =>
+  text === undefined ? undefined : JSON.parse(text);
