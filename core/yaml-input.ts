@@ -13,7 +13,7 @@ export function parseYamlInput<Schema extends z.ZodType>(
   what: string,
   text: string,
   schema: Schema,
-): { readonly value: z.output<Schema>; readonly lineOf: (path: readonly PropertyKey[]) => number | undefined } {
+): { readonly value: z.output<Schema>; readonly lineOf: (path: readonly PropertyKey[]) => number } {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   if (document.errors.length > 0) {
@@ -22,7 +22,7 @@ export function parseYamlInput<Schema extends z.ZodType>(
       document.errors.map(({ message, pos }) => ({ path: "", rule: message, line: lines.linePos(pos[0]).line })),
     );
   }
-  const lineOf = (path: readonly PropertyKey[]): number | undefined => lineIn(document, lines, path);
+  const lineOf = (path: readonly PropertyKey[]): number => lineIn(document, lines, path);
   const parsed = schema.safeParse(document.toJS(), { reportInput: true });
   if (parsed.success) return { value: parsed.data, lineOf };
   const paths = new Map(
@@ -32,10 +32,9 @@ export function parseYamlInput<Schema extends z.ZodType>(
       ),
     ),
   );
-  const problems = problemsOf(parsed.error).map((problem): Problem => {
-    const line = lineOf(paths.get(problem.path) ?? []);
-    return line === undefined ? problem : { ...problem, line };
-  });
+  const problems = problemsOf(parsed.error).map(
+    (problem): Problem => ({ ...problem, line: lineOf(paths.get(problem.path) ?? []) }),
+  );
   throw new InvalidInputError(
     `${what} has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}`,
     [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
@@ -43,12 +42,12 @@ export function parseYamlInput<Schema extends z.ZodType>(
 }
 
 /** Line of the key at `path`; where it is missing, that of the nearest thing around it. */
-function lineIn(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | undefined {
+function lineIn(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
   for (let depth = path.length; depth >= 0; depth -= 1) {
     const start = startOf(document, path.slice(0, depth));
     if (start !== undefined) return lines.linePos(start).line;
   }
-  return undefined;
+  return 1;
 }
 
 function startOf(document: Document, path: readonly PropertyKey[]): number | undefined {

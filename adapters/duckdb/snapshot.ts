@@ -120,13 +120,13 @@ async function classCounts(
   { name, type }: ColumnSchema,
 ): Promise<{ readonly counts: readonly number[]; readonly indexOf: ReadonlyMap<string | number | null, number> }> {
   const found = await session.rows(
-    `SELECT ${quoteName(name)} AS value, count(*) AS n FROM canonical GROUP BY 1 ORDER BY 1 NULLS LAST`,
+    `SELECT ${quoteName(name)} AS "value#", count(*) AS "rows#" FROM canonical GROUP BY 1 ORDER BY 1 NULLS LAST`,
   );
   const keyOf = (value: unknown): string | number | null =>
     value === null ? null : type === "string" ? String(value) : Number(value);
   return {
-    counts: found.map(({ n }) => Number(n)),
-    indexOf: new Map(found.map(({ value }, index) => [keyOf(value), index])),
+    counts: found.map((row) => Number(row["rows#"])),
+    indexOf: new Map(found.map((row, index) => [keyOf(row["value#"]), index])),
   };
 }
 

@@ -5,6 +5,7 @@ import { castTo, mayMismatch } from "./cast";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 
 const examplesShown = 3;
+// Our own columns end in #, which no column of a schema can.
 
 /** Rows of `table` that break a rule of their column, all rules and columns at once; one pass, and one more where there are any. */
 export async function findViolations(
@@ -18,17 +19,17 @@ export async function findViolations(
       .filter(({ kind }) => kind !== "type" || mayMismatch(column, types.get(column.name)!))
       .map((rule) => ({ rule, broken: predicate(rule, types.get(column.name)!) })),
   );
-  const counts = checks.map(({ broken }, index) => `, count_if(${broken}) AS c${index}`).join("");
-  const [found] = await session.rows(`SELECT count(*) AS n${counts} FROM ${table}`);
+  const counts = checks.map(({ broken }, index) => `, count_if(${broken}) AS "${index}#"`).join("");
+  const [found] = await session.rows(`SELECT count(*) AS "rows#"${counts} FROM ${table}`);
   const violations: RowViolation[] = [];
   for (const [index, { rule, broken }] of checks.entries()) {
-    const count = Number(found![`c${index}`]);
+    const count = Number(found![`${index}#`]);
     if (count > 0) {
       const examples = await findExamples(session, table, rule.column.name, broken);
       violations.push({ column: rule.column.name, rule: rule.text, count, examples });
     }
   }
-  return { rowCount: Number(found!["n"]), violations };
+  return { rowCount: Number(found!["rows#"]), violations };
 }
 
 async function findExamples(
@@ -39,10 +40,10 @@ async function findExamples(
 ): Promise<RowViolation["examples"]> {
   const name = quoteName(column);
   const rows = await session.rows(
-    `SELECT n, left(CAST(${name} AS VARCHAR), 80) AS value
-     FROM (SELECT row_number() OVER () AS n, ${name} FROM ${table}) WHERE ${broken} LIMIT ${examplesShown}`,
+    `SELECT "row#", left(CAST(${name} AS VARCHAR), 80) AS "value#"
+     FROM (SELECT row_number() OVER () AS "row#", ${name} FROM ${table}) WHERE ${broken} LIMIT ${examplesShown}`,
   );
-  return rows.map(({ n, value }) => ({ row: Number(n), value }));
+  return rows.map((found) => ({ row: Number(found["row#"]), value: found["value#"] }));
 }
 
 /** SQL that is true for a row that breaks the rule; not true for one that another rule is about. */

@@ -1,0 +1,239 @@
+import { createHash } from "node:crypto";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { readColumns } from "../../../adapters/duckdb/row-reader";
+import { type DuckDbSession, openDuckDb } from "../../../adapters/duckdb/session";
+import { createSnapshot } from "../../../adapters/duckdb/snapshot";
+import { EmptyDatasetError, InvalidRowsError } from "../../../core/datasets/errors";
+import { type DatasetSchema, parseDatasetSchema } from "../../../core/datasets/schema";
+import { decodeSplitIndex } from "../../../core/datasets/split-index";
+import { InvalidInputError } from "../../../core/errors";
+
+const schema = parseDatasetSchema(`
+columns:
+  - {name: id, type: int, role: ignore}
+  - {name: price, type: float, nullable: true}
+  - {name: colour, type: string}
+  - {name: sold, type: bool}
+  - {name: at, type: timestamp}
+  - {name: image, type: tensor, shape: [2, 2]}
+  - {name: label, type: int, role: label}
+`);
+
+const rows = Array.from({ length: 40 }, (_, id) => ({
+  id,
+  price: id % 7 === 0 ? null : id / 8,
+  colour: ["red", "green, or so", 'blue "sky"'][id % 3]!,
+  sold: id % 2 === 0,
+  at: `2024-02-29T12:00:${String(id).padStart(2, "0")}Z`,
+  image: [
+    [id, 0.5],
+    [1, 2],
+  ],
+  label: id % 2,
+}));
+
+let directory: string;
+let session: DuckDbSession;
+beforeEach(async () => {
+  directory = fs.mkdtempSync(path.join(os.tmpdir(), "snapshot-"));
+  session = await openDuckDb(path.join(directory, "duckdb"));
+});
+afterEach(() => {
+  session.close();
+  fs.rmSync(directory, { recursive: true, force: true });
+});
+
+function write(name: string, content: string): string {
+  const file = path.join(directory, name);
+  fs.writeFileSync(file, content);
+  return file;
+}
+
+const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+const csv = (): string =>
+  write(
+    "rows.csv",
+    ["id,price,colour,sold,at,image,label,comment"]
+      .concat(
+        rows.map(({ id, price, colour, sold, at, image, label }) =>
+          [id, price ?? "", quote(colour), sold, at, quote(JSON.stringify(image)), label, "x"].join(","),
+        ),
+      )
+      .join("\n"),
+  );
+const snapshotOf = (file: string, as: DatasetSchema = schema, shardBytes?: number) =>
+  createSnapshot(session, { name: "things", file, schema: as, shardBytes });
+
+describe("createSnapshot", () => {
+  it("gives one version for the same rows from CSV, JSON and Parquet", async () => {
+    const fromCsv = await snapshotOf(csv());
+    const fromJson = await snapshotOf(write("rows.ndjson", rows.map((row) => JSON.stringify(row)).join("\n")));
+    const fromArray = await snapshotOf(write("rows.json", JSON.stringify(rows)));
+    // Other types on the way: int32, decimal, zoned times, a fixed-size array.
+    const parquet = path.join(directory, "rows.parquet");
+    await session.run(
+      `COPY (SELECT id::INTEGER AS id, price::DECIMAL(12,3) AS price, colour, sold, "at"::TIMESTAMPTZ AS "at",
+                    image::DOUBLE[2][2] AS image, label::TINYINT AS label
+             FROM read_json('${path.join(directory, "rows.json")}')) TO '${parquet}' (FORMAT parquet)`,
+    );
+    const fromParquet = await snapshotOf(parquet);
+    expect(fromCsv.draft.rowCount).toBe(40);
+    for (const other of [fromJson, fromArray, fromParquet]) expect(other.draft).toEqual(fromCsv.draft);
+    expect(fromCsv.ignoredColumns).toEqual(["comment"]);
+  });
+
+  it("keeps the rows, their order and what is missing", async () => {
+    const { shards } = await snapshotOf(csv());
+    const { columns } = schema;
+    const batches = [];
+    for await (const batch of readColumns(session, `read_parquet('${shards[0]!.path}')`, columns)) batches.push(batch);
+    const [batch] = batches;
+    const column = (name: string) => batch!.columns[name]!.values;
+    expect([...column("id")]).toEqual(rows.map(({ id }) => id));
+    expect(batch!.columns["price"]).toMatchObject({
+      valid: Uint8Array.from(rows.map(({ price }) => (price === null ? 0 : 1))),
+    });
+    expect([...column("colour")]).toEqual(rows.map(({ colour }) => colour));
+    expect([...column("sold")]).toEqual(rows.map(({ sold }) => Number(sold)));
+    expect([...column("at")]).toEqual(rows.map(({ at }) => Date.parse(at)));
+    expect([...(column("image") as Float32Array)].slice(0, 8)).toEqual([0, 0.5, 1, 2, 1, 0.5, 1, 2]);
+  });
+
+  it("splits every row once, stratified by the label", async () => {
+    const { draft, indexes } = await snapshotOf(csv());
+    const rowsOf = (split: "train" | "validation" | "test") => [
+      ...decodeSplitIndex(indexes.get(draft.split.indexes[split].sha256)!),
+    ];
+    expect([rowsOf("train").length, rowsOf("validation").length, rowsOf("test").length]).toEqual([32, 4, 4]);
+    expect(rowsOf("test").filter((row) => row % 2 === 1)).toHaveLength(2);
+    expect([...rowsOf("train"), ...rowsOf("validation"), ...rowsOf("test")].sort((a, b) => a - b)).toEqual(
+      rows.map(({ id }) => id),
+    );
+  });
+
+  it("names its shards by their content", async () => {
+    const { shards } = await snapshotOf(csv());
+    for (const { path: file, sha256, bytes } of shards) {
+      const content = fs.readFileSync(file);
+      expect([createHash("sha256").update(content).digest("hex"), content.length]).toEqual([sha256, bytes]);
+    }
+  });
+
+  it("cuts shards of about equal bytes from rows of unequal size, the same ones each time", async () => {
+    const file = path.join(directory, "wide.parquet");
+    // Hard to compress in the first half, constant in the second.
+    await session.run(
+      `COPY (SELECT CASE WHEN i < 40000 THEN hash(i) / 3.7e18 ELSE i % 5 END AS x, i % 2 AS label FROM range(80000) r(i))
+       TO '${file}' (FORMAT parquet)`,
+    );
+    const wide = parseDatasetSchema("columns: [{name: x, type: float}, {name: label, type: int, role: label}]");
+    const limit = 120_000;
+    const { draft } = await snapshotOf(file, wide, limit);
+    const sizes = draft.shards.map(({ bytes }) => bytes);
+    expect(sizes.length).toBeGreaterThan(2);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(limit);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1.05 * Math.min(...sizes));
+    expect(draft.shards.reduce((sum, shard) => sum + shard.rows, 0)).toBe(80_000);
+    expect((await snapshotOf(file, wide, limit)).draft).toEqual(draft);
+  });
+
+  it("reports every broken rule with column, rows and values", async () => {
+    const strict = parseDatasetSchema(`
+columns:
+  - {name: n, type: int, minimum: 0, maximum: 9}
+  - {name: x, type: float}
+  - {name: c, type: string, values: [a, b]}
+  - {name: t, type: timestamp}
+  - {name: b, type: bool}
+  - {name: image, type: tensor, shape: [2]}
+  - {name: label, type: float, role: label}
+`);
+    const file = write(
+      "bad.csv",
+      [
+        "n,x,c,t,b,image,label",
+        '1,1,a,2024-01-01,true,"[1,2]",1',
+        '3.7,abc,c,2024-13-01,maybe,"[1]",nan',
+        '-1,inf,,yesterday,0,"[1,x]",2',
+        '12,,b,2024-01-01,1,"[1,2]",',
+      ].join("\n"),
+    );
+    const error = await snapshotOf(file, strict).catch((thrown: unknown) => thrown);
+    if (!(error instanceof InvalidRowsError)) throw error;
+    const { violations } = error.details as { violations: unknown };
+    const one = (column: string, rule: unknown, row: number, value: unknown) => ({
+      column,
+      rule,
+      count: 1,
+      examples: [{ row, value }],
+    });
+    expect(violations).toEqual([
+      one("n", "must be a whole number of at most 53 bits", 2, "3.7"),
+      one("n", "must be at least 0", 3, "-1"),
+      one("n", "must be at most 9", 4, "12"),
+      one("x", "must not be missing", 4, null),
+      one("x", "must be a number", 2, "abc"),
+      one("x", "must be finite, neither NaN nor infinite", 3, "inf"),
+      one("c", "must not be missing", 3, null),
+      one("c", 'must be one of "a", "b"', 2, "c"),
+      {
+        column: "t",
+        rule: "must be a date or time in ISO 8601",
+        count: 2,
+        examples: [
+          { row: 2, value: "2024-13-01" },
+          { row: 3, value: "yesterday" },
+        ],
+      },
+      one("b", "must be true or false (or 1 or 0)", 2, "maybe"),
+      {
+        column: "image",
+        rule: "must be a list of 2 finite numbers (tensor[2])",
+        count: 2,
+        examples: [
+          { row: 2, value: "[1]" },
+          { row: 3, value: "[1,x]" },
+        ],
+      },
+      one("label", "must not be missing: it is the label", 4, null),
+      one("label", "must be finite, neither NaN nor infinite", 2, "nan"),
+    ]);
+    expect(error.message).toContain('column n, row 2: "3.7" must be a whole number');
+  });
+
+  it.each([
+    ["2024-01-01T02:00:00+02:00", Date.UTC(2024, 0, 1)],
+    ["2024-01-01 00:00:00", Date.UTC(2024, 0, 1)],
+    ["2024-01-01", Date.UTC(2024, 0, 1)],
+    ["1969-12-31T23:59:59.500Z", -500],
+  ])("reads the time %s in UTC", async (text, expected) => {
+    const timed = parseDatasetSchema(
+      "columns: [{name: t, type: timestamp}, {name: label, type: int, role: label}]\nsplit: {fractions: {train: 0.5, validation: 0, test: 0.5}}",
+    );
+    const { shards } = await snapshotOf(write("t.csv", `t,label\n${text},0\n${text},0\n`), timed);
+    for await (const { columns } of readColumns(session, `read_parquet('${shards[0]!.path}')`, timed.columns)) {
+      expect([...columns["t"]!.values]).toEqual([expected, expected]);
+    }
+  });
+
+  it.each([
+    ["has only a header", "a.csv", "id,price,colour,sold,at,image,label\n", EmptyDatasetError, /has no rows/],
+    ["is empty", "a.csv", "", InvalidInputError, /must not be empty/],
+    [
+      "lacks columns",
+      "a.csv",
+      "id,price\n1,2\n",
+      InvalidInputError,
+      /columns\.colour must be in the file, whose columns are id, price/,
+    ],
+    ["is no Parquet", "a.parquet", "hello, I am text", InvalidInputError, /cannot be read/],
+    ["is no JSON", "a.json", '[{"id": 1,', InvalidInputError, /cannot be read/],
+    ["has another ending", "a.xlsx", "x", InvalidInputError, /must end in one of \.csv/],
+  ])("refuses a file that %s", async (_case, name, content, type, message) => {
+    const rejected = expect(snapshotOf(write(name, content))).rejects;
+    await rejected.toThrow(type);
+    await expect(snapshotOf(path.join(directory, name))).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,125 @@
+import { parseDatasetSchema } from "../../../core/datasets/schema";
+import { InvalidInputError, type Problem } from "../../../core/errors";
+
+function problemsOf(text: string): readonly Problem[] {
+  try {
+    parseDatasetSchema(text);
+  } catch (error) {
+    if (error instanceof InvalidInputError) return error.details.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("parseDatasetSchema", () => {
+  it("fills in defaults, and stratifies by a label that has classes", () => {
+    expect(parseDatasetSchema("columns:\n  - {name: x, type: float}\n  - {name: y, type: int, role: label}\n")).toEqual(
+      {
+        columns: [
+          { name: "x", type: "float", role: "feature" },
+          { name: "y", type: "int", role: "label" },
+        ],
+        split: { seed: 0, fractions: { train: 0.8, validation: 0.1, test: 0.1 }, stratifyBy: "y" },
+      },
+    );
+  });
+
+  it.each([
+    ["a real-valued label", "columns:\n  - {name: x, type: float}\n  - {name: y, type: float, role: label}\n"],
+    [
+      "stratifyBy: null",
+      "columns:\n  - {name: x, type: float}\n  - {name: y, type: int, role: label}\nsplit: {stratifyBy: null}\n",
+    ],
+  ])("stratifies by nothing with %s", (_case, text) => {
+    expect(parseDatasetSchema(text).split.stratifyBy).toBeUndefined();
+  });
+
+  it("reports all problems at once, each with line, path, value and rule", () => {
+    const text = [
+      "columns:", // 1
+      "  - name: pixels", // 2
+      "    type: tensor", // 3
+      "  - name: label", // 4
+      "    type: integer", // 5
+      "    role: label", // 6
+      "    nulable: true", // 7
+      "split:", // 8
+      "  seed: -1", // 9
+    ].join("\n");
+    expect(problemsOf(text)).toEqual([
+      {
+        line: 5,
+        path: "columns[1].type",
+        value: "integer",
+        rule: 'must be one of "int", "float", "string", "bool", "timestamp", "tensor"',
+      },
+      { line: 7, path: "columns[1].nulable", rule: "is not a known key; remove it or check its spelling" },
+      { line: 9, path: "split.seed", value: -1, rule: "must be at least 0" },
+    ]);
+  });
+
+  it.each([
+    ["no label", "columns: [{name: x, type: int}]", "columns", /exactly one column of role label, and none has it/],
+    [
+      "two labels",
+      "columns: [{name: x, type: int}, {name: a, type: int, role: label}, {name: b, type: int, role: label}]",
+      "columns",
+      /exactly one column of role label, and a, b have it/,
+    ],
+    ["no feature", "columns: [{name: y, type: int, role: label}]", "columns", /at least one column of role feature/],
+    [
+      "names that differ by case alone",
+      "columns: [{name: x, type: int}, {name: X, type: int}, {name: y, type: int, role: label}]",
+      "columns[1].name",
+      /must differ from the name of columns\[0\]/,
+    ],
+    [
+      "a tensor without shape",
+      "columns: [{name: x, type: tensor}, {name: y, type: int, role: label}]",
+      "columns[0].shape",
+      /is required/,
+    ],
+    [
+      "a nullable label",
+      "columns: [{name: x, type: int}, {name: y, type: int, role: label, nullable: true}]",
+      "columns[1].nullable",
+      /every row needs its label/,
+    ],
+    [
+      "a tensor for a label",
+      "columns: [{name: x, type: int}, {name: y, type: tensor, shape: [2], role: label}]",
+      "columns[1].type",
+      /it is the label/,
+    ],
+    [
+      "minimum above maximum",
+      "columns: [{name: x, type: int, minimum: 2, maximum: 1}, {name: y, type: int, role: label}]",
+      "columns[0].minimum",
+      /at most the maximum, 1/,
+    ],
+    [
+      "values of another type",
+      "columns: [{name: x, type: string, values: [a, 1]}, {name: y, type: int, role: label}]",
+      "columns[0].values",
+      /must all be strings/,
+    ],
+    [
+      "fractions that do not add up",
+      "columns: [{name: x, type: int}, {name: y, type: int, role: label}]\nsplit: {fractions: {train: 0.5, validation: 0.1, test: 0.1}}",
+      "split.fractions",
+      /must add up to 1, not 0\.7/,
+    ],
+    [
+      "an unknown column to stratify by",
+      "columns: [{name: x, type: int}, {name: y, type: int, role: label}]\nsplit: {stratifyBy: z}",
+      "split.stratifyBy",
+      /must name a column/,
+    ],
+    ["no YAML", "columns: [", "", /./],
+    ["an empty file", "", "", /must be a mapping/],
+  ])("refuses %s", (_case, text, path, rule) => {
+    expect(problemsOf(text)).toEqual([
+      expect.objectContaining({ path, rule: expect.stringMatching(rule), line: expect.any(Number) }),
+    ]);
+  });
+});

@@ -1,0 +1,44 @@
+import { evenCut, recut } from "../../../core/datasets/shard-plan";
+
+describe("evenCut", () => {
+  it.each([
+    ["one piece where all fits", 100, 1, 100, [100]],
+    ["pieces that differ by one row at most", 10, 1, 4, [3, 3, 4]],
+    ["a row a piece where a row is above the limit", 2, 100, 10, [1, 1]],
+  ])("gives %s", (_case, rows, bytesPerRow, limit, expected) => {
+    expect(evenCut(rows, bytesPerRow, limit)).toEqual(expected);
+  });
+});
+
+describe("recut", () => {
+  it.each([
+    ["one piece within the limit", [{ rows: 10, bytes: 100 }]],
+    [
+      "pieces within 5 %",
+      [
+        { rows: 10, bytes: 95 },
+        { rows: 10, bytes: 99 },
+      ],
+    ],
+  ])("leaves %s", (_case, pieces) => {
+    expect(recut(pieces, 100)).toBeUndefined();
+  });
+
+  it("cuts where the running total of bytes crosses equal shares", () => {
+    // 300 bytes into 4 shares of 75: the first 10 rows hold 225, so three cuts at 10/3, 20/3 and 10 rows.
+    const pieces = [
+      { rows: 10, bytes: 225 },
+      { rows: 10, bytes: 75 },
+    ];
+    expect(recut(pieces, 100)).toEqual([3, 4, 3, 10]);
+  });
+
+  it("merges pieces that a guess too high made", () => {
+    expect(
+      recut(
+        Array.from({ length: 8 }, () => ({ rows: 5, bytes: 10 })),
+        100,
+      ),
+    ).toEqual([40]);
+  });
+});

@@ -1,0 +1,104 @@
+import * as fc from "fast-check";
+import { splitNames } from "../../../core/datasets/manifest";
+import { assertSplitsFilled, createSplitter, splitQuotas } from "../../../core/datasets/split";
+import { decodeSplitIndex, encodeSplitIndex, SplitIndexBuilder, splitOfRows } from "../../../core/datasets/split-index";
+
+const eightOneOne = { train: 0.8, validation: 0.1, test: 0.1 };
+
+describe("splitQuotas", () => {
+  it.each([
+    ["divides exactly", 100, eightOneOne, [80, 10, 10]],
+    ["gives the rest to the largest remainders", 15, eightOneOne, [12, 2, 1]],
+    ["gives each split a row of a small class", 3, eightOneOne, [1, 1, 1]],
+    ["keeps a class of one row for training", 1, eightOneOne, [1, 0, 0]],
+    ["leaves a split of fraction 0 empty", 10, { train: 0.9, validation: 0, test: 0.1 }, [9, 0, 1]],
+    ["does not lose a row to binary fractions", 10, { train: 0.7, validation: 0.2, test: 0.1 }, [7, 2, 1]],
+  ])("%s", (_case, count, fractions, expected) => {
+    const quotas = splitQuotas(count, fractions);
+    expect(splitNames.map((split) => quotas[split])).toEqual(expected);
+  });
+
+  it("always deals out every row", () => {
+    fc.assert(
+      fc.property(fc.nat(5_000), fc.integer({ min: 1, max: 98 }), fc.integer({ min: 0, max: 100 }), (count, a, b) => {
+        const train = a / 100;
+        const validation = ((1 - train) * b) / 101;
+        const quotas = splitQuotas(count, { train, validation, test: 1 - train - validation });
+        expect(quotas.train + quotas.validation + quotas.test).toBe(count);
+        expect(Math.min(quotas.train, quotas.validation, quotas.test)).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+});
+
+describe("createSplitter", () => {
+  const classes = Array.from({ length: 1_000 }, (_, row) => (row % 10 === 0 ? 1 : 0));
+  const deal = (seed: number) => {
+    const splitter = createSplitter(seed, eightOneOne, [900, 100]);
+    return classes.map((index) => splitter.assign(index));
+  };
+
+  it("fills the quotas of each class exactly", () => {
+    const splits = deal(7);
+    const count = (index: number, split: string) =>
+      splits.filter((s, row) => s === split && classes[row] === index).length;
+    expect(splitNames.map((split) => count(0, split))).toEqual([720, 90, 90]);
+    expect(splitNames.map((split) => count(1, split))).toEqual([80, 10, 10]);
+  });
+
+  it("is a function of the seed", () => {
+    expect(deal(7)).toEqual(deal(7));
+    expect(deal(7)).not.toEqual(deal(8));
+  });
+
+  it("favours no place: over many seeds each row is tested about as often as any", () => {
+    const tested = new Array<number>(20).fill(0);
+    for (let seed = 0; seed < 2_000; seed += 1) {
+      const splitter = createSplitter(seed, { train: 0.5, validation: 0, test: 0.5 }, [20]);
+      for (let row = 0; row < 20; row += 1) if (splitter.assign(0) === "test") tested[row]! += 1;
+    }
+    // 2,000 draws of 1/2: deviation 22, so 5 of them is 112.
+    for (const count of tested) expect(Math.abs(count - 1_000)).toBeLessThan(112);
+  });
+});
+
+describe("split index", () => {
+  it("is unsigned 32-bit little-endian", () => {
+    expect([...encodeSplitIndex(Uint32Array.from([1, 258, 4_294_967_295]))]).toEqual([
+      1, 0, 0, 0, 2, 1, 0, 0, 255, 255, 255, 255,
+    ]);
+    expect([...decodeSplitIndex(encodeSplitIndex(Uint32Array.from([3, 4_294_967_295])))]).toEqual([3, 4_294_967_295]);
+  });
+
+  it("grows with its rows", () => {
+    const builder = new SplitIndexBuilder();
+    for (let row = 0; row < 5_000; row += 1) builder.add("train", row);
+    expect(builder.rows("train").length).toBe(5_000);
+    expect(builder.rows("train")[4_999]).toBe(4_999);
+  });
+
+  const indexes = (train: number[], validation: number[], test: number[]) => ({
+    train: Uint32Array.from(train),
+    validation: Uint32Array.from(validation),
+    test: Uint32Array.from(test),
+  });
+
+  it("gives the split of every row", () => {
+    expect([...splitOfRows("d", 4, indexes([0, 3], [1], [2]))]).toEqual([0, 1, 2, 0]);
+  });
+
+  it.each([
+    ["a row in two splits", indexes([0, 1], [1], [2]), /names row 1, which is in another split too/],
+    ["a row behind the end", indexes([0, 1], [2], [3]), /names row 3, which is behind the last row, 2/],
+    ["rows out of order", indexes([1, 0], [2], []), /names row 0, which is out of order/],
+    ["a row in no split", indexes([0], [2], []), /row 1 is in no split/],
+  ])("refuses %s", (_case, given, message) => {
+    expect(() => splitOfRows("d", 3, given)).toThrow(message);
+  });
+
+  it("refuses a split without rows, with what would help", () => {
+    expect(() => assertSplitsFilled({ train: 2, validation: 1, test: 0 }, eightOneOne)).toThrow(
+      /split\.fractions\.test is 0\.1, but must give split test at least one of the 3 rows/,
+    );
+  });
+});
