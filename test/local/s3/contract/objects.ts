@@ -91,7 +91,7 @@ export function objectContract(target: () => Target): void {
     });
 
     it("keeps an empty object", async () => {
-      await put(target(), Bucket, "empty", "");
+      await put(target(), Bucket, "empty", new Uint8Array());
       const got = await send(new GetObjectCommand({ Bucket, Key: "empty" }));
       expect([got.ContentLength, await got.Body!.transformToString()]).toEqual([0, ""]);
     });

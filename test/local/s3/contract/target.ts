@@ -41,13 +41,13 @@ export async function failure(promise: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Deterministic bytes. */
+/** Deterministic bytes: random ones, repeated at a distance that is prime to every part and block size. */
 export function bytes(length: number, seed = 1): Buffer {
-  const result = Buffer.alloc(length);
+  const block = Buffer.alloc(Math.min(length, 65_537));
   let state = seed;
-  for (let i = 0; i < length; i++) {
+  for (let i = 0; i < block.length; i++) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    result[i] = state >>> 24;
+    block[i] = state >>> 24;
   }
-  return result;
+  return length === 0 ? block : Buffer.alloc(length, block);
 }

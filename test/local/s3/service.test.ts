@@ -1,0 +1,220 @@
+import fs from "node:fs";
+import path from "node:path";
+import {
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  PutObjectTaggingCommand,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import { bytes, failure, newBucket, put, text } from "./contract/target";
+import { type RunningS3, startS3, temporaryDirectory } from "./harness";
+
+function filesBelow(directory: string): readonly string[] {
+  return fs
+    .readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(directory, path.join(entry.parentPath, entry.name)));
+}
+
+describe("beyond the contract", () => {
+  let s3: RunningS3;
+  let Bucket: string;
+  const now = Date.UTC(2026, 0, 2, 3, 4, 5);
+  beforeAll(async () => {
+    s3 = await startS3({ clock: { now: () => now } });
+    Bucket = await newBucket(s3);
+  });
+  afterAll(() => s3.close());
+
+  /** Keys that MinIO cannot hold, or not beside each other, but S3 can. */
+  const odd = [
+    "a",
+    "a/",
+    "a//b",
+    "a/b",
+    "../x",
+    "..",
+    ".",
+    "/lead",
+    "a/../b",
+    "%2e%2e",
+    "A",
+    " ",
+    "+",
+    "\u{1f600}".repeat(256),
+    "x".repeat(1024),
+    "é/".repeat(341),
+  ];
+
+  it("keeps odd keys apart, lists them in order and never leaves its directory", async () => {
+    const name = await newBucket(s3);
+    for (const key of odd) await put(s3, name, key, `<${key}>`);
+    for (const key of odd) expect(await text(s3, name, key)).toBe(`<${key}>`);
+    const { Contents } = await s3.client.send(new ListObjectsV2Command({ Bucket: name }));
+    const sorted = [...odd].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    expect(Contents!.map(({ Key }) => Key)).toEqual(sorted);
+    expect(fs.readdirSync(s3.directory).sort()).toEqual(["buckets", "temporary"]);
+    for (const key of odd) await s3.client.send(new DeleteObjectCommand({ Bucket: name, Key: key }));
+    expect(fs.readdirSync(path.join(s3.directory, "buckets", name, "objects"))).toEqual([]);
+  });
+
+  it("publishes S3's events after each write", async () => {
+    s3.events.length = 0;
+    const etag = (await put(s3, Bucket, "runs/r 1", "abc")).replaceAll('"', "");
+    await s3.client.send(new CopyObjectCommand({ Bucket, Key: "copy", CopySource: `${Bucket}/runs/r%201` }));
+    const { UploadId } = await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key: "multi" }));
+    const part = { Bucket, Key: "multi", UploadId, PartNumber: 1 };
+    const { ETag } = await s3.client.send(new UploadPartCommand({ ...part, Body: "xyz" }));
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+    await s3.client.send(new CompleteMultipartUploadCommand({ Bucket, Key: "multi", UploadId, MultipartUpload }));
+    await s3.client.send(new DeleteObjectCommand({ Bucket, Key: "copy" }));
+    await s3.client.send(new DeleteObjectCommand({ Bucket, Key: "copy" }));
+    await failure(s3.client.send(new PutObjectCommand({ Bucket, Key: "runs/r 1", Body: "x", IfNoneMatch: "*" })));
+    expect(s3.events[0]).toEqual({
+      source: "aws.s3",
+      detailType: "Object Created",
+      resources: [`arn:aws:s3:::${Bucket}`],
+      detail: {
+        version: "0",
+        bucket: { name: Bucket },
+        object: { key: "runs/r 1", size: 3, etag, sequencer: expect.stringMatching(/^[0-9A-F]{16}$/) },
+        "request-id": expect.any(String),
+        requester: "000000000000",
+        "source-ip-address": expect.any(String),
+        reason: "PutObject",
+      },
+    });
+    const brief = s3.events.map(({ detailType, detail }) => {
+      const { reason, object } = detail as { reason: string; object: { key: string } };
+      return [detailType, object.key, reason];
+    });
+    expect(brief).toEqual([
+      ["Object Created", "runs/r 1", "PutObject"],
+      ["Object Created", "copy", "CopyObject"],
+      ["Object Created", "multi", "CompleteMultipartUpload"],
+      ["Object Deleted", "copy", "DeleteObject"],
+    ]);
+  });
+
+  it("echoes the encryption that it was asked for", async () => {
+    const answer = await s3.client.send(
+      new PutObjectCommand({ Bucket, Key: "sse", Body: "x", ServerSideEncryption: "AES256" }),
+    );
+    const head = await s3.client.send(new HeadObjectCommand({ Bucket, Key: "sse" }));
+    expect([answer.ServerSideEncryption, head.ServerSideEncryption]).toEqual(["AES256", "AES256"]);
+    expect(head.LastModified).toEqual(new Date(now));
+  });
+
+  it("gives a client that lost the answer to its completion the same one again", async () => {
+    const Key = "asked-twice";
+    const { UploadId } = await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    const { ETag } = await s3.client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: "x" }));
+    const complete = () =>
+      s3.client.send(
+        new CompleteMultipartUploadCommand({
+          Bucket,
+          Key,
+          UploadId,
+          MultipartUpload: { Parts: [{ PartNumber: 1, ETag }] },
+        }),
+      );
+    expect((await complete()).ETag).toBe((await complete()).ETag);
+    await put(s3, Bucket, Key, "replaced");
+    expect(await failure(complete())).toBe("404 NoSuchUpload");
+  });
+
+  it("serves one part of a multipart object by its number", async () => {
+    const Key = "numbered";
+    const { UploadId } = await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    const bodies = [bytes(5 * 1024 ** 2, 1), bytes(10, 2)];
+    const Parts: { PartNumber: number; ETag: string }[] = [];
+    for (const [index, Body] of bodies.entries()) {
+      const PartNumber = index + 1;
+      const { ETag } = await s3.client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body }));
+      Parts.push({ PartNumber, ETag: ETag! });
+    }
+    await s3.client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));
+    const got = await s3.client.send(new GetObjectCommand({ Bucket, Key, PartNumber: 2 }));
+    expect([got.PartsCount, Buffer.from(await got.Body!.transformToByteArray()).equals(bodies[1]!)]).toEqual([2, true]);
+    expect(await failure(s3.client.send(new GetObjectCommand({ Bucket, Key, PartNumber: 3 })))).toMatch(/^416/);
+  });
+
+  it("finishes a download of an object that is replaced meanwhile", async () => {
+    const Key = "replaced-while-read";
+    const body = bytes(12 * 1024 ** 2, 9);
+    const upload = async () => {
+      const { UploadId } = await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+      const Parts = [];
+      for (const [index, at] of [0, 6 * 1024 ** 2].entries()) {
+        const Body = body.subarray(at, at + 6 * 1024 ** 2);
+        const { ETag } = await s3.client.send(
+          new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: index + 1, Body }),
+        );
+        Parts.push({ PartNumber: index + 1, ETag });
+      }
+      await s3.client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));
+    };
+    await upload();
+    const got = await s3.client.send(new GetObjectCommand({ Bucket, Key }));
+    await put(s3, Bucket, Key, "replaced");
+    expect(Buffer.from(await got.Body!.transformToByteArray()).equals(body)).toBe(true);
+    expect(await text(s3, Bucket, Key)).toBe("replaced");
+  });
+});
+
+it("finds everything again after a restart, and sweeps what was half-written", async () => {
+  const directory = temporaryDirectory();
+  const first = await startS3({ directory });
+  const Bucket = await newBucket(first);
+  await put(first, Bucket, "kept", "kept");
+  await first.client.send(
+    new PutObjectTaggingCommand({ Bucket, Key: "kept", Tagging: { TagSet: [{ Key: "a", Value: "b" }] } }),
+  );
+  const { UploadId } = await first.client.send(new CreateMultipartUploadCommand({ Bucket, Key: "open" }));
+  const part = { Bucket, Key: "open", UploadId, PartNumber: 1 };
+  const { ETag } = await first.client.send(new UploadPartCommand({ ...part, Body: "part" }));
+  await first.close();
+  fs.writeFileSync(path.join(directory, "temporary", "half"), "half an object");
+
+  const second = await startS3({ directory });
+  expect(filesBelow(path.join(directory, "temporary"))).toEqual([]);
+  expect(await text(second, Bucket, "kept")).toBe("kept");
+  const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+  await second.client.send(new CompleteMultipartUploadCommand({ Bucket, Key: "open", UploadId, MultipartUpload }));
+  expect(await text(second, Bucket, "open")).toBe("part");
+  await second.close();
+  fs.rmSync(directory, { recursive: true });
+});
+
+it("mends a completion that was killed between its two renames, and removes parts that nothing refers to", async () => {
+  const directory = temporaryDirectory();
+  const first = await startS3({ directory });
+  const Bucket = await newBucket(first);
+  const upload = async (Key: string) => {
+    const { UploadId } = await first.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    const { ETag } = await first.client.send(
+      new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: Key }),
+    );
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+    await first.client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload }));
+    return path.join(directory, "buckets", Bucket, "uploads", UploadId!);
+  };
+  const published = await upload("published");
+  const orphaned = await upload("orphaned");
+  await first.close();
+  fs.renameSync(path.join(published, "completed.json"), path.join(published, "upload.json"));
+  fs.rmSync(path.join(directory, "buckets", Bucket, "objects", "orphaned="));
+
+  const second = await startS3({ directory });
+  expect(fs.readdirSync(published).sort()).toEqual(["completed.json", "part-1"]);
+  expect(fs.existsSync(orphaned)).toBe(false);
+  expect(await text(second, Bucket, "published")).toBe("published");
+  await second.close();
+  fs.rmSync(directory, { recursive: true });
+});
