@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs-core";
-import { type ConvInfo, columnsToImage, imageToColumns, isPointwise, patchSize, positions } from "./im2col";
+import { type ConvInfo, columnsToImage, imageToColumns, patchSize, positions } from "./im2col";
 import { type BackendWasm, callKernel, dispose, floats, type KernelArguments, reshaped } from "./wasm-kernel";
 
 interface ConvAttributes {
@@ -28,12 +28,20 @@ function convInfo(inputShape: readonly number[], filterShape: readonly number[],
   );
 }
 
-const multiply = (backend: BackendWasm, a: tf.TensorInfo, b: tf.TensorInfo, transposeA = false, transposeB = false) =>
-  callKernel(backend, tf.BatchMatMul, { a, b }, { transposeA, transposeB });
+const multiply = (
+  backend: BackendWasm,
+  a: tf.TensorInfo,
+  b: tf.TensorInfo,
+  transposeA = false,
+  transposeB = false,
+): tf.TensorInfo => callKernel(backend, tf.BatchMatMul, { a, b }, { transposeA, transposeB });
+
+/** Output positions taken at a time: enough to fill the matrix kernel, few enough to stay in the cache. */
+const chunkPositions = 2048;
 
 /**
- * Conv2DBackpropFilter, which the stock backend lacks: columnsᵀ (K × P) · dy (P × C). The product is taken with the narrower
- * of the two matrices transposed, so as to move the least memory.
+ * Conv2DBackpropFilter, which the stock backend lacks: columns (K × P) · dy (P × C), a few images at a time, their products
+ * summed in double precision in the order of the images.
  */
 export function conv2dBackpropFilter(
   args: KernelArguments<
@@ -44,26 +52,53 @@ export function conv2dBackpropFilter(
   const { backend, attrs } = args;
   const { x, dy } = args.inputs;
   const info = convInfo(x.shape, attrs.filterShape, attrs);
-  const [rows, patch, channels] = [positions(info), patchSize(info), info.outChannels];
-  const pointwise = isPointwise(info);
-  const columns = pointwise ? reshaped(x, [rows, patch]) : backend.makeOutput([rows, patch], "float32");
-  if (!pointwise) imageToColumns(info, floats(backend, x), floats(backend, columns));
-  const flatDy = reshaped(dy, [rows, channels]);
-
-  let gradient: tf.TensorInfo;
-  if (patch < channels) gradient = multiply(backend, columns, flatDy, true);
-  else {
-    const transposed = multiply(backend, flatDy, columns, true);
-    gradient = callKernel(backend, tf.Transpose, { x: transposed }, { perm: [1, 0] });
-    dispose(backend, transposed);
+  const [patch, channels] = [patchSize(info), info.outChannels];
+  const sums = new Float64Array(patch * channels);
+  const step = Math.max(1, Math.floor(chunkPositions / positions(info)));
+  for (let first = 0; first < info.batchSize; first += step) {
+    const images = Math.min(step, info.batchSize - first);
+    const columns = columnsOf(backend, info, x, first, images);
+    const slice = sliceImages(backend, dy, first, images);
+    const product = multiply(backend, columns, reshaped(slice, [images * positions(info), channels]));
+    floats(backend, product).forEach((value, i) => {
+      sums[i] = (sums[i] as number) + value;
+    });
+    dispose(backend, columns, slice, product);
   }
-  if (!pointwise) dispose(backend, columns);
-  return { ...gradient, shape: [...attrs.filterShape] };
+  const gradient = backend.makeOutput([...attrs.filterShape], "float32");
+  floats(backend, gradient).set(sums);
+  return gradient;
+}
+
+/** A copy of some images; the stock slice kernel would copy the whole tensor for each. */
+function sliceImages(backend: BackendWasm, x: tf.TensorInfo, first: number, images: number): tf.TensorInfo {
+  const rest = x.shape.slice(1);
+  const size = tf.util.sizeFromShape(rest);
+  const slice = backend.makeOutput([images, ...rest], "float32");
+  floats(backend, slice).set(floats(backend, x).subarray(first * size, (first + images) * size));
+  return slice;
+}
+
+function columnsOf(
+  backend: BackendWasm,
+  info: ConvInfo,
+  x: tf.TensorInfo,
+  first: number,
+  images: number,
+): tf.TensorInfo {
+  const slice = sliceImages(backend, x, first, images);
+  const pixels = images * info.inHeight * info.inWidth;
+  const flat = reshaped(slice, [pixels, info.inChannels]);
+  const planar = callKernel(backend, tf.Transpose, { x: flat }, { perm: [1, 0] });
+  const columns = backend.makeOutput([patchSize(info), images * positions(info)], "float32");
+  imageToColumns(info, images, floats(backend, planar), floats(backend, columns));
+  dispose(backend, slice, planar);
+  return columns;
 }
 
 /**
  * Conv2DBackpropInput; the stock kernel is a scalar loop, ten times slower. At stride 1 it is a convolution of dy with the
- * filter turned by 180° and its channels swapped; otherwise dy · filterᵀ gives the columns, which are added back.
+ * filter turned by 180° and its channels swapped; otherwise filter · dyᵀ gives the columns, which are added back.
  */
 export function conv2dBackpropInput(
   args: KernelArguments<
@@ -97,11 +132,13 @@ function byTurnedFilter(backend: BackendWasm, info: ConvInfo, dy: tf.TensorInfo,
 }
 
 function byColumns(backend: BackendWasm, info: ConvInfo, dy: tf.TensorInfo, filter: tf.TensorInfo): tf.TensorInfo {
-  const flatDy = reshaped(dy, [positions(info), info.outChannels]);
-  const flatFilter = reshaped(filter, [patchSize(info), info.outChannels]);
-  const columns = multiply(backend, flatDy, flatFilter, false, true);
-  const dx = backend.makeOutput(info.inShape, "float32");
-  columnsToImage(info, floats(backend, columns), floats(backend, dx));
-  dispose(backend, columns);
-  return dx;
+  const { batchSize, inChannels, inHeight, inWidth, outChannels } = info;
+  const flatDy = reshaped(dy, [batchSize * positions(info), outChannels]);
+  const flatFilter = reshaped(filter, [patchSize(info), outChannels]);
+  const columns = multiply(backend, flatFilter, flatDy, false, true);
+  const planar = backend.makeOutput([inChannels, batchSize * inHeight * inWidth], "float32");
+  columnsToImage(info, batchSize, floats(backend, columns), floats(backend, planar));
+  const dx = callKernel(backend, tf.Transpose, { x: planar }, { perm: [1, 0] });
+  dispose(backend, columns, planar);
+  return { ...dx, shape: info.inShape };
 }

@@ -1,14 +1,15 @@
 /**
- * Convolution as matrix product. The column matrix has a row for each output position (n, oh, ow) and a column for each
- * (kh, kw, ci) of the filter: P × K. In NHWC a window's row of kw × ci values is contiguous, so it is copied in one run.
+ * Convolution as matrix product. The column matrix has a row for each (kh, kw, ci) of the filter, K of them, and a column for
+ * each output position (n, oh, ow), P of them. It is filled from the image with its channels in front (planar, C × N × H × W),
+ * so that both sides are read and written in runs.
  */
 import type { backend_util } from "@tensorflow/tfjs-core";
 
 export type ConvInfo = backend_util.Conv2DInfo;
 
-/** Output positions P. */
-export function positions({ batchSize, outHeight, outWidth }: ConvInfo): number {
-  return batchSize * outHeight * outWidth;
+/** Output positions of one image. */
+export function positions({ outHeight, outWidth }: ConvInfo): number {
+  return outHeight * outWidth;
 }
 
 /** Elements of one filter, K. */
@@ -16,46 +17,56 @@ export function patchSize({ filterHeight, filterWidth, inChannels }: ConvInfo): 
   return filterHeight * filterWidth * inChannels;
 }
 
-/** A window that covers one pixel and moves by one: the image is its own column matrix. */
-export function isPointwise({ filterHeight, filterWidth, strideHeight, strideWidth, padInfo }: ConvInfo): boolean {
-  const { top, bottom, left, right } = padInfo;
-  return filterHeight * filterWidth * strideHeight * strideWidth === 1 && top + bottom + left + right === 0;
+/** First and last + 1 output column whose input column `ow × stride + shift` lies in the image. */
+function columnRange({ outWidth, inWidth, strideWidth }: ConvInfo, shift: number): readonly [number, number] {
+  const first = shift < 0 ? Math.ceil(-shift / strideWidth) : 0;
+  const last = Math.ceil((inWidth - shift) / strideWidth);
+  return [Math.min(first, outWidth), Math.max(first, Math.min(last, outWidth))];
 }
 
-/** Calls `visit` for each run of a column-matrix row that lies inside the image; the rest of the row is padding. */
-function forEachRun(info: ConvInfo, visit: (column: number, image: number, length: number) => void): void {
-  const { batchSize, outHeight, outWidth, inHeight, inWidth, inChannels, filterHeight, filterWidth } = info;
-  const { top, left } = info.padInfo;
-  const run = filterWidth * inChannels;
-  let column = 0;
-  for (let n = 0; n < batchSize; n++) {
-    for (let oh = 0; oh < outHeight; oh++) {
-      for (let ow = 0; ow < outWidth; ow++) {
-        const firstColumn = ow * info.strideWidth - left;
-        const begin = firstColumn < 0 ? -firstColumn * inChannels : 0;
-        const end = Math.min(run, (inWidth - firstColumn) * inChannels);
-        for (let kh = 0; kh < filterHeight; kh++, column += run) {
-          const row = oh * info.strideHeight - top + kh;
-          if (row < 0 || row >= inHeight || end <= begin) continue;
-          visit(column + begin, ((n * inHeight + row) * inWidth + firstColumn) * inChannels + begin, end - begin);
+/**
+ * Calls `visit` for the run of each (kh, kw, ci, n, oh): `columns[at + ow]` meets `image[base + ow × stride]` for `first ≤ ow <
+ * last`; outside of that the window is over padding.
+ */
+function forEachRun(
+  info: ConvInfo,
+  images: number,
+  visit: (at: number, base: number, first: number, last: number) => void,
+): void {
+  const { inHeight, inWidth, inChannels, outHeight, outWidth, filterHeight, filterWidth, padInfo } = info;
+  let at = 0;
+  for (let kh = 0; kh < filterHeight; kh++) {
+    for (let kw = 0; kw < filterWidth; kw++) {
+      const shift = kw - padInfo.left;
+      const [first, last] = columnRange(info, shift);
+      for (let plane = 0; plane < inChannels * images; plane++) {
+        for (let oh = 0; oh < outHeight; oh++, at += outWidth) {
+          const row = oh * info.strideHeight - padInfo.top + kh;
+          const inside = row >= 0 && row < inHeight;
+          visit(at, (plane * inHeight + row) * inWidth + shift, first, inside ? last : first);
         }
       }
     }
   }
 }
 
-/** Fills `columns` (P × K) from `image` (NHWC). */
-export function imageToColumns(info: ConvInfo, image: Float32Array, columns: Float32Array): void {
-  columns.fill(0);
-  forEachRun(info, (column, at, length) => {
-    for (let i = 0; i < length; i++) columns[column + i] = image[at + i] as number;
+/** Fills `columns` (K × P) from `image` (C × N × H × W). */
+export function imageToColumns(info: ConvInfo, images: number, image: Float32Array, columns: Float32Array): void {
+  const { outWidth, strideWidth } = info;
+  forEachRun(info, images, (at, base, first, last) => {
+    for (let ow = 0; ow < first; ow++) columns[at + ow] = 0;
+    for (let ow = first; ow < last; ow++) columns[at + ow] = image[base + ow * strideWidth] as number;
+    for (let ow = last; ow < outWidth; ow++) columns[at + ow] = 0;
   });
 }
 
 /** The adjoint: adds every element of `columns` to the pixel it came from. `image` is overwritten. */
-export function columnsToImage(info: ConvInfo, columns: Float32Array, image: Float32Array): void {
+export function columnsToImage(info: ConvInfo, images: number, columns: Float32Array, image: Float32Array): void {
   image.fill(0);
-  forEachRun(info, (column, at, length) => {
-    for (let i = 0; i < length; i++) image[at + i] = (image[at + i] as number) + (columns[column + i] as number);
+  forEachRun(info, images, (at, base, first, last) => {
+    for (let ow = first; ow < last; ow++) {
+      const pixel = base + ow * info.strideWidth;
+      image[pixel] = (image[pixel] as number) + (columns[at + ow] as number);
+    }
   });
 }

@@ -9,45 +9,50 @@ interface PoolAttributes {
 }
 
 /**
- * Gives each output's gradient to the first largest input of its window. The stock kernel loses it where every input of a
- * window is negative.
+ * Gives each output's gradient to the first input of its window that equals the output. The stock kernel loses it where every
+ * input of a window is negative.
  */
 export function maxPoolGrad(
-  args: KernelArguments<Record<"dy" | "input", tf.TensorInfo>, PoolAttributes>,
+  args: KernelArguments<Record<"dy" | "input" | "output", tf.TensorInfo>, PoolAttributes>,
 ): tf.TensorInfo {
   const { backend, attrs } = args;
   const shape = args.inputs.input.shape as [number, number, number, number];
   const { filterSize, strides, pad, dimRoundingMode } = attrs;
   const info = tf.backend_util.computePool2DInfo(shape, filterSize, strides, 1, pad, dimRoundingMode);
   const gradient = backend.makeOutput(shape, "float32");
-  const [x, dy] = [floats(backend, args.inputs.input), floats(backend, args.inputs.dy)];
+  const { inputs } = args;
+  const [x, y, dy] = [floats(backend, inputs.input), floats(backend, inputs.output), floats(backend, inputs.dy)];
   const dx = floats(backend, gradient).fill(0);
-  const { inHeight, inWidth, inChannels: channels, outHeight, outWidth } = info;
+  const channels = info.inChannels;
+  const given = new Int32Array(channels).fill(-1); // by channel, the last output whose gradient has found its input
 
-  for (let n = 0, output = 0; n < info.batchSize; n++) {
+  forEachMeeting(info, (input, output) => {
+    for (let channel = 0; channel < channels; channel++) {
+      if (x[input + channel] !== y[output + channel] || given[channel] === output) continue;
+      given[channel] = output;
+      dx[input + channel] = (dx[input + channel] as number) + (dy[output + channel] as number);
+    }
+  });
+  return gradient;
+}
+
+/** Calls `visit` with the element offsets of each output pixel and, in order, the input pixels of its window. */
+function forEachMeeting(info: tf.backend_util.Conv2DInfo, visit: (input: number, output: number) => void): void {
+  const { batchSize, inHeight, inWidth, inChannels, outHeight, outWidth } = info;
+  let output = 0;
+  for (let n = 0; n < batchSize; n++) {
     for (let oh = 0; oh < outHeight; oh++) {
       const top = oh * info.strideHeight - info.padInfo.top;
       const [rowBegin, rowEnd] = [Math.max(0, top), Math.min(inHeight, top + info.filterHeight)];
-      for (let ow = 0; ow < outWidth; ow++) {
+      for (let ow = 0; ow < outWidth; ow++, output += inChannels) {
         const left = ow * info.strideWidth - info.padInfo.left;
         const [columnBegin, columnEnd] = [Math.max(0, left), Math.min(inWidth, left + info.filterWidth)];
-        for (let channel = 0; channel < channels; channel++, output++) {
-          let largest = Number.NEGATIVE_INFINITY;
-          let at = -1;
-          for (let row = rowBegin; row < rowEnd; row++) {
-            let index = ((n * inHeight + row) * inWidth + columnBegin) * channels + channel;
-            for (let column = columnBegin; column < columnEnd; column++, index += channels) {
-              const value = x[index] as number;
-              if (value > largest || at < 0) {
-                largest = value;
-                at = index;
-              }
-            }
+        for (let row = rowBegin; row < rowEnd; row++) {
+          for (let column = columnBegin; column < columnEnd; column++) {
+            visit(((n * inHeight + row) * inWidth + column) * inChannels, output);
           }
-          dx[at] = (dx[at] as number) + (dy[output] as number);
         }
       }
     }
   }
-  return gradient;
 }
