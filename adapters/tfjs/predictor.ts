@@ -1,0 +1,114 @@
+import * as tf from "@tensorflow/tfjs-core";
+import { type LayersModel, models } from "@tensorflow/tfjs-layers";
+import { decodeSafetensors } from "../../core/training/safetensors";
+import { applyOutputActivation } from "./activation";
+import { type ModelTopology, parseTopology } from "./artifact";
+import { ModelArtifactError } from "./errors";
+import { startWasmBackend } from "./wasm-backend";
+
+export interface ModelArtifact {
+  /** `topology.json`. */
+  readonly topology: string;
+  /** `weights.safetensors`. */
+  readonly weights: Uint8Array;
+}
+
+export interface Predictor {
+  readonly topology: ModelTopology;
+  /**
+   * @param inputs `[count, ...inputShape]`, row-major. @returns probabilities `[count, outputs]` (binary: `[count]`), or
+   *   values (regression). The same bits in any process, however the rows are grouped into calls of up to 1024.
+   */
+  predict(inputs: Float32Array, count: number): Float32Array;
+  dispose(): void;
+}
+
+/** Rows of one pass: bounds memory. */
+const passRows = 1024;
+
+/**
+ * Loads a model from its artifact alone, on WebAssembly, without user code.
+ *
+ * @throws ModelArtifactError when the artifact is damaged or its parts do not fit each other.
+ */
+export async function loadPredictor(artifact: ModelArtifact): Promise<Predictor> {
+  const topology = parseTopology(artifact.topology);
+  await startWasmBackend();
+  const model = await rebuild(topology);
+  try {
+    assignWeights(model, topology, artifact.weights);
+  } catch (error) {
+    model.dispose();
+    throw error;
+  }
+  return {
+    topology,
+    predict: (inputs, count) => predictInPasses(model, topology, inputs, count),
+    dispose: () => {
+      model.dispose();
+    },
+  };
+}
+
+async function rebuild({ model, inputShape, outputs }: ModelTopology): Promise<LayersModel> {
+  let built: LayersModel;
+  try {
+    built = await models.modelFromJSON({ modelTopology: model as never });
+  } catch (error) {
+    throw new ModelArtifactError(`The model's layers cannot be rebuilt: ${(error as Error).message}`, error);
+  }
+  const input = built.inputs[0]?.shape.slice(1).join();
+  const output = built.outputs[0]?.shape.slice(1).join();
+  if (input === inputShape.join() && output === String(outputs)) return built;
+  built.dispose();
+  throw new ModelArtifactError(
+    `The model's layers map rows of [${input}] to [${output}], but its topology says [${inputShape}] to [${outputs}].`,
+  );
+}
+
+function assignWeights(model: LayersModel, topology: ModelTopology, file: Uint8Array): void {
+  const { tensors } = decodeSafetensors(file);
+  if (model.weights.length !== topology.weights.length) {
+    throw new ModelArtifactError(
+      `The model has ${model.weights.length} weights, but its topology names ${topology.weights.length}.`,
+    );
+  }
+  model.weights.forEach((variable, index) => {
+    const name = topology.weights[index] as string;
+    const tensor = Object.hasOwn(tensors, name) ? tensors[name] : undefined;
+    const shape = (variable.shape as number[]).join();
+    if (tensor?.dtype !== "F32" || tensor.shape.join() !== shape) {
+      const found = tensor ? `${tensor.dtype} [${tensor.shape}]` : "absent";
+      throw new ModelArtifactError(
+        `The weight '${name}' is ${found} in the weights file, but the model needs F32 [${shape}].`,
+      );
+    }
+    const value = tf.tensor(Float32Array.from(tensor.data as Float32Array), [...tensor.shape]);
+    variable.write(value);
+    value.dispose();
+  });
+}
+
+function predictInPasses(
+  model: LayersModel,
+  { inputShape, outputs, task }: ModelTopology,
+  inputs: Float32Array,
+  count: number,
+): Float32Array {
+  const rowSize = inputShape.reduce((product, side) => product * side, 1);
+  if (inputs.length !== count * rowSize) {
+    throw new RangeError(
+      `${count} rows of shape [${inputShape}] take ${count * rowSize} inputs; got ${inputs.length}.`,
+    );
+  }
+  const result = new Float32Array(count * outputs);
+  for (let first = 0; first < count; first += passRows) {
+    const rows = Math.min(passRows, count - first);
+    const part = inputs.slice(first * rowSize, (first + rows) * rowSize);
+    tf.tidy(() => {
+      const output = model.apply(tf.tensor(part, [rows, ...inputShape]), { training: false }) as tf.Tensor;
+      result.set(output.dataSync() as Float32Array, first * outputs);
+    });
+  }
+  return applyOutputActivation(task, result, outputs);
+}

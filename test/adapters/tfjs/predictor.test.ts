@@ -1,0 +1,166 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import * as tf from "@tensorflow/tfjs-core";
+import { buildSync } from "esbuild";
+import { loadPredictor, type ModelArtifact } from "../../../adapters/tfjs/predictor";
+import type { ModelDefinition } from "../../../core/training/model-definition";
+import { encodeSafetensors } from "../../../core/training/safetensors";
+import { createEngine } from "../../../trainer-container/engine/create-engine";
+import type { ModelContext } from "../../../trainer-container/engine/define-training";
+import type { TrainableModel } from "../../../trainer-container/engine/engine";
+import { cnn, mlp, randomBatch } from "../../trainer/engine/contract";
+
+/** The artifact of a model, as the trainer writes it. */
+function artifactOf(model: TrainableModel): ModelArtifact {
+  const flat = new Float32Array(model.parameterCount);
+  model.readWeights(flat);
+  const tensors = Object.fromEntries(
+    model.layout.map(({ name, shape, offset, size }) => [
+      name,
+      { dtype: "F32" as const, shape, data: flat.slice(offset, offset + size) },
+    ]),
+  );
+  return { topology: model.topology(), weights: encodeSafetensors({ tensors }) };
+}
+
+async function train(definition: ModelDefinition): Promise<TrainableModel> {
+  const engine = await createEngine({ preferred: "wasm", threads: 1 });
+  return engine.createModel(definition, 5);
+}
+
+const withStatistics: ModelDefinition = {
+  ...mlp,
+  type: "module",
+  factory: (({ tf: { sequential, layers }, outputs }: ModelContext) =>
+    sequential({
+      layers: [
+        layers.dense({ units: 4, inputShape: [6] }),
+        layers.batchNormalization(),
+        layers.dense({ units: outputs }),
+      ],
+    })) as never,
+};
+
+describe("loadPredictor", () => {
+  it.each<[string, ModelDefinition]>([
+    ["mlp", { ...mlp, dropout: 0.5 }],
+    ["cnn", cnn],
+    ["binary", { ...mlp, task: "binary", outputs: 1 }],
+    ["regression", { ...mlp, task: "regression" }],
+    ["a module with running statistics", withStatistics],
+  ])("predicts what the trained model predicts, to the bit: %s", async (_, definition) => {
+    const model = await train(definition);
+    const { inputs } = randomBatch(definition, 7);
+    const predictor = await loadPredictor(artifactOf(model));
+    expect(Array.from(predictor.predict(inputs, 7))).toEqual(Array.from(model.predict(inputs, 7)));
+    predictor.dispose();
+    model.dispose();
+  });
+
+  it("cuts many rows into passes and leaks nothing", async () => {
+    const model = await train(mlp);
+    const predictor = await loadPredictor(artifactOf(model));
+    const { inputs } = randomBatch(mlp, 2500);
+    const before = tf.memory().numTensors;
+    const all = predictor.predict(inputs, 2500);
+    expect(tf.memory().numTensors).toBe(before);
+    expect(all).toHaveLength(2500 * 3);
+    const last = predictor.predict(inputs.slice(2499 * 6), 1);
+    expect(Array.from(all.slice(2499 * 3))).toEqual(Array.from(last));
+    expect(predictor.predict(new Float32Array(0), 0)).toHaveLength(0);
+    predictor.dispose();
+    model.dispose();
+  });
+
+  it("frees everything on dispose", async () => {
+    const model = await train(withStatistics);
+    const artifact = artifactOf(model);
+    const before = tf.memory().numTensors;
+    (await loadPredictor(artifact)).dispose();
+    expect(tf.memory().numTensors).toBe(before);
+    model.dispose();
+  });
+
+  describe("refuses", () => {
+    let artifact: ModelArtifact;
+    beforeAll(async () => {
+      artifact = artifactOf(await train(mlp));
+    });
+
+    const edited = (change: (topology: Record<string, unknown>) => void): ModelArtifact => {
+      const topology = JSON.parse(artifact.topology) as Record<string, unknown>;
+      change(topology);
+      return { ...artifact, topology: JSON.stringify(topology) };
+    };
+
+    it.each<[string, () => ModelArtifact, RegExp]>([
+      ["text that is not JSON", () => ({ ...artifact, topology: "{" }), /not JSON/],
+      ["another format", () => edited((t) => Object.assign(t, { format: "x" })), /format = "x".*layers-model@1/],
+      ["a task it does not know", () => edited((t) => Object.assign(t, { task: "ranking" })), /task = "ranking"/],
+      ["a shape that is no shape", () => edited((t) => Object.assign(t, { inputShape: [0] })), /inputShape = \[0\]/],
+      [
+        "layers it cannot build",
+        () => edited((t) => Object.assign(t, { model: { class_name: "Odd", config: {} } })),
+        /Odd/,
+      ],
+      [
+        "shapes that do not fit",
+        () => edited((t) => Object.assign(t, { outputs: 4 })),
+        /\[6\] to \[3\].*\[6\] to \[4\]/,
+      ],
+      ["names too few", () => edited((t) => Object.assign(t, { weights: [] })), /has 6 weights.*names 0/],
+      [
+        "a missing weight",
+        () => edited((t) => Object.assign(t, { weights: ["nowhere", ...(t.weights as string[]).slice(1)] })),
+        /'nowhere' is absent/,
+      ],
+      ["a truncated weights file", () => ({ ...artifact, weights: artifact.weights.slice(0, -4) }), /safetensors/],
+    ])("%s", async (_, make, message) => {
+      await expect(loadPredictor(make())).rejects.toThrow(message);
+    });
+
+    it("inputs of the wrong length", async () => {
+      const predictor = await loadPredictor(artifact);
+      expect(() => predictor.predict(new Float32Array(5), 1)).toThrow(/1 rows of shape \[6\] take 6 inputs; got 5/);
+      predictor.dispose();
+    });
+  });
+
+  it("loads in a fresh process from a bundle, to the same bits, and leaves its crash handling alone", async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), "predictor-"));
+    try {
+      const model = await train(cnn);
+      const artifact = artifactOf(model);
+      const { inputs } = randomBatch(cnn, 3);
+      writeFileSync(path.join(folder, "topology.json"), artifact.topology);
+      writeFileSync(path.join(folder, "weights.safetensors"), artifact.weights);
+      writeFileSync(path.join(folder, "inputs"), Buffer.from(inputs.buffer));
+      const root = path.resolve(__dirname, "../../..");
+      const script = `
+        import { readFileSync } from "node:fs";
+        import { loadPredictor } from "./adapters/tfjs/predictor";
+        const read = (name) => readFileSync(${JSON.stringify(folder)} + "/" + name);
+        const inputs = new Float32Array(Uint8Array.from(read("inputs")).buffer);
+        loadPredictor({ topology: read("topology.json").toString(), weights: read("weights.safetensors") }).then((predictor) => {
+          const handlers = process.listenerCount("uncaughtException") + process.listenerCount("unhandledRejection");
+          console.log(JSON.stringify({ handlers, predictions: Array.from(predictor.predict(inputs, 3)) }));
+        });`;
+      const outfile = path.join(folder, "predict.js");
+      buildSync({
+        stdin: { contents: script, resolveDir: root, loader: "ts" },
+        bundle: true,
+        platform: "node",
+        external: ["@tensorflow/*"],
+        outfile,
+      });
+      const env = { ...process.env, NODE_PATH: path.join(root, "node_modules") };
+      const output = execFileSync(process.execPath, [outfile], { env, encoding: "utf8" });
+      expect(JSON.parse(output)).toEqual({ handlers: 0, predictions: Array.from(model.predict(inputs, 3)) });
+      model.dispose();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
