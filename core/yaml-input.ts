@@ -7,12 +7,14 @@ import { pathText, problemsOf } from "./problems";
  * Reads a YAML (or JSON) file that a person wrote.
  *
  * @param what names the file in the error: `schema.yaml`.
+ * @param edit changes the document before it is checked: values given beside the file.
  * @throws InvalidInputError with every problem at once, each with line, path, value and rule.
  */
 export function parseYamlInput<Schema extends z.ZodType>(
   what: string,
   text: string,
   schema: Schema,
+  edit: (document: Document) => void = () => undefined,
 ): { readonly value: z.output<Schema>; readonly lineOf: (path: readonly PropertyKey[]) => number } {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
@@ -22,6 +24,7 @@ export function parseYamlInput<Schema extends z.ZodType>(
       document.errors.map(({ message, pos }) => ({ path: "", rule: message, line: lines.linePos(pos[0]).line })),
     );
   }
+  edit(document);
   const lineOf = (path: readonly PropertyKey[]): number => lineIn(document, lines, path);
   const parsed = schema.safeParse(document.toJS(), { reportInput: true });
   if (parsed.success) return { value: parsed.data, lineOf };

@@ -26,6 +26,12 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
       });
     }
   });
+  if (job.model.type === "module" && job.model.sha256 === undefined) {
+    problems.push({
+      path: "model.sha256",
+      rule: "is required: the module's bundle must be in the content store; `ringmaster submit` puts it there",
+    });
+  }
   if (job.model.type === "cnn") {
     const features = manifest.schema.filter((column) => column.role === "feature");
     if (features.length !== 1 || features[0].type !== "tensor" || (features[0].shape?.length ?? 0) < 2) {

@@ -109,37 +109,40 @@ export const jobSchema = z
     tags: z.record(z.string(), z.string()).default({}),
     notes: z.string().max(10_000).optional(),
   })
-  .superRefine((job, context) => {
-    const { workers, minWorkers, microshards } = job.resources;
-    const complain = (path: string[], input: unknown, message: string) =>
-      context.addIssue({ code: "custom", path, input, message });
-    if (workers > microshards) {
-      complain(
-        ["resources", "workers"],
-        workers,
-        `must be at most resources.microshards (${microshards}): a worker computes whole microshards; raise resources.microshards or ask for fewer workers`,
-      );
-    }
-    if (minWorkers > workers) {
-      complain(["resources", "minWorkers"], minWorkers, `must be at most resources.workers (${workers})`);
-    }
-    if (job.hyperparameters.batchSize < microshards) {
-      complain(
-        ["hyperparameters", "batchSize"],
-        job.hyperparameters.batchSize,
-        `must be at least resources.microshards (${microshards}): each microshard needs a row`,
-      );
-    } else if (job.hyperparameters.batchSize % microshards !== 0) {
-      complain(
-        ["hyperparameters", "batchSize"],
-        job.hyperparameters.batchSize,
-        `must be a multiple of resources.microshards (${microshards}): all microshards have one shape`,
-      );
-    }
-    if (job.resources.gpusPerWorker > 0 && job.resources.backend === "wasm") {
-      complain(["resources", "backend"], "wasm", "must be native or auto where resources.gpusPerWorker is above 0");
-    }
+  .refine(({ resources: { workers, microshards } }) => workers <= microshards, {
+    path: ["resources", "workers"],
+    when: sectionsAreValid,
+    error: ({ input }) =>
+      `must be at most resources.microshards (${sectionsOf(input).resources.microshards}), because a worker computes whole microshards: ask for fewer workers or set more microshards`,
+  })
+  .refine(({ resources: { workers, minWorkers } }) => minWorkers <= workers, {
+    path: ["resources", "minWorkers"],
+    when: sectionsAreValid,
+    error: ({ input }) => `must be at most resources.workers (${sectionsOf(input).resources.workers})`,
+  })
+  .refine(({ hyperparameters: { batchSize }, resources: { microshards } }) => batchSize % microshards === 0, {
+    path: ["hyperparameters", "batchSize"],
+    when: sectionsAreValid,
+    error: ({ input }) =>
+      `must be a multiple of resources.microshards (${sectionsOf(input).resources.microshards}), because all microshards have one shape`,
+  })
+  .refine(({ resources: { gpusPerWorker, backend } }) => gpusPerWorker === 0 || backend !== "wasm", {
+    path: ["resources", "backend"],
+    when: sectionsAreValid,
+    error: "must be native or auto where resources.gpusPerWorker is above 0",
   });
+
+/** What the rules across sections look at, defaults filled in. */
+function sectionsOf(input: unknown) {
+  const sections = z.object({ resources: resources.prefault({}), hyperparameters: hyperparameters.prefault({}) });
+  return sections.parse(input);
+}
+
+/** Rules across sections speak whenever their own sections are right, whatever else is wrong: a person hears of everything at once. */
+function sectionsAreValid(payload: { readonly value: unknown }): boolean {
+  const sections = z.looseObject({ resources: resources.optional(), hyperparameters: hyperparameters.optional() });
+  return sections.safeParse(payload.value).success;
+}
 
 /** A validated job with every default filled in. */
 export type Job = z.output<typeof jobSchema>;

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { InvalidInputError } from "../../core/errors";
+import { problemsOf } from "../../core/problems";
 import type { ApiEnvironment } from "./context";
 
 /** Parses the JSON body by its schema; all problems at once. */
@@ -41,12 +42,5 @@ export const pageQuery = z.object({
 function check<Schema extends z.ZodType>(schema: Schema, input: unknown, what: string): z.output<Schema> {
   const parsed = schema.safeParse(input, { reportInput: true });
   if (parsed.success) return parsed.data;
-  throw new InvalidInputError(
-    what,
-    parsed.error.issues.map((issue) => ({
-      path: issue.path.join("."),
-      value: typeof issue.input === "object" ? undefined : issue.input,
-      rule: issue.message,
-    })),
-  );
+  throw new InvalidInputError(what, problemsOf(parsed.error));
 }

@@ -10,7 +10,10 @@ export interface CheckpointMoment {
   readonly at: number;
 }
 
-/** Due every N steps, at an epoch's end, and when the last one is `everySeconds` old. Never twice at a step. */
+/**
+ * Due at each multiple of `everySteps` (or at the first step after it that can take one), at an epoch's end, and when the last one
+ * is `everySeconds` old. Never twice at a step.
+ */
 export function isCheckpointDue(
   rule: CheckpointRule,
   last: CheckpointMoment,
@@ -20,7 +23,6 @@ export function isCheckpointDue(
   if (now.finishedSteps <= last.finishedSteps) return false;
   return (
     atEpochEnd ||
-    now.finishedSteps - last.finishedSteps >= rule.everySteps ||
     Math.floor(now.finishedSteps / rule.everySteps) > Math.floor(last.finishedSteps / rule.everySteps) ||
     now.at - last.at >= rule.everySeconds * 1000
   );

@@ -1,0 +1,127 @@
+import type { Command } from "commander";
+import { parseDatasetReference } from "../../core/datasets/reference";
+import type { DatasetVersion } from "../../core/datasets/repository";
+import { contextOf } from "../context";
+import { type PushProgress, pushDataset } from "../datasets/push";
+import { formatBytes, printJson, printTable } from "../output";
+import { createUploads } from "../uploads";
+
+export function addDatasetCommands(program: Command): void {
+  const datasets = program.command("datasets").description("immutable versions of data");
+
+  datasets
+    .command("push <name>")
+    .description("make a version of the data; the same content again is the same version")
+    .requiredOption("--file <file>", "CSV, Parquet or JSON")
+    .requiredOption("--schema <file>", "columns with type and role, and the split")
+    .option("--allow-schema-change", "take columns that differ from the newest version's")
+    .action(
+      async (
+        name: string,
+        options: { file: string; schema: string; allowSchemaChange?: boolean },
+        command: Command,
+      ) => {
+        const { client, json } = contextOf(command);
+        const { registered, draft, ignoredColumns } = await pushDataset({
+          name,
+          file: options.file,
+          schemaFile: options.schema,
+          uploads: createUploads(client),
+          register: (made) => client.registerDataset(made, options.allowSchemaChange === true),
+          onProgress: json ? undefined : showProgress(),
+        });
+        const { manifest } = registered.version;
+        if (json) printJson({ created: registered.created, ...registered.version, ignoredColumns });
+        else {
+          const word = registered.created ? "new version" : "already there";
+          process.stdout.write(
+            `${name}@${manifest.version} (${word}): ${draft.rowCount} rows, ${draft.shards.length} shards, ${formatBytes(draft.bytes)}, digest ${draft.digest.slice(0, 12)}\n`,
+          );
+          if (ignoredColumns.length > 0)
+            process.stdout.write(`columns not in the schema: ${ignoredColumns.join(", ")}\n`);
+        }
+      },
+    );
+
+  datasets
+    .command("list")
+    .description("datasets")
+    .action(async (_options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const items = await client.datasets();
+      if (json) printJson({ datasets: items });
+      else {
+        printTable(
+          ["NAME", "LATEST", "ROWS", "SIZE", "UPDATED"],
+          items.map((one) => [one.name, one.latestVersion, one.rowCount, formatBytes(one.bytes), one.updatedAt]),
+        );
+      }
+    });
+
+  datasets
+    .command("show <reference>")
+    .description("a version (name, name@3) and its siblings")
+    .action(async (reference: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { name, version } = parseDatasetReference(reference);
+      const [shown, versions] = await Promise.all([client.dataset(name, version), client.datasetVersions(name)]);
+      if (json) printJson({ version: shown, versions });
+      else show(shown, versions);
+    });
+
+  datasets
+    .command("deprecate <reference>")
+    .description("no new run may use it; it stays readable")
+    .option("--reason <text>", "why", "")
+    .action(async (reference: string, options: { reason: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { name, version } = parseDatasetReference(reference);
+      const target = version ?? (await client.dataset(name)).manifest.version;
+      const deprecated = await client.deprecateDataset(name, target, options.reason);
+      if (json) printJson({ version: deprecated });
+      else process.stdout.write(`${name}@${target} is deprecated\n`);
+    });
+}
+
+function show(version: DatasetVersion, versions: readonly DatasetVersion[]): void {
+  const { manifest } = version;
+  process.stdout.write(
+    `${manifest.name}@${manifest.version}  ${manifest.rowCount} rows  ${formatBytes(manifest.bytes)}\n`,
+  );
+  process.stdout.write(`digest ${manifest.digest}\nschema ${manifest.schemaHash}\n\n`);
+  printTable(
+    ["COLUMN", "TYPE", "ROLE"],
+    manifest.schema.map((column) => [
+      column.name,
+      column.shape ? `${column.type}[${column.shape}]` : column.type,
+      column.role,
+    ]),
+  );
+  const { indexes, seed, stratifyBy } = manifest.split;
+  process.stdout.write(
+    `\nsplit (seed ${seed}${stratifyBy ? `, by ${stratifyBy}` : ""}): train ${indexes.train.rows}, validation ${indexes.validation.rows}, test ${indexes.test.rows}\n\n`,
+  );
+  printTable(
+    ["VERSION", "ROWS", "CREATED", "STATE"],
+    versions.map(({ manifest: one, deprecation }) => [
+      one.version,
+      one.rowCount,
+      one.createdAt,
+      deprecation ? `deprecated ${deprecation.reason}` : "active",
+    ]),
+  );
+}
+
+/** One line that is written over on a terminal, and a line a phase elsewhere. */
+function showProgress(): (progress: PushProgress) => void {
+  let last = "";
+  return (progress) => {
+    const text =
+      progress.phase === "uploading"
+        ? `uploading ${formatBytes(progress.knownBytes + progress.sentBytes)} of ${formatBytes(progress.bytes)}`
+        : progress.phase;
+    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${progress.phase === "registering" ? "" : text}`);
+    else if (progress.phase !== last) process.stderr.write(`${text}\n`);
+    last = progress.phase;
+  };
+}

@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, openSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Command } from "commander";
+import { RingmasterError } from "../../core/errors";
+import type { GlobalOptions } from "../context";
+import { printJson } from "../output";
+import { findStack, isAlive, readStackFile, type StackInfo } from "../stack-file";
+
+class StackStartError extends RingmasterError {
+  constructor(message: string) {
+    super(message, { code: "STACK_START_FAILED", httpStatus: 500 });
+  }
+}
+
+class StackNotRunningError extends RingmasterError {
+  constructor(data: string) {
+    super(`no stack runs over ${data}: \`ringmaster up --data ${data}\` starts one`, {
+      code: "STACK_NOT_RUNNING",
+      httpStatus: 500,
+    });
+  }
+}
+
+interface UpOptions extends GlobalOptions {
+  readonly port: string;
+  readonly apiPort: string;
+  readonly detach?: boolean;
+}
+
+/** How long a stack may take to be ready, and to stop. It needs a second or two; a loaded machine may need more. */
+const patienceMs = 60_000;
+
+export function addStackCommands(program: Command): void {
+  program
+    .command("up")
+    .description("start the embedded cloud: the AWS services and the API, on 127.0.0.1")
+    .option("--port <port>", "port of the AWS wire protocols (0: a free one)", "4566")
+    .option("--api-port <port>", "port of the API (0: a free one)", "4700")
+    .option("--detach", "return when it is ready; it goes on in the background")
+    .action(async (_options: unknown, command: Command) => up(command.optsWithGlobals<UpOptions>()));
+
+  program
+    .command("down")
+    .description("stop the embedded cloud; its data stay")
+    .action(async (_options: unknown, command: Command) => down(command.optsWithGlobals<GlobalOptions>()));
+
+  program
+    .command("status")
+    .description("whether the embedded cloud runs, and where")
+    .action(async (_options: unknown, command: Command) => status(command.optsWithGlobals<GlobalOptions>()));
+
+  program
+    .command("env")
+    .description('print the exports that point the AWS CLI and SDKs at it: eval "$(ringmaster env)"')
+    .action(async (_options: unknown, command: Command) => env(command.optsWithGlobals<GlobalOptions>()));
+}
+
+async function up(options: UpOptions): Promise<void> {
+  for (const [name, value] of [
+    ["--port", options.port],
+    ["--api-port", options.apiPort],
+  ] as const) {
+    if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) {
+      throw new RingmasterError(`${name} is ${JSON.stringify(value)}, but must be a port from 0 to 65535`, {
+        code: "INVALID_INPUT",
+        httpStatus: 400,
+      });
+    }
+  }
+  const running = await findStack(options.data);
+  if (running) {
+    announce(running, options);
+    return;
+  }
+  const data = resolve(options.data);
+  mkdirSync(data, { recursive: true });
+  const args = [join(__dirname, "stack.js"), "--port", options.port, "--api-port", options.apiPort, "--data", data];
+  if (!options.detach) {
+    const child = spawn(process.execPath, args, { stdio: "inherit" });
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
+    process.exitCode = await new Promise<number>((ended) => child.on("exit", (code) => ended(code ?? 1)));
+    return;
+  }
+  const log = join(data, "stack.log");
+  const output = openSync(log, "a");
+  const child = spawn(process.execPath, args, { detached: true, stdio: ["ignore", output, output, "ipc"] });
+  announce(await ready(child, log), options);
+  child.disconnect();
+  child.unref();
+}
+
+/** The stack's own word that it is ready, or why it is not. */
+function ready(child: ChildProcess, log: string): Promise<StackInfo> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string): void => reject(new StackStartError(why));
+    const timer = setTimeout(
+      () => fail(`the stack was not ready after ${patienceMs / 1000} s; see ${log}`),
+      patienceMs,
+    );
+    child.on("message", (message: { type: "ready"; stack: StackInfo } | { type: "failed"; message: string }) => {
+      clearTimeout(timer);
+      if (message.type === "ready") resolve(message.stack);
+      else fail(message.message);
+    });
+    child.on("exit", (code) => {
+      clearTimeout(timer);
+      fail(`the stack ended with code ${code} before it was ready:\n${readFileSync(log, "utf8").slice(-2_000)}`);
+    });
+  });
+}
+
+function announce(stack: StackInfo, options: GlobalOptions): void {
+  if (options.json) printJson(stack);
+  else
+    process.stdout.write(
+      `Ringmaster is up: API ${stack.api}, AWS endpoint ${stack.endpoint}, data ${stack.data} (pid ${stack.pid})\n`,
+    );
+}
+
+async function down(options: GlobalOptions): Promise<void> {
+  const stack = readStackFile(options.data);
+  if (!stack || !isAlive(stack.pid)) {
+    if (options.json) printJson({ stopped: false });
+    else process.stdout.write(`no stack runs over ${resolve(options.data)}\n`);
+    return;
+  }
+  process.kill(stack.pid, "SIGTERM");
+  const deadline = Date.now() + patienceMs;
+  while (isAlive(stack.pid)) {
+    if (Date.now() > deadline) {
+      process.kill(stack.pid, "SIGKILL"); // Its data are safe under kill -9; see docs/adr/001-embedded-cloud.md.
+      break;
+    }
+    await new Promise((wait) => setTimeout(wait, 50));
+  }
+  if (options.json) printJson({ stopped: true, pid: stack.pid, data: stack.data });
+  else process.stdout.write(`stopped (pid ${stack.pid}); the data stay in ${stack.data}\n`);
+}
+
+async function status(options: GlobalOptions): Promise<void> {
+  const stack = await findStack(options.data);
+  if (options.json) printJson(stack ? { running: true, ...stack } : { running: false, data: resolve(options.data) });
+  else if (stack) announce(stack, options);
+  else process.stdout.write(`no stack runs over ${resolve(options.data)}\n`);
+  if (!stack) process.exitCode = 1;
+}
+
+async function env(options: GlobalOptions): Promise<void> {
+  const stack = await findStack(options.data);
+  if (!stack) throw new StackNotRunningError(resolve(options.data));
+  const variables = {
+    AWS_ENDPOINT_URL: stack.endpoint,
+    AWS_REGION: "us-east-1",
+    AWS_DEFAULT_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "ringmaster-local",
+    AWS_SECRET_ACCESS_KEY: "ringmaster-local",
+    RINGMASTER_API_URL: stack.api,
+  };
+  if (options.json) printJson(variables);
+  else for (const [name, value] of Object.entries(variables)) process.stdout.write(`export ${name}=${value}\n`);
+}

@@ -1,0 +1,94 @@
+import Table from "cli-table3";
+import pc from "picocolors";
+import { describeProblem, InvalidInputError, type Problem, RingmasterError } from "../core/errors";
+
+/** Exit codes: what a script can tell apart. */
+export const exitCodes = {
+  ok: 0,
+  /** The run failed, or something did not work. */
+  failed: 1,
+  /** Bad input: nothing was changed. */
+  badInput: 2,
+  /** The run completed, and its model was not promoted: a gate or a person refused it. */
+  notPromoted: 3,
+} as const;
+
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+export function printTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
+  const table = new Table({
+    head: head.map((title) => pc.bold(title)),
+    chars: plainBorders,
+    style: { head: [], border: [], "padding-left": 0, "padding-right": 2 },
+  });
+  for (const row of rows) table.push(row.map(String));
+  process.stdout.write(`${table.toString()}\n`);
+}
+
+/** Columns without boxes: easy to read, to copy and to cut. */
+const plainBorders = {
+  top: "",
+  "top-mid": "",
+  "top-left": "",
+  "top-right": "",
+  bottom: "",
+  "bottom-mid": "",
+  "bottom-left": "",
+  "bottom-right": "",
+  left: "",
+  "left-mid": "",
+  mid: "",
+  "mid-mid": "",
+  right: "",
+  "right-mid": "",
+  middle: "",
+};
+
+/** Writes an error for a person (or a program, with `--json`) and answers the exit code that it stands for. */
+export function reportError(error: unknown, json: boolean): number {
+  const code = error instanceof RingmasterError && error.httpStatus < 500 ? exitCodes.badInput : exitCodes.failed;
+  if (json) {
+    const known = error instanceof RingmasterError ? { code: error.code, details: error.details } : { code: "FAILED" };
+    process.stdout.write(`${JSON.stringify({ error: { ...known, message: messageOf(error) } })}\n`);
+  }
+  const problems = problemsOf(error);
+  if (problems) {
+    const what = error instanceof InvalidInputError ? messageOf(error).split(": ")[0] : "the input is not valid";
+    process.stderr.write(`${pc.red("error")}: ${what}\n`);
+    for (const problem of problems) process.stderr.write(`  ${describeProblem(problem)}\n`);
+  } else {
+    process.stderr.write(`${pc.red("error")}: ${messageOf(error)}\n`);
+    if (!(error instanceof RingmasterError) && process.env["RINGMASTER_DEBUG"]) console.error(error);
+  }
+  return code;
+}
+
+function problemsOf(error: unknown): readonly Problem[] | undefined {
+  if (!(error instanceof RingmasterError) || error.code !== "INVALID_INPUT") return undefined;
+  return (error.details as { problems?: readonly Problem[] } | undefined)?.problems;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ["B", "KB", "MB", "GB", "TB"];
+  const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+}
+
+/** `2m 05s`. */
+export function formatDuration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60), seconds % 60];
+  const two = (n: number): string => String(n).padStart(2, "0");
+  return h > 0 ? `${h}h ${two(m)}m` : m > 0 ? `${m}m ${two(s)}s` : `${s}s`;
+}
+
+/** Five significant digits, without trailing noise. */
+export function formatNumber(value: number): string {
+  return Number.isFinite(value) ? String(Number(value.toPrecision(5))) : String(value);
+}

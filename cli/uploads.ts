@@ -1,0 +1,54 @@
+import { openAsBlob } from "node:fs";
+import type { ApiClient, UploadTarget } from "../client/api-client";
+import type { UploadPort } from "../core/datasets/upload-port";
+import { RingmasterError } from "../core/errors";
+
+const attempts = 4;
+
+/** Sends content straight to the bucket by the URLs that the API signs; what is there already is not sent. */
+export function createUploads(client: ApiClient): UploadPort {
+  const targets = new Map<string, UploadTarget>();
+  return {
+    async missing(references) {
+      const missing = await client.uploads(references.map(({ sha256, bytes }) => ({ sha256, bytes })));
+      for (const target of missing) targets.set(target.sha256, target);
+      return missing.map(({ sha256 }) => sha256);
+    },
+    async put({ sha256, bytes }, source) {
+      const body = "path" in source ? await openAsBlob(source.path) : new Blob([Uint8Array.from(source.bytes)]);
+      for (let attempt = 1; ; attempt += 1) {
+        // A URL lives for minutes; a slow line may need a fresh one.
+        const target =
+          attempt === 1
+            ? targets.get(sha256)
+            : (await client.uploads([{ sha256, bytes }])).find((one) => one.sha256 === sha256);
+        if (!target) return;
+        const failure = await send(target, body);
+        if (failure === undefined) return;
+        if (attempt === attempts) throw failure;
+        await new Promise((wait) => setTimeout(wait, 2 ** attempt * 100));
+      }
+    },
+  };
+}
+
+async function send(target: UploadTarget, body: Blob): Promise<Error | undefined> {
+  try {
+    const response = await fetch(target.url, { method: "PUT", headers: { ...target.headers }, body });
+    const answer = await response.text();
+    if (response.ok) return undefined;
+    const message = /<Message>([^<]*)<\/Message>/.exec(answer)?.[1] ?? answer.slice(0, 200);
+    return new RingmasterError(`the store refused content ${target.sha256}: ${response.status} ${message}`, {
+      code: "UPLOAD_FAILED",
+      httpStatus: 502,
+      retryable: true,
+    });
+  } catch (cause) {
+    return new RingmasterError(`content ${target.sha256} could not be sent: ${cause}`, {
+      code: "UPLOAD_FAILED",
+      httpStatus: 502,
+      retryable: true,
+      cause,
+    });
+  }
+}

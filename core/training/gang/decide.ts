@@ -1,0 +1,120 @@
+import type { GangHead, GangView, MemberRecord, SealedMember } from "./model";
+import { isSameRegistration, standingOf } from "./standing";
+import type { RegistrationKey } from "./store";
+import type { RendezvousTiming } from "./timing";
+
+/** The member that decides; it is inside `enter` and has registered. */
+export interface Self extends RegistrationKey {
+  /** Generations up to this one are over for it: it has trained in them, or could not connect. */
+  readonly past: number;
+}
+
+export interface GangLimits {
+  readonly minWorkers: number;
+  /** No generation is larger: expected workers, at most V. */
+  readonly maxWorkers: number;
+}
+
+export type Decision =
+  /** The run's result is stored. */
+  | { readonly kind: "completed" }
+  /** Another process has registered under this id since. */
+  | { readonly kind: "superseded" }
+  /** The own item is missing, accused or lapsed. */
+  | { readonly kind: "register" }
+  | { readonly kind: "enter"; readonly head: GangHead; readonly rank: number }
+  | { readonly kind: "seal"; readonly number: number; readonly members: readonly SealedMember[] }
+  | { readonly kind: "wait"; readonly reason: string };
+
+const wait = (reason: string): Decision => ({ kind: "wait", reason });
+
+/**
+ * What a member inside `enter` does next. Pure: the same view at the same time gives the same decision. Safety rests on the
+ * store's conditions alone (one list a number, one item a member); the clock and the order of events decide only how soon.
+ */
+export function decide(
+  view: GangView,
+  self: Self,
+  limits: GangLimits,
+  timing: RendezvousTiming,
+  now: number,
+): Decision {
+  const { head } = view;
+  if (head?.completed) return { kind: "completed" };
+  const mine = view.members.find(({ memberId }) => memberId === self.memberId);
+  if (mine && mine.incarnation !== self.incarnation) return { kind: "superseded" };
+  if (head && head.number > self.past) {
+    // Not by registration: a list may be sealed from a look at the store just before this member registered anew.
+    const rank = head.members.findIndex(
+      ({ memberId, incarnation }) => memberId === self.memberId && incarnation === self.incarnation,
+    );
+    if (rank >= 0) return { kind: "enter", head, rank };
+  }
+  if (!mine || !isSameRegistration(mine, self) || standingOf(mine, view, now, timing) !== "ready") {
+    return { kind: "register" };
+  }
+  return decideSeal(view, self, limits, timing, now);
+}
+
+function decideSeal(view: GangView, self: Self, limits: GangLimits, timing: RendezvousTiming, now: number): Decision {
+  const { head } = view;
+  const ready = view.members.filter((member) => standingOf(member, view, now, timing) === "ready");
+  const sealed = head?.members ?? [];
+  const pending = sealed.filter((member) => isPending(member, view, now, timing));
+  const survivors = ready.filter(({ memberId }) => sealed.some((member) => member.memberId === memberId));
+
+  // A generation needs all its members, so that one that came back ends it; without one, its members may still be at work.
+  if (pending.length > 0 && survivors.length === 0) return wait(`generation ${head!.number} is training`);
+  if (ready.length < limits.minWorkers)
+    return wait(`${ready.length} of at least ${limits.minWorkers} workers are here`);
+
+  const chosen = choose(ready, survivors, limits.maxWorkers);
+  const turn = chosen.findIndex(({ memberId }) => memberId === self.memberId);
+  if (turn < 0) return wait(`the gang is full with ${limits.maxWorkers} workers`);
+
+  const sealAt = lastCallEnds(ready, survivors, pending.length, limits, timing) + turn * timing.turnMs;
+  if (now < sealAt) return wait("last call");
+  return { kind: "seal", number: (head?.number ?? 0) + 1, members: chosen.map(toSealed) };
+}
+
+/** Still in its generation, as far as anyone can tell. */
+function isPending(sealed: SealedMember, view: GangView, now: number, timing: RendezvousTiming): boolean {
+  const record = view.members.find((member) => isSameRegistration(member, sealed));
+  return record !== undefined && standingOf(record, view, now, timing) === "sealed";
+}
+
+function lastCallEnds(
+  ready: readonly MemberRecord[],
+  survivors: readonly MemberRecord[],
+  pending: number,
+  limits: GangLimits,
+  timing: RendezvousTiming,
+): number {
+  if (survivors.length > 0) {
+    const firstBack = Math.min(...survivors.map(({ registeredAt }) => registeredAt));
+    return firstBack + (pending > 0 ? timing.survivorCallMs : 0);
+  }
+  const arrivals = ready.map(({ registeredAt }) => registeredAt).sort((a, b) => a - b);
+  if (arrivals.length >= limits.maxWorkers) return arrivals[limits.maxWorkers - 1];
+  return arrivals[limits.minWorkers - 1] + timing.firstCallMs;
+}
+
+/** Those that hold the state come first where not all fit; ranks go by worker index, so that they stay put over generations. */
+function choose(
+  ready: readonly MemberRecord[],
+  survivors: readonly MemberRecord[],
+  maxWorkers: number,
+): readonly MemberRecord[] {
+  const inOrder = [...ready].sort(byWorker);
+  const newcomers = inOrder.filter((member) => !survivors.includes(member));
+  return [...inOrder.filter((member) => survivors.includes(member)), ...newcomers].slice(0, maxWorkers).sort(byWorker);
+}
+
+function byWorker(a: MemberRecord, b: MemberRecord): number {
+  return a.workerIndex - b.workerIndex || (a.memberId < b.memberId ? -1 : 1);
+}
+
+function toSealed(member: MemberRecord): SealedMember {
+  const { memberId, incarnation, registration, workerIndex, host, port, pid, finishedSteps } = member;
+  return { memberId, incarnation, registration, workerIndex, host, port, pid, finishedSteps };
+}

@@ -1,0 +1,46 @@
+import { type Document, isMap, parse } from "yaml";
+import { InvalidInputError, type Problem } from "../errors";
+import { parseYamlInput } from "../yaml-input";
+import { type Job, jobSchema } from "./job";
+
+/**
+ * Reads a job file.
+ *
+ * @param overrides `path=value` pairs, as of `--set resources.workers=3`; values are YAML.
+ * @throws InvalidInputError with every problem at once: line, path, value, rule.
+ */
+export function parseJobFile(fileName: string, text: string, overrides: readonly string[] = []): Job {
+  const settings = overrides.map(parseOverride);
+  return parseYamlInput(fileName, text, jobSchema, (document) => {
+    for (const { path, value } of settings) set(document, path, value);
+  }).value;
+}
+
+function parseOverride(text: string): { readonly path: readonly string[]; readonly value: unknown } {
+  const at = text.indexOf("=");
+  const path = text.slice(0, at).split(".");
+  if (at < 1 || path.some((part) => part === ""))
+    throw badOverride(text, "must be PATH=VALUE, e.g. resources.workers=3");
+  try {
+    return { path, value: parse(text.slice(at + 1)) };
+  } catch (cause) {
+    throw badOverride(text, "must have a YAML value behind the =", cause);
+  }
+}
+
+/** Sections that the file leaves out are made; a plain value in the way is an error of its own. */
+function set(document: Document, path: readonly string[], value: unknown): void {
+  for (let depth = 1; depth < path.length; depth += 1) {
+    const section = path.slice(0, depth);
+    const node: unknown = document.getIn(section, true);
+    if (node === undefined || node === null) document.setIn(section, document.createNode({}));
+    else if (!isMap(node))
+      throw badOverride(`${path.join(".")}=…`, `goes through ${section.join(".")}, which is not a mapping`);
+  }
+  document.setIn(path, value);
+}
+
+function badOverride(text: string, rule: string, cause?: unknown): InvalidInputError {
+  const problems: readonly Problem[] = [{ path: "--set", value: text, rule }];
+  return new InvalidInputError("the override cannot be read", problems, cause);
+}

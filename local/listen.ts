@@ -1,0 +1,29 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** The port is somebody else's. */
+export class PortTakenError extends Error {
+  constructor(
+    readonly port: number,
+    option: string,
+  ) {
+    super(
+      `port ${port} on 127.0.0.1 is taken by another program: give another one with ${option} PORT, or stop what uses it`,
+    );
+    this.name = "PortTakenError";
+  }
+}
+
+/** Listens on loopback only. `option` is named in the error, for a person to know what to change. */
+export function listen(server: Server, port: number, option: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(error.code === "EADDRINUSE" ? new PortTakenError(port, option) : error),
+    );
+    server.listen(port, "127.0.0.1", resolve);
+  });
+}
+
+export function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}

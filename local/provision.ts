@@ -1,0 +1,221 @@
+import {
+  BatchClient,
+  CreateComputeEnvironmentCommand,
+  CreateJobQueueCommand,
+  DescribeComputeEnvironmentsCommand,
+  DescribeJobDefinitionsCommand,
+  DescribeJobQueuesCommand,
+  RegisterJobDefinitionCommand,
+  type RegisterJobDefinitionCommandInput,
+} from "@aws-sdk/client-batch";
+import { CreateTableCommand, DynamoDBClient, UpdateTimeToLiveCommand } from "@aws-sdk/client-dynamodb";
+import { EventBridgeClient, PutRuleCommand, PutTargetsCommand } from "@aws-sdk/client-eventbridge";
+import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { CreateStateMachineCommand, SFNClient, UpdateStateMachineCommand } from "@aws-sdk/client-sfn";
+import { digestOf } from "../core/digest";
+import { functionNameIn, functions } from "../core/platform/functions";
+import { rules } from "../core/platform/rules";
+import { type TableDefinition, tableNameIn, tables } from "../core/platform/tables";
+import { resourceNames, trainerJob } from "../core/platform/trainer-job";
+import { account, region } from "./service";
+import { localConfig } from "./settings";
+
+/** The image by which job definitions name the trainer. */
+export const trainerImage = "ringmaster-trainer";
+
+/**
+ * Makes in the embedded cloud what `cdk deploy` makes in AWS, through the same APIs and from the same descriptions (`core/platform`,
+ * `state-machines`). Safe to do at every start: what is there stays, what has changed is updated.
+ */
+export async function provision(definition: string): Promise<void> {
+  await Promise.all([
+    ...tables.map(createTable),
+    createBucket(),
+    createStateMachine(definition),
+    createCompute(),
+    createRules(),
+  ]);
+}
+
+async function createTable(table: TableDefinition): Promise<void> {
+  const client = new DynamoDBClient({});
+  const TableName = tableNameIn(localConfig().prefix, table.name);
+  const keys = (of: Pick<TableDefinition, "partitionKey" | "sortKey">) => [
+    { AttributeName: of.partitionKey.name, KeyType: "HASH" as const },
+    { AttributeName: of.sortKey.name, KeyType: "RANGE" as const },
+  ];
+  const attributes = [table, ...table.indexes].flatMap((of) => [of.partitionKey, of.sortKey]);
+  const created = await unlessThere(
+    client.send(
+      new CreateTableCommand({
+        TableName,
+        BillingMode: "PAY_PER_REQUEST",
+        KeySchema: keys(table),
+        AttributeDefinitions: attributes.map(({ name, type }) => ({ AttributeName: name, AttributeType: type })),
+        GlobalSecondaryIndexes:
+          table.indexes.length === 0
+            ? undefined
+            : table.indexes.map((index) => ({
+                IndexName: index.name,
+                KeySchema: keys(index),
+                Projection: { ProjectionType: "ALL" as const },
+              })),
+      }),
+    ),
+    "ResourceInUseException",
+  );
+  if (created && table.timeToLive !== undefined) {
+    const TimeToLiveSpecification = { AttributeName: table.timeToLive, Enabled: true };
+    await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+  }
+}
+
+async function createBucket(): Promise<void> {
+  const client = new S3Client({});
+  await unlessThere(
+    client.send(new CreateBucketCommand({ Bucket: localConfig().bucket })),
+    "BucketAlreadyOwnedByYou",
+    "BucketAlreadyExists",
+  );
+}
+
+async function createStateMachine(template: string): Promise<void> {
+  const client = new SFNClient({});
+  const { prefix, stateMachineArn } = localConfig();
+  const definition = template.replace(/\$\{([a-z-]+)\}/g, (_whole, name: string) => {
+    const found = functions.find((one) => one.name === name);
+    if (!found) throw new Error(`the state machine names a function that core/platform/functions.ts does not: ${name}`);
+    return functionArn(functionNameIn(prefix, found.name));
+  });
+  const roleArn = `arn:aws:iam::${account}:role/${prefix}`;
+  const created = await unlessThere(
+    client.send(
+      new CreateStateMachineCommand({
+        name: resourceNames(prefix).stateMachine,
+        definition,
+        roleArn,
+        type: "STANDARD",
+      }),
+    ),
+    "StateMachineAlreadyExists",
+  );
+  if (!created) await client.send(new UpdateStateMachineCommand({ stateMachineArn, definition }));
+}
+
+async function createCompute(): Promise<void> {
+  const client = new BatchClient({});
+  const names = resourceNames(localConfig().prefix);
+  await Promise.all([
+    createQueue(client, names.computeSpot, names.jobQueueSpot, "SPOT"),
+    createQueue(client, names.computeOnDemand, names.jobQueueOnDemand, "EC2"),
+    registerDefinition(client, {
+      ...definitionBase,
+      jobDefinitionName: names.jobDefinition,
+      type: "container",
+      containerProperties: container,
+    }),
+    registerDefinition(client, {
+      ...definitionBase,
+      jobDefinitionName: names.jobDefinitionGang,
+      type: "multinode",
+      nodeProperties: { numNodes: 2, mainNode: 0, nodeRangeProperties: [{ targetNodes: "0:", container }] },
+    }),
+  ]);
+}
+
+const container = {
+  image: trainerImage,
+  resourceRequirements: [
+    { type: "VCPU" as const, value: "1" },
+    { type: "MEMORY" as const, value: "2048" },
+  ],
+};
+
+const definitionBase = {
+  retryStrategy: {
+    attempts: trainerJob.attempts,
+    evaluateOnExit: trainerJob.evaluateOnExit.map((rule) => ({ ...rule })),
+  },
+  timeout: { attemptDurationSeconds: trainerJob.timeoutSeconds },
+};
+
+async function createQueue(client: BatchClient, compute: string, queue: string, type: "SPOT" | "EC2"): Promise<void> {
+  const { computeEnvironments } = await client.send(
+    new DescribeComputeEnvironmentsCommand({ computeEnvironments: [compute] }),
+  );
+  if (!computeEnvironments?.length) {
+    await client.send(
+      new CreateComputeEnvironmentCommand({
+        computeEnvironmentName: compute,
+        type: "MANAGED",
+        state: "ENABLED",
+        computeResources: {
+          type,
+          minvCpus: 0,
+          maxvCpus: 1024,
+          instanceTypes: ["optimal"],
+          subnets: ["subnet-local"],
+          securityGroupIds: ["sg-local"],
+          instanceRole: `arn:aws:iam::${account}:instance-profile/ringmaster`,
+        },
+      }),
+    );
+  }
+  const { jobQueues } = await client.send(new DescribeJobQueuesCommand({ jobQueues: [queue] }));
+  if (!jobQueues?.length) {
+    await client.send(
+      new CreateJobQueueCommand({
+        jobQueueName: queue,
+        priority: 1,
+        state: "ENABLED",
+        computeEnvironmentOrder: [{ order: 1, computeEnvironment: compute }],
+      }),
+    );
+  }
+}
+
+/** A definition is registered again only where it has changed: each registration is a revision. */
+async function registerDefinition(client: BatchClient, definition: RegisterJobDefinitionCommandInput): Promise<void> {
+  const fingerprint = digestOf(definition).slice(0, 16);
+  const { jobDefinitions } = await client.send(
+    new DescribeJobDefinitionsCommand({ jobDefinitionName: definition.jobDefinitionName, status: "ACTIVE" }),
+  );
+  if (jobDefinitions?.some((one) => one.tags?.["fingerprint"] === fingerprint)) return;
+  await client.send(new RegisterJobDefinitionCommand({ ...definition, tags: { fingerprint } }));
+}
+
+async function createRules(): Promise<void> {
+  const client = new EventBridgeClient({});
+  const { prefix } = localConfig();
+  await Promise.all(
+    rules.map(async (rule) => {
+      const Name = `${prefix}-${rule.name}`;
+      await client.send(
+        new PutRuleCommand({
+          Name,
+          Description: rule.description,
+          State: "ENABLED",
+          EventPattern: rule.pattern && JSON.stringify(rule.pattern),
+          ScheduleExpression: rule.schedule,
+        }),
+      );
+      const Arn = functionArn(functionNameIn(prefix, rule.target));
+      await client.send(new PutTargetsCommand({ Rule: Name, Targets: [{ Id: "function", Arn }] }));
+    }),
+  );
+}
+
+function functionArn(name: string): string {
+  return `arn:aws:lambda:${region}:${account}:function:${name}`;
+}
+
+/** True where it was created now, false where it was there. */
+async function unlessThere(creation: Promise<unknown>, ...there: readonly string[]): Promise<boolean> {
+  try {
+    await creation;
+    return true;
+  } catch (error) {
+    if (error instanceof Error && there.includes(error.name)) return false;
+    throw error;
+  }
+}

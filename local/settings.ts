@@ -1,0 +1,61 @@
+import { join } from "node:path";
+import { environmentOf, type PlatformConfig } from "../core/config";
+import { tableNameIn } from "../core/platform/tables";
+import { resourceNames } from "../core/platform/trainer-job";
+import { account, region } from "./service";
+
+export interface StackSettings {
+  /** Of the AWS wire protocols; 0 takes a free one. */
+  readonly port: number;
+  /** Of the API; 0 takes a free one. */
+  readonly apiPort: number;
+  /** Absolute. */
+  readonly dataDirectory: string;
+}
+
+/** One prefix is enough: stacks beside each other have data directories of their own. */
+const prefix = "ringmaster";
+
+/** The platform's names on the embedded cloud. */
+export function localConfig(): PlatformConfig {
+  const names = resourceNames(prefix);
+  return {
+    prefix,
+    bucket: `${prefix}-data`,
+    tables: {
+      catalog: tableNameIn(prefix, "Catalog"),
+      metrics: tableNameIn(prefix, "Metrics"),
+      gangs: tableNameIn(prefix, "Gangs"),
+    },
+    stateMachineArn: `arn:aws:states:${region}:${account}:stateMachine:${names.stateMachine}`,
+    jobQueues: { spot: names.jobQueueSpot, onDemand: names.jobQueueOnDemand },
+    jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },
+    team: "default",
+  };
+}
+
+/** What points an AWS SDK or the AWS CLI at the embedded cloud. The keys are no secret: nothing checks them. */
+export function endpointEnvironment(endpoint: string): Readonly<Record<string, string>> {
+  return {
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_ACCESS_KEY_ID: "ringmaster-local",
+    AWS_SECRET_ACCESS_KEY: "ringmaster-local",
+    // Not an EC2 instance: do not wait for its metadata service.
+    AWS_EC2_METADATA_DISABLED: "true",
+  };
+}
+
+export function functionEnvironment(endpoint: string): Readonly<Record<string, string>> {
+  return { ...endpointEnvironment(endpoint), ...environmentOf(localConfig()) };
+}
+
+/** Where a data directory keeps what. */
+export const dataPaths = (dataDirectory: string) => ({
+  /** Who runs here; read by `status`, `down` and every command that looks for the API. */
+  stackFile: join(dataDirectory, "stack.json"),
+  /** Output of a detached stack. */
+  logFile: join(dataDirectory, "stack.log"),
+  service: (name: string) => join(dataDirectory, name),
+});
