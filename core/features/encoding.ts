@@ -2,9 +2,14 @@
  * A feature shard's bytes, and the dense rows they stand for. One-hots lie in the shard as codes and unfold here, row by row,
  * into a buffer that the caller owns: a shard of a thousand-word vocabulary stays four bytes a row.
  */
+import {
+  decodeSafetensors,
+  encodeSafetensors,
+  SafetensorsError,
+  type SafetensorsTensor,
+} from "../training/safetensors";
 import { CorruptShardError } from "./errors";
 import type { FeatureManifest, FeatureTransform } from "./manifest";
-import { type FeatureTensor, readTensorFile, writeTensorFile } from "./tensor-file";
 
 /** Row-major tensors of one shard; the widths follow from `shardLayout`. */
 export interface FeatureRows {
@@ -46,23 +51,19 @@ export function shardLayout(transform: FeatureTransform): {
 }
 
 export function encodeFeatureShard(rows: FeatureRows, layout: ReturnType<typeof shardLayout>): Uint8Array {
-  const tensors = new Map<string, FeatureTensor>();
+  const tensors: Record<string, SafetensorsTensor> = {
+    label: { dtype: rows.label instanceof Int32Array ? "I32" : "F32", shape: [rows.rows], data: rows.label },
+  };
   if (layout.numericWidth > 0) {
-    tensors.set("numeric", { dtype: "F32", shape: [rows.rows, layout.numericWidth], values: rows.numeric });
+    tensors.numeric = { dtype: "F32", shape: [rows.rows, layout.numericWidth], data: rows.numeric };
   }
   if (layout.codesWidth > 0) {
-    tensors.set("codes", { dtype: "I32", shape: [rows.rows, layout.codesWidth], values: rows.codes });
+    tensors.codes = { dtype: "I32", shape: [rows.rows, layout.codesWidth], data: rows.codes };
   }
-  tensors.set(
-    "label",
-    rows.label instanceof Int32Array
-      ? { dtype: "I32", shape: [rows.rows], values: rows.label }
-      : { dtype: "F32", shape: [rows.rows], values: rows.label },
-  );
   if (rows.slices.length > 0) {
-    tensors.set("slices", { dtype: "I32", shape: [rows.rows, rows.slices.length / rows.rows], values: rows.slices });
+    tensors.slices = { dtype: "I32", shape: [rows.rows, rows.slices.length / rows.rows], data: rows.slices };
   }
-  return writeTensorFile(tensors);
+  return encodeSafetensors({ tensors });
 }
 
 /** @throws CorruptShardError where the bytes do not fit the transform and label encoding. */
@@ -71,18 +72,13 @@ export function decodeFeatureShard(
   manifest: Pick<FeatureManifest, "transform" | "label">,
 ): FeatureView {
   const { numericWidth, codesWidth } = shardLayout(manifest.transform);
-  const tensors = readTensorFile(bytes);
-  const label = tensors.get("label");
-  const labelType = manifest.label.kind === "class" ? "I32" : "F32";
-  if (label === undefined || label.dtype !== labelType) {
-    throw new CorruptShardError(`it needs a ${labelType} tensor "label" and has ${label?.dtype ?? "none"}`);
-  }
-  const rows = label.values.length;
-  const numeric = expect(tensors, "numeric", "F32", rows, numericWidth).values as Float32Array;
-  const codes = expect(tensors, "codes", "I32", rows, codesWidth).values as Int32Array;
-  const slices = tensors.get("slices");
-  const sliceValues = slices === undefined ? new Int32Array(0) : (slices.values as Int32Array);
-  const sliceWidth = rows === 0 ? 0 : sliceValues.length / rows;
+  const tensors = tensorsOf(bytes);
+  const rows = tensors.label?.data.length ?? 0;
+  const label = integersOrReals(tensors, "label", manifest.label.kind === "class" ? "I32" : "F32", rows, 1);
+  const numeric = integersOrReals(tensors, "numeric", "F32", rows, numericWidth) as Float32Array;
+  const codes = integersOrReals(tensors, "codes", "I32", rows, codesWidth) as Int32Array;
+  const sliceWidth = tensors.slices === undefined ? 0 : tensors.slices.data.length / rows;
+  const slices = integersOrReals(tensors, "slices", "I32", rows, sliceWidth) as Int32Array;
   const { width } = manifest.transform;
   const writeDense = rowWriter(manifest.transform);
   return {
@@ -90,11 +86,11 @@ export function decodeFeatureShard(
     width,
     numeric,
     codes,
-    label: label.values,
-    slices: sliceValues,
+    label,
+    slices,
     writeRow: (row, into, offset) => writeDense(numeric, row * numericWidth, codes, row * codesWidth, into, offset),
-    labelAt: (row) => label.values[row]!,
-    sliceAt: (row, slice) => sliceValues[row * sliceWidth + slice]!,
+    labelAt: (row) => label[row]!,
+    sliceAt: (row, slice) => slices[row * sliceWidth + slice]!,
   };
 }
 
@@ -140,22 +136,30 @@ function mergeRuns(transform: FeatureTransform): readonly { source: number; offs
   return runs;
 }
 
-function expect(
-  tensors: ReadonlyMap<string, FeatureTensor>,
+function tensorsOf(bytes: Uint8Array): Readonly<Partial<Record<string, SafetensorsTensor>>> {
+  try {
+    return decodeSafetensors(bytes).tensors;
+  } catch (error) {
+    if (error instanceof SafetensorsError) throw new CorruptShardError(error.message, error);
+    throw error;
+  }
+}
+
+/** The tensor's elements; none where it has a zero dimension and was left out. */
+function integersOrReals(
+  tensors: Readonly<Partial<Record<string, SafetensorsTensor>>>,
   name: string,
   dtype: "F32" | "I32",
   rows: number,
   width: number,
-): FeatureTensor {
-  const tensor = tensors.get(name);
-  if (tensor === undefined && (width === 0 || rows === 0)) {
-    return dtype === "F32"
-      ? { dtype, shape: [rows, width], values: new Float32Array(0) }
-      : { dtype, shape: [rows, width], values: new Int32Array(0) };
+): Float32Array | Int32Array {
+  const tensor = tensors[name];
+  if (tensor === undefined && rows * width === 0 && name !== "label") {
+    return dtype === "F32" ? new Float32Array(0) : new Int32Array(0);
   }
-  if (tensor === undefined || tensor.dtype !== dtype || tensor.values.length !== rows * width) {
+  if (tensor === undefined || tensor.dtype !== dtype || tensor.data.length !== rows * width) {
     const found = tensor === undefined ? "none" : `${tensor.dtype} [${tensor.shape}]`;
     throw new CorruptShardError(`it needs tensor "${name}" ${dtype} [${rows},${width}] and has ${found}`);
   }
-  return tensor;
+  return tensor.data as Float32Array | Int32Array;
 }

@@ -46,9 +46,9 @@ describe("feature shard", () => {
     const length = Number(new DataView(bytes.buffer).getBigUint64(0, true));
     expect(length % 8).toBe(0);
     expect(JSON.parse(Buffer.from(bytes.subarray(8, 8 + length)).toString())).toEqual({
-      numeric: { dtype: "F32", shape: [3, 3], data_offsets: [0, 36] },
-      codes: { dtype: "I32", shape: [3, 1], data_offsets: [36, 48] },
-      label: { dtype: "I32", shape: [3], data_offsets: [48, 60] },
+      codes: { dtype: "I32", shape: [3, 1], data_offsets: [0, 12] },
+      label: { dtype: "I32", shape: [3], data_offsets: [12, 24] },
+      numeric: { dtype: "F32", shape: [3, 3], data_offsets: [24, 60] },
       slices: { dtype: "I32", shape: [3, 2], data_offsets: [60, 84] },
     });
     expect(encodeFeatureShard(rows, shardLayout(transform))).toEqual(bytes);
