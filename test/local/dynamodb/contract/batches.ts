@@ -1,0 +1,127 @@
+import {
+  type AttributeValue,
+  BatchGetItemCommand,
+  BatchWriteItemCommand,
+  type BatchWriteItemCommandInput,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+} from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { createTable, hashTable, type Item, N, put, rangeTable, refused, S } from "../harness";
+
+export function batchesContract(client: () => DynamoDBClient): void {
+  describe("batches", () => {
+    let table: string;
+    beforeEach(async () => {
+      table = await createTable(client(), rangeTable("N"));
+    });
+    const key = (sk: number): Item => ({ pk: S("p"), sk: N(sk) });
+    const write = (requests: BatchWriteItemCommandInput["RequestItems"]) =>
+      client().send(new BatchWriteItemCommand({ RequestItems: requests }));
+    const get = (Keys: Record<string, AttributeValue>[], more: object = {}) =>
+      client().send(new BatchGetItemCommand({ RequestItems: { [table]: { Keys, ...more } } }));
+
+    it("writes and deletes, over several tables", async () => {
+      const other = await createTable(client(), hashTable);
+      await put(client(), table, key(1));
+      const result = await write({
+        [table]: [{ DeleteRequest: { Key: key(1) } }, { PutRequest: { Item: { ...key(2), x: N(1) } } }],
+        [other]: [{ PutRequest: { Item: { pk: S("o") } } }],
+      });
+      expect(result.UnprocessedItems).toEqual({});
+      const found = await client().send(
+        new BatchGetItemCommand({
+          RequestItems: { [table]: { Keys: [key(1), key(2)] }, [other]: { Keys: [{ pk: S("o") }] } },
+        }),
+      );
+      expect(found.Responses).toEqual({ [table]: [{ ...key(2), x: N(1) }], [other]: [{ pk: S("o") }] });
+      expect(found.UnprocessedKeys).toEqual({});
+    });
+
+    it("reads a hundred, projected", async () => {
+      for (const start of [0, 25, 50, 75]) {
+        const requests = Array.from({ length: 25 }, (_, i) => ({
+          PutRequest: { Item: { ...key(start + i), x: N(i) } },
+        }));
+        await write({ [table]: requests });
+      }
+      const keys = Array.from({ length: 100 }, (_, i) => key(i));
+      const found = await get(keys, { ProjectionExpression: "sk", ConsistentRead: true });
+      const numbers = found.Responses?.[table]?.map((item) => Number(item["sk"]?.N)).sort((a, b) => a - b);
+      expect(numbers).toEqual(keys.map((_, i) => i));
+      await refused(get([...keys, key(100)]), "ValidationException", /Too many items|less than or equal to 100/);
+    });
+
+    it.each([
+      ["26 writes", () => Array.from({ length: 26 }, (_, i) => ({ PutRequest: { Item: key(i) } }))],
+      ["none", () => []],
+      ["two writes of one item", () => [{ PutRequest: { Item: key(1) } }, { DeleteRequest: { Key: key(1) } }]],
+      ["an item without its key", () => [{ PutRequest: { Item: key(1) } }, { PutRequest: { Item: { pk: S("p") } } }]],
+      [
+        "an item over 400 KB",
+        () => [{ PutRequest: { Item: key(1) } }, { PutRequest: { Item: { ...key(2), x: S("x".repeat(410_000)) } } }],
+      ],
+    ])("refuses %s, and writes nothing", async (_case, requests) => {
+      await refused(write({ [table]: requests() }), "ValidationException");
+      const { Item } = await client().send(new GetItemCommand({ TableName: table, Key: key(1) }));
+      expect(Item).toBeUndefined();
+    });
+
+    it("refuses reading an item twice, and tables that are not there", async () => {
+      await refused(get([key(1), key(1)]), "ValidationException", /duplicates/);
+      await refused(write({ nowhere: [{ PutRequest: { Item: key(1) } }] }), "ResourceNotFoundException");
+      const read = new BatchGetItemCommand({ RequestItems: { nowhere: { Keys: [key(1)] } } });
+      await refused(client().send(read), "ResourceNotFoundException");
+    });
+  });
+
+  describe("clients", () => {
+    it("serves the document client", async () => {
+      const documents = DynamoDBDocumentClient.from(client());
+      const table = await createTable(client(), hashTable);
+      const item = {
+        pk: "doc",
+        n: 1.5,
+        list: [1, "two", null, { deep: true }],
+        bytes: new Uint8Array([1, 2]),
+        set: new Set(["a"]),
+      };
+      await documents.send(new PutCommand({ TableName: table, Item: item }));
+      const { Item } = await documents.send(new GetCommand({ TableName: table, Key: { pk: "doc" } }));
+      expect(Item).toEqual(item);
+    });
+
+    it("meters what is consumed when asked", async () => {
+      const table = await createTable(client(), rangeTable("N"));
+      const Item = { pk: S("p"), sk: N(1), x: S("x".repeat(3000)) };
+      const written = await client().send(
+        new PutItemCommand({ TableName: table, Item, ReturnConsumedCapacity: "TOTAL" }),
+      );
+      expect(written.ConsumedCapacity).toMatchObject({ TableName: table, CapacityUnits: 3 });
+      const read = (ConsistentRead: boolean) =>
+        client().send(
+          new GetItemCommand({
+            TableName: table,
+            Key: { pk: S("p"), sk: N(1) },
+            ConsistentRead,
+            ReturnConsumedCapacity: "TOTAL",
+          }),
+        );
+      expect((await read(true)).ConsumedCapacity?.CapacityUnits).toBe(1);
+      expect((await read(false)).ConsumedCapacity?.CapacityUnits).toBe(0.5);
+      await put(client(), table, { ...Item, sk: N(2) });
+      const queried = await client().send(
+        new QueryCommand({
+          TableName: table,
+          KeyConditionExpression: "pk = :p",
+          ExpressionAttributeValues: { ":p": S("p") },
+          ReturnConsumedCapacity: "TOTAL",
+        }),
+      );
+      // 6 KB and a little: two blocks of 4 KB, at half price.
+      expect(queried.ConsumedCapacity?.CapacityUnits).toBe(1);
+    });
+  });
+}

@@ -1,0 +1,245 @@
+import { DeleteItemCommand, type DynamoDBClient, PutItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { createTable, hashTable, type Item, N, put, refused, S } from "../harness";
+
+const stored: Item = {
+  pk: S("item"),
+  s: S("straße"),
+  n: N("10"),
+  b: { B: new Uint8Array([1, 2, 3]) },
+  yes: { BOOL: true },
+  nil: { NULL: true },
+  l: { L: [N(1), S("two"), { M: { x: N(3) } }] },
+  m: { M: { a: N(1), b: S("x") } },
+  ss: { SS: ["a", "b"] },
+  ns: { NS: ["1", "2"] },
+  constructor: S("own"),
+};
+
+const values: Item = {
+  ":s": S("straße"),
+  ":stra": S("stra"),
+  ":n": N("10.0"),
+  ":one": N(1),
+  ":two": N(2),
+  ":nine": N(9),
+  ":eleven": N(11),
+  ":b": { B: new Uint8Array([1, 2, 3]) },
+  ":b2": { B: new Uint8Array([2, 3]) },
+  ":b1": { B: new Uint8Array([1]) },
+  ":true": { BOOL: true },
+  ":null": { NULL: true },
+  ":ss": { SS: ["b", "a"] },
+  ":m": { M: { b: S("x"), a: N(1) } },
+  ":a": S("a"),
+  ":N": S("N"),
+  ":L": S("L"),
+};
+
+const truths: readonly (readonly [string, boolean])[] = [
+  ["s = :s", true],
+  ["n = :n", true],
+  ["n = :s", false],
+  ["n <> :s", true],
+  ["n <> :n", false],
+  ["b = :b", true],
+  ["yes = :true", true],
+  ["nil = :null", true],
+  ["ss = :ss", true],
+  ["m = :m", true],
+  ["absent = :n", false],
+  ["absent <> :n", true],
+  ["absent < :n", false],
+  ["n > :nine AND n < :eleven", true],
+  ["n >= :n AND n <= :n", true],
+  ["n < :nine OR n > :nine", true],
+  ["s > :stra", true],
+  ["s > :n", false],
+  ["b > :b1", true],
+  ["n BETWEEN :nine AND :eleven", true],
+  ["n between :one and :nine", false],
+  ["s BETWEEN :one AND :nine", false],
+  ["n IN (:one, :n)", true],
+  ["n IN (:one, :two)", false],
+  ["NOT n = :one", true],
+  ["NOT n = :n OR n = :n", true],
+  ["NOT (n = :n OR n = :n)", false],
+  ["n = :one OR n = :n AND s = :s", true],
+  ["(n = :one OR n = :n) AND s = :a", false],
+  ["(n) = (:n)", true],
+  ["attribute_exists(s) AND attribute_not_exists(absent)", true],
+  ["attribute_exists(nil)", true],
+  ["attribute_exists(toString)", false],
+  ["attribute_exists(m.a) AND attribute_not_exists(m.z)", true],
+  ["attribute_exists(l[2].x) AND attribute_not_exists(l[3])", true],
+  ["l[1] = :s OR m.a = :one", true],
+  ["attribute_type(n, :N)", true],
+  ["attribute_type(l, :N)", false],
+  ["attribute_type(l, :L)", true],
+  ["begins_with(s, :stra)", true],
+  ["begins_with(b, :b1)", true],
+  ["begins_with(b, :b2)", false],
+  ["begins_with(n, :a)", false],
+  ["contains(s, :stra)", true],
+  ["contains(b, :b2)", true],
+  ["contains(ss, :a)", true],
+  ["contains(ns, :two)", true],
+  ["contains(ns, :a)", false],
+  ["contains(l, :one)", true],
+  ["contains(l, :a)", false],
+  ["contains(m, :a)", false],
+  ["size(l) > :two AND size(ss) = :two AND size(m) = :two", true],
+  ["size(n) > :one", false],
+  ["size(absent) = :one", false],
+  ["size(absent) <> :one", true],
+];
+
+const malformed: readonly (readonly [string, RegExp])[] = [
+  ["", /The expression can not be empty;/],
+  ["n == :n", /Syntax error; token: "=", near: "== :n"/],
+  ["n = :n)", /Syntax error; token: "\)", near: ":n\)"/],
+  ["n", /Syntax error; token: "<EOF>", near: "n"/],
+  ["n = 1", /Syntax error; token: "1", near: "= 1"/],
+  ["n IN ()", /Syntax error; token: "\)", near: "\(\)"/],
+  ["n[x] = :n", /Syntax error; token: "x", near: "\[x\]"/],
+  ["_n = :n", /Syntax error; token: "_", near: "_n"/],
+  ["((n = :n))", /redundant parentheses/],
+  ["n = n", /first operand must be distinct.*operator: =, first operand: \[n\]/],
+  ["contains(s, s)", /first operand must be distinct.*operator: contains, first operand: \[s\]/],
+  ["attribute_exists(:n)", /requires a document path; operator or function: attribute_exists/],
+  ["attribute_exists(n, s)", /Incorrect number of operands.*attribute_exists, number of operands: 2/],
+  ["attribute_exists(n) = :n", /not allowed to be used this way in an expression; function: attribute_exists/],
+  ["size(s)", /not allowed to be used this way in an expression; function: size/],
+  ["size(:n) > :n", /Incorrect operand type.*operator or function: size, operand type: N/],
+  ["nonsense(n)", /Invalid function name; function: nonsense/],
+  ["attribute_type(n, :n)", /Incorrect operand type.*attribute_type, operand type: N/],
+  ["attribute_type(n, :s)", /Invalid attribute type name found; type: straße/],
+  ["begins_with(s, :n)", /Incorrect operand type.*begins_with, operand type: N/],
+  ["n < :true", /Incorrect operand type.*operator or function: <, operand type: BOOL/],
+  ["n BETWEEN :eleven AND :nine", /upper bound to be greater than or equal to lower bound/],
+  ["n BETWEEN :nine AND :s", /requires same data type for lower and upper bounds/],
+  ["data = :n", /reserved keyword: data/],
+  ["n = :undefined", /not defined; attribute value: :undefined/],
+  ["#undefined = :n", /not defined; attribute name: #undefined/],
+];
+
+export function conditionsContract(client: () => DynamoDBClient): void {
+  describe("conditions", () => {
+    let table: string;
+    beforeAll(async () => {
+      table = await createTable(client(), hashTable);
+      await put(client(), table, stored);
+    });
+    /** The values that an expression uses; those that it does not would be refused. */
+    const used = (expression: string) => {
+      const names = new Set(expression.match(/:[a-zA-Z0-9]+/g) ?? []);
+      const entries = Object.entries(values).filter(([name]) => names.has(name));
+      return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+    };
+    const putIf = (expression: string) =>
+      client().send(
+        new PutItemCommand({
+          TableName: table,
+          Item: stored,
+          ConditionExpression: expression,
+          ExpressionAttributeValues: used(expression),
+        }),
+      );
+
+    it.each(truths)("%s is %s, as a condition and as a filter", async (expression, truth) => {
+      if (truth) await putIf(expression);
+      else await refused(putIf(expression), "ConditionalCheckFailedException", /^The conditional request failed$/);
+      const page = await client().send(
+        new ScanCommand({
+          TableName: table,
+          FilterExpression: expression,
+          ExpressionAttributeValues: used(expression),
+        }),
+      );
+      expect([page.Count, page.ScannedCount]).toEqual([truth ? 1 : 0, 1]);
+    });
+
+    it.each(malformed)("refuses %s", async (expression, message) => {
+      await refused(putIf(expression), "ValidationException", message);
+    });
+
+    it("orders strings by their UTF-8 bytes", async () => {
+      // U+FF01 is one UTF-16 unit above the surrogates that U+1F600 is made of, and three bytes below its four.
+      await put(client(), table, { pk: S("utf8"), s: S("\u{1F600}") });
+      await client().send(
+        new DeleteItemCommand({
+          TableName: table,
+          Key: { pk: S("utf8") },
+          ConditionExpression: "s > :low",
+          ExpressionAttributeValues: { ":low": S("\uFF01") },
+        }),
+      );
+    });
+
+    it("compares numbers of any length exactly", async () => {
+      await put(client(), table, { pk: S("digits"), n: N("0.12345678901234567890123456789012345678") });
+      const remove = (operator: string) =>
+        client().send(
+          new DeleteItemCommand({
+            TableName: table,
+            Key: { pk: S("digits") },
+            ConditionExpression: `n ${operator} :n`,
+            ExpressionAttributeValues: { ":n": N("0.12345678901234567890123456789012345677") },
+          }),
+        );
+      await refused(remove("<="), "ConditionalCheckFailedException");
+      await remove(">");
+    });
+
+    it("sends the item along with a failure when asked", async () => {
+      const attempt = (ReturnValuesOnConditionCheckFailure: "ALL_OLD" | "NONE") =>
+        client().send(
+          new PutItemCommand({
+            TableName: table,
+            Item: { pk: S("item") },
+            ConditionExpression: "attribute_not_exists(pk)",
+            ReturnValuesOnConditionCheckFailure,
+          }),
+        );
+      const sent = await refused(attempt("ALL_OLD"), "ConditionalCheckFailedException");
+      expect((sent as { Item?: Item }).Item?.["s"]).toEqual(S("straße"));
+      const silent = await refused(attempt("NONE"), "ConditionalCheckFailedException");
+      expect((silent as { Item?: Item }).Item).toBeUndefined();
+    });
+
+    it("refuses placeholders that nothing uses, and none at all", async () => {
+      const attempt = (input: object) =>
+        client().send(new PutItemCommand({ TableName: table, Item: { pk: S("x") }, ...input }));
+      const unused = /unused in expressions: keys: \{(:u|#u)\}/;
+      const one = { ConditionExpression: "n = :n", ExpressionAttributeValues: { ":n": N(1) } };
+      const refusals: readonly (readonly [object, RegExp])[] = [
+        [{ ...one, ExpressionAttributeValues: { ":n": N(1), ":u": N(1) } }, unused],
+        [{ ...one, ExpressionAttributeNames: { "#u": "x" } }, unused],
+        [{ ...one, ExpressionAttributeValues: { n: N(1) } }, /invalid key: Syntax error; key: "n"/],
+        [{ ...one, ExpressionAttributeValues: {} }, /ExpressionAttributeValues must not be empty/],
+        [{ ExpressionAttributeValues: { ":n": N(1) } }, /can only be specified when using expressions/],
+        [{ ExpressionAttributeNames: { "#n": "n" } }, /can only be specified when using expressions/],
+      ];
+      for (const [input, message] of refusals) await refused(attempt(input), "ValidationException", message);
+    });
+
+    it("lets one of many writers win", async () => {
+      const attempts = Array.from({ length: 20 }, (_, i) =>
+        client()
+          .send(
+            new PutItemCommand({
+              TableName: table,
+              Item: { pk: S("race"), winner: N(i) },
+              ConditionExpression: "attribute_not_exists(pk)",
+            }),
+          )
+          .then(
+            () => "won",
+            (error: Error) => error.name,
+          ),
+      );
+      const outcomes = await Promise.all(attempts);
+      expect(outcomes.filter((outcome) => outcome === "won")).toHaveLength(1);
+      expect(outcomes.filter((outcome) => outcome === "ConditionalCheckFailedException")).toHaveLength(19);
+    });
+  });
+}

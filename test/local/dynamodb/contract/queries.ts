@@ -1,0 +1,261 @@
+import {
+  BatchWriteItemCommand,
+  type DynamoDBClient,
+  QueryCommand,
+  type QueryCommandInput,
+  ScanCommand,
+  type ScanCommandInput,
+} from "@aws-sdk/client-dynamodb";
+import { createTable, type Item, N, put, rangeTable, refused, S } from "../harness";
+
+const bytes = (...values: number[]) => ({ B: new Uint8Array(values) });
+
+export function queriesContract(client: () => DynamoDBClient): void {
+  const query = (input: QueryCommandInput) => client().send(new QueryCommand(input));
+  const scan = (input: ScanCommandInput) => client().send(new ScanCommand(input));
+  const byPk = { KeyConditionExpression: "pk = :pk", ExpressionAttributeValues: { ":pk": S("p") } };
+
+  describe("queries", () => {
+    const order = ["-1e100", "-12.5", "-12.05", "-2", "-0.001", "0", "1e-100", "0.5", "2", "10", "10.5", "9e120"];
+    let table: string;
+    beforeAll(async () => {
+      table = await createTable(client(), rangeTable("N"));
+      const shuffled = [...order].sort((a, b) => ((a.length * 7) % 5) - ((b.length * 7) % 5));
+      await put(
+        client(),
+        table,
+        ...shuffled.map((sk) => ({ pk: S("p"), sk: N(sk), even: { BOOL: order.indexOf(sk) % 2 === 0 } })),
+      );
+      await put(client(), table, { pk: S("other"), sk: N(1) });
+    });
+    const positions = (items: readonly Item[] | undefined) =>
+      (items ?? []).map((item) => order.findIndex((one) => Number(one) === Number(item["sk"]?.N)));
+    const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+
+    it("gives numbers in their order, both ways", async () => {
+      const forward = await query({ TableName: table, ...byPk });
+      expect(positions(forward.Items)).toEqual(range(0, 12));
+      expect([forward.Count, forward.ScannedCount, forward.LastEvaluatedKey]).toEqual([12, 12, undefined]);
+      const backward = await query({ TableName: table, ...byPk, ScanIndexForward: false });
+      expect(positions(backward.Items)).toEqual(range(0, 12).reverse());
+    });
+
+    it.each([
+      ["sk = :a", { ":a": N("-2.0") }, range(3, 4)],
+      ["sk < :a", { ":a": N(0) }, range(0, 5)],
+      ["sk <= :a", { ":a": N(0) }, range(0, 6)],
+      ["sk > :a", { ":a": N(2) }, range(9, 12)],
+      ["sk >= :a", { ":a": N(2) }, range(8, 12)],
+      [":a > sk", { ":a": N(0) }, range(0, 5)],
+      ["sk BETWEEN :a AND :b", { ":a": N("-12.2"), ":b": N("0.5") }, range(2, 8)],
+      ["sk > :a", { ":a": N("1e124") }, []],
+    ] as readonly (readonly [string, Item, number[]])[])("selects %s %j", async (condition, values, expected) => {
+      const input = {
+        TableName: table,
+        KeyConditionExpression: `pk = :pk AND ${condition}`,
+        ExpressionAttributeValues: { ":pk": S("p"), ...values },
+      };
+      expect(positions((await query(input)).Items)).toEqual(expected);
+      const backward = await query({ ...input, ScanIndexForward: false });
+      expect(positions(backward.Items)).toEqual([...expected].reverse());
+    });
+
+    it.each([
+      ["forward", true],
+      ["backward", false],
+    ])("pages %s by Limit, counting what the filter drops", async (_way, forward) => {
+      const seen: number[] = [];
+      let scanned = 0;
+      let start: Item | undefined;
+      do {
+        const page = await query({
+          TableName: table,
+          KeyConditionExpression: "pk = :pk",
+          FilterExpression: "even = :even",
+          ExpressionAttributeValues: { ":pk": S("p"), ":even": { BOOL: true } },
+          ScanIndexForward: forward,
+          Limit: 5,
+          ExclusiveStartKey: start,
+        });
+        seen.push(...positions(page.Items));
+        scanned += page.ScannedCount ?? 0;
+        start = page.LastEvaluatedKey;
+      } while (start);
+      const expected = [0, 2, 4, 6, 8, 10];
+      expect(seen).toEqual(forward ? expected : expected.reverse());
+      expect(scanned).toBe(12);
+    });
+
+    it("goes on from a key that is not there any more", async () => {
+      const page = await query({
+        TableName: table,
+        ...byPk,
+        Limit: 2,
+        ExclusiveStartKey: { pk: S("p"), sk: N("0.25") },
+      });
+      expect(positions(page.Items)).toEqual([7, 8]);
+      expect(page.LastEvaluatedKey).toEqual({ pk: S("p"), sk: N(2) });
+    });
+
+    it("counts without items", async () => {
+      const page = await query({ TableName: table, ...byPk, Select: "COUNT" });
+      expect([page.Count, page.ScannedCount, page.Items]).toEqual([12, 12, undefined]);
+    });
+
+    it("orders strings by bytes and selects by prefix", async () => {
+      const strings = await createTable(client(), rangeTable("S"));
+      const sorted = ["A", "a", "a\u0000", "a\u0000b", "a#1", "a#10", "a#2", "a~", "b", "é", "\uFF01", "\u{1F600}"];
+      await put(client(), strings, ...[...sorted].reverse().map((sk) => ({ pk: S("p"), sk: S(sk) })));
+      const all = await query({ TableName: strings, ...byPk });
+      expect(all.Items?.map((item) => item["sk"]?.S)).toEqual(sorted);
+      const prefixed = await query({
+        TableName: strings,
+        KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+        ExpressionAttributeValues: { ":pk": S("p"), ":prefix": S("a#1") },
+      });
+      expect(prefixed.Items?.map((item) => item["sk"]?.S)).toEqual(["a#1", "a#10"]);
+      const between = await query({
+        TableName: strings,
+        KeyConditionExpression: "pk = :pk AND sk BETWEEN :a AND :b",
+        ExpressionAttributeValues: { ":pk": S("p"), ":a": S("a\u0000"), ":b": S("a#1") },
+      });
+      expect(between.Items?.map((item) => item["sk"]?.S)).toEqual(["a\u0000", "a\u0000b", "a#1"]);
+    });
+
+    it("orders binaries by unsigned bytes", async () => {
+      const binaries = await createTable(client(), rangeTable("B"));
+      const sorted = [[0], [0, 0], [0, 1], [0, 255], [1], [127], [128], [255], [255, 255]];
+      await put(client(), binaries, ...[...sorted].reverse().map((sk) => ({ pk: S("p"), sk: bytes(...sk) })));
+      const all = await query({ TableName: binaries, ...byPk });
+      expect(all.Items?.map((item) => [...(item["sk"]?.B ?? [])])).toEqual(sorted);
+      const prefixed = await query({
+        TableName: binaries,
+        KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+        ExpressionAttributeValues: { ":pk": S("p"), ":prefix": bytes(0) },
+      });
+      expect(prefixed.Items).toHaveLength(4);
+    });
+
+    const one = { ":pk": S("p"), ":a": N(1) };
+    it.each([
+      [
+        "no key condition",
+        { KeyConditionExpression: undefined, ExpressionAttributeValues: undefined },
+        /must be specified/,
+      ],
+      [
+        "no hash key",
+        { KeyConditionExpression: "sk = :a", ExpressionAttributeValues: { ":a": N(1) } },
+        /missed key schema element/,
+      ],
+      ["a range of hash keys", { KeyConditionExpression: "pk > :pk" }, /not supported/],
+      [
+        "an attribute that is no key",
+        { KeyConditionExpression: "pk = :pk AND x = :a", ExpressionAttributeValues: one },
+        /missed key schema element/,
+      ],
+      ["OR", { KeyConditionExpression: "pk = :pk OR sk = :a", ExpressionAttributeValues: one }, /Invalid operator.*OR/],
+      [
+        "<>",
+        { KeyConditionExpression: "pk = :pk AND sk <> :a", ExpressionAttributeValues: one },
+        /Invalid operator.*<>/,
+      ],
+      [
+        "contains",
+        { KeyConditionExpression: "pk = :pk AND contains(sk, :a)", ExpressionAttributeValues: one },
+        /Invalid operator.*contains/,
+      ],
+      [
+        "two conditions on a key",
+        {
+          KeyConditionExpression: "pk = :pk AND sk > :a AND sk < :b",
+          ExpressionAttributeValues: { ...one, ":b": N(2) },
+        },
+        /only contain one condition per key/,
+      ],
+      ["another type", { KeyConditionExpression: "pk = :pk AND sk = :pk" }, /does not match schema type/],
+      [
+        "a filter on a key",
+        { FilterExpression: "sk > :a", ExpressionAttributeValues: one },
+        /non-primary key attributes.*sk/,
+      ],
+      ["an unknown index", { IndexName: "nowhere" }, /does not have the specified index: nowhere/],
+      ["a start key of another partition", { ExclusiveStartKey: { pk: S("x"), sk: N(1) } }, /starting key/],
+      ["half a start key", { ExclusiveStartKey: { pk: S("p") } }, /[Ss]tart/],
+      ["a projection of a count", { Select: "COUNT", ProjectionExpression: "x" }, /only the Count/],
+    ] as readonly (readonly [string, Partial<QueryCommandInput>, RegExp])[])(
+      "refuses %s",
+      async (_case, input, message) => {
+        await refused(query({ TableName: table, ...byPk, ...input }), "ValidationException", message);
+      },
+    );
+  });
+
+  describe("scans", () => {
+    it("covers everything once, in pages and in parallel segments", async () => {
+      const table = await createTable(client(), rangeTable("N"));
+      const items = Array.from({ length: 60 }, (_, i) => ({ pk: S(`p${i % 20}`), sk: N(i) }));
+      await put(client(), table, ...items);
+      const segment = async (input: Partial<ScanCommandInput>) => {
+        const keys: string[] = [];
+        let start: Item | undefined;
+        do {
+          const page = await scan({ TableName: table, ...input, Limit: 7, ExclusiveStartKey: start });
+          keys.push(...(page.Items ?? []).map((item) => item["sk"]?.N ?? ""));
+          start = page.LastEvaluatedKey;
+        } while (start);
+        return keys;
+      };
+      const numeric = (keys: readonly string[]) => keys.map(Number).sort((a, b) => a - b);
+      const all = Array.from({ length: 60 }, (_, i) => i);
+      expect(numeric(await segment({}))).toEqual(all);
+      const segments = await Promise.all([0, 1, 2, 3].map((Segment) => segment({ Segment, TotalSegments: 4 })));
+      expect(numeric(segments.flat())).toEqual(all);
+    });
+
+    it("filters on keys too", async () => {
+      const table = await createTable(client(), rangeTable("N"));
+      await put(client(), table, { pk: S("a"), sk: N(1) }, { pk: S("b"), sk: N(2), x: S("y") });
+      const page = await scan({
+        TableName: table,
+        FilterExpression: "pk = :b AND sk > :one",
+        ExpressionAttributeValues: { ":b": S("b"), ":one": N(1) },
+        ProjectionExpression: "x",
+      });
+      expect([page.Items, page.Count, page.ScannedCount]).toEqual([[{ x: S("y") }], 1, 2]);
+    });
+
+    it.each([
+      ["a segment without their number", { Segment: 1 }],
+      ["a number of segments without one", { TotalSegments: 2 }],
+      ["a segment past the last", { Segment: 2, TotalSegments: 2 }],
+      ["a limit of nothing", { Limit: 0 }],
+    ])("refuses %s", async (_case, input) => {
+      const table = await createTable(client(), rangeTable("N"));
+      await refused(scan({ TableName: table, ...input }), "ValidationException");
+    });
+  });
+
+  it("ends a page after a megabyte read", async () => {
+    const table = await createTable(client(), rangeTable("N"));
+    const items = Array.from({ length: 10 }, (_, i) => ({ pk: S("p"), sk: N(i), x: S("x".repeat(200_000)) }));
+    for (const half of [items.slice(0, 5), items.slice(5)]) {
+      const requests = half.map((Item) => ({ PutRequest: { Item } }));
+      await client().send(new BatchWriteItemCommand({ RequestItems: { [table]: requests } }));
+    }
+    const input = { TableName: table, ...byPk, ProjectionExpression: "sk" };
+    const first = await query(input);
+    // 5 items are 1,000,000 bytes and a few, under 1,048,576; the sixth takes the page past it.
+    expect([first.Count, first.LastEvaluatedKey]).toEqual([6, { pk: S("p"), sk: N(5) }]);
+    const second = await query({ ...input, ExclusiveStartKey: first.LastEvaluatedKey });
+    expect([second.Count, second.LastEvaluatedKey]).toEqual([4, undefined]);
+    const dropped = await scan({
+      TableName: table,
+      FilterExpression: "x = :none",
+      ExpressionAttributeValues: { ":none": S("") },
+      Select: "COUNT",
+    });
+    expect([dropped.Count, dropped.ScannedCount]).toEqual([0, 6]);
+    expect(dropped.LastEvaluatedKey).toBeDefined();
+  });
+}

@@ -1,0 +1,212 @@
+import {
+  type CancellationReason,
+  type DynamoDBClient,
+  GetItemCommand,
+  ScanCommand,
+  TransactGetItemsCommand,
+  type TransactionCanceledException,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+} from "@aws-sdk/client-dynamodb";
+import { createTable, hashTable, type Item, N, put, refused, S } from "../harness";
+
+export function transactionsContract(client: () => DynamoDBClient): void {
+  describe("transactions", () => {
+    let table: string;
+    beforeEach(async () => {
+      table = await createTable(client(), hashTable);
+    });
+    const write = (items: readonly TransactWriteItem[], token?: string) =>
+      client().send(new TransactWriteItemsCommand({ TransactItems: [...items], ClientRequestToken: token }));
+    const putOf = (pk: string, v = 1): TransactWriteItem => ({
+      Put: { TableName: table, Item: { pk: S(pk), v: N(v) } },
+    });
+    const all = async () => {
+      const { Items } = await client().send(new ScanCommand({ TableName: table }));
+      return Object.fromEntries((Items ?? []).map((item) => [item["pk"]?.S, Number(item["v"]?.N)]));
+    };
+
+    it("does all of its writes", async () => {
+      await put(
+        client(),
+        table,
+        { pk: S("gone"), v: N(1) },
+        { pk: S("changed"), v: N(1) },
+        { pk: S("checked"), v: N(5) },
+      );
+      await write([
+        putOf("new"),
+        { Delete: { TableName: table, Key: { pk: S("gone") } } },
+        {
+          Update: {
+            TableName: table,
+            Key: { pk: S("changed") },
+            UpdateExpression: "ADD v :one",
+            ExpressionAttributeValues: { ":one": N(1) },
+          },
+        },
+        {
+          ConditionCheck: {
+            TableName: table,
+            Key: { pk: S("checked") },
+            ConditionExpression: "v = :five",
+            ExpressionAttributeValues: { ":five": N(5) },
+          },
+        },
+      ]);
+      expect(await all()).toEqual({ new: 1, changed: 2, checked: 5 });
+    });
+
+    it("does none of them when a condition fails, and says which", async () => {
+      await put(client(), table, { pk: S("there"), v: N(1) });
+      const attempt = write([
+        putOf("a"),
+        {
+          Put: {
+            TableName: table,
+            Item: { pk: S("there"), v: N(2) },
+            ConditionExpression: "attribute_not_exists(pk)",
+            ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+          },
+        },
+        {
+          ConditionCheck: {
+            TableName: table,
+            Key: { pk: S("absent") },
+            ConditionExpression: "attribute_exists(pk)",
+          },
+        },
+      ]);
+      const error = await refused(
+        attempt,
+        "TransactionCanceledException",
+        /specific reasons \[None, ConditionalCheckFailed, ConditionalCheckFailed\]/,
+      );
+      const reasons = (error as TransactionCanceledException).CancellationReasons as CancellationReason[];
+      expect(reasons.map((reason) => reason.Code)).toEqual([
+        "None",
+        "ConditionalCheckFailed",
+        "ConditionalCheckFailed",
+      ]);
+      expect(reasons[1]).toMatchObject({
+        Message: expect.stringMatching(/^The conditional request failed/),
+        Item: { pk: S("there"), v: N(1) },
+      });
+      expect(reasons[2]?.Item).toBeUndefined();
+      expect(await all()).toEqual({ there: 1 });
+    });
+
+    it("does none of them when an update cannot be applied", async () => {
+      await put(client(), table, { pk: S("text"), v: S("text") });
+      const attempt = write([
+        putOf("a"),
+        {
+          Update: {
+            TableName: table,
+            Key: { pk: S("text") },
+            UpdateExpression: "SET v = v + :one",
+            ExpressionAttributeValues: { ":one": N(1) },
+          },
+        },
+      ]);
+      await expect(attempt).rejects.toThrow();
+      const { Item } = await client().send(new GetItemCommand({ TableName: table, Key: { pk: S("a") } }));
+      expect(Item).toBeUndefined();
+    });
+
+    it("is done once for one token", async () => {
+      const add: TransactWriteItem = {
+        Update: {
+          TableName: table,
+          Key: { pk: S("n") },
+          UpdateExpression: "ADD v :one",
+          ExpressionAttributeValues: { ":one": N(1) },
+        },
+      };
+      const token = `token-${table}`;
+      await Promise.all([write([add], token), write([add], token)]);
+      await write([add], token);
+      expect(await all()).toEqual({ n: 1 });
+      await refused(write([add, putOf("other")], token), "IdempotentParameterMismatchException");
+      await write([add], `${token}-2`);
+      expect(await all()).toEqual({ n: 2 });
+    });
+
+    it("takes a hundred writes", async () => {
+      await write(Array.from({ length: 100 }, (_, i) => putOf(`k${i}`, i)));
+      expect(Object.keys(await all())).toHaveLength(100);
+    });
+
+    const refusals: readonly (readonly [string, () => readonly TransactWriteItem[], string])[] = [
+      ["101 writes", () => Array.from({ length: 101 }, (_, i) => putOf(`k${i}`)), "ValidationException"],
+      ["none", () => [], "ValidationException"],
+      ["two writes of one item", () => [putOf("a"), putOf("a")], "ValidationException"],
+      ["an action that is none", () => [{}], "ValidationException"],
+      [
+        "two actions in one",
+        () => [{ ...putOf("a"), Delete: { TableName: table, Key: { pk: S("a") } } }],
+        "ValidationException",
+      ],
+      [
+        "more than 4 MB",
+        () =>
+          Array.from({ length: 12 }, (_, i) => ({
+            Put: { TableName: table, Item: { pk: S(`k${i}`), x: S("x".repeat(390_000)) } },
+          })),
+        "ValidationException",
+      ],
+      [
+        "a table that is not there",
+        () => [putOf("a"), { Put: { TableName: "nowhere", Item: { pk: S("a") } } }],
+        "ResourceNotFoundException",
+      ],
+    ];
+    it.each(refusals)("refuses %s", async (_case, items, name) => {
+      await refused(write(items()), name);
+      expect(await all()).toEqual({});
+    });
+
+    it("reads several items at once", async () => {
+      const other = await createTable(client(), hashTable);
+      await put(client(), table, { pk: S("a"), v: N(1), x: N(2) });
+      await put(client(), other, { pk: S("b") });
+      const get = (TableName: string, pk: string, ProjectionExpression?: string) => ({
+        Get: { TableName, Key: { pk: S(pk) }, ProjectionExpression },
+      });
+      const { Responses } = await client().send(
+        new TransactGetItemsCommand({
+          TransactItems: [get(table, "a", "x"), get(table, "absent"), get(other, "b")],
+        }),
+      );
+      expect(Responses?.map((response) => response.Item)).toEqual([{ x: N(2) }, undefined, { pk: S("b") }]);
+      const twice = new TransactGetItemsCommand({ TransactItems: [get(table, "a"), get(table, "a")] });
+      await refused(client().send(twice), "ValidationException");
+    });
+
+    it("is never seen by half", async () => {
+      const pair = (v: number) => [putOf("left", v), putOf("right", v)];
+      await write(pair(0));
+      const writing = (async () => {
+        // One after the other: the original cancels transactions that meet.
+        for (let v = 1; v <= 25; v++) await write(pair(v));
+      })();
+      const seen: (readonly [Item | undefined, Item | undefined])[] = [];
+      let done = false;
+      void writing.finally(() => {
+        done = true;
+      });
+      while (!done) {
+        const gets = ["left", "right"].map((pk) => ({
+          Get: { TableName: table, Key: { pk: S(pk) }, ProjectionExpression: "v" },
+        }));
+        const read = await client()
+          .send(new TransactGetItemsCommand({ TransactItems: gets }))
+          .catch((error: Error) => error);
+        if (read instanceof Error) expect(read.name).toMatch(/Transaction/);
+        else seen.push([read.Responses?.[0]?.Item, read.Responses?.[1]?.Item]);
+      }
+      await writing;
+      for (const [left, right] of seen) expect(left).toEqual(right);
+    });
+  });
+}

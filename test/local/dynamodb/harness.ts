@@ -1,0 +1,121 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type AttributeValue,
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DynamoDBClient,
+  PutItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import type { Clock } from "../../../local/clock";
+import { createDynamoDb } from "../../../local/dynamodb";
+
+/** A running DynamoDB: ours, or one to compare with. */
+export interface Subject {
+  readonly client: DynamoDBClient;
+  stop(): Promise<void>;
+}
+
+export type Item = Record<string, AttributeValue>;
+
+export function connect(endpoint: string): DynamoDBClient {
+  return new DynamoDBClient({
+    endpoint,
+    region: "us-east-1",
+    credentials: { accessKeyId: "test", secretAccessKey: "test" },
+    maxAttempts: 1,
+  });
+}
+
+export function temporaryDirectory(): string {
+  return mkdtempSync(join(tmpdir(), "ringmaster-dynamodb-"));
+}
+
+/** Our DynamoDB behind a bare HTTP server, on a directory that outlives it. */
+export async function serveEmbedded(dataDirectory: string, clock?: Clock): Promise<Subject> {
+  const service = await createDynamoDb(clock ? { dataDirectory, clock } : { dataDirectory });
+  const server = createServer((request, response) => void service.handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return {
+    client,
+    async stop() {
+      client.destroy();
+      await closeServer(server);
+      await service.close();
+    },
+  };
+}
+
+/** Ours on a directory of its own, which goes with it. */
+export async function startEmbedded(clock?: Clock): Promise<Subject> {
+  const directory = temporaryDirectory();
+  const subject = await serveEmbedded(directory, clock);
+  return {
+    client: subject.client,
+    async stop() {
+      await subject.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function closeServer(server: Server): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
+export type TableShape = Omit<CreateTableCommandInput, "TableName">;
+
+/** `pk` (S), and nothing else. */
+export const hashTable: TableShape = {
+  AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
+  KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+  BillingMode: "PAY_PER_REQUEST",
+};
+
+/** `pk` (S) and `sk`, of the given type. */
+export function rangeTable(type: "S" | "N" | "B" = "N"): TableShape {
+  return {
+    AttributeDefinitions: [
+      { AttributeName: "pk", AttributeType: "S" },
+      { AttributeName: "sk", AttributeType: type },
+    ],
+    KeySchema: [
+      { AttributeName: "pk", KeyType: "HASH" },
+      { AttributeName: "sk", KeyType: "RANGE" },
+    ],
+    BillingMode: "PAY_PER_REQUEST",
+  };
+}
+
+export async function createTable(client: DynamoDBClient, shape: TableShape): Promise<string> {
+  const name = `t-${randomBytes(6).toString("hex")}`;
+  await client.send(new CreateTableCommand({ TableName: name, ...shape }));
+  return name;
+}
+
+export async function put(client: DynamoDBClient, table: string, ...items: readonly Item[]): Promise<void> {
+  for (const item of items) await client.send(new PutItemCommand({ TableName: table, Item: item }));
+}
+
+/** Asserts that a request is refused with this exception; gives the exception. */
+export async function refused(promise: Promise<unknown>, name: string, message?: RegExp): Promise<Error> {
+  const outcome = await promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error: error as Error }),
+  );
+  if (!("error" in outcome)) throw new Error(`Expected ${name}, but the request succeeded`);
+  expect({ name: outcome.error.name, message: outcome.error.message }).toEqual({
+    name,
+    message: message ? expect.stringMatching(message) : expect.any(String),
+  });
+  return outcome.error;
+}
+
+export const S = (value: string): AttributeValue => ({ S: value });
+export const N = (value: number | string): AttributeValue => ({ N: String(value) });
