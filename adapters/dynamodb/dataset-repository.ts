@@ -1,0 +1,220 @@
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  type QueryCommandInput,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
+import { DatasetBusyError } from "../../core/datasets/errors";
+import type { DatasetDraft } from "../../core/datasets/identity";
+import type { DatasetManifest } from "../../core/datasets/manifest";
+import type { DatasetRepository, DatasetSummary, DatasetVersion } from "../../core/datasets/repository";
+import { InvalidInputError } from "../../core/errors";
+import { decodePageToken, encodePageToken, isConditionFailed } from "./client";
+
+/** Each attempt fails only where another registration succeeded meanwhile. */
+const attempts = 32;
+const partition = (name: string): string => `DATASET#${name}`;
+const versionKey = (version: number): string => `VERSION#${String(version).padStart(9, "0")}`;
+
+/**
+ * Dataset versions in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Datasets". A version's row holds its whole manifest:
+ * at 90 bytes a shard, DynamoDB's 400 KB are some 4,000 shards, half a terabyte.
+ */
+export function createDatasetRepository(client: DynamoDBDocumentClient, table: string): DatasetRepository {
+  async function read(name: string, sk: string): Promise<Record<string, unknown> | undefined> {
+    const { Item } = await client.send(
+      new GetCommand({ TableName: table, Key: { pk: partition(name), sk }, ConsistentRead: true }),
+    );
+    return Item;
+  }
+
+  async function find(name: string, version: number): Promise<DatasetVersion | undefined> {
+    const item = await read(name, versionKey(version));
+    return item && versionOf(item);
+  }
+
+  async function findByDigest(name: string, digest: string): Promise<DatasetVersion | undefined> {
+    const pointer = await read(name, `DIGEST#${digest}`);
+    return pointer && find(name, pointer["version"] as number);
+  }
+
+  async function newestOf(name: string): Promise<number> {
+    return ((await read(name, "HEAD"))?.["latest"] as number | undefined) ?? 0;
+  }
+
+  function versionsOf(name: string): Pick<QueryCommandInput, "TableName"> & Partial<QueryCommandInput> {
+    return {
+      TableName: table,
+      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+      ExpressionAttributeValues: { ":pk": partition(name), ":prefix": "VERSION#" },
+      ScanIndexForward: false,
+    };
+  }
+
+  /** False where another registration came first. */
+  async function tryRegister(manifest: DatasetManifest, team: string): Promise<boolean> {
+    const { name, version, digest, rowCount, bytes, createdAt } = manifest;
+    const pk = partition(name);
+    try {
+      await client.send(
+        new TransactWriteCommand({
+          TransactItems: [
+            {
+              Put: {
+                TableName: table,
+                Item: { pk, sk: versionKey(version), team, manifest },
+                ConditionExpression: "attribute_not_exists(pk)",
+              },
+            },
+            {
+              Put: {
+                TableName: table,
+                Item: { pk, sk: `DIGEST#${digest}`, version },
+                ConditionExpression: "attribute_not_exists(pk)",
+              },
+            },
+            {
+              Put: {
+                TableName: table,
+                Item: {
+                  pk,
+                  sk: "HEAD",
+                  gsi1pk: `TEAM#${team}#DATASETS`,
+                  gsi1sk: name,
+                  latest: version,
+                  rowCount,
+                  bytes,
+                  updatedAt: createdAt,
+                },
+                ...(version === 1
+                  ? { ConditionExpression: "attribute_not_exists(pk)" }
+                  : {
+                      ConditionExpression: "latest = :before",
+                      ExpressionAttributeValues: { ":before": version - 1 },
+                    }),
+              },
+            },
+          ],
+        }),
+      );
+      return true;
+    } catch (error) {
+      // A condition that failed, or another transaction on the same rows: the rows now say which version is next.
+      if (error instanceof Error && error.name === "TransactionCanceledException" && lostRace(error)) return false;
+      throw error;
+    }
+  }
+
+  return {
+    find,
+    findByDigest,
+
+    async register(draft: DatasetDraft, { team, at }) {
+      for (let attempt = 1; attempt <= attempts; attempt += 1) {
+        const known = await findByDigest(draft.name, draft.digest);
+        if (known) return { created: false, version: known };
+        const version = (await newestOf(draft.name)) + 1;
+        const manifest: DatasetManifest = { ...draft, version, createdAt: at };
+        if (await tryRegister(manifest, team)) return { created: true, version: { manifest, team } };
+      }
+      throw new DatasetBusyError(draft.name, attempts);
+    },
+
+    async findNewest(name) {
+      const version = await newestOf(name);
+      return version === 0 ? undefined : find(name, version);
+    },
+
+    async findActive(name) {
+      let start: Record<string, unknown> | undefined;
+      do {
+        const page = await client.send(
+          new QueryCommand({
+            ...versionsOf(name),
+            FilterExpression: "attribute_not_exists(deprecation)",
+            ConsistentRead: true,
+            Limit: 8,
+            ExclusiveStartKey: start,
+          }),
+        );
+        const [newest] = page.Items ?? [];
+        if (newest) return versionOf(newest);
+        start = page.LastEvaluatedKey;
+      } while (start);
+      return undefined;
+    },
+
+    async listVersions({ name, limit, nextToken }) {
+      const page = await client.send(
+        new QueryCommand({ ...versionsOf(name), Limit: limit, ExclusiveStartKey: startKeyOf(nextToken) }),
+      );
+      return { items: (page.Items ?? []).map(versionOf), nextToken: encodePageToken(page.LastEvaluatedKey) };
+    },
+
+    async list({ team, limit, nextToken }) {
+      const page = await client.send(
+        new QueryCommand({
+          TableName: table,
+          IndexName: "gsi1",
+          KeyConditionExpression: "gsi1pk = :team",
+          ExpressionAttributeValues: { ":team": `TEAM#${team}#DATASETS` },
+          Limit: limit,
+          ExclusiveStartKey: startKeyOf(nextToken),
+        }),
+      );
+      return { items: (page.Items ?? []).map(summaryOf), nextToken: encodePageToken(page.LastEvaluatedKey) };
+    },
+
+    async deprecate(name, version, deprecation) {
+      try {
+        await client.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: { pk: partition(name), sk: versionKey(version) },
+            UpdateExpression: "SET deprecation = if_not_exists(deprecation, :deprecation)",
+            ConditionExpression: "attribute_exists(pk)",
+            ExpressionAttributeValues: { ":deprecation": deprecation },
+          }),
+        );
+        return true;
+      } catch (error) {
+        if (isConditionFailed(error)) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+function lostRace(error: Error): boolean {
+  const reasons = (error as Error & { CancellationReasons?: readonly { Code?: string }[] }).CancellationReasons ?? [];
+  return reasons.some(({ Code }) => Code === "ConditionalCheckFailed" || Code === "TransactionConflict");
+}
+
+function versionOf(item: Record<string, unknown>): DatasetVersion {
+  return {
+    manifest: item["manifest"] as DatasetManifest,
+    team: item["team"] as string,
+    ...(item["deprecation"] === undefined ? {} : { deprecation: item["deprecation"] as DatasetVersion["deprecation"] }),
+  };
+}
+
+function summaryOf(item: Record<string, unknown>): DatasetSummary {
+  return {
+    name: item["gsi1sk"] as string,
+    latestVersion: item["latest"] as number,
+    rowCount: item["rowCount"] as number,
+    bytes: item["bytes"] as number,
+    updatedAt: item["updatedAt"] as string,
+  };
+}
+
+function startKeyOf(token: string | undefined): Record<string, unknown> | undefined {
+  if (token === undefined) return undefined;
+  const key = decodePageToken(token);
+  if (key) return key;
+  throw new InvalidInputError("the page cannot be listed", [
+    { path: "nextToken", value: token, rule: "must be a token that the page before gave" },
+  ]);
+}

@@ -1,0 +1,153 @@
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { type PushProgress, pushDataset } from "../../../cli/datasets/push";
+import { InvalidRowsError, SchemaMismatchError } from "../../../core/datasets/errors";
+import type { DatasetDraft } from "../../../core/datasets/identity";
+import { registerDataset } from "../../../core/datasets/register";
+import type { UploadPort } from "../../../core/datasets/upload-port";
+import { InvalidInputError } from "../../../core/errors";
+import { objectKeys } from "../../../core/platform/object-keys";
+import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { createMemoryDatasetRepository } from "../../core/datasets/memory-dataset-repository";
+
+let directory: string;
+beforeEach(() => {
+  directory = fs.mkdtempSync(path.join(os.tmpdir(), "push-test-"));
+});
+afterEach(() => fs.rmSync(directory, { recursive: true, force: true }));
+
+function write(name: string, content: string): string {
+  fs.writeFileSync(path.join(directory, name), content);
+  return path.join(directory, name);
+}
+
+const schema = "columns:\n  - {name: x, type: float}\n  - {name: y, type: int, role: label}\n";
+const csv = (rows: number): string =>
+  `x,y\n${Array.from({ length: rows }, (_, i) => `${i / 4},${i % 2}`).join("\n")}\n`;
+
+function platform() {
+  const objects = createMemoryObjectStore();
+  const repository = createMemoryDatasetRepository();
+  let sent = 0;
+  const uploads: UploadPort = {
+    async missing(references) {
+      const sizes = await Promise.all(references.map(({ sha256 }) => objects.size(objectKeys.content(sha256))));
+      return references.filter((_, i) => sizes[i] === undefined).map(({ sha256 }) => sha256);
+    },
+    async put({ sha256 }, source) {
+      sent += 1;
+      const stored = await objects.putContent("path" in source ? fs.readFileSync(source.path) : source.bytes);
+      expect(stored.sha256).toBe(sha256);
+    },
+  };
+  const register = (draft: DatasetDraft) =>
+    registerDataset({ objects, repository, clock: { now: () => 0 } }, draft, { team: "red" });
+  const push = (file: string, schemaText = schema, onProgress?: (progress: PushProgress) => void) =>
+    pushDataset({ name: "toy", file, schemaFile: write("schema.yaml", schemaText), uploads, register, onProgress });
+  return { push, sent: () => sent, uploads, register };
+}
+
+describe("pushDataset", () => {
+  it("makes version 1, sends content before it registers, and says how far it is", async () => {
+    const { push, sent } = platform();
+    const phases: string[] = [];
+    const { registered, draft } = await push(write("a.csv", csv(20)), schema, ({ phase }) => phases.push(phase));
+    expect([registered.created, registered.version.manifest.version, draft.rowCount]).toEqual([true, 1, 20]);
+    expect(sent()).toBe(4);
+    expect([...new Set(phases)]).toEqual(["checking", "casting", "splitting", "writing", "uploading", "registering"]);
+  });
+
+  it("sends nothing and makes no version for content that is there", async () => {
+    const { push, sent } = platform();
+    await push(write("a.csv", csv(20)));
+    const asJson = csv(20)
+      .trim()
+      .split("\n")
+      .slice(1)
+      .map((line) => {
+        const [x, y] = line.split(",");
+        return `{"y": ${y}, "x": ${x}}`;
+      });
+    const progress: PushProgress[] = [];
+    const { registered } = await push(write("a.ndjson", asJson.join("\n")), schema, (now) => progress.push(now));
+    expect([registered.created, registered.version.manifest.version, sent()]).toEqual([false, 1, 4]);
+    const uploading = progress.find(({ phase }) => phase === "uploading");
+    expect(uploading).toMatchObject({ sentBytes: 0, knownBytes: (uploading as { bytes: number }).bytes });
+  });
+
+  it("makes version 2 of other rows, and of another split", async () => {
+    const { push } = platform();
+    await push(write("a.csv", csv(20)));
+    expect((await push(write("a.csv", csv(21)))).registered.version.manifest.version).toBe(2);
+    expect(
+      (await push(write("a.csv", csv(21)), `${schema}split: {seed: 5}\n`)).registered.version.manifest.version,
+    ).toBe(3);
+  });
+
+  it.each([
+    [
+      "a wrong row",
+      csv(10).replace("0.5,0", "0.5,red"),
+      schema,
+      InvalidRowsError,
+      /column y, row 3: "red" must be a whole number/,
+    ],
+    [
+      "a NaN for a label",
+      "x,y\n1,1\n2,nan\n3,2\n",
+      schema.replace("int", "float"),
+      InvalidRowsError,
+      /column y, row 2: "nan" must be finite/,
+    ],
+    [
+      "too few rows for its splits",
+      csv(2),
+      schema,
+      InvalidInputError,
+      /must give split validation at least one of the 2 rows/,
+    ],
+    [
+      "a wrong schema",
+      csv(9),
+      schema.replace("float", "real"),
+      InvalidInputError,
+      /line 2: columns\[0\]\.type is "real"/,
+    ],
+  ])("registers nothing for %s", async (_case, rows, schemaText, type, message) => {
+    const { push, sent } = platform();
+    const file = write("a.csv", rows);
+    await expect(push(file, schemaText)).rejects.toThrow(type);
+    await expect(push(file, schemaText)).rejects.toThrow(message);
+    expect(sent()).toBe(0);
+  });
+
+  it("passes on what registration refuses", async () => {
+    const { push } = platform();
+    await push(write("a.csv", csv(20)));
+    const other = schema.replace("name: x", "name: w");
+    await expect(push(write("b.csv", csv(20).replace("x,", "w,")), other)).rejects.toThrow(SchemaMismatchError);
+  });
+
+  it.each([["Toy"], [""], ["a b"]])("refuses the name %j", async (name) => {
+    const { uploads, register } = platform();
+    const options = { name, file: "none", schemaFile: "none", uploads, register };
+    await expect(pushDataset(options)).rejects.toThrow(/name is .* must be 1–63 lower-case letters/);
+  });
+
+  it("leaves nothing behind", async () => {
+    const { push } = platform();
+    const files = [write("a.csv", csv(20)), write("b.csv", "x,y\n")];
+    const temporary = path.join(directory, "tmp");
+    fs.mkdirSync(temporary);
+    const before = process.env["TMPDIR"];
+    process.env["TMPDIR"] = temporary;
+    try {
+      for (const file of files) await push(file).catch(() => undefined);
+    } finally {
+      if (before === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = before;
+    }
+    expect(fs.readdirSync(temporary)).toEqual([]);
+  });
+});

@@ -1,0 +1,49 @@
+import type { DatasetRepository, DatasetVersion, Page } from "../../../core/datasets/repository";
+
+/** A `DatasetRepository` for tests; passes the port's contract suite. */
+export function createMemoryDatasetRepository(): DatasetRepository {
+  const versions = new Map<string, DatasetVersion[]>();
+  const of = (name: string): DatasetVersion[] => versions.get(name) ?? [];
+  const newestFirst = (name: string): DatasetVersion[] => [...of(name)].reverse();
+
+  function page<Item>(items: readonly Item[], limit: number, token = "0"): Page<Item> {
+    const end = Number(token) + limit;
+    return { items: items.slice(Number(token), end), ...(end < items.length ? { nextToken: String(end) } : {}) };
+  }
+
+  return {
+    async register(draft, { team, at }) {
+      const known = of(draft.name).find(({ manifest }) => manifest.digest === draft.digest);
+      if (known) return { created: false, version: known };
+      const version = { manifest: { ...draft, version: of(draft.name).length + 1, createdAt: at }, team };
+      versions.set(draft.name, [...of(draft.name), version]);
+      return { created: true, version };
+    },
+    find: async (name, version) => of(name)[version - 1],
+    findByDigest: async (name, digest) => of(name).find(({ manifest }) => manifest.digest === digest),
+    findNewest: async (name) => of(name).at(-1),
+    findActive: async (name) => newestFirst(name).find(({ deprecation }) => deprecation === undefined),
+    listVersions: async ({ name, limit, nextToken }) => page(newestFirst(name), limit, nextToken),
+    async list({ team, limit, nextToken }) {
+      const newest = [...versions.values()].map((all) => all.at(-1)!).filter((version) => version.team === team);
+      const summaries = newest.map(({ manifest }) => ({
+        name: manifest.name,
+        latestVersion: manifest.version,
+        rowCount: manifest.rowCount,
+        bytes: manifest.bytes,
+        updatedAt: manifest.createdAt,
+      }));
+      return page(
+        summaries.sort((a, b) => (a.name < b.name ? -1 : 1)),
+        limit,
+        nextToken,
+      );
+    },
+    async deprecate(name, version, deprecation) {
+      const found = of(name)[version - 1];
+      if (found === undefined) return false;
+      of(name)[version - 1] = { ...found, deprecation: found.deprecation ?? deprecation };
+      return true;
+    },
+  };
+}

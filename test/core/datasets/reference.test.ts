@@ -1,0 +1,61 @@
+import {
+  DatasetNotFoundError,
+  DatasetVersionDeprecatedError,
+  DatasetVersionNotFoundError,
+  NoActiveVersionError,
+} from "../../../core/datasets/errors";
+import { getDatasetVersion, parseDatasetReference, resolveDataset } from "../../../core/datasets/reference";
+import { InvalidInputError } from "../../../core/errors";
+import { draftOf } from "./drafts";
+import { createMemoryDatasetRepository } from "./memory-dataset-repository";
+
+const at = "2026-01-01T00:00:00.000Z";
+
+async function threeVersions() {
+  const repository = createMemoryDatasetRepository();
+  for (const content of ["a", "b", "c"]) await repository.register(draftOf("digits", content), { team: "red", at });
+  await repository.deprecate("digits", 3, { at, reason: "labels swapped" });
+  return repository;
+}
+
+describe("dataset reference", () => {
+  it.each([
+    ["digits", { name: "digits" }],
+    ["digits@latest", { name: "digits" }],
+    ["digits@12", { name: "digits", version: 12 }],
+  ])("reads %s", (text, expected) => expect(parseDatasetReference(text)).toEqual(expected));
+
+  it.each(["", "Digits", "digits@0", "digits@v1", "digits@", "a@1@2"])("refuses %j", (text) => {
+    expect(() => parseDatasetReference(text)).toThrow(InvalidInputError);
+  });
+
+  it.each([
+    ["digits", 2],
+    ["digits@latest", 2],
+    ["digits@1", 1],
+  ])("resolves %s past deprecated versions", async (reference, version) => {
+    expect((await resolveDataset(await threeVersions(), reference)).manifest.version).toBe(version);
+  });
+
+  it.each([
+    ["an unknown dataset", "flights", DatasetNotFoundError, /no dataset "flights".*datasets push/],
+    ["an unknown dataset's version", "flights@1", DatasetNotFoundError, /no dataset "flights"/],
+    ["an unknown version", "digits@9", DatasetVersionNotFoundError, /digits has no version 9; its latest is digits@3/],
+    ["a deprecated version", "digits@3", DatasetVersionDeprecatedError, /digits@3 is deprecated \(labels swapped\)/],
+  ])("refuses %s", async (_case, reference, type, message) => {
+    const repository = await threeVersions();
+    await expect(resolveDataset(repository, reference)).rejects.toThrow(type);
+    await expect(resolveDataset(repository, reference)).rejects.toThrow(message);
+  });
+
+  it("says when every version is deprecated", async () => {
+    const repository = await threeVersions();
+    await repository.deprecate("digits", 1, { at, reason: "" });
+    await repository.deprecate("digits", 2, { at, reason: "" });
+    await expect(resolveDataset(repository, "digits")).rejects.toThrow(NoActiveVersionError);
+  });
+
+  it("still shows a deprecated version", async () => {
+    expect((await getDatasetVersion(await threeVersions(), "digits", 3)).deprecation?.reason).toBe("labels swapped");
+  });
+});
