@@ -18,9 +18,14 @@ export function buildModel(definition: ModelDefinition, seed: number): layers.La
     if (definition.type === "cnn") return buildCnn(definition);
     return buildFromModule(definition, seed);
   });
-  checkShapes(model, definition);
-  checkWeights(model);
-  checkClasses(model);
+  try {
+    checkShapes(model, definition);
+    checkWeights(model);
+    checkClasses(model);
+  } catch (error) {
+    if (model.inputs) model.dispose(); // without an input shape nothing was built
+    throw error;
+  }
   return model;
 }
 

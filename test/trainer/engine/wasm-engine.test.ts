@@ -1,4 +1,13 @@
 import { createEngine } from "../../../trainer-container/engine/create-engine";
+import type { Engine } from "../../../trainer-container/engine/engine";
 import { describeEngineContract } from "./contract";
+import { describeModuleContract } from "./module-contract";
 
-describeEngineContract("wasm", () => createEngine({ preferred: "wasm", threads: 1 }));
+const start = (): Promise<Engine> => createEngine({ preferred: "wasm", threads: 1 });
+
+describeEngineContract("wasm", start);
+describeModuleContract("wasm", start);
+
+it("refuses a GPU", async () => {
+  await expect(createEngine({ preferred: "wasm", threads: 1, gpu: 0 })).rejects.toThrow(/runs on no GPU/);
+});

@@ -1,0 +1,277 @@
+/** What the engine promises of users' modules, on every backend. */
+import * as tf from "@tensorflow/tfjs-core";
+import { type LayersModel, layers } from "@tensorflow/tfjs-layers";
+import type { ModelDefinition, ModuleDefinition } from "../../../core/training/model-definition";
+import type { LossFunction, ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
+import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
+import { gradientError, mlp, randomBatch } from "./contract";
+
+type Extra = Partial<Pick<ModuleDefinition, "inputShape" | "outputs" | "task" | "hyperparameters">> & {
+  readonly loss?: LossFunction;
+  readonly metrics?: Readonly<Record<string, LossFunction>>;
+};
+
+function moduleOf(factory: (context: ModelContext) => unknown, extra: Extra = {}): ModuleDefinition {
+  const shape = { inputShape: [6], outputs: 3, task: "classification" } as const;
+  return { type: "module", ...shape, ...extra, factory } as unknown as ModuleDefinition;
+}
+
+const dense = ({ tf: { sequential, layers }, inputShape, outputs }: ModelContext): LayersModel =>
+  sequential({ layers: [layers.dense({ units: outputs, inputShape: [...inputShape] })] });
+
+const normalised = ({ tf: { sequential, layers }, outputs }: ModelContext): LayersModel =>
+  sequential({
+    layers: [layers.batchNormalization({ inputShape: [6], momentum: 0.5 }), layers.dense({ units: outputs })],
+  });
+
+const stack =
+  (build: (layers: TensorFlow["layers"], context: ModelContext) => LayersModel["layers"]) =>
+  (context: ModelContext): LayersModel =>
+    context.tf.sequential({ layers: build(context.tf.layers, context) });
+
+export function describeModuleContract(name: string, start: () => Promise<Engine>): void {
+  describe(`engine contract for modules: ${name}`, () => {
+    let engine: Engine;
+    const created: TrainableModel[] = [];
+    const create = async (definition: ModelDefinition, seed = 1): Promise<TrainableModel> => {
+      const model = await engine.createModel(definition, seed);
+      created.push(model);
+      return model;
+    };
+    beforeAll(async () => {
+      engine = await start();
+    });
+    afterEach(() => {
+      for (const model of created.splice(0)) model.dispose();
+    });
+
+    it("trains what the module builds from its context", async () => {
+      let seen: ModelContext | undefined;
+      const factory = (context: ModelContext): LayersModel => {
+        seen = context;
+        return dense(context);
+      };
+      const model = await create(moduleOf(factory, { hyperparameters: { width: 3 } }), 8);
+      expect(seen).toMatchObject({ inputShape: [6], outputs: 3, task: "classification", seed: 8 });
+      expect(seen?.hyperparameters).toEqual({ width: 3 });
+      expect(gradientError(model, randomBatch(mlp, 4))).toBeLessThan(2e-3);
+    });
+
+    it.each<[string, ModuleDefinition, number?]>([
+      [
+        "separable and strided convolutions, average pooling",
+        moduleOf(
+          stack((layers, { outputs }) => [
+            layers.separableConv2d({ filters: 4, kernelSize: 3, inputShape: [6, 6, 2], activation: "tanh" }),
+            layers.conv2d({ filters: 3, kernelSize: 2, strides: 2, activation: "sigmoid" }),
+            layers.averagePooling2d({ poolSize: 2 }),
+            layers.flatten(),
+            layers.dense({ units: outputs }),
+          ]),
+          { inputShape: [6, 6, 2] },
+        ),
+      ],
+      [
+        "recurrent",
+        moduleOf(
+          stack((layers, { outputs }) => [
+            layers.reshape({ targetShape: [3, 2], inputShape: [6] }),
+            layers.gru({ units: 4 }),
+            layers.dense({ units: outputs }),
+          ]),
+        ),
+      ],
+      [
+        "layer normalisation and a penalty",
+        moduleOf((context) =>
+          stack((layers, { outputs }) => [
+            layers.dense({
+              units: 4,
+              inputShape: [6],
+              kernelRegularizer: context.tf.regularizers.l2({ l2: 0.1 }),
+              activation: "selu",
+            }),
+            layers.layerNormalization(),
+            layers.dense({ units: outputs }),
+          ])(context),
+        ),
+      ],
+    ])("has the gradient of its loss: %s", async (_, definition) => {
+      const model = await create(definition);
+      expect(gradientError(model, randomBatch(definition, 4))).toBeLessThan(5e-3);
+    });
+
+    it("looks embeddings up and sends their gradients back to the rows used", async () => {
+      const factory = stack((layers, { outputs }) => [
+        layers.embedding({ inputDim: 5, outputDim: 2, inputShape: [2] }),
+        layers.flatten(),
+        layers.dense({ units: outputs }),
+      ]);
+      const model = await create(moduleOf(factory, { inputShape: [2] }));
+      const into = new Float32Array(model.parameterCount);
+      const batch = { inputs: new Float32Array([1, 3, 1, 1]), labels: new Int32Array([0, 2]), rows: 2 };
+      model.gradients(batch, "k", into);
+      const rowIsZero = [0, 1, 2, 3, 4].map((row) => into[row * 2] === 0 && into[row * 2 + 1] === 0);
+      expect(rowIsZero).toEqual([true, false, true, false, true]);
+    });
+
+    it("hands running statistics back as a gradient, and leaves the model's own as they were (by hand)", async () => {
+      const model = await create(moduleOf(normalised));
+      expect(model.layout.map(({ trainable }) => trainable)).toEqual([true, true, true, true, false, false]);
+      expect(model.parameterCount - model.trainableCount).toBe(12);
+      const before = new Float32Array(model.parameterCount);
+      model.readWeights(before);
+      const into = new Float32Array(model.parameterCount);
+      // Column 0 holds 1 and 3: mean 2. The moving mean goes from 0 to 0.5·0 + 0.5·2 = 1, so 2 rows × (0 − 1) = −2.
+      const inputs = new Float32Array(12);
+      inputs[0] = 1;
+      inputs[6] = 3;
+      model.gradients({ inputs, labels: new Int32Array([0, 1]), rows: 2 }, "k", into);
+      expect(into[model.trainableCount]).toBeCloseTo(-2, 5);
+      expect(into[model.trainableCount + 1]).toBeCloseTo(0, 5);
+      const after = new Float32Array(model.parameterCount);
+      model.readWeights(after);
+      expect(Array.from(after)).toEqual(Array.from(before));
+    });
+
+    it("takes a scalar loss for the mean of the rows, a vector for the rows' losses", async () => {
+      const rowLosses: LossFunction = (labels, outputs) =>
+        tf.sum(tf.square(tf.sub(outputs, tf.expandDims(tf.cast(labels, "float32"), 1))), 1);
+      const mean: LossFunction = (labels, outputs) => tf.mean(rowLosses(labels, outputs));
+      const batch = randomBatch(mlp, 4);
+      const results = await Promise.all(
+        [rowLosses, mean].map(async (loss) => {
+          const model = await create(moduleOf(dense, { loss, metrics: { same: mean } }));
+          return model.gradients(batch, "k", new Float32Array(model.parameterCount));
+        }),
+      );
+      expect(results[1]?.loss).toBeCloseTo(results[0]?.loss as number, 4);
+      expect(results[0]?.metrics?.same).toBeCloseTo(results[0]?.loss as number, 4);
+      const model = await create(moduleOf(dense, { loss: mean }));
+      const weighted = { ...batch, weights: new Float32Array(4).fill(1) };
+      expect(() => model.evaluate(weighted)).toThrow(/scalar, which row weights cannot reach/);
+    });
+
+    it("counts a penalty once for each unit of weight", async () => {
+      const factory = ({ tf: { sequential, layers, regularizers } }: ModelContext): LayersModel =>
+        sequential({
+          layers: [layers.dense({ units: 1, inputShape: [1], kernelRegularizer: regularizers.l2({ l2: 0.5 }) })],
+        });
+      const model = await create(moduleOf(factory, { inputShape: [1], outputs: 1, task: "regression" }));
+      model.writeWeights(new Float32Array([2, 0]));
+      const into = new Float32Array(2);
+      const batch = { inputs: new Float32Array([1, 1]), labels: new Float32Array([2, 2]), rows: 2 }; // no error
+      expect(model.gradients(batch, "k", into).loss).toBeCloseTo(2 * 0.5 * 4, 5);
+      expect(Array.from(into)).toEqual([2 * 2 * 0.5 * 2, 0]);
+    });
+
+    it("names weights and layers alike however many models the process has built", async () => {
+      const factory = stack((layers, { outputs }) => [
+        layers.dense({ units: 4, inputShape: [6] }),
+        layers.dropout({ rate: 0.5, name: "mine" }),
+        layers.dense({ units: outputs }),
+      ]);
+      const [first, second] = [await create(moduleOf(factory)), await create(moduleOf(factory))];
+      expect(first.layout.map(({ name }) => name)).toEqual([
+        "dense_Dense1/kernel",
+        "dense_Dense1/bias",
+        "dense_Dense2/kernel",
+        "dense_Dense2/bias",
+      ]);
+      expect(second.layout).toEqual(first.layout);
+      expect(second.topology()).toBe(first.topology());
+      expect(first.topology()).toContain('"mine"');
+    });
+
+    it("seeds Math.random for the module's own draws", async () => {
+      const draws: number[] = [];
+      const factory = (context: ModelContext): LayersModel => {
+        draws.push(Math.random());
+        return dense(context);
+      };
+      await create(moduleOf(factory), 1);
+      await create(moduleOf(factory), 1);
+      await create(moduleOf(factory), 2);
+      expect(draws[0]).toBe(draws[1]);
+      expect(draws[2]).not.toBe(draws[0]);
+    });
+
+    it.each<[string, (context: ModelContext) => unknown, RegExp]>([
+      [
+        "throws",
+        () => {
+          throw new Error("boom");
+        },
+        /model\(\) threw: boom/,
+      ],
+      ["returns a promise", async () => undefined, /synchronously/],
+      ["returns something else", () => 3, /returned number, not a tf.LayersModel/],
+      ["returns nothing", () => null, /returned null/],
+      [
+        "takes other rows",
+        ({ tf: { sequential, layers } }) => sequential({ layers: [layers.dense({ units: 3, inputShape: [5] })] }),
+        /rows of shape \[5\].*\[6\]/,
+      ],
+      [
+        "gives other rows",
+        ({ tf: { sequential, layers } }) => sequential({ layers: [layers.dense({ units: 2, inputShape: [6] })] }),
+        /gives rows of shape \[2\].*\[3\]/,
+      ],
+      [
+        "has no weights",
+        ({ tf: { sequential, layers } }) =>
+          sequential({ layers: [layers.reshape({ targetShape: [3], inputShape: [6] })] }),
+        /no trainable weights/,
+      ],
+      [
+        "was not given its input's shape",
+        ({ tf: { sequential, layers } }) => sequential({ layers: [layers.dense({ units: 3 })] }),
+        /inputShape/,
+      ],
+      [
+        "ends in softmax",
+        ({ tf: { sequential, layers } }) =>
+          sequential({ layers: [layers.dense({ units: 3, inputShape: [6], activation: "softmax" })] }),
+        /return logits/,
+      ],
+    ])("refuses a module whose model %s", async (_, factory, message) => {
+      const before = tf.memory().numTensors;
+      await expect(engine.createModel(moduleOf(factory), 1)).rejects.toThrow(message);
+      expect(tf.memory().numTensors).toBe(before);
+    });
+
+    it("refuses a stateful layer", async () => {
+      const factory = stack((builtIn) => [
+        builtIn.reshape({ targetShape: [3, 2], batchInputShape: [4, 6] }),
+        builtIn.simpleRNN({ units: 3, stateful: true }),
+      ]);
+      await expect(engine.createModel(moduleOf(factory), 1)).rejects.toThrow(/stateful: its state would depend/);
+    });
+
+    it("refuses a layer that only user code can rebuild", async () => {
+      class Doubling extends layers.Layer {
+        static readonly className = "Doubling";
+        override call(inputs: tf.Tensor | tf.Tensor[]): tf.Tensor {
+          return tf.mul((Array.isArray(inputs) ? inputs[0] : inputs) as tf.Tensor, 2);
+        }
+        override computeOutputShape(shape: unknown): never {
+          return shape as never;
+        }
+      }
+      tf.serialization.registerClass(Doubling as never);
+      const factory = stack((builtIn, { outputs }) => [
+        builtIn.dense({ units: outputs, inputShape: [6] }),
+        new Doubling({}),
+      ]);
+      await expect(engine.createModel(moduleOf(factory), 1)).rejects.toThrow(/class 'Doubling'.*without user code/);
+    });
+
+    it.each<[string, LossFunction, RegExp]>([
+      ["no tensor", () => 1 as never, /returned number, not a tensor/],
+      ["a matrix", (_, outputs) => outputs, /shape \[2,3\].*scalar/],
+    ])("refuses a loss that returns %s", async (_, loss, message) => {
+      const model = await create(moduleOf(dense, { loss }));
+      expect(() => model.evaluate(randomBatch(mlp, 2))).toThrow(message);
+    });
+  });
+}
