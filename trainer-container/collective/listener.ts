@@ -116,8 +116,13 @@ export class Listener {
       return;
     }
     const reason = whyRefused(hello, this.open);
-    if (reason === undefined) this.open.accept(hello, socket);
-    else this.refuse(socket, reason);
+    if (reason === undefined) {
+      // From here on the generation sees to it, and ends it after what it has still to send.
+      this.sockets.delete(socket);
+      this.open.accept(hello, socket);
+    } else {
+      this.refuse(socket, reason);
+    }
   }
 
   private refuse(socket: Socket, reason: string): void {

@@ -17,6 +17,7 @@ export interface Gang {
    * `GenerationLostError`, and at a step boundary where `Generation.allReduce` said that the gang re-forms. Closes the generation before.
    *
    * @throws GangCompletedError where another member has completed the run: nothing is left to do.
+   * @throws GangMemberReplacedError where another process has registered under the same member id.
    */
   enter(finishedSteps: number): Promise<Generation>;
   /**
@@ -101,5 +102,13 @@ export class GangCompletedError extends Error {
   constructor(readonly gangId: string) {
     super(`gang ${gangId} has completed its run: nothing is left to do`);
     this.name = "GangCompletedError";
+  }
+}
+
+/** Another process has registered under this member's id since: this one is a left-over and should end. */
+export class GangMemberReplacedError extends Error {
+  constructor(readonly memberId: string) {
+    super(`another process has taken the place of gang member ${memberId}: this one should end`);
+    this.name = "GangMemberReplacedError";
   }
 }

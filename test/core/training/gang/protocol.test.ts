@@ -1,0 +1,115 @@
+import fc from "fast-check";
+import { GangSimulation } from "./simulation";
+
+type Event =
+  | { readonly kind: "step" | "crash" | "restart" | "stop" | "resume"; readonly who: number }
+  /** Everyone takes `times` steps in turn, 50 ms apart: lets generations form between failures. */
+  | { readonly kind: "rounds"; readonly times: number }
+  | { readonly kind: "advance"; readonly ms: number };
+
+const count = 4;
+const who = fc.integer({ min: 0, max: count - 1 });
+const event: fc.Arbitrary<Event> = fc.oneof(
+  { weight: 40, arbitrary: who.map((who): Event => ({ kind: "step", who })) },
+  { weight: 10, arbitrary: fc.integer({ min: 1, max: 60 }).map((times): Event => ({ kind: "rounds", times })) },
+  { weight: 6, arbitrary: fc.integer({ min: 10, max: 4_000 }).map((ms): Event => ({ kind: "advance", ms })) },
+  { weight: 3, arbitrary: who.map((who): Event => ({ kind: "crash", who })) },
+  { weight: 6, arbitrary: who.map((who): Event => ({ kind: "restart", who })) },
+  { weight: 2, arbitrary: who.map((who): Event => ({ kind: "stop", who })) },
+  { weight: 6, arbitrary: who.map((who): Event => ({ kind: "resume", who })) },
+);
+
+async function play(simulation: GangSimulation, events: readonly Event[]): Promise<void> {
+  for (const happening of events) {
+    if (happening.kind === "advance") simulation.now += happening.ms;
+    else if (happening.kind === "rounds") await simulation.rounds(happening.times);
+    else if (happening.kind === "step") await simulation.step(happening.who);
+    else if (happening.kind === "crash") simulation.crash(happening.who);
+    else if (happening.kind === "restart") simulation.restart(happening.who);
+    else simulation.processes[happening.who].stopped = happening.kind === "stop";
+  }
+}
+
+/** From here on nobody fails: all that are up must come together in bounded time. */
+async function calm(simulation: GangSimulation, seconds: number): Promise<number> {
+  const up = simulation.processes.filter((process) => process.up);
+  for (const process of up) process.stopped = false;
+  const wanted = Math.min(up.length, simulation.limits.maxWorkers);
+  for (let round = 0; round < seconds * 20; round++) {
+    for (const process of up) await simulation.step(process.workerIndex);
+    simulation.now += 50;
+    if ((await simulation.settled()).length === wanted) return round / 20;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+const chaos = fc.tuple(
+  fc.array(event, { minLength: 50, maxLength: 300 }),
+  fc.integer({ min: 1, max: 3 }),
+  fc.integer({ min: 3, max: count }),
+);
+
+describe("the gang protocol, over interleavings, crashes, stops and delays", () => {
+  it("seals at most one list a number, each within its limits and free of doubles", async () => {
+    await fc.assert(
+      fc.asyncProperty(chaos, async ([events, minWorkers, maxWorkers]) => {
+        const simulation = new GangSimulation(count, { minWorkers, maxWorkers });
+        await play(simulation, events);
+        let expected = 1;
+        for (const [number, heads] of simulation.sealed) {
+          expect(number).toBe(expected++);
+          expect(heads).toHaveLength(1);
+          const ids = heads[0].members.map(({ memberId }) => memberId);
+          expect(new Set(ids).size).toBe(ids.length);
+          expect(ids.length).toBeGreaterThanOrEqual(minWorkers);
+          expect(ids.length).toBeLessThanOrEqual(maxWorkers);
+        }
+      }),
+      { seed: 3, numRuns: 100 },
+    );
+  });
+
+  it("never seals one registration twice, and no member goes back to an earlier generation", async () => {
+    await fc.assert(
+      fc.asyncProperty(chaos, async ([events, minWorkers, maxWorkers]) => {
+        const simulation = new GangSimulation(count, { minWorkers, maxWorkers });
+        await play(simulation, events);
+        await calm(simulation, 10);
+        for (const generations of simulation.finishedIn.values()) {
+          expect(generations).toEqual([...generations].sort((a, b) => a - b));
+        }
+      }),
+      { seed: 4, numRuns: 100 },
+    );
+  });
+
+  it("brings all live members together once failures end", async () => {
+    await fc.assert(
+      fc.asyncProperty(chaos, async ([events, minWorkers, maxWorkers]) => {
+        const simulation = new GangSimulation(count, { minWorkers, maxWorkers });
+        await play(simulation, events);
+        const up = simulation.processes.filter((process) => process.up).length;
+        if (up < minWorkers) return;
+        expect(await calm(simulation, 30)).toBeLessThan(30);
+      }),
+      { seed: 5, numRuns: 120 },
+    );
+  });
+
+  it("loses no finished step while one replica lives", async () => {
+    await fc.assert(
+      fc.asyncProperty(chaos, async ([events, minWorkers, maxWorkers]) => {
+        const simulation = new GangSimulation(count, { minWorkers, maxWorkers });
+        await play(simulation, events);
+        const furthest = Math.max(...simulation.processes.map((p) => (p.up ? p.finishedSteps : 0)));
+        const up = simulation.processes.filter((process) => process.up).length;
+        if (up < minWorkers || up > maxWorkers) return;
+        await calm(simulation, 30);
+        for (let i = 0; i < 8; i++) for (let index = 0; index < count; index++) await simulation.step(index);
+        const inside = await simulation.settled();
+        for (const process of inside) expect(process.finishedSteps).toBeGreaterThanOrEqual(furthest);
+      }),
+      { seed: 6, numRuns: 100 },
+    );
+  });
+});

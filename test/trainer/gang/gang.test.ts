@@ -1,0 +1,158 @@
+import { MemoryGangStore } from "../../../core/training/gang/memory-store";
+import { createGang, type GangOptions } from "../../../trainer-container/gang";
+import { GangCompletedError, GangMemberReplacedError, gangSignals } from "../../../trainer-container/gang/gang";
+import { type ToyTask, trainToy, undisturbed } from "./toy-trainer";
+
+const task: ToyTask = { steps: 30, elements: 1_000, microshards: 8, stepMs: 2 };
+const quick = { firstCallMs: 300, survivorCallMs: 100, turnMs: 30, pollMs: 10, patrolMs: 40, idlePollMs: 20 };
+
+function member(store: MemoryGangStore, workerIndex: number, overrides: Partial<GangOptions> = {}) {
+  return createGang({
+    gangId: "run-1",
+    memberId: `job:${workerIndex}/1`,
+    workerIndex,
+    expectedWorkers: 3,
+    minWorkers: 1,
+    microshards: task.microshards,
+    store,
+    clock: { now: () => Date.now() },
+    host: "127.0.0.1",
+    timing: quick,
+    ...overrides,
+  });
+}
+
+/** Resolves when it is rung. */
+function bell() {
+  let ring = () => {};
+  const rung = new Promise<void>((resolve) => {
+    ring = resolve;
+  });
+  return { ring, rung };
+}
+
+describe("a gang", () => {
+  const expected = undisturbed(task);
+
+  it.each([1, 2, 3])("of %i ends with the bits of one worker alone", async (workers) => {
+    const store = new MemoryGangStore();
+    const gangs = Array.from({ length: workers }, (_, i) => member(store, i, { expectedWorkers: workers }));
+    const outcomes = await Promise.all(gangs.map((gang) => trainToy(gang, task)));
+    expect(outcomes.map(({ sha256, generations }) => [sha256, generations])).toEqual(
+      new Array(workers).fill([expected, 1]),
+    );
+  });
+
+  it("takes in a joiner at a step boundary, with the state of those ahead", async () => {
+    const store = new MemoryGangStore();
+    const started = bell();
+    const joined = bell();
+    const early = [0, 1].map((i) =>
+      trainToy(member(store, i), task, {
+        beforeStep: async (finishedSteps, generation) => {
+          if (finishedSteps === 5) started.ring();
+          // The run must not be over before the joiner is in.
+          if (finishedSteps >= 20 && generation.worldSize < 3) await joined.rung;
+          return 0;
+        },
+      }),
+    );
+    await started.rung;
+    const sizes: number[] = [];
+    const late = trainToy(member(store, 2), task, {
+      beforeStep: (finishedSteps, generation) => {
+        joined.ring();
+        sizes.push(generation.worldSize);
+        expect(finishedSteps).toBeGreaterThanOrEqual(5);
+        return 0;
+      },
+    });
+    setTimeout(joined.ring, 500);
+    const outcomes = await Promise.all([...early, late]);
+    expect(outcomes.map(({ sha256 }) => sha256)).toEqual([expected, expected, expected]);
+    expect(sizes[0]).toBe(3);
+  });
+
+  it("goes on without a member that leaves because its host goes away", async () => {
+    const store = new MemoryGangStore();
+    const sizes = new Set<number>();
+    const outcomes = await Promise.all(
+      [0, 1, 2].map((i) =>
+        trainToy(member(store, i), task, {
+          beforeStep: (finishedSteps, generation) => {
+            if (i === 0) sizes.add(generation.worldSize);
+            return i === 2 && finishedSteps === 10 ? gangSignals.leaving : 0;
+          },
+        }),
+      ),
+    );
+    expect(outcomes.map(({ finishedSteps }) => finishedSteps)).toEqual([30, 30, 11]);
+    expect(outcomes.slice(0, 2).map(({ sha256 }) => sha256)).toEqual([expected, expected]);
+    expect([...sizes]).toEqual([3, 2]);
+  });
+
+  it("tells who comes after completion that nothing is left to do", async () => {
+    const store = new MemoryGangStore();
+    await trainToy(member(store, 0, { expectedWorkers: 1 }), task);
+    const late = member(store, 1, { expectedWorkers: 1 });
+    await expect(late.enter(0)).rejects.toBeInstanceOf(GangCompletedError);
+    await late.leave("interrupted");
+  });
+
+  it("waits for minWorkers", async () => {
+    const store = new MemoryGangStore();
+    const first = member(store, 0, { minWorkers: 2 });
+    let entered = false;
+    const entering = first.enter(0).then((generation) => {
+      entered = true;
+      return generation;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(entered).toBe(false);
+    const second = member(store, 1, { minWorkers: 2 });
+    const generations = await Promise.all([entering, second.enter(0)]);
+    expect(generations.map(({ rank, worldSize }) => [rank, worldSize])).toEqual([
+      [0, 2],
+      [1, 2],
+    ]);
+    await Promise.all([first.leave("failed"), second.leave("failed")]);
+  });
+
+  it("ends a process whose place another has taken", async () => {
+    const store = new MemoryGangStore();
+    const old = member(store, 0, { minWorkers: 2 });
+    const entering = old.enter(0);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const fresh = member(store, 0, { minWorkers: 2 });
+    const waiting = fresh.enter(0).catch(() => {});
+    await expect(entering).rejects.toBeInstanceOf(GangMemberReplacedError);
+    await Promise.all([old.leave("failed"), fresh.leave("failed")]);
+    await waiting;
+  });
+
+  it("bears a store that fails for a while", async () => {
+    const store = new MemoryGangStore();
+    let failures = 5;
+    const flaky = Object.assign(Object.create(store) as MemoryGangStore, {
+      read: (gangId: string) => {
+        if (failures-- > 0) throw new Error("throttled");
+        return store.read(gangId);
+      },
+    });
+    const outcome = await trainToy(member(flaky, 0, { expectedWorkers: 1 }), { ...task, steps: 3 });
+    expect(outcome.finishedSteps).toBe(3);
+  });
+
+  it.each([
+    [{ minWorkers: 0 }, "minWorkers is 0, but must be an integer from 1 to the most that can train (3)"],
+    [{ minWorkers: 4 }, "minWorkers is 4"],
+    [
+      { microshards: 2, minWorkers: 3 },
+      "minWorkers is 3, but must be an integer from 1 to the most that can train (2)",
+    ],
+    [{ expectedWorkers: 0 }, "expectedWorkers is 0"],
+    [{ microshards: 1.5 }, "microshards is 1.5"],
+  ])("refuses %p", (overrides, message) => {
+    expect(() => member(new MemoryGangStore(), 0, overrides)).toThrow(message);
+  });
+});

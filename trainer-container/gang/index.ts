@@ -1,0 +1,15 @@
+import type { Gang } from "./gang";
+import type { GangOptions } from "./options";
+import { RendezvousGang } from "./rendezvous-gang";
+
+export type { GangLogger, GangOptions, GangTiming } from "./options";
+export { defaultGangTiming } from "./options";
+
+/**
+ * This process's membership in a gang. Nothing happens before `enter`; after `leave` nothing is left running.
+ *
+ * @throws RangeError where the numbers of workers and microshards contradict each other.
+ */
+export function createGang(options: GangOptions): Gang {
+  return new RendezvousGang(options);
+}

@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import type { MemberRecord, MemberState } from "../../core/training/gang/model";
+import type { RegistrationKey } from "../../core/training/gang/store";
+import type { GangOptions, GangTiming } from "./options";
+
+/** This process's own item in the store, and its lease. */
+export class Membership {
+  private readonly incarnation = randomUUID();
+  private registration = 0;
+  /** Highest registration ever used: none is used twice. */
+  private issued = 0;
+  private registeredAt = 0;
+  private finishedSteps = 0;
+  private renewal: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly options: GangOptions,
+    private readonly timing: GangTiming,
+    private readonly port: () => number,
+  ) {}
+
+  get key(): RegistrationKey {
+    const { memberId } = this.options;
+    return { memberId, incarnation: this.incarnation, registration: this.registration };
+  }
+
+  /** A new registration: ready to be sealed. False where another process has taken this id. */
+  async wait(finishedSteps: number): Promise<boolean> {
+    this.registration = ++this.issued;
+    this.registeredAt = this.options.clock.now();
+    this.finishedSteps = finishedSteps;
+    const stored = await this.write("waiting", 0);
+    if (stored) this.keepLease();
+    return stored;
+  }
+
+  /** @param registration the one that was sealed. */
+  async train(generation: number, registration: number): Promise<void> {
+    this.registration = registration;
+    await this.write("training", generation);
+  }
+
+  async leave(): Promise<void> {
+    this.release();
+    if (this.registration > 0) await this.write("left", 0);
+  }
+
+  /** Stops renewing; the lease lapses by itself. */
+  release(): void {
+    clearInterval(this.renewal);
+    this.renewal = undefined;
+  }
+
+  private write(state: MemberState, generation: number): Promise<boolean> {
+    const { gangId, memberId, workerIndex, host, clock, store } = this.options;
+    const record: MemberRecord = {
+      memberId,
+      incarnation: this.incarnation,
+      registration: this.registration,
+      state,
+      generation,
+      workerIndex,
+      host,
+      port: this.port(),
+      pid: process.pid,
+      finishedSteps: this.finishedSteps,
+      registeredAt: this.registeredAt,
+      leaseExpiresAt: clock.now() + this.timing.leaseMs,
+      accused: false,
+    };
+    return store.register(gangId, record);
+  }
+
+  private keepLease(): void {
+    if (this.renewal) return;
+    let renewing = false;
+    this.renewal = setInterval(() => {
+      // A store that is slower than the interval must not pile up writes.
+      if (renewing) return;
+      renewing = true;
+      const { gangId, store, clock, logger } = this.options;
+      store
+        .renew(gangId, this.key, clock.now() + this.timing.leaseMs)
+        .catch((error: unknown) => logger?.warn("lease not renewed", { error: String(error) }))
+        .finally(() => {
+          renewing = false;
+        });
+    }, this.timing.renewMs).unref();
+  }
+}

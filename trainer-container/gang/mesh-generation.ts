@@ -1,0 +1,76 @@
+import type { GangHead } from "../../core/training/gang/model";
+import { stateSource } from "../../core/training/gang/source";
+import { Collective } from "../collective/collective";
+import type { Mesh } from "../collective/mesh";
+import { type GangMember, type Generation, GenerationLostError, type LeafRange } from "./gang";
+
+/** A sealed generation over its mesh of connections. */
+export class MeshGeneration implements Generation {
+  readonly number: number;
+  readonly rank: number;
+  readonly worldSize: number;
+  readonly members: readonly GangMember[];
+  readonly leaves: LeafRange;
+  private readonly collective: Collective;
+  private raised = 0;
+  private waitMs = 0;
+
+  constructor(
+    head: GangHead,
+    private readonly mesh: Mesh,
+    chunkElements: number | undefined,
+    private readonly onClose: () => void,
+  ) {
+    this.number = head.number;
+    this.rank = mesh.options.rank;
+    this.worldSize = mesh.worldSize;
+    this.members = head.members.map((member, rank) => ({ ...member, rank }));
+    this.collective = new Collective(mesh, chunkElements);
+    this.leaves = this.collective.plan.ranks[this.rank].leaves;
+  }
+
+  get traffic() {
+    return { bytesSent: this.mesh.bytesSent, waitMs: this.waitMs };
+  }
+
+  /** Why it cannot go on; `undefined` while it can. */
+  get lost(): GenerationLostError | undefined {
+    return this.mesh.lost;
+  }
+
+  /** Raises a signal at the next `allReduce`. */
+  raise(signal: number): void {
+    this.raised |= signal;
+  }
+
+  /** Ends it here and at all peers. */
+  abandon(reason: string): void {
+    this.mesh.abort(new GenerationLostError(this.number, undefined, reason));
+  }
+
+  async allReduce(
+    local: readonly Float32Array[],
+    out: Float32Array,
+    signals: number,
+    finishedSteps: number,
+  ): Promise<number> {
+    const result = await this.collective.allReduce({ local, out, signals: signals | this.raised, finishedSteps });
+    this.waitMs += result.waitMs;
+    return result.signals;
+  }
+
+  async synchronize(state: readonly Float32Array[], finishedSteps: number): Promise<number> {
+    const sealed = this.members[this.rank].finishedSteps;
+    if (finishedSteps !== sealed) {
+      throw new RangeError(`synchronize got ${finishedSteps} finished steps, but enter got ${sealed}`);
+    }
+    const from = stateSource(this.members.map((member) => member.finishedSteps));
+    if (from.behind.length > 0) await this.collective.transferState({ state, ...from });
+    return from.finishedSteps;
+  }
+
+  close(): void {
+    this.onClose();
+    this.mesh.close();
+  }
+}

@@ -1,0 +1,201 @@
+import { randomBytes } from "node:crypto";
+import { type Decision, decide, type GangLimits } from "../../core/training/gang/decide";
+import type { GangHead, GangView } from "../../core/training/gang/model";
+import { Listener } from "../collective/listener";
+import { Mesh } from "../collective/mesh";
+import { type Pulse, ThreadPulse } from "../collective/pulse";
+import { Alarm } from "./alarm";
+import { type Gang, GangCompletedError, GangMemberReplacedError, type Generation, GenerationLostError } from "./gang";
+import { Membership } from "./membership";
+import { MeshGeneration } from "./mesh-generation";
+import { defaultGangTiming, type GangOptions, type GangTiming, limitsOf } from "./options";
+import { startPatrol } from "./patroller";
+
+/** Looks in quick succession after registering or after a change; then it slows down. */
+const eagerLooks = 40;
+const longestBackoffMs = 5_000;
+
+/**
+ * One member of a gang: a loop of look, `decide`, act. All judgement is in `core/training/gang`; here are the store, the sockets and the
+ * waiting. docs/gang.md draws the states.
+ */
+export class RendezvousGang implements Gang {
+  readonly memberId: string;
+  private readonly limits: GangLimits;
+  private readonly timing: GangTiming;
+  private readonly membership: Membership;
+  private readonly pulse: Pulse = new ThreadPulse();
+  private readonly alarm = new Alarm();
+  private listener: Listener | undefined;
+  private current: { readonly generation: MeshGeneration; readonly head: GangHead } | undefined;
+  /** Generations up to this one are over for this member. */
+  private past = 0;
+  private failedConnects = 0;
+  private leaving: Promise<void> | undefined;
+
+  constructor(private readonly options: GangOptions) {
+    this.memberId = options.memberId;
+    this.limits = limitsOf(options);
+    this.timing = { ...defaultGangTiming, ...options.timing };
+    this.membership = new Membership(options, this.timing, () => this.listener?.port ?? 0);
+  }
+
+  async enter(finishedSteps: number): Promise<Generation> {
+    if (this.leaving) throw new Error("this member has left its gang");
+    await this.listen();
+    await this.leaveGeneration();
+    await this.register(finishedSteps);
+    for (let look = 0; ; look++) {
+      if (this.leaving) throw new Error("this member has left its gang");
+      const view = await this.insist(() => this.options.store.read(this.options.gangId));
+      const self = { ...this.membership.key, past: this.past };
+      const decision = decide(view, self, this.limits, this.timing, this.options.clock.now());
+      const generation = await this.act(decision, view, finishedSteps);
+      if (generation) return generation;
+      if (decision.kind === "wait") await this.alarm.sleep(this.pollMs(look));
+      else look = 0;
+    }
+  }
+
+  leave(reason: "completed" | "interrupted" | "failed"): Promise<void> {
+    this.leaving ??= this.depart(reason);
+    return this.leaving;
+  }
+
+  private async act(decision: Decision, view: GangView, finishedSteps: number): Promise<Generation | undefined> {
+    switch (decision.kind) {
+      case "completed":
+        this.membership.release();
+        throw new GangCompletedError(this.options.gangId);
+      case "superseded":
+        this.membership.release();
+        throw new GangMemberReplacedError(this.memberId);
+      case "register":
+        // Whatever list stands now was sealed with a registration that is no longer good.
+        this.past = Math.max(this.past, view.head?.number ?? 0);
+        await this.register(finishedSteps);
+        return undefined;
+      case "seal": {
+        const { number, members } = decision;
+        const sealedAt = this.options.clock.now();
+        const head = { number, members, token: randomBytes(16).toString("hex"), completed: false, sealedAt };
+        const sealed = await this.insist(() => this.options.store.seal(this.options.gangId, head));
+        if (sealed) this.options.logger?.info("sealed", { generation: number, worldSize: members.length });
+        return undefined;
+      }
+      case "enter":
+        return this.connect(decision.head, decision.rank, finishedSteps);
+      case "wait":
+        return undefined;
+    }
+  }
+
+  private async connect(head: GangHead, rank: number, finishedSteps: number): Promise<Generation | undefined> {
+    this.past = head.number;
+    await this.insist(() => this.membership.train(head.number, head.members[rank].registration));
+    try {
+      const mesh = await Mesh.open({
+        gangId: this.options.gangId,
+        generation: head.number,
+        token: head.token,
+        rank,
+        microshards: this.options.microshards,
+        members: head.members,
+        listener: this.listener!,
+        pulse: this.pulse,
+        timing: this.timing,
+        now: () => performance.now(),
+      });
+      this.failedConnects = 0;
+      return this.begin(head, mesh);
+    } catch (error) {
+      if (!(error instanceof GenerationLostError)) throw error;
+      this.options.logger?.warn("could not connect", { generation: head.number, error: error.message });
+      await this.blame(head, error);
+      await this.backOff();
+      await this.register(finishedSteps);
+      return undefined;
+    }
+  }
+
+  private begin(head: GangHead, mesh: Mesh): Generation {
+    let stopPatrol = () => {};
+    const generation = new MeshGeneration(head, mesh, this.options.chunkElements, () => stopPatrol());
+    stopPatrol = startPatrol(generation, this.options, this.limits, this.timing);
+    this.current = { generation, head };
+    const { number, rank, worldSize } = generation;
+    this.options.logger?.info("entered", { generation: number, rank, worldSize });
+    return generation;
+  }
+
+  private async leaveGeneration(): Promise<void> {
+    const { current } = this;
+    if (!current) return;
+    this.current = undefined;
+    const { lost } = current.generation;
+    current.generation.close();
+    if (lost) await this.blame(current.head, lost);
+  }
+
+  /** Records who was lost, so that the others do not wait for it. If it lives after all, it registers again. */
+  private async blame(head: GangHead, lost: GenerationLostError): Promise<void> {
+    const culprit = lost.rank === undefined ? undefined : head.members[lost.rank];
+    if (!culprit || culprit.memberId === this.memberId) return;
+    this.options.logger?.warn("lost a member", { memberId: culprit.memberId, error: lost.message });
+    await this.insist(() => this.options.store.accuse(this.options.gangId, culprit));
+  }
+
+  private async register(finishedSteps: number): Promise<void> {
+    const stored = await this.insist(() => this.membership.wait(finishedSteps));
+    if (stored) return;
+    this.membership.release();
+    throw new GangMemberReplacedError(this.memberId);
+  }
+
+  private async listen(): Promise<void> {
+    if (this.listener) return;
+    const { host, listenHost, logger } = this.options;
+    this.listener = await Listener.start({
+      host: listenHost ?? (host === "127.0.0.1" ? host : "0.0.0.0"),
+      patienceMs: this.timing.connectMs,
+      onRefused: (reason) => logger?.info("refused a connection", { reason }),
+    });
+    this.listener.onAhead = () => this.alarm.ring();
+  }
+
+  private async depart(reason: "completed" | "interrupted" | "failed"): Promise<void> {
+    const { gangId, store, logger } = this.options;
+    await this.leaveGeneration();
+    if (reason === "completed") await this.insist(() => store.complete(gangId));
+    await this.insist(() => this.membership.leave());
+    this.pulse.stop();
+    this.listener?.close();
+    this.alarm.ring();
+    logger?.info("left", { reason });
+  }
+
+  private pollMs(look: number): number {
+    return look < eagerLooks ? this.timing.pollMs : this.timing.idlePollMs;
+  }
+
+  /** Where two members cannot reach each other, they would seal and fail in turns; a single loss costs no wait. */
+  private async backOff(): Promise<void> {
+    const failures = this.failedConnects++;
+    if (failures === 0) return;
+    await this.alarm.sleep(Math.random() * Math.min(longestBackoffMs, this.timing.pollMs * 2 ** failures));
+  }
+
+  /** The store may be away for a while: its outage must not end a run. */
+  private async insist<T>(operation: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    for (;;) {
+      try {
+        return await operation();
+      } catch (error) {
+        if (performance.now() - startedAt > this.timing.storePatienceMs) throw error;
+        this.options.logger?.warn("the gang's store failed", { error: String(error) });
+        await this.alarm.sleep(this.timing.idlePollMs);
+      }
+    }
+  }
+}
