@@ -37,6 +37,8 @@ export async function main(argv: readonly string[]): Promise<void> {
       port: { type: "string", default: "4566" },
       "api-port": { type: "string", default: "4700" },
       data: { type: "string", default: ".ringmaster" },
+      /** Stop when the process that started this one is gone. */
+      "with-parent": { type: "boolean", default: false },
     },
   });
   const data = resolve(values.data);
@@ -71,6 +73,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     release();
     process.exit(0);
   };
+  if (values["with-parent"]) process.on("disconnect", () => void stop());
   process.on("SIGINT", () => void stop());
   process.on("SIGTERM", () => void stop());
 }

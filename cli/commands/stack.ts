@@ -77,7 +77,10 @@ async function up(options: UpOptions): Promise<void> {
   mkdirSync(data, { recursive: true });
   const args = [join(__dirname, "stack.js"), "--port", options.port, "--api-port", options.apiPort, "--data", data];
   if (!options.detach) {
-    const child = spawn(process.execPath, args, { stdio: "inherit" });
+    // The channel ends with this process, whatever its end: nothing is left behind (--with-parent).
+    const child = spawn(process.execPath, [...args, "--with-parent"], {
+      stdio: ["inherit", "inherit", "inherit", "ipc"],
+    });
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
     process.exitCode = await new Promise<number>((ended) => child.on("exit", (code) => ended(code ?? 1)));
     return;

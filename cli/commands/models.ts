@@ -1,0 +1,119 @@
+import type { Command } from "commander";
+import { InvalidInputError } from "../../core/errors";
+import { contextOf } from "../context";
+import { formatNumber, printJson, printTable } from "../output";
+
+export function addModelCommands(program: Command): void {
+  const models = program.command("models").description("registered models and their versions");
+
+  models
+    .command("list")
+    .description("models and their champions")
+    .action(async (_options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const all = await client.models();
+      if (json) printJson({ models: all });
+      else {
+        printTable(
+          ["MODEL", "VERSIONS", "PRODUCTION", "UPDATED"],
+          all.map((one) => [one.name, one.latestVersion, one.production ?? "–", one.updatedAt]),
+        );
+      }
+    });
+
+  models
+    .command("show <model>")
+    .description("versions, gates, approvals, history")
+    .action(async (name: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const shown = await client.model(name);
+      if (json) {
+        printJson(shown);
+        return;
+      }
+      printTable(
+        ["VERSION", "STAGE", "GATES", "APPROVAL", "METRICS", "WEIGHTS", "RUN"],
+        shown.versions.map((version) => [
+          version.version,
+          version.stage,
+          version.gate ? (version.gate.passed ? "passed" : "refused") : "–",
+          version.approval ? `${version.approval.decision} by ${version.approval.by}` : "–",
+          Object.entries(version.metrics)
+            .slice(0, 3)
+            .map(([metric, value]) => `${metric} ${formatNumber(value)}`)
+            .join(", "),
+          version.weightsSha256.slice(0, 12),
+          version.runId,
+        ]),
+      );
+      const latest = shown.versions[0];
+      for (const check of latest?.gate?.checks ?? []) {
+        process.stdout.write(`  ${check.passed ? "✔" : "✘"} ${check.gate}: ${check.evidence}\n`);
+      }
+      process.stdout.write("\n");
+      printTable(
+        ["WHEN", "WHAT", "VERSION", "WHO", "WHY"],
+        shown.history.map((one) => [one.at, one.action, one.version, one.by, one.reason ?? ""]),
+      );
+    });
+
+  for (const [verb, decision, text] of [
+    ["approve", "approved", "let a version that passed its gates be promoted"],
+    ["reject", "rejected", "keep a version out of production for good"],
+  ] as const) {
+    models
+      .command(`${verb} <model> <version>`)
+      .description(text)
+      .option("--reason <text>", "why", "")
+      .action(async (name: string, version: string, options: { reason: string }, command: Command) => {
+        const { client, json } = contextOf(command);
+        const decided = await client.decide(name, versionOf(version), decision, options.reason);
+        if (json) printJson({ version: decided });
+        else process.stdout.write(`${name} version ${decided.version} is ${decision}\n`);
+      });
+  }
+
+  models
+    .command("promote <model> <version>")
+    .description("put an approved version into production")
+    .option("--reason <text>", "why", "")
+    .action(async (name: string, version: string, options: { reason: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const promoted = await client.promote(name, versionOf(version), options.reason);
+      if (json) printJson(promoted);
+      else process.stdout.write(`${name} version ${promoted.version.version} is in production\n`);
+    });
+
+  models
+    .command("rollback <model>")
+    .description("back to the version that was in production before")
+    .option("--reason <text>", "why", "")
+    .action(async (name: string, options: { reason: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const back = await client.rollback(name, options.reason);
+      if (json) printJson(back);
+      else process.stdout.write(`${name} version ${back.version.version} is in production again\n`);
+    });
+
+  models
+    .command("resolve <model>")
+    .description("what serving loads: version, artifact, digest, schemas")
+    .action(async (name: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const resolved = await client.production(name);
+      if (json) printJson(resolved);
+      else {
+        for (const [field, value] of Object.entries(resolved)) {
+          process.stdout.write(`${field.padEnd(13)} ${typeof value === "object" ? JSON.stringify(value) : value}\n`);
+        }
+      }
+    });
+}
+
+function versionOf(text: string): number {
+  const version = Number(text);
+  if (Number.isInteger(version) && version > 0) return version;
+  throw new InvalidInputError("the version cannot be read", [
+    { path: "version", value: text, rule: "must be a positive whole number" },
+  ]);
+}

@@ -1,0 +1,202 @@
+import type { Command } from "commander";
+import type { TrainingOutput } from "../../core/pipelines/outputs";
+import type { MetricSummary } from "../../core/tracking/metric-repository";
+import { isOpen, type RunDetails } from "../../core/training/run";
+import { contextOf } from "../context";
+import { formatDuration, formatNumber, printJson, printTable } from "../output";
+import { exitCodeOf, watchRun } from "../watch";
+
+const logPollMs = 1_000;
+
+export function addRunCommands(program: Command): void {
+  const runs = program.command("runs").description("training runs");
+
+  runs
+    .command("list")
+    .description("newest first")
+    .option("--limit <n>", "how many", "20")
+    .action(async (options: { limit: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const page = await client.runs({ limit: Number(options.limit) });
+      if (json) printJson(page);
+      else {
+        printTable(
+          ["RUN", "STATUS", "PHASE", "EXPERIMENT", "DATASET", "CREATED", "TOOK"],
+          page.runs.map((run) => [
+            run.runId,
+            run.status,
+            run.phase ?? "–",
+            run.job.experiment,
+            `${run.dataset.name}@${run.dataset.version}`,
+            run.createdAt,
+            formatDuration(Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(run.createdAt)),
+          ]),
+        );
+      }
+    });
+
+  runs
+    .command("show <run>")
+    .description("status, steps, workers, attempts, metrics, weights")
+    .action(async (runId: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const [details, metrics] = await Promise.all([client.run(runId), client.metrics(runId)]);
+      if (json) printJson(describeRun(details, metrics));
+      else showRun(details, metrics);
+    });
+
+  runs
+    .command("watch <run>")
+    .description("follow a run until it ends or waits for an approval")
+    .action(async (runId: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const details = await watchRun(client, runId, { quiet: json });
+      if (json) printJson(describeRun(details, await client.metrics(runId)));
+      process.exitCode = exitCodeOf(details.run);
+    });
+
+  runs
+    .command("logs <run>")
+    .description("what its trainers printed")
+    .option("--worker <index>", "of one worker only")
+    .option("--follow", "go on until the run ends")
+    .action(async (runId: string, options: { worker?: string; follow?: boolean }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const worker = options.worker === undefined ? undefined : Number(options.worker);
+      const seen = new Set<string>();
+      for (;;) {
+        const open = isOpen((await client.run(runId)).run.status);
+        let nextToken: string | undefined;
+        do {
+          const page = await client.logs(runId, { worker, nextToken });
+          for (const line of page.lines) {
+            const key = `${line.worker} ${line.time} ${line.message}`;
+            if (options.follow && seen.has(key)) continue;
+            seen.add(key);
+            if (json) printJson(line);
+            else process.stdout.write(`${new Date(line.time).toISOString()} worker ${line.worker} ${line.message}\n`);
+          }
+          nextToken = page.nextToken;
+        } while (nextToken !== undefined);
+        if (!options.follow || !open) return;
+        await new Promise((wait) => setTimeout(wait, logPollMs));
+      }
+    });
+
+  runs
+    .command("cancel <run>")
+    .description("end a run: its row, its execution, its trainers")
+    .action(async (runId: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const run = await client.cancelRun(runId);
+      if (json) printJson(run);
+      else process.stdout.write(`${runId} is ${run.status}\n`);
+    });
+}
+
+/** The whole record, with what people ask for first brought to the top. */
+export function describeRun(details: RunDetails, metrics: readonly MetricSummary[]) {
+  const { run, steps, attempts, workers, progress } = details;
+  const training = steps.find((record) => record.step === "LaunchTraining")?.output as TrainingOutput | undefined;
+  const evaluation = steps.find((record) => record.step === "Evaluate")?.output as
+    | { readonly metrics: Readonly<Record<string, number>> }
+    | undefined;
+  return {
+    runId: run.runId,
+    status: run.status,
+    phase: run.phase,
+    step: progress?.step ?? training?.steps,
+    totalSteps: progress?.totalSteps ?? training?.steps,
+    weightsSha256: training?.weightsSha256,
+    backend: training?.backend ?? progress?.backend,
+    evaluation: evaluation?.metrics,
+    workers: (progress?.workers ?? []).map((worker) => ({
+      ...worker,
+      ...batchRecord(workers, worker.workerIndex),
+      state: isOpen(run.status) ? worker.state : "left",
+    })),
+    reused: steps
+      .filter((record) => record.reusedFrom !== undefined)
+      .map(({ step, reusedFrom }) => ({ step, reusedFrom })),
+    attempts,
+    metrics,
+    failure: run.failure,
+    outcome: run.outcome,
+    run,
+    steps,
+    progress,
+  };
+}
+
+function batchRecord(workers: RunDetails["workers"], index: number) {
+  const record = workers.find((worker) => worker.workerIndex === index);
+  return record && { jobId: record.jobId, batchStatus: record.status, attempts: record.attempts };
+}
+
+function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
+  const shown = describeRun(details, metrics);
+  const { run } = details;
+  const line = (name: string, value: unknown): void => {
+    if (value !== undefined) process.stdout.write(`${name.padEnd(10)} ${value}\n`);
+  };
+  line("run", run.runId);
+  line("status", `${run.status}${run.phase ? ` (${run.phase})` : ""}`);
+  line("dataset", `${run.dataset.name}@${run.dataset.version}`);
+  line("step", shown.step === undefined ? undefined : `${shown.step}/${shown.totalSteps}`);
+  line("weights", shown.weightsSha256);
+  line("backend", shown.backend);
+  if (run.failure) line("failure", `${run.failure.code}: ${run.failure.message}`);
+  if (run.outcome) {
+    const reasons = "reasons" in run.outcome ? `: ${run.outcome.reasons.join("; ")}` : "";
+    line("outcome", `${run.outcome.model} version ${run.outcome.version} ${run.outcome.decision}${reasons}`);
+  }
+  for (const [name, value] of Object.entries(shown.evaluation ?? {})) line(`  ${name}`, formatNumber(value));
+  if (details.steps.length > 0) {
+    process.stdout.write("\n");
+    printTable(
+      ["STEP", "TOOK", ""],
+      details.steps.map((record) => [
+        record.step,
+        formatDuration(Date.parse(record.finishedAt) - Date.parse(record.startedAt)),
+        record.reusedFrom ? `reused from ${record.reusedFrom}` : "",
+      ]),
+    );
+  }
+  if (shown.workers.length > 0) {
+    process.stdout.write("\n");
+    printTable(
+      ["RANK", "WORKER", "HOST", "PID", "STATE", "STEP", "ATTEMPTS"],
+      shown.workers.map((worker) => [
+        worker.rank,
+        worker.workerIndex,
+        worker.host,
+        worker.pid,
+        worker.state,
+        worker.step,
+        "attempts" in worker && worker.attempts
+          ? worker.attempts.map((attempt) => attempt.reason ?? `exit ${attempt.exitCode}`).join("; ")
+          : "",
+      ]),
+    );
+  }
+  if (details.attempts.length > 0) {
+    process.stdout.write("\n");
+    printTable(
+      ["ATTEMPT", "MARKET", "WORKERS", "STATUS", "REASON"],
+      details.attempts.map((one) => [one.attempt, one.market, one.workers, one.status, one.reason ?? ""]),
+    );
+  }
+  if (metrics.length > 0) {
+    process.stdout.write("\n");
+    printTable(
+      ["METRIC", "LAST", "MIN", "MAX", "STEP"],
+      metrics.map((one) => [
+        one.metric,
+        formatNumber(one.last),
+        formatNumber(one.min),
+        formatNumber(one.max),
+        one.lastStep,
+      ]),
+    );
+  }
+}

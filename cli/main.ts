@@ -1,0 +1,38 @@
+import { Command, CommanderError } from "commander";
+import { addDatasetCommands } from "./commands/datasets";
+import { addModelCommands } from "./commands/models";
+import { addRunCommands } from "./commands/runs";
+import { addStackCommands } from "./commands/stack";
+import { addSubmitCommand } from "./commands/submit";
+import { exitCodes, reportError } from "./output";
+
+export function createProgram(): Command {
+  const program = new Command("ringmaster")
+    .description("train, track, gate and promote models; on AWS or on this machine")
+    .option("--json", "one JSON document on stdout, for programs")
+    .option("--api <url>", "where the API is (default: RINGMASTER_API_URL, else the local stack's)")
+    .option("--data <directory>", "the local stack's data", ".ringmaster")
+    .showHelpAfterError("(ringmaster --help lists the commands)")
+    .exitOverride();
+  addStackCommands(program);
+  addDatasetCommands(program);
+  addSubmitCommand(program);
+  addRunCommands(program);
+  addModelCommands(program);
+  return program;
+}
+
+export async function main(argv: readonly string[]): Promise<void> {
+  try {
+    await createProgram().parseAsync([...argv], { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCodes.badInput;
+    else process.exitCode = reportError(error, argv.includes("--json"));
+  }
+}
+
+// A reader that has seen enough (`| head`) is no error.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+});
+void main(process.argv.slice(2));

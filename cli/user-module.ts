@@ -1,0 +1,48 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { build } from "esbuild";
+import type { UploadPort } from "../core/datasets/upload-port";
+import { sha256 } from "../core/digest";
+import { InvalidInputError } from "../core/errors";
+
+/** This package's root: two levels above the bundles in `dist/<key>/`. */
+const packageRoot = resolve(__dirname, "..", "..");
+
+/**
+ * Bundles a user's training module into one file and puts it into the content store.
+ *
+ * TensorFlow.js stays outside: the trainer gives its own, so that there is one instance of it. @returns the bundle's SHA-256.
+ */
+export async function bundleModule(path: string, uploads: UploadPort): Promise<string> {
+  if (!existsSync(path)) {
+    throw new InvalidInputError("the job's module cannot be bundled", [
+      { path: "model.path", value: path, rule: "must be a file that exists, relative to the job file" },
+    ]);
+  }
+  const bundle = await build({
+    entryPoints: [path],
+    bundle: true,
+    write: false,
+    platform: "node",
+    target: "node20",
+    format: "cjs",
+    logLevel: "silent",
+    external: ["@tensorflow/*"],
+    alias: { ringmaster: join(packageRoot, "trainer-container", "define-training.ts") },
+  }).catch((cause: { errors?: readonly { text: string; location?: { file: string; line: number } | null }[] }) => {
+    throw new InvalidInputError(
+      "the job's module cannot be bundled",
+      (cause.errors ?? []).map(({ text, location }) => ({
+        path: "model.path",
+        value: location ? `${location.file}:${location.line}` : path,
+        rule: `must compile: ${text}`,
+      })),
+      cause,
+    );
+  });
+  const bytes = bundle.outputFiles[0].contents;
+  const reference = { sha256: sha256(bytes), bytes: bytes.length };
+  const missing = await uploads.missing([reference]);
+  if (missing.length > 0) await uploads.put(reference, { bytes });
+  return reference.sha256;
+}

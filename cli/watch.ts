@@ -1,0 +1,106 @@
+import pc from "picocolors";
+import type { ApiClient } from "../client/api-client";
+import type { RegistrationOutput } from "../core/pipelines/outputs";
+import { isOpen, type Run, type RunDetails } from "../core/training/run";
+import { exitCodes } from "./output";
+import { drawRun } from "./run-picture";
+
+const pollMs = 500;
+
+export interface WatchOptions {
+  /** No output at all. */
+  readonly quiet?: boolean;
+  /** Go on where the run waits for a person. */
+  readonly throughApproval?: boolean;
+}
+
+/**
+ * Follows a run until it ends, or until it waits for an approval: a command must not wait for a person.
+ *
+ * On a terminal the picture is drawn over; elsewhere a line tells each change.
+ */
+export async function watchRun(client: ApiClient, runId: string, options: WatchOptions = {}): Promise<RunDetails> {
+  const live = process.stdout.isTTY === true && !options.quiet;
+  const log = options.quiet || live ? () => undefined : changeLog();
+  let drawn = 0;
+  for (;;) {
+    const details = await client.run(runId);
+    if (live) {
+      const lines = drawRun(details, process.stdout.columns ?? 100);
+      process.stdout.write(`${drawn > 0 ? `\x1b[${drawn}A\x1b[J` : ""}${lines.join("\n")}\n`);
+      drawn = lines.length;
+    }
+    log(details);
+    const waits = details.run.phase === "AwaitApproval" && (await isAwaited(client, details));
+    if (!isOpen(details.run.status) || (waits && !options.throughApproval)) {
+      if (!options.quiet) process.stdout.write(`${closingLine(details)}\n`);
+      return details;
+    }
+    await new Promise((wait) => setTimeout(wait, pollMs));
+  }
+}
+
+/** Whether the run's version has nobody's word yet (the run may be about to find one). */
+async function isAwaited(client: ApiClient, { run, steps }: RunDetails): Promise<boolean> {
+  const registration = registrationOf(steps);
+  if (!registration) return false;
+  const version = await client.modelVersion(registration.model, registration.version);
+  return version.awaitedBy === run.runId && version.approval === undefined && version.stage !== "production";
+}
+
+function registrationOf(steps: RunDetails["steps"]): RegistrationOutput | undefined {
+  return steps.find((record) => record.step === "Register")?.output as RegistrationOutput | undefined;
+}
+
+function closingLine({ run, steps }: RunDetails): string {
+  if (isOpen(run.status)) {
+    const registration = registrationOf(steps);
+    if (!registration) return pc.yellow("waits for an approval");
+    const { model, version } = registration;
+    return `${pc.yellow("waits for an approval")}: ringmaster models approve ${model} ${version}`;
+  }
+  if (run.failure)
+    return `${pc.red(run.status)} in ${run.phase ?? "the queue"}: ${run.failure.code}: ${run.failure.message}`;
+  const outcome = run.outcome;
+  if (outcome?.decision === "promoted")
+    return `${pc.green("completed")}: ${outcome.model} version ${outcome.version} is in production`;
+  return `${pc.green("completed")}: ${outcome?.model} version ${outcome?.version} ${outcome?.decision}: ${outcome?.reasons.join("; ")}`;
+}
+
+export function exitCodeOf(run: Run): number {
+  if (run.status === "failed" || run.status === "killed") return exitCodes.failed;
+  return run.outcome && run.outcome.decision !== "promoted" ? exitCodes.notPromoted : exitCodes.ok;
+}
+
+/** A line for each phase entered, step finished and tenth of the training. */
+function changeLog(): (details: RunDetails) => void {
+  let phase: string | undefined;
+  const told = new Set<string>();
+  let tenth = -1;
+  const say = (line: string): void => {
+    process.stdout.write(`${line}\n`);
+  };
+  return ({ run, steps, progress }) => {
+    for (const record of steps) {
+      if (told.has(record.step)) continue;
+      told.add(record.step);
+      const milliseconds = Date.parse(record.finishedAt) - Date.parse(record.startedAt);
+      say(
+        `  ${record.step}: ${record.reusedFrom ? `reused from ${record.reusedFrom}` : `done in ${(milliseconds / 1000).toFixed(1)} s`}`,
+      );
+    }
+    if (run.phase !== phase && isOpen(run.status)) {
+      phase = run.phase;
+      if (phase && !told.has(phase)) say(`${phase} …`);
+    }
+    if (progress && run.phase === "LaunchTraining") {
+      const now = Math.floor((10 * progress.step) / Math.max(1, progress.totalSteps));
+      if (now > tenth) {
+        tenth = now;
+        say(
+          `  step ${progress.step}/${progress.totalSteps}, loss ${progress.loss?.toFixed(4) ?? "–"}, ${Math.round(progress.samplesPerSecond)} samples/s, ${progress.worldSize} workers`,
+        );
+      }
+    }
+  };
+}
