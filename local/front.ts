@@ -17,10 +17,12 @@ const keepAliveMs = 120_000;
 
 /**
  * The one door of the embedded cloud: an HTTP server, not yet listening, that hands each request to the service named by
- * its signature. The caller says where it listens (127.0.0.1: nothing here checks a signature).
+ * its signature. Services that are still being made may be promised: requests wait for them. The caller says where it listens (127.0.0.1: nothing here checks a signature).
  */
-export function createFront(services: readonly Service[]): Server {
-  const byName = new Map(services.map((service) => [service.signingName, service]));
+export function createFront(services: readonly Service[] | Promise<readonly Service[]>): Server {
+  const byName = Promise.resolve(services).then((all) => new Map(all.map((service) => [service.signingName, service])));
+  // Whoever made them hears of a service that cannot start.
+  byName.catch(() => undefined);
   const options = { keepAlive: true, keepAliveTimeout: keepAliveMs, maxHeaderSize: maxHeaderBytes, requestTimeout: 0 };
   const server = createServer(options, (request, response) => {
     void serve(byName, request, response);
@@ -30,7 +32,7 @@ export function createFront(services: readonly Service[]): Server {
 }
 
 async function serve(
-  services: ReadonlyMap<string, Service>,
+  made: Promise<ReadonlyMap<string, Service>>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -40,6 +42,7 @@ async function serve(
   response.on("error", () => undefined);
   const name = serviceName(request);
   try {
+    const services = await made;
     if (request.url?.split("?")[0] === "/_ringmaster/health") {
       sendJson(response, 200, { status: "ok", services: [...services.keys()] });
       return;

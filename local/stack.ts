@@ -34,9 +34,9 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   for (const name of ["dynamodb", "s3", "states", "batch", "lambda", "events", "scheduler", "logs"]) {
     mkdirSync(paths.service(name), { recursive: true });
   }
-  // The front listens first: the functions' environment holds its address.
-  const services: Service[] = [];
-  const front = createFront(services);
+  // The front listens first, because the functions' environment holds its address; requests wait until the services are there.
+  const services = promised<readonly Service[]>();
+  const front = createFront(services.promise);
   await listen(front, settings.port, "--port");
   const endpoint = `http://127.0.0.1:${portOf(front)}`;
   const environment = functionEnvironment(endpoint);
@@ -60,7 +60,12 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   const [dynamodb, s3, states, batch] = await Promise.all([
     createDynamoDb({ dataDirectory: paths.service("dynamodb") }),
     createS3({ dataDirectory: paths.service("s3"), events: bus }),
-    createStepFunctions({ dataDirectory: paths.service("states"), functions: lambda, events: bus }),
+    createStepFunctions({
+      dataDirectory: paths.service("states"),
+      functions: lambda,
+      events: bus,
+      ready: services.promise,
+    }),
     createBatch({
       dataDirectory: paths.service("batch"),
       logs,
@@ -78,7 +83,6 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
       },
     }),
   ]);
-  const startExecution = states.startExecution;
   const events = await createEvents({ dataDirectory: paths.service("events"), functions: lambda, startExecution });
   bus.connect(events);
   const scheduler = await createScheduler({
@@ -86,7 +90,7 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
     functions: lambda,
     startExecution,
   });
-  services.push(dynamodb, s3, states, batch, lambda, events, scheduler, logs);
+  services.resolve([dynamodb, s3, states, batch, lambda, events, scheduler, logs]);
 
   await provision(readFileSync(join(bundles, "state-machines", "training-run.asl.json"), "utf8"));
   const { handler } = await import("../lambdas/api/handler");
@@ -102,6 +106,14 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
       for (const service of [scheduler, events, states, batch, lambda, dynamodb, s3, logs]) await service.close();
     },
   };
+}
+
+function promised<T>(): { readonly promise: Promise<T>; resolve(value: T): void } {
+  let resolve: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
 }
 
 /** A sink that keeps events until the bus is there. */
