@@ -20,7 +20,7 @@ export interface StepFunctionsOptions {
 }
 
 export interface StepFunctions extends Service {
-  /** Resolves once every execution waits for a timer, a token, or nothing at all. */
+  /** Resolves once every execution waits for a timer, a function or a token. */
   idle(): Promise<void>;
 }
 

@@ -119,7 +119,7 @@ export class Engine {
     return [...this.running.values()].filter(({ summary }) => summary.machine === machine);
   }
 
-  /** Resolves once every execution waits for a timer, a token or nothing at all. */
+  /** Resolves once every execution waits for a timer, a function or a token. */
   async idle(): Promise<void> {
     while ([...this.running.values()].some((execution) => !execution.idle)) {
       await new Promise((resolve) => setImmediate(resolve));

@@ -39,7 +39,7 @@ export class Execution implements View {
   private readonly effects: Effects;
   private stopTimer: (() => void) | undefined;
   private driving = false;
-  /** Jobs in the queue, and invocations on their way. */
+  /** Jobs in the queue. */
   private busy = 0;
   private halted = false;
 
@@ -126,11 +126,8 @@ export class Execution implements View {
 
   private invoke(phase: TaskPhase, signal: AbortSignal): Promise<Outcome> {
     const { machine, name } = this.summary;
-    this.busy += 1;
     const origin = [stateMachineArn(machine), executionArn(machine, name)];
-    return invoke(phase.task, this.services, origin, signal).finally(() => {
-      this.busy -= 1;
-    });
+    return invoke(phase.task, this.services, origin, signal);
   }
 
   private async settle(id: string, phase: TaskPhase, outcome: Outcome): Promise<void> {
