@@ -1,11 +1,7 @@
-import { mkdir } from "node:fs/promises";
 import { type Clock, systemClock } from "../clock";
 import type { Service } from "../service";
 import { serve } from "./http";
-import type { Context } from "./operations/context";
-import { Catalog } from "./store/catalog";
-import { Maintenance } from "./store/maintenance";
-import { Store } from "./store/store";
+import { openDynamoDb } from "./open";
 
 export interface DynamoDbOptions {
   /** A directory of its own; created where there is none. One process at a time can have it open. */
@@ -13,14 +9,9 @@ export interface DynamoDbOptions {
   readonly clock?: Clock;
 }
 
-/** Opens the embedded DynamoDB on its data, finishing what a process that was killed had begun. */
+/** The embedded DynamoDB. What it does and does not do: docs/adr/002-dynamodb.md. */
 export async function createDynamoDb({ dataDirectory, clock = systemClock }: DynamoDbOptions): Promise<Service> {
-  await mkdir(dataDirectory, { recursive: true });
-  const store = await Store.open(dataDirectory);
-  const catalog = await Catalog.open(store);
-  const maintenance = new Maintenance(store, catalog, clock);
-  await maintenance.start();
-  const context: Context = { store, catalog, maintenance, clock, exclusively: serialiser() };
+  const { context, close } = await openDynamoDb(dataDirectory, clock);
   const inFlight = new Set<Promise<void>>();
   return {
     signingName: "dynamodb",
@@ -31,17 +22,7 @@ export async function createDynamoDb({ dataDirectory, clock = systemClock }: Dyn
     },
     async close() {
       await Promise.allSettled(inFlight);
-      await maintenance.close();
-      await store.close();
+      await close();
     },
-  };
-}
-
-function serialiser(): Context["exclusively"] {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const next = last.then(work, work);
-    last = next.catch(() => undefined);
-    return next;
   };
 }

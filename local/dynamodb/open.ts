@@ -1,0 +1,37 @@
+import { mkdir } from "node:fs/promises";
+import type { Clock } from "../clock";
+import type { Context } from "./operations/context";
+import { Catalog } from "./store/catalog";
+import { Maintenance } from "./store/maintenance";
+import { Store } from "./store/store";
+
+export interface OpenDynamoDb {
+  readonly context: Context;
+  /** Waits for the maintenance step that runs, and closes the files. */
+  close(): Promise<void>;
+}
+
+/** Opens the tables under a directory, finishing what a process that was killed had begun. */
+export async function openDynamoDb(dataDirectory: string, clock: Clock): Promise<OpenDynamoDb> {
+  await mkdir(dataDirectory, { recursive: true });
+  const store = await Store.open(dataDirectory);
+  const catalog = await Catalog.open(store);
+  const maintenance = new Maintenance(store, catalog, clock);
+  await maintenance.start();
+  return {
+    context: { store, catalog, maintenance, clock, exclusively: serialiser() },
+    async close() {
+      await maintenance.close();
+      await store.close();
+    },
+  };
+}
+
+function serialiser(): Context["exclusively"] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work, work);
+    last = next.catch(() => undefined);
+    return next;
+  };
+}

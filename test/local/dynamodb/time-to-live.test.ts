@@ -1,0 +1,100 @@
+import { rmSync } from "node:fs";
+import { DescribeTableCommand, PutItemCommand, ScanCommand, UpdateTimeToLiveCommand } from "@aws-sdk/client-dynamodb";
+import { ManualClock } from "../../../local/clock";
+import { createTable, hashTable, type Item, N, S, type Subject, serveEmbedded, temporaryDirectory } from "./harness";
+
+const start = Date.UTC(2026, 0, 1);
+const now = start / 1_000;
+const day = 86_400;
+
+describe("time to live", () => {
+  let directory: string;
+  let clock: ManualClock;
+  let subject: Subject;
+  let table: string;
+  beforeEach(async () => {
+    directory = temporaryDirectory();
+    clock = new ManualClock(start);
+    subject = await serveEmbedded(directory, clock);
+    table = await createTable(subject.client, hashTable);
+  });
+  afterEach(async () => {
+    await subject.stop();
+    expect(clock.pending).toBe(0);
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const enable = () =>
+    subject.client.send(
+      new UpdateTimeToLiveCommand({
+        TableName: table,
+        TimeToLiveSpecification: { Enabled: true, AttributeName: "expires" },
+      }),
+    );
+  const put = (pk: string, expires: Item[string]) =>
+    subject.client.send(new PutItemCommand({ TableName: table, Item: { pk: S(pk), expires } }));
+  const left = async () => {
+    const { Items } = await subject.client.send(new ScanCommand({ TableName: table }));
+    return (Items ?? []).map((item) => item["pk"]?.S).sort();
+  };
+  /** Moves the clock past the next sweep, until that has left what is expected. */
+  const sweptTo = async (...expected: string[]) => {
+    for (let attempt = 0; attempt < 100; attempt++) {
+      clock.advance(10_000);
+      await new Promise((resolve) => setImmediate(resolve));
+      if ((await left()).join() === expected.join()) return;
+    }
+    expect(await left()).toEqual(expected);
+  };
+
+  it("removes what has expired, and nothing else", async () => {
+    await enable();
+    await put("expired", N(now - 1));
+    await put("fraction", N(now - 1.5));
+    await put("later", N(now + day));
+    await put("text", S(String(now - 1)));
+    await put("milliseconds", N(start - 1));
+    await put("six-years-ago", N(now - 6 * 365 * day));
+    await sweptTo("later", "milliseconds", "six-years-ago", "text");
+    clock.advance(day * 1_000);
+    await sweptTo("milliseconds", "six-years-ago", "text");
+    const { Table } = await subject.client.send(new DescribeTableCommand({ TableName: table }));
+    expect(Table?.ItemCount).toBe(3);
+  });
+
+  it("goes by the last value written", async () => {
+    await enable();
+    await put("renewed", N(now + 5));
+    await put("renewed", N(now + day));
+    await put("shortened", N(now + day));
+    await put("shortened", N(now + 5));
+    clock.advance(60_000);
+    await sweptTo("renewed");
+  });
+
+  it("covers what was there before it was switched on, also after a restart", async () => {
+    await put("before", N(now + 5));
+    await put("stays", N(now + day));
+    await enable();
+    await subject.stop();
+    subject = await serveEmbedded(directory, clock);
+    expect(await left()).toEqual(["before", "stays"]);
+    clock.advance(60_000);
+    await sweptTo("stays");
+  });
+
+  it("leaves all alone once it is switched off", async () => {
+    await enable();
+    await put("kept", N(now + 5));
+    await subject.client.send(
+      new UpdateTimeToLiveCommand({
+        TableName: table,
+        TimeToLiveSpecification: { Enabled: false, AttributeName: "expires" },
+      }),
+    );
+    clock.advance(3_600_000);
+    await sweptTo("kept");
+    await enable();
+    await sweptTo();
+  });
+});
