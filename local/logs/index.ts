@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../core/ports";
+import type { LogAppender, LogLine } from "../log-appender";
+import type { Service } from "../service";
+import { BodyTooLarge, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
+import { logOperations, type Operation } from "./operations";
+import { LogStore } from "./store";
+
+export interface LogsOptions {
+  /** Created where it is missing. */
+  readonly dataDirectory: string;
+  readonly clock?: Clock;
+}
+
+const contentType = "application/x-amz-json-1.1";
+const target = "Logs_20140328.";
+const largestBody = 8 * 1024 ** 2;
+/** Longer lines are cut, as the agents that feed CloudWatch cut them. */
+const longestMessage = 256 * 1024;
+
+/**
+ * CloudWatch Logs (JSON 1.1) over append-only files, and the same store for the services of this process. An event whose
+ * append has returned survives `kill -9`. Within a stream, events come in the order in which they were appended.
+ */
+export async function createLogs({ dataDirectory, clock = Date }: LogsOptions): Promise<Service & LogAppender> {
+  const store = new LogStore(dataDirectory);
+  const operations = logOperations(store, clock);
+  let complained = false;
+  return {
+    signingName: "logs",
+    handle: (request, response) => handle(operations, request, response),
+    close: async () => {},
+    append(group, stream, events) {
+      const lines = events.flatMap(cutLine);
+      if (lines.length === 0) return;
+      try {
+        const now = clock.now();
+        if (!store.findGroup(group)) store.createGroup(group, now);
+        const file = store.findStream(group, stream) ?? store.createStream(group, stream, now);
+        file.append(lines, now);
+        complained = false;
+      } catch (error) {
+        if (complained) return;
+        complained = true;
+        const message = `Log lines are being dropped, because ${dataDirectory} cannot be written: ${(error as Error).message}`;
+        process.stderr.write(`${JSON.stringify({ level: "warn", message, group, stream })}\n`);
+      }
+    },
+  };
+}
+
+/** Empty lines are left out: CloudWatch takes none. */
+function cutLine({ timestamp, message }: LogLine): LogLine[] {
+  const lines: LogLine[] = [];
+  for (let at = 0; at < message.length; at += longestMessage) {
+    lines.push({ timestamp, message: message.slice(at, at + longestMessage) });
+  }
+  return lines;
+}
+
+async function handle(
+  operations: Readonly<Record<string, Operation>>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const name = String(request.headers["x-amz-target"] ?? "");
+    const body = await readBody(request, largestBody);
+    const operation = name.startsWith(target) ? operations[name.slice(target.length)] : undefined;
+    if (!operation) {
+      const message = `The embedded CloudWatch Logs does not implement ${JSON.stringify(name)}. It has: ${Object.keys(operations).join(", ")}.`;
+      throw new ServiceError("UnknownOperationException", 400, message);
+    }
+    const input = parseObject(body, (message) => new ServiceError("SerializationException", 400, message));
+    sendJson(response, 200, operation(input), contentType);
+  } catch (error) {
+    sendError(response, toServiceError(error), "message", contentType);
+  }
+}
+
+function toServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof BodyTooLarge) return new ServiceError("InvalidParameterException", 400, error.message);
+  const { code, message } = error as NodeJS.ErrnoException;
+  const full = code === "ENOSPC" || code === "EDQUOT";
+  return new ServiceError(
+    "ServiceUnavailableException",
+    full ? 507 : 500,
+    full ? `The disk is full: ${message}` : message,
+  );
+}

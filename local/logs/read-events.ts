@@ -1,0 +1,140 @@
+import { ServiceError } from "../wire";
+import type { LogFile, StoredEvent } from "./log-file";
+
+/** At most so many bytes of files are read for one answer; a page may so be short, or empty, and its token goes on. */
+const scanBudget = 16 * 1024 ** 2;
+/** Bytes of messages in one answer. */
+const pageBytes = 1024 ** 2;
+export const mostEvents = 10_000;
+
+export interface TimeRange {
+  /** First millisecond that counts. */
+  readonly from: number;
+  /** First millisecond that no longer counts. */
+  readonly to: number;
+}
+
+const within = ({ from, to }: TimeRange, event: StoredEvent) => event.timestamp >= from && event.timestamp < to;
+
+export interface StreamPage {
+  readonly events: readonly StoredEvent[];
+  readonly forwardToken: string;
+  readonly backwardToken: string;
+}
+
+/** A page of one stream, in its order. Tokens are places in the file: `f/` goes on after it, `b/` before it. */
+export function readStream(
+  stream: LogFile,
+  range: TimeRange,
+  limit: number,
+  fromHead: boolean,
+  token: string | undefined,
+): StreamPage {
+  const place = token === undefined ? undefined : parsePlace(token);
+  const forward = place ? place.forward : fromHead;
+  const start = place?.offset ?? (fromHead ? stream.seek(range.from) : stream.size);
+  const events: StoredEvent[] = [];
+  let bytes = 0;
+  let reached = start;
+  for (const event of forward ? stream.forward(start) : stream.backward(start)) {
+    if (events.length === limit || bytes + event.message.length > pageBytes) break;
+    if (Math.abs((forward ? event.end : event.start) - start) > scanBudget) break;
+    if (!forward && event.order < range.from) {
+      reached = stream.head; // orders fall from here on: nothing earlier can count
+      break;
+    }
+    reached = forward ? event.end : event.start;
+    if (!within(range, event)) continue;
+    events.push(event);
+    bytes += event.message.length;
+  }
+  const [first, last] = forward ? [start, reached] : [reached, start];
+  return {
+    events: forward ? events : events.reverse(),
+    forwardToken: `f/${String(last).padStart(56, "0")}/s`,
+    backwardToken: `b/${String(first).padStart(56, "0")}/s`,
+  };
+}
+
+function parsePlace(token: string): { readonly forward: boolean; readonly offset: number } {
+  const match = /^([fb])\/(\d{56})\/s$/.exec(token);
+  if (!match) throw new ServiceError("InvalidParameterException", 400, "The specified nextToken is invalid.");
+  return { forward: match[1] === "f", offset: Number(match[2]) };
+}
+
+export interface FoundEvent extends StoredEvent {
+  readonly stream: string;
+}
+
+export interface FilterPage {
+  readonly events: readonly FoundEvent[];
+  readonly nextToken?: string;
+}
+
+/** The place of an event among all streams: by order, then stream, then offset. */
+type Place = readonly [order: number, stream: string, start: number];
+
+/** A page of the events of many streams that pass, merged by time. */
+export function filterStreams(
+  streams: readonly LogFile[],
+  range: TimeRange,
+  passes: (message: string) => boolean,
+  limit: number,
+  token: string | undefined,
+): FilterPage {
+  const after = token === undefined ? undefined : parseFilterToken(token);
+  const events: FoundEvent[] = [];
+  let bytes = 0;
+  let scanned = 0;
+  let last = after;
+  for (const event of merge(streams, Math.max(range.from, after?.[0] ?? 0), after)) {
+    const full = events.length === limit || bytes + event.message.length > pageBytes;
+    if (full || scanned > scanBudget) return { events, nextToken: filterToken(last!) };
+    scanned += event.end - event.start;
+    last = placeOf(event);
+    if (!within(range, event) || !passes(event.message)) continue;
+    events.push(event);
+    bytes += event.message.length;
+  }
+  return { events };
+}
+
+/** Events of all streams from an order on, after a place, in the order of places. */
+function* merge(streams: readonly LogFile[], order: number, after: Place | undefined): Generator<FoundEvent> {
+  const heads: { readonly reader: Generator<StoredEvent>; event: FoundEvent }[] = [];
+  for (const stream of streams) {
+    const { name } = stream.header;
+    const reader = stream.forward(stream.seek(order));
+    let next = reader.next();
+    while (!next.done && after && comparePlaces([next.value.order, name, next.value.start], after) <= 0)
+      next = reader.next();
+    if (!next.done) heads.push({ reader, event: { ...next.value, stream: name } });
+  }
+  while (heads.length > 0) {
+    let least = 0;
+    for (let i = 1; i < heads.length; i++) {
+      if (comparePlaces(placeOf(heads[i]!.event), placeOf(heads[least]!.event)) < 0) least = i;
+    }
+    const head = heads[least]!;
+    yield head.event;
+    const next = head.reader.next();
+    if (next.done) heads.splice(least, 1);
+    else head.event = { ...next.value, stream: head.event.stream };
+  }
+}
+
+const placeOf = ({ order, stream, start }: FoundEvent): Place => [order, stream, start];
+
+function comparePlaces(a: Place, b: Place): number {
+  return a[0] - b[0] || (a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0) || a[2] - b[2];
+}
+
+const filterToken = (place: Place) => Buffer.from(JSON.stringify(place)).toString("base64url");
+
+function parseFilterToken(token: string): Place {
+  try {
+    const place = JSON.parse(Buffer.from(token, "base64url").toString()) as Place;
+    if (typeof place[0] === "number" && typeof place[1] === "string" && typeof place[2] === "number") return place;
+  } catch {}
+  throw new ServiceError("InvalidParameterException", 400, "The specified nextToken is invalid.");
+}

@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+import { ServiceError } from "../wire";
+import { LogFile } from "./log-file";
+
+export interface LogGroup {
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+}
+
+/** Groups are directories, streams are files in them. Nothing is kept open; what a stream's end looks like is remembered. */
+export class LogStore {
+  readonly #root: string;
+  /** Streams touched lately, by file: spares each append a look at the file's end. */
+  readonly #open = new Map<string, LogFile>();
+  readonly #mostOpen = 1000;
+
+  constructor(dataDirectory: string) {
+    this.#root = path.join(dataDirectory, "groups");
+    fs.mkdirSync(this.#root, { recursive: true });
+  }
+
+  createGroup(name: string, created: number): void {
+    const directory = path.join(this.#root, fileName(name));
+    fs.mkdirSync(directory, { recursive: true });
+    try {
+      LogFile.create(path.join(directory, groupFile), { name, created });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      throw new ServiceError("ResourceAlreadyExistsException", 400, `The specified log group already exists: ${name}`);
+    }
+  }
+
+  findGroup(name: string): LogGroup | undefined {
+    return LogFile.open(path.join(this.#root, fileName(name), groupFile))?.header;
+  }
+
+  requireGroup(name: string): LogGroup {
+    const group = this.findGroup(name);
+    if (group) return group;
+    throw new ServiceError("ResourceNotFoundException", 400, `The specified log group does not exist: ${name}`);
+  }
+
+  /** By name. */
+  listGroups(): readonly LogGroup[] {
+    return fs
+      .readdirSync(this.#root)
+      .map((directory) => LogFile.open(path.join(this.#root, directory, groupFile))?.header)
+      .filter((group) => group !== undefined)
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  createStream(group: string, name: string, created: number): LogFile {
+    this.requireGroup(group);
+    if (this.findStream(group, name)) {
+      throw new ServiceError("ResourceAlreadyExistsException", 400, `The specified log stream already exists: ${name}`);
+    }
+    return this.#remember(LogFile.create(this.#streamFile(group, name), { name, created }));
+  }
+
+  findStream(group: string, name: string): LogFile | undefined {
+    const file = this.#streamFile(group, name);
+    const known = this.#open.get(file);
+    if (known) return known;
+    const found = LogFile.open(file);
+    return found && this.#remember(found);
+  }
+
+  requireStream(group: string, name: string): LogFile {
+    this.requireGroup(group);
+    const stream = this.findStream(group, name);
+    if (stream) return stream;
+    throw new ServiceError("ResourceNotFoundException", 400, `The specified log stream does not exist: ${name}`);
+  }
+
+  /** By name, those whose names begin with the prefix. */
+  listStreams(group: string, prefix = ""): readonly LogFile[] {
+    this.requireGroup(group);
+    const directory = path.join(this.#root, fileName(group));
+    return fs
+      .readdirSync(directory)
+      .filter((name) => name !== groupFile)
+      .map((name) => this.#open.get(path.join(directory, name)) ?? LogFile.open(path.join(directory, name)))
+      .filter((stream) => stream !== undefined)
+      .filter((stream) => stream.header.name.startsWith(prefix))
+      .sort((a, b) => (a.header.name < b.header.name ? -1 : 1));
+  }
+
+  /** Bytes of all the group's files. */
+  sizeOf(group: string): number {
+    const directory = path.join(this.#root, fileName(group));
+    return fs.readdirSync(directory).reduce((sum, name) => sum + fs.statSync(path.join(directory, name)).size, 0);
+  }
+
+  #streamFile(group: string, name: string): string {
+    return path.join(this.#root, fileName(group), `${fileName(name)}.jsonl`);
+  }
+
+  #remember(stream: LogFile): LogFile {
+    this.#open.set(stream.file, stream);
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > this.#mostOpen) this.#open.delete(oldest!);
+    return stream;
+  }
+}
+
+const groupFile = "group.json";
+
+/** A name as a file name that is readable where it can be, safe always, and distinct even where case is folded. */
+function fileName(name: string): string {
+  const encoded = Buffer.from(name)
+    .toString("latin1")
+    .replace(/[^a-z0-9\-_]/g, (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return encoded.length <= 200 ? encoded : `~${createHash("sha256").update(name).digest("hex")}`;
+}

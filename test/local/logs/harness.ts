@@ -1,0 +1,46 @@
+import fs from "node:fs";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import os from "node:os";
+import path from "node:path";
+import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
+import type { LogAppender } from "../../../local/log-appender";
+import { createLogs } from "../../../local/logs";
+
+export interface RunningLogs {
+  readonly client: CloudWatchLogsClient;
+  readonly logs: LogAppender;
+  readonly directory: string;
+  close(): Promise<void>;
+}
+
+export async function startLogs(
+  options: { readonly directory?: string; readonly now?: () => number } = {},
+): Promise<RunningLogs> {
+  const directory = options.directory ?? temporaryDirectory();
+  const logs = await createLogs({ dataDirectory: directory, clock: { now: options.now ?? Date.now } });
+  const server = http.createServer((request, response) => void logs.handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const client = new CloudWatchLogsClient({
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    region: "us-east-1",
+    credentials: { accessKeyId: "a", secretAccessKey: "b" },
+    maxAttempts: 1,
+  });
+  return {
+    client,
+    logs,
+    directory,
+    close: async () => {
+      client.destroy();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await logs.close();
+      if (!options.directory) fs.rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export function temporaryDirectory(): string {
+  return fs.mkdtempSync(path.join(os.tmpdir(), "logs-"));
+}

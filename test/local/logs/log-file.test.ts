@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import fs from "node:fs";
+import path from "node:path";
+import { buildSync } from "esbuild";
+import fc from "fast-check";
+import { LogFile } from "../../../local/logs/log-file";
+import { temporaryDirectory } from "./harness";
+
+let directory: string;
+beforeAll(() => {
+  directory = temporaryDirectory();
+});
+afterAll(() => fs.rmSync(directory, { recursive: true }));
+
+let files = 0;
+const newFile = () => path.join(directory, `stream-${files++}`);
+const header = { name: "s", created: 1 };
+
+describe("a log file", () => {
+  it("reads the same forward and backward, and finds any time, whatever the lines' lengths", () => {
+    const event = fc.record({
+      step: fc.integer({ min: -3, max: 3 }),
+      length: fc.constantFrom(1, 10, 1000, 70_000, 140_000),
+    });
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 12 }), (steps) => {
+        let timestamp = 100;
+        const lines = steps.map(({ step, length }, index) => {
+          timestamp += step;
+          return { timestamp, message: String(index % 10).repeat(length) };
+        });
+        const log = LogFile.create(newFile(), header);
+        log.append(lines, 7);
+        const forward = [...log.forward(log.head)];
+        expect(forward.map(({ timestamp, message }) => ({ timestamp, message }))).toEqual(lines);
+        expect([...log.backward(log.size)].reverse()).toEqual(forward);
+        for (let order = 60; order <= 140; order++) {
+          expect(log.seek(order)).toBe(forward.find((stored) => stored.order >= order)?.start ?? log.size);
+        }
+        fs.rmSync(log.file);
+      }),
+      { seed: 1, numRuns: 30 },
+    );
+  });
+
+  it("keeps every whole line, wherever it was cut, and goes on after it", () => {
+    const file = newFile();
+    LogFile.create(file, header).append(
+      ["one", "two", "three"].map((message, timestamp) => ({ timestamp, message })),
+      7,
+    );
+    const whole = fs.readFileSync(file);
+    const ends = [...whole].flatMap((byte, at) => (byte === 10 ? [at + 1] : []));
+    for (let cut = 0; cut <= whole.length; cut++) {
+      fs.writeFileSync(file, whole.subarray(0, cut));
+      const log = LogFile.open(file);
+      const linesLeft = ends.filter((end) => end <= cut).length;
+      if (linesLeft === 0) {
+        expect([log, fs.existsSync(file)]).toEqual([undefined, false]);
+        continue;
+      }
+      log!.append([{ timestamp: 9, message: "next" }], 8);
+      const messages = [...LogFile.open(file)!.forward(0)].map(({ message }) => message);
+      expect(messages).toEqual([...["one", "two", "three"].slice(0, linesLeft - 1), "next"]);
+    }
+  });
+
+  it("takes back an append that found no space", () => {
+    const log = LogFile.create(newFile(), header);
+    log.append([{ timestamp: 1, message: "kept" }], 1);
+    const spy = jest.spyOn(fs, "appendFileSync").mockImplementation((file) => {
+      fs.writeFileSync(String(file), '[2,2,2,"half', { flag: "a" });
+      throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+    });
+    expect(() => log.append([{ timestamp: 2, message: "half" }], 2)).toThrow("ENOSPC");
+    spy.mockRestore();
+    log.append([{ timestamp: 3, message: "after" }], 3);
+    expect([...log.forward(0)].map(({ message }) => message)).toEqual(["kept", "after"]);
+  });
+});
+
+const program = `
+  import { createLogs } from "./local/logs";
+  createLogs({ dataDirectory: process.argv[2] }).then((logs) => {
+    const more = (n) => {
+      logs.append("group", "stream", [{ timestamp: n, message: "line " + n + " " + "x".repeat(n % 5000) }]);
+      process.stdout.write(n + "\\n", () => more(n + 1));
+    };
+    more(0);
+  });
+`;
+
+it("kill -9 loses no line whose append has returned", async () => {
+  const script = path.join(directory, "appender.js");
+  const stdin = { contents: program, resolveDir: path.resolve(__dirname, "../../.."), loader: "ts" as const };
+  buildSync({ stdin, outfile: script, bundle: true, platform: "node", logLevel: "error" });
+  const data = path.join(directory, "killed");
+  const child: ChildProcess = spawn(process.execPath, [script, data], { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  child.stdout!.on("data", (chunk: Buffer) => {
+    output += chunk.toString();
+    if (output.split("\n").length > 300) child.kill("SIGKILL");
+  });
+  await once(child, "close");
+  const acknowledged = Number(output.trimEnd().split("\n").at(-1));
+  const log = LogFile.open(path.join(data, "groups", "group", "stream.jsonl"))!;
+  const lines = [...log.forward(0)].map(({ timestamp, message }) => [timestamp, message.split(" ")[1]]);
+  expect(lines).toEqual(lines.map((_, n) => [n, String(n)]));
+  expect(lines.length).toBeGreaterThan(acknowledged);
+});
