@@ -1,0 +1,16 @@
+import { createDocumentClient } from "../../../adapters/dynamodb/client";
+import { createGangStore } from "../../../adapters/dynamodb/gang-store";
+import { gangStoreContract } from "../../core/training/gang/store-contract";
+import { createTable, rangeTable, type Subject, startEmbedded } from "../../local/dynamodb/harness";
+
+describe("the gang store on DynamoDB", () => {
+  let subject: Subject;
+  let table: string;
+  beforeAll(async () => {
+    subject = await startEmbedded();
+    table = await createTable(subject.client, rangeTable("S"));
+  });
+  afterAll(() => subject.stop());
+
+  gangStoreContract(() => createGangStore(createDocumentClient(subject.client), table));
+});
