@@ -49,7 +49,7 @@ class Reader {
   }
 }
 
-const nameToken = /[p{L}p{N}_$-]+/;
+const nameToken = /[\p{L}\p{N}_$-]+/u;
 const quoted = /'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"/;
 const unquote = (match: RegExpExecArray): string => (match[1] ?? match[2] ?? "").replace(/\\(.)/g, "$1");
 
@@ -137,7 +137,7 @@ export function parsePath(text: string): Path {
   if (known) return known;
   const reader = new Reader(text);
   reader.need(/\$/);
-  const variable = reader.take(/[p{L}_][p{L}p{N}_]*/)?.[0];
+  const variable = reader.take(/[\p{L}_][\p{L}\p{N}_]*/u)?.[0];
   const root = variable ? { variable } : reader.take(/\$/) ? "context" : "input";
   const found = steps(reader);
   if (reader.rest) reader.fail();
