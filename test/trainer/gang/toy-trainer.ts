@@ -8,6 +8,7 @@ import {
 } from "../../../trainer-container/gang/gang";
 
 export interface ToyTask {
+  /** At most; a worker that raises `gangSignals.stop` ends all at the same step before. */
   readonly steps: number;
   readonly elements: number;
   readonly microshards: number;
@@ -42,7 +43,8 @@ export async function trainToy(gang: Gang, task: ToyTask, hooks: ToyHooks = {}):
       generations++;
       finishedSteps = await generation.synchronize([weights], finishedSteps);
       let reform = false;
-      while (finishedSteps < task.steps && !reform) {
+      let stop = false;
+      while (finishedSteps < task.steps && !reform && !stop) {
         const raised = (await hooks.beforeStep?.(finishedSteps, generation)) ?? 0;
         await new Promise((resolve) => setTimeout(resolve, task.stepMs));
         const { first, end } = generation.leaves;
@@ -54,9 +56,10 @@ export async function trainToy(gang: Gang, task: ToyTask, hooks: ToyHooks = {}):
           await gang.leave("interrupted");
           return outcome(false);
         }
+        stop = (signals & gangSignals.stop) !== 0;
         reform = (signals & (gangSignals.joinerWaiting | gangSignals.leaving)) !== 0;
       }
-      if (finishedSteps === task.steps) {
+      if (finishedSteps === task.steps || stop) {
         await gang.leave("completed");
         return outcome(false);
       }

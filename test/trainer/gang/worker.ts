@@ -1,8 +1,9 @@
-/** One worker as a process of its own: started by processes.test.ts with its options as JSON in the first argument. */
+/** One worker as a process of its own: started by processes.test.ts with its options as JSON in the first argument. SIGUSR2 ends the run for all. */
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createGangStore } from "../../../adapters/dynamodb/gang-store";
 import { createGang, type GangTiming } from "../../../trainer-container/gang";
+import { gangSignals } from "../../../trainer-container/gang/gang";
 import { type ToyTask, trainToy } from "./toy-trainer";
 
 export interface WorkerOptions {
@@ -59,6 +60,10 @@ async function main(options: WorkerOptions): Promise<void> {
       warn: (message, fields) => process.stderr.write(`${options.memberId} ${message} ${JSON.stringify(fields)}\n`),
     },
   });
+  let raised = 0;
+  process.on("SIGUSR2", () => {
+    raised = gangSignals.stop;
+  });
   const outcome = await trainToy(gang, options.task, {
     beforeStep: (finishedSteps, { number: generation, worldSize }) => {
       report({ kind: "step", finishedSteps, generation, worldSize, at: Date.now() });
@@ -66,7 +71,7 @@ async function main(options: WorkerOptions): Promise<void> {
         const until = Date.now() + options.block.ms;
         while (Date.now() < until);
       }
-      return 0;
+      return raised;
     },
   });
   report({ kind: "outcome", ...outcome });
