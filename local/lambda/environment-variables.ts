@@ -1,13 +1,7 @@
 import { dirname } from "node:path";
+import { inheritedEnvironment } from "../inherited-environment";
 import { account, region } from "../service";
 import type { FunctionConfig } from "./types";
-
-/** What a process needs of its parent's environment to run at all. Nothing else leaks in: on Lambda there is nothing else. */
-const inherited = ["PATH", "HOME", "TMPDIR", "NODE_PATH", "LD_LIBRARY_PATH", "NODE_EXTRA_CA_CERTS"];
-
-export function inheritedEnvironment(): Record<string, string> {
-  return Object.fromEntries(inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
-}
 
 /** The variables that Lambda sets, then the function's own, which win as far as Lambda lets them. */
 export function functionEnvironment(config: FunctionConfig, logStream: string): Record<string, string> {

@@ -1,0 +1,315 @@
+import type { Clock } from "../clock";
+import type { EventSink } from "../service";
+import { account, region } from "../service";
+import { Dependencies } from "./dependencies";
+import { clientError } from "./errors";
+import { nextByFairShare } from "./fair-share";
+import { Gang } from "./gang";
+import { killGroup, processStart } from "./host-process";
+import type { JobBook } from "./job-book";
+import { hostLost, instanceId } from "./names";
+import { isSpot, place, type Verdict } from "./placement";
+import type { Resources } from "./resources";
+import { retries } from "./retry";
+import { Runner, type RunnerOptions } from "./runner";
+import { type Ending, isFinal, type Job, type JobQueue } from "./types";
+
+export interface EngineOptions extends RunnerOptions {
+  readonly clock: Clock;
+  readonly events?: EventSink;
+  readonly vcpus: number;
+  readonly spotNoticeMs: number;
+}
+
+interface Placed {
+  readonly job: Job;
+  readonly vcpus: number;
+}
+
+const timedOut = "Job attempt duration exceeded timeout";
+
+/** Moves jobs through their states: dependencies, placement, attempts, ends. */
+export class Engine {
+  private readonly runner: Runner;
+  private readonly gang: Gang;
+  private readonly dependencies: Dependencies;
+  /** RUNNABLE units (a gang is one), oldest first, by queue. */
+  private readonly waiting = new Map<string, Map<string, Job>>();
+  private readonly placed = new Map<string, Placed>();
+  private readonly timers = new Map<string, () => void>();
+  private dispatching = false;
+  private closed = false;
+
+  constructor(
+    private readonly book: JobBook,
+    private readonly resources: Resources,
+    private readonly options: EngineOptions,
+  ) {
+    this.dependencies = new Dependencies(book);
+    this.runner = new Runner(book, options, {
+      running: (job) => this.onRunning(job),
+      ended: (job, ending) => {
+        this.clearTimers(job);
+        if (job.kind === "node") this.gang.ended(job, ending);
+        else this.settle(job, ending);
+      },
+    });
+    this.gang = new Gang({
+      book,
+      runner: this.runner,
+      startNode: (node, parent) => this.startContainer(node, parent.attempts.length + 1),
+      settle: (parent, ending) => this.settle(parent, ending),
+    });
+  }
+
+  /** Takes up what a former process left: queued jobs go on, running ones have lost their host. */
+  recover(): void {
+    for (const job of this.book.all()) {
+      if (job.status === "RUNNABLE" && job.kind !== "node") this.enqueue(job);
+      else if (job.status === "SUBMITTED" || job.status === "PENDING") this.admit(job);
+      else if (job.status === "STARTING" || job.status === "RUNNING") this.recoverRunning(job);
+    }
+    for (const job of this.book.all()) if (job.kind === "array") this.updateArray(job);
+    this.dispatch();
+  }
+
+  /** New jobs, parents before children. */
+  submit(jobs: readonly Job[]): void {
+    for (const job of jobs) this.book.add(job);
+    for (const job of jobs) this.admit(job);
+    this.dispatch();
+  }
+
+  /** Ends what has not started yet; jobs that run, or have ended, are left alone. */
+  cancel(job: Job, reason: string): void {
+    const children = job.kind === "array" ? this.book.children(job) : [];
+    for (const child of children) this.cancel(child, reason);
+    const started = job.status === "STARTING" || job.status === "RUNNING" || isFinal(job.status);
+    if (started || (job.kind === "array" && children.some(({ status }) => !isFinal(status)))) return;
+    this.book.update(job, { cancelled: true });
+    this.end(job, reason);
+  }
+
+  terminate(job: Job, reason: string): void {
+    if (isFinal(job.status)) return;
+    if (job.kind === "array") {
+      this.book.update(job, { terminated: reason });
+      for (const child of this.book.children(job)) this.terminate(child, reason);
+      return;
+    }
+    this.book.update(job, { terminated: reason });
+    if (job.status === "STARTING" || job.status === "RUNNING") this.stop(job, reason);
+    else this.end(job, reason);
+  }
+
+  /** A spot interruption: notice in the instance's metadata and on the event bus now, the loss of the host when its time is over. */
+  interruptSpot(job: Job): void {
+    const { clock, events, spotNoticeMs } = this.options;
+    const pid = job.container?.pid;
+    if (job.status !== "RUNNING" || !this.runner.isRunning(job) || pid === undefined) {
+      throw clientError(
+        `Job ${job.jobId} is ${job.status} and has no container of its own that runs: there is no host to take away.`,
+      );
+    }
+    if (!isSpot(this.resources.environment(job.computeEnvironment))) {
+      throw clientError(
+        `Job ${job.jobId} runs in the on-demand compute environment '${job.computeEnvironment}': only spot hosts are interrupted.`,
+      );
+    }
+    const time = new Date(clock.now() + spotNoticeMs).toISOString().replace(/\.\d+Z$/, "Z");
+    this.runner.announceInterruption(job, time);
+    const id = instanceId(pid);
+    events?.put({
+      source: "aws.ec2",
+      detailType: "EC2 Spot Instance Interruption Warning",
+      resources: [`arn:aws:ec2:${region}:${account}:instance/${id}`],
+      detail: { "instance-id": id, "instance-action": "terminate" },
+    });
+    this.after(job, "spot", spotNoticeMs, () => this.runner.lose(job));
+  }
+
+  /** Looks for what can start, once the present change is through. */
+  dispatch(): void {
+    if (this.dispatching || this.closed) return;
+    this.dispatching = true;
+    queueMicrotask(() => {
+      this.dispatching = false;
+      if (!this.closed) for (const queue of this.resources.queuesByPriority()) this.fill(queue);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const cancel of this.timers.values()) cancel();
+    await this.runner.close();
+  }
+
+  private admit(job: Job): void {
+    if (job.status !== "SUBMITTED" && job.status !== "PENDING") return;
+    if (job.kind === "node") {
+      if (job.status === "SUBMITTED") this.book.move(job, "RUNNABLE");
+      return;
+    }
+    if (job.kind === "array") {
+      if (job.status === "SUBMITTED") this.book.move(job, "PENDING");
+      return;
+    }
+    const readiness = this.dependencies.readiness(job);
+    if (readiness === "failed") this.end(job, "Dependent Job failed");
+    else if (readiness === "waiting") {
+      if (job.status === "SUBMITTED") this.book.move(job, "PENDING");
+    } else {
+      this.book.move(job, "RUNNABLE");
+      this.enqueue(job);
+    }
+  }
+
+  private enqueue(job: Job): void {
+    const waiting = this.waiting.get(job.queue) ?? new Map<string, Job>();
+    this.waiting.set(job.queue, waiting.set(job.jobId, job));
+  }
+
+  /** Starts what fits. A queue is first in, first out: a job that must wait for room holds those behind it, or a gang would starve. */
+  private fill(queue: JobQueue): void {
+    const waiting = this.waiting.get(queue.jobQueueName);
+    const hanging = new Set<string>();
+    while (waiting && waiting.size > hanging.size) {
+      const job = this.next(
+        queue,
+        [...waiting.values()].filter(({ jobId }) => !hanging.has(jobId)),
+      );
+      if (!job) return;
+      const verdict = this.verdict(queue, job);
+      if (verdict.kind === "wait") return;
+      if (verdict.kind === "never") {
+        hanging.add(job.jobId);
+        if (job.statusReason !== verdict.statusReason) this.book.update(job, { statusReason: verdict.statusReason });
+        continue;
+      }
+      waiting.delete(job.jobId);
+      this.start(job, verdict.computeEnvironment.computeEnvironmentName);
+    }
+  }
+
+  private next(queue: JobQueue, waiting: readonly Job[]): Job | undefined {
+    const policy = this.resources.fairshare(queue);
+    if (!policy) return waiting[0];
+    const inUse = new Map<string, number>();
+    for (const { job, vcpus } of this.placed.values()) {
+      const share = job.shareIdentifier ?? "";
+      if (job.queue === queue.jobQueueName) inUse.set(share, (inUse.get(share) ?? 0) + vcpus);
+    }
+    return nextByFairShare(policy, waiting, inUse);
+  }
+
+  private verdict(queue: JobQueue, job: Job): Verdict {
+    const inUse = new Map<string, number>();
+    for (const { job: other, vcpus } of this.placed.values()) {
+      const name = other.computeEnvironment!;
+      inUse.set(name, (inUse.get(name) ?? 0) + vcpus);
+    }
+    const need = { vcpus: this.book.vcpus(job), multiNode: job.kind === "multi-node" };
+    return place(need, this.resources.environmentsOf(queue), { inUse, limit: this.options.vcpus });
+  }
+
+  private start(job: Job, computeEnvironment: string): void {
+    this.placed.set(job.jobId, { job, vcpus: this.book.vcpus(job) });
+    const placed = { computeEnvironment, statusReason: undefined };
+    if (job.kind === "multi-node") this.gang.start(job, placed);
+    else {
+      this.book.move(job, "STARTING", placed);
+      this.startContainer(job, job.attempts.length + 1);
+    }
+  }
+
+  private startContainer(job: Job, attempt: number): void {
+    const computeEnvironment = job.computeEnvironment!;
+    const environment = this.resources.environment(computeEnvironment);
+    const instanceType = environment?.computeResources?.instanceTypes?.[0] ?? "local";
+    const lifeCycle = isSpot(environment) ? "spot" : "on-demand";
+    this.runner.start(job, { queue: job.queue, computeEnvironment, attempt }, { instanceType, lifeCycle });
+  }
+
+  private onRunning(job: Job): void {
+    const unit = job.kind === "node" ? this.book.get(job.parent!)! : job;
+    if (job.kind === "node") this.gang.running(job);
+    else this.book.move(job, "RUNNING", { startedAt: job.container?.startedAt, stoppedAt: undefined });
+    // Terminated while it was starting: the signal went out before there was a process.
+    if (unit.terminated !== undefined) this.stop(unit, unit.terminated);
+    // A gang has one deadline, its main node's; each child of an array has its own.
+    const timed = unit.timeoutSeconds !== undefined && (job.kind !== "node" || job.index === job.mainNode);
+    if (timed) this.after(unit, "timeout", unit.timeoutSeconds! * 1000, () => this.stop(unit, timedOut));
+  }
+
+  private stop(unit: Job, reason: string): void {
+    if (unit.kind === "multi-node") this.gang.stop(unit, reason);
+    else this.runner.stop(unit, reason);
+  }
+
+  /** An attempt is over: what becomes of the job. */
+  private settle(job: Job, ending: Ending): void {
+    this.clearTimers(job);
+    this.placed.delete(job.jobId);
+    const { statusReason } = ending;
+    if (job.terminated !== undefined) this.end(job, job.terminated);
+    else if (ending.exitCode === 0 && statusReason !== timedOut) this.conclude(job, "SUCCEEDED", { statusReason });
+    // Batch does not try again what has used up its time.
+    else if (statusReason !== timedOut && retries(job.retryStrategy, job.attempts.length, ending)) {
+      this.book.move(job, "RUNNABLE", { statusReason, stoppedAt: undefined });
+      this.enqueue(job);
+    } else this.conclude(job, "FAILED", { statusReason });
+    this.dispatch();
+  }
+
+  /** Fails a job for a reason from outside. */
+  private end(job: Job, reason: string): void {
+    this.waiting.get(job.queue)?.delete(job.jobId);
+    if (job.kind === "multi-node") {
+      for (const node of this.book.children(job)) {
+        if (!isFinal(node.status)) this.book.move(node, "FAILED", { statusReason: reason });
+      }
+    }
+    this.conclude(job, "FAILED", { statusReason: reason });
+    this.dispatch();
+  }
+
+  private conclude(job: Job, status: "SUCCEEDED" | "FAILED", changes: Partial<Job>): void {
+    this.book.move(job, status, changes);
+    if (job.kind === "array-child") this.updateArray(this.book.get(job.parent!)!);
+    for (const dependent of this.dependencies.dependents(job)) this.admit(dependent);
+  }
+
+  /** An array job ends when its last child does, and fails when one of them has failed. */
+  private updateArray(array: Job): void {
+    const { SUCCEEDED = 0, FAILED = 0 } = this.book.summary(array);
+    if (isFinal(array.status) || SUCCEEDED + FAILED < array.size!) return;
+    const startedAt = Math.min(...this.book.children(array).map((child) => child.startedAt ?? Infinity));
+    const started = Number.isFinite(startedAt) ? { startedAt } : {};
+    if (FAILED === 0) this.conclude(array, "SUCCEEDED", started);
+    else this.conclude(array, "FAILED", { ...started, statusReason: array.terminated ?? "Array Child Job failed" });
+  }
+
+  private recoverRunning(job: Job): void {
+    const lost = (unit: Job) => {
+      const { pid, pidStart } = unit.container ?? {};
+      // Its host has killed it, unless both were killed together.
+      if (pid !== undefined && pidStart !== undefined && processStart(pid) === pidStart) killGroup(pid);
+      this.runner.finish(unit, { statusReason: hostLost(instanceId(pid ?? 0)) });
+    };
+    if (job.kind === "multi-node") this.gang.recover(job, lost);
+    else if (job.kind !== "node") lost(job);
+  }
+
+  private after(job: Job, purpose: string, ms: number, action: () => void): void {
+    const key = `${job.jobId} ${purpose}`;
+    this.timers.get(key)?.();
+    this.timers.set(key, this.options.clock.schedule(ms, action));
+  }
+
+  private clearTimers(job: Job): void {
+    for (const purpose of ["timeout", "spot"]) {
+      this.timers.get(`${job.jobId} ${purpose}`)?.();
+      this.timers.delete(`${job.jobId} ${purpose}`);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * The host of one container (`batch-host.js`): spawns its command in a process group of its own, hands on its output, tells how it
+ * ended, and serves it the instance metadata. When the stack goes, by whatever end, the host kills the whole group and goes too.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import type { AddressInfo } from "node:net";
+import { constants } from "node:os";
+import type { Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import type { HostMessage, StackMessage, StartMessage } from "./host-messages";
+import { createMetadataServer, type InstanceState } from "./imds";
+
+const state: InstanceState = {};
+let container: ChildProcess | undefined;
+/** A signal that came before there was a process to send it to. */
+let early: "SIGTERM" | "SIGKILL" | undefined;
+
+function send(message: HostMessage, then?: () => void): void {
+  if (process.connected) process.send!(message, undefined, undefined, () => then?.());
+  else then?.();
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // Nobody is left in the group.
+  }
+}
+
+function deliver(signal: "SIGTERM" | "SIGKILL"): void {
+  const pid = container?.pid;
+  if (pid === undefined) early = signal;
+  else if (signal === "SIGKILL") signalGroup(pid, signal);
+  else if (container?.exitCode === null && container.signalCode === null) process.kill(pid, signal);
+}
+
+function forward(stream: Readable): void {
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  const emit = (messages: readonly string[]) => {
+    if (messages.length === 0) return;
+    const timestamp = Date.now();
+    send({ type: "lines", lines: messages.map((message) => ({ timestamp, message })) });
+  };
+  stream.on("data", (chunk: Buffer) => {
+    const parts = (rest + decoder.write(chunk)).split("\n");
+    rest = parts.pop() ?? "";
+    emit(parts);
+  });
+  stream.on("close", () => emit(rest === "" ? [] : [rest]));
+}
+
+async function start({ command, environment, workingDirectory, instance }: StartMessage): Promise<void> {
+  const metadata = createMetadataServer(instance, state);
+  await new Promise<void>((listening) => metadata.listen(0, "127.0.0.1", listening));
+  metadata.unref();
+  const endpoint = `http://127.0.0.1:${(metadata.address() as AddressInfo).port}`;
+  const [file = "", ...args] = command;
+  // An empty file name throws where a missing one emits an error.
+  if (file === "") return send({ type: "start-error", message: "No command specified" }, () => process.exit(0));
+  const child = spawn(file, args, {
+    cwd: workingDirectory,
+    env: { ...environment, AWS_EC2_METADATA_SERVICE_ENDPOINT: endpoint },
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  container = child;
+  child.once("error", (error) => send({ type: "start-error", message: error.message }, () => process.exit(0)));
+  if (child.pid === undefined) return;
+  state.pid = child.pid;
+  forward(child.stdout);
+  forward(child.stderr);
+  send({ type: "started", pid: child.pid });
+  if (early) deliver(early);
+  // A container ends with its main process; what that has left running goes with it, and with that the pipes close.
+  child.once("exit", () => signalGroup(child.pid!, "SIGKILL"));
+  child.once("close", (code, signal) => {
+    const exitCode = code ?? 128 + (constants.signals[signal!] ?? 0);
+    send({ type: "exit", exitCode }, () => process.exit(0));
+  });
+}
+
+process.on("disconnect", () => {
+  const child = container;
+  if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) process.exit(0);
+  // Gone when the host is: whoever waits for the host's end may rely on it.
+  child.once("exit", () => process.exit(0));
+  setTimeout(() => process.exit(0), 2_000);
+  signalGroup(child.pid, "SIGKILL");
+});
+// Ctrl-C reaches the whole terminal; it is the stack that decides.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
+process.on("message", (message: StackMessage) => {
+  if (message.type === "start") void start(message);
+  else if (message.type === "signal") deliver(message.signal);
+  else state.interruption = message.time;
+});

@@ -1,0 +1,98 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../clock";
+import type { Service } from "../service";
+import { parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
+import { find, operations } from "./api";
+import { Engine } from "./engine";
+import { clientError } from "./errors";
+import { JobBook } from "./job-book";
+import { JobDefinitions } from "./job-definitions";
+import { Resources } from "./resources";
+import { Store } from "./store";
+import { handleTags } from "./tags";
+import type { BatchOptions } from "./types";
+
+export type { BatchOptions, ImageConfig } from "./types";
+
+export interface BatchService extends Service {
+  /** Resolves when the state is loaded and queued jobs go on; requests wait for it by themselves. */
+  readonly ready: Promise<void>;
+  /**
+   * Interrupts the spot host of a running job (or child): notice in its instance metadata and on the event bus at once, the loss of
+   * the host when the notice is over. Rejects with `ClientException` when the job does not run on a spot host.
+   */
+  interruptSpot(jobId: string): Promise<void>;
+}
+
+const bodyLimit = 1024 * 1024;
+
+/**
+ * AWS Batch on one machine: every job is a process, run by Batch's rules.
+ *
+ * @example
+ * const batch = createBatch({ dataDirectory, images: { trainer: { command: ["node", "/dist/trainer.js"] } } });
+ */
+export function createBatch(options: BatchOptions): BatchService {
+  const clock = options.clock ?? systemClock;
+  mkdirSync(options.dataDirectory, { recursive: true });
+  const store = new Store(join(options.dataDirectory, "batch.level"), options.events);
+  const book = new JobBook(store, clock);
+  const resources = new Resources(store);
+  const definitions = new JobDefinitions(store);
+  const engine = new Engine(book, resources, {
+    hostPath: options.hostPath ?? join(__dirname, "batch-host.js"),
+    images: options.images,
+    logs: options.logs,
+    events: options.events,
+    clock,
+    vcpus: options.vcpus ?? 1024,
+    graceMs: options.graceMs ?? 30_000,
+    spotNoticeMs: options.spotNoticeMs ?? 120_000,
+  });
+  const ready = store.open().then((rows) => {
+    resources.load(rows);
+    definitions.load(rows);
+    book.load(rows);
+    engine.recover();
+  });
+  // Whoever awaits it is told; nobody else is brought down.
+  ready.catch(() => undefined);
+  const backend = { book, engine, resources, definitions, now: () => clock.now() };
+
+  return {
+    signingName: "batch",
+    ready,
+    async handle(request, response) {
+      try {
+        await ready;
+        const { pathname, searchParams } = new URL(request.url ?? "/", "http://batch");
+        const body = parseObject(await readBody(request, bodyLimit), clientError);
+        if (pathname.startsWith("/v1/tags/")) {
+          const arn = decodeURIComponent(pathname.slice("/v1/tags/".length));
+          const answer = handleTags(backend, request.method, arn, body, searchParams.getAll("tagKeys"));
+          await store.flush();
+          return sendJson(response, 200, answer);
+        }
+        const name = /^\/v1\/([a-z]+)$/.exec(pathname)?.[1] ?? "";
+        const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
+        if (!operation) throw clientError(`The embedded Batch does not implement ${request.method} ${pathname}.`);
+        const answer = operation(backend, body);
+        await store.flush();
+        sendJson(response, 200, answer);
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        sendError(response, error);
+      }
+    },
+    async interruptSpot(jobId) {
+      await ready;
+      engine.interruptSpot(find(book, jobId));
+    },
+    async close() {
+      await ready.catch(() => undefined);
+      await engine.close();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { ComputeEnvironment } from "./types";
+
+export interface Need {
+  readonly vcpus: number;
+  readonly multiNode: boolean;
+}
+
+export interface Usage {
+  /** vCPUs in use, by compute environment. */
+  readonly inUse: ReadonlyMap<string, number>;
+  /** vCPUs that the machine gives to all of them. */
+  readonly limit: number;
+}
+
+export type Verdict =
+  | { readonly kind: "place"; readonly computeEnvironment: ComputeEnvironment }
+  | { readonly kind: "wait" }
+  | { readonly kind: "never"; readonly statusReason: string };
+
+/** Where a job goes: into the first compute environment of its queue that has room. `never` is the state that Batch leaves it hanging in. */
+export function place(need: Need, environments: readonly ComputeEnvironment[], usage: Usage): Verdict {
+  const total = [...usage.inUse.values()].reduce((sum, used) => sum + used, 0);
+  const enabled = environments.filter(({ state }) => state === "ENABLED");
+  if (enabled.length === 0) return { kind: "wait" };
+  const able = enabled.filter((environment) => !(need.multiNode && isSpot(environment)));
+  if (able.length === 0) {
+    return {
+      kind: "never",
+      statusReason:
+        "MISCONFIGURATION:MULTI_NODE_ON_SPOT - Multi-node parallel jobs do not run in Spot compute environments. Use a queue of on-demand ones, or single-node jobs.",
+    };
+  }
+  const large = able.filter(
+    (environment) => need.vcpus <= Math.min(environment.computeResources?.maxvCpus ?? Infinity, usage.limit),
+  );
+  if (large.length === 0) {
+    return {
+      kind: "never",
+      statusReason:
+        "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT - The job resource requirement (vCPU/memory/GPU) is higher than that can be met by the CE(s) attached to the job queue.",
+    };
+  }
+  const computeEnvironment = large.find(({ computeEnvironmentName: name, computeResources }) => {
+    const used = usage.inUse.get(name) ?? 0;
+    return used + need.vcpus <= (computeResources?.maxvCpus ?? Infinity) && total + need.vcpus <= usage.limit;
+  });
+  return computeEnvironment ? { kind: "place", computeEnvironment } : { kind: "wait" };
+}
+
+export function isSpot(environment: ComputeEnvironment | undefined): boolean {
+  return environment?.computeResources?.type?.includes("SPOT") ?? false;
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../clock";
+import type { LogAppender } from "../log-appender";
+import { account, region } from "../service";
+import { containerEnvironment, findImage, type Placement } from "./environment";
+import type { InstanceMetadata } from "./host-messages";
+import { type HostEnd, HostProcess, processStart } from "./host-process";
+import type { JobBook } from "./job-book";
+import { containerInstanceArn, hostLost, instanceId, logGroup, nameOf } from "./names";
+import type { Attempt, Ending, ImageConfig, Job } from "./types";
+
+export interface RunnerOptions {
+  readonly hostPath: string;
+  readonly images: Readonly<Record<string, ImageConfig>>;
+  readonly logs?: LogAppender;
+  readonly clock: Clock;
+  readonly graceMs: number;
+}
+
+export interface RunnerEvents {
+  running(job: Job): void;
+  /** The container has ended; the attempt is in the job already. */
+  ended(job: Job, ending: Ending): void;
+}
+
+interface Run {
+  readonly job: Job;
+  readonly host: HostProcess;
+  /** What the attempt's end is put down to, when it is not the container's own doing. */
+  statusReason?: string;
+  cancelGrace?: () => void;
+}
+
+const essentialExited = "Essential container in task exited";
+
+/** Runs the containers of jobs, each under a host process of its own. */
+export class Runner {
+  private readonly runs = new Map<string, Run>();
+  private closing = false;
+
+  constructor(
+    private readonly book: JobBook,
+    private readonly options: RunnerOptions,
+    private readonly events: RunnerEvents,
+  ) {}
+
+  /** Starts the container of a job that is STARTING. */
+  start(job: Job, placement: Placement, instance: Pick<InstanceMetadata, "instanceType" | "lifeCycle">): void {
+    const { images, hostPath, logs } = this.options;
+    const taskArn = `arn:aws:ecs:${region}:${account}:task/ringmaster/${randomUUID().replaceAll("-", "")}`;
+    const logStreamName = `${nameOf(job.definition).split(":")[0]}/default/${randomUUID().replaceAll("-", "")}`;
+    this.book.update(job, { container: { taskArn, logStreamName } });
+    const { image: name, command = [] } = job.containerProperties!;
+    const image = findImage(images, name);
+    if (!image) {
+      const reason = `CannotPullContainerError: pull access denied for ${name}, repository does not exist. Images of this stack: ${Object.keys(images).join(", ")}`;
+      // Not within the call: whoever starts a job has not yet noted that it runs.
+      queueMicrotask(() => this.finish(job, { reason, statusReason: "Task failed to start" }));
+      return;
+    }
+    const start = {
+      type: "start",
+      command: [...image.command, ...command],
+      environment: containerEnvironment(job, image, placement),
+      workingDirectory: image.workingDirectory,
+      instance: { ...instance, region, account },
+    } as const;
+    const host = new HostProcess(hostPath, start, {
+      onStarted: (pid) => this.onStarted(job, pid),
+      onLines: (lines) => logs?.append(logGroup, logStreamName, lines),
+      onEnd: (end) => this.onEnd(job, end),
+    });
+    this.runs.set(job.jobId, { job, host });
+  }
+
+  /** SIGTERM, then SIGKILL when the grace is over. The attempt's end is put down to `statusReason`. */
+  stop(job: Job, statusReason: string): void {
+    const run = this.runs.get(job.jobId);
+    if (!run || run.statusReason !== undefined) return;
+    run.statusReason = statusReason;
+    run.host.signal("SIGTERM");
+    run.cancelGrace = this.options.clock.schedule(this.options.graceMs, () => run.host.signal("SIGKILL"));
+  }
+
+  /** Tells the container, by the instance metadata, when its host will go. */
+  announceInterruption(job: Job, time: string): void {
+    this.runs.get(job.jobId)?.host.interrupt(time);
+  }
+
+  /** Takes the host away. */
+  lose(job: Job): void {
+    void this.runs.get(job.jobId)?.host.lose();
+  }
+
+  isRunning(job: Job): boolean {
+    return this.runs.has(job.jobId);
+  }
+
+  /** Ends every process and leaves the jobs' states as they are: the next start sees their hosts lost, as after a kill. */
+  async close(): Promise<void> {
+    this.closing = true;
+    await Promise.all(
+      [...this.runs.values()].map(({ host, cancelGrace }) => {
+        cancelGrace?.();
+        return host.lose();
+      }),
+    );
+  }
+
+  /** Closes the attempt of a container that has ended, or was found dead after a restart. */
+  finish(job: Job, ending: Ending): void {
+    if (this.closing) return;
+    const container = { ...job.container!, stoppedAt: this.options.clock.now(), ...known(ending) };
+    const attempt: Attempt = { ...container, statusReason: ending.statusReason };
+    this.book.update(job, { container, attempts: [...job.attempts, attempt] });
+    this.events.ended(job, ending);
+  }
+
+  private onStarted(job: Job, pid: number): void {
+    const container = {
+      ...job.container!,
+      startedAt: this.options.clock.now(),
+      containerInstanceArn: containerInstanceArn(pid),
+      pid,
+      pidStart: processStart(pid),
+    };
+    this.book.update(job, { container });
+    if (!this.closing) this.events.running(job);
+  }
+
+  private onEnd(job: Job, end: HostEnd): void {
+    const run = this.runs.get(job.jobId);
+    this.runs.delete(job.jobId);
+    run?.cancelGrace?.();
+    if (end.kind === "exit") {
+      this.finish(job, { exitCode: end.exitCode, statusReason: run?.statusReason ?? essentialExited });
+    } else if (end.kind === "start-error") {
+      this.finish(job, { reason: `CannotStartContainerError: ${end.message}`, statusReason: "Task failed to start" });
+    } else this.finish(job, { statusReason: hostLost(instanceId(job.container?.pid ?? 0)) });
+  }
+}
+
+function known({ exitCode, reason }: Ending): Pick<Ending, "exitCode" | "reason"> {
+  return { ...(exitCode === undefined ? {} : { exitCode }), ...(reason === undefined ? {} : { reason }) };
+}

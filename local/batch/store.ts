@@ -1,0 +1,125 @@
+import { ClassicLevel } from "classic-level";
+import type { EmittedEvent, EventSink } from "../service";
+
+const outboxPrefix = "outbox!";
+
+interface Write {
+  readonly key: string;
+  /** Undefined deletes. */
+  readonly value?: unknown;
+  readonly event?: EmittedEvent;
+}
+
+/**
+ * Batch's state on disk, each row with the event that announces it, in one atomic write: an event leaves the outbox only when the
+ * sink has it, so that every transition is announced at least once, whenever the process dies. Writes made at the same moment
+ * go as one, in order.
+ */
+export class Store {
+  private readonly db: ClassicLevel<string, unknown>;
+  private pending: Write[] = [];
+  private writing: Promise<void> | undefined;
+  private sequence = 0;
+
+  constructor(
+    location: string,
+    private readonly sink: EventSink | undefined,
+  ) {
+    this.db = new ClassicLevel<string, unknown>(location, { valueEncoding: "json" });
+  }
+
+  /** All rows but the outbox's, whose events are sent again. */
+  async open(): Promise<ReadonlyMap<string, unknown>> {
+    await this.db.open();
+    const rows = new Map<string, unknown>();
+    const unsent: [string, EmittedEvent][] = [];
+    for await (const [key, value] of this.db.iterator()) {
+      if (key.startsWith(outboxPrefix)) unsent.push([key, value as EmittedEvent]);
+      else rows.set(key, value);
+    }
+    // Were numbers to start again from 0, a new event could take the place of an old one.
+    this.sequence = 1 + Number(unsent.at(-1)?.[0].slice(outboxPrefix.length) ?? -1);
+    await this.announce(unsent);
+    return rows;
+  }
+
+  put(key: string, value: unknown, event?: EmittedEvent): void {
+    // A copy as of now: the row may change again before it is written.
+    this.enqueue({ key, value: structuredClone(value), event });
+  }
+
+  delete(key: string): void {
+    this.enqueue({ key });
+  }
+
+  /** Resolves when everything that was put until now is on disk; rejects when the disk refuses. */
+  async flush(): Promise<void> {
+    while (this.pending.length > 0 || this.writing) {
+      await (this.writing ?? this.start());
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.flush().catch(() => undefined);
+    await this.db.close();
+  }
+
+  private enqueue(...writes: readonly Write[]): void {
+    this.pending.push(...writes);
+    // Without anybody who waits, the write happens all the same; a failure shows at the next flush.
+    if (!this.writing) this.start().catch(() => undefined);
+  }
+
+  private start(): Promise<void> {
+    const run = this.drain().then(
+      () => {
+        this.writing = undefined;
+        // What came between the last look and now has nobody else to write it.
+        if (this.pending.length > 0) this.enqueue();
+      },
+      (error) => {
+        this.writing = undefined;
+        throw error;
+      },
+    );
+    this.writing = run;
+    return run;
+  }
+
+  private async drain(): Promise<void> {
+    await Promise.resolve();
+    while (this.pending.length > 0) {
+      const writes = this.pending;
+      this.pending = [];
+      const sent: [string, EmittedEvent][] = [];
+      const operations = writes.flatMap(({ key, value, event }) => {
+        const row = value === undefined ? ({ type: "del", key } as const) : ({ type: "put", key, value } as const);
+        if (!event) return [row];
+        const outbox = outboxPrefix + String(this.sequence++).padStart(15, "0");
+        sent.push([outbox, event]);
+        return [row, { type: "put", key: outbox, value: event } as const];
+      });
+      try {
+        await this.db.batch(operations);
+      } catch (error) {
+        this.pending = [...writes, ...this.pending];
+        throw error;
+      }
+      await this.announce(sent);
+    }
+  }
+
+  private async announce(events: readonly [string, EmittedEvent][]): Promise<void> {
+    const sent = events.filter(([, event]) => {
+      try {
+        this.sink?.put(event);
+        return true;
+      } catch (error) {
+        // The transition stands; its event waits in the outbox for the next start.
+        process.stderr.write(`batch: the event bus refused an event: ${error}\n`);
+        return false;
+      }
+    });
+    if (sent.length > 0) await this.db.batch(sent.map(([key]) => ({ type: "del", key })));
+  }
+}

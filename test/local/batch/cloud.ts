@@ -1,0 +1,151 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  BatchClient,
+  CreateComputeEnvironmentCommand,
+  CreateJobQueueCommand,
+  DescribeJobsCommand,
+  type JobDetail,
+  RegisterJobDefinitionCommand,
+  type RegisterJobDefinitionRequest,
+  SubmitJobCommand,
+  type SubmitJobCommandInput,
+} from "@aws-sdk/client-batch";
+import { type BatchOptions, type BatchService, createBatch } from "../../../local/batch";
+import { createFront } from "../../../local/front";
+import type { EmittedEvent } from "../../../local/service";
+import { bundle } from "../lambda/bundle";
+
+/** Images whose command is the job's own: a shell line, or a line of JavaScript. */
+export const images = {
+  sh: { command: ["/bin/sh", "-c"], environment: { FROM_IMAGE: "1" } },
+  node: { command: [process.execPath, "-e"] },
+};
+
+/** A Batch behind a front, on a directory that outlives it, with a spot and an on-demand queue. */
+export class BatchCloud {
+  readonly directory = mkdtempSync(join(tmpdir(), "batch-"));
+  readonly events: EmittedEvent[] = [];
+  readonly lines: string[] = [];
+  batch!: BatchService;
+  client!: BatchClient;
+  private server!: Server;
+  private readonly hostPath = bundle("local/batch/host.ts", this.directory);
+
+  async start(options: Partial<BatchOptions> = {}): Promise<void> {
+    this.batch = createBatch({
+      dataDirectory: join(this.directory, "data"),
+      images,
+      hostPath: this.hostPath,
+      graceMs: 150,
+      spotNoticeMs: 400,
+      events: { put: (event) => this.events.push(event) },
+      logs: {
+        append: (group, stream, lines) =>
+          this.lines.push(...lines.map(({ message }) => `${group} ${stream} ${message}`)),
+      },
+      ...options,
+    });
+    await this.batch.ready;
+    this.server = createFront([this.batch]);
+    await new Promise<void>((done) => this.server.listen(0, "127.0.0.1", done));
+    this.connect((this.server.address() as AddressInfo).port);
+  }
+
+  connect(port: number): void {
+    this.client = new BatchClient({
+      endpoint: `http://127.0.0.1:${port}`,
+      region: "us-east-1",
+      credentials: { accessKeyId: "a", secretAccessKey: "b" },
+      maxAttempts: 1,
+    });
+  }
+
+  async setUp(): Promise<void> {
+    for (const [name, type] of [
+      ["spot", "SPOT"],
+      ["steady", "EC2"],
+    ] as const) {
+      const computeResources = { type, maxvCpus: 64, minvCpus: 0, instanceTypes: ["g5.xlarge"], subnets: ["s"] };
+      await this.client.send(
+        new CreateComputeEnvironmentCommand({ computeEnvironmentName: name, type: "MANAGED", computeResources }),
+      );
+      const computeEnvironmentOrder = [{ order: 1, computeEnvironment: name }];
+      await this.client.send(new CreateJobQueueCommand({ jobQueueName: name, priority: 1, computeEnvironmentOrder }));
+    }
+    for (const image of ["sh", "node"])
+      await this.define({ jobDefinitionName: image, containerProperties: { image, vcpus: 1, memory: 64 } });
+  }
+
+  async define(request: Partial<RegisterJobDefinitionRequest> & { jobDefinitionName: string }): Promise<string> {
+    const answer = await this.client.send(new RegisterJobDefinitionCommand({ type: "container", ...request }));
+    return answer.jobDefinitionArn!;
+  }
+
+  /** Submits a shell line, or whatever `more` says. */
+  async submit(command: string, more: Partial<SubmitJobCommandInput> = {}): Promise<string> {
+    const containerOverrides = command === "" ? undefined : { command: [command] };
+    const base = { jobName: "j", jobQueue: "steady", jobDefinition: "sh", containerOverrides };
+    return (await this.client.send(new SubmitJobCommand({ ...base, ...more }))).jobId!;
+  }
+
+  async job(jobId: string): Promise<JobDetail> {
+    const { jobs } = await this.client.send(new DescribeJobsCommand({ jobs: [jobId] }));
+    return jobs![0]!;
+  }
+
+  /** Waits until the job is in one of the states. */
+  async until(jobId: string, ...states: readonly string[]): Promise<JobDetail> {
+    for (;;) {
+      const job = await this.job(jobId);
+      if (states.includes(job.status!)) return job;
+      await new Promise((tick) => setTimeout(tick, 10));
+    }
+  }
+
+  ended(jobId: string): Promise<JobDetail> {
+    return this.until(jobId, "SUCCEEDED", "FAILED");
+  }
+
+  /** What a job has written, by its log stream; waits for nothing. */
+  output(job: JobDetail): readonly string[] {
+    const start = `/aws/batch/job ${job.container!.logStreamName} `;
+    return this.lines.filter((line) => line.startsWith(start)).map((line) => line.slice(start.length));
+  }
+
+  /** The states that a job went through, as its events tell. */
+  transitions(jobId: string): readonly string[] {
+    return this.events
+      .map(({ detail }) => detail as JobDetail)
+      .filter((detail) => detail.jobId === jobId)
+      .map(({ status }) => status!);
+  }
+
+  async stop(): Promise<void> {
+    this.client.destroy();
+    await new Promise((done) => this.server.close(done));
+    await this.batch.close();
+  }
+
+  remove(): void {
+    rmSync(this.directory, { recursive: true });
+  }
+}
+
+/** The container's process id, out of its container instance's ARN. */
+export function pidOf(job: JobDetail): number {
+  return Number(/i-local-(\d+)$/.exec(job.container!.containerInstanceArn!)![1]);
+}
+
+/** A zombie, which only waits for somebody to take note of its end, is not alive. */
+export function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !existsSync("/proc/self/stat") || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}

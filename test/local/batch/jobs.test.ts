@@ -1,0 +1,209 @@
+import { CancelJobCommand, ListJobsCommand, TagResourceCommand, TerminateJobCommand } from "@aws-sdk/client-batch";
+import { alive, BatchCloud, pidOf } from "./cloud";
+
+const cloud = new BatchCloud();
+beforeAll(async () => {
+  await cloud.start();
+  await cloud.setUp();
+});
+afterAll(async () => {
+  await cloud.stop();
+  cloud.remove();
+});
+
+const all = ["SUBMITTED", "RUNNABLE", "STARTING", "RUNNING"];
+
+describe("a job", () => {
+  it("runs as a process with Batch's environment, and is described as Batch describes it", async () => {
+    const line = "$AWS_BATCH_JOB_ID $AWS_BATCH_JOB_ATTEMPT $AWS_BATCH_JQ_NAME $AWS_BATCH_CE_NAME $FROM_IMAGE $X$SECRET";
+    const command = [`echo "${line}"; echo err >&2; printf end`];
+    process.env["SECRET"] = "of the stack";
+    const id = await cloud.submit("", { containerOverrides: { command, environment: [{ name: "X", value: "x y" }] } });
+    const job = await cloud.ended(id);
+    delete process.env["SECRET"];
+    expect(cloud.output(job)).toEqual(expect.arrayContaining([`${id} 1 steady steady 1 x y`, "err", "end"]));
+    expect(job).toMatchObject({
+      status: "SUCCEEDED",
+      jobQueue: "arn:aws:batch:us-east-1:000000000000:job-queue/steady",
+      jobDefinition: "arn:aws:batch:us-east-1:000000000000:job-definition/sh:1",
+      statusReason: "Essential container in task exited",
+      container: {
+        exitCode: 0,
+        image: "sh",
+        resourceRequirements: [
+          { type: "VCPU", value: "1" },
+          { type: "MEMORY", value: "64" },
+        ],
+      },
+      attempts: [{ container: { exitCode: 0 }, statusReason: "Essential container in task exited" }],
+      isTerminated: false,
+    });
+    expect(job.container?.logStreamName).toMatch(/^sh\/default\/[\da-f]{32}$/);
+    expect(job.createdAt).toBeLessThanOrEqual(job.startedAt!);
+    expect(job.startedAt).toBeLessThanOrEqual(job.stoppedAt!);
+    expect(cloud.transitions(id)).toEqual([...all, "SUCCEEDED"]);
+    expect(cloud.events.at(-1)).toMatchObject({
+      source: "aws.batch",
+      detailType: "Batch Job State Change",
+      resources: [`arn:aws:batch:us-east-1:000000000000:job/${id}`],
+    });
+  });
+
+  it("is tried again as often as its strategy says, each attempt on record", async () => {
+    const id = await cloud.submit("exit $AWS_BATCH_JOB_ATTEMPT", { retryStrategy: { attempts: 3 } });
+    const job = await cloud.ended(id);
+    expect(job.status).toBe("FAILED");
+    expect(job.attempts?.map(({ container }) => container?.exitCode)).toEqual([1, 2, 3]);
+    expect(new Set(job.attempts?.map(({ container }) => container?.logStreamName)).size).toBe(3);
+    expect(cloud.transitions(id)).toEqual([...all, ...all.slice(1), ...all.slice(1), "FAILED"]);
+  });
+
+  it("succeeds when a later attempt does", async () => {
+    const id = await cloud.submit("test $AWS_BATCH_JOB_ATTEMPT = 2", { retryStrategy: { attempts: 5 } });
+    expect(await cloud.ended(id)).toMatchObject({ status: "SUCCEEDED", attempts: [{}, {}] });
+  });
+
+  it("ends as its rules say when a container could not start", async () => {
+    const image = await cloud.define({
+      jobDefinitionName: "noimage",
+      containerProperties: { image: "nowhere/none:1", vcpus: 1, memory: 4 },
+    });
+    const missing = await cloud.ended(await cloud.submit("", { jobDefinition: image }));
+    expect(missing).toMatchObject({
+      status: "FAILED",
+      statusReason: "Task failed to start",
+      container: { reason: expect.stringMatching(/^CannotPullContainerError/) },
+    });
+    const none = await cloud.define({
+      jobDefinitionName: "nocommand",
+      containerProperties: { image: "void", vcpus: 1, memory: 4 },
+    });
+    Object.assign((await import("./cloud")).images, { void: { command: [] } });
+    const failed = await cloud.ended(await cloud.submit("/no/such/file", { jobDefinition: none }));
+    expect(failed).toMatchObject({
+      statusReason: "Task failed to start",
+      container: { reason: expect.stringMatching(/^CannotStartContainerError.*ENOENT/) },
+    });
+    expect(failed.container?.exitCode).toBeUndefined();
+  });
+
+  it("killed from outside exits with 137, and all that it started goes with it", async () => {
+    const id = await cloud.submit("sleep 60 & echo $!; wait");
+    const running = await cloud.until(id, "RUNNING");
+    while (cloud.output(await cloud.job(id)).length === 0) await new Promise((tick) => setTimeout(tick, 5));
+    process.kill(pidOf(running), "SIGKILL");
+    const job = await cloud.ended(id);
+    expect(job).toMatchObject({
+      status: "FAILED",
+      statusReason: "Essential container in task exited",
+      container: { exitCode: 137 },
+    });
+    const grandchild = Number(cloud.output(job)[0]);
+    while (alive(grandchild)) await new Promise((tick) => setTimeout(tick, 5));
+  });
+
+  it("is tagged", async () => {
+    const id = await cloud.submit("true", { tags: { run: "r-1" } });
+    const { jobArn } = await cloud.job(id);
+    await cloud.client.send(new TagResourceCommand({ resourceArn: jobArn, tags: { rank: "0" } }));
+    expect((await cloud.job(id)).tags).toEqual({ run: "r-1", rank: "0" });
+  });
+});
+
+describe("termination", () => {
+  const terminate = (jobId: string, reason = "enough") => cloud.client.send(new TerminateJobCommand({ jobId, reason }));
+
+  it("sends SIGTERM, and a job that heeds it has failed all the same, and is not tried again", async () => {
+    const id = await cloud.submit("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done", {
+      retryStrategy: { attempts: 5 },
+    });
+    await cloud.until(id, "RUNNING");
+    while (cloud.output(await cloud.job(id)).length === 0) await new Promise((tick) => setTimeout(tick, 5));
+    await terminate(id);
+    const job = await cloud.ended(id);
+    expect(job).toMatchObject({
+      status: "FAILED",
+      statusReason: "enough",
+      isTerminated: true,
+      container: { exitCode: 0 },
+    });
+    expect(job.attempts).toHaveLength(1);
+    expect(cloud.output(job)).toContain("bye");
+  });
+
+  it("sends SIGKILL when the grace is over", async () => {
+    const id = await cloud.submit("trap '' TERM; while :; do sleep 0.02; done");
+    await cloud.until(id, "RUNNING");
+    await terminate(id);
+    expect((await cloud.ended(id)).container?.exitCode).toBe(137);
+  });
+
+  it("ends a job that waits without starting it, and cancels only those", async () => {
+    const running = await cloud.submit("sleep 60");
+    const waiting = await cloud.submit("true", { dependsOn: [{ jobId: running }] });
+    const waiting2 = await cloud.submit("true", { dependsOn: [{ jobId: running }] });
+    await cloud.until(running, "RUNNING");
+    for (const jobId of [running, waiting])
+      await cloud.client.send(new CancelJobCommand({ jobId, reason: "not needed" }));
+    expect(await cloud.job(waiting)).toMatchObject({
+      status: "FAILED",
+      statusReason: "not needed",
+      isCancelled: true,
+      attempts: [],
+    });
+    expect((await cloud.job(running)).status).toBe("RUNNING");
+    await terminate(running);
+    expect(await cloud.ended(waiting2)).toMatchObject({ status: "FAILED", statusReason: "Dependent Job failed" });
+    await terminate(running, "again"); // of a job that has ended: nothing
+    expect((await cloud.job(running)).statusReason).toBe("enough");
+  });
+});
+
+describe("dependencies", () => {
+  it("wait for success", async () => {
+    const first = await cloud.submit("sleep 0.1");
+    const second = await cloud.submit("true", { dependsOn: [{ jobId: first }] });
+    expect((await cloud.job(second)).status).toBe("PENDING");
+    const [a, b] = [await cloud.ended(first), await cloud.ended(second)];
+    expect(b.status).toBe("SUCCEEDED");
+    expect(b.startedAt).toBeGreaterThanOrEqual(a.stoppedAt!);
+  });
+
+  it("join array jobs child by child, and put a sequence's children behind each other", async () => {
+    const size = { arrayProperties: { size: 2 } };
+    const first = await cloud.submit("exit $AWS_BATCH_JOB_ARRAY_INDEX", size);
+    const second = await cloud.submit("true", { ...size, dependsOn: [{ jobId: first, type: "N_TO_N" }] });
+    expect((await cloud.ended(second)).arrayProperties?.statusSummary).toMatchObject({ SUCCEEDED: 1, FAILED: 1 });
+    expect(await cloud.job(`${second}:1`)).toMatchObject({ statusReason: "Dependent Job failed" });
+    const sequence = await cloud.submit("sleep 0.05", {
+      arrayProperties: { size: 3 },
+      dependsOn: [{ type: "SEQUENTIAL" }],
+    });
+    await cloud.ended(sequence);
+    const children = await Promise.all([0, 1, 2].map((index) => cloud.job(`${sequence}:${index}`)));
+    expect(children[1]!.startedAt).toBeGreaterThanOrEqual(children[0]!.stoppedAt!);
+    expect(children[2]!.startedAt).toBeGreaterThanOrEqual(children[1]!.stoppedAt!);
+  });
+});
+
+describe("lists", () => {
+  it("by state, by filter, and in pages", async () => {
+    const id = await cloud.submit("sleep 60", { jobName: "listed-one" });
+    await cloud.until(id, "RUNNING");
+    const list = (input: object) => cloud.client.send(new ListJobsCommand({ jobQueue: "steady", ...input }));
+    expect((await list({})).jobSummaryList?.map(({ jobId }) => jobId)).toEqual([id]);
+    const filtered = await list({ filters: [{ name: "JOB_NAME", values: ["LISTED*"] }] });
+    expect(filtered.jobSummaryList).toMatchObject([{ jobId: id, status: "RUNNING" }]);
+    await cloud.client.send(new TerminateJobCommand({ jobId: id, reason: "done" }));
+    await cloud.ended(id);
+    const seen: string[] = [];
+    for (let nextToken: string | undefined; ; ) {
+      const page = await list({ jobStatus: "FAILED", maxResults: 2, nextToken });
+      seen.push(...page.jobSummaryList!.map(({ jobId }) => jobId!));
+      nextToken = page.nextToken;
+      if (!nextToken) break;
+    }
+    expect(seen).toEqual((await list({ jobStatus: "FAILED" })).jobSummaryList?.map(({ jobId }) => jobId));
+    expect(seen.length).toBeGreaterThan(4);
+  });
+});

@@ -1,0 +1,184 @@
+import { fork } from "node:child_process";
+import { join, resolve } from "node:path";
+import { ManualClock } from "../../../local/clock";
+import { bundle } from "../lambda/bundle";
+import { alive, BatchCloud, pidOf } from "./cloud";
+
+/** What a trainer on spot does: waits for its notice by IMDSv2, then says so. */
+const watchNotice = `
+const base = process.env.AWS_EC2_METADATA_SERVICE_ENDPOINT;
+(async () => {
+  const put = await fetch(base + "/latest/api/token", { method: "PUT", headers: { "x-aws-ec2-metadata-token-ttl-seconds": "60" } });
+  const headers = { "x-aws-ec2-metadata-token": await put.text() };
+  const get = (path) => fetch(base + "/latest/meta-data/" + path, { headers });
+  console.log("no token: " + (await fetch(base + "/latest/meta-data/instance-id")).status);
+  for (const path of ["instance-id", "instance-type", "instance-life-cycle"]) console.log(path + ": " + (await (await get(path)).text()));
+  console.log("before: " + (await get("spot/instance-action")).status);
+  for (;;) {
+    const answer = await get("spot/instance-action");
+    if (answer.status === 200) { console.log("notice: " + (await answer.text())); break; }
+    await new Promise((r) => setTimeout(r, 10));
+  }
+  setInterval(() => {}, 1000);
+})();`;
+
+const spotOnly = {
+  attempts: 3,
+  evaluateOnExit: [
+    { onStatusReason: "Host EC2*", action: "RETRY" as const },
+    { onReason: "*", action: "EXIT" as const },
+  ],
+};
+
+describe("loss of hosts", () => {
+  let cloud: BatchCloud;
+  beforeEach(async () => {
+    cloud = new BatchCloud();
+    await cloud.start();
+    await cloud.setUp();
+  });
+  afterEach(async () => {
+    await cloud.stop();
+    cloud.remove();
+  });
+  const written = async (jobId: string, start: string) => {
+    for (;;) {
+      const found = cloud.output(await cloud.job(jobId)).find((line) => line.startsWith(start));
+      if (found) return found;
+      await new Promise((tick) => setTimeout(tick, 10));
+    }
+  };
+
+  it("gives notice of a spot interruption, takes the host, and the retry rules see it", async () => {
+    const more = { jobDefinition: "node", jobQueue: "spot", retryStrategy: spotOnly };
+    const script = `if (process.env.AWS_BATCH_JOB_ATTEMPT === "2") process.exit(0); ${watchNotice}`;
+    const id = await cloud.submit(script, more);
+    const running = await cloud.until(id, "RUNNING");
+    await written(id, "before");
+    const instance = `i-local-${pidOf(running)}`;
+    await cloud.batch.interruptSpot(id);
+    expect(JSON.parse((await written(id, "notice")).slice(8))).toEqual({
+      action: "terminate",
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    });
+    expect(cloud.output(await cloud.job(id)).slice(0, 5)).toEqual([
+      "no token: 401",
+      `instance-id: ${instance}`,
+      "instance-type: g5.xlarge",
+      "instance-life-cycle: spot",
+      "before: 404",
+    ]);
+    expect(cloud.events).toContainEqual({
+      source: "aws.ec2",
+      detailType: "EC2 Spot Instance Interruption Warning",
+      resources: [`arn:aws:ec2:us-east-1:000000000000:instance/${instance}`],
+      detail: { "instance-id": instance, "instance-action": "terminate" },
+    });
+    const job = await cloud.ended(id);
+    expect(job).toMatchObject({
+      status: "SUCCEEDED",
+      attempts: [{ statusReason: `Host EC2 (instance ${instance}) terminated.` }, { container: { exitCode: 0 } }],
+    });
+    expect(job.attempts![0]!.container?.exitCode).toBeUndefined();
+    expect(alive(pidOf(running))).toBe(false);
+  });
+
+  it("interrupts spot hosts only, and only those that there are", async () => {
+    const steady = await cloud.submit("sleep 60");
+    await cloud.until(steady, "RUNNING");
+    await expect(cloud.batch.interruptSpot(steady)).rejects.toThrow(/only spot hosts/);
+    await expect(cloud.batch.interruptSpot("none")).rejects.toMatchObject({ code: "ClientException" });
+  });
+
+  it("a host process that is killed takes its container along", async () => {
+    const id = await cloud.submit("ps -o ppid= -p $$; sleep 60", { retryStrategy: spotOnly });
+    const first = await cloud.until(id, "RUNNING");
+    process.kill(Number(await written(id, "")), "SIGKILL");
+    while (alive(pidOf(first))) await new Promise((tick) => setTimeout(tick, 5));
+    while ((await cloud.job(id)).attempts?.length !== 1) await new Promise((tick) => setTimeout(tick, 5));
+    expect((await cloud.job(id)).attempts![0]!.statusReason).toMatch(
+      /^Host EC2 \(instance i-local-\d+\) terminated\.$/,
+    );
+  });
+
+  it("survives its own stop: what ran has lost its host, what waited goes on, and every end is announced", async () => {
+    const script = "if [ $AWS_BATCH_JOB_ATTEMPT = 1 ]; then sleep 60; fi";
+    const running = await cloud.submit(script, { retryStrategy: spotOnly });
+    const once = await cloud.submit("sleep 60");
+    const array = await cloud.submit(script, { arrayProperties: { size: 2 }, retryStrategy: spotOnly });
+    const waiting = await cloud.submit("true", { dependsOn: [{ jobId: running }] });
+    const container = { image: "sh", command: ["sleep 0.3; test $AWS_BATCH_JOB_ATTEMPT = 2"], vcpus: 1, memory: 4 };
+    const nodeProperties = { numNodes: 2, mainNode: 1, nodeRangeProperties: [{ targetNodes: "0:", container }] };
+    await cloud.define({ jobDefinitionName: "gang", type: "multinode", nodeProperties });
+    const gang = await cloud.submit("", { jobDefinition: "gang", retryStrategy: spotOnly });
+    const up = [running, once, `${array}:0`, `${array}:1`, `${gang}#0`, `${gang}#1`];
+    const pids = (await Promise.all(up.map((id) => cloud.until(id, "RUNNING")))).map(pidOf);
+    await cloud.stop();
+    expect(pids.filter(alive)).toEqual([]);
+    await cloud.start();
+    expect(await cloud.ended(running)).toMatchObject({
+      status: "SUCCEEDED",
+      attempts: [{ statusReason: `Host EC2 (instance i-local-${pids[0]}) terminated.` }, {}],
+    });
+    expect(await cloud.ended(once)).toMatchObject({
+      status: "FAILED",
+      statusReason: `Host EC2 (instance i-local-${pids[1]}) terminated.`,
+    });
+    expect(await cloud.ended(array)).toMatchObject({
+      status: "SUCCEEDED",
+      arrayProperties: { statusSummary: { SUCCEEDED: 2 } },
+    });
+    expect((await cloud.ended(waiting)).status).toBe("SUCCEEDED");
+    expect(await cloud.ended(gang)).toMatchObject({ status: "SUCCEEDED", attempts: [{}, {}] });
+    for (const id of [running, once, array, waiting, gang])
+      expect(["SUCCEEDED", "FAILED"]).toContain(cloud.transitions(id).at(-1));
+  });
+
+  it("leaves no process behind when the stack is killed, and takes up its jobs as lost", async () => {
+    await cloud.stop(); // its data are taken over by a stack in a process of its own
+    const args = [join(cloud.directory, "data"), bundle("local/batch/host.ts", cloud.directory)];
+    const env = { ...process.env, NODE_PATH: resolve("node_modules") };
+    const stack = fork(bundle("test/local/batch/stack-fixture.ts", cloud.directory), args, { env });
+    const port = await new Promise<number>((found) => stack.once("message", found));
+    cloud.connect(port);
+    const id = await cloud.submit("sleep 60 & wait");
+    const pid = pidOf(await cloud.until(id, "RUNNING"));
+    cloud.client.destroy();
+    const gone = new Promise((done) => stack.once("exit", done));
+    stack.kill("SIGKILL");
+    await gone;
+    while (alive(pid)) await new Promise((tick) => setTimeout(tick, 10));
+    await cloud.start();
+    expect(await cloud.ended(id)).toMatchObject({
+      status: "FAILED",
+      statusReason: `Host EC2 (instance i-local-${pid}) terminated.`,
+    });
+  });
+});
+
+describe("timeouts", () => {
+  it("end an attempt that takes too long, for good", async () => {
+    const cloud = new BatchCloud();
+    const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
+    await cloud.start({ clock, graceMs: 30_000 });
+    await cloud.setUp();
+    const id = await cloud.submit("trap '' TERM; echo up; while :; do sleep 0.02; done", {
+      timeout: { attemptDurationSeconds: 60 },
+      retryStrategy: { attempts: 3 },
+    });
+    await cloud.until(id, "RUNNING");
+    while (cloud.output(await cloud.job(id)).length === 0) await new Promise((tick) => setTimeout(tick, 5));
+    clock.advance(60_000); // SIGTERM, which it ignores
+    clock.advance(30_000); // SIGKILL
+    expect(await cloud.ended(id)).toMatchObject({
+      status: "FAILED",
+      statusReason: "Job attempt duration exceeded timeout",
+      container: { exitCode: 137 },
+      attempts: [{}],
+      stoppedAt: Date.parse("2026-01-01T00:01:30Z"),
+    });
+    expect(clock.pending).toBe(0);
+    await cloud.stop();
+    cloud.remove();
+  });
+});

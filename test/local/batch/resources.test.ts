@@ -1,0 +1,187 @@
+import {
+  CreateComputeEnvironmentCommand,
+  CreateJobQueueCommand,
+  CreateSchedulingPolicyCommand,
+  DeleteComputeEnvironmentCommand,
+  DeleteJobQueueCommand,
+  DeregisterJobDefinitionCommand,
+  DescribeComputeEnvironmentsCommand,
+  DescribeJobDefinitionsCommand,
+  DescribeJobQueuesCommand,
+  ListConsumableResourcesCommand,
+  RegisterJobDefinitionCommand,
+  type SubmitJobCommandInput,
+  TerminateJobCommand,
+  UpdateComputeEnvironmentCommand,
+  UpdateJobQueueCommand,
+} from "@aws-sdk/client-batch";
+import { BatchCloud } from "./cloud";
+
+const cloud = new BatchCloud();
+beforeAll(async () => {
+  await cloud.start();
+  await cloud.setUp();
+});
+afterAll(async () => {
+  await cloud.stop();
+  cloud.remove();
+});
+
+describe("compute environments and queues", () => {
+  it("are described as made, and keep their relationship", async () => {
+    const { jobQueues } = await cloud.client.send(new DescribeJobQueuesCommand({ jobQueues: ["spot"] }));
+    const computeEnvironment = "arn:aws:batch:us-east-1:000000000000:compute-environment/spot";
+    expect(jobQueues).toMatchObject([
+      {
+        jobQueueName: "spot",
+        state: "ENABLED",
+        status: "VALID",
+        computeEnvironmentOrder: [{ order: 1, computeEnvironment }],
+      },
+    ]);
+    const { computeEnvironments } = await cloud.client.send(new DescribeComputeEnvironmentsCommand({}));
+    expect(computeEnvironments?.map(({ computeEnvironmentName: name }) => name).sort()).toEqual(["spot", "steady"]);
+    const remove = () => cloud.client.send(new DeleteComputeEnvironmentCommand({ computeEnvironment: "spot" }));
+    await expect(remove()).rejects.toThrow(/must be DISABLED/);
+    await cloud.client.send(new UpdateComputeEnvironmentCommand({ computeEnvironment: "spot", state: "DISABLED" }));
+    await expect(remove()).rejects.toThrow(/JobQueue relationship/);
+    await cloud.client.send(new UpdateComputeEnvironmentCommand({ computeEnvironment: "spot", state: "ENABLED" }));
+  });
+
+  it("bound what runs at once, first in, first out", async () => {
+    const computeResources = { type: "EC2" as const, maxvCpus: 1, subnets: ["s"] };
+    await cloud.client.send(
+      new CreateComputeEnvironmentCommand({ computeEnvironmentName: "narrow", type: "MANAGED", computeResources }),
+    );
+    const computeEnvironmentOrder = [{ order: 1, computeEnvironment: "narrow" }];
+    await cloud.client.send(
+      new CreateJobQueueCommand({ jobQueueName: "narrow", priority: 1, computeEnvironmentOrder }),
+    );
+    const ids = [];
+    for (let index = 0; index < 3; index += 1) ids.push(await cloud.submit("sleep 0.05", { jobQueue: "narrow" }));
+    const jobs = await Promise.all(ids.map((id) => cloud.ended(id)));
+    expect(jobs[1]!.startedAt).toBeGreaterThanOrEqual(jobs[0]!.stoppedAt!);
+    expect(jobs[2]!.startedAt).toBeGreaterThanOrEqual(jobs[1]!.stoppedAt!);
+    const resourceRequirements = [{ type: "VCPU" as const, value: "2" }];
+    const large = await cloud.submit("", {
+      jobQueue: "narrow",
+      containerOverrides: { command: ["true"], resourceRequirements },
+    });
+    await cloud.until(large, "RUNNABLE");
+    while (!(await cloud.job(large)).statusReason?.startsWith("MISCONFIGURATION"))
+      await new Promise((tick) => setTimeout(tick, 5));
+    await cloud.client.send(
+      new UpdateComputeEnvironmentCommand({ computeEnvironment: "narrow", computeResources: { maxvCpus: 2 } }),
+    );
+    expect((await cloud.ended(large)).status).toBe("SUCCEEDED");
+  });
+
+  it("a queue takes its jobs along when it goes", async () => {
+    const computeEnvironmentOrder = [{ order: 1, computeEnvironment: "steady" }];
+    await cloud.client.send(new CreateJobQueueCommand({ jobQueueName: "brief", priority: 1, computeEnvironmentOrder }));
+    const id = await cloud.submit("sleep 60", { jobQueue: "brief" });
+    await cloud.until(id, "RUNNING");
+    await cloud.client.send(new UpdateJobQueueCommand({ jobQueue: "brief", state: "DISABLED" }));
+    await expect(cloud.submit("true", { jobQueue: "brief" })).rejects.toThrow(/DISABLED/);
+    await cloud.client.send(new DeleteJobQueueCommand({ jobQueue: "brief" }));
+    expect(await cloud.ended(id)).toMatchObject({ status: "FAILED", statusReason: "JobQueue deleted" });
+  });
+
+  it("a fair-share queue asks for a share identifier and turns to the share that has least", async () => {
+    const { arn } = await cloud.client.send(
+      new CreateSchedulingPolicyCommand({ name: "fair", fairsharePolicy: { shareDistribution: [] } }),
+    );
+    const computeResources = { type: "EC2" as const, maxvCpus: 2, subnets: ["s"] };
+    await cloud.client.send(
+      new CreateComputeEnvironmentCommand({ computeEnvironmentName: "two", type: "MANAGED", computeResources }),
+    );
+    const computeEnvironmentOrder = [{ order: 1, computeEnvironment: "two" }];
+    await cloud.client.send(
+      new CreateJobQueueCommand({
+        jobQueueName: "fair",
+        priority: 1,
+        schedulingPolicyArn: arn,
+        computeEnvironmentOrder,
+      }),
+    );
+    await expect(cloud.submit("true", { jobQueue: "fair" })).rejects.toThrow(/shareIdentifier must be given/);
+    await expect(cloud.submit("true", { shareIdentifier: "a" })).rejects.toThrow(/no scheduling policy/);
+    const submit = (shareIdentifier: string, line: string) => cloud.submit(line, { jobQueue: "fair", shareIdentifier });
+    const hold = [await submit("a", "sleep 60"), await submit("a", "sleep 60")];
+    await Promise.all(hold.map((id) => cloud.until(id, "RUNNING")));
+    const greedy = await submit("a", "true");
+    const modest = await submit("b", "sleep 0.1");
+    await cloud.client.send(new TerminateJobCommand({ jobId: hold[0]!, reason: "room" }));
+    const [late, early] = [await cloud.ended(greedy), await cloud.ended(modest)];
+    expect(late.startedAt).toBeGreaterThanOrEqual(early.stoppedAt!);
+    await cloud.client.send(new TerminateJobCommand({ jobId: hold[1]!, reason: "room" }));
+  });
+});
+
+describe("job definitions", () => {
+  it("count revisions; a name means the latest that is active", async () => {
+    const container = (word: string) => ({ image: "sh", command: [`echo ${word}`], vcpus: 1, memory: 4 });
+    const arns = [];
+    for (const word of ["one", "two"])
+      arns.push(await cloud.define({ jobDefinitionName: "d", containerProperties: container(word) }));
+    expect(arns.map((arn) => arn.split(":").at(-1))).toEqual(["1", "2"]);
+    const said = async (jobDefinition: string) =>
+      cloud.output(await cloud.ended(await cloud.submit("", { jobDefinition })));
+    expect([await said("d"), await said("d:1"), await said(arns[0]!)]).toEqual([["two"], ["one"], ["one"]]);
+    await cloud.client.send(new DeregisterJobDefinitionCommand({ jobDefinition: "d:2" }));
+    expect(await said("d")).toEqual(["one"]);
+    await expect(cloud.submit("", { jobDefinition: "d:2" })).rejects.toThrow(/not active/);
+    const active = await cloud.client.send(
+      new DescribeJobDefinitionsCommand({ jobDefinitionName: "d", status: "ACTIVE" }),
+    );
+    expect(active.jobDefinitions).toMatchObject([{ revision: 1, status: "ACTIVE", type: "container" }]);
+    expect(
+      (await cloud.client.send(new DescribeJobDefinitionsCommand({ jobDefinitions: [arns[1]!] }))).jobDefinitions,
+    ).toMatchObject([{ revision: 2, status: "INACTIVE" }]);
+    expect(await cloud.define({ jobDefinitionName: "d", containerProperties: container("three") })).toMatch(/:3$/);
+  });
+
+  it("must be able to run", async () => {
+    const register = (input: object) =>
+      cloud.client.send(new RegisterJobDefinitionCommand({ jobDefinitionName: "bad", type: "container", ...input }));
+    await expect(register({})).rejects.toThrow(/containerProperties must not be null/);
+    await expect(register({ type: "multinode" })).rejects.toThrow(/nodeProperties must not be null/);
+    await expect(register({ jobDefinitionName: "no good" })).rejects.toThrow(/jobDefinitionName \(it is "no good"\)/);
+    const retryStrategy = { attempts: 11 };
+    await expect(register({ retryStrategy, containerProperties: { image: "sh" } })).rejects.toMatchObject({
+      name: "ClientException",
+      message: expect.stringContaining("retryStrategy.attempts (it is 11)"),
+    });
+  });
+});
+
+describe("bad submissions", () => {
+  const cases: readonly [string, Partial<SubmitJobCommandInput>, RegExp][] = [
+    ["an unknown queue", { jobQueue: "none" }, /JobQueue none does not exist/],
+    ["an unknown definition", { jobDefinition: "none" }, /JobDefinition none is not found/],
+    ["a name that is none", { jobName: "a b" }, /jobName/],
+    ["an array of one", { arrayProperties: { size: 1 } }, /arrayProperties\.size \(it is 1\)/],
+    ["a timeout below 60 s", { timeout: { attemptDurationSeconds: 59 } }, /attemptDurationSeconds \(it is 59\)/],
+    ["an unknown dependency", { dependsOn: [{ jobId: "none" }] }, /does not exist/],
+    ["a sequence that is no array", { dependsOn: [{ type: "SEQUENTIAL" }] }, /SEQUENTIAL/],
+    ["overrides past 8 KiB", { containerOverrides: { command: ["x".repeat(8200)] } }, /8192/],
+    ["node overrides of a plain job", { nodeOverrides: { numNodes: 2 } }, /nodeOverrides/],
+    [
+      "a retry rule of no known action",
+      { retryStrategy: { attempts: 2, evaluateOnExit: [{ action: "MAYBE" as "RETRY" }] } },
+      /RETRY or EXIT/,
+    ],
+  ];
+  it.each(cases)("%s", async (_, input, message) => {
+    await expect(cloud.submit("true", input)).rejects.toMatchObject({
+      name: "ClientException",
+      message: expect.stringMatching(message),
+    });
+  });
+  it("what is not implemented is refused, not ignored", async () => {
+    await expect(cloud.client.send(new ListConsumableResourcesCommand({}))).rejects.toThrow(/does not implement/);
+    await expect(cloud.client.send(new TerminateJobCommand({ jobId: "none", reason: "r" }))).rejects.toThrow(
+      /does not exist/,
+    );
+  });
+});
