@@ -10,3 +10,19 @@ export class CorruptShardError extends RingmasterError {
     });
   }
 }
+
+/** More distinct values than one-hots, classes or slices are meant for. */
+export class TooManyValuesError extends RingmasterError {
+  constructor(column: string, use: "feature" | "label" | "slice", limit: number) {
+    const remedy = {
+      feature: "give the column role ignore, or group its rare values before the push",
+      label: "declare it float where it is a quantity to be predicted, or group its rare classes",
+      slice: "slice by a column with fewer values",
+    }[use];
+    super(`column ${column} has more than ${limit} distinct values, which is the most for a ${use}; ${remedy}`, {
+      code: "TOO_MANY_VALUES",
+      httpStatus: 400,
+      details: { column, use, limit },
+    });
+  }
+}

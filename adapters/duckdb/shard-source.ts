@@ -1,0 +1,43 @@
+import * as fs from "node:fs";
+import * as path from "node:path";
+import type { ColumnSchema, DatasetManifest } from "../../core/datasets/manifest";
+import type { ColumnBatch, RowSource } from "../../core/features/columns";
+import type { ObjectStore } from "../../core/ports";
+import { readColumns } from "./row-reader";
+import { type DuckDbSession, quoteText } from "./session";
+
+/** Shards up to this size together stay on the disk between passes; of larger datasets one shard at a time does. */
+const keptBytes = 384 * 1024 * 1024;
+
+/** A dataset version's rows, streamed shard by shard from the content store; each shard is checked against its digest. */
+export function createShardSource(session: DuckDbSession, objects: ObjectStore, manifest: DatasetManifest): RowSource {
+  const keep = manifest.bytes <= keptBytes;
+  return {
+    async *read(columns: readonly ColumnSchema[]): AsyncGenerator<ColumnBatch> {
+      let firstRow = 0;
+      for (const shard of manifest.shards) {
+        const file = await fetchShard(session, objects, shard.sha256);
+        yield* readColumns(session, `read_parquet(${quoteText(file)})`, columns, firstRow);
+        firstRow += shard.rows;
+        if (!keep) fs.rmSync(file);
+      }
+    },
+  };
+}
+
+/** A table expression over all shards, in their order. Needs disk for all of them. */
+export async function fetchAllShards(
+  session: DuckDbSession,
+  objects: ObjectStore,
+  manifest: DatasetManifest,
+): Promise<string> {
+  const files: string[] = [];
+  for (const { sha256 } of manifest.shards) files.push(quoteText(await fetchShard(session, objects, sha256)));
+  return `read_parquet([${files.join(", ")}])`;
+}
+
+async function fetchShard(session: DuckDbSession, objects: ObjectStore, sha256: string): Promise<string> {
+  const file = path.join(session.directory, `${sha256}.parquet`);
+  if (!fs.existsSync(file)) fs.writeFileSync(file, await objects.getContent(sha256));
+  return file;
+}

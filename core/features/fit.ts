@@ -1,0 +1,134 @@
+import type { SplitName } from "../datasets/manifest";
+import { elementsOf } from "../datasets/rules";
+import type { ColumnBatch } from "./columns";
+import { TooManyValuesError } from "./errors";
+import type { FeatureOutput, FeatureTransform, LabelEncoding, SliceColumn } from "./manifest";
+import { Moments } from "./moments";
+import type { FeaturePlan, Plan } from "./plan";
+import { type Category, categoryAt, compareCategories, vocabularyOf } from "./values";
+
+/** Most distinct values of a one-hot, a label's classes or a slice. */
+export const valueLimit = 1_000;
+
+export interface FittedFeatures {
+  readonly transform: FeatureTransform;
+  readonly label: LabelEncoding;
+  readonly slices: readonly SliceColumn[];
+}
+
+/**
+ * Learns the transform in one pass over the rows: means, deviations and vocabularies from the training split alone, so that nothing of the
+ * held-out rows leaks into what the model sees. The label's classes come from all rows (which answers exist is the question, no knowledge of
+ * any row), the slices' values from the test split, which alone is broken down.
+ */
+export class FeatureFitter {
+  readonly #plan: Plan;
+  readonly #standardize: boolean;
+  readonly #moments: ReadonlyMap<FeaturePlan, Moments>;
+  readonly #vocabularies: ReadonlyMap<FeaturePlan, Set<Category>>;
+  readonly #classes = new Set<Category>();
+  readonly #sliceValues: readonly Set<Category | null>[];
+
+  constructor(plan: Plan, options: { readonly standardize: boolean }) {
+    this.#plan = plan;
+    this.#standardize = options.standardize;
+    this.#moments = new Map(
+      plan.features.filter(({ kind }) => kind === "numeric").map((each) => [each, new Moments()]),
+    );
+    this.#vocabularies = new Map(
+      plan.features
+        .filter((each) => each.kind === "one-hot" && each.part === undefined)
+        .map((each) => [each, new Set<Category>()]),
+    );
+    this.#sliceValues = plan.slices.map(() => new Set());
+  }
+
+  /** @throws TooManyValuesError */
+  add(batch: ColumnBatch, splitOfRow: (row: number) => SplitName): void {
+    const { label, slices } = this.#plan;
+    const labels = batch.columns[label.column.name]!;
+    for (let row = 0; row < batch.rows; row += 1) {
+      const split = splitOfRow(batch.firstRow + row);
+      if (label.kind === "class") {
+        const value = categoryAt(labels, row, label.column.type);
+        if (value !== undefined) insert(this.#classes, value, label.column.name, "label");
+      }
+      if (split === "train") this.#addTraining(batch, row);
+      else if (split === "test") {
+        for (const [index, column] of slices.entries()) {
+          const value = categoryAt(batch.columns[column.name]!, row, column.type) ?? null;
+          insert(this.#sliceValues[index]!, value, column.name, "slice");
+        }
+      }
+    }
+  }
+
+  #addTraining(batch: ColumnBatch, row: number): void {
+    for (const [{ column }, moments] of this.#moments) {
+      const values = batch.columns[column.name]!;
+      if (values.kind === "number") {
+        if (values.valid[row] === 1) moments.add(values.values[row]!);
+      } else if (values.kind === "tensor" && values.valid[row] === 1) {
+        moments.addAll(values.values, row * values.width, values.width);
+      }
+    }
+    for (const [{ column }, vocabulary] of this.#vocabularies) {
+      const value = categoryAt(batch.columns[column.name]!, row, column.type);
+      if (value !== undefined) insert(vocabulary, value, column.name, "feature");
+    }
+  }
+
+  finish(): FittedFeatures {
+    const outputs: FeatureOutput[] = [];
+    let offset = 0;
+    let numericSource = 0;
+    let codeSource = 0;
+    for (const each of this.#plan.features) {
+      const { name } = each.column;
+      if (each.kind === "numeric") {
+        const width = elementsOf(each.column);
+        const { mean, deviation } = this.#standardize ? this.#moments.get(each)! : { mean: 0, deviation: 1 };
+        outputs.push({ kind: "numeric", column: name, offset, width, source: numericSource, mean, deviation });
+        numericSource += width;
+        offset += width;
+      } else {
+        const { part } = each;
+        const vocabulary = part ? vocabularyOf(part) : sorted(this.#vocabularies.get(each)!);
+        const width = vocabulary.length;
+        const where = { offset, width, source: codeSource };
+        outputs.push({ kind: "one-hot", column: name, ...(part ? { part } : {}), ...where, vocabulary });
+        codeSource += 1;
+        offset += width;
+      }
+    }
+    const [only, ...others] = this.#plan.features;
+    const shape = only?.column.shape !== undefined && others.length === 0 ? only.column.shape : [offset];
+    const { label, slices } = this.#plan;
+    return {
+      transform: { outputs, width: offset, shape },
+      label:
+        label.kind === "value"
+          ? { kind: "value", column: label.column.name }
+          : { kind: "class", column: label.column.name, classes: sorted(this.#classes) },
+      slices: slices.map(({ name }, index) => ({
+        column: name,
+        values: [...this.#sliceValues[index]!].sort(compareCategories),
+      })),
+    };
+  }
+}
+
+function insert<Value extends Category | null>(
+  into: Set<Value>,
+  value: Value,
+  column: string,
+  use: "feature" | "label" | "slice",
+): void {
+  if (into.has(value)) return;
+  if (into.size === valueLimit) throw new TooManyValuesError(column, use, valueLimit);
+  into.add(value);
+}
+
+function sorted(values: ReadonlySet<Category>): readonly Category[] {
+  return [...values].sort(compareCategories);
+}

@@ -1,0 +1,99 @@
+import { type ColumnSchema, type DatasetManifest, type SplitName, splitNames } from "../datasets/manifest";
+import { decodeSplitIndex, splitOfRows } from "../datasets/split-index";
+import { sha256 } from "../digest";
+import type { FeaturesOutput } from "../pipelines/outputs";
+import { objectKeys } from "../platform/object-keys";
+import type { ObjectStore } from "../ports";
+import type { Job } from "../training/job";
+import type { RowSource } from "./columns";
+import { FeatureFitter } from "./fit";
+import type { FeatureManifest, FeatureShard } from "./manifest";
+import { type Plan, planFeatures } from "./plan";
+import { ShardEncoder } from "./shard-encoder";
+
+/** What of a job the features depend on. */
+export type FeatureSettings = {
+  readonly features: Pick<Job["features"], "standardize">;
+  readonly evaluation: Pick<Job["evaluation"], "slices">;
+};
+
+/**
+ * Fits the transform on the training split and materialises all three splits: two passes over the rows, a shard a split in memory. A function
+ * of dataset version and settings: equal input gives equal bytes, so that dying anywhere costs time alone.
+ *
+ * @throws InvalidInputError, TooManyValuesError, InvalidManifestError
+ */
+export async function materializeFeatures(input: {
+  readonly manifest: DatasetManifest;
+  readonly settings: FeatureSettings;
+  readonly rows: RowSource;
+  readonly objects: ObjectStore;
+  readonly inputHash: string;
+  /** Of a shard; for tests. */
+  readonly shardBytes?: number;
+}): Promise<FeaturesOutput> {
+  const { manifest, settings, rows, objects, inputHash } = input;
+  const plan = planFeatures(manifest.schema, settings.evaluation.slices);
+  const columns = columnsOf(plan);
+  const splitOf = await readSplits(manifest, objects);
+
+  const fitter = new FeatureFitter(plan, settings.features);
+  for await (const batch of rows.read(columns)) fitter.add(batch, (row) => splitNames[splitOf[row]!]!);
+  const fitted = fitter.finish();
+
+  const shards: Record<SplitName, FeatureShard[]> = { train: [], validation: [], test: [] };
+  const encoders = splitNames.map(
+    (split) =>
+      new ShardEncoder(fitted, manifest.schema, {
+        rows: manifest.split.indexes[split].rows,
+        withSlices: split === "test",
+        shardBytes: input.shardBytes,
+      }),
+  );
+  for await (const batch of rows.read(columns)) {
+    for (let row = 0; row < batch.rows; row += 1) {
+      const split = splitOf[batch.firstRow + row]!;
+      const shard = encoders[split]!.add(batch, row);
+      if (shard) {
+        const { sha256, bytes } = await objects.putContent(shard.bytes);
+        shards[splitNames[split]!].push({ sha256, bytes, rows: shard.rows });
+      }
+    }
+  }
+
+  const countOf = (split: SplitName): number => manifest.split.indexes[split].rows;
+  const { name, version, digest } = manifest;
+  const features: FeatureManifest = {
+    inputHash,
+    dataset: { name, version, digest },
+    ...fitted,
+    splits: {
+      train: { rows: countOf("train"), shards: shards.train },
+      validation: { rows: countOf("validation"), shards: shards.validation },
+      test: { rows: countOf("test"), shards: shards.test },
+    },
+  };
+  const text = JSON.stringify(features);
+  const featureManifestKey = objectKeys.featureManifest(inputHash);
+  await objects.put(featureManifestKey, text, "application/json");
+  return {
+    featureManifestKey,
+    digest: sha256(text),
+    width: fitted.transform.width,
+    rows: { train: countOf("train"), validation: countOf("validation"), test: countOf("test") },
+  };
+}
+
+/** Each column once, however many features it gives. */
+function columnsOf(plan: Plan): readonly ColumnSchema[] {
+  const all = [...plan.features.map(({ column }) => column), plan.label.column, ...plan.slices];
+  return [...new Map(all.map((column) => [column.name, column])).values()];
+}
+
+/** Index into `splitNames` of each row. */
+export async function readSplits(manifest: DatasetManifest, objects: ObjectStore): Promise<Uint8Array> {
+  const [train, validation, test] = await Promise.all(
+    splitNames.map(async (split) => decodeSplitIndex(await objects.getContent(manifest.split.indexes[split].sha256))),
+  );
+  return splitOfRows(manifest.name, manifest.rowCount, { train: train!, validation: validation!, test: test! });
+}

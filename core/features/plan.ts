@@ -1,0 +1,71 @@
+import type { ColumnSchema } from "../datasets/manifest";
+import { InvalidInputError, type Problem } from "../errors";
+import type { TimestampPart } from "./manifest";
+
+/**
+ * How a column's type becomes features, before anything is fitted:
+ *
+ * | column | features |
+ * |---|---|
+ * | float, int | one standardised number; missing: 0, the mean |
+ * | int with a closed set of `values`, string, bool | one-hot over the training split's values; unknown or missing: all 0 |
+ * | timestamp | one-hots of hour, day of the week and month, UTC: closed sets that say nothing of years never seen |
+ * | tensor | its numbers, standardised by one mean and deviation over all of them: pixels keep their relations |
+ */
+export type FeaturePlan =
+  | { readonly kind: "numeric"; readonly column: ColumnSchema }
+  | { readonly kind: "one-hot"; readonly column: ColumnSchema; readonly part?: TimestampPart };
+
+export interface Plan {
+  readonly features: readonly FeaturePlan[];
+  readonly label: { readonly kind: "class" | "value"; readonly column: ColumnSchema };
+  /** Columns by whose values the evaluation is broken down: those of the job, then those with role `slice`. */
+  readonly slices: readonly ColumnSchema[];
+}
+
+export const timestampParts: readonly TimestampPart[] = ["hour", "dayOfWeek", "month"];
+
+/** @throws InvalidInputError where the job asks for slices that the schema cannot give. */
+export function planFeatures(schema: readonly ColumnSchema[], jobSlices: readonly string[]): Plan {
+  const features = schema.filter(({ role }) => role === "feature").flatMap(plansOf);
+  const label = schema.find(({ role }) => role === "label");
+  if (label === undefined) throw new Error("a registered schema has a label"); // `registerDataset` saw to it
+  return {
+    features,
+    label: { kind: label.type === "float" ? "value" : "class", column: label },
+    slices: slicesOf(schema, jobSlices),
+  };
+}
+
+function plansOf(column: ColumnSchema): readonly FeaturePlan[] {
+  switch (column.type) {
+    case "float":
+    case "tensor":
+      return [{ kind: "numeric", column }];
+    case "int":
+      return [{ kind: column.values === undefined ? "numeric" : "one-hot", column }];
+    case "string":
+    case "bool":
+      return [{ kind: "one-hot", column }];
+    case "timestamp":
+      return timestampParts.map((part) => ({ kind: "one-hot", column, part }));
+  }
+}
+
+function slicesOf(schema: readonly ColumnSchema[], jobSlices: readonly string[]): readonly ColumnSchema[] {
+  const names = new Set([...jobSlices, ...schema.filter(({ role }) => role === "slice").map(({ name }) => name)]);
+  const problems: Problem[] = [];
+  const slices: ColumnSchema[] = [];
+  for (const name of names) {
+    const column = schema.find((candidate) => candidate.name === name);
+    if (column === undefined) {
+      const rule = `must name columns of the dataset: ${schema.map((known) => known.name).join(", ")}`;
+      problems.push({ path: "evaluation.slices", value: name, rule });
+    } else if (column.type !== "int" && column.type !== "string" && column.type !== "bool") {
+      const rule = `must name int, string or bool columns, and the type of this one is ${column.type}`;
+      problems.push({ path: "evaluation.slices", value: name, rule });
+    } else slices.push(column);
+  }
+  if (problems.length > 0) throw new InvalidInputError("the job's slices do not fit the dataset", problems);
+  return slices;
+}

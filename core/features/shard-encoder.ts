@@ -1,0 +1,118 @@
+import type { ColumnSchema } from "../datasets/manifest";
+import { evenCut } from "../datasets/shard-plan";
+import type { ColumnBatch } from "./columns";
+import { encodeFeatureShard, type FeatureRows, shardLayout } from "./encoding";
+import type { FittedFeatures } from "./fit";
+import { codeLookup, standardized } from "./transform";
+import { categoryAt } from "./values";
+
+/** A feature shard is read whole, and a trainer holds a few: half the size of a dataset's shards. */
+export const maximumFeatureShardBytes = 64 * 1024 * 1024;
+
+/**
+ * Encodes one split's rows, which come in their order, into shards of sizes that differ by one row at most.
+ * Holds one shard's rows at a time.
+ */
+export class ShardEncoder {
+  readonly #fitted: FittedFeatures;
+  readonly #layout: ReturnType<typeof shardLayout>;
+  readonly #withSlices: boolean;
+  readonly #cuts: readonly number[];
+  readonly #writers: readonly RowEncoder[];
+  #rows: FeatureRows | undefined;
+  #filled = 0;
+  #finished = 0;
+
+  constructor(
+    fitted: FittedFeatures,
+    schema: readonly ColumnSchema[],
+    options: { readonly rows: number; readonly withSlices: boolean; readonly shardBytes?: number },
+  ) {
+    this.#fitted = fitted;
+    this.#layout = shardLayout(fitted.transform);
+    this.#withSlices = options.withSlices;
+    const { numericWidth, codesWidth } = this.#layout;
+    const sliceWidth = options.withSlices ? fitted.slices.length : 0;
+    const rowBytes = 4 * (numericWidth + codesWidth + 1 + sliceWidth);
+    this.#cuts =
+      options.rows === 0 ? [] : evenCut(options.rows, rowBytes, options.shardBytes ?? maximumFeatureShardBytes);
+    this.#writers = encodersOf(fitted, schema, this.#layout, options.withSlices);
+  }
+
+  /** Adds a row; returns the shard that it completes. */
+  add(batch: ColumnBatch, row: number): { readonly bytes: Uint8Array; readonly rows: number } | undefined {
+    const size = this.#cuts[this.#finished]!;
+    this.#rows ??= this.#allocate(size);
+    for (const write of this.#writers) write(batch, row, this.#rows, this.#filled);
+    this.#filled += 1;
+    if (this.#filled < size) return undefined;
+    const bytes = encodeFeatureShard(this.#rows, this.#layout);
+    this.#rows = undefined;
+    this.#filled = 0;
+    this.#finished += 1;
+    return { bytes, rows: size };
+  }
+
+  #allocate(rows: number): FeatureRows {
+    const { numericWidth, codesWidth } = this.#layout;
+    return {
+      rows,
+      numeric: new Float32Array(rows * numericWidth),
+      codes: new Int32Array(rows * codesWidth),
+      label: this.#fitted.label.kind === "class" ? new Int32Array(rows) : new Float32Array(rows),
+      slices: new Int32Array(this.#withSlices ? rows * this.#fitted.slices.length : 0),
+    };
+  }
+}
+
+type RowEncoder = (batch: ColumnBatch, row: number, into: FeatureRows, at: number) => void;
+
+function encodersOf(
+  { transform, label, slices }: FittedFeatures,
+  schema: readonly ColumnSchema[],
+  { numericWidth, codesWidth }: ReturnType<typeof shardLayout>,
+  withSlices: boolean,
+): readonly RowEncoder[] {
+  const typeOf = new Map(schema.map(({ name, type }) => [name, type]));
+  const encoders = transform.outputs.map((output): RowEncoder => {
+    if (output.kind === "one-hot") {
+      const lookup = codeLookup(output.vocabulary);
+      const type = typeOf.get(output.column)!;
+      return (batch, row, { codes }, at) => {
+        codes[at * codesWidth + output.source] = lookup(
+          categoryAt(batch.columns[output.column]!, row, type, output.part),
+        );
+      };
+    }
+    return (batch, row, { numeric }, at) => {
+      const values = batch.columns[output.column]!;
+      const to = at * numericWidth + output.source;
+      // Missing stays 0, the mean: the buffer is new.
+      if (values.kind === "string" || values.valid[row] === 0) return;
+      for (let i = 0; i < output.width; i += 1) {
+        numeric[to + i] = standardized(values.values[row * output.width + i]!, output);
+      }
+    };
+  });
+  encoders.push(labelEncoder(label, typeOf.get(label.column)!));
+  if (withSlices) {
+    for (const [index, slice] of slices.entries()) {
+      const codeOf = new Map(slice.values.map((value, code) => [value, code]));
+      const type = typeOf.get(slice.column)!;
+      encoders.push((batch, row, into, at) => {
+        const value = categoryAt(batch.columns[slice.column]!, row, type) ?? null;
+        into.slices[at * slices.length + index] = codeOf.get(value)!;
+      });
+    }
+  }
+  return encoders;
+}
+
+function labelEncoder(label: FittedFeatures["label"], type: ColumnSchema["type"]): RowEncoder {
+  const lookup = label.kind === "class" ? codeLookup(label.classes) : undefined;
+  return (batch, row, into, at) => {
+    const values = batch.columns[label.column]!;
+    if (lookup) into.label[at] = lookup(categoryAt(values, row, type));
+    else if (values.kind === "number") into.label[at] = values.values[row]!;
+  };
+}

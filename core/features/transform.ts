@@ -1,0 +1,122 @@
+import type { ColumnSchema } from "../datasets/manifest";
+import { elementsOf, isNullable, rulesOf } from "../datasets/rules";
+import { InvalidInputError, type Problem } from "../errors";
+import type { FeatureOutput, FeatureTransform } from "./manifest";
+import { type Category, partOf } from "./values";
+
+type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
+
+/** `(x - mean) / deviation` in float64; the caller's float32 array rounds it once. */
+export function standardized(value: number, { mean, deviation }: Pick<Numeric, "mean" | "deviation">): number {
+  return (value - mean) / deviation;
+}
+
+/** Position in the vocabulary; -1 for what it lacks and for what is missing. */
+export function codeLookup(vocabulary: readonly Category[]): (value: Category | undefined) => number {
+  const codes = new Map(vocabulary.map((value, code) => [value, code]));
+  return (value) => (value === undefined ? -1 : (codes.get(value) ?? -1));
+}
+
+/** A row as JSON gives it: numbers, text, booleans, times as ISO 8601 or milliseconds, tensors as (nested) lists. */
+export type RawRow = Readonly<Record<string, unknown>>;
+
+/**
+ * Applies a fitted transform to raw rows, for serving: the same numbers, to the bit, that training saw for the same row.
+ *
+ * @param columns the model's input schema: types, and which columns may be missing.
+ */
+export function createRowTransform(
+  transform: FeatureTransform,
+  columns: readonly ColumnSchema[],
+): { readonly apply: (rows: readonly RawRow[]) => Float32Array } {
+  const schema = new Map(columns.map((column) => [column.name, column]));
+  const lookups = new Map(
+    transform.outputs.map((output) => [output, output.kind === "one-hot" ? codeLookup(output.vocabulary) : undefined]),
+  );
+  return {
+    /**
+     * Dense input `[rows, width]`, row-major.
+     *
+     * @throws InvalidInputError with every problem of every row.
+     */
+    apply(rows) {
+      const problems: Problem[] = [];
+      const dense = new Float32Array(rows.length * transform.width);
+      for (const [index, row] of rows.entries()) {
+        const values = new Map<string, RawValue>();
+        for (const { column } of transform.outputs) {
+          if (values.has(column)) continue;
+          const read = readRaw(row[column], schema.get(column)!);
+          if (read.rule !== undefined) {
+            problems.push({ path: `rows[${index}].${column}`, value: row[column], rule: read.rule });
+          }
+          values.set(column, read);
+        }
+        for (const output of transform.outputs) {
+          const at = index * transform.width + output.offset;
+          const value = values.get(output.column)!;
+          if (output.kind === "numeric") {
+            value.numbers?.forEach((number, i) => {
+              dense[at + i] = standardized(number, output);
+            });
+          } else {
+            const [time] = value.numbers ?? [];
+            const part = output.part !== undefined && time !== undefined ? partOf(time, output.part) : undefined;
+            const code = lookups.get(output)!(output.part === undefined ? value.category : part);
+            if (code >= 0) dense[at + code] = 1;
+          }
+        }
+      }
+      if (problems.length > 0) throw new InvalidInputError("the rows do not fit the model's input schema", problems);
+      return dense;
+    },
+  };
+}
+
+interface RawValue {
+  readonly numbers?: readonly number[];
+  readonly category?: Category;
+  /** The rule that the value breaks. */
+  readonly rule?: string;
+}
+
+function readRaw(value: unknown, column: ColumnSchema): RawValue {
+  if (value === null || value === undefined) {
+    return isNullable(column) ? {} : { rule: ruleText(column, "present") };
+  }
+  const wrong: RawValue = { rule: ruleText(column, "type") };
+  switch (column.type) {
+    case "string":
+      return typeof value === "string" ? { category: value } : wrong;
+    case "bool":
+      if (value === 1 || value === 0) return { category: value === 1 };
+      return typeof value === "boolean" ? { category: value } : wrong;
+    case "int":
+      return typeof value === "number" && Number.isSafeInteger(value) ? { numbers: [value], category: value } : wrong;
+    case "float":
+      return typeof value === "number" && Number.isFinite(value) ? { numbers: [value] } : wrong;
+    case "timestamp": {
+      const time = timeOf(value);
+      return Number.isFinite(time) ? { numbers: [time] } : wrong;
+    }
+    case "tensor": {
+      const numbers: unknown[] = Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [];
+      const fits = numbers.length === elementsOf(column) && numbers.every(Number.isFinite);
+      // The dataset keeps a tensor's numbers as float32.
+      return fits ? { numbers: (numbers as number[]).map(Math.fround) } : wrong;
+    }
+  }
+}
+
+/** Times without an offset are UTC, as in a dataset. */
+function timeOf(value: unknown): number {
+  if (typeof value === "number") return Math.floor(value);
+  if (value instanceof Date) return value.getTime();
+  if (typeof value !== "string") return Number.NaN;
+  const iso = value.trim().replace(" ", "T");
+  return Date.parse(/T/.test(iso) && !/(Z|[+-]\d\d:?\d\d)$/i.test(iso) ? `${iso}Z` : iso);
+}
+
+function ruleText(column: ColumnSchema, kind: "present" | "type"): string {
+  return rulesOf({ ...column, nullable: false }).find((rule) => rule.kind === kind)!.text;
+}
