@@ -1,0 +1,188 @@
+import { SendTaskFailureCommand, SendTaskHeartbeatCommand, SendTaskSuccessCommand } from "@aws-sdk/client-sfn";
+import { FunctionFailure, type Harness, jsonata, open, output, waitForToken } from "./support/harness";
+
+let states: Harness;
+let tokens: string[] = [];
+const handlers = {
+  ask: ({ token }: { token: string }) => {
+    tokens.push(token);
+    return "asked";
+  },
+  refuses: () => new FunctionFailure({ errorType: "Refused" }),
+};
+beforeEach(async () => {
+  tokens = [];
+  states = await open(handlers);
+});
+afterEach(() => states.close());
+
+const succeed = (taskToken: string | undefined, text = "{}") =>
+  states.client.send(new SendTaskSuccessCommand({ taskToken, output: text }));
+const fail = (taskToken: string | undefined, more: object = {}) =>
+  states.client.send(new SendTaskFailureCommand({ taskToken, ...more }));
+const beat = (taskToken: string | undefined) => states.client.send(new SendTaskHeartbeatCommand({ taskToken }));
+
+describe("a task that waits for its token", () => {
+  it("goes on with the output that comes with the token", async () => {
+    const arn = await states.start(jsonata({ A: waitForToken("ask", { Output: "{% $states.result.answer %}" }) }));
+    await states.advance(3_600_000);
+    expect(await states.describe(arn)).toMatchObject({ status: "RUNNING" });
+    await succeed(tokens[0], '{"answer":42}');
+    await states.settle();
+    expect(output(await states.describe(arn))).toBe(42);
+    expect((await states.history(arn)).map(({ type }) => type)).toEqual([
+      ...["ExecutionStarted", "TaskStateEntered", "TaskScheduled", "TaskStarted", "TaskSubmitted"],
+      ...["TaskSucceeded", "TaskStateExited", "ExecutionSucceeded"],
+    ]);
+  });
+
+  it("fails with the error that comes with the token, or with none", async () => {
+    const Catch = [{ ErrorEquals: ["States.ALL"], Next: "B" }];
+    const flow = jsonata({ A: waitForToken("ask", { Catch }), B: { Type: "Pass", End: true } });
+    const arns = [await states.start(flow), await states.start(flow)];
+    await states.settle();
+    await fail(tokens[0], { error: "Denied", cause: "no budget" });
+    await fail(tokens[1]);
+    await states.settle();
+    expect(output(await states.describe(arns[0] as string))).toEqual({ Error: "Denied", Cause: "no budget" });
+    expect(output(await states.describe(arns[1] as string))).toEqual({ Error: null, Cause: null });
+  });
+
+  it("fails when its function does, and its token is worth nothing then", async () => {
+    const done = await states.run(jsonata({ A: waitForToken("refuses") }));
+    expect(done).toMatchObject({ status: "FAILED", error: "Refused" });
+  });
+
+  it("may be answered before its function has returned", async () => {
+    let answered: Promise<unknown> = Promise.resolve();
+    states = await states.restart({
+      eager: async ({ token }: { token: string }) => {
+        answered = succeed(token, '"early"');
+        await answered;
+        return "late";
+      },
+    });
+    expect(output(await states.run(jsonata({ A: waitForToken("eager") })))).toBe("early");
+    await answered;
+  });
+
+  it("is kept alive by heartbeats", async () => {
+    const arn = await states.start(jsonata({ A: waitForToken("ask", { HeartbeatSeconds: 10 }) }));
+    for (let i = 0; i < 5; i += 1) {
+      await states.advance(9_000);
+      await beat(tokens[0]);
+    }
+    expect(await states.describe(arn)).toMatchObject({ status: "RUNNING" });
+    await states.advance(10_000);
+    expect(await states.describe(arn)).toMatchObject({ status: "FAILED", error: "States.Timeout" });
+    await expect(beat(tokens[0])).rejects.toMatchObject({ name: "TaskTimedOut" });
+  });
+
+  it("gets a new token for every retry; the old one is dead", async () => {
+    const arn = await states.start(jsonata({ A: waitForToken("ask", { Retry: [{ ErrorEquals: ["Again"] }] }) }));
+    await states.settle();
+    await fail(tokens[0], { error: "Again" });
+    await states.advance(1000);
+    expect(new Set(tokens).size).toBe(2);
+    await expect(succeed(tokens[0])).rejects.toMatchObject({ name: "TaskTimedOut" });
+    await succeed(tokens[1], '"second"');
+    await states.settle();
+    expect(output(await states.describe(arn))).toBe("second");
+  });
+
+  it.each([
+    ["nonsense", () => "nonsense", "{}", "InvalidToken"],
+    ["a token of no execution", () => Buffer.from('[1,"m","e","","x"]').toString("base64"), "{}", "TaskDoesNotExist"],
+    ["a forged token of a running one", () => forged(tokens[0]), "{}", "TaskTimedOut"],
+    ["an output that is no JSON", () => tokens[0], "{", "InvalidOutput"],
+  ])("refuses %s", async (_title, token, text, error) => {
+    await states.start(jsonata({ A: waitForToken("ask") }));
+    await states.settle();
+    await expect(succeed(token(), text)).rejects.toMatchObject({ name: error });
+  });
+});
+
+function forged(token: string | undefined): string {
+  const parts = JSON.parse(Buffer.from(token ?? "", "base64").toString()) as unknown[];
+  return Buffer.from(JSON.stringify([...parts.slice(0, 4), "guess"])).toString("base64");
+}
+
+describe("events", () => {
+  const statuses = () => states.events.map(({ detail }) => (detail as { status: string }).status);
+
+  it("tell of the start and the end, as AWS's do", async () => {
+    const arn = await states.start(jsonata({ A: { Type: "Pass", Output: { b: 2 }, End: true } }), { a: 1 }, "e");
+    await states.settle();
+    const { stateMachineArn } = await states.describe(arn);
+    const now = states.clock.now();
+    expect(states.events).toMatchObject([
+      { detail: { status: "RUNNING", stopDate: null, output: null } },
+      {
+        source: "aws.states",
+        detailType: "Step Functions Execution Status Change",
+        resources: [arn],
+        detail: {
+          executionArn: arn,
+          stateMachineArn,
+          name: "e",
+          status: "SUCCEEDED",
+          startDate: now,
+          stopDate: now,
+          input: '{"a":1}',
+          inputDetails: { included: true },
+          output: '{"b":2}',
+        },
+      },
+    ]);
+  });
+
+  it.each([
+    ["FAILED", { F: { Type: "Fail", Error: "E" } }, {}],
+    ["TIMED_OUT", { W: { Type: "Wait", Seconds: 100, End: true } }, { TimeoutSeconds: 10 }],
+  ])("tell of %s", async (status, flow, more) => {
+    await states.run(jsonata(flow, more));
+    expect(statuses()).toEqual(["RUNNING", status]);
+  });
+
+  it("are told again after a restart that came too soon to be sure of them, and not later", async () => {
+    await states.run(jsonata({ A: { Type: "Pass", End: true } }));
+    states = await states.restart();
+    expect(statuses()).toEqual([]);
+    await states.start(jsonata({ A: { Type: "Pass", End: true } }));
+    await states.settle();
+    states = await states.restart();
+    await states.settle();
+    expect(statuses().sort()).toEqual(["RUNNING", "SUCCEEDED"]);
+    await states.advance(5000);
+    states = await states.restart();
+    await states.settle();
+    expect(statuses()).toEqual([]);
+  });
+});
+
+describe("other integrations", () => {
+  it("a Lambda function is called asynchronously", async () => {
+    const A = {
+      Type: "Task",
+      Resource: "arn:aws:states:::lambda:invoke",
+      Arguments: { FunctionName: "ask", InvocationType: "Event", Payload: { n: 1 } },
+      Output: "{% $states.result.StatusCode %}",
+      End: true,
+    };
+    expect(output(await states.run(jsonata({ A })))).toBe(202);
+    expect(states.invokedAsync).toEqual([{ name: "ask", payload: { n: 1 } }]);
+  });
+
+  it("events are put on the bus", async () => {
+    const Entries = [{ Source: "app", DetailType: "Done", Detail: { n: "{% $states.input.n %}" } }];
+    const A = { Type: "Task", Resource: "arn:aws:states:::events:putEvents", Arguments: { Entries }, End: true };
+    const done = await states.run(jsonata({ A }), { n: 1 });
+    expect(output(done)).toMatchObject({ FailedEntryCount: 0, Entries: [{ EventId: expect.any(String) }] });
+    expect(states.events.find(({ source }) => source === "app")).toEqual({
+      source: "app",
+      detailType: "Done",
+      detail: { n: 1 },
+      resources: [done.stateMachineArn, done.executionArn],
+    });
+  });
+});
