@@ -1,0 +1,200 @@
+import { leafRange } from "../../../core/training/reduction/plan";
+import { canonicalAdditions } from "../../../core/training/reduction/tree";
+import {
+  type Gang,
+  type GangMember,
+  type Generation,
+  GenerationLostError,
+  gangSignals,
+} from "../../../trainer-container/gang/gang";
+
+interface Waiting {
+  readonly id: string;
+  readonly finishedSteps: number;
+  resolve(generation: Generation): void;
+}
+
+/** What a fault does at an all-reduce that all ranks have reached. */
+export interface Fault {
+  readonly kill: string;
+  /** Members that got the sum before the loss; the others must do the step again. */
+  readonly delivered?: readonly string[];
+}
+
+/**
+ * A gang within one process, for tests of the loop: seals a generation when every live member has entered, sums in the
+ * canonical order, and loses members when told to.
+ */
+export class FakeGang {
+  private readonly live: Set<string>;
+  private waiting: Waiting[] = [];
+  private round: Round | undefined;
+  private generations = 0;
+  /** By finished steps, at the all-reduce of the step that follows; each happens once. */
+  readonly faults = new Map<number, Fault>();
+  /** Members whose `synchronize` breaks off half-way, once. */
+  readonly tornTransfers = new Set<string>();
+
+  constructor(
+    private readonly microshards: number,
+    members: readonly string[],
+  ) {
+    this.live = new Set(members);
+  }
+
+  get generationCount(): number {
+    return this.generations;
+  }
+
+  /** A member that asks to join a running gang. */
+  join(id: string): Gang {
+    this.live.add(id);
+    return this.member(id);
+  }
+
+  kill(id: string): void {
+    this.live.delete(id);
+    this.waiting = this.waiting.filter((waiting) => waiting.id !== id);
+    if (this.round?.order.includes(id)) this.round.lose(id);
+    this.sealWhenComplete();
+  }
+
+  member(id: string): Gang {
+    return {
+      memberId: id,
+      enter: (finishedSteps) =>
+        new Promise((resolve) => {
+          if (!this.live.has(id)) return; // a killed process asks for nothing any more
+          this.waiting.push({ id, finishedSteps, resolve });
+          this.sealWhenComplete();
+        }),
+      leave: async () => this.kill(id),
+    };
+  }
+
+  /** Whether someone waits outside a generation that is under way. */
+  joinerWaiting(): boolean {
+    return this.waiting.length > 0;
+  }
+
+  private sealWhenComplete(): void {
+    if (this.waiting.length === 0 || this.waiting.length !== this.live.size) return;
+    const members = [...this.waiting].sort((a, b) => (a.id < b.id ? -1 : 1));
+    this.waiting = [];
+    this.generations += 1;
+    this.round = new Round(this, this.microshards, this.generations, members);
+    members.forEach((waiting, rank) => {
+      waiting.resolve(this.round!.generation(rank));
+    });
+  }
+}
+
+interface Contribution {
+  readonly local: readonly Float32Array[];
+  readonly out: Float32Array;
+  readonly signals: number;
+  resolve(signals: number): void;
+  reject(error: Error): void;
+}
+
+class Round {
+  readonly order: readonly string[];
+  private readonly members: readonly GangMember[];
+  private readonly contributions = new Map<number, Contribution>();
+  private readonly states = new Map<number, readonly Float32Array[]>();
+  private readonly stateWaiters: (() => void)[] = [];
+  private lost: GenerationLostError | undefined;
+
+  constructor(
+    private readonly gang: FakeGang,
+    private readonly microshards: number,
+    private readonly number: number,
+    entered: readonly { readonly id: string; readonly finishedSteps: number }[],
+  ) {
+    this.order = entered.map(({ id }) => id);
+    this.members = entered.map(({ id, finishedSteps }, rank) => ({
+      memberId: id,
+      rank,
+      workerIndex: rank,
+      host: "127.0.0.1",
+      port: 0,
+      pid: process.pid,
+      finishedSteps,
+    }));
+  }
+
+  lose(id: string, except: readonly string[] = []): void {
+    this.lost ??= new GenerationLostError(this.number, this.order.indexOf(id), `${id} was killed`);
+    for (const [rank, contribution] of this.contributions) {
+      if (!except.includes(this.order[rank]!)) contribution.reject(this.lost);
+    }
+    this.contributions.clear();
+    for (const wake of this.stateWaiters.splice(0)) wake();
+  }
+
+  generation(rank: number): Generation {
+    const worldSize = this.order.length;
+    return {
+      number: this.number,
+      rank,
+      worldSize,
+      members: this.members,
+      leaves: leafRange(this.microshards, worldSize, rank),
+      allReduce: (local, out, signals, finishedSteps) =>
+        new Promise((resolve, reject) => {
+          if (this.lost) return reject(this.lost);
+          this.contributions.set(rank, { local, out, signals, resolve, reject });
+          if (this.contributions.size === worldSize) this.reduce(finishedSteps);
+        }),
+      synchronize: (state, finishedSteps) => this.synchronize(rank, state, finishedSteps),
+      traffic: { bytesSent: 0, waitMs: 0 },
+      close: () => undefined,
+    };
+  }
+
+  private reduce(finishedSteps: number): void {
+    const all = [...this.contributions].sort(([a], [b]) => a - b).map(([, contribution]) => contribution);
+    const slots = all.flatMap(({ local }) => local.map((leaf) => leaf.slice()));
+    for (const { into, from } of canonicalAdditions(this.microshards)) {
+      const target = slots[into]!;
+      const source = slots[from]!;
+      for (let i = 0; i < target.length; i += 1) target[i]! += source[i]!;
+    }
+    const joining = this.gang.joinerWaiting() ? gangSignals.joinerWaiting : 0;
+    const signals = all.reduce((bits, contribution) => bits | contribution.signals, joining);
+    const fault = this.gang.faults.get(finishedSteps);
+    const delivered = fault === undefined ? this.order : (fault.delivered ?? []);
+    all.forEach((contribution, rank) => {
+      if (!delivered.includes(this.order[rank]!)) return;
+      contribution.out.set(slots[0]!);
+      contribution.resolve(signals);
+    });
+    if (fault !== undefined) {
+      this.gang.faults.delete(finishedSteps);
+      this.lose(fault.kill, delivered);
+      this.gang.kill(fault.kill);
+    } else this.contributions.clear();
+  }
+
+  private async synchronize(rank: number, state: readonly Float32Array[], finishedSteps: number): Promise<number> {
+    const furthest = Math.max(...this.members.map((member) => member.finishedSteps));
+    if (this.members.every((member) => member.finishedSteps === furthest)) return finishedSteps;
+    this.states.set(rank, state);
+    if (this.states.size === this.order.length) for (const wake of this.stateWaiters.splice(0)) wake();
+    else await new Promise<void>((resolve) => this.stateWaiters.push(resolve));
+    if (this.lost) throw this.lost;
+    const source = this.states.get(this.members.findIndex((member) => member.finishedSteps === furthest))!;
+    if (finishedSteps === furthest) return furthest;
+    if (this.gang.tornTransfers.delete(this.order[rank]!)) {
+      for (const buffer of state) buffer.fill(12345);
+      const dead = this.members.find((member) => member.finishedSteps === furthest)!.memberId;
+      this.lost = new GenerationLostError(this.number, this.order.indexOf(dead), "torn transfer");
+      this.gang.kill(dead);
+      throw this.lost;
+    }
+    state.forEach((buffer, index) => {
+      buffer.set(source[index]!);
+    });
+    return furthest;
+  }
+}

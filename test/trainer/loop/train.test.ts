@@ -1,0 +1,188 @@
+import fc from "fast-check";
+import { TrainingHaltedError } from "../../../trainer-container/loop/errors";
+import { FakeGang } from "./fake-gang";
+import { createWorker, digest, run, taskOf, type Worker } from "./in-process";
+import { linearModel } from "./linear-model";
+
+const names = ["a", "b", "c", "d", "e", "f"];
+const totalSteps = 12; // 3 epochs of 100 rows in batches of 24
+
+async function trainAlone(task = taskOf()): Promise<Worker> {
+  const worker = createWorker(new FakeGang(task.microshards, ["a"]).member("a"), task);
+  await run(worker);
+  return worker;
+}
+
+/** Members that were killed never come back from `enter` or `allReduce`; only the survivors are waited for. */
+async function trainTogether(gang: FakeGang, workers: Readonly<Record<string, Worker>>, survivors: readonly string[]) {
+  const ends = Object.fromEntries(
+    Object.entries(workers).map(([id, worker]) => [
+      id,
+      run(worker).then(
+        (end) => {
+          if (end.end !== "ended-elsewhere") gang.kill(id);
+          return end;
+        },
+        () => undefined,
+      ),
+    ]),
+  );
+  return Promise.all(survivors.map((id) => ends[id]));
+}
+
+describe("train", () => {
+  let reference: Worker;
+  beforeAll(async () => {
+    reference = await trainAlone();
+  });
+
+  it("learns, and reports every step and epoch once", () => {
+    expect(reference.outcomes.map(({ step }) => step)).toEqual(Array.from({ length: totalSteps }, (_, i) => i + 1));
+    expect(reference.outcomes.map(({ epoch }) => epoch)).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
+    expect(reference.epochs.map(({ epoch }) => epoch)).toEqual([0, 1, 2]);
+    expect(reference.epochs[0]!.train.weight).toBe(96);
+    expect(reference.epochs[0]!.validation!.weight).toBe(50);
+    expect(reference.epochs[2]!.validation!.loss).toBeLessThan(reference.epochs[0]!.validation!.loss);
+  });
+
+  it("averages an epoch's training score over its steps", () => {
+    const losses = reference.outcomes.slice(8).map(({ score }) => score.loss);
+    expect(reference.epochs[2]!.train.loss).toBeCloseTo(losses.reduce((sum, loss) => sum + loss, 0) / 4, 6);
+  });
+
+  it.each([2, 3, 4, 6])("gives the same state to the bit on %i workers", async (world) => {
+    const gang = new FakeGang(6, names.slice(0, world));
+    const workers = Object.fromEntries(names.slice(0, world).map((id) => [id, createWorker(gang.member(id))]));
+    await trainTogether(gang, workers, Object.keys(workers));
+    for (const worker of Object.values(workers)) {
+      expect(digest(worker.replica)).toBe(digest(reference.replica));
+      expect(worker.epochs).toEqual(reference.epochs);
+      expect(worker.outcomes).toEqual(reference.outcomes);
+    }
+  });
+
+  it("keeps the bits whoever is lost, whenever, and whoever had the sum already", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 2, max: 4 }),
+        fc.array(fc.tuple(fc.integer({ min: 0, max: totalSteps }), fc.nat(3), fc.nat(3)), { maxLength: 3 }),
+        async (world, losses) => {
+          const ids = names.slice(0, world);
+          const gang = new FakeGang(6, ids);
+          const doomed = new Set<string>();
+          for (const [step, victim, luckyCount] of losses) {
+            const kill = ids[victim % world]!;
+            if (gang.faults.has(step) || doomed.size === world - 1 || doomed.has(kill)) continue;
+            doomed.add(kill);
+            gang.faults.set(step, { kill, delivered: ids.filter((id) => id !== kill).slice(0, luckyCount) });
+          }
+          const survivors = ids.filter((id) => !doomed.has(id));
+          const workers = Object.fromEntries(ids.map((id) => [id, createWorker(gang.member(id))]));
+          await trainTogether(gang, workers, survivors);
+          return survivors.every((id) => digest(workers[id]!.replica) === digest(reference.replica));
+        },
+      ),
+      { numRuns: 40, seed: 11 },
+    );
+  });
+
+  it("takes a newcomer in at a step boundary and brings it to the others' state", async () => {
+    const gang = new FakeGang(6, ["a"]);
+    let newcomer: Promise<unknown> | undefined;
+    const late: { worker?: Worker } = {};
+    const veteran = createWorker(gang.member("a"), taskOf(), undefined, {
+      stepFinished: ({ step }) => {
+        if (step !== 5) return;
+        late.worker = createWorker(gang.join("b"));
+        newcomer = run(late.worker).then(() => gang.kill("b"));
+      },
+    });
+    await run(veteran);
+    gang.kill("a");
+    await newcomer;
+    expect(gang.generationCount).toBe(2);
+    expect(late.worker!.outcomes[0]!.step).toBeGreaterThan(5);
+    expect(digest(late.worker!.replica)).toBe(digest(reference.replica));
+    expect(digest(veteran.replica)).toBe(digest(reference.replica));
+  });
+
+  it("goes back to its own state where a transfer breaks off half-way", async () => {
+    const gang = new FakeGang(6, ["a", "b", "c"]);
+    // At step 3 only a gets the sum; c is lost. While a sends its state to b, a is lost too.
+    gang.faults.set(3, { kill: "c", delivered: ["a"] });
+    gang.tornTransfers.add("b");
+    const workers = {
+      a: createWorker(gang.member("a")),
+      b: createWorker(gang.member("b")),
+      c: createWorker(gang.member("c")),
+    };
+    await trainTogether(gang, workers, ["b"]);
+    expect(digest(workers.b.replica)).toBe(digest(reference.replica));
+    expect(workers.b.outcomes.map(({ step }) => step)).toEqual(reference.outcomes.map(({ step }) => step));
+  });
+
+  it("lets a worker whose host goes away finish its step, and the others go on", async () => {
+    const gang = new FakeGang(6, ["a", "b"]);
+    const leaver: Worker = createWorker(gang.member("b"), taskOf(), undefined, {
+      stepFinished: ({ step }) => {
+        if (step === 6) leaver.leaving = true;
+      },
+    });
+    const stayer = createWorker(gang.member("a"));
+    const [stayed, left] = await trainTogether(gang, { a: stayer, b: leaver }, ["a", "b"]);
+    expect(left).toEqual({ end: "interrupted", rank: 1 });
+    expect(leaver.replica.finishedSteps).toBe(7);
+    expect(stayed).toMatchObject({ end: "completed", generation: 2 });
+    expect(digest(stayer.replica)).toBe(digest(reference.replica));
+  });
+
+  it("stops where the training has ended without this worker", async () => {
+    const worker = createWorker(new FakeGang(6, ["a"]).member("a"));
+    expect(await run({ ...worker, training: { ...worker.training, enter: async () => undefined } })).toEqual({
+      end: "ended-elsewhere",
+    });
+  });
+
+  it.each([
+    { what: "loss", code: "NON_FINITE_LOSS", batchValue: Number.NaN },
+    { what: "gradient", code: "NON_FINITE_GRADIENT", batchValue: Number.POSITIVE_INFINITY },
+  ])("halts on every rank when a $what is not finite, without applying the step", async ({ code, batchValue }) => {
+    const gang = new FakeGang(6, ["a", "b"]);
+    const poisoned = () => {
+      const model = linearModel(4, 3, (key, gradient) => {
+        if (key === "seed 7 step 4 microshard 5" && code === "NON_FINITE_GRADIENT") gradient[0] = batchValue;
+      });
+      const { gradients } = model;
+      model.gradients = (batch, key, into) => {
+        const result = gradients(batch, key, into);
+        return key === "seed 7 step 4 microshard 5" && code === "NON_FINITE_LOSS"
+          ? { ...result, loss: batchValue }
+          : result;
+      };
+      return model;
+    };
+    const workers = [
+      createWorker(gang.member("a"), taskOf(), poisoned()),
+      createWorker(gang.member("b"), taskOf(), poisoned()),
+    ];
+    const results = await Promise.allSettled(workers.map(run));
+    for (const result of results) {
+      const { reason } = result as PromiseRejectedResult;
+      expect(reason).toBeInstanceOf(TrainingHaltedError);
+      expect(reason).toMatchObject({ code, step: 4, message: expect.stringContaining("step 5") });
+    }
+    expect(workers.map(({ replica }) => replica.finishedSteps)).toEqual([4, 4]);
+    expect(digest(workers[0]!.replica)).toBe(digest(workers[1]!.replica));
+  });
+
+  it("depends on the seed and on the number of microshards, which are the run's identity", async () => {
+    const digests = [
+      reference,
+      await trainAlone(taskOf({ seed: 8 })),
+      await trainAlone(taskOf({ microshards: 4 })),
+      await trainAlone(),
+    ].map(({ replica }) => digest(replica));
+    expect(new Set(digests).size).toBe(3);
+    expect(digests[3]).toBe(digests[0]);
+  });
+});

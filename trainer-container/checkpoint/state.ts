@@ -1,0 +1,35 @@
+import { digestOf } from "../../core/digest";
+import type { TrainingIdentity } from "../../core/training/checkpoint/manifest";
+import { tensorGroups } from "../../core/training/checkpoint/tensor-groups";
+import type { ParameterSlot, TrainableModel } from "../engine/engine";
+import type { TrainingPlan } from "../loop/plan";
+import type { Replica } from "../loop/replica";
+
+/** One buffer of a checkpoint and the parameters that lie in it. */
+export interface StateBuffer {
+  /** `weights`, or `optimizer/<slot>`. */
+  readonly name: string;
+  readonly values: Float32Array;
+  readonly groups: readonly (readonly ParameterSlot[])[];
+}
+
+/** The replica's buffers by name, live. Optimizer slots hold the trainable parameters only. */
+export function stateBuffers(replica: Replica, layout: readonly ParameterSlot[]): readonly StateBuffer[] {
+  const all = tensorGroups(layout);
+  const trainable = tensorGroups(layout.filter((slot) => slot.trainable));
+  const slots = Object.entries(replica.optimizer.state).sort(([a], [b]) => (a < b ? -1 : 1));
+  return [
+    { name: "weights", values: replica.weights, groups: all },
+    ...slots.map(([name, values]) => ({ name: `optimizer/${name}`, values, groups: trainable })),
+  ];
+}
+
+export function identityOf(plan: TrainingPlan, model: TrainableModel): TrainingIdentity {
+  return {
+    seed: plan.seed,
+    microshards: plan.microshards,
+    batchSize: plan.batchSize,
+    layout: digestOf(model.layout.map(({ name, shape, trainable }) => [name, shape, trainable])),
+    optimizer: plan.optimizer.type,
+  };
+}

@@ -1,0 +1,69 @@
+import type { SplitName } from "../../core/datasets/manifest";
+import { decodeFeatureShard, type FeatureView } from "../../core/features/encoding";
+import type { FeatureManifest } from "../../core/features/manifest";
+import type { ShardCache } from "./shard-cache";
+
+/**
+ * One split of a feature set, whole in memory in its compact encoding (a one-hot column is four bytes a row, however many
+ * values it has), with random access by row. Dense rows exist only in the caller's buffer.
+ */
+export interface FeatureSplit {
+  readonly rows: number;
+  /** Elements of one dense row. */
+  readonly width: number;
+  /** Writes the dense form of `rows[i]` to `inputs[i × width …]` and its label to `labels[i]`. */
+  gather(rows: Uint32Array, inputs: Float32Array, labels: Int32Array | Float32Array): void;
+  /** Labels as the features keep them: class indexes, or values. */
+  createLabels(rows: number): Int32Array | Float32Array;
+}
+
+export async function loadFeatureSplit(
+  manifest: FeatureManifest,
+  split: SplitName,
+  cache: ShardCache,
+): Promise<FeatureSplit> {
+  const views: FeatureView[] = [];
+  for (const shard of manifest.splits[split].shards) {
+    views.push(decodeFeatureShard(await cache.load(shard), manifest));
+  }
+  return splitOf(views, manifest);
+}
+
+/** Rows are numbered through the views in their order. */
+export function splitOf(
+  views: readonly FeatureView[],
+  { transform: { width }, label }: Pick<FeatureManifest, "transform" | "label">,
+): FeatureSplit {
+  const starts = new Float64Array(views.length + 1);
+  views.forEach((view, index) => {
+    starts[index + 1] = starts[index]! + view.rows;
+  });
+  const rowCount = starts[views.length]!;
+
+  const viewOf = (row: number): number => {
+    let low = 0;
+    let high = views.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (starts[middle]! <= row) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  };
+
+  return {
+    rows: rowCount,
+    width,
+    gather(rows, inputs, labels) {
+      for (let i = 0; i < rows.length; i += 1) {
+        const row = rows[i]!;
+        if (row >= rowCount) throw new RangeError(`row ${row} is asked for, but the split has ${rowCount} rows`);
+        const index = viewOf(row);
+        const local = row - starts[index]!;
+        views[index]!.writeRow(local, inputs, i * width);
+        labels[i] = views[index]!.labelAt(local);
+      }
+    },
+    createLabels: (rows) => (label.kind === "class" ? new Int32Array(rows) : new Float32Array(rows)),
+  };
+}

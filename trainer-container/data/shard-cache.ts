@@ -1,0 +1,95 @@
+import { createHash, randomUUID } from "node:crypto";
+import { promises as fs } from "node:fs";
+import path from "node:path";
+import { CorruptObjectError } from "../../core/object-errors";
+import { objectKeys } from "../../core/platform/object-keys";
+import type { ContentReference, ObjectStore } from "../../core/ports";
+
+export interface ShardCache {
+  /** The content, from this host's disk where it lies there, else from the store. @throws CorruptObjectError */
+  load(reference: ContentReference): Promise<Uint8Array>;
+}
+
+export interface ShardCacheOptions {
+  readonly store: ObjectStore;
+  /** Shared by the workers of a host. */
+  readonly directory: string;
+  /** The least recently used files go when the folder holds more. */
+  readonly limitBytes: number;
+}
+
+const rangeBytes = 8 * 1024 * 1024;
+const rangesInFlight = 4;
+
+/**
+ * Feature shards on the host's disk, named by their digest. Several processes may share the folder: a file appears by rename, whole or
+ * not at all; its digest is checked at each read, so a torn or rotten file is fetched again rather than trained on; and a file
+ * that is evicted while another process reads it stays readable until it is closed. A disk that is full or not writable
+ * costs speed, never the run.
+ */
+export function createShardCache({ store, directory, limitBytes }: ShardCacheOptions): ShardCache {
+  const fileOf = (sha256: string) => path.join(directory, sha256);
+
+  return {
+    async load(reference) {
+      const file = fileOf(reference.sha256);
+      const cached = await fs.readFile(file).catch(() => undefined);
+      if (cached !== undefined && digestOf(cached) === reference.sha256) {
+        await fs.utimes(file, new Date(), new Date()).catch(() => undefined); // "used" for the eviction
+        return cached;
+      }
+      const fetched = await fetchContent(store, reference);
+      await keep(file, fetched).catch(() => undefined);
+      return fetched;
+    },
+  };
+
+  async function keep(file: string, content: Uint8Array): Promise<void> {
+    if (content.byteLength > limitBytes) return;
+    await fs.mkdir(directory, { recursive: true });
+    await makeRoom(content.byteLength);
+    const temporary = `${file}.${randomUUID()}.part`;
+    try {
+      await fs.writeFile(temporary, content);
+      await fs.rename(temporary, file);
+    } catch (error) {
+      await fs.rm(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  async function makeRoom(bytes: number): Promise<void> {
+    const files: { readonly file: string; readonly bytes: number; readonly usedAt: number }[] = [];
+    for (const name of await fs.readdir(directory)) {
+      const stat = await fs.stat(fileOf(name)).catch(() => undefined); // another process may have evicted it
+      if (stat?.isFile()) files.push({ file: fileOf(name), bytes: stat.size, usedAt: stat.mtimeMs });
+    }
+    let held = files.reduce((sum, file) => sum + file.bytes, 0);
+    for (const oldest of files.sort((a, b) => a.usedAt - b.usedAt)) {
+      if (held + bytes <= limitBytes) return;
+      await fs.rm(oldest.file, { force: true });
+      held -= oldest.bytes;
+    }
+  }
+}
+
+/** Ranges side by side into one buffer of the known size: no second copy of a large shard is ever held. */
+async function fetchContent(store: ObjectStore, { sha256, bytes }: ContentReference): Promise<Uint8Array> {
+  const key = objectKeys.content(sha256);
+  const content = new Uint8Array(bytes);
+  const starts = Array.from({ length: Math.ceil(bytes / rangeBytes) }, (_, index) => index * rangeBytes);
+  const fetchRanges = async () => {
+    for (let start = starts.shift(); start !== undefined; start = starts.shift()) {
+      const range = await store.getRange(key, start, Math.min(rangeBytes, bytes - start));
+      content.set(range, start);
+    }
+  };
+  await Promise.all(Array.from({ length: rangesInFlight }, fetchRanges));
+  const actual = digestOf(content);
+  if (actual !== sha256) throw new CorruptObjectError(key, `SHA-256 ${sha256} (${bytes} bytes)`, `SHA-256 ${actual}`);
+  return content;
+}
+
+function digestOf(content: Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex");
+}

@@ -1,0 +1,67 @@
+import type { Hyperparameters } from "../../core/training/job";
+import type { LearningRateConfig } from "../../core/training/optimizer/learning-rate";
+import type { OptimizerConfig } from "../../core/training/optimizer/optimizer";
+import { createSampler, type Sampler } from "../../core/training/sampler";
+import type { TrainingTask } from "../../core/training/training-task";
+import { TrainingHaltedError } from "./errors";
+
+/** Everything about a training that follows from its task and its data: the same on every worker and in every attempt. */
+export interface TrainingPlan {
+  readonly seed: number;
+  readonly microshards: number;
+  readonly batchSize: number;
+  readonly epochs: number;
+  readonly sampler: Sampler;
+  readonly totalSteps: number;
+  readonly learningRate: LearningRateConfig;
+  /** Greatest global norm of a gradient; undefined: not clipped. */
+  readonly clipNorm: number | undefined;
+  readonly optimizer: OptimizerConfig;
+}
+
+/** @throws TrainingHaltedError with `BAD_TASK` where the task cannot be trained on this many rows. */
+export function planTraining(task: TrainingTask, trainingRows: number): TrainingPlan {
+  const { seed, microshards, hyperparameters } = task;
+  const { batchSize, epochs } = hyperparameters;
+  if (trainingRows === 0) {
+    throw new TrainingHaltedError(
+      "EMPTY_SPLIT",
+      "the training split has no rows; push a dataset whose split leaves some",
+    );
+  }
+  if (batchSize % microshards !== 0) {
+    throw new TrainingHaltedError(
+      "BAD_TASK",
+      `batchSize is ${batchSize}, but must be a multiple of the ${microshards} microshards: all have one shape`,
+    );
+  }
+  const sampler = createSampler({ seed, rows: trainingRows, batchSize, microshards });
+  return {
+    seed,
+    microshards,
+    batchSize,
+    epochs,
+    sampler,
+    totalSteps: epochs * sampler.stepsPerEpoch,
+    learningRate: {
+      learningRate: hyperparameters.learningRate,
+      decay: { type: hyperparameters.schedule },
+      warmupSteps: hyperparameters.warmupSteps,
+    },
+    clipNorm: hyperparameters.clipNorm === 0 ? undefined : hyperparameters.clipNorm,
+    optimizer: optimizerConfig(hyperparameters),
+  };
+}
+
+function optimizerConfig({ optimizer, momentum, weightDecay }: Hyperparameters): OptimizerConfig {
+  switch (optimizer) {
+    case "sgd":
+      return { type: "sgd", weightDecay };
+    case "momentum":
+      return { type: "momentum", momentum, weightDecay };
+    case "adam":
+      return { type: "adam" };
+    case "adamw":
+      return { type: "adamw", weightDecay };
+  }
+}

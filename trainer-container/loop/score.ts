@@ -1,0 +1,55 @@
+import type { BatchResult } from "../engine/engine";
+
+/**
+ * Sums over rows, as numbers in a vector: they ride behind the gradient in the all-reduce, so that every rank knows the same
+ * loss of the global batch, to the bit. Layout: loss, weight, correct, then the user's metrics by name.
+ */
+export interface ScoreLayout {
+  readonly metrics: readonly string[];
+  /** Elements. */
+  readonly length: number;
+}
+
+/** Means over rows. */
+export interface Score {
+  readonly loss: number;
+  /** Rows behind it. */
+  readonly weight: number;
+  /** Share of rows predicted right; undefined for a regression. */
+  readonly accuracy?: number;
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+export function scoreLayout(metrics: readonly string[]): ScoreLayout {
+  return { metrics: [...metrics].sort(), length: 3 + metrics.length };
+}
+
+/** Adds a batch's sums to `sums`. */
+export function addScore(layout: ScoreLayout, result: BatchResult, sums: Float32Array | Float64Array): void {
+  sums[0]! += result.loss;
+  sums[1]! += result.weight;
+  sums[2]! += result.correct ?? Number.NaN;
+  layout.metrics.forEach((name, index) => {
+    sums[3 + index]! += result.metrics?.[name] ?? Number.NaN;
+  });
+}
+
+export function scoreOf(layout: ScoreLayout, sums: Float32Array | Float64Array): Score {
+  const weight = sums[1]!;
+  const accuracy = sums[2]! / weight;
+  return {
+    loss: sums[0]! / weight,
+    weight,
+    ...(Number.isNaN(accuracy) ? {} : { accuracy }),
+    metrics: Object.fromEntries(layout.metrics.map((name, index) => [name, sums[3 + index]! / weight])),
+  };
+}
+
+/** `train/loss`, `train/accuracy`, … */
+export function namedScore(prefix: "train" | "validation", { loss, accuracy, metrics }: Score): Record<string, number> {
+  return {
+    [`${prefix}/loss`]: loss,
+    ...(accuracy === undefined ? {} : { [`${prefix}/accuracy`]: accuracy }),
+    ...Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`${prefix}/${name}`, value])),
+  };
+}

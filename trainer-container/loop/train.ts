@@ -1,0 +1,159 @@
+import type { TrainableModel } from "../engine/engine";
+import { type Generation, GenerationLostError, gangSignals } from "../gang/gang";
+import { applyStep, type StepOutcome } from "./apply";
+import type { ValidationBlocks } from "./feed";
+import type { LeafComputer } from "./gradients";
+import type { TrainingPlan } from "./plan";
+import type { Replica } from "./replica";
+import { type Score, type ScoreLayout, scoreOf } from "./score";
+import { validate } from "./validate";
+
+/** What the loop tells the world. None of these may wait or throw. */
+export interface TrainingEvents {
+  generationStarted(generation: Generation, finishedSteps: number): void;
+  generationLost(error: GenerationLostError, finishedSteps: number): void;
+  stepFinished(outcome: StepOutcome, generation: Generation): void;
+  /** Validation is undefined where that split is empty. */
+  epochFinished(epoch: number, step: number, train: Score, validation: Score | undefined): void;
+  /** A step boundary, every rank's replica at the same step: the moment to copy the state for a checkpoint. */
+  boundary(replica: Replica, generation: Generation, validation: Score | undefined): void;
+}
+
+export interface Training {
+  readonly plan: TrainingPlan;
+  readonly model: TrainableModel;
+  readonly replica: Replica;
+  readonly layout: ScoreLayout;
+  readonly leaves: LeafComputer;
+  readonly validation: ValidationBlocks;
+  readonly events: TrainingEvents;
+  /** Enters the next generation; undefined where the training has ended without this worker. */
+  readonly enter: (finishedSteps: number) => Promise<Generation | undefined>;
+  /** Whether this worker's host is going away. */
+  readonly leaving: () => boolean;
+}
+
+export type TrainingEnd =
+  | { readonly end: "completed"; readonly generation: number; readonly train: Score; readonly validation?: Score }
+  /** This worker leaves; the others go on. */
+  | { readonly end: "interrupted"; readonly rank: number }
+  /** The others finished without this worker. */
+  | { readonly end: "ended-elsewhere" };
+
+type EndOfGeneration = TrainingEnd | "re-form";
+
+/**
+ * Trains to the end, over as many generations as it takes. A generation that is lost costs the step under way; whoever
+ * finished the furthest step is the source of state for the others.
+ *
+ * @throws TrainingHaltedError where going on makes no sense.
+ */
+export async function train(training: Training): Promise<TrainingEnd> {
+  const { replica, model, events } = training;
+  for (;;) {
+    const generation = await training.enter(replica.finishedSteps);
+    if (generation === undefined) return { end: "ended-elsewhere" };
+    try {
+      await catchUp(training, generation);
+      model.writeWeights(replica.weights);
+      events.generationStarted(generation, replica.finishedSteps);
+      const ended = await trainGeneration(training, generation);
+      if (ended !== "re-form") return ended;
+    } catch (error) {
+      if (!(error instanceof GenerationLostError)) throw error;
+      events.generationLost(error, replica.finishedSteps);
+    } finally {
+      generation.close();
+    }
+  }
+}
+
+/**
+ * All replicas to the furthest one's state. A transfer that breaks off leaves a mixture of two states, and this replica may be
+ * the furthest of those that are left: it goes back to what it was.
+ */
+async function catchUp({ replica }: Training, generation: Generation): Promise<void> {
+  const furthest = Math.max(...generation.members.map((member) => member.finishedSteps));
+  const behind = replica.finishedSteps < furthest;
+  const before = behind ? replica.buffers.map((buffer) => buffer.slice()) : [];
+  try {
+    replica.finishedSteps = await generation.synchronize(replica.buffers, replica.finishedSteps);
+  } catch (error) {
+    before.forEach((buffer, index) => {
+      replica.buffers[index]!.set(buffer);
+    });
+    throw error;
+  }
+}
+
+async function trainGeneration(training: Training, generation: Generation): Promise<EndOfGeneration> {
+  const { plan, model, replica, layout, leaves, events } = training;
+  const reduced = new Float32Array(leaves.length);
+  const raise = () => (training.leaving() ? gangSignals.leaving : 0);
+
+  // A generation may have been lost between an epoch's last step and its validation; doing it again changes nothing.
+  let epochEnd = atEpochEnd(plan, replica) ? await finishEpoch(training, generation, raise()) : undefined;
+  if (epochEnd?.next) return epochEnd.next;
+
+  while (replica.finishedSteps < plan.totalSteps) {
+    const step = replica.finishedSteps;
+    const raised = raise();
+    const local = await leaves.compute(step, generation.leaves);
+    const signals = await generation.allReduce(local, reduced, raised, step);
+    const outcome = applyStep(replica, reduced, model, plan, layout);
+    events.stepFinished(outcome, generation);
+
+    // At the very end nobody needs to leave or join any more: all write the result.
+    const last = replica.finishedSteps === plan.totalSteps;
+    const next = last ? undefined : afterSignals(signals, raised, generation);
+    if (!atEpochEnd(plan, replica) || next) events.boundary(replica, generation, undefined);
+    if (next) return next;
+    if (atEpochEnd(plan, replica)) {
+      epochEnd = await finishEpoch(training, generation, raise());
+      if (epochEnd.next) return epochEnd.next;
+    }
+  }
+  return {
+    end: "completed",
+    generation: generation.number,
+    train: scoreOf(layout, replica.epochScore),
+    ...(epochEnd?.validation === undefined ? {} : { validation: epochEnd.validation }),
+  };
+}
+
+interface FinishedEpoch {
+  readonly validation: Score | undefined;
+  /** Where to go, unless on to the next step. */
+  readonly next: EndOfGeneration | undefined;
+}
+
+async function finishEpoch(training: Training, generation: Generation, raised: number): Promise<FinishedEpoch> {
+  const { plan, model, replica, layout, events } = training;
+  const { finishedSteps } = replica;
+  const { epoch } = plan.sampler.position(finishedSteps - 1);
+  const train = scoreOf(layout, replica.epochScore);
+  let validation: Score | undefined;
+  let signals = 0;
+  if (training.validation.count > 0) {
+    const blocks = training.validation;
+    const scored = await validate(generation, model, blocks, layout, plan.microshards, raised, finishedSteps);
+    validation = scored.score;
+    signals = scored.signals;
+  }
+  events.epochFinished(epoch, finishedSteps, train, validation);
+  events.boundary(replica, generation, validation);
+  const last = finishedSteps === plan.totalSteps;
+  return { validation, next: last ? undefined : afterSignals(signals, raised, generation) };
+}
+
+/** All ranks saw the same bits, so all decide alike. */
+function afterSignals(signals: number, raised: number, generation: Generation): EndOfGeneration | undefined {
+  if ((signals & gangSignals.stop) !== 0 || (signals & raised & gangSignals.leaving) !== 0) {
+    return { end: "interrupted", rank: generation.rank };
+  }
+  return (signals & (gangSignals.leaving | gangSignals.joinerWaiting)) === 0 ? undefined : "re-form";
+}
+
+function atEpochEnd({ sampler }: TrainingPlan, { finishedSteps }: Replica): boolean {
+  return finishedSteps > 0 && finishedSteps % sampler.stepsPerEpoch === 0;
+}

@@ -1,0 +1,37 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { leafRange } from "../../core/training/reduction/plan";
+import type { TrainableModel } from "../engine/engine";
+import type { Generation } from "../gang/gang";
+import type { ValidationBlocks } from "./feed";
+import { addScore, type Score, type ScoreLayout, scoreOf } from "./score";
+
+/**
+ * Scores the validation split, shared by the ranks and still the same to the bit whatever the world size: the split is cut in
+ * blocks of fixed rows; leaf l of the V leaves is the sum of its fixed, contiguous range of blocks, in order; whoever computes a
+ * leaf, the gang adds the V of them in its canonical order, as it does with gradients.
+ *
+ * @returns the score, and the signals that ranks raised meanwhile.
+ */
+export async function validate(
+  generation: Generation,
+  model: TrainableModel,
+  blocks: ValidationBlocks,
+  layout: ScoreLayout,
+  microshards: number,
+  signals: number,
+  finishedSteps: number,
+): Promise<{ readonly score: Score; readonly signals: number }> {
+  const leaves: Float32Array[] = [];
+  for (let leaf = generation.leaves.first; leaf < generation.leaves.end; leaf += 1) {
+    const sums = new Float64Array(layout.length);
+    const range = leafRange(blocks.count, microshards, leaf);
+    for (let block = range.first; block < range.end; block += 1) {
+      addScore(layout, model.evaluate(blocks.block(block)), sums);
+      await nextTurn();
+    }
+    leaves.push(Float32Array.from(sums));
+  }
+  const total = new Float32Array(layout.length);
+  const answer = await generation.allReduce(leaves, total, signals, finishedSteps);
+  return { score: scoreOf(layout, total), signals: answer };
+}
