@@ -16,7 +16,17 @@ function problemsOfIssue(issue: Issue): readonly Problem[] {
       rule: "is not a known key; remove it or check its spelling",
     }));
   }
-  return [{ path, ...(issue.input === undefined ? {} : { value: issue.input }), rule: ruleOf(issue) }];
+  const value = issue.code === "custom" ? (at(issue.input, issue.path) ?? issue.input) : issue.input;
+  return [{ path, ...(value === undefined ? {} : { value }), rule: ruleOf(issue) }];
+}
+
+/** A rule over the whole document has the document as its input; a person wants the value that the rule is about. */
+function at(input: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, part) =>
+      value !== null && typeof value === "object" ? (value as Record<PropertyKey, unknown>)[part] : undefined,
+    input,
+  );
 }
 
 function ruleOf(issue: Issue): string {

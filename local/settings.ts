@@ -44,6 +44,8 @@ export function endpointEnvironment(endpoint: string): Readonly<Record<string, s
     AWS_SECRET_ACCESS_KEY: "ringmaster-local",
     // Not an EC2 instance: do not wait for its metadata service.
     AWS_EC2_METADATA_DISABLED: "true",
+    // The functions run on Node 22 on AWS; what the SDK will need next year is not this process's news.
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
   };
 }
 

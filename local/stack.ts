@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { join } from "node:path";
+import { SFNClient, StartExecutionCommand } from "@aws-sdk/client-sfn";
 import { functionNameIn, functions } from "../core/platform/functions";
 import { createApiServer } from "./api-server";
 import { createBatch } from "./batch";
@@ -83,12 +84,17 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
       },
     }),
   ]);
-  const events = await createEvents({ dataDirectory: paths.service("events"), functions: lambda, startExecution });
+  const start = startExecutionOf(new SFNClient({}));
+  const events = await createEvents({
+    dataDirectory: paths.service("events"),
+    functions: lambda,
+    startExecution: start,
+  });
   bus.connect(events);
   const scheduler = await createScheduler({
     dataDirectory: paths.service("scheduler"),
     functions: lambda,
-    startExecution,
+    startExecution: start,
   });
   services.resolve([dynamodb, s3, states, batch, lambda, events, scheduler, logs]);
 
@@ -105,6 +111,13 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
       // Those that call others go first.
       for (const service of [scheduler, events, states, batch, lambda, dynamodb, s3, logs]) await service.close();
     },
+  };
+}
+
+/** How rules and schedules start executions: through the service's own API. */
+function startExecutionOf(client: SFNClient) {
+  return async (stateMachineArn: string, input: string, name?: string): Promise<void> => {
+    await client.send(new StartExecutionCommand({ stateMachineArn, input, name }));
   };
 }
 

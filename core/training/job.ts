@@ -111,37 +111,36 @@ export const jobSchema = z
   })
   .refine(({ resources: { workers, microshards } }) => workers <= microshards, {
     path: ["resources", "workers"],
-    when: sectionsAreValid,
+    when: whenValid({ resources }),
     error: ({ input }) =>
-      `must be at most resources.microshards (${sectionsOf(input).resources.microshards}), because a worker computes whole microshards: ask for fewer workers or set more microshards`,
+      `must be at most resources.microshards (${microshardsOf(input)}), because a worker computes whole microshards: ask for fewer workers or set more microshards`,
   })
   .refine(({ resources: { workers, minWorkers } }) => minWorkers <= workers, {
     path: ["resources", "minWorkers"],
-    when: sectionsAreValid,
-    error: ({ input }) => `must be at most resources.workers (${sectionsOf(input).resources.workers})`,
+    when: whenValid({ resources }),
+    error: "must be at most resources.workers",
   })
   .refine(({ hyperparameters: { batchSize }, resources: { microshards } }) => batchSize % microshards === 0, {
     path: ["hyperparameters", "batchSize"],
-    when: sectionsAreValid,
+    when: whenValid({ resources, hyperparameters }),
     error: ({ input }) =>
-      `must be a multiple of resources.microshards (${sectionsOf(input).resources.microshards}), because all microshards have one shape`,
+      `must be a multiple of resources.microshards (${microshardsOf(input)}), because all microshards have one shape`,
   })
   .refine(({ resources: { gpusPerWorker, backend } }) => gpusPerWorker === 0 || backend !== "wasm", {
     path: ["resources", "backend"],
-    when: sectionsAreValid,
+    when: whenValid({ resources }),
     error: "must be native or auto where resources.gpusPerWorker is above 0",
   });
 
 /** What the rules across sections look at, defaults filled in. */
-function sectionsOf(input: unknown) {
-  const sections = z.object({ resources: resources.prefault({}), hyperparameters: hyperparameters.prefault({}) });
-  return sections.parse(input);
+function microshardsOf(input: unknown): number {
+  return z.looseObject({ resources: resources.prefault({}) }).parse(input).resources.microshards;
 }
 
-/** Rules across sections speak whenever their own sections are right, whatever else is wrong: a person hears of everything at once. */
-function sectionsAreValid(payload: { readonly value: unknown }): boolean {
-  const sections = z.looseObject({ resources: resources.optional(), hyperparameters: hyperparameters.optional() });
-  return sections.safeParse(payload.value).success;
+/** Such a rule speaks whenever the sections that it looks at are right, whatever else is wrong: a person hears of everything at once. */
+function whenValid(sections: Partial<Record<"resources" | "hyperparameters", z.ZodType>>) {
+  const schema = z.looseObject(Object.fromEntries(Object.entries(sections).map(([key, one]) => [key, one.optional()])));
+  return (payload: { readonly value: unknown }): boolean => schema.safeParse(payload.value).success;
 }
 
 /** A validated job with every default filled in. */

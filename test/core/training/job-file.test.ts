@@ -1,0 +1,87 @@
+import { InvalidInputError } from "../../../core/errors";
+import { parseJobFile } from "../../../core/training/job-file";
+
+const good = `experiment: digits
+dataset: digits@1
+model:
+  type: mlp
+  hidden: [32]
+hyperparameters:
+  learningRate: 0.01
+  batchSize: 64
+resources:
+  workers: 2
+`;
+
+function problemsOf(text: string, overrides: readonly string[] = []) {
+  try {
+    parseJobFile("job.yaml", text, overrides);
+  } catch (error) {
+    if (error instanceof InvalidInputError) return error.details.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("the job file", () => {
+  it("fills in every default", () => {
+    const job = parseJobFile("job.yaml", good);
+    expect(job.hyperparameters).toMatchObject({ optimizer: "adam", learningRate: 0.01, batchSize: 64, epochs: 5 });
+    expect(job.resources).toMatchObject({ workers: 2, market: "spot", microshards: 8 });
+    expect(job.seed).toBe(0);
+  });
+
+  it("takes overrides, also of sections that the file lacks", () => {
+    const job = parseJobFile("job.yaml", good, [
+      "resources.workers=3",
+      "checkpoint.everySteps=7",
+      "model.hidden=[8, 4]",
+    ]);
+    expect(job.resources.workers).toBe(3);
+    expect(job.checkpoint.everySteps).toBe(7);
+    expect(job.model).toMatchObject({ hidden: [8, 4] });
+  });
+
+  it("tells every problem at once, each with its line", () => {
+    const problems = problemsOf(`experiment: Digits!
+dataset: digits@0
+model:
+  type: mlp
+  hiden: [32]
+hyperparameters:
+  learningRate: -1
+  batchSize: 60
+resources:
+  workers: 9
+`);
+    expect(problems.map(({ line, path }) => [line, path])).toEqual([
+      [1, "experiment"],
+      [2, "dataset"],
+      [5, "model.hiden"],
+      [7, "hyperparameters.learningRate"],
+      [10, "resources.workers"],
+    ]);
+    expect(problems.find(({ path }) => path === "hyperparameters.learningRate")).toMatchObject({
+      value: -1,
+      rule: "must be more than 0",
+    });
+  });
+
+  it.each([
+    ["workers more than microshards", ["resources.workers=9"], "resources.workers", 9],
+    ["a batch that does not divide", ["hyperparameters.batchSize=60"], "hyperparameters.batchSize", 60],
+    ["fewer workers than the least", ["resources.minWorkers=3"], "resources.minWorkers", 3],
+    ["WebAssembly on a GPU", ["resources.gpusPerWorker=1", "resources.backend=wasm"], "resources.backend", "wasm"],
+    ["an even kernel", ["model.type=cnn", "model.kernelSize=4", "model.hidden=[8]"], "model.kernelSize", 4],
+  ])("refuses %s", (_name, overrides, path, value) => {
+    expect(problemsOf(good, overrides)).toEqual([expect.objectContaining({ path, value })]);
+  });
+
+  it("says which file is no YAML, and where", () => {
+    expect(problemsOf("experiment: [1,\n  2")[0]).toMatchObject({ line: expect.any(Number) });
+  });
+
+  it.each(["resources.workers", "=3", "a..b=1", "experiment.deep=1"])("refuses the override %s", (override) => {
+    expect(problemsOf(good, [override])).toEqual([expect.objectContaining({ path: "--set" })]);
+  });
+});
