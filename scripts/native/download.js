@@ -1,0 +1,31 @@
+const fs = require("node:fs");
+const path = require("node:path");
+const { napiVersion, packageFolder } = require("./location");
+const { run } = require("./run");
+
+/**
+ * The package's own installer, run on a copy of the package: TensorFlow's C library and, where published, the built binding.
+ *
+ * @returns {Promise<string>} the binding's path within `staging`.
+ */
+async function downloadPublished(staging, library, deadline) {
+  fs.cpSync(packageFolder, staging, {
+    recursive: true,
+    filter: (source) => !source.slice(packageFolder.length).includes("node_modules"),
+  });
+  const modules = path.resolve(packageFolder, "../..");
+  const env = {
+    ...process.env,
+    NODE_PATH: modules,
+    PATH: `${path.join(modules, ".bin")}${path.delimiter}${process.env.PATH}`,
+  };
+  await run(process.execPath, ["scripts/install.js", library, "download"], { cwd: staging, deadline, env });
+  const binding = path.join("lib", `napi-v${napiVersion}`, "tfjs_binding.node");
+  if (!fs.existsSync(path.join(staging, binding))) throw new Error("its installer left no binding");
+  for (const name of fs.readdirSync(staging)) {
+    if (name !== "lib" && name !== "deps") fs.rmSync(path.join(staging, name), { recursive: true, force: true });
+  }
+  return binding;
+}
+
+module.exports = { downloadPublished };
