@@ -1,0 +1,277 @@
+import { objectKeys } from "../../../core/platform/object-keys";
+import { parseCheckpointManifest } from "../../../core/training/checkpoint/manifest";
+import type { NumericsRecord } from "../../../core/training/numerics";
+import { type Checkpointer, createCheckpointer } from "../../../trainer-container/checkpoint/checkpointer";
+import { restoreNewest } from "../../../trainer-container/checkpoint/restore";
+import { identityOf } from "../../../trainer-container/checkpoint/state";
+import type { CheckpointWriterOptions } from "../../../trainer-container/checkpoint/writer";
+import type { Replica } from "../../../trainer-container/loop/replica";
+import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { FakeGang } from "../loop/fake-gang";
+import { createWorker, digest, run, taskOf, type Worker } from "../loop/in-process";
+
+const numerics: NumericsRecord = {
+  backend: "wasm",
+  device: "cpu",
+  libraries: { "tfjs-core": "4.22.0" },
+  threads: { intraOp: 1, interOp: 1 },
+  cpu: { model: "test", features: [] },
+  switches: { simd: "on" },
+  node: "v20",
+  platform: "linux",
+  arch: "x64",
+};
+
+interface Bench {
+  readonly store: MemoryObjectStore;
+  readonly failures: unknown[];
+  readonly written: number[];
+  now: number;
+}
+
+const bench = (): Bench => ({ store: createMemoryObjectStore(), failures: [], written: [], now: 1_000_000 });
+
+function optionsFor(worker: Worker, { store }: Bench, clockOf: () => number): CheckpointWriterOptions {
+  const { model, plan } = worker.training;
+  const identity = identityOf(plan, model);
+  return { store, clock: { now: clockOf }, runId: "run-1", layout: model.layout, identity, numerics };
+}
+
+/** A worker that checkpoints into the bench's store, waiting for each upload so that tests know what is there. */
+function checkpointing(at: Bench, gang = new FakeGang(6, ["a"]), keep = 3) {
+  let checkpointer: Checkpointer | undefined;
+  const worker = createWorker(gang.member("a"), taskOf(), undefined, {
+    boundary: (replica, generation, validation) => {
+      const epochs = Math.floor(replica.finishedSteps / worker.training.plan.sampler.stepsPerEpoch);
+      checkpointer!.boundary(replica, generation.rank === 0, epochs, validation);
+    },
+  });
+  checkpointer = createCheckpointer({
+    ...optionsFor(worker, at, () => at.now),
+    rule: { everySteps: 5, everySeconds: 600, keep },
+    restoredAt: worker.replica.finishedSteps,
+    now: () => 0,
+    events: {
+      written: (manifest) => at.written.push(manifest.finishedSteps),
+      failed: (error) => at.failures.push(error),
+    },
+  });
+  const original = worker.training.leaves.compute;
+  const compute: typeof original = async (step, range) => {
+    await checkpointer!.idle();
+    return original(step, range);
+  };
+  return {
+    worker: { ...worker, training: { ...worker.training, leaves: { ...worker.training.leaves, compute } } },
+    checkpointer,
+  };
+}
+
+function restoring(at: Bench, changes: Partial<NumericsRecord> = {}, allowOtherNumerics = false) {
+  const worker = createWorker(new FakeGang(6, ["a"]).member("a"));
+  const unusable: string[] = [];
+  const restored = restoreNewest(worker.replica, {
+    ...optionsFor(worker, at, () => at.now),
+    numerics: { ...numerics, ...changes },
+    allowOtherNumerics,
+    onUnusable: (key) => unusable.push(key),
+  });
+  return { worker, restored, unusable };
+}
+
+const keyOf = (step: number) => objectKeys.checkpointManifest("run-1", step);
+
+describe("checkpoints", () => {
+  let reference: Replica;
+  beforeAll(async () => {
+    const worker = createWorker(new FakeGang(6, ["a"]).member("a"));
+    await run(worker);
+    reference = worker.replica;
+  });
+
+  it("fall due by steps and at each epoch's end, and are written in order", async () => {
+    const at = bench();
+    const { worker, checkpointer } = checkpointing(at);
+    await run(worker);
+    await checkpointer.idle();
+    expect(at.written).toEqual([4, 5, 8, 10, 12]); // epochs of 4 steps; multiples of 5
+    expect(at.failures).toEqual([]);
+  });
+
+  it("fall due by time where steps are slow", async () => {
+    const at = bench();
+    const { worker, checkpointer } = checkpointing(at);
+    const { replica } = worker;
+    for (const [step, minutes] of [
+      [1, 0],
+      [2, 9.9],
+      [3, 10],
+      [4, 15],
+    ] as const) {
+      replica.finishedSteps = step;
+      at.now = 1_000_000 + minutes * 60_000;
+      checkpointer.boundary(replica, true, 0, undefined);
+      await checkpointer.idle();
+    }
+    expect(at.written).toEqual([3]);
+  });
+
+  it("let a run that died anywhere end with the same bits", async () => {
+    for (const [died, lastStored] of [
+      [4, undefined], // lost in the first epoch's validation, before anything was stored
+      [5, 5],
+      [8, 5],
+      [9, 8],
+      [11, 10],
+    ] as const) {
+      const at = bench();
+      const gang = new FakeGang(6, ["a", "z"]);
+      gang.faults.set(died, { kill: "a" });
+      const { worker } = checkpointing(at, gang);
+      void run(worker);
+      const other = createWorker(gang.member("z"));
+      void run(other).catch(() => undefined);
+      while (gang.faults.has(died)) await new Promise(setImmediate);
+
+      const { worker: resumed, restored } = restoring(at);
+      const manifest = await restored;
+      expect(manifest?.finishedSteps).toBe(lastStored);
+      await run(resumed);
+      expect(digest(resumed.replica)).toBe(digest(reference));
+    }
+  });
+
+  it("keep the newest three and the best, and drop manifests only", async () => {
+    const at = bench();
+    const { worker, checkpointer } = checkpointing(at, undefined, 2);
+    await run(worker);
+    await checkpointer.idle();
+    const visible = (await at.store.list(objectKeys.checkpointPrefix("run-1"))).map((key) => {
+      const manifest = parseCheckpointManifest(Buffer.from(at.store.objects.get(key)!).toString())!;
+      return { step: manifest.finishedSteps, loss: manifest.validation?.loss };
+    });
+    expect(visible.map(({ step }) => step)).toEqual([10, 12]);
+    expect(worker.epochs.map(({ validation }) => validation!.loss)).toEqual(
+      [...worker.epochs.map(({ validation }) => validation!.loss)].sort((a, b) => b - a), // the best is the last here
+    );
+    expect(await at.store.list("cas/")).not.toHaveLength(0);
+  });
+
+  it("use the one before where a tensor is damaged, and say so", async () => {
+    const at = bench();
+    const { worker, checkpointer } = checkpointing(at);
+    await run(worker);
+    await checkpointer.idle();
+    const newest = parseCheckpointManifest(Buffer.from(await at.store.get(keyOf(12))).toString())!;
+    const moments = newest.tensors.find(({ buffer }) => buffer === "optimizer/m")!;
+    at.store.objects.get(objectKeys.content(moments.sha256))!.reverse();
+    await at.store.put(keyOf(10), "{ torn");
+
+    const { worker: resumed, restored, unusable } = restoring(at);
+    expect((await restored)!.finishedSteps).toBe(8);
+    expect(unusable).toEqual([keyOf(12), keyOf(10)]);
+    await run(resumed);
+    expect(digest(resumed.replica)).toBe(digest(reference));
+  });
+
+  it("begin at step 0 where none is usable, whatever was half loaded", async () => {
+    const at = bench();
+    const fresh = digest(restoring(at).worker.replica);
+    const { worker, checkpointer } = checkpointing(at);
+    await run(worker);
+    await checkpointer.idle();
+    for (const [key, bytes] of at.store.objects) if (key.startsWith("cas/")) bytes[bytes.length - 1]! ^= 1;
+    const { worker: resumed, restored, unusable } = restoring(at);
+    expect(await restored).toBeUndefined();
+    expect(unusable).toHaveLength(3);
+    expect(digest(resumed.replica)).toBe(fresh);
+  });
+
+  it("refuse other numerics by name, unless they are allowed", async () => {
+    const at = bench();
+    const { worker, checkpointer } = checkpointing(at);
+    await run(worker);
+    await checkpointer.idle();
+    const other = { threads: { intraOp: 2, interOp: 1 } };
+    await expect(restoring(at, other).restored).rejects.toMatchObject({
+      code: "NUMERICS_DIFFER",
+      message: expect.stringContaining("threads.intraOp was 1 and is 2"),
+    });
+    expect((await restoring(at, other, true).restored)!.finishedSteps).toBe(12);
+  });
+
+  it("store unchanged tensors once", async () => {
+    const at = bench();
+    const { worker, checkpointer } = checkpointing(at);
+    worker.replica.finishedSteps = 5;
+    checkpointer.boundary(worker.replica, true, 0, undefined);
+    await checkpointer.idle();
+    const before = at.store.objects.size;
+    worker.replica.optimizer.state["m"]![0] = 1;
+    worker.replica.finishedSteps = 10;
+    checkpointer.boundary(worker.replica, true, 0, undefined);
+    await checkpointer.idle();
+    expect(at.store.objects.size).toBe(before + 2); // the changed buffer and the manifest
+  });
+
+  it("are copied at once and uploaded later, one at a time", async () => {
+    const at = bench();
+    const { worker, checkpointer } = checkpointing(at);
+    const { replica } = worker;
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { putContent } = at.store;
+    at.store.putContent = async (body) => gate.then(() => putContent(body));
+    const first = replica.weights[0]!;
+    replica.finishedSteps = 5;
+    checkpointer.boundary(replica, true, 0, undefined);
+    replica.weights[0] = 99;
+    replica.finishedSteps = 10;
+    checkpointer.boundary(replica, true, 0, undefined); // skipped: one is in flight
+    release();
+    await checkpointer.idle();
+    expect(at.written).toEqual([5]);
+    replica.finishedSteps = 11;
+    checkpointer.boundary(replica, true, 0, undefined); // taken instead
+    await checkpointer.idle();
+    expect(at.written).toEqual([5, 11]);
+    await at.store.delete(keyOf(11));
+    const { worker: resumed, restored } = restoring(at);
+    await restored;
+    expect(resumed.replica.weights[0]).toBe(first);
+  });
+
+  it("that fail leave training alone and are tried again", async () => {
+    const at = bench();
+    const { worker, checkpointer } = checkpointing(at);
+    const { put } = at.store;
+    at.store.put = async () => {
+      throw new Error("disk full");
+    };
+    worker.replica.finishedSteps = 5;
+    checkpointer.boundary(worker.replica, true, 0, undefined);
+    await checkpointer.idle();
+    expect(at.failures).toHaveLength(1);
+    at.store.put = put;
+    worker.replica.finishedSteps = 6;
+    checkpointer.boundary(worker.replica, true, 0, undefined);
+    await checkpointer.idle();
+    expect(at.written).toEqual([]);
+    at.now += 15_000;
+    checkpointer.boundary(worker.replica, true, 0, undefined);
+    await checkpointer.idle();
+    expect(at.written).toEqual([6]);
+  });
+
+  it("finish stores the state of a worker that goes, whoever is leader, but not twice", async () => {
+    const at = bench();
+    const { worker, checkpointer } = checkpointing(at);
+    worker.replica.finishedSteps = 5;
+    checkpointer.boundary(worker.replica, false, 0, undefined);
+    await checkpointer.finish(worker.replica, 1);
+    await checkpointer.finish(worker.replica, 1);
+    expect(at.written).toEqual([5]);
+  });
+});
