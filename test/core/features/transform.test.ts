@@ -1,0 +1,84 @@
+import type { ColumnSchema } from "../../../core/datasets/manifest";
+import { InvalidInputError } from "../../../core/errors";
+import type { FeatureTransform } from "../../../core/features/manifest";
+import { createRowTransform } from "../../../core/features/transform";
+import { vocabularyOf } from "../../../core/features/values";
+
+const columns: readonly ColumnSchema[] = [
+  { name: "x", type: "float", role: "feature", nullable: true },
+  { name: "c", type: "string", role: "feature", nullable: true },
+  { name: "b", type: "bool", role: "feature", nullable: true },
+  { name: "t", type: "timestamp", role: "feature", nullable: true },
+  { name: "image", type: "tensor", shape: [1, 2], role: "feature", nullable: true },
+];
+const transform: FeatureTransform = {
+  outputs: [
+    { kind: "numeric", column: "x", offset: 0, width: 1, source: 0, mean: 10, deviation: 4 },
+    { kind: "one-hot", column: "c", offset: 1, width: 2, source: 0, vocabulary: ["a", "b"] },
+    { kind: "one-hot", column: "b", offset: 3, width: 2, source: 1, vocabulary: [false, true] },
+    {
+      kind: "one-hot",
+      column: "t",
+      part: "dayOfWeek",
+      offset: 5,
+      width: 7,
+      source: 2,
+      vocabulary: vocabularyOf("dayOfWeek"),
+    },
+    { kind: "numeric", column: "image", offset: 12, width: 2, source: 1, mean: 0, deviation: 2 },
+  ],
+  width: 14,
+  shape: [14],
+};
+const { apply } = createRowTransform(transform, columns);
+
+describe("createRowTransform", () => {
+  it("standardises, sets one-hots and flattens", () => {
+    // 2024-02-29 was a Thursday: day 4.
+    const row = { x: 12, c: "b", b: true, t: "2024-02-29T23:59:59Z", image: [[1, 3]] };
+    expect([...apply([row])]).toEqual([0.5, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0.5, 1.5]);
+  });
+
+  it("gives missing and unknown values no position, and missing numbers the mean", () => {
+    const missing = { x: null, b: null, t: null };
+    expect([...apply([missing, { c: "unheard of" }])]).toEqual(new Array(28).fill(0));
+  });
+
+  it.each([
+    ["with an offset", "2024-03-01T01:00:00+02:00", 4],
+    ["without one: UTC", "2024-02-29 23:00:00", 4],
+    ["a date", "2024-03-01", 5],
+    ["in milliseconds", Date.UTC(2024, 1, 29), 4],
+    ["before 1970", "1969-12-31T23:59:59Z", 3],
+    ["a Date", new Date(Date.UTC(2024, 2, 3)), 0],
+  ])("reads a time %s", (_case, t, day) => {
+    expect([...apply([{ t }]).subarray(5, 12)].indexOf(1)).toBe(day);
+  });
+
+  it("reports every problem of every row", () => {
+    const strict = createRowTransform(
+      transform,
+      columns.map((column) => ({ ...column, nullable: column.name === "x" })),
+    );
+    const good = { c: "a", b: 0, t: 0, image: [1, 2] };
+    const problems = [
+      ["x", "12", "must be a number"],
+      ["c", undefined, "must not be missing"],
+      ["t", "soon", "must be a date or time in ISO 8601"],
+      ["image", [1], "must be a list of 2 finite numbers (tensor[1,2])"],
+      ["b", "yes", "must be true or false (or 1 or 0)"],
+    ] as const;
+    const bad = Object.fromEntries(problems.map(([name, value]) => [name, value]));
+    let thrown: unknown;
+    try {
+      strict.apply([good, bad]);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(InvalidInputError);
+    const found = (thrown as InvalidInputError).details.problems;
+    expect(new Set(found)).toEqual(
+      new Set(problems.map(([name, value, rule]) => ({ path: `rows[1].${name}`, value, rule }))),
+    );
+  });
+});

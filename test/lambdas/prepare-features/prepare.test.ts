@@ -1,0 +1,138 @@
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { pushDataset } from "../../../cli/datasets/push";
+import type { DatasetManifest, SplitName } from "../../../core/datasets/manifest";
+import { decodeSplitIndex } from "../../../core/datasets/split-index";
+import { decodeFeatureShard } from "../../../core/features/encoding";
+import type { FeatureManifest } from "../../../core/features/manifest";
+import { createRowTransform, type RawRow } from "../../../core/features/transform";
+import { prepareFeatures } from "../../../lambdas/prepare-features/prepare";
+import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
+
+const schema = `
+columns:
+  - {name: price, type: float, nullable: true}
+  - {name: rooms, type: int}
+  - {name: heating, type: string, nullable: true}
+  - {name: garden, type: bool, nullable: true}
+  - {name: listed, type: timestamp}
+  - {name: plan, type: tensor, shape: [2, 2]}
+  - {name: city, type: string, role: slice}
+  - {name: sold, type: bool, role: label}
+`;
+
+/** Values that are inexact in binary, so that parity to the bit means something. */
+const rows: readonly RawRow[] = Array.from({ length: 300 }, (_, i) => ({
+  price: i % 11 === 0 ? null : Math.sqrt(i) * 1e5 + 0.1,
+  rooms: (i * 7) % 9,
+  heating: i % 13 === 0 ? null : ["gas", "oil", "heat pump", "wood"][(i * 5) % 4],
+  garden: i % 17 === 0 ? null : i % 3 === 0,
+  listed: new Date(Date.UTC(2023, 0, 1) + i * 86_400_000 * 1.37).toISOString(),
+  plan: [
+    [i / 3, 0.1],
+    [Math.sin(i), -i],
+  ],
+  city: ["Rome", "Oslo", "Bern"][i % 3],
+  sold: i % 4 === 0,
+}));
+
+const directory = fs.mkdtempSync(path.join(os.tmpdir(), "prepare-"));
+let objects: MemoryObjectStore;
+let manifest: DatasetManifest;
+beforeAll(async () => {
+  objects = createMemoryObjectStore();
+  fs.writeFileSync(path.join(directory, "schema.yaml"), schema);
+  fs.writeFileSync(path.join(directory, "rows.ndjson"), rows.map((row) => JSON.stringify(row)).join("\n"));
+  const { draft } = await pushDataset({
+    name: "houses",
+    file: path.join(directory, "rows.ndjson"),
+    schemaFile: path.join(directory, "schema.yaml"),
+    uploads: {
+      missing: async (references) => references.map(({ sha256 }) => sha256),
+      put: async (_reference, source) =>
+        void (await objects.putContent("path" in source ? fs.readFileSync(source.path) : source.bytes)),
+    },
+    register: async (made) => made,
+  });
+  manifest = { ...draft, version: 1, createdAt: "2026-01-01T00:00:00.000Z" };
+});
+afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));
+
+const job = { features: { standardize: true }, evaluation: { slices: [] as string[] } };
+async function prepare(shardBytes?: number) {
+  const output = await prepareFeatures({ manifest, job, objects, inputHash: "f00", shardBytes });
+  const features = JSON.parse(Buffer.from(await objects.get(output.featureManifestKey)).toString()) as FeatureManifest;
+  return { output, features };
+}
+async function viewsOf(features: FeatureManifest, split: SplitName) {
+  const shards = features.splits[split].shards;
+  return Promise.all(shards.map(async ({ sha256 }) => decodeFeatureShard(await objects.getContent(sha256), features)));
+}
+
+describe("prepareFeatures", () => {
+  it("gives the dense rows that serving computes from the raw rows, to the bit and in order", async () => {
+    const { features, output } = await prepare(2_000);
+    const { apply } = createRowTransform(features.transform, manifest.schema);
+    for (const split of ["train", "validation", "test"] as const) {
+      const index = decodeSplitIndex(await objects.getContent(manifest.split.indexes[split].sha256));
+      const expected = apply([...index].map((row) => rows[row]!));
+      const { width } = features.transform;
+      const dense = new Float32Array(index.length * width);
+      const labels: number[] = [];
+      let at = 0;
+      for (const view of await viewsOf(features, split)) {
+        for (let row = 0; row < view.rows; row += 1, at += 1) {
+          view.writeRow(row, dense, at * width);
+          labels.push(view.labelAt(row));
+        }
+      }
+      expect(at).toBe(output.rows[split]);
+      expect(Buffer.compare(Buffer.from(dense.buffer), Buffer.from(expected.buffer))).toBe(0);
+      expect(labels).toEqual([...index].map((row) => Number(rows[row]!["sold"])));
+    }
+  });
+
+  it("cuts shards that differ by one row at most", async () => {
+    const { features } = await prepare(2_000);
+    const sizes = features.splits.train.shards.map(({ rows }) => rows);
+    expect(sizes.length).toBeGreaterThan(3);
+    expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+    for (const { bytes } of features.splits.train.shards) expect(bytes).toBeLessThan(2_600);
+  });
+
+  it("keeps slices with the test split alone", async () => {
+    const { features } = await prepare();
+    expect(features.slices).toEqual([{ column: "city", values: ["Bern", "Oslo", "Rome"] }]);
+    const index = decodeSplitIndex(await objects.getContent(manifest.split.indexes.test.sha256));
+    const [test] = await viewsOf(features, "test");
+    const cities = [...index].map((_, row) => features.slices[0]!.values[test!.sliceAt(row, 0)]);
+    expect(cities).toEqual([...index].map((row) => rows[row]!["city"]));
+    expect((await viewsOf(features, "train"))[0]!.slices.length).toBe(0);
+  });
+
+  it("standardises the training split to mean 0 and deviation 1", async () => {
+    const { features } = await prepare();
+    const [train] = await viewsOf(features, "train");
+    const rooms = Array.from({ length: train!.rows }, (_, row) => train!.numeric[row * 6 + 1]!);
+    const mean = rooms.reduce((sum, value) => sum + value, 0) / rooms.length;
+    const variance = rooms.reduce((sum, value) => sum + (value - mean) ** 2, 0) / rooms.length;
+    expect(mean).toBeCloseTo(0, 6);
+    expect(variance).toBeCloseTo(1, 6);
+  });
+
+  it("is the same every time, to the manifest's digest", async () => {
+    const first = await prepare();
+    const second = await prepare();
+    expect(second).toEqual(first);
+  });
+
+  it("refuses a shard that is not what its digest says", async () => {
+    const [shard] = manifest.shards;
+    const damaged = createMemoryObjectStore();
+    for (const [key, body] of objects.objects) {
+      damaged.objects.set(key, key.endsWith(shard!.sha256) ? body.slice(0, -1) : body);
+    }
+    await expect(prepareFeatures({ manifest, job, objects: damaged, inputHash: "f00" })).rejects.toThrow(shard!.sha256);
+  });
+});
