@@ -9,5 +9,6 @@ module.exports = {
     ],
   },
   modulePathIgnorePatterns: ["<rootDir>/dist", "<rootDir>/cdk.out", "<rootDir>/.ringmaster"],
+  setupFiles: ["<rootDir>/test/support/setup.ts"],
   testTimeout: 60_000,
 };

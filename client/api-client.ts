@@ -3,6 +3,7 @@ import type { ColumnSchema } from "../core/datasets/manifest";
 import type { DatasetSummary, DatasetVersion, Page } from "../core/datasets/repository";
 import type { HistoryEntry, Model, ModelVersion, OutputSchema } from "../core/registry/model";
 import type { MetricPoint, MetricSummary } from "../core/tracking/metric-repository";
+import { decodeValue, type EncodedValue } from "../core/tracking/metric-values";
 import type { Job } from "../core/training/job";
 import type { CodeReference, Run, RunDetails } from "../core/training/run";
 import type { RunPage } from "../core/training/run-repository";
@@ -21,6 +22,8 @@ export interface UploadTarget {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
+
+type EncodedPoint = Omit<MetricPoint, "value"> & { readonly value: EncodedValue };
 
 /** What serving loads. */
 export interface ResolvedModel {
@@ -87,9 +90,11 @@ export function createClient({ baseUrl, actor }: ClientOptions) {
         ({ metrics }) => metrics,
       ),
     metric: (runId: string, metric: string) =>
-      call<{ points: readonly MetricPoint[] }>("GET", `/training-runs/${segment(runId)}/metrics`, {
+      call<{ points: readonly EncodedPoint[] }>("GET", `/training-runs/${segment(runId)}/metrics`, {
         query: { metric },
-      }).then(({ points }) => points),
+      }).then(({ points }): readonly MetricPoint[] =>
+        points.map((point) => ({ ...point, value: decodeValue(point.value) })),
+      ),
     logs: (runId: string, query: { readonly worker?: number; readonly nextToken?: string } = {}) =>
       call<LogPage>("GET", `/training-runs/${segment(runId)}/logs`, { query }),
 

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
+import { encodeValue } from "../../../core/tracking/metric-values";
 import { cancelRun } from "../../../core/training/cancel";
 import { RunNotFoundError } from "../../../core/training/errors";
 import { jobSchema } from "../../../core/training/job";
@@ -69,7 +70,8 @@ runRoutes.get("/training-runs/:runId/metrics", async (context) => {
   const { metric } = readQuery(context, metricQuery);
   if (!(await runs.find(runId))) throw new RunNotFoundError(runId);
   if (metric === undefined) return context.json({ metrics: await metrics.summaries(runId) });
-  return context.json({ metric, points: await metrics.read(runId, metric) });
+  const points = await metrics.read(runId, metric);
+  return context.json({ metric, points: points.map((point) => ({ ...point, value: encodeValue(point.value) })) });
 });
 
 runRoutes.get("/training-runs/:runId/logs", async (context) => {

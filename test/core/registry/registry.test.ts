@@ -1,0 +1,148 @@
+import {
+  AlreadyDecidedError,
+  GateNotPassedError,
+  ModelNotFoundError,
+  NoChampionError,
+  NotApprovedError,
+  NothingToRollBackError,
+  VersionNotFoundError,
+} from "../../../core/registry/errors";
+import type { GateVerdict } from "../../../core/registry/model";
+import type { NewVersion, Registry } from "../../../core/registry/registry";
+import { decideApproval, promote, recordGate, rollBack } from "../../../core/registry/transitions";
+import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+
+const at = "2026-01-01T00:00:00.000Z";
+const by = { by: "tester", at };
+const verdict = (passed: boolean): GateVerdict => ({
+  passed,
+  at,
+  checks: [{ gate: "threshold", metric: "accuracy", value: 0.9, limit: 0.95, passed, evidence: "accuracy is 0.9" }],
+});
+const versionOf = (model: string, runId: string): NewVersion => ({
+  model,
+  runId,
+  weightsSha256: "a".repeat(64),
+  artifactKey: `runs/${runId}/artifacts/manifest.json`,
+  dataset: { name: "digits", version: 1, digest: "d" },
+  metrics: { accuracy: 0.9 },
+  evaluationReport: { sha256: "e".repeat(64), bytes: 1 },
+});
+
+describe("the registry", () => {
+  let embedded: Embedded;
+  let registry: Registry;
+  let made = 0;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+    registry = createTestPlatform(embedded).platform.registry;
+  });
+  afterAll(() => embedded.stop());
+
+  /** A model with versions that passed their gates and were approved. */
+  async function modelWith(versions: number): Promise<string> {
+    const name = `model-${++made}`;
+    for (let n = 1; n <= versions; n += 1) {
+      const version = await registry.register("default", versionOf(name, `run-${name}-${n}`), by);
+      await registry.apply(name, [version], recordGate(version, verdict(true), by));
+      await registry.apply(name, [version], decideApproval(version, "approved", by));
+    }
+    return name;
+  }
+
+  it("makes a version once a run", async () => {
+    const one = await registry.register("default", versionOf("once", "run-a"), by);
+    const again = await registry.register("default", versionOf("once", "run-a"), by);
+    const two = await registry.register("default", versionOf("once", "run-b"), by);
+    expect([one, again, two]).toEqual([1, 1, 2]);
+  });
+
+  it("numbers versions without gap or double when many register at once", async () => {
+    const runs = Array.from({ length: 12 }, (_, i) => `run-many-${i}`);
+    const numbers = await Promise.all(
+      [...runs, ...runs].map((runId) => registry.register("default", versionOf("many", runId), by)),
+    );
+    expect([...new Set(numbers)].sort((a, b) => a - b)).toEqual(runs.map((_, i) => i + 1));
+    expect(numbers.slice(0, 12)).toEqual(numbers.slice(12));
+  });
+
+  it("puts an approved version into production and archives the champion before it, in one write", async () => {
+    const name = await modelWith(2);
+    await registry.apply(name, [1], promote(1, by));
+    await registry.apply(name, [2], promote(2, by));
+    expect((await registry.production(name)).version).toBe(2);
+    expect((await registry.version(name, 1)).stage).toBe("archived");
+    expect((await registry.repository.list("default")).find((model) => model.name === name)).toMatchObject({
+      production: 2,
+      formerProduction: [1],
+    });
+  });
+
+  it("rolls back to the version before, and no further than there is", async () => {
+    const name = await modelWith(2);
+    await registry.apply(name, [1], promote(1, by));
+    await registry.apply(name, [2], promote(2, by));
+    await registry.apply(name, [], rollBack(by));
+    expect((await registry.production(name)).version).toBe(1);
+    expect((await registry.version(name, 2)).stage).toBe("archived");
+    await expect(registry.apply(name, [], rollBack(by))).rejects.toThrow(NothingToRollBackError);
+    expect((await registry.production(name)).version).toBe(1);
+  });
+
+  it("refuses every other way to production", async () => {
+    const name = `model-${++made}`;
+    const version = await registry.register("default", versionOf(name, "run-x"), by);
+    const attempt = () => registry.apply(name, [version], promote(version, by));
+    await expect(attempt()).rejects.toThrow(GateNotPassedError);
+    await expect(registry.apply(name, [version], decideApproval(version, "approved", by))).rejects.toThrow(
+      GateNotPassedError,
+    );
+    await registry.apply(name, [version], recordGate(version, verdict(false), by));
+    await expect(attempt()).rejects.toThrow("accuracy is 0.9");
+    await registry.apply(name, [version], recordGate(version, verdict(true), by));
+    await expect(attempt()).rejects.toThrow(NotApprovedError);
+    await registry.apply(name, [version], decideApproval(version, "rejected", by));
+    await expect(attempt()).rejects.toThrow("was rejected");
+    await expect(registry.apply(name, [version], decideApproval(version, "approved", by))).rejects.toThrow(
+      AlreadyDecidedError,
+    );
+    await expect(registry.production(name)).rejects.toThrow(NoChampionError);
+  });
+
+  it("an approval is for one passage of the gates: judged again, a former champion needs a new one", async () => {
+    const name = await modelWith(2);
+    await registry.apply(name, [1], promote(1, by));
+    await registry.apply(name, [2], promote(2, by));
+    await registry.apply(name, [1], recordGate(1, verdict(true), by));
+    await expect(registry.apply(name, [1], promote(1, by))).rejects.toThrow(NotApprovedError);
+    await registry.apply(name, [2], recordGate(2, verdict(true), by));
+    expect(await registry.version(name, 2)).toMatchObject({ stage: "production", approval: { decision: "approved" } });
+  });
+
+  it("names what is not there", async () => {
+    await expect(registry.production("nobody")).rejects.toThrow(ModelNotFoundError);
+    const name = await modelWith(1);
+    await expect(registry.version(name, 9)).rejects.toThrow(VersionNotFoundError);
+    await expect(registry.apply(name, [9], promote(9, by))).rejects.toThrow(VersionNotFoundError);
+  });
+
+  it("never has two champions, and history has every change once, under concurrent promotions and rollbacks", async () => {
+    const name = await modelWith(6);
+    await registry.apply(name, [1], promote(1, by));
+    const before = (await registry.repository.history(name)).length;
+    const changes = [2, 3, 4, 5, 6].map((version) => registry.apply(name, [version], promote(version, by)));
+    const backs = [1, 2].map(() => registry.apply(name, [], rollBack(by)).catch(() => undefined));
+    await Promise.all([...changes, ...backs]);
+    const [model, versions, history] = await Promise.all([
+      registry.repository.find(name),
+      registry.repository.listVersions(name),
+      registry.repository.history(name),
+    ]);
+    expect(versions.filter(({ stage }) => stage === "production").map(({ version }) => version)).toEqual([
+      model?.production,
+    ]);
+    expect(history.map(({ revision }) => revision)).toEqual(history.map((_, i) => i + 1));
+    expect(history.length).toBe(model?.revision);
+    expect(history.length).toBeGreaterThanOrEqual(before + 5);
+  });
+});

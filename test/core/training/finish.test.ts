@@ -1,0 +1,136 @@
+import { concludeInterrupted, finishTraining } from "../../../core/training/finish";
+import { launchAttempt, nextAttempt } from "../../../core/training/launch";
+import { reconcile } from "../../../core/training/reconcile";
+import { trainingKeys } from "../../../core/training/training-step";
+import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { resultOf, runOf } from "../../support/fixtures";
+
+describe("the end of a run's training", () => {
+  let embedded: Embedded;
+  let made = 0;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+  });
+  afterAll(() => embedded.stop());
+
+  /** A run whose training was launched. */
+  async function launched() {
+    const { platform, calls } = createTestPlatform(embedded);
+    const runId = `run-f${++made}`;
+    await platform.runs.create(runOf(runId));
+    await platform.runs.recordStep(runId, {
+      step: "PrepareFeatures",
+      inputHash: "h",
+      output: { featureManifestKey: "k", digest: "d", width: 1, rows: { train: 1, validation: 1, test: 1 } },
+      startedAt: "2026-01-01T00:00:00.000Z",
+      finishedAt: "2026-01-01T00:00:01.000Z",
+    });
+    await platform.runs.enterPhase(runId, "LaunchTraining", "2026-01-01T00:00:02.000Z");
+    await platform.runs.putTaskToken(runId, "LaunchTraining", `token-${runId}`);
+    const details = (await platform.runs.findDetails(runId))!;
+    await launchAttempt(platform, details.run, nextAttempt(details));
+    return { platform, calls, runId };
+  }
+
+  it("answers the state machine with the result, and keeps it for other runs", async () => {
+    const { platform, calls, runId } = await launched();
+    await platform.objects.put(trainingKeys(runId).result, JSON.stringify(resultOf(runId)));
+    expect(await finishTraining(platform, runId)).toBe("succeed");
+    expect(calls.succeeded).toEqual([{ token: `token-${runId}`, output: { runId } }]);
+    const details = (await platform.runs.findDetails(runId))!;
+    const record = details.steps.find(({ step }) => step === "LaunchTraining")!;
+    expect(record.output).toMatchObject({ weightsSha256: "a".repeat(64), steps: 10 });
+    expect(await platform.cache.find("LaunchTraining", record.inputHash)).toMatchObject({ runId });
+    expect(details.attempts).toMatchObject([{ attempt: 1, status: "succeeded" }]);
+  });
+
+  it("says the same when the event comes twice", async () => {
+    const { platform, calls, runId } = await launched();
+    await platform.objects.put(trainingKeys(runId).result, JSON.stringify(resultOf(runId)));
+    await finishTraining(platform, runId);
+    await finishTraining(platform, runId);
+    expect(new Set(calls.succeeded.map(({ token }) => token)).size).toBe(1);
+    expect((await platform.runs.findDetails(runId))!.attempts).toHaveLength(1);
+  });
+
+  it("tries again after a failure, once for each retry, then fails with the trainer's own words", async () => {
+    const { platform, calls, runId } = await launched();
+    calls.job = { status: "failed", hostLoss: false, reason: "Essential container in task exited" };
+    expect(await finishTraining(platform, runId)).toBe("resubmit");
+    expect(calls.submitted.map(({ attempt, market }) => [attempt, market])).toEqual([
+      [1, "spot"],
+      [2, "on-demand"],
+    ]);
+    const failure = {
+      runId,
+      code: "USER_CODE",
+      message: "model() threw",
+      retryable: true,
+      failedAt: "2026-01-01T00:00:00.000Z",
+    };
+    await platform.objects.put(trainingKeys(runId).failure, JSON.stringify(failure));
+    expect(await finishTraining(platform, runId)).toBe("fail");
+    expect(calls.failed).toEqual([{ token: `token-${runId}`, error: "USER_CODE", cause: "model() threw" }]);
+  });
+
+  it("a failure that would come again is not tried again", async () => {
+    const { platform, calls, runId } = await launched();
+    const failure = {
+      runId,
+      code: "NON_FINITE_LOSS",
+      message: "NaN at step 3",
+      step: 3,
+      retryable: false,
+      failedAt: "x",
+    };
+    await platform.objects.put(trainingKeys(runId).failure, JSON.stringify(failure));
+    calls.job = { status: "failed", hostLoss: false };
+    expect(await finishTraining(platform, runId)).toBe("fail");
+    expect(calls.submitted).toHaveLength(1);
+  });
+
+  it("hosts' losses use up no retries, and the fourth attempt is on-demand", async () => {
+    const { platform, calls, runId } = await launched();
+    calls.job = { status: "failed", hostLoss: true, reason: "Host EC2 (instance i-1) terminated." };
+    for (let loss = 0; loss < 3; loss += 1) expect(await finishTraining(platform, runId)).toBe("resubmit");
+    expect(calls.submitted.map(({ market }) => market)).toEqual(["spot", "spot", "spot", "on-demand"]);
+    expect((await platform.runs.find(runId))!.status).toBe("running");
+  });
+
+  it("a launch that died before it could record its job finds it again by its attempt", async () => {
+    const { platform, calls, runId } = await launched();
+    const details = (await platform.runs.findDetails(runId))!;
+    await launchAttempt(platform, details.run, nextAttempt(details));
+    expect(calls.submitted.map(({ attempt }) => attempt)).toEqual([1, 1]);
+    expect((await platform.runs.findDetails(runId))!.attempts).toHaveLength(1);
+  });
+
+  it("a stopped execution ends its job and its run", async () => {
+    const { platform, calls, runId } = await launched();
+    await concludeInterrupted(platform, runId, "ABORTED", undefined, undefined);
+    await concludeInterrupted(platform, runId, "ABORTED", undefined, undefined);
+    expect(calls.terminated).toEqual([`job-${runId}-1`]);
+    expect(await platform.runs.find(runId)).toMatchObject({ status: "killed", phase: "LaunchTraining" });
+    expect(await finishTraining(platform, runId)).toBe("wait");
+  });
+
+  it("reconciling keeps the wait alive while Batch has the job, and finds a result whose event was lost", async () => {
+    const { platform, calls, runId } = await launched();
+    const run = (await platform.runs.find(runId))!;
+    expect(await reconcile(platform, run)).toBe("wait");
+    expect(calls.heartbeats).toEqual([`token-${runId}`]);
+    await platform.objects.put(trainingKeys(runId).result, JSON.stringify(resultOf(runId)));
+    expect(await reconcile(platform, run)).toBe("succeed");
+    expect(calls.succeeded).toHaveLength(1);
+  });
+
+  it("reconciling starts a run whose start was lost, after a while", async () => {
+    const { platform, calls } = createTestPlatform(embedded);
+    const run = runOf("run-lost", { createdAt: "2025-12-31T00:00:00.000Z" });
+    const young = runOf("run-young", { createdAt: new Date(platform.clock.now()).toISOString() });
+    const dependencies = { ...platform, executions: { ...platform.executions, status: async () => undefined } };
+    expect(await reconcile(dependencies, run)).toBe("started");
+    expect(await reconcile(dependencies, young)).toBe("starting");
+    expect(calls.started).toEqual(["run-lost"]);
+  });
+});

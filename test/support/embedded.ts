@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { createDocumentClient } from "../../adapters/dynamodb/client";
+import { createDatasetRepository } from "../../adapters/dynamodb/dataset-repository";
+import { createMetricRepository } from "../../adapters/dynamodb/metric-repository";
+import { createModelRepository } from "../../adapters/dynamodb/model-repository";
+import { createRunRepository } from "../../adapters/dynamodb/run-repository";
+import { createStepCache } from "../../adapters/dynamodb/step-cache";
+import type { Platform } from "../../adapters/platform";
+import { createContentUrls } from "../../adapters/s3/content-urls";
+import { createObjectStore } from "../../adapters/s3/object-store";
+import { createLogger } from "../../core/logging";
+import { tables } from "../../core/platform/tables";
+import { createRegistry } from "../../core/registry/registry";
+import type { JobOutcome } from "../../core/training/attempts";
+import type { JobRequest } from "../../core/training/ports";
+import { createDynamoDb } from "../../local/dynamodb";
+import { createFront } from "../../local/front";
+import { listen, portOf } from "../../local/listen";
+import { createS3 } from "../../local/s3";
+import { localConfig } from "../../local/settings";
+
+/** The stores of the embedded cloud in a temporary directory, with stock clients and the platform's tables and bucket. */
+export interface Embedded {
+  readonly dynamodb: DynamoDBDocumentClient;
+  readonly s3: S3Client;
+  stop(): Promise<void>;
+}
+
+export async function startEmbedded(): Promise<Embedded> {
+  const directory = mkdtempSync(join(tmpdir(), "ringmaster-test-"));
+  const services = [
+    await createDynamoDb({ dataDirectory: join(directory, "dynamodb") }),
+    await createS3({ dataDirectory: join(directory, "s3"), events: { put: () => undefined } }),
+  ];
+  const front = createFront(services);
+  await listen(front, 0, "");
+  const connection = {
+    endpoint: `http://127.0.0.1:${portOf(front)}`,
+    region: "us-east-1",
+    credentials: { accessKeyId: "test", secretAccessKey: "test" },
+  };
+  const dynamodb = new DynamoDBClient(connection);
+  const s3 = new S3Client(connection);
+  const { bucket, prefix } = localConfig();
+  await s3.send(new CreateBucketCommand({ Bucket: bucket }));
+  for (const table of tables) {
+    const keys = [table, ...table.indexes];
+    await dynamodb.send(
+      new CreateTableCommand({
+        TableName: `${prefix}-${table.name}`,
+        BillingMode: "PAY_PER_REQUEST",
+        AttributeDefinitions: keys
+          .flatMap((key) => [key.partitionKey, key.sortKey])
+          .map(({ name, type }) => ({ AttributeName: name, AttributeType: type })),
+        KeySchema: keySchema(table),
+        GlobalSecondaryIndexes: table.indexes.length
+          ? table.indexes.map((index) => ({
+              IndexName: index.name,
+              KeySchema: keySchema(index),
+              Projection: { ProjectionType: "ALL" as const },
+            }))
+          : undefined,
+      }),
+    );
+  }
+  return {
+    dynamodb: createDocumentClient(dynamodb),
+    s3,
+    async stop() {
+      dynamodb.destroy();
+      s3.destroy();
+      front.closeAllConnections();
+      await new Promise((closed) => front.close(closed));
+      for (const service of services) await service.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function keySchema(of: { readonly partitionKey: { name: string }; readonly sortKey: { name: string } }) {
+  return [
+    { AttributeName: of.partitionKey.name, KeyType: "HASH" as const },
+    { AttributeName: of.sortKey.name, KeyType: "RANGE" as const },
+  ];
+}
+
+/** What the services that a test does without were asked. */
+export interface Calls {
+  readonly submitted: JobRequest[];
+  readonly terminated: string[];
+  readonly started: string[];
+  readonly stopped: string[];
+  readonly succeeded: { readonly token: string; readonly output: unknown }[];
+  readonly failed: { readonly token: string; readonly error: string; readonly cause: string }[];
+  readonly heartbeats: string[];
+  /** What Batch says of any job; a test changes it. */
+  job: JobOutcome;
+}
+
+/** A platform on real stores, with a clock that stands still and with recorded calls to Batch and Step Functions. */
+export function createTestPlatform(embedded: Embedded): { readonly platform: Platform; readonly calls: Calls } {
+  const config = localConfig();
+  let time = Date.parse("2026-01-01T00:00:00.000Z");
+  const clock = {
+    now: () => {
+      time += 1;
+      return time;
+    },
+  };
+  const calls: Calls = {
+    submitted: [],
+    terminated: [],
+    started: [],
+    stopped: [],
+    succeeded: [],
+    failed: [],
+    heartbeats: [],
+    job: { status: "running", hostLoss: false },
+  };
+  const platform: Platform = {
+    config,
+    clock,
+    logger: createLogger(() => undefined, clock),
+    objects: createObjectStore(embedded.s3, config.bucket),
+    contentUrls: createContentUrls(embedded.s3, config.bucket),
+    logs: { read: async () => ({ lines: [] }) },
+    runs: createRunRepository(embedded.dynamodb, config.tables.catalog),
+    cache: createStepCache(embedded.dynamodb, config.tables.catalog),
+    datasets: createDatasetRepository(embedded.dynamodb, config.tables.catalog),
+    metrics: createMetricRepository(embedded.dynamodb, config.tables.metrics),
+    registry: createRegistry(createModelRepository(embedded.dynamodb, config.tables.catalog)),
+    executions: {
+      start: async (runId) => void calls.started.push(runId),
+      stop: async (runId) => void calls.stopped.push(runId),
+      status: async () => "running",
+    },
+    tokens: {
+      succeed: async (token, output) => void calls.succeeded.push({ token, output }),
+      fail: async (token, error, cause) => void calls.failed.push({ token, error, cause }),
+      heartbeat: async (token) => void calls.heartbeats.push(token),
+    },
+    jobs: {
+      submit: async (request) => {
+        calls.submitted.push(request);
+        return { jobId: `job-${request.runId}-${request.attempt}` };
+      },
+      describe: async () => calls.job,
+      terminate: async (jobId) => void calls.terminated.push(jobId),
+    },
+  };
+  return { platform, calls };
+}

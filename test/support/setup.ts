@@ -1,0 +1,2 @@
+/** The SDK's news about Node's versions is not what a test's output is for. */
+process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] = "true";
