@@ -20,6 +20,8 @@ export async function serve(context: Context, request: IncomingMessage, response
     const answer = await operation(context, Fields.of(parse(body)));
     send(response, 200, typeof answer === "string" ? answer : JSON.stringify(answer));
   } catch (error) {
+    // Nobody waits for the answer to half a request.
+    if (request.destroyed && !request.complete) return;
     const refusal = toDynamoDbError(error);
     const body = { __type: refusal.type, message: refusal.message, Message: refusal.message, ...refusal.members };
     send(response, refusal.httpStatus, JSON.stringify(body));

@@ -1,7 +1,8 @@
 import { account, region } from "../../service";
 import type { KeySchema } from "../expression/key-condition";
+import { readCounters } from "../store/store";
 import type { Index, Table, Throughput } from "../store/table";
-import { readCount } from "../store/write-item";
+
 import type { Context } from "./context";
 
 export function tableArn(name: string): string {
@@ -10,7 +11,7 @@ export function tableArn(name: string): string {
 
 /** A TableDescription. Item counts are exact, of tables; of indexes they are not kept. */
 export function describeTable({ store }: Context, table: Table, status: "ACTIVE" | "DELETING" = "ACTIVE"): object {
-  const { items, bytes } = readCount(store.get(table.countKey));
+  const { items, bytes } = readCounters(store.get(table.countKey));
   const created = table.createdAt / 1_000;
   return {
     TableName: table.name,

@@ -2,7 +2,7 @@ import { validation } from "../errors";
 import { beginsWith } from "../expression/evaluate";
 import { type KeyCondition, type RangeCondition, toKeyCondition } from "../expression/key-condition";
 import { indexKey, itemKey } from "../store/item-keys";
-import { after, bucketOf, compose, encodePrefix, encodeScalar, kind } from "../store/key-codec";
+import { bucketOf, compose, encodePrefix, encodeScalar, kind, successor } from "../store/key-codec";
 import type { Range } from "../store/store";
 import { keyNames } from "../store/table";
 import { type AttributeValue, attribute, type Item } from "../value/attribute-value";
@@ -45,30 +45,30 @@ interface Interval {
   readonly lt: Buffer;
 }
 
-/** The keys that a condition selects. Bounds are encoded so that `after` skips every entry with that sort key. */
+/** The keys that a condition selects. Bounds are encoded so that `successor` skips every entry with that sort key. */
 function intervalOf({ table, index }: Source, { hash, range }: KeyCondition): Interval {
   const encoded = encodeScalar(hash);
   const head = index ? compose(kind.index, [table.id, index.id]) : compose(kind.item, [table.id]);
   const partition = Buffer.concat([head, bucketOf(encoded), encoded]);
   const at = (value: AttributeValue) => Buffer.concat([partition, encodeScalar(value)]);
-  const whole = { gte: partition, lt: after(partition) };
+  const whole = { gte: partition, lt: successor(partition) };
   if (range === undefined) return whole;
   switch (range.operator) {
     case "=":
-      return { gte: at(range.value), lt: after(at(range.value)) };
+      return { gte: at(range.value), lt: successor(at(range.value)) };
     case "<":
       return { ...whole, lt: at(range.value) };
     case "<=":
-      return { ...whole, lt: after(at(range.value)) };
+      return { ...whole, lt: successor(at(range.value)) };
     case ">":
-      return { ...whole, gte: after(at(range.value)) };
+      return { ...whole, gte: successor(at(range.value)) };
     case ">=":
       return { ...whole, gte: at(range.value) };
     case "between":
-      return { gte: at(range.low), lt: after(at(range.high)) };
+      return { gte: at(range.low), lt: successor(at(range.high)) };
     case "begins_with": {
       const prefix = Buffer.concat([partition, encodePrefix(range.value)]);
-      return { gte: prefix, lt: after(prefix) };
+      return { gte: prefix, lt: successor(prefix) };
     }
   }
 }

@@ -1,6 +1,6 @@
 import { validation } from "../errors";
 import { indexKey, itemKey } from "../store/item-keys";
-import { after, buckets, compose, kind } from "../store/key-codec";
+import { buckets, compose, kind, successor } from "../store/key-codec";
 import type { Range } from "../store/store";
 import type { Item } from "../value/attribute-value";
 import { readExpressions } from "../wire/expressions";
@@ -58,7 +58,7 @@ function readSegment(fields: Fields): Segment {
 function segmentRange({ table, index }: Source, { number, total }: Segment): Required<Pick<Range, "gte" | "lt">> {
   const head = index ? compose(kind.index, [table.id, index.id]) : compose(kind.item, [table.id]);
   const bound = (bucket: number) => {
-    if (bucket >= buckets) return after(head);
+    if (bucket >= buckets) return successor(head);
     const bytes = Buffer.alloc(2);
     bytes.writeUInt16BE(bucket, 0);
     return Buffer.concat([head, bytes]);

@@ -1,5 +1,5 @@
 import { resourceInUse, resourceNotFound } from "../errors";
-import { after, compose, kind } from "./key-codec";
+import { compose, kind, successor } from "./key-codec";
 import type { Draft, Store } from "./store";
 import { type Table, type TableDefinition, toDefinition, toTable } from "./table";
 
@@ -13,6 +13,7 @@ export class Catalog {
   static async open(store: Store): Promise<Catalog> {
     const catalog = new Catalog(store);
     await catalog.load();
+    store.onFailure = () => void catalog.load().catch(() => undefined);
     return catalog;
   }
 
@@ -20,7 +21,7 @@ export class Catalog {
   async load(): Promise<void> {
     const prefix = compose(kind.table, []);
     const tables = new Map<string, Table>();
-    await this.store.scan({ gt: prefix, lt: after(prefix) }, (value) => {
+    await this.store.scan({ gt: prefix, lt: successor(prefix) }, (value) => {
       const table = toTable(JSON.parse(value) as TableDefinition);
       tables.set(table.name, table);
       return true;

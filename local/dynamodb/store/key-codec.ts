@@ -41,7 +41,7 @@ export function compose(of: Kind, numbers: readonly number[], ...tail: readonly 
 }
 
 /** The first key after all that start with `prefix`. */
-export function after(prefix: Uint8Array): Buffer {
+export function successor(prefix: Uint8Array): Buffer {
   const end = Buffer.from(prefix);
   for (let i = end.length - 1; i >= 0; i--) {
     if (end[i] !== 0xff) {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock";
 import type { Catalog } from "./catalog";
-import { after, compose, kind } from "./key-codec";
+import { compose, kind, successor } from "./key-codec";
 import type { Draft, Range, Store } from "./store";
 import { decodeItem } from "./stored-item";
 import type { Table } from "./table";
@@ -145,16 +145,16 @@ export class Maintenance {
 
   async removeDoomed(): Promise<void> {
     const prefix = compose(kind.doomed, []);
-    for (const key of await this.store.keys({ gte: prefix, lt: after(prefix) })) {
+    for (const key of await this.store.keys({ gte: prefix, lt: successor(prefix) })) {
       const doomed = key.subarray(prefix.length);
-      await this.inChunks({ gte: doomed, lt: after(doomed) }, (draft, entry) => draft.del(entry));
+      await this.inChunks({ gte: doomed, lt: successor(doomed) }, (draft, entry) => draft.del(entry));
       await this.store.write((draft) => draft.del(key));
     }
   }
 
   private async eachItem(table: Table, visit: (draft: Draft, table: Table, found: Found) => void): Promise<void> {
     const prefix = compose(kind.item, [table.id]);
-    await this.inChunks({ gte: prefix, lt: after(prefix) }, (draft, key) => {
+    await this.inChunks({ gte: prefix, lt: successor(prefix) }, (draft, key) => {
       const current = this.catalog.find(table.name);
       if (current?.id === table.id) visit(draft, current, findByKey(draft, key));
     });

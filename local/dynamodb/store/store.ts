@@ -6,6 +6,8 @@ export interface Draft {
   get(key: Buffer): string | undefined;
   put(key: Buffer, value: string): void;
   del(key: Buffer): void;
+  /** Adds to a pair of counters, stored as two numbers with a space between; summed up over the plan, written once. */
+  add(key: Buffer, items: number, bytes: number): void;
 }
 
 export interface Range {
@@ -21,6 +23,12 @@ interface Operation {
   readonly key: Buffer;
   readonly name: string;
   readonly value: string | undefined;
+}
+
+interface Counter {
+  readonly key: Buffer;
+  readonly items: number;
+  readonly bytes: number;
 }
 
 interface Group {
@@ -45,6 +53,9 @@ export class Store {
   /** What the forming and the writing group will leave behind, by key. */
   private readonly pending = new Map<string, { readonly group: Group; readonly value: string | undefined }>();
 
+  /** Called when a batch could not be written: whoever keeps in memory what plans changed reads it anew. */
+  onFailure: () => void = () => undefined;
+
   private constructor(private readonly level: ClassicLevel<Buffer, string>) {}
 
   static async open(directory: string): Promise<Store> {
@@ -54,7 +65,14 @@ export class Store {
       cacheSize: 32 * 1024 * 1024,
       writeBufferSize: 16 * 1024 * 1024,
     });
-    await level.open();
+    try {
+      await level.open();
+    } catch (cause) {
+      throw new Error(
+        `The DynamoDB data in ${directory} cannot be opened: one process at a time may have it open. Stop the other one.`,
+        { cause },
+      );
+    }
     return new Store(level);
   }
 
@@ -108,9 +126,15 @@ export class Store {
    */
   async write<T>(plan: (draft: Draft) => T): Promise<T> {
     const changes = new Map<string, Operation>();
+    const counters = new Map<string, Counter>();
     let result: T;
     try {
-      result = plan(this.draft(changes));
+      const draft = this.draft(changes, counters);
+      result = plan(draft);
+      for (const { key, items, bytes } of counters.values()) {
+        const before = readCounters(draft.get(key));
+        draft.put(key, `${before.items + items} ${before.bytes + bytes}`);
+      }
     } catch (error) {
       await (this.forming ?? this.writing)?.written;
       throw error;
@@ -124,7 +148,7 @@ export class Store {
     await this.level.close();
   }
 
-  private draft(changes: Map<string, Operation>): Draft {
+  private draft(changes: Map<string, Operation>, counters: Map<string, Counter>): Draft {
     const change = (key: Buffer, value: string | undefined) => {
       const name = key.toString("latin1");
       changes.set(name, { key, name, value });
@@ -137,6 +161,11 @@ export class Store {
       },
       put: change,
       del: (key) => change(key, undefined),
+      add: (key, items, bytes) => {
+        const name = key.toString("latin1");
+        const sum = counters.get(name);
+        counters.set(name, { key, items: items + (sum?.items ?? 0), bytes: bytes + (sum?.bytes ?? 0) });
+      },
     };
   }
 
@@ -177,9 +206,18 @@ export class Store {
     this.writing = undefined;
     this.pending.clear();
     const error = Object.assign(internalError(), { cause });
+    process.stderr.write(
+      `${JSON.stringify({ level: "error", message: "DynamoDB could not write", error: String(cause) })}\n`,
+    );
+    this.onFailure();
     group.settle(error);
     later?.settle(error);
   }
+}
+
+export function readCounters(stored: string | undefined): { readonly items: number; readonly bytes: number } {
+  const [items = 0, bytes = 0] = (stored ?? "0 0").split(" ").map(Number);
+  return { items, bytes };
 }
 
 function newGroup(): Group {

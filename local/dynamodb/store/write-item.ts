@@ -39,7 +39,12 @@ export function replaceItem(draft: Draft, table: Table, found: Found, next: Item
   else draft.del(found.key);
   for (const index of table.indexes) replaceEntry(draft, table, index, found, next, stored);
   if (table.timeToLive) replaceExpiry(draft, table, table.timeToLive.attribute, found, next);
-  count(draft, table, found.stored, stored);
+  const items = (stored === undefined ? 0 : 1) - (found.stored === undefined ? 0 : 1);
+  draft.add(table.countKey, items, meteredBytes(stored) - meteredBytes(found.stored));
+}
+
+function meteredBytes(stored: string | undefined): number {
+  return stored === undefined ? 0 : storedBytes(stored);
 }
 
 function replaceEntry(
@@ -65,21 +70,6 @@ function keep(item: Item, names: ReadonlySet<string>): Item {
   const kept = emptyItem();
   for (const name in item) if (names.has(name)) kept[name] = item[name]!;
   return kept;
-}
-
-function count(draft: Draft, table: Table, before: string | undefined, after: string | undefined): void {
-  const { items, bytes } = readCount(draft.get(table.countKey));
-  const size = (stored: string | undefined) => (stored === undefined ? 0 : storedBytes(stored));
-  const now = {
-    items: items + (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1),
-    bytes: bytes + size(after) - size(before),
-  };
-  draft.put(table.countKey, `${now.items} ${now.bytes}`);
-}
-
-export function readCount(stored: string | undefined): { readonly items: number; readonly bytes: number } {
-  const [items = 0, bytes = 0] = (stored ?? "0 0").split(" ").map(Number);
-  return { items, bytes };
 }
 
 function replaceExpiry(draft: Draft, table: Table, name: string, found: Found, next: Item | undefined): void {

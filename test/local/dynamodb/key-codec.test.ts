@@ -1,0 +1,85 @@
+import fc from "fast-check";
+import { encodePrefix, encodeScalar, successor } from "../../../local/dynamodb/store/key-codec";
+import { compareStrings } from "../../../local/dynamodb/value/compare";
+import { compareNumbers, normalizeNumber } from "../../../local/dynamodb/value/number";
+
+const sign = Math.sign;
+
+/** The order of the encodings must be the order of the values, also when something follows in the key. */
+describe("encoded keys", () => {
+  const decimal = fc
+    .tuple(fc.boolean(), fc.stringMatching(/^[0-9]{1,38}$/), fc.integer({ min: -130, max: 80 }))
+    .map(([minus, digits, exponent]) => `${minus ? "-" : ""}${digits}e${exponent}`)
+    .filter((text) => {
+      try {
+        return normalizeNumber(text) !== "";
+      } catch {
+        return false;
+      }
+    })
+    .map(normalizeNumber);
+
+  it("order numbers", () => {
+    fc.assert(
+      fc.property(decimal, decimal, (a, b) => {
+        const order = Buffer.compare(encodeScalar({ N: a }), encodeScalar({ N: b }));
+        expect(order).toBe(sign(compareNumbers(a, b)));
+      }),
+      { seed: 1, numRuns: 2_000 },
+    );
+  });
+
+  it("order numbers that differ in sign, length and exponent", () => {
+    const ordered = [
+      "-9e125",
+      "-10",
+      "-9.99",
+      "-9.9",
+      "-9",
+      "-1e-130",
+      "0",
+      "1e-130",
+      "0.9",
+      "1",
+      "1.01",
+      "1.1",
+      "11",
+      "9e125",
+    ];
+    const encoded = ordered.map((text) => encodeScalar({ N: normalizeNumber(text) }));
+    expect([...encoded].sort(Buffer.compare)).toEqual(encoded);
+  });
+
+  const text = fc.string({ unit: "binary", maxLength: 6 });
+
+  it("order strings as their UTF-8 bytes, and are nobody's prefix", () => {
+    fc.assert(
+      fc.property(text, text, (a, b) => {
+        const [x, y] = [encodeScalar({ S: a }), encodeScalar({ S: b })];
+        expect(sign(Buffer.compare(x, y))).toBe(sign(Buffer.compare(Buffer.from(a), Buffer.from(b))));
+        expect(sign(compareStrings(a, b))).toBe(sign(Buffer.compare(Buffer.from(a), Buffer.from(b))));
+        if (a !== b) expect(x.subarray(0, y.length).equals(y)).toBe(false);
+      }),
+      { seed: 2, numRuns: 2_000 },
+    );
+  });
+
+  it("start as the encoding of a prefix does", () => {
+    const bytes = fc.uint8Array({ maxLength: 5 });
+    fc.assert(
+      fc.property(bytes, bytes, (a, b) => {
+        const value = Buffer.from(a);
+        const prefix = Buffer.from(b);
+        const start = encodePrefix({ B: prefix.toString("base64") });
+        const encoded = encodeScalar({ B: value.toString("base64") });
+        expect(encoded.subarray(0, start.length).equals(start)).toBe(value.subarray(0, prefix.length).equals(prefix));
+      }),
+      { seed: 3, numRuns: 2_000 },
+    );
+  });
+
+  it("have a successor of their prefix that is past all of them", () => {
+    expect(successor(Buffer.from([1, 2]))).toEqual(Buffer.from([1, 3]));
+    expect(successor(Buffer.from([1, 255, 255]))).toEqual(Buffer.from([2]));
+  });
+});

@@ -1,0 +1,252 @@
+import { rmSync } from "node:fs";
+import { createServer, request as httpRequest, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { crc32 } from "node:zlib";
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  GetItemCommand,
+  ListTagsOfResourceCommand,
+  PutItemCommand,
+  ScanCommand,
+  TagResourceCommand,
+  type TransactionCanceledException,
+  TransactWriteItemsCommand,
+  UntagResourceCommand,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import { ManualClock } from "../../../local/clock";
+import { createDynamoDb } from "../../../local/dynamodb";
+import type { Service } from "../../../local/service";
+import { createTable, hashTable, N, put, refused, S, type Subject, serveEmbedded, temporaryDirectory } from "./harness";
+
+/** What DynamoDB Local does otherwise than DynamoDB, or lacks: here the service on AWS is the model. */
+describe("as on AWS, other than DynamoDB Local", () => {
+  const start = Date.UTC(2026, 0, 1);
+  let directory: string;
+  let clock: ManualClock;
+  let subject: Subject;
+  beforeEach(async () => {
+    directory = temporaryDirectory();
+    clock = new ManualClock(start);
+    subject = await serveEmbedded(directory, clock);
+  });
+  afterEach(async () => {
+    await subject.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it("returns only the updated parts of nested attributes", async () => {
+    const table = await createTable(subject.client, hashTable);
+    await put(subject.client, table, { pk: S("a"), m: { M: { a: N(1), b: N(2) } }, l: { L: [N(1), N(2)] } });
+    const { Attributes } = await subject.client.send(
+      new UpdateItemCommand({
+        TableName: table,
+        Key: { pk: S("a") },
+        UpdateExpression: "SET m.a = :v, l[1] = :v",
+        ExpressionAttributeValues: { ":v": N(9) },
+        ReturnValues: "UPDATED_NEW",
+      }),
+    );
+    expect(Attributes).toEqual({ m: { M: { a: N(9) } }, l: { L: [N(9)] } });
+  });
+
+  it("cancels a transaction for an update that cannot be applied, with its reason", async () => {
+    const table = await createTable(subject.client, hashTable);
+    const update = (UpdateExpression: string) => ({
+      Update: {
+        TableName: table,
+        Key: { pk: S(UpdateExpression) },
+        UpdateExpression,
+        ExpressionAttributeValues: { ":v": N(1) },
+      },
+    });
+    const attempt = subject.client.send(
+      new TransactWriteItemsCommand({ TransactItems: [update("SET v = :v"), update("SET v = pk + :v")] }),
+    );
+    const error = await refused(attempt, "TransactionCanceledException", /\[None, ValidationError\]/);
+    expect((error as TransactionCanceledException).CancellationReasons).toEqual([
+      { Code: "None" },
+      { Code: "ValidationError", Message: expect.stringMatching(/attribute that does not exist|incorrect data type/) },
+    ]);
+    expect((await subject.client.send(new ScanCommand({ TableName: table }))).Count).toBe(0);
+  });
+
+  it("remembers a transaction's token for ten minutes, also over a restart", async () => {
+    const table = await createTable(subject.client, hashTable);
+    const add = async () => {
+      await subject.client.send(
+        new TransactWriteItemsCommand({
+          ClientRequestToken: "once",
+          TransactItems: [
+            {
+              Update: {
+                TableName: table,
+                Key: { pk: S("n") },
+                UpdateExpression: "ADD v :one",
+                ExpressionAttributeValues: { ":one": N(1) },
+              },
+            },
+          ],
+        }),
+      );
+      const { Item } = await subject.client.send(new GetItemCommand({ TableName: table, Key: { pk: S("n") } }));
+      return Item?.["v"]?.N;
+    };
+    expect(await add()).toBe("1");
+    await subject.stop();
+    subject = await serveEmbedded(directory, clock);
+    clock.advance(9 * 60_000);
+    expect(await add()).toBe("1");
+    clock.advance(60_000);
+    expect(await add()).toBe("2");
+  });
+
+  it("refuses an update that gives an index key another type", async () => {
+    const table = await createTable(subject.client, {
+      ...hashTable,
+      AttributeDefinitions: ["pk", "g"].map((name) => ({ AttributeName: name, AttributeType: "S" })),
+      GlobalSecondaryIndexes: [
+        {
+          IndexName: "by-g",
+          KeySchema: [{ AttributeName: "g", KeyType: "HASH" }],
+          Projection: { ProjectionType: "ALL" },
+        },
+      ],
+    });
+    const update = new UpdateItemCommand({
+      TableName: table,
+      Key: { pk: S("a") },
+      UpdateExpression: "SET g = :g",
+      ExpressionAttributeValues: { ":g": N(1) },
+    });
+    await refused(subject.client.send(update), "ValidationException", /Type mismatch for Index Key g/);
+  });
+
+  it("keeps tags, takes ARNs for names, and tells who has the data", async () => {
+    const table = await createTable(subject.client, { ...hashTable, Tags: [{ Key: "team", Value: "ml" }] });
+    const { Table } = await subject.client.send(new DescribeTableCommand({ TableName: table }));
+    const arn = Table?.TableArn;
+    await put(subject.client, arn ?? "", { pk: S("a") });
+    await subject.client.send(new TagResourceCommand({ ResourceArn: arn, Tags: [{ Key: "env", Value: "dev" }] }));
+    await subject.client.send(new UntagResourceCommand({ ResourceArn: arn, TagKeys: ["team"] }));
+    const { Tags } = await subject.client.send(new ListTagsOfResourceCommand({ ResourceArn: arn }));
+    expect(Tags).toEqual([{ Key: "env", Value: "dev" }]);
+    await expect(createDynamoDb({ dataDirectory: directory })).rejects.toThrow(/one process at a time/);
+  });
+
+  it.each([
+    [
+      "streams",
+      new CreateTableCommand({
+        TableName: "table",
+        ...hashTable,
+        StreamSpecification: { StreamEnabled: true, StreamViewType: "KEYS_ONLY" },
+      }),
+    ],
+    [
+      "customer-managed keys",
+      new CreateTableCommand({ TableName: "table", ...hashTable, SSESpecification: { Enabled: true } }),
+    ],
+  ])("refuses %s, which it has not", async (_case, command) => {
+    await refused(subject.client.send(command), "ValidationException", /not supported by the embedded DynamoDB/);
+  });
+
+  it("refuses legacy parameters", async () => {
+    const table = await createTable(subject.client, hashTable);
+    const old = new PutItemCommand({ TableName: table, Item: { pk: S("a") }, Expected: { pk: { Exists: false } } });
+    await refused(subject.client.send(old), "ValidationException", /Expected is not supported.*use expressions/);
+  });
+});
+
+describe("the wire", () => {
+  let directory: string;
+  let service: Service;
+  let server: Server;
+  beforeAll(async () => {
+    directory = temporaryDirectory();
+    service = await createDynamoDb({ dataDirectory: directory });
+    server = createServer((request, response) => void service.handle(request, response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  });
+  afterAll(async () => {
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+    await service.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  function send(target: string, body: string | Buffer) {
+    const { port } = server.address() as AddressInfo;
+    return new Promise<{ status: number | undefined; headers: Record<string, unknown>; body: Buffer }>(
+      (resolve, reject) => {
+        const request = httpRequest(
+          {
+            port,
+            host: "127.0.0.1",
+            method: "POST",
+            agent: false,
+            headers: { "x-amz-target": target, "content-type": "application/x-amz-json-1.0" },
+          },
+          (response) => {
+            const chunks: Buffer[] = [];
+            response.on("data", (chunk: Buffer) => chunks.push(chunk));
+            response.on("end", () =>
+              resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) }),
+            );
+          },
+        );
+        request.on("error", reject);
+        request.end(body);
+      },
+    );
+  }
+
+  it("carries the body's CRC", async () => {
+    const answer = await send("DynamoDB_20120810.ListTables", "{}");
+    expect(answer.status).toBe(200);
+    expect(answer.headers["x-amz-crc32"]).toBe(String(crc32(answer.body)));
+    expect(answer.headers["content-type"]).toBe("application/x-amz-json-1.0");
+  });
+
+  it.each([
+    ["an unknown operation", "DynamoDB_20120810.ExecuteStatement", "{}", "UnknownOperationException"],
+    ["another API version", "DynamoDB_20111205.ListTables", "{}", "UnknownOperationException"],
+    ["what is no JSON", "DynamoDB_20120810.ListTables", "{", "SerializationException"],
+    ["what is no object", "DynamoDB_20120810.ListTables", "[]", "SerializationException"],
+    ["a member of another type", "DynamoDB_20120810.GetItem", '{"TableName":1}', "SerializationException"],
+    [
+      "a number that is not in a string",
+      "DynamoDB_20120810.PutItem",
+      '{"TableName":"tab","Item":{"pk":{"N":1}}}',
+      "SerializationException",
+    ],
+    [
+      "base64 that is none",
+      "DynamoDB_20120810.PutItem",
+      '{"TableName":"tab","Item":{"pk":{"B":"a"}}}',
+      "SerializationException",
+    ],
+    ["nothing that is required", "DynamoDB_20120810.GetItem", "{}", "ValidationException"],
+  ])("refuses %s", async (_case, target, body, type) => {
+    const answer = await send(target, body);
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.body.toString())).toMatchObject({
+      __type: expect.stringMatching(new RegExp(`#${type}$`)),
+    });
+  });
+
+  it("refuses a body over 16 MB", async () => {
+    const answer = await send("DynamoDB_20120810.PutItem", Buffer.alloc(16 * 1024 * 1024 + 1, " "));
+    expect(answer.status).toBe(413);
+  });
+
+  it("lists all that is wrong at once", async () => {
+    const answer = await send("DynamoDB_20120810.Query", '{"TableName":"a","Limit":0,"Select":"ODD"}');
+    const { message } = JSON.parse(answer.body.toString()) as { message: string };
+    expect(message).toBe(
+      "3 validation errors detected: Value 'a' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 3; " +
+        "Value 'ODD' at 'select' failed to satisfy constraint: Member must satisfy enum value set: [ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES, SPECIFIC_ATTRIBUTES, COUNT]; " +
+        "Value '0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1",
+    );
+  });
+});
