@@ -1,0 +1,28 @@
+/** Runs where the native binding is installed (`node scripts/native.js`); its absence is no failure, and says so. */
+import { createEngine } from "../../../trainer-container/engine/create-engine";
+import type { Engine } from "../../../trainer-container/engine/engine";
+import { BackendUnavailableError } from "../../../trainer-container/engine/errors";
+import { findBinding } from "../../../trainer-container/engine/native-binding";
+import { describeEngineContract } from "./contract";
+import { describeModuleContract } from "./module-contract";
+
+const start = (): Promise<Engine> => createEngine({ preferred: "native", threads: 1 });
+
+if (findBinding("cpu")) {
+  describeEngineContract("native", start);
+  describeModuleContract("native", start);
+
+  it("is what 'auto' chooses", async () => {
+    expect((await createEngine({ preferred: "auto", threads: 1 })).backend).toBe("native");
+  });
+
+  it("refuses other settings in the same process", async () => {
+    await start();
+    await expect(createEngine({ preferred: "native", threads: 2 })).rejects.toThrow(/with 1 threads, CPU.*2 threads/);
+  });
+} else {
+  it("is refused where the binding is not installed, and 'auto' falls back", async () => {
+    await expect(start()).rejects.toThrow(BackendUnavailableError);
+    expect((await createEngine({ preferred: "auto", threads: 1 })).backend).toBe("wasm");
+  });
+}

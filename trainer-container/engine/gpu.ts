@@ -1,0 +1,33 @@
+import { execFileSync } from "node:child_process";
+
+export interface GpuDescription {
+  readonly model: string;
+  readonly driver: string;
+}
+
+/**
+ * The value of CUDA_VISIBLE_DEVICES that shows one GPU and no other, counted among those that this process may see: the
+ * binding takes the last visible GPU, and the CPU without a word where there is none.
+ */
+export function visibleDevices(gpu: number | undefined, current: string | undefined): string {
+  if (gpu === undefined) return "-1";
+  const allowed = current === undefined || current === "" || current === "all" ? undefined : current.split(",");
+  if (!allowed) return String(gpu);
+  const device = allowed[gpu]?.trim();
+  if (device === undefined || device === "-1") {
+    throw new RangeError(`GPU ${gpu} was asked for, but CUDA_VISIBLE_DEVICES shows ${allowed.length}: ${current}.`);
+  }
+  return device;
+}
+
+/** Model and driver of a device by nvidia-smi; `unknown` where it cannot be asked. */
+export function describeGpu(device: string): GpuDescription {
+  try {
+    const query = ["--query-gpu=name,driver_version", "--format=csv,noheader", "-i", device];
+    const output = execFileSync("nvidia-smi", query, { encoding: "utf8", timeout: 10_000, stdio: "pipe" });
+    const [model = "unknown", driver = "unknown"] = output.trim().split(/\s*,\s*/);
+    return { model, driver };
+  } catch {
+    return { model: "unknown", driver: "unknown" };
+  }
+}

@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import util from "node:util";
+import { BackendUnavailableError } from "./errors";
+
+/** The C++ addon, as far as it is used here; TensorFlow.js's Node backend drives the rest. */
+export interface NativeBinding {
+  readonly TF_Version: string;
+  isUsingGpuDevice(): boolean;
+}
+
+const packageName = "@tensorflow/tfjs-node-gpu";
+
+/**
+ * Where `scripts/native.js` puts the binding: a cache folder of the user that outlives `npm ci`. The formula is the same in
+ * `scripts/native/location.js`, which runs before anything is bundled.
+ */
+export function nativeFolder(library: "cpu" | "gpu", environment: NodeJS.ProcessEnv = process.env): string {
+  const { version } = require(`${packageName}/package.json`) as { version: string };
+  const cache = environment.XDG_CACHE_HOME || path.join(os.homedir(), ".cache");
+  const root = environment.RINGMASTER_NATIVE_DIR || path.join(cache, "ringmaster", "native");
+  return path.join(root, `${version}-${library}-${process.platform}-${process.arch}`);
+}
+
+/** The installed binding's file, or undefined. The GPU library also serves the CPU; a copy inside the package comes last. */
+export function findBinding(library: "cpu" | "gpu", environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  const libraries = library === "gpu" ? (["gpu"] as const) : (["cpu", "gpu"] as const);
+  const installed = libraries.map((each) => bindingOf(nativeFolder(each, environment)));
+  const own = path.join(path.dirname(require.resolve(`${packageName}/package.json`)), "lib/napi-v8/tfjs_binding.node");
+  return [...installed, own].find((file) => file !== undefined && existsSync(file));
+}
+
+function bindingOf(folder: string): string | undefined {
+  try {
+    const manifest = JSON.parse(readFileSync(path.join(folder, "native.json"), "utf8")) as { binding: string };
+    return path.join(folder, manifest.binding);
+  } catch {
+    return undefined; // not installed
+  }
+}
+
+/** @throws BackendUnavailableError when none is installed, or it does not load. */
+export function loadBinding(library: "cpu" | "gpu"): NativeBinding {
+  const file = findBinding(library);
+  if (!file) {
+    throw new BackendUnavailableError(
+      `The native TensorFlow binding (${library}) is not installed; run 'node scripts/native.js${library === "gpu" ? " --library gpu" : ""}'.`,
+    );
+  }
+  restoreRemovedUtilities();
+  try {
+    return require(file) as NativeBinding;
+  } catch (error) {
+    throw new BackendUnavailableError(
+      `The native TensorFlow binding ${file} does not load: ${(error as Error).message}. Run 'node scripts/native.js' again.`,
+      error,
+    );
+  }
+}
+
+/** The package's JavaScript calls these two, which Node 22 deprecates and Node 23 removed. */
+function restoreRemovedUtilities(): void {
+  Object.assign(util, {
+    isNullOrUndefined: (value: unknown): boolean => value === null || value === undefined,
+    isArray: Array.isArray,
+  });
+}
