@@ -1,7 +1,7 @@
 import type { DatasetDraft } from "../core/datasets/identity";
 import type { ColumnSchema } from "../core/datasets/manifest";
 import type { DatasetSummary, DatasetVersion, Page } from "../core/datasets/repository";
-import type { HistoryEntry, Model, ModelVersion, OutputSchema } from "../core/registry/model";
+import type { HistoryEntry, Model, ModelArtifact, ModelVersion, OutputSchema } from "../core/registry/model";
 import type { MetricPoint, MetricSummary } from "../core/tracking/metric-repository";
 import { decodeValue, type EncodedValue } from "../core/tracking/metric-values";
 import type { Job } from "../core/training/job";
@@ -36,6 +36,8 @@ export interface ResolvedModel {
   readonly inputSchema: readonly ColumnSchema[];
   readonly outputSchema: OutputSchema;
   readonly metrics: Readonly<Record<string, number>>;
+  /** What lies at `artifactUri`. */
+  readonly artifact: ModelArtifact;
 }
 
 /** The API, typed. Rejects with `ApiError` or `ApiUnreachableError`. */

@@ -1,7 +1,10 @@
+import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { InvalidInputError } from "../../core/errors";
+import type { RawRow } from "../../core/features/transform";
 import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";
+import { predictRows } from "../predict";
 
 export function addModelCommands(program: Command): void {
   const models = program.command("models").description("registered models and their versions");
@@ -103,11 +106,47 @@ export function addModelCommands(program: Command): void {
       const resolved = await client.production(name);
       if (json) printJson(resolved);
       else {
-        for (const [field, value] of Object.entries(resolved)) {
+        const { artifact: _artifact, ...summary } = resolved;
+        for (const [field, value] of Object.entries(summary)) {
           process.stdout.write(`${field.padEnd(13)} ${typeof value === "object" ? JSON.stringify(value) : value}\n`);
         }
       }
     });
+
+  models
+    .command("predict <model>")
+    .description("load the production version in this process and predict rows of a JSON file")
+    .requiredOption("--file <file>", "a JSON list of rows, each an object of raw columns")
+    .action(async (name: string, options: { file: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const rows = readRows(options.file);
+      const resolved = await client.production(name);
+      const predictions = await predictRows(client, resolved.artifact, rows);
+      if (json) printJson({ model: name, version: resolved.version, predictions });
+      else {
+        predictions.forEach((one, i) => {
+          const text =
+            "value" in one
+              ? formatNumber(one.value)
+              : `${one.label}  ${formatNumber(Math.max(...one.probabilities.map(({ probability }) => probability)))}`;
+          process.stdout.write(`row ${i}: ${text}\n`);
+        });
+      }
+    });
+}
+
+function readRows(file: string): readonly RawRow[] {
+  const bad = (rule: string, cause?: unknown) =>
+    new InvalidInputError("the rows cannot be read", [{ path: "--file", value: file, rule }], cause);
+  let rows: unknown;
+  try {
+    rows = JSON.parse(readFileSync(file, "utf8"));
+  } catch (cause) {
+    throw bad("must be a JSON file that can be read", cause);
+  }
+  if (Array.isArray(rows) && rows.length > 0 && rows.every((row) => row !== null && typeof row === "object"))
+    return rows;
+  throw bad("must hold a list of objects, at least one");
 }
 
 function versionOf(text: string): number {

@@ -40,6 +40,7 @@ modelRoutes.get("/models/:name/production", async (context) => {
     inputSchema: artifact.inputSchema,
     outputSchema: artifact.outputSchema,
     metrics: version.metrics,
+    artifact,
   });
 });
 

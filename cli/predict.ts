@@ -1,0 +1,59 @@
+import type { ApiClient } from "../client/api-client";
+import { sha256 } from "../core/digest";
+import { RingmasterError } from "../core/errors";
+import { createRowTransform, type RawRow } from "../core/features/transform";
+import type { ModelArtifact } from "../core/registry/model";
+
+/** One row's answer: the likeliest class and each class's probability, or the value. */
+export type Prediction =
+  | {
+      readonly label: string | number | boolean;
+      readonly probabilities: readonly { readonly label: string | number | boolean; readonly probability: number }[];
+    }
+  | { readonly value: number };
+
+/** Loads a model from its artifact alone and predicts raw rows with the features that were stored with it. */
+export async function predictRows(
+  client: ApiClient,
+  artifact: ModelArtifact,
+  rows: readonly RawRow[],
+): Promise<readonly Prediction[]> {
+  const inputs = createRowTransform(artifact.transform, artifact.inputSchema).apply(rows);
+  // TensorFlow.js takes its time to load: only this command pays for it.
+  const { loadPredictor } = await import("../adapters/tfjs/predictor");
+  const [topology, weights] = await Promise.all([
+    download(client, artifact.topology.sha256),
+    download(client, artifact.weights.sha256),
+  ]);
+  const predictor = await loadPredictor({ topology: new TextDecoder().decode(topology), weights });
+  try {
+    const outputs = predictor.predict(inputs, rows.length);
+    return rows.map((_row, i) => predictionOf(artifact, outputs, i, rows.length));
+  } finally {
+    predictor.dispose();
+  }
+}
+
+function predictionOf({ outputSchema }: ModelArtifact, outputs: Float32Array, row: number, rows: number): Prediction {
+  if (outputSchema.kind === "value") return { value: outputs[row] };
+  const { classes } = outputSchema;
+  const width = outputs.length / rows;
+  // A binary model gives the probability of its second class alone.
+  const of = (k: number): number =>
+    width === 1 ? (k === 1 ? outputs[row] : 1 - outputs[row]) : outputs[row * width + k];
+  const probabilities = classes.map((label, k) => ({ label, probability: of(k) }));
+  return { label: probabilities.reduce((a, b) => (b.probability > a.probability ? b : a)).label, probabilities };
+}
+
+async function download(client: ApiClient, digest: string): Promise<Uint8Array> {
+  const response = await fetch(await client.contentUrl(digest));
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (response.ok && sha256(bytes) === digest) return bytes;
+  throw new RingmasterError(
+    `content ${digest} cannot be read as it was stored: status ${response.status}, ${bytes.length} bytes`,
+    {
+      code: "CORRUPT_CONTENT",
+      httpStatus: 502,
+    },
+  );
+}
