@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { BackendUnavailableError } from "./errors";
 
 export interface GpuDescription {
   readonly model: string;
@@ -15,7 +16,9 @@ export function visibleDevices(gpu: number | undefined, current: string | undefi
   if (!allowed) return String(gpu);
   const device = allowed[gpu]?.trim();
   if (device === undefined || device === "-1") {
-    throw new RangeError(`GPU ${gpu} was asked for, but CUDA_VISIBLE_DEVICES shows ${allowed.length}: ${current}.`);
+    throw new BackendUnavailableError(
+      `GPU ${gpu} was asked for, but CUDA_VISIBLE_DEVICES shows ${allowed.length}: ${current}.`,
+    );
   }
   return device;
 }
