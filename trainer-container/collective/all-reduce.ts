@@ -238,7 +238,7 @@ export class AllReduce implements Operation {
   }
 
   private requireWithin(span: Span, start: number, end: number): void {
-    if (start < span.start || end > span.end || start > end) {
+    if (!(Number.isSafeInteger(start) && start >= span.start && end >= start && end <= span.end)) {
       throw new Error(`a frame holds elements [${start}, ${end}), which are not all in [${span.start}, ${span.end})`);
     }
   }

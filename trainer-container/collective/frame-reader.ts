@@ -80,6 +80,9 @@ export class FrameReader {
           }
           const target = this.sink.place(this.header);
           if (target === "hold") return false;
+          if (target.length !== this.header.bytes) {
+            throw new Error(`a frame of ${this.header.bytes} bytes has a place of ${target.length}`);
+          }
           this.target = target;
           this.filled = 0;
         }

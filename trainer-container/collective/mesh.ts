@@ -5,7 +5,7 @@ import { encodeHello, type Hello } from "./hello";
 import type { Listener } from "./listener";
 import { Peer } from "./peer";
 import { type Pulse, pulseOff } from "./pulse";
-import { type CollectiveTiming, pulsesPerSilence } from "./timing";
+import { type CollectiveTiming, looksPerSilence, pulsesPerSilence } from "./timing";
 
 export interface MeshOptions {
   readonly gangId: string;
@@ -20,6 +20,8 @@ export interface MeshOptions {
   readonly timing: CollectiveTiming;
   /** Monotonic milliseconds. */
   readonly now: () => number;
+  /** Ends the attempt to connect. */
+  readonly signal?: AbortSignal;
 }
 
 /** One collective operation; all ranks run the same ones in the same order. */
@@ -58,8 +60,22 @@ export class Mesh {
 
   static open(options: MeshOptions): Promise<Mesh> {
     return new Promise((resolve, reject) => {
-      const mesh = new Mesh(options, { resolve: () => resolve(mesh), reject });
-      mesh.checkConnected();
+      const { signal } = options;
+      const giveUp = () => mesh.close();
+      const settled = () => signal?.removeEventListener("abort", giveUp);
+      const mesh = new Mesh(options, {
+        resolve: () => {
+          settled();
+          resolve(mesh);
+        },
+        reject: (error) => {
+          settled();
+          reject(error);
+        },
+      });
+      signal?.addEventListener("abort", giveUp);
+      if (signal?.aborted) giveUp();
+      else mesh.checkConnected();
     });
   }
 
@@ -89,8 +105,8 @@ export class Mesh {
         connecting.reject(error);
       },
     };
-    const intervalMs = timing.silenceMs / pulsesPerSilence;
-    this.monitor = setInterval(this.watch(intervalMs), intervalMs).unref();
+    const watchMs = timing.silenceMs / looksPerSilence;
+    this.monitor = setInterval(this.watch(watchMs), watchMs).unref();
     this.stopListening = options.listener.openFor({
       gangId,
       generation,
@@ -103,7 +119,7 @@ export class Mesh {
     const targets = members.flatMap(({ host, port }, to) =>
       to === rank ? [] : [{ host, port, hello: hello("pulse", to) }],
     );
-    options.pulse.beat(targets, intervalMs);
+    options.pulse.beat(targets, timing.silenceMs / pulsesPerSilence);
   }
 
   others(): readonly Peer[] {

@@ -62,7 +62,8 @@ export class StateTransfer implements Operation {
     if (header.type === frameTypes.begin) return nothing;
     const buffer = this.aside[header.slot];
     const end = header.offset + header.bytes / 4;
-    if (header.type !== frameTypes.state || !buffer || end > buffer.length) {
+    const fits = buffer && Number.isSafeInteger(header.offset) && header.offset >= 0 && end <= buffer.length;
+    if (header.type !== frameTypes.state || !fits) {
       throw new Error(`state buffer ${header.slot} has ${buffer?.length ?? "no"} elements here, but ${end} came`);
     }
     return bytesOf(buffer, header.offset, end);

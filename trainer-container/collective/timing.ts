@@ -16,3 +16,5 @@ export const defaultCollectiveTiming: CollectiveTiming = {
 
 /** Pulses a peer misses before it is silent. */
 export const pulsesPerSilence = 5;
+/** How finely the deadline is told. */
+export const looksPerSilence = 20;

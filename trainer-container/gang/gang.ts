@@ -17,6 +17,7 @@ export interface Gang {
    * `GenerationLostError`, and at a step boundary where `Generation.allReduce` said that the gang re-forms. Closes the generation before.
    *
    * @throws GangCompletedError where another member has completed the run: nothing is left to do.
+   * @throws GangLeftError where `leave` was called, before or meanwhile.
    * @throws GangMemberReplacedError where another process has registered under the same member id.
    */
   enter(finishedSteps: number): Promise<Generation>;
@@ -110,5 +111,13 @@ export class GangMemberReplacedError extends Error {
   constructor(readonly memberId: string) {
     super(`another process has taken the place of gang member ${memberId}: this one should end`);
     this.name = "GangMemberReplacedError";
+  }
+}
+
+/** `leave` was called: this member enters no more. */
+export class GangLeftError extends Error {
+  constructor(readonly memberId: string) {
+    super(`gang member ${memberId} has left: start another to come back`);
+    this.name = "GangLeftError";
   }
 }

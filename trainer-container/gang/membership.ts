@@ -12,6 +12,7 @@ export class Membership {
   private registeredAt = 0;
   private finishedSteps = 0;
   private renewal: NodeJS.Timeout | undefined;
+  private released = false;
 
   constructor(
     private readonly options: GangOptions,
@@ -45,8 +46,9 @@ export class Membership {
     if (this.registration > 0) await this.write("left", 0);
   }
 
-  /** Stops renewing; the lease lapses by itself. */
+  /** Stops renewing for good; the lease lapses by itself. */
   release(): void {
+    this.released = true;
     clearInterval(this.renewal);
     this.renewal = undefined;
   }
@@ -72,7 +74,7 @@ export class Membership {
   }
 
   private keepLease(): void {
-    if (this.renewal) return;
+    if (this.renewal || this.released) return;
     let renewing = false;
     this.renewal = setInterval(() => {
       // A store that is slower than the interval must not pile up writes.

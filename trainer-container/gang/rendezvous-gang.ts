@@ -5,7 +5,14 @@ import { Listener } from "../collective/listener";
 import { Mesh } from "../collective/mesh";
 import { type Pulse, ThreadPulse } from "../collective/pulse";
 import { Alarm } from "./alarm";
-import { type Gang, GangCompletedError, GangMemberReplacedError, type Generation, GenerationLostError } from "./gang";
+import {
+  type Gang,
+  GangCompletedError,
+  GangLeftError,
+  GangMemberReplacedError,
+  type Generation,
+  GenerationLostError,
+} from "./gang";
 import { Membership } from "./membership";
 import { MeshGeneration } from "./mesh-generation";
 import { defaultGangTiming, type GangOptions, type GangTiming, limitsOf } from "./options";
@@ -32,6 +39,7 @@ export class RendezvousGang implements Gang {
   private past = 0;
   private failedConnects = 0;
   private leaving: Promise<void> | undefined;
+  private readonly goodbye = new AbortController();
 
   constructor(private readonly options: GangOptions) {
     this.memberId = options.memberId;
@@ -41,12 +49,12 @@ export class RendezvousGang implements Gang {
   }
 
   async enter(finishedSteps: number): Promise<Generation> {
-    if (this.leaving) throw new Error("this member has left its gang");
+    this.requireStaying();
     await this.listen();
     await this.leaveGeneration();
     await this.register(finishedSteps);
     for (let look = 0; ; look++) {
-      if (this.leaving) throw new Error("this member has left its gang");
+      this.requireStaying();
       const view = await this.insist(() => this.options.store.read(this.options.gangId));
       const self = { ...this.membership.key, past: this.past };
       const decision = decide(view, self, this.limits, this.timing, this.options.clock.now());
@@ -105,12 +113,16 @@ export class RendezvousGang implements Gang {
         pulse: this.pulse,
         timing: this.timing,
         now: () => performance.now(),
+        signal: this.goodbye.signal,
       });
+      if (this.leaving) mesh.close();
+      this.requireStaying();
       this.failedConnects = 0;
       return this.begin(head, mesh);
     } catch (error) {
       if (!(error instanceof GenerationLostError)) throw error;
       this.options.logger?.warn("could not connect", { generation: head.number, error: error.message });
+      this.requireStaying();
       await this.blame(head, error);
       await this.backOff();
       await this.register(finishedSteps);
@@ -145,7 +157,12 @@ export class RendezvousGang implements Gang {
     await this.insist(() => this.options.store.accuse(this.options.gangId, culprit));
   }
 
+  private requireStaying(): void {
+    if (this.leaving) throw new GangLeftError(this.memberId);
+  }
+
   private async register(finishedSteps: number): Promise<void> {
+    this.requireStaying();
     const stored = await this.insist(() => this.membership.wait(finishedSteps));
     if (stored) return;
     this.membership.release();
@@ -165,12 +182,13 @@ export class RendezvousGang implements Gang {
 
   private async depart(reason: "completed" | "interrupted" | "failed"): Promise<void> {
     const { gangId, store, logger } = this.options;
+    this.goodbye.abort();
+    this.alarm.ring();
     await this.leaveGeneration();
     if (reason === "completed") await this.insist(() => store.complete(gangId));
     await this.insist(() => this.membership.leave());
     this.pulse.stop();
     this.listener?.close();
-    this.alarm.ring();
     logger?.info("left", { reason });
   }
 

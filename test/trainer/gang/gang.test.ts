@@ -1,6 +1,14 @@
+import { type AddressInfo, createServer } from "node:net";
 import { MemoryGangStore } from "../../../core/training/gang/memory-store";
+import type { MemberRecord } from "../../../core/training/gang/model";
 import { createGang, type GangOptions } from "../../../trainer-container/gang";
-import { GangCompletedError, GangMemberReplacedError, gangSignals } from "../../../trainer-container/gang/gang";
+import {
+  GangCompletedError,
+  GangLeftError,
+  GangMemberReplacedError,
+  gangSignals,
+} from "../../../trainer-container/gang/gang";
+import { member as recordOf } from "../../core/training/gang/store-contract";
 import { type ToyTask, trainToy, undisturbed } from "./toy-trainer";
 
 const task: ToyTask = { steps: 30, elements: 1_000, microshards: 8, stepMs: 2 };
@@ -21,6 +29,10 @@ function member(store: MemoryGangStore, workerIndex: number, overrides: Partial<
     ...overrides,
   });
 }
+
+/** A member that holds its lease and does nothing. */
+const memberRecord = (overrides: Partial<MemberRecord>): MemberRecord =>
+  recordOf({ memberId: "mute", registeredAt: Date.now(), leaseExpiresAt: Date.now() + 60_000, ...overrides });
 
 /** Resolves when it is rung. */
 function bell() {
@@ -116,6 +128,40 @@ describe("a gang", () => {
       [1, 2],
     ]);
     await Promise.all([first.leave("failed"), second.leave("failed")]);
+  });
+
+  it("leaves while it waits, and while it connects", async () => {
+    const store = new MemoryGangStore();
+    const alone = member(store, 0, { minWorkers: 2 });
+    const waiting = alone.enter(0);
+    setTimeout(() => void alone.leave("interrupted"), 50);
+    await expect(waiting).rejects.toBeInstanceOf(GangLeftError);
+    await expect(alone.enter(0)).rejects.toBeInstanceOf(GangLeftError);
+
+    const mute = createServer(() => {}).listen(0, "127.0.0.1");
+    await new Promise((resolve) => mute.once("listening", resolve));
+    const { port } = mute.address() as AddressInfo;
+    await store.register("run-1", memberRecord({ workerIndex: 1, port, host: "127.0.0.1" }));
+    const connecting = member(store, 2, { minWorkers: 2 });
+    const entering = connecting.enter(0);
+    setTimeout(() => void connecting.leave("interrupted"), 500);
+    await expect(entering).rejects.toBeInstanceOf(GangLeftError);
+    expect((await store.read("run-1")).head?.members).toHaveLength(2);
+    expect((await store.read("run-1")).members.map(({ state }) => state)).toEqual(["left", "waiting", "left"]);
+    mute.close();
+  });
+
+  it("goes on without a member that takes connections and never answers", async () => {
+    const store = new MemoryGangStore();
+    const mute = createServer(() => {}).listen(0, "127.0.0.1");
+    await new Promise((resolve) => mute.once("listening", resolve));
+    const { port } = mute.address() as AddressInfo;
+    await store.register("run-1", memberRecord({ workerIndex: 1, port, host: "127.0.0.1" }));
+    const options = { expectedWorkers: 2, timing: { ...quick, connectMs: 100 } };
+    const outcome = await trainToy(member(store, 0, options), task);
+    expect(outcome).toMatchObject({ sha256: expected, generations: 1 });
+    expect((await store.read("run-1")).head).toMatchObject({ number: 2, members: [{ memberId: "job:0/1" }] });
+    mute.close();
   });
 
   it("ends a process whose place another has taken", async () => {
