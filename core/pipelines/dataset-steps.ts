@@ -1,0 +1,51 @@
+import type { DatasetManifest } from "../datasets/manifest";
+import { getDatasetVersion } from "../datasets/reference";
+import type { DatasetRepository } from "../datasets/repository";
+import type { Job } from "../training/job";
+import type { FeaturesOutput, ValidationOutput } from "./outputs";
+import type { StepDefinition } from "./step";
+
+/** The I/O of the steps over data, by the functions that do it. */
+export interface DatasetWork {
+  validate(manifest: DatasetManifest): Promise<ValidationOutput>;
+  prepare(manifest: DatasetManifest, job: Job, inputHash: string): Promise<FeaturesOutput>;
+}
+
+interface Dependencies {
+  readonly datasets: DatasetRepository;
+}
+
+/** Trusts nothing that a push claimed; a version is validated once, whatever trains on it. */
+export function validationStep(
+  { datasets }: Dependencies,
+  validate: DatasetWork["validate"],
+): StepDefinition<ValidationOutput> {
+  return {
+    step: "ValidateDataset",
+    version: 1,
+    reusable: true,
+    inputs: ({ dataset }) => ({ name: dataset.name, digest: dataset.digest }),
+    execute: async ({ dataset }) =>
+      validate((await getDatasetVersion(datasets, dataset.name, dataset.version)).manifest),
+  };
+}
+
+/** Features depend on the data, on how they are made and on which columns the evaluation slices by; not on the model. */
+export function featuresStep(
+  { datasets }: Dependencies,
+  prepare: DatasetWork["prepare"],
+): StepDefinition<FeaturesOutput> {
+  return {
+    step: "PrepareFeatures",
+    version: 1,
+    reusable: true,
+    inputs: ({ dataset, job }) => ({
+      name: dataset.name,
+      digest: dataset.digest,
+      features: job.features,
+      slices: job.evaluation.slices,
+    }),
+    execute: async ({ dataset, job }, _details, inputHash) =>
+      prepare((await getDatasetVersion(datasets, dataset.name, dataset.version)).manifest, job, inputHash),
+  };
+}

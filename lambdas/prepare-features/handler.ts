@@ -1,0 +1,14 @@
+import { featuresStep } from "../../core/pipelines/dataset-steps";
+import { runStep } from "../../core/pipelines/step";
+import { stepHandler } from "../step-handler";
+import { prepareFeatures } from "./prepare";
+
+/** Materialises the run's features. */
+export const handler = stepHandler(async (platform, { runId }) => {
+  const { objects } = platform;
+  const step = featuresStep(platform, (manifest, job, inputHash) =>
+    prepareFeatures({ manifest, job, objects, inputHash }),
+  );
+  const { output, reusedFrom } = await runStep(platform, runId, step);
+  return { rows: output.rows, reusedFrom };
+});

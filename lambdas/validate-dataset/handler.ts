@@ -1,0 +1,13 @@
+import { validationStep } from "../../core/pipelines/dataset-steps";
+import { runStep } from "../../core/pipelines/step";
+import { stepHandler } from "../step-handler";
+import { validateDataset } from "./validate";
+
+/** Validates the run's dataset version. */
+export const handler = stepHandler(async (platform, { runId }) => {
+  const { objects, logger } = platform;
+  const step = validationStep(platform, (manifest) => validateDataset({ manifest, objects }));
+  const { output, reusedFrom } = await runStep(platform, runId, step);
+  for (const warning of output.warnings) logger.log("warn", warning);
+  return { rowCount: output.rowCount, reusedFrom };
+});
