@@ -5,7 +5,7 @@ import { quoteName } from "./session";
 type SourceKind = "text" | "integer" | "real" | "boolean" | "time" | "zoned-time" | "list" | "other";
 
 /** Types of the canonical Parquet. */
-const canonicalTypes: Readonly<Record<ColumnSchema["type"], string>> = {
+export const canonicalTypes: Readonly<Record<ColumnSchema["type"], string>> = {
   int: "BIGINT",
   float: "DOUBLE",
   string: "VARCHAR",

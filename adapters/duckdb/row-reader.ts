@@ -51,7 +51,8 @@ function numbers(vector: DuckDBVector, rows: number): ColumnValues {
   const valid = new Uint8Array(rows);
   for (let row = 0; row < rows; row += 1) {
     const value = vector.getItem(row) as number | null;
-    if (value === null) continue;
+    // A push writes missing numbers as null; a NaN of other making means the same.
+    if (value === null || Number.isNaN(value)) continue;
     values[row] = value;
     valid[row] = 1;
   }

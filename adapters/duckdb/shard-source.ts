@@ -25,15 +25,15 @@ export function createShardSource(session: DuckDbSession, objects: ObjectStore, 
   };
 }
 
-/** A table expression over all shards, in their order. Needs disk for all of them. */
+/** All shards as local files, in their order. Needs disk for all of them. */
 export async function fetchAllShards(
   session: DuckDbSession,
   objects: ObjectStore,
   manifest: DatasetManifest,
-): Promise<string> {
+): Promise<readonly string[]> {
   const files: string[] = [];
-  for (const { sha256 } of manifest.shards) files.push(quoteText(await fetchShard(session, objects, sha256)));
-  return `read_parquet([${files.join(", ")}])`;
+  for (const { sha256 } of manifest.shards) files.push(await fetchShard(session, objects, sha256));
+  return files;
 }
 
 async function fetchShard(session: DuckDbSession, objects: ObjectStore, sha256: string): Promise<string> {

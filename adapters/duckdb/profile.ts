@@ -1,0 +1,134 @@
+import type { DuckDBArrayValue, DuckDBListValue, DuckDBValue } from "@duckdb/node-api";
+import type { ColumnSchema } from "../../core/datasets/manifest";
+import { type ColumnProfile, exactProfileRows, profiledQuantiles } from "../../core/datasets/profile";
+import { Moments } from "../../core/features/moments";
+import { readColumns } from "./row-reader";
+import { type DuckDbSession, quoteName } from "./session";
+
+type Found = Readonly<Record<string, DuckDBValue>>;
+
+/** Statistics of each column of a canonical table; one query a column, so that the memory of one is gone before the next. */
+export async function profileColumns(
+  session: DuckDbSession,
+  table: string,
+  columns: readonly ColumnSchema[],
+  rowCount: number,
+): Promise<readonly ColumnProfile[]> {
+  const profiles: ColumnProfile[] = [];
+  for (const column of columns) {
+    profiles.push(
+      column.type === "tensor"
+        ? await profileTensor(session, table, column)
+        : await profileScalar(session, table, column, rowCount <= exactProfileRows),
+    );
+  }
+  return profiles;
+}
+
+async function profileScalar(
+  session: DuckDbSession,
+  table: string,
+  column: ColumnSchema,
+  exact: boolean,
+): Promise<ColumnProfile> {
+  const name = quoteName(column.name);
+  const statistics = [`count(${name}) AS count`, "count(*) AS rows"];
+  statistics.push(`${exact ? `count(DISTINCT ${name})` : `approx_count_distinct(${name})`} AS "distinct"`);
+  if (column.type === "int" || column.type === "float") {
+    const quantile = exact ? "quantile_cont" : "approx_quantile";
+    statistics.push(`min(${name}) AS min`, `max(${name}) AS max`);
+    statistics.push(`avg(CAST(${name} AS DOUBLE)) AS mean`, `stddev_pop(CAST(${name} AS DOUBLE)) AS std`);
+    statistics.push(`${quantile}(CAST(${name} AS DOUBLE), [${profiledQuantiles.join(", ")}]) AS quantiles`);
+  } else if (column.type === "string") {
+    statistics.push(`min(length(${name})) AS min`, `max(length(${name})) AS max`);
+  } else if (column.type === "timestamp") {
+    statistics.push(`strftime(min(${name}), '%Y-%m-%dT%H:%M:%S.%gZ') AS min`);
+    statistics.push(`strftime(max(${name}), '%Y-%m-%dT%H:%M:%S.%gZ') AS max`);
+  } else statistics.push(`avg(CAST(${name} AS INTEGER)) AS mean`);
+  const [found] = await session.rows(`SELECT ${statistics.join(", ")} FROM ${table}`);
+  const count = Number(found!["count"]);
+  return {
+    name: column.name,
+    type: column.type,
+    count,
+    nulls: Number(found!["rows"]) - count,
+    distinct: Number(found!["distinct"]),
+    ...present(found!, "min"),
+    ...present(found!, "max"),
+    ...present(found!, "mean"),
+    ...present(found!, "std"),
+    ...quantilesOf(found!["quantiles"]),
+    ...(await topValues(session, table, column)),
+  };
+}
+
+async function topValues(
+  session: DuckDbSession,
+  table: string,
+  { name, type }: ColumnSchema,
+): Promise<Pick<ColumnProfile, "top">> {
+  if (type !== "string" && type !== "int" && type !== "bool") return {};
+  const column = quoteName(name);
+  const found = await session.rows(
+    `SELECT ${column} AS "value#", count(*) AS "rows#" FROM ${table} WHERE ${column} IS NOT NULL
+     GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10`,
+  );
+  const categoryOf = (value: DuckDBValue | undefined) =>
+    type === "string" ? String(value) : type === "bool" ? value === true : Number(value);
+  return { top: found.map((row) => ({ value: categoryOf(row["value#"]), count: Number(row["rows#"]) })) };
+}
+
+async function profileTensor(session: DuckDbSession, table: string, column: ColumnSchema): Promise<ColumnProfile> {
+  const moments = new Moments();
+  let [count, nulls, min, max] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for await (const batch of readColumns(session, table, [column])) {
+    const tensors = batch.columns[column.name]!;
+    if (tensors.kind !== "tensor") continue;
+    for (let row = 0; row < batch.rows; row += 1) {
+      if (tensors.valid[row] === 0) {
+        nulls += 1;
+        continue;
+      }
+      count += 1;
+      const start = row * tensors.width;
+      moments.addAll(tensors.values, start, tensors.width);
+      for (let i = start; i < start + tensors.width; i += 1) {
+        const value = tensors.values[i]!;
+        if (value < min) min = value;
+        if (value > max) max = value;
+      }
+    }
+  }
+  const { name, type } = column;
+  if (count === 0) return { name, type, count, nulls };
+  return { name, type, count, nulls, min, max, mean: moments.mean, std: min === max ? 0 : moments.deviation };
+}
+
+/** A hash of each whole row, in row order: 53 bits. */
+export async function* hashRows(
+  session: DuckDbSession,
+  table: string,
+  columns: readonly ColumnSchema[],
+): AsyncGenerator<ArrayLike<number>> {
+  const names = columns.map(({ name }) => quoteName(name)).join(", ");
+  const result = await session.connection.stream(`SELECT CAST(hash(${names}) >> 11 AS DOUBLE) FROM ${table}`);
+  for (;;) {
+    const chunk = await result.fetchChunk();
+    if (chunk === null || chunk.rowCount === 0) return;
+    yield chunk.getColumnValues(0) as number[];
+  }
+}
+
+function present<Key extends string>(
+  found: Found,
+  key: Key,
+): Partial<Record<Key, number | string>> & { mean?: number; std?: number } {
+  const value = found[key];
+  if (value === null || value === undefined) return {};
+  return { [key]: typeof value === "string" ? value : Number(value) } as Partial<Record<Key, number | string>>;
+}
+
+function quantilesOf(value: DuckDBValue | undefined): Pick<ColumnProfile, "quantiles"> {
+  if (value === null || value === undefined) return {};
+  return { quantiles: (value as DuckDBListValue | DuckDBArrayValue).items.map(Number) };
+}

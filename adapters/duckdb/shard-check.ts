@@ -1,0 +1,37 @@
+import { InvalidManifestError } from "../../core/datasets/errors";
+import type { DatasetManifest } from "../../core/datasets/manifest";
+import { canonicalTypes } from "./cast";
+import { type DuckDbSession, quoteText } from "./session";
+
+/**
+ * Whether the shards hold what the manifest says: readable Parquet, its rows, its columns with their canonical types.
+ *
+ * @throws InvalidManifestError
+ */
+export async function checkShards(
+  session: DuckDbSession,
+  files: readonly string[],
+  manifest: DatasetManifest,
+): Promise<void> {
+  const reasons: string[] = [];
+  for (const [index, { rows, sha256 }] of manifest.shards.entries()) {
+    const name = quoteText(files[index]!);
+    try {
+      const [counted] = await session.rows(`SELECT num_rows FROM parquet_file_metadata(${name})`);
+      const found = Number(counted!["num_rows"]);
+      if (found !== rows) reasons.push(`shard ${sha256} has ${found} rows, not ${rows}`);
+      const described = await session.rows(`DESCRIBE SELECT * FROM read_parquet(${name})`);
+      const types = new Map(described.map((row) => [String(row["column_name"]), String(row["column_type"])]));
+      for (const column of manifest.schema) {
+        const type = types.get(column.name);
+        if (type === canonicalTypes[column.type]) continue;
+        reasons.push(
+          `shard ${sha256} holds column ${column.name} as ${type ?? "nothing"}, not ${canonicalTypes[column.type]}`,
+        );
+      }
+    } catch (cause) {
+      reasons.push(`shard ${sha256} cannot be read: ${cause instanceof Error ? cause.message.split("\n")[0] : cause}`);
+    }
+  }
+  if (reasons.length > 0) throw new InvalidManifestError(`${manifest.name}@${manifest.version}`, reasons);
+}

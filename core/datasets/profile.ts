@@ -1,0 +1,41 @@
+import type { Category } from "../features/values";
+import type { ColumnType, SplitName } from "./manifest";
+
+/** Probabilities of the quantiles in a profile. */
+export const profiledQuantiles = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99] as const;
+/** Above this many rows distinct counts (HyperLogLog) and quantiles (t-digest) are approximate. */
+export const exactProfileRows = 1_000_000;
+
+export interface ColumnProfile {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** Rows that have a value. */
+  readonly count: number;
+  readonly nulls: number;
+  /** Of a string: its shortest and longest length. Of a timestamp: ISO 8601. Of a tensor: over its numbers. */
+  readonly min?: number | string;
+  readonly max?: number | string;
+  readonly mean?: number;
+  /** Of the population. */
+  readonly std?: number;
+  readonly distinct?: number;
+  /** At `profiledQuantiles`. */
+  readonly quantiles?: readonly number[];
+  /** Most frequent values first, at most ten; of strings, ints and bools. */
+  readonly top?: readonly { readonly value: Category; readonly count: number }[];
+}
+
+/** What a validated version holds; stored as JSON in the content store. */
+export interface DatasetProfile {
+  readonly dataset: { readonly name: string; readonly version: number; readonly digest: string };
+  readonly rowCount: number;
+  /** Whether distinct counts and quantiles are exact. */
+  readonly exact: boolean;
+  readonly columns: readonly ColumnProfile[];
+  /** Rows of each class by split; of a label with classes. */
+  readonly classes?: readonly { readonly value: Category; readonly rows: Readonly<Record<SplitName, number>> }[];
+  /** Share of rows that equal an earlier one in every column. */
+  readonly duplicateShare: number;
+  /** Share of the test split's rows that equal a training row in every column: they are no test. */
+  readonly leakedShare: number;
+}

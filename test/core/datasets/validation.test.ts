@@ -1,0 +1,89 @@
+import type { ColumnSchema } from "../../../core/datasets/manifest";
+import type { ColumnProfile, DatasetProfile } from "../../../core/datasets/profile";
+import { RepeatedRows } from "../../../core/datasets/repeated-rows";
+import { judge } from "../../../core/datasets/validation";
+import { draftOf } from "./drafts";
+
+const schema: readonly ColumnSchema[] = [
+  { name: "x", type: "float", role: "feature" },
+  { name: "y", type: "int", role: "label" },
+];
+const { split } = draftOf("d", "rows");
+const healthy: DatasetProfile = {
+  dataset: { name: "d", version: 1, digest: "00" },
+  rowCount: 1_000,
+  exact: true,
+  columns: [
+    { name: "x", type: "float", count: 1_000, nulls: 0, distinct: 9 },
+    { name: "y", type: "int", count: 1_000, nulls: 0, distinct: 2 },
+  ],
+  classes: [0, 1].map((value) => ({ value, rows: { train: 400, validation: 50, test: 50 } })),
+  duplicateShare: 0,
+  leakedShare: 0,
+};
+const x = (change: Partial<ColumnProfile>): readonly ColumnProfile[] => [{ ...healthy.columns[0]!, ...change }];
+
+describe("judge", () => {
+  it("has nothing to say about a healthy version", () => {
+    expect(judge({ schema, split }, healthy)).toEqual({ errors: [], warnings: [] });
+  });
+
+  it("refuses a split with one class", () => {
+    const classes = [
+      { value: 0, rows: { train: 400, validation: 50, test: 50 } },
+      { value: 1, rows: { train: 400, validation: 50, test: 0 } },
+    ];
+    expect(judge({ schema, split }, { ...healthy, classes }).errors).toEqual([
+      "label y has only the class 0 in split test, but at least 2 are needed",
+    ]);
+  });
+
+  it("asks nothing of a split that was to be empty, and refuses one that was not", () => {
+    const empty = { ...split.indexes.validation, rows: 0, bytes: 0 };
+    const emptied = { ...split, indexes: { ...split.indexes, validation: empty } };
+    const classes = [0, 1].map((value) => ({ value, rows: { train: 400, validation: 0, test: 50 } }));
+    const meant = { ...emptied, fractions: { train: 0.9, validation: 0, test: 0.1 } };
+    expect(judge({ schema, split: meant }, { ...healthy, classes }).errors).toEqual([]);
+    expect(judge({ schema, split: emptied }, { ...healthy, classes }).errors).toEqual(["split validation has no rows"]);
+  });
+
+  it("refuses a real-valued label that is constant", () => {
+    const columns: readonly ColumnProfile[] = [
+      { name: "y", type: "float", count: 9, nulls: 0, min: 3, max: 3, std: 0 },
+    ];
+    const { classes, ...rest } = healthy;
+    expect(classes).toBeDefined();
+    expect(
+      judge({ schema: [schema[0]!, { ...schema[1]!, type: "float" }], split }, { ...rest, columns }).errors,
+    ).toEqual(["label y is 3 in every row, so there is nothing to learn"]);
+  });
+
+  it.each([
+    ["a constant column", { columns: x({ distinct: 1 }) }, "column x has one value only and says nothing"],
+    ["an empty column", { columns: x({ count: 0, nulls: 1_000 }) }, "column x has no value in any row"],
+    ["a column that is mostly missing", { columns: x({ count: 400, nulls: 600 }) }, "60.0 % of the rows lack column x"],
+    ["duplicates", { duplicateShare: 0.02 }, "2.0 % of the rows are duplicates of others"],
+    ["leaks", { leakedShare: 0.3 }, "30.0 % of the test rows are in the training split too: its metrics flatter"],
+    [
+      "a class outside training",
+      { classes: [...healthy.classes!, { value: 2, rows: { train: 0, validation: 1, test: 9 } }] },
+      "class 2 is not in the training split, so it is never predicted",
+    ],
+  ] as const)("warns of %s", (_case, change, warning) => {
+    expect(judge({ schema, split }, { ...healthy, ...change })).toEqual({ errors: [], warnings: [warning] });
+  });
+});
+
+describe("RepeatedRows", () => {
+  it("counts rows that repeat an earlier one, and test rows that training saw", () => {
+    // Rows a a b, then c a d in the test split: a is there three times, and one of its rows is tested.
+    const repeated = new RepeatedRows(Uint8Array.from([0, 0, 0, 2, 2, 2]));
+    repeated.add([5, 5, 1]);
+    repeated.add([9, 5, 2]);
+    expect(repeated.finish()).toEqual({ duplicateShare: 2 / 6, leakedShare: 1 / 3 });
+  });
+
+  it("has none among no rows", () => {
+    expect(new RepeatedRows(new Uint8Array(0)).finish()).toEqual({ duplicateShare: 0, leakedShare: 0 });
+  });
+});
