@@ -17,18 +17,30 @@ const keepAliveMs = 120_000;
 
 /**
  * The one door of the embedded cloud: an HTTP server, not yet listening, that hands each request to the service named by
- * its signature. Services that are still being made may be promised: requests wait for them. The caller says where it listens (127.0.0.1: nothing here checks a signature).
+ * its signature. Services that are still being made may be promised: requests wait for them. The caller says where it listens
+ * (127.0.0.1: nothing here checks a signature).
  */
 export function createFront(services: readonly Service[] | Promise<readonly Service[]>): Server {
-  const byName = Promise.resolve(services).then((all) => new Map(all.map((service) => [service.signingName, service])));
+  let byName: ReadonlyMap<string, Service> | undefined;
+  const made = Promise.resolve(services).then((all) => {
+    byName = new Map(all.map((service) => [service.signingName, service]));
+    return byName;
+  });
   // Whoever made them hears of a service that cannot start.
-  byName.catch(() => undefined);
+  made.catch(() => undefined);
   const options = { keepAlive: true, keepAliveTimeout: keepAliveMs, maxHeaderSize: maxHeaderBytes, requestTimeout: 0 };
   const server = createServer(options, (request, response) => {
-    void serve(byName, request, response);
+    if (request.url?.split("?")[0] === "/_ringmaster/health") sendHealth(byName, response);
+    else void serve(made, request, response);
   });
   server.headersTimeout = keepAliveMs + 1_000;
   return server;
+}
+
+/** Answers at once, services or none: 503 says that they are still being made. */
+function sendHealth(services: ReadonlyMap<string, Service> | undefined, response: ServerResponse): void {
+  if (services) sendJson(response, 200, { status: "ok", services: [...services.keys()] });
+  else sendJson(response, 503, { status: "starting" });
 }
 
 async function serve(
@@ -43,10 +55,6 @@ async function serve(
   const name = serviceName(request);
   try {
     const services = await made;
-    if (request.url?.split("?")[0] === "/_ringmaster/health") {
-      sendJson(response, 200, { status: "ok", services: [...services.keys()] });
-      return;
-    }
     const service = name === undefined ? undefined : services.get(name);
     if (!service) throw unknownService(name, [...services.keys()]);
     await service.handle(request, response);

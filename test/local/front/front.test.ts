@@ -111,6 +111,24 @@ describe("front", () => {
     expect((await call("batch")).status).toBe(200);
   });
 
+  it("holds requests until the services are there", async () => {
+    let ready: (services: readonly Service[]) => void = () => {};
+    const early = createFront(
+      new Promise<readonly Service[]>((resolve) => {
+        ready = resolve;
+      }),
+    );
+    await new Promise<void>((done) => early.listen(0, "127.0.0.1", done));
+    const url = `http://127.0.0.1:${(early.address() as AddressInfo).port}`;
+    expect((await fetch(`${url}/_ringmaster/health`)).status).toBe(503);
+    const waiting = fetch(url, { headers: { authorization: signed("batch") } });
+    ready([echo("batch", async (_, response) => sendJson(response, 200, {}))]);
+    expect((await waiting).status).toBe(200);
+    expect((await fetch(`${url}/_ringmaster/health`)).status).toBe(200);
+    early.closeAllConnections();
+    early.close();
+  });
+
   it("takes headers of 32 KB", async () => {
     const status = await new Promise((resolve, reject) => {
       const headers = { authorization: signed("batch"), "x-amz-meta-long": "m".repeat(32_000) };
