@@ -1,0 +1,105 @@
+import { type Cron, CronError, parseCron } from "./cron";
+import { fromWallTime, toWallTime } from "./time-zone";
+
+/** What a schedule expression says: a rate, a cron expression, or one moment of the schedule's wall clock. */
+export type Expression =
+  | { readonly kind: "rate"; readonly intervalMs: number }
+  | { readonly kind: "cron"; readonly cron: Cron }
+  | { readonly kind: "at"; readonly wall: ReturnType<typeof toWallTime> };
+
+export class ExpressionError extends Error {}
+
+const units = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+
+/** Parses `rate(5 minutes)`, `cron(0 3 * * ? *)`, `at(2026-01-31T12:00:00)`. Throws an `ExpressionError` that says what is wrong. */
+export function parseExpression(text: string): Expression {
+  const [, kind, argument = ""] = /^(rate|cron|at)\((.*)\)$/.exec(text.trim()) ?? [];
+  if (kind === "rate") return parseRate(text, argument);
+  if (kind === "at") return parseAt(text, argument);
+  if (kind !== "cron") throw new ExpressionError(`'${text}' is none of rate(…), cron(…) and at(…).`);
+  try {
+    return { kind, cron: parseCron(argument) };
+  } catch (error) {
+    if (error instanceof CronError)
+      throw new ExpressionError(`'${text}' is not valid: ${error.message}.`, { cause: error });
+    throw error;
+  }
+}
+
+function parseRate(text: string, argument: string): Expression {
+  const [, value, unit] = /^\s*([1-9]\d*)\s+(minute|hour|day)s?\s*$/.exec(argument) ?? [];
+  if (!value)
+    throw new ExpressionError(
+      `'${text}' is not valid: write rate(value unit), value ≥ 1, unit minute(s), hour(s) or day(s).`,
+    );
+  return { kind: "rate", intervalMs: Number(value) * units[unit as keyof typeof units] };
+}
+
+function parseAt(text: string, argument: string): Expression {
+  const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)$/.exec(argument);
+  const time = match ? Date.parse(`${argument}Z`) : Number.NaN;
+  // A date such as 31 February parses in no engine or rolls over: either way it does not come back the same.
+  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 19) !== argument) {
+    throw new ExpressionError(`'${text}' is not valid: write at(yyyy-mm-ddThh:mm:ss), a date that there is.`);
+  }
+  return { kind: "at", wall: toWallTime(time, "UTC") };
+}
+
+export interface FireOptions {
+  /** IANA name. Default UTC. */
+  readonly timeZone?: string;
+  /** What a rate counts from, and whether the first firing is at that very moment or one interval later. */
+  readonly base: number;
+  readonly atBase?: boolean;
+  /** Firings before it do not happen. */
+  readonly start?: number;
+  /** Firings after it do not happen. */
+  readonly end?: number;
+}
+
+/**
+ * The first firing later than `after`, in milliseconds since the epoch; undefined when there is none left. Pure. As AWS has it: a
+ * cron time that the clock leaps over when it is put forward is skipped, one that it shows twice fires once.
+ */
+export function nextFire(expression: Expression, after: number, options: FireOptions): number | undefined {
+  const floor = Math.max(after, (options.start ?? Number.NEGATIVE_INFINITY) - 1);
+  const next = candidate(expression, floor, options);
+  return next === undefined || next > (options.end ?? Number.POSITIVE_INFINITY) ? undefined : next;
+}
+
+function candidate(expression: Expression, after: number, options: FireOptions): number | undefined {
+  const { timeZone = "UTC", base, atBase = false } = options;
+  if (expression.kind === "at") {
+    const time = fromWallTime(expression.wall, timeZone);
+    return time !== undefined && time > after ? time : undefined;
+  }
+  if (expression.kind === "rate") {
+    const { intervalMs } = expression;
+    const first = atBase ? base : base + intervalMs;
+    return after < first ? first : first + (Math.floor((after - first) / intervalMs) + 1) * intervalMs;
+  }
+  return nextCron(expression.cron, after, timeZone);
+}
+
+function nextCron(cron: Cron, after: number, timeZone: string): number | undefined {
+  const from = toWallTime(after, timeZone);
+  const hours = [...cron.hours].sort((a, b) => a - b);
+  const minutes = [...cron.minutes].sort((a, b) => a - b);
+  for (const year of [...cron.years].filter((y) => y >= from.year).sort((a, b) => a - b)) {
+    for (let month = year === from.year ? from.month : 1; month <= 12; month += 1) {
+      if (!cron.months.has(month)) continue;
+      const days = new Date(Date.UTC(year, month, 0)).getUTCDate();
+      const firstDay = year === from.year && month === from.month ? from.day : 1;
+      for (let day = firstDay; day <= days; day += 1) {
+        if (!cron.matchesDay(year, month, day)) continue;
+        for (const hour of hours) {
+          for (const minute of minutes) {
+            const time = fromWallTime({ year, month, day, hour, minute, second: 0 }, timeZone);
+            if (time !== undefined && time > after) return time;
+          }
+        }
+      }
+    }
+  }
+  return undefined;
+}
