@@ -1,9 +1,11 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
-/** A document client that keeps JavaScript's habits: `undefined` members are left out. */
+/** A document client that keeps JavaScript's habits: `undefined` members are left out, numbers are doubles. */
 export function createDocumentClient(client: DynamoDBClient = new DynamoDBClient({})): DynamoDBDocumentClient {
-  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  return DynamoDBDocumentClient.from(client, {
+    marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
+  });
 }
 
 /** The error that DynamoDB answers when a condition does not hold. */

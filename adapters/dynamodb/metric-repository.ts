@@ -44,7 +44,7 @@ export function createMetricRepository(client: DynamoDBDocumentClient, table: st
             ExpressionAttributeNames: { "#values": "values", "#count": "count" },
             ExpressionAttributeValues: {
               ":steps": series.steps.slice(from, to),
-              ":values": series.values.slice(from, to),
+              ":values": series.values.slice(from, to).map(storable),
               ":times": series.times.slice(from, to),
               ":count": to - from,
             },
@@ -60,7 +60,7 @@ export function createMetricRepository(client: DynamoDBDocumentClient, table: st
     const numbers = values.filter((value) => !Number.isNaN(value));
     const at = series.steps.length - 1;
     const key = { pk: partition(runId), sk: `SUMMARY#${series.metric}` };
-    const set = (update: string, condition: string, names: Record<string, string>, bound: Record<string, unknown>) =>
+    const set = (update: string, condition: string, names: Record<string, string>, values: Record<string, unknown>) =>
       client
         .send(
           new UpdateCommand({
@@ -69,7 +69,7 @@ export function createMetricRepository(client: DynamoDBDocumentClient, table: st
             UpdateExpression: update,
             ConditionExpression: condition,
             ExpressionAttributeNames: names,
-            ExpressionAttributeValues: bound,
+            ExpressionAttributeValues: values,
           }),
         )
         .catch(ignoreFailedCondition);
@@ -78,7 +78,7 @@ export function createMetricRepository(client: DynamoDBDocumentClient, table: st
         "SET metric = :metric, lastStep = :step, #last = :value",
         "attribute_not_exists(lastStep) OR lastStep <= :step",
         { "#last": "last" },
-        { ":metric": series.metric, ":step": series.steps[at], ":value": series.values[at] },
+        { ":metric": series.metric, ":step": series.steps[at], ":value": storable(series.values[at]) },
       ),
     ];
     if (numbers.length > 0) {
@@ -127,9 +127,20 @@ export function createMetricRepository(client: DynamoDBDocumentClient, table: st
   };
 }
 
-/** DynamoDB's numbers end at ±9.99e125; an aggregate beyond that is as good as infinite. */
+/** DynamoDB's numbers lie between these in size, or are 0; a double may lie beyond. */
+const largest = 9.99e125;
+const smallest = 1e-130;
+
+/** As a text where DynamoDB has no such number. */
+function storable(value: EncodedValue): number | string {
+  if (typeof value !== "number" || value === 0) return value;
+  const size = Math.abs(value);
+  return size > largest || size < smallest ? String(value) : value;
+}
+
+/** Aggregates are compared as numbers: beyond the ends they are the ends. */
 function bound(value: number): number {
-  const largest = 9.99e125;
+  if (Math.abs(value) < smallest) return 0;
   return Math.max(-largest, Math.min(largest, value));
 }
 
