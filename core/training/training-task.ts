@@ -19,6 +19,8 @@ export interface TrainingTask {
   /** Of each worker's engine. */
   readonly threads: number;
   readonly backend: "auto" | "native" | "wasm";
+  /** Go on although numerics differ from those that the run began with: its weights are then not those of an undisturbed run. */
+  readonly allowOtherNumerics?: boolean;
   /** Key of the `FeatureManifest` JSON. */
   readonly featureManifestKey: string;
   readonly checkpoint: {

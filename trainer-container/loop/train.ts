@@ -34,7 +34,13 @@ export interface Training {
 }
 
 export type TrainingEnd =
-  | { readonly end: "completed"; readonly generation: number; readonly train: Score; readonly validation?: Score }
+  | {
+      readonly end: "completed";
+      readonly rank: number;
+      readonly generation: number;
+      readonly train: Score;
+      readonly validation?: Score;
+    }
   /** This worker leaves; the others go on. */
   | { readonly end: "interrupted"; readonly rank: number }
   /** The others finished without this worker. */
@@ -54,7 +60,7 @@ export async function train(training: Training): Promise<TrainingEnd> {
     const generation = await training.enter(replica.finishedSteps);
     if (generation === undefined) return { end: "ended-elsewhere" };
     try {
-      await catchUp(training, generation);
+      replica.finishedSteps = await generation.synchronize(replica.buffers, replica.finishedSteps);
       model.writeWeights(replica.weights);
       events.generationStarted(generation, replica.finishedSteps);
       const ended = await trainGeneration(training, generation);
@@ -65,24 +71,6 @@ export async function train(training: Training): Promise<TrainingEnd> {
     } finally {
       generation.close();
     }
-  }
-}
-
-/**
- * All replicas to the furthest one's state. A transfer that breaks off leaves a mixture of two states, and this replica may be
- * the furthest of those that are left: it goes back to what it was.
- */
-async function catchUp({ replica }: Training, generation: Generation): Promise<void> {
-  const furthest = Math.max(...generation.members.map((member) => member.finishedSteps));
-  const behind = replica.finishedSteps < furthest;
-  const before = behind ? replica.buffers.map((buffer) => buffer.slice()) : [];
-  try {
-    replica.finishedSteps = await generation.synchronize(replica.buffers, replica.finishedSteps);
-  } catch (error) {
-    before.forEach((buffer, index) => {
-      replica.buffers[index]!.set(buffer);
-    });
-    throw error;
   }
 }
 
@@ -115,6 +103,7 @@ async function trainGeneration(training: Training, generation: Generation): Prom
   }
   return {
     end: "completed",
+    rank: generation.rank,
     generation: generation.number,
     train: scoreOf(layout, replica.epochScore),
     ...(epochEnd?.validation === undefined ? {} : { validation: epochEnd.validation }),

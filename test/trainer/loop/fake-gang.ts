@@ -32,8 +32,6 @@ export class FakeGang {
   private generations = 0;
   /** By finished steps, at the all-reduce of the step that follows; each happens once. */
   readonly faults = new Map<number, Fault>();
-  /** Members whose `synchronize` breaks off half-way, once. */
-  readonly tornTransfers = new Set<string>();
 
   constructor(
     private readonly microshards: number,
@@ -185,13 +183,6 @@ class Round {
     if (this.lost) throw this.lost;
     const source = this.states.get(this.members.findIndex((member) => member.finishedSteps === furthest))!;
     if (finishedSteps === furthest) return furthest;
-    if (this.gang.tornTransfers.delete(this.order[rank]!)) {
-      for (const buffer of state) buffer.fill(12345);
-      const dead = this.members.find((member) => member.finishedSteps === furthest)!.memberId;
-      this.lost = new GenerationLostError(this.number, this.order.indexOf(dead), "torn transfer");
-      this.gang.kill(dead);
-      throw this.lost;
-    }
     state.forEach((buffer, index) => {
       buffer.set(source[index]!);
     });

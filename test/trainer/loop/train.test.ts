@@ -106,21 +106,6 @@ describe("train", () => {
     expect(digest(veteran.replica)).toBe(digest(reference.replica));
   });
 
-  it("goes back to its own state where a transfer breaks off half-way", async () => {
-    const gang = new FakeGang(6, ["a", "b", "c"]);
-    // At step 3 only a gets the sum; c is lost. While a sends its state to b, a is lost too.
-    gang.faults.set(3, { kill: "c", delivered: ["a"] });
-    gang.tornTransfers.add("b");
-    const workers = {
-      a: createWorker(gang.member("a")),
-      b: createWorker(gang.member("b")),
-      c: createWorker(gang.member("c")),
-    };
-    await trainTogether(gang, workers, ["b"]);
-    expect(digest(workers.b.replica)).toBe(digest(reference.replica));
-    expect(workers.b.outcomes.map(({ step }) => step)).toEqual(reference.outcomes.map(({ step }) => step));
-  });
-
   it("lets a worker whose host goes away finish its step, and the others go on", async () => {
     const gang = new FakeGang(6, ["a", "b"]);
     const leaver: Worker = createWorker(gang.member("b"), taskOf(), undefined, {

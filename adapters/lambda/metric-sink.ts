@@ -1,0 +1,35 @@
+import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
+import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-sink";
+
+/** Errors of the ingest function's own making about the batch itself. */
+const final: readonly (string | undefined)[] = ["InvalidInputError", "RunNotFoundError"];
+
+/** Sends metrics to the ingest function, synchronously: an answer means that they are stored. */
+export function createLambdaMetricSink(client: LambdaClient, functionName: string): MetricSink {
+  return {
+    async send(batch) {
+      const answer = await client.send(
+        new InvokeCommand({
+          FunctionName: functionName,
+          InvocationType: "RequestResponse",
+          Payload: JSON.stringify(batch),
+        }),
+      );
+      if (answer.FunctionError === undefined) return;
+      const error = parseError(answer.Payload);
+      if (final.includes(error.errorType))
+        throw new MetricsRefusedError(error.errorMessage ?? "no reason given", error);
+      throw new Error(
+        `${functionName} failed: ${error.errorType ?? "Error"}: ${error.errorMessage ?? "no reason given"}`,
+      );
+    },
+  };
+}
+
+function parseError(payload: Uint8Array | undefined): { readonly errorType?: string; readonly errorMessage?: string } {
+  try {
+    return JSON.parse(new TextDecoder().decode(payload)) as { errorType?: string; errorMessage?: string };
+  } catch {
+    return {};
+  }
+}

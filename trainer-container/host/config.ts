@@ -1,0 +1,71 @@
+import os from "node:os";
+import path from "node:path";
+import { z } from "zod";
+import { ConfigurationError } from "../../core/config";
+
+/** Empty means absent, as in a job definition's environment. */
+const optional = z
+  .string()
+  .optional()
+  .transform((value) => (value === "" ? undefined : value));
+const index = z.coerce.number().int().min(0).optional();
+
+const schema = z.object({
+  RINGMASTER_RUN_ID: z.string().min(1),
+  RINGMASTER_BUCKET: z.string().min(1),
+  RINGMASTER_TABLE_GANGS: z.string().min(1),
+  RINGMASTER_INGEST_FUNCTION: optional,
+  RINGMASTER_ADVERTISE_HOST: optional,
+  RINGMASTER_CACHE_DIR: optional,
+  RINGMASTER_CACHE_GIB: z.coerce.number().positive().default(32),
+  AWS_BATCH_JOB_ID: optional,
+  AWS_BATCH_JOB_ATTEMPT: optional,
+  AWS_BATCH_JOB_ARRAY_INDEX: index,
+  AWS_BATCH_JOB_NODE_INDEX: index,
+  AWS_EC2_METADATA_SERVICE_ENDPOINT: optional,
+  AWS_EC2_METADATA_DISABLED: optional,
+});
+
+/** All that a trainer takes from its environment; the rest is in the store. */
+export interface TrainerConfig {
+  readonly runId: string;
+  readonly bucket: string;
+  readonly gangsTable: string;
+  /** Where metrics go; undefined: nowhere. */
+  readonly ingestFunction: string | undefined;
+  readonly workerIndex: number;
+  /** No two live processes share one. */
+  readonly memberId: string;
+  /** Address for the other workers; undefined: found out (see `advertisedHost`). */
+  readonly advertiseHost: string | undefined;
+  /** Shared by the workers of a host. */
+  readonly cacheDirectory: string;
+  readonly cacheLimitBytes: number;
+  /** Of the instance metadata service; undefined: there is none. */
+  readonly metadataEndpoint: string | undefined;
+}
+
+/** @throws ConfigurationError with every problem at once. */
+export function readTrainerConfig(environment: Readonly<Record<string, string | undefined>>): TrainerConfig {
+  const parsed = schema.safeParse(environment);
+  if (!parsed.success) {
+    throw new ConfigurationError(parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
+  }
+  const env = parsed.data;
+  const job = env.AWS_BATCH_JOB_ID ?? `${os.hostname()}-${process.pid}`;
+  return {
+    runId: env.RINGMASTER_RUN_ID,
+    bucket: env.RINGMASTER_BUCKET,
+    gangsTable: env.RINGMASTER_TABLE_GANGS,
+    ingestFunction: env.RINGMASTER_INGEST_FUNCTION,
+    workerIndex: env.AWS_BATCH_JOB_ARRAY_INDEX ?? env.AWS_BATCH_JOB_NODE_INDEX ?? 0,
+    memberId: `${job}/${env.AWS_BATCH_JOB_ATTEMPT ?? "1"}`,
+    advertiseHost: env.RINGMASTER_ADVERTISE_HOST,
+    cacheDirectory: env.RINGMASTER_CACHE_DIR ?? path.join(os.tmpdir(), "ringmaster-shards"),
+    cacheLimitBytes: env.RINGMASTER_CACHE_GIB * 2 ** 30,
+    metadataEndpoint:
+      env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === "true"
+        ? undefined
+        : (env.AWS_EC2_METADATA_SERVICE_ENDPOINT ?? "http://169.254.169.254"),
+  };
+}

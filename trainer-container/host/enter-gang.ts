@@ -1,0 +1,31 @@
+import { type Gang, GangCompletedError, type Generation } from "../gang/gang";
+import type { Interruption } from "./interruption";
+
+/** The host is going away while this worker waits for a generation. */
+export class InterruptedWhileWaitingError extends Error {
+  constructor(readonly reason: string) {
+    super(`interrupted (${reason}) while waiting for a generation`);
+    this.name = "InterruptedWhileWaitingError";
+  }
+}
+
+/** `gang.enter` that ends at an interruption, and with undefined where the run is complete. */
+export function createEntrance(gang: Gang, interruption: Interruption) {
+  return async (finishedSteps: number): Promise<Generation | undefined> => {
+    if (interruption.raised) throw new InterruptedWhileWaitingError(interruption.reason ?? "unknown");
+    let entered = false;
+    const entering = gang.enter(finishedSteps);
+    void interruption.happened.then(() => {
+      if (!entered) void gang.leave("interrupted").catch(() => undefined);
+    });
+    try {
+      return await entering;
+    } catch (error) {
+      if (error instanceof GangCompletedError) return undefined;
+      if (interruption.raised) throw new InterruptedWhileWaitingError(interruption.reason ?? "unknown");
+      throw error;
+    } finally {
+      entered = true;
+    }
+  };
+}

@@ -1,0 +1,44 @@
+import { RingmasterError } from "../../core/errors";
+import { CorruptObjectError, ObjectNotFoundError, StorageFullError } from "../../core/object-errors";
+import { EngineError, ModelError } from "../engine/errors";
+import { TrainingHaltedError } from "../loop/errors";
+
+/** What an error means for the run. */
+export type Verdict =
+  /** Recorded as the run's `TrainingFailure`. `retryable`: a new attempt may get further. */
+  | {
+      readonly kind: "failure";
+      readonly code: string;
+      readonly message: string;
+      readonly step?: number;
+      readonly retryable: boolean;
+    }
+  /** A service or the network was away: this process starts again, and nothing is recorded. */
+  | { readonly kind: "try-again"; readonly message: string };
+
+export function judge(error: unknown): Verdict {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof TrainingHaltedError) {
+    const step = error.step === undefined ? {} : { step: error.step };
+    return { kind: "failure", code: error.code, message, ...step, retryable: false };
+  }
+  if (error instanceof ModelError) return { kind: "failure", code: "USER_CODE", message, retryable: false };
+  if (error instanceof EngineError) return { kind: "failure", code: error.code, message, retryable: error.retryable };
+  if (error instanceof StorageFullError || isUnreachable(error)) return { kind: "try-again", message };
+  if (error instanceof CorruptObjectError || error instanceof ObjectNotFoundError) {
+    return { kind: "failure", code: error.code, message, retryable: false };
+  }
+  if (error instanceof RingmasterError) {
+    return { kind: "failure", code: error.code, message, retryable: error.retryable };
+  }
+  return { kind: "failure", code: "TRAINER_ERROR", message, retryable: true };
+}
+
+/** The AWS SDK's errors carry `$metadata`; below it lie Node's network errors. */
+function isUnreachable(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  if ("$metadata" in error) return true;
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
+  const network = ["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH"];
+  return network.includes(String(code)) || (cause !== undefined && isUnreachable(cause));
+}

@@ -1,0 +1,57 @@
+import type { FeatureManifest } from "../../core/features/manifest";
+import { getJson } from "../../core/object-documents";
+import { objectKeys } from "../../core/platform/object-keys";
+import type { ObjectStore } from "../../core/ports";
+import type { ModelDefinition, ModuleDefinition } from "../../core/training/model-definition";
+import { builtInDefinition, taskOf } from "../../core/training/model-of-task";
+import { type NumericsRecord, numericsDifferences } from "../../core/training/numerics";
+import type { TrainingTask } from "../../core/training/training-task";
+import { TrainingHaltedError } from "../loop/errors";
+import { loadTrainingModule } from "./load-module";
+
+/** The task's model, with the user's module loaded where it has one. */
+export async function modelDefinition(
+  task: TrainingTask,
+  features: FeatureManifest,
+  store: ObjectStore,
+): Promise<ModelDefinition> {
+  const { model } = task;
+  if (model.type !== "module") return builtInDefinition(model, features);
+  if (model.sha256 === undefined) {
+    throw new TrainingHaltedError(
+      "BAD_TASK",
+      `the module ${model.path} was not uploaded: the task has no sha256 of it`,
+    );
+  }
+  const training = await loadTrainingModule(store, model.sha256, model.path);
+  const definition: ModuleDefinition = {
+    type: "module",
+    inputShape: features.transform.shape,
+    ...taskOf(features.label),
+    factory: training.model as ModuleDefinition["factory"],
+    ...(training.loss === undefined ? {} : { loss: training.loss as ModuleDefinition["loss"] }),
+    ...(training.metrics === undefined ? {} : { metrics: training.metrics as ModuleDefinition["metrics"] }),
+    hyperparameters: { ...task.hyperparameters, ...model.options },
+  };
+  return definition;
+}
+
+/**
+ * All workers of a run must compute with the same numerics, or leaves would differ by who computes them. The first one's record is the
+ * run's; a worker that differs refuses to join.
+ *
+ * @throws TrainingHaltedError `NUMERICS_DIFFER`
+ */
+export async function agreeOnNumerics(store: ObjectStore, task: TrainingTask, mine: NumericsRecord): Promise<void> {
+  const key = `${objectKeys.trainingPrefix(task.runId)}numerics.json`;
+  if (await store.putNew(key, JSON.stringify(mine, null, 2), "application/json")) return;
+  const first = await getJson<NumericsRecord>(store, key);
+  const differences = numericsDifferences(first, mine);
+  if (differences.length === 0 || task.allowOtherNumerics === true) return;
+  const list = differences.map(({ field, left, right }) => `${field} is ${left} there and ${right} here`).join("; ");
+  throw new TrainingHaltedError(
+    "NUMERICS_DIFFER",
+    `this worker would compute with other numerics than the run's first, and so give other weights: ${list}. ` +
+      "Run all workers on one kind of machine, or allow other numerics in the task.",
+  );
+}

@@ -1,0 +1,155 @@
+import type { Logger } from "../../core/logging";
+import type { Clock } from "../../core/ports";
+import type { Checkpointer, CheckpointerEvents } from "../checkpoint/checkpointer";
+import type { Generation } from "../gang/gang";
+import type { LeafComputer } from "../loop/gradients";
+import type { TrainingPlan } from "../loop/plan";
+import { namedScore } from "../loop/score";
+import type { TrainingEvents } from "../loop/train";
+import { Pace, WorkerRoster } from "../telemetry/progress";
+import { type SystemReading, systemMetrics } from "../telemetry/system-metrics";
+import type { Telemetry } from "../telemetry/telemetry";
+
+const systemEveryMs = 30_000;
+
+export interface ReporterOptions {
+  readonly plan: TrainingPlan;
+  readonly workerIndex: number;
+  readonly backend: "native" | "wasm";
+  readonly telemetry: Telemetry;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly now: () => number;
+  readonly leaves: LeafComputer;
+}
+
+/** What the world hears of the training: metric points, progress, log lines. */
+export function createReporter(options: ReporterOptions) {
+  const { plan, telemetry, logger, now, leaves } = options;
+  const roster = new WorkerRoster();
+  const pace = new Pace();
+  let generation: Generation | undefined;
+  let step = 0;
+  let loss: number | null = null;
+  let earlierWaitMs = 0;
+
+  const read = (): SystemReading => {
+    const { user, system } = process.cpuUsage();
+    return {
+      at: now(),
+      cpuMicroseconds: user + system,
+      rssBytes: process.memoryUsage.rss(),
+      finishedSteps: step,
+      dataWaitMs: leaves.dataWaitMs(),
+      communicationMs: earlierWaitMs + (generation?.traffic.waitMs ?? 0),
+    };
+  };
+  const began = read();
+  let before = began;
+  const prefix = `system/worker-${options.workerIndex}`;
+  const sample = (since: SystemReading) => {
+    const after = read();
+    for (const [name, value] of Object.entries(systemMetrics(since, after, plan.batchSize))) {
+      telemetry.own(`${prefix}/${name}`, step, value);
+    }
+    return after;
+  };
+  const timer = setInterval(() => {
+    before = sample(before);
+  }, systemEveryMs);
+  timer.unref();
+
+  const sendProgress = () => {
+    if (generation === undefined) return;
+    telemetry.progress({
+      step,
+      totalSteps: plan.totalSteps,
+      epoch: Math.min(plan.epochs, Math.floor(step / plan.sampler.stepsPerEpoch) + 1),
+      epochs: plan.epochs,
+      generation: generation.number,
+      worldSize: generation.worldSize,
+      loss,
+      samplesPerSecond: pace.stepsPerSecond * plan.batchSize,
+      backend: options.backend,
+      workers: roster.at(step),
+    });
+  };
+
+  const events: Omit<TrainingEvents, "boundary"> = {
+    generationStarted(started, finishedSteps) {
+      earlierWaitMs += generation?.traffic.waitMs ?? 0;
+      generation = started;
+      step = finishedSteps;
+      pace.interrupt();
+      pace.mark(now(), step);
+      roster.begin(started, finishedSteps);
+      telemetry.lead(started.rank === 0);
+      const { number, rank, worldSize } = started;
+      logger.log("info", "generation started", { generation: number, rank, worldSize, step });
+      sendProgress();
+    },
+    generationLost(error, finishedSteps) {
+      roster.loseRank(error.rank);
+      logger.log("warn", "generation lost", {
+        generation: error.generation,
+        step: finishedSteps,
+        reason: error.message,
+      });
+    },
+    stepFinished(outcome) {
+      step = outcome.step;
+      loss = outcome.score.loss;
+      pace.mark(now(), step);
+      for (const [name, value] of Object.entries(namedScore("train", outcome.score)))
+        telemetry.shared(name, step, value);
+      telemetry.shared("train/gradient-norm", step, outcome.gradientNorm);
+      telemetry.shared("train/learning-rate", step, outcome.learningRate);
+      sendProgress();
+    },
+    epochFinished(epoch, at, train, validation) {
+      const scores = validation === undefined ? {} : namedScore("validation", validation);
+      for (const [name, value] of Object.entries(scores)) telemetry.shared(name, at, value);
+      pace.interrupt(); // what validation took is not the pace of steps
+      logger.log("info", "epoch finished", { epoch: epoch + 1, step: at, ...namedScore("train", train), ...scores });
+    },
+  };
+
+  const checkpointEvents: CheckpointerEvents = {
+    written(manifest, blockedMs, uploadMs) {
+      const { finishedSteps, weightsSha256 } = manifest;
+      telemetry.own(`${prefix}/checkpoint-blocked-ms`, finishedSteps, blockedMs);
+      logger.log("info", "checkpoint written", { step: finishedSteps, weightsSha256, blockedMs, uploadMs });
+    },
+    failed(error, finishedSteps) {
+      logger.log("error", "checkpoint failed; training goes on", { step: finishedSteps, error });
+    },
+  };
+
+  return {
+    events,
+    checkpointEvents,
+    /** Last readings, over the whole time of this process. */
+    close(): void {
+      clearInterval(timer);
+      if (step > 0) sample(before.at === began.at ? began : before);
+    },
+  };
+}
+
+/** The loop's events, with checkpoints taken at its boundaries. */
+export function withCheckpoints(
+  events: Omit<TrainingEvents, "boundary">,
+  checkpointer: Checkpointer,
+  { sampler }: TrainingPlan,
+): TrainingEvents {
+  return {
+    ...events,
+    boundary: (replica, generation, validation) =>
+      checkpointer.boundary(
+        replica,
+        generation.rank === 0,
+        Math.floor(replica.finishedSteps / sampler.stepsPerEpoch),
+        validation,
+      ),
+  };
+}

@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isoTime } from "../../core/clock";
+import { objectKeys } from "../../core/platform/object-keys";
+import type { Clock, ObjectStore } from "../../core/ports";
+import type { NumericsRecord } from "../../core/training/numerics";
+import type { TrainingResult } from "../../core/training/training-task";
+import { encodeWeights } from "../checkpoint/weights-file";
+import type { TrainableModel } from "../engine/engine";
+import type { TrainingPlan } from "../loop/plan";
+import { namedScore } from "../loop/score";
+import type { TrainingEnd } from "../loop/train";
+
+export interface ResultOptions {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly runId: string;
+  readonly model: TrainableModel;
+  readonly weights: Float32Array;
+  readonly plan: TrainingPlan;
+  readonly numerics: NumericsRecord;
+  /** Rank 0 stores at once; the others only where no result has come up for a while. */
+  readonly end: Extract<TrainingEnd, { end: "completed" }>;
+}
+
+const leaderPatienceMs = 10_000;
+const pollMs = 100;
+
+/** Stores weights, topology and result. Every rank holds the same bits, so any of them may do it; the first wins. */
+export async function publishResult(options: ResultOptions): Promise<TrainingResult> {
+  const { store, clock, runId, model, weights, plan, numerics, end } = options;
+  const key = objectKeys.trainingResult(runId);
+  if (end.rank !== 0) await appears(store, key);
+  const known = await findResult(store, runId);
+  if (known !== undefined) return known;
+
+  const weightsReference = await store.putContent(encodeWeights(model.layout, weights));
+  const topology = await store.putContent(model.topology(), "application/json");
+  const result: TrainingResult = {
+    runId,
+    weights: weightsReference,
+    topology,
+    weightsSha256: weightsReference.sha256,
+    steps: plan.totalSteps,
+    epochs: plan.epochs,
+    metrics: finite({
+      ...namedScore("train", end.train),
+      ...(end.validation === undefined ? {} : namedScore("validation", end.validation)),
+    }),
+    numerics,
+    backend: numerics.backend,
+    generations: end.generation,
+    finishedAt: isoTime(clock),
+  };
+  await store.putNew(key, JSON.stringify(result, null, 2), "application/json");
+  return result;
+}
+
+/** The run's result, where training is complete. */
+export async function findResult(store: ObjectStore, runId: string): Promise<TrainingResult | undefined> {
+  const body = await store.find(objectKeys.trainingResult(runId));
+  return body === undefined ? undefined : (JSON.parse(new TextDecoder().decode(body)) as TrainingResult);
+}
+
+/** JSON has no NaN: a metric without a value is left out. */
+function finite(metrics: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(metrics).filter(([, value]) => Number.isFinite(value)));
+}
+
+async function appears(store: ObjectStore, key: string): Promise<void> {
+  for (let waited = 0; waited < leaderPatienceMs; waited += pollMs) {
+    if ((await store.size(key)) !== undefined) return;
+    await sleep(pollMs);
+  }
+}

@@ -1,0 +1,193 @@
+import { isoTime } from "../../core/clock";
+import type { FeatureManifest } from "../../core/features/manifest";
+import type { Logger } from "../../core/logging";
+import { getJson } from "../../core/object-documents";
+import { objectKeys } from "../../core/platform/object-keys";
+import type { Clock, ObjectStore } from "../../core/ports";
+import { type TrainingFailure, type TrainingTask, trainerExitCodes } from "../../core/training/training-task";
+import { createCheckpointer } from "../checkpoint/checkpointer";
+import { restoreNewest } from "../checkpoint/restore";
+import { identityOf } from "../checkpoint/state";
+import { createDirectFeed, createValidationBlocks } from "../data/direct-feed";
+import { loadFeatureSplit } from "../data/feature-split";
+import { createShardCache } from "../data/shard-cache";
+import type { Engine, EngineOptions } from "../engine/engine";
+import { type Gang, GangMemberReplacedError } from "../gang/gang";
+import { createLeafComputer } from "../loop/gradients";
+import { planTraining } from "../loop/plan";
+import { createReplica } from "../loop/replica";
+import { scoreLayout } from "../loop/score";
+import { train } from "../loop/train";
+import type { Telemetry } from "../telemetry/telemetry";
+import type { TrainerConfig } from "./config";
+import { createEntrance, InterruptedWhileWaitingError } from "./enter-gang";
+import { judge } from "./failure";
+import type { Interruption } from "./interruption";
+import { agreeOnNumerics, modelDefinition } from "./prepare";
+import { createReporter, withCheckpoints } from "./report";
+import { findResult, publishResult } from "./result";
+
+export interface TrainerDependencies {
+  readonly config: TrainerConfig;
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
+  readonly logger: Logger;
+  readonly telemetry: Telemetry;
+  readonly interruption: Interruption;
+  readonly createEngine: (options: EngineOptions) => Promise<Engine>;
+  readonly createGang: (task: TrainingTask) => Gang;
+}
+
+/** Rows of a validation block. A part of what validation scores' bits depend on, like the microshard's shape. */
+const validationRows = 512;
+/** At the end, for what metrics are left. */
+const telemetryPatienceMs = 10_000;
+
+/** One worker's life, from the task to the process's exit code. */
+export async function runTrainer(dependencies: TrainerDependencies): Promise<number> {
+  const { config, store, clock, logger, telemetry } = dependencies;
+  let gang: Gang | undefined;
+  try {
+    if ((await findResult(store, config.runId)) !== undefined) {
+      logger.log("info", "training is complete already");
+      return trainerExitCodes.completed;
+    }
+    const task = await getJson<TrainingTask>(store, objectKeys.trainingTask(config.runId));
+    return await trainTask(dependencies, task, () => {
+      gang = dependencies.createGang(task);
+      return gang;
+    });
+  } catch (error) {
+    if (error instanceof GangMemberReplacedError) {
+      logger.log("warn", error.message);
+      return trainerExitCodes.retry;
+    }
+    const verdict = judge(error);
+    logger.log("error", `training ended: ${verdict.message}`, { error });
+    if (verdict.kind === "try-again") return trainerExitCodes.retry;
+    const { code, message, step, retryable } = verdict;
+    const failure: TrainingFailure = {
+      runId: config.runId,
+      code,
+      message,
+      ...(step === undefined ? {} : { step }),
+      retryable,
+      failedAt: isoTime(clock),
+    };
+    await store.put(objectKeys.trainingFailure(config.runId), JSON.stringify(failure, null, 2), "application/json");
+    return trainerExitCodes.failed;
+  } finally {
+    // `leave` is idempotent: this one is for the ways out that did not say why.
+    await gang?.leave("failed").catch(() => undefined);
+    await telemetry.close(telemetryPatienceMs);
+  }
+}
+
+async function trainTask(
+  dependencies: TrainerDependencies,
+  task: TrainingTask,
+  createGang: () => Gang,
+): Promise<number> {
+  const { config, store, clock, now, logger, telemetry, interruption } = dependencies;
+  const { runId } = task;
+
+  // What is trained, on what, with what.
+  const features = await getJson<FeatureManifest>(store, task.featureManifestKey);
+  const plan = planTraining(task, features.splits.train.rows);
+  const { cacheDirectory: directory, cacheLimitBytes: limitBytes } = config;
+  const cache = createShardCache({ store, directory, limitBytes });
+  const training = await loadFeatureSplit(features, "train", cache);
+  const validation = await loadFeatureSplit(features, "validation", cache);
+  const engine = await dependencies.createEngine({
+    preferred: task.backend,
+    threads: task.threads,
+    ...(task.gpusPerWorker > 0 ? { gpu: 0 } : {}),
+  });
+  const numerics = engine.numerics();
+  await agreeOnNumerics(store, task, numerics);
+  const definition = await modelDefinition(task, features, store);
+  const model = await engine.createModel(definition, task.seed);
+
+  // This worker's replica, from the newest checkpoint where there is one.
+  const layout = scoreLayout(definition.type === "module" ? Object.keys(definition.metrics ?? {}) : []);
+  const replica = createReplica(model, plan, layout);
+  const identity = identityOf(plan, model);
+  const restored = await restoreNewest(replica, {
+    store,
+    runId,
+    layout: model.layout,
+    identity,
+    numerics,
+    allowOtherNumerics: task.allowOtherNumerics === true,
+    onUnusable: (key, error) =>
+      logger.log("error", "a checkpoint cannot be used; trying the one before", { key, error }),
+  });
+  logger.log("info", "ready", {
+    backend: engine.backend,
+    parameters: model.parameterCount,
+    rows: training.rows,
+    totalSteps: plan.totalSteps,
+    restoredStep: restored?.finishedSteps ?? 0,
+  });
+
+  // Train.
+  const feed = createDirectFeed(training, plan.sampler);
+  const leaves = createLeafComputer({ model, plan, layout, feed, now });
+  const { workerIndex } = config;
+  const { backend } = engine;
+  const reporter = createReporter({ plan, workerIndex, backend, telemetry, logger, clock, now, leaves });
+  const checkpointer = createCheckpointer({
+    store,
+    clock,
+    runId,
+    layout: model.layout,
+    identity,
+    numerics,
+    rule: task.checkpoint,
+    restoredAt: replica.finishedSteps,
+    events: reporter.checkpointEvents,
+    now,
+  });
+  const epochsFinished = () => Math.floor(replica.finishedSteps / plan.sampler.stepsPerEpoch);
+  const gang = createGang();
+  try {
+    const end = await train({
+      plan,
+      model,
+      replica,
+      layout,
+      leaves,
+      validation: createValidationBlocks(validation, validationRows),
+      events: withCheckpoints(reporter.events, checkpointer, plan),
+      enter: createEntrance(gang, interruption),
+      leaving: () => interruption.raised,
+    });
+
+    if (end.end === "interrupted") {
+      await gang.leave("interrupted"); // first: nobody should wait for this worker while it uploads
+      if (end.rank === 0) await checkpointer.finish(replica, epochsFinished());
+      logger.log("info", "left: the host is going away", { step: replica.finishedSteps, reason: interruption.reason });
+      return trainerExitCodes.retry;
+    }
+    if (end.end === "completed") {
+      const result = await publishResult({ store, clock, runId, model, weights: replica.weights, plan, numerics, end });
+      const { weightsSha256, steps, metrics } = result;
+      logger.log("info", "completed", { weightsSha256, steps, metrics });
+    }
+    await gang.leave("completed");
+    await checkpointer.idle();
+    return trainerExitCodes.completed;
+  } catch (error) {
+    await checkpointer.idle();
+    if (!(error instanceof InterruptedWhileWaitingError)) throw error;
+    // Nobody else may hold this state.
+    await checkpointer.finish(replica, epochsFinished());
+    logger.log("info", error.message, { step: replica.finishedSteps });
+    return trainerExitCodes.retry;
+  } finally {
+    reporter.close();
+    await feed.close();
+  }
+}

@@ -1,0 +1,91 @@
+import os from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { LambdaClient } from "@aws-sdk/client-lambda";
+import { S3Client } from "@aws-sdk/client-s3";
+import { createDocumentClient } from "../adapters/dynamodb/client";
+import { createGangStore } from "../adapters/dynamodb/gang-store";
+import { createLambdaMetricSink } from "../adapters/lambda/metric-sink";
+import { createObjectStore } from "../adapters/s3/object-store";
+import { createLogger } from "../core/logging";
+import type { MetricSink } from "../core/tracking/metric-sink";
+import type { TrainingTask } from "../core/training/training-task";
+import { createEngine } from "./engine/create-engine";
+import { createGang } from "./gang";
+import { advertisedHost } from "./host/advertised-host";
+import { readTrainerConfig } from "./host/config";
+import { createInterruption, interruptOnSignals } from "./host/interruption";
+import { runTrainer } from "./host/run-trainer";
+import { watchSpot } from "./host/spot-watcher";
+import { Outbox } from "./telemetry/outbox";
+import { createTelemetry } from "./telemetry/telemetry";
+
+/** Without an ingest function, metrics go nowhere: training does not depend on them. */
+const nowhere: MetricSink = { send: async () => undefined };
+
+async function main(): Promise<number> {
+  const clock = { now: () => Date.now() };
+  const config = readTrainerConfig(process.env);
+  const { runId, memberId, workerIndex } = config;
+  const logger = createLogger((line) => process.stdout.write(`${line}\n`), clock, { runId, memberId, workerIndex });
+
+  const interruption = createInterruption((reason) => logger.log("warn", "this host is going away", { reason }));
+  interruptOnSignals(interruption, process);
+  if (config.metadataEndpoint !== undefined) {
+    watchSpot({
+      endpoint: config.metadataEndpoint,
+      fetch,
+      onNotice: ({ action, time }) => interruption.raise(`spot notice: ${action} at ${time}`),
+    });
+  }
+
+  const retries = { maxAttempts: 6 };
+  const store = createObjectStore(new S3Client(retries), config.bucket);
+  const gangs = createGangStore(createDocumentClient(new DynamoDBClient(retries)), config.gangsTable);
+  const outbox = new Outbox({
+    sink: config.ingestFunction
+      ? createLambdaMetricSink(new LambdaClient({ maxAttempts: 2 }), config.ingestFunction)
+      : nowhere,
+    directory: path.join(os.tmpdir(), "ringmaster-outbox", `${memberId.replace(/[^\w-]/g, "_")}-${process.pid}`),
+    onRefused: (error) => logger.log("warn", error.message),
+    onTrouble: (message, error) => logger.log("warn", message, { error }),
+    sleep,
+  });
+  const host = config.advertiseHost ?? advertisedHost(os.networkInterfaces());
+  return runTrainer({
+    config,
+    store,
+    clock,
+    now: () => performance.now(),
+    logger,
+    telemetry: createTelemetry(runId, outbox, clock),
+    interruption,
+    createEngine,
+    createGang: (task: TrainingTask) =>
+      createGang({
+        gangId: runId,
+        memberId,
+        workerIndex,
+        expectedWorkers: task.workers,
+        minWorkers: task.minWorkers,
+        microshards: task.microshards,
+        store: gangs,
+        clock,
+        host,
+        logger: {
+          info: (message, fields) => logger.log("info", `gang: ${message}`, fields),
+          warn: (message, fields) => logger.log("warn", `gang: ${message}`, fields),
+        },
+      }),
+  });
+}
+
+main().then(
+  // Sockets of the SDK's clients and native threads would hold the process open.
+  (code) => process.exit(code),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,106 @@
+import { promises as fs } from "node:fs";
+import path from "node:path";
+import type { MetricBatch } from "../../core/tracking/metric-batch";
+import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-sink";
+
+export interface OutboxOptions {
+  readonly sink: MetricSink;
+  /** For batches that memory does not hold while the sink is away; this process's own. */
+  readonly directory: string;
+  readonly onRefused: (error: MetricsRefusedError) => void;
+  /** Once an outage, and again when more is lost. */
+  readonly onTrouble: (message: string, error: unknown) => void;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+const batchesInMemory = 32;
+/** About 80 hours of an outage at a batch each half second would be 576,000; a day's worth of loss curves is enough. */
+const batchesOnDisk = 20_000;
+const firstPauseMs = 500;
+const longestPauseMs = 15_000;
+
+/**
+ * Batches on their way out, in order, one at a time. While the sink is away they wait in memory, then on disk, and go out when it is
+ * back. Nothing here makes the caller wait.
+ */
+export class Outbox {
+  private readonly memory: MetricBatch[] = [];
+  private spilledFirst = 0;
+  private spilledEnd = 0;
+  private spilling: Promise<void> = Promise.resolve();
+  private sending: Promise<void> | undefined;
+  private closed = false;
+
+  constructor(private readonly options: OutboxOptions) {}
+
+  /** Batches that wait. */
+  get length(): number {
+    return this.memory.length + (this.spilledEnd - this.spilledFirst);
+  }
+
+  post(batch: MetricBatch): void {
+    if (this.memory.length < batchesInMemory && this.spilledFirst === this.spilledEnd) this.memory.push(batch);
+    else this.spill(batch);
+    this.sending ??= this.drain().finally(() => {
+      this.sending = undefined;
+    });
+  }
+
+  /** Resolves when all is sent, or after `patienceMs`; nothing is tried any more after it. */
+  async close(patienceMs: number): Promise<void> {
+    await Promise.race([this.sending, this.options.sleep(patienceMs)]);
+    this.closed = true;
+    await fs.rm(this.options.directory, { recursive: true, force: true }).catch(() => undefined);
+  }
+
+  private async drain(): Promise<void> {
+    let failures = 0;
+    for (let batch = await this.head(); batch !== undefined && !this.closed; batch = await this.head()) {
+      try {
+        await this.options.sink.send(batch);
+        failures = 0;
+      } catch (error) {
+        if (!(error instanceof MetricsRefusedError)) {
+          failures += 1;
+          if (failures === 1) this.options.onTrouble("metrics cannot be sent; they wait", error);
+          await this.options.sleep(
+            Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2),
+          );
+          continue;
+        }
+        this.options.onRefused(error);
+      }
+      this.memory.shift();
+    }
+  }
+
+  /** The oldest batch; memory is older than disk, and is filled from it. */
+  private async head(): Promise<MetricBatch | undefined> {
+    while (this.memory.length === 0 && this.spilledFirst < this.spilledEnd) {
+      await this.spilling;
+      const file = this.fileOf(this.spilledFirst);
+      const text = await fs.readFile(file, "utf8").catch(() => undefined);
+      await fs.rm(file, { force: true }).catch(() => undefined);
+      this.spilledFirst += 1;
+      if (text !== undefined) this.memory.push(JSON.parse(text) as MetricBatch);
+    }
+    return this.memory[0];
+  }
+
+  private spill(batch: MetricBatch): void {
+    if (this.spilledEnd - this.spilledFirst >= batchesOnDisk) {
+      this.options.onTrouble("metrics are lost: the sink has been away for too long", undefined);
+      return;
+    }
+    const file = this.fileOf(this.spilledEnd);
+    this.spilledEnd += 1;
+    this.spilling = this.spilling
+      .then(() => fs.mkdir(this.options.directory, { recursive: true }))
+      .then(() => fs.writeFile(file, JSON.stringify(batch)))
+      .catch((error: unknown) => this.options.onTrouble("metrics are lost: they could not be kept on disk", error));
+  }
+
+  private fileOf(index: number): string {
+    return path.join(this.options.directory, `${index}.json`);
+  }
+}

@@ -1,0 +1,28 @@
+export interface SystemReading {
+  /** Milliseconds, monotonic. */
+  readonly at: number;
+  /** Microseconds of processor time, user and system. */
+  readonly cpuMicroseconds: number;
+  readonly rssBytes: number;
+  readonly finishedSteps: number;
+  readonly dataWaitMs: number;
+  readonly communicationMs: number;
+}
+
+/** What a worker was busy with between two readings, by metric name under `system/worker-<index>/`. */
+export function systemMetrics(
+  before: SystemReading,
+  after: SystemReading,
+  batchSize: number,
+): Readonly<Record<string, number>> {
+  const elapsed = Math.max(1, after.at - before.at);
+  const share = (ms: number) => Math.min(1, Math.max(0, ms / elapsed));
+  return {
+    /** Cores kept busy. */
+    cpu: (after.cpuMicroseconds - before.cpuMicroseconds) / 1000 / elapsed,
+    rss: after.rssBytes,
+    "samples-per-second": (Math.max(0, after.finishedSteps - before.finishedSteps) * batchSize * 1000) / elapsed,
+    "data-wait-share": share(after.dataWaitMs - before.dataWaitMs),
+    "communication-share": share(after.communicationMs - before.communicationMs),
+  };
+}
