@@ -1,0 +1,102 @@
+import fs from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import os from "node:os";
+import path from "node:path";
+import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { createObjectStore } from "../../../adapters/s3/object-store";
+import type { ObjectStore } from "../../../core/ports";
+import type { MetricBatch } from "../../../core/tracking/metric-batch";
+import { createDynamoDb } from "../../../local/dynamodb";
+import { createFront } from "../../../local/front";
+import { createS3 } from "../../../local/s3";
+import type { Service } from "../../../local/service";
+
+/** The embedded cloud as far as a trainer sees it; its ingest function keeps the batches for the test. */
+export interface TrainerCloud {
+  readonly endpoint: string;
+  readonly directory: string;
+  readonly store: ObjectStore;
+  readonly batches: MetricBatch[];
+  /** Resolves at the first batch, past or future, for which `condition` holds. */
+  received(condition: (batch: MetricBatch) => boolean): Promise<MetricBatch>;
+  close(): Promise<void>;
+}
+
+const credentials = { accessKeyId: "anyone", secretAccessKey: "anything" };
+
+export async function startCloud(): Promise<TrainerCloud> {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "trainer-"));
+  const folder = (name: string) => {
+    fs.mkdirSync(path.join(directory, name));
+    return path.join(directory, name);
+  };
+  const batches: MetricBatch[] = [];
+  const watchers = new Set<() => void>();
+  const ingest: Service = {
+    signingName: "lambda",
+    async handle(request, response) {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      batches.push(JSON.parse(Buffer.concat(chunks).toString()) as MetricBatch);
+      for (const look of watchers) look();
+      response.writeHead(200, { "content-type": "application/json" }).end('{"accepted":true}');
+    },
+    close: async () => undefined,
+  };
+  const services = [
+    await createS3({ dataDirectory: folder("s3"), events: { put: () => undefined } }),
+    await createDynamoDb({ dataDirectory: folder("dynamodb") }),
+    ingest,
+  ];
+  const front: Server = createFront(services);
+  await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
+  const endpoint = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  const client = new S3Client({ endpoint, region: "us-east-1", credentials });
+  await client.send(new CreateBucketCommand({ Bucket: "ringmaster" }));
+  await createGangsTable(endpoint);
+  return {
+    endpoint,
+    directory,
+    store: createObjectStore(client, "ringmaster"),
+    batches,
+    received: (condition) =>
+      new Promise((resolve) => {
+        const look = () => {
+          const found = batches.find(condition);
+          if (found === undefined) return;
+          watchers.delete(look);
+          resolve(found);
+        };
+        watchers.add(look);
+        look();
+      }),
+    async close() {
+      client.destroy();
+      front.closeAllConnections();
+      await new Promise((resolve) => front.close(resolve));
+      for (const service of services) await service.close();
+      fs.rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function createGangsTable(endpoint: string): Promise<void> {
+  const client = new DynamoDBClient({ endpoint, region: "us-east-1", credentials });
+  await client.send(
+    new CreateTableCommand({
+      TableName: "Gangs",
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: [
+        { AttributeName: "pk", AttributeType: "S" },
+        { AttributeName: "sk", AttributeType: "S" },
+      ],
+      KeySchema: [
+        { AttributeName: "pk", KeyType: "HASH" },
+        { AttributeName: "sk", KeyType: "RANGE" },
+      ],
+    }),
+  );
+  client.destroy();
+}

@@ -1,0 +1,169 @@
+import fs from "node:fs";
+import path from "node:path";
+import { buildSync } from "esbuild";
+import { sha256 } from "../../../core/digest";
+import { objectKeys } from "../../../core/platform/object-keys";
+import { decodeSafetensors } from "../../../core/training/safetensors";
+import type { TrainingTask } from "../../../core/training/training-task";
+import { startCloud, type TrainerCloud } from "./cloud";
+import { readResult, storeFeatures, storeTask } from "./task";
+import { TrainerProcess } from "./trainer-process";
+
+const root = path.resolve(__dirname, "../../..");
+const totalSteps = 186;
+
+/** Real trainer processes against the embedded cloud, from a bundle as in production. */
+describe("trainer processes", () => {
+  let cloud: TrainerCloud;
+  let folder: string;
+  let script: string;
+  let reference: string;
+  const running = new Set<TrainerProcess>();
+
+  beforeAll(async () => {
+    fs.mkdirSync(path.join(root, "dist"), { recursive: true });
+    folder = fs.mkdtempSync(path.join(root, "dist/test-trainer-")); // below the repository: TensorFlow.js stays outside
+    script = path.join(folder, "trainer.js");
+    buildSync({
+      absWorkingDir: root,
+      entryPoints: ["trainer-container/main.ts"],
+      outfile: script,
+      bundle: true,
+      platform: "node",
+      target: "node20",
+      format: "cjs",
+      sourcemap: true,
+      external: ["@tensorflow/*"],
+      logLevel: "error",
+    });
+    cloud = await startCloud();
+    await storeFeatures(cloud.store);
+    await storeTask(cloud.store, "run-alone");
+    expect(await start("run-alone", 0).ended).toBe(0);
+    reference = (await readResult(cloud.store, "run-alone")).weightsSha256;
+  });
+
+  afterAll(async () => {
+    for (const trainer of running) trainer.signal("SIGKILL");
+    await Promise.all([...running].map((trainer) => trainer.ended));
+    await cloud.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+  });
+
+  function start(runId: string, index: number, attempt = 1): TrainerProcess {
+    const trainer = new TrainerProcess(script, cloud, runId, index, attempt);
+    running.add(trainer);
+    void trainer.ended.then(() => running.delete(trainer));
+    return trainer;
+  }
+
+  const startAll = (runId: string, workers: number, attempt = 1) =>
+    Array.from({ length: workers }, (_, index) => start(runId, index, attempt));
+
+  const trained = (runId: string, steps: number) =>
+    cloud.received((batch) => batch.runId === runId && (batch.progress?.step ?? 0) >= steps);
+
+  async function expectReference(runId: string, trainers: readonly TrainerProcess[]): Promise<void> {
+    const codes = await Promise.all(trainers.map((trainer) => trainer.ended));
+    if (codes.some((code) => code !== 0)) throw new Error(trainers.map((trainer) => trainer.transcript()).join("\n\n"));
+    expect((await readResult(cloud.store, runId)).weightsSha256).toBe(reference);
+  }
+
+  it("leave weights that are what the result says, with every step's loss told once or more", async () => {
+    const result = await readResult(cloud.store, "run-alone");
+    const file = await cloud.store.getContent(result.weightsSha256);
+    expect(sha256(file)).toBe(result.weightsSha256);
+    expect(Object.values(decodeSafetensors(file).tensors).map(({ shape }) => shape)).toEqual(
+      expect.arrayContaining([[9, 24], [24], [24, 3], [3]]),
+    );
+    expect(result).toMatchObject({ steps: totalSteps, epochs: 6, backend: "wasm", generations: 1 });
+    expect(result.metrics["validation/accuracy"]).toBeGreaterThan(0.7);
+    expect(result.metrics["train/loss"]).toBeLessThan(0.8);
+    const steps = cloud.batches
+      .flatMap((batch) => batch.series)
+      .filter(({ metric }) => metric === "train/loss")
+      .flatMap((series) => series.steps);
+    expect(new Set(steps)).toEqual(new Set(Array.from({ length: totalSteps }, (_, i) => i + 1)));
+    expect(cloud.batches.at(-1)!.series.map(({ metric }) => metric)).toContain("system/worker-0/rss");
+  });
+
+  it.each([2, 3])("give the same weights on %i workers", async (workers) => {
+    const runId = `run-world-${workers}`;
+    await storeTask(cloud.store, runId, { workers });
+    await expectReference(runId, startAll(runId, workers));
+  });
+
+  it("give the same weights when one of two is killed and comes back", async () => {
+    await storeTask(cloud.store, "run-killed", { workers: 2 });
+    const [leader, other] = startAll("run-killed", 2);
+    await trained("run-killed", 15);
+    leader!.signal("SIGKILL");
+    expect(await leader!.ended).toBe("SIGKILL");
+    await expectReference("run-killed", [other!, start("run-killed", 0, 2)]);
+    expect((await readResult(cloud.store, "run-killed")).generations).toBeGreaterThan(1);
+  });
+
+  it("go on from the last checkpoint when all are killed", async () => {
+    await storeTask(cloud.store, "run-lost", { workers: 2 });
+    const first = startAll("run-lost", 2);
+    await trained("run-lost", 70);
+    for (const trainer of first) trainer.signal("SIGKILL");
+    await Promise.all(first.map((trainer) => trainer.ended));
+    const second = startAll("run-lost", 2, 2);
+    await expectReference("run-lost", second);
+    for (const trainer of second) expect(trainer.said("ready")[0]!["restoredStep"]).toBeGreaterThanOrEqual(40);
+  });
+
+  it("checkpoint and leave on SIGTERM, exit 75, and go on exactly there", async () => {
+    await storeTask(cloud.store, "run-spot");
+    const first = start("run-spot", 0);
+    await trained("run-spot", 25);
+    first.signal("SIGTERM");
+    expect(await first.ended).toBe(75);
+    const left = first.lines.find(({ message }) => message.startsWith("left: the host is going away"))!;
+    const second = start("run-spot", 0, 2);
+    await expectReference("run-spot", [second]);
+    expect(second.said("ready")[0]!["restoredStep"]).toBe(left["step"]);
+  });
+
+  it("end at once where the run is complete", async () => {
+    const again = start("run-alone", 0, 2);
+    expect(await again.ended).toBe(0);
+    expect(again.said("training is complete already")).toHaveLength(1);
+    expect(again.said("ready")).toHaveLength(0);
+  });
+
+  it.each([
+    {
+      name: "diverges",
+      code: "NON_FINITE",
+      task: {},
+      hyperparameters: { optimizer: "sgd", learningRate: 1e30, clipNorm: 0, warmupSteps: 0 },
+    },
+    {
+      name: "has a user module that is not there",
+      code: "OBJECT_NOT_FOUND",
+      task: { model: module("f".repeat(64)) },
+      hyperparameters: {},
+    },
+    { name: "has a model that cannot be built", code: "USER_CODE", task: { model: cnn() }, hyperparameters: {} },
+  ] as const)(
+    "record why a training that $name cannot go on, and exit 1",
+    async ({ name, code, task, hyperparameters }) => {
+      const runId = `run-bad-${name.length}`;
+      await storeTask(cloud.store, runId, task as Partial<TrainingTask>, hyperparameters);
+      expect(await start(runId, 0).ended).toBe(1);
+      const failure = JSON.parse(Buffer.from(await cloud.store.get(objectKeys.trainingFailure(runId))).toString());
+      expect(failure).toMatchObject({ runId, retryable: false, code: expect.stringContaining(code) });
+      expect(await cloud.store.find(objectKeys.trainingResult(runId))).toBeUndefined();
+    },
+  );
+});
+
+function module(digest: string): TrainingTask["model"] {
+  return { type: "module", path: "model.ts", sha256: digest, options: {} };
+}
+
+function cnn(): TrainingTask["model"] {
+  return { type: "cnn", filters: [4], kernelSize: 3, hidden: [], activation: "relu", dropout: 0 };
+}

@@ -1,0 +1,91 @@
+import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
+import type { FeatureManifest } from "../../../core/features/manifest";
+import { objectKeys } from "../../../core/platform/object-keys";
+import type { ObjectStore } from "../../../core/ports";
+import type { TrainingResult, TrainingTask } from "../../../core/training/training-task";
+
+const featureManifestKey = objectKeys.featureManifest("test");
+const transform: FeatureManifest["transform"] = {
+  outputs: [
+    { kind: "numeric", column: "x", offset: 0, width: 6, source: 0, mean: 0, deviation: 1 },
+    { kind: "one-hot", column: "colour", offset: 6, width: 3, source: 0, vocabulary: ["red", "green", "blue"] },
+  ],
+  width: 9,
+  shape: [9],
+};
+
+/** A small feature set in two shards a split, whose three classes follow from its columns. */
+export async function storeFeatures(store: ObjectStore): Promise<void> {
+  const splits: Record<string, FeatureManifest["splits"]["train"]> = {};
+  for (const [split, phase, sizes] of [
+    ["train", 0, [500, 523]],
+    ["validation", 5_000, [130, 70]],
+    ["test", 9_000, [40]],
+  ] as const) {
+    const shards = [];
+    let first: number = phase;
+    for (const rows of sizes) {
+      const numeric = Float32Array.from({ length: rows * 6 }, (_, i) => Math.sin((first * 6 + i) * 12.9898) * 1.3);
+      const codes = Int32Array.from({ length: rows }, (_, row) => (((first + row) * 7) % 4) - 1);
+      const label = Int32Array.from({ length: rows }, (_, row) =>
+        numeric[row * 6]! > 0.3 ? 0 : codes[row] === 1 || numeric[row * 6 + 1]! > 0 ? 1 : 2,
+      );
+      const bytes = encodeFeatureShard(
+        { rows, numeric, codes, label, slices: new Int32Array(0) },
+        shardLayout(transform),
+      );
+      shards.push({ ...(await store.putContent(bytes)), rows });
+      first += rows;
+    }
+    splits[split] = { rows: sizes.reduce((sum: number, rows) => sum + rows, 0), shards };
+  }
+  const manifest: FeatureManifest = {
+    inputHash: "test",
+    dataset: { name: "synthetic", version: 1, digest: "0" },
+    transform,
+    label: { kind: "class", column: "y", classes: ["a", "b", "c"] },
+    slices: [],
+    splits: splits as FeatureManifest["splits"],
+  };
+  await store.put(featureManifestKey, JSON.stringify(manifest));
+}
+
+/** 4 microshards of 8 rows; 31 steps an epoch. */
+export async function storeTask(
+  store: ObjectStore,
+  runId: string,
+  changes: Partial<TrainingTask> = {},
+  hyperparameters: Partial<TrainingTask["hyperparameters"]> = {},
+): Promise<void> {
+  const task: TrainingTask = {
+    runId,
+    seed: 3,
+    model: { type: "mlp", hidden: [24], activation: "relu", dropout: 0.1 },
+    hyperparameters: {
+      optimizer: "adamw",
+      learningRate: 0.003,
+      momentum: 0.9,
+      weightDecay: 0.01,
+      schedule: "cosine",
+      warmupSteps: 5,
+      clipNorm: 1,
+      batchSize: 32,
+      epochs: 6,
+      ...hyperparameters,
+    },
+    microshards: 4,
+    workers: 1,
+    minWorkers: 1,
+    gpusPerWorker: 0,
+    threads: 1,
+    backend: "wasm",
+    featureManifestKey,
+    checkpoint: { everySteps: 20, everySeconds: 600, keep: 3 },
+    ...changes,
+  };
+  await store.put(objectKeys.trainingTask(runId), JSON.stringify(task));
+}
+
+export async function readResult(store: ObjectStore, runId: string): Promise<TrainingResult> {
+  return JSON.parse(Buffer.from(await store.get(objectKeys.trainingResult(runId))).toString()) as TrainingResult;
+}

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { TrainerCloud } from "./cloud";
+
+export interface LogLine {
+  readonly level: string;
+  readonly message: string;
+  readonly [field: string]: unknown;
+}
+
+/** One trainer, started as AWS Batch does: by its environment alone. */
+export class TrainerProcess {
+  readonly lines: LogLine[] = [];
+  readonly errors: string[] = [];
+  /** Exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>;
+  private readonly child: ChildProcess;
+
+  constructor(script: string, cloud: TrainerCloud, runId: string, index: number, attempt = 1) {
+    this.child = spawn(process.execPath, ["--enable-source-maps", script], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        PATH: process.env["PATH"],
+        HOME: process.env["HOME"],
+        TMPDIR: cloud.directory,
+        AWS_ENDPOINT_URL: cloud.endpoint,
+        AWS_REGION: "us-east-1",
+        AWS_ACCESS_KEY_ID: "anyone",
+        AWS_SECRET_ACCESS_KEY: "anything",
+        AWS_EC2_METADATA_DISABLED: "true",
+        AWS_BATCH_JOB_ID: `job-${runId}:${index}`,
+        AWS_BATCH_JOB_ATTEMPT: String(attempt),
+        AWS_BATCH_JOB_ARRAY_INDEX: String(index),
+        RINGMASTER_RUN_ID: runId,
+        RINGMASTER_BUCKET: "ringmaster",
+        RINGMASTER_TABLE_GANGS: "Gangs",
+        RINGMASTER_INGEST_FUNCTION: "ingest",
+        RINGMASTER_ADVERTISE_HOST: "127.0.0.1",
+      },
+    });
+    createInterface({ input: this.child.stdout! }).on("line", (line) => this.lines.push(JSON.parse(line) as LogLine));
+    createInterface({ input: this.child.stderr! }).on("line", (line) => this.errors.push(line));
+    this.ended = new Promise((resolve) => {
+      this.child.on("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
+    });
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** Lines with that message. */
+  said(message: string): readonly LogLine[] {
+    return this.lines.filter((line) => line.message === message);
+  }
+
+  transcript(): string {
+    return [...this.lines.map((line) => JSON.stringify(line)), ...this.errors].join("\n");
+  }
+}
