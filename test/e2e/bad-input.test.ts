@@ -1,0 +1,116 @@
+import { createServer } from "node:net";
+import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
+
+/** Each thing that a person gets wrong: exit code 2, a message that says what, by which rule and what next; nothing created. */
+describe("bad input", () => {
+  const stack = new TestStack();
+  let job: string;
+  beforeAll(async () => {
+    await stack.up();
+    job = stack.file("job.yaml", toyJob(1));
+    await push("toy", toyCsv(300), toySchema);
+  });
+  afterAll(() => stack.remove());
+
+  const push = (name: string, csv: string, schema: string) =>
+    stack.run(
+      "datasets",
+      "push",
+      name,
+      "--file",
+      stack.file(`${name}.csv`, csv),
+      "--schema",
+      stack.file(`${name}.yaml`, schema),
+    );
+  const counts = async () => ({
+    runs: (await stack.json<{ runs: unknown[] }>(["runs", "list"])).runs.length,
+    datasets: (await stack.json<{ datasets: unknown[] }>(["datasets", "list"])).datasets.length,
+  });
+
+  it.each<[string, () => Promise<{ code: number; stderr: string }>, RegExp]>([
+    ["an unknown dataset", () => stack.run("submit", job, "--set", "dataset=nothing"), /nothing/],
+    ["an unknown version", () => stack.run("submit", job, "--set", "dataset=toy@7"), /7/],
+    [
+      "a hyperparameter out of range",
+      () => stack.run("submit", job, "--set", "hyperparameters.learningRate=-1"),
+      /learningRate is -1, but must be more than 0/,
+    ],
+    [
+      "more workers than microshards",
+      () => stack.run("submit", job, "--set", "resources.workers=64"),
+      /workers is 64, but must be at most resources.microshards \(8\)/,
+    ],
+    ["an override that is none", () => stack.run("submit", job, "--set", "workers"), /PATH=VALUE/],
+    ["a job file that is not there", () => stack.run("submit", "nowhere.yaml"), /nowhere.yaml/],
+    ["no YAML", () => stack.run("submit", stack.file("bad.yaml", "a: [1,\nb: 2")), /not YAML|line/],
+    [
+      "two mistakes at once",
+      () =>
+        stack.run(
+          "submit",
+          stack.file("two.yaml", "experiment: Toy\ndataset: toy\nmodel: { type: mlp, hiden: [1] }\n"),
+        ),
+      /experiment[\s\S]*hiden|hiden[\s\S]*experiment/,
+    ],
+    ["an unknown command", () => stack.run("frobnicate"), /unknown command/],
+    ["an unknown run", () => stack.run("runs", "show", "run-0"), /no run "run-0"/],
+    ["an unknown model", () => stack.run("models", "resolve", "nobody"), /no model "nobody"/],
+    ["a version that is no number", () => stack.run("models", "approve", "toy", "one"), /positive whole number/],
+    ["a port that is none", () => stack.run("up", "--port", "seventy"), /must be a port/],
+    ["an empty dataset", () => push("empty", "x1,x2,x3,colour,label\n", toySchema), /empty|no rows/i],
+    ["a NaN label", () => push("nan", "x1,x2,x3,colour,label\n1,2,3,red,NaN\n1,2,3,red,0\n", toySchema), /label/],
+    ["a missing label", () => push("missing", "x1,x2,x3,colour,label\n1,2,3,red,\n1,2,3,red,0\n", toySchema), /label/],
+    ["a column that is not there", () => push("narrow", "x1,x2\n1,2\n", toySchema), /x3|colour|label/],
+    ["text where a number must be", () => push("text", "x1,x2,x3,colour,label\nabc,2,3,red,1\n", toySchema), /x1/],
+    [
+      "a changed schema",
+      () => push("toy", toyCsv(300), toySchema.replace("name: x3, type: float", "name: x3, type: string")),
+      /x3/,
+    ],
+    [
+      "a schema without a label",
+      () => push("unlabelled", toyCsv(30), toySchema.replace("role: label", "role: feature")),
+      /label/,
+    ],
+  ])("%s", async (_name, attempt, message) => {
+    const before = await counts();
+    const result = await attempt();
+    expect(result.stderr).toMatch(message);
+    expect(result.stderr).not.toMatch(/\n\s+at /);
+    expect(result.code).toBe(2);
+    expect(await counts()).toEqual(before);
+  });
+
+  it("a deprecated version", async () => {
+    await push("old", toyCsv(300), toySchema);
+    expect((await stack.run("datasets", "deprecate", "old@1", "--reason", "labels were wrong")).code).toBe(0);
+    const result = await stack.run("submit", job, "--set", "dataset=old@1");
+    expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining("labels were wrong") });
+  });
+
+  it("a port that is taken is named", async () => {
+    const other = new TestStack();
+    const squatter = createServer().listen(0, "127.0.0.1");
+    await new Promise((listening) => squatter.once("listening", listening));
+    const { port } = squatter.address() as { port: number };
+    const result = await other.run("up", "--detach", "--port", String(port), "--api-port", "0");
+    squatter.close();
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain(`port ${port} on 127.0.0.1 is taken`);
+    await other.remove();
+  });
+
+  it("with --json the error is a document too", async () => {
+    const { code, stdout } = await stack.run("runs", "show", "run-0", "--json");
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout).error).toMatchObject({ code: "RUN_NOT_FOUND" });
+  });
+
+  it("where no stack runs, the message says how to start one", async () => {
+    const nowhere = new TestStack();
+    const result = await nowhere.run("runs", "list", "--api", "http://127.0.0.1:1");
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain("ringmaster up");
+    await nowhere.remove();
+  });
+});

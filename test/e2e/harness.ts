@@ -1,0 +1,104 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ensureBuild } from "../../scripts/build.js";
+
+export interface CliResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A stack of its own in a temporary directory, driven by the built command line as a person would. */
+export class TestStack {
+  readonly directory = mkdtempSync(join(tmpdir(), "ringmaster-e2e-"));
+  readonly data = join(this.directory, "data");
+  private readonly cli = join(ensureBuild(), "cli.js");
+
+  run(...args: readonly string[]): Promise<CliResult> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, [this.cli, "--data", this.data, ...args], {
+        env: { ...process.env, RINGMASTER_API_URL: undefined, NO_COLOR: "1" },
+      });
+      let stdout = "";
+      let stderr = "";
+      child.stdout.on("data", (chunk) => {
+        stdout += chunk;
+      });
+      child.stderr.on("data", (chunk) => {
+        stderr += chunk;
+      });
+      child.on("error", reject);
+      child.on("close", (code) => resolve({ code: code ?? -1, stdout, stderr }));
+    });
+  }
+
+  /** Runs with `--json`; fails loudly where the exit code is not one of those expected. */
+  async json<T>(args: readonly string[], expected: readonly number[] = [0]): Promise<T> {
+    const result = await this.run(...args, "--json");
+    if (!expected.includes(result.code)) {
+      throw new Error(`ringmaster ${args.join(" ")} ended with ${result.code}: ${result.stderr}${result.stdout}`);
+    }
+    return JSON.parse(result.stdout) as T;
+  }
+
+  up(): Promise<{ readonly pid: number; readonly endpoint: string; readonly api: string }> {
+    return this.json(["up", "--detach", "--port", "0", "--api-port", "0"]);
+  }
+
+  file(name: string, content: string): string {
+    const path = join(this.directory, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  async remove(): Promise<void> {
+    await this.run("down");
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Polls until `look` finds something. */
+export async function until<T>(what: string, look: () => Promise<T | undefined>, patienceMs = 90_000): Promise<T> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await new Promise((wait) => setTimeout(wait, 100));
+  }
+}
+
+/** Three classes on a line, 1 apart with noise of width 1 in two of three columns: learnable, and made by arithmetic alone. */
+export function toyCsv(rows: number): string {
+  let state = 1;
+  const noise = (): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+  const lines = Array.from({ length: rows }, (_, i) => {
+    const label = i % 3;
+    return [noise() + label, noise() - label, noise() * 2, ["red", "green", "blue"][(i * 7) % 3], label].join(",");
+  });
+  return ["x1,x2,x3,colour,label", ...lines].join("\n");
+}
+
+export const toySchema = `columns:
+  - { name: x1, type: float, role: feature }
+  - { name: x2, type: float, role: feature }
+  - { name: x3, type: float, role: feature }
+  - { name: colour, type: string, role: feature }
+  - { name: label, type: int, role: label }
+split: { seed: 1, fractions: { train: 0.8, validation: 0.1, test: 0.1 } }
+`;
+
+export const toyJob = (epochs: number): string => `experiment: toy
+dataset: toy
+model: { type: mlp, hidden: [16] }
+hyperparameters: { batchSize: 64, epochs: ${epochs}, learningRate: 0.01 }
+resources: { workers: 2, backend: wasm }
+checkpoint: { everySteps: 20 }
+evaluation: { thresholds: { accuracy: 0.8 }, slices: [colour] }
+seed: 3
+`;

@@ -1,0 +1,169 @@
+import type { describeRun } from "../../cli/commands/runs";
+import { isAlive } from "../../cli/stack-file";
+import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
+
+type Shown = ReturnType<typeof describeRun>;
+
+/** The whole path on one machine, by the commands that a person types; processes are killed on the way. */
+describe("raw data to a champion model", () => {
+  const stack = new TestStack();
+  const show = (runId: string) => stack.json<Shown>(["runs", "show", runId]);
+  const submit = async (file: string, ...more: string[]) =>
+    (await stack.json<{ runId: string }>(["submit", file, ...more])).runId;
+  /** Waits for the run as `--wait` does: to its end, or until it waits for a person. */
+  const watch = (runId: string) => stack.json<Shown>(["runs", "watch", runId], [0, 1, 3]);
+  const trainingPast = (runId: string, step: number) =>
+    until(`step ${step} of ${runId}`, async () => {
+      const shown = await show(runId);
+      if (shown.status === "failed") throw new Error(JSON.stringify(shown.failure));
+      return (shown.progress?.step ?? 0) >= step ? shown : undefined;
+    });
+
+  let job: string;
+  let longJob: string;
+  let first: Shown;
+
+  beforeAll(async () => {
+    await stack.up();
+    job = stack.file("job.yaml", toyJob(6));
+    longJob = stack.file("long.yaml", toyJob(60));
+  });
+  afterAll(() => stack.remove());
+
+  it("pushes data; the same content again is the same version", async () => {
+    const csv = stack.file("toy.csv", toyCsv(1_200));
+    const schema = stack.file("schema.yaml", toySchema);
+    const push = () =>
+      stack.json<{ created: boolean; manifest: { version: number } }>([
+        "datasets",
+        "push",
+        "toy",
+        "--file",
+        csv,
+        "--schema",
+        schema,
+      ]);
+    expect(await push()).toMatchObject({ created: true, manifest: { version: 1, rowCount: 1_200 } });
+    expect(await push()).toMatchObject({ created: false, manifest: { version: 1 } });
+  });
+
+  it("trains with two workers, evaluates, registers, passes the gates and waits for an approval", async () => {
+    const runId = await submit(job);
+    first = await watch(runId);
+    expect(first).toMatchObject({ status: "running", phase: "AwaitApproval" });
+    expect(first.weightsSha256).toMatch(/^[0-9a-f]{64}$/);
+    expect(first.evaluation?.["accuracy"]).toBeGreaterThan(0.8);
+    expect(first.workers.map(({ rank }) => rank)).toEqual([0, 1]);
+    expect(first.metrics.map(({ metric }) => metric)).toContain("train/loss");
+    const early = await stack.run("models", "promote", "toy", "1");
+    expect(early).toMatchObject({ code: 2, stderr: expect.stringContaining("has no approval") });
+    expect(await stack.run("models", "resolve", "toy")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("no version in production"),
+    });
+  });
+
+  it("is promoted by an approval, and serves: the artifact alone predicts in a fresh process", async () => {
+    await stack.json(["models", "approve", "toy", "1", "--reason", "looks right"]);
+    expect(await watch(first.runId)).toMatchObject({
+      status: "completed",
+      outcome: { decision: "promoted", version: 1 },
+    });
+    expect(await stack.json(["models", "resolve", "toy"])).toMatchObject({ version: 1, sha256: first.weightsSha256 });
+    const rows = stack.file(
+      "rows.json",
+      JSON.stringify([
+        { x1: 0.5, x2: 0.5, x3: 1, colour: "red" },
+        { x1: 2.5, x2: -1.5, x3: 1, colour: "never seen" },
+      ]),
+    );
+    const { predictions } = await stack.json<{ predictions: { label: number }[] }>([
+      "models",
+      "predict",
+      "toy",
+      "--file",
+      rows,
+    ]);
+    expect(predictions.map(({ label }) => label)).toEqual([0, 2]);
+  });
+
+  it("an identical run reuses every step and says so; nobody is asked again", async () => {
+    const again = await watch(await submit(job));
+    expect(again).toMatchObject({ status: "completed", weightsSha256: first.weightsSha256, outcome: { version: 1 } });
+    expect(again.reused.map(({ step, reusedFrom }) => [step, reusedFrom])).toEqual(
+      ["ValidateDataset", "PrepareFeatures", "LaunchTraining", "Evaluate", "Register"].map((step) => [
+        step,
+        first.runId,
+      ]),
+    );
+    expect(again.attempts).toEqual([]);
+  });
+
+  it.each([1, 3])("computed anew with %d workers the weights are the same bytes", async (workers) => {
+    const anew = await watch(await submit(job, "--no-cache", "--set", `resources.workers=${workers}`));
+    expect(anew).toMatchObject({ weightsSha256: first.weightsSha256, reused: [] });
+    expect(anew.workers).toHaveLength(workers);
+  });
+
+  it("a worker killed with kill -9 changes nothing, and the stack killed with kill -9 changes nothing", async () => {
+    const undisturbed = await watch(await submit(longJob, "--no-cache", "--set", "resources.workers=1"));
+
+    const wounded = await submit(longJob, "--no-cache");
+    process.kill((await trainingPast(wounded, 5)).workers[1].pid, "SIGKILL");
+    const healed = await watch(wounded);
+    expect(healed.failure).toBeUndefined();
+    expect(healed.weightsSha256).toBe(undisturbed.weightsSha256);
+    expect(healed.progress?.generation).toBeGreaterThan(1);
+
+    const orphaned = await submit(longJob, "--no-cache");
+    const { workers } = await trainingPast(orphaned, 25);
+    const { pid } = await stack.json<{ pid: number }>(["status"]);
+    process.kill(pid, "SIGKILL");
+    await until("the orphans' end", async () => (workers.some((worker) => isAlive(worker.pid)) ? undefined : true));
+    await stack.up();
+    const resumed = await watch(orphaned);
+    expect(resumed.failure).toBeUndefined();
+    expect(resumed.weightsSha256).toBe(undisturbed.weightsSha256);
+  }, 240_000);
+
+  it("a rejection keeps a version out of production, and its run completes", async () => {
+    const runId = await submit(job, "--set", "seed=99");
+    const waiting = await watch(runId);
+    const { version } = waiting.steps.find(({ step }) => step === "Register")?.output as { version: number };
+    await stack.json(["models", "reject", "toy", String(version), "--reason", "not this one"]);
+    expect(await watch(runId)).toMatchObject({
+      status: "completed",
+      outcome: { decision: "rejected", reasons: [expect.stringContaining("not this one")] },
+    });
+    expect(await stack.json(["models", "resolve", "toy"])).toMatchObject({ version: 1 });
+  });
+
+  it("a model below its threshold is refused by the gate, with the evidence", async () => {
+    const runId = await submit(job, "--set", "evaluation.thresholds.accuracy=1.1");
+    expect(await watch(runId)).toMatchObject({
+      status: "completed",
+      outcome: { decision: "refused-by-gate", reasons: [expect.stringContaining("must be at least 1.1")] },
+    });
+  });
+
+  it("a cancelled run is killed, and its trainers with it", async () => {
+    const runId = await submit(longJob, "--no-cache");
+    const { workers } = await trainingPast(runId, 1);
+    expect(await stack.json(["runs", "cancel", runId])).toMatchObject({ status: "killed" });
+    await until("the trainers' end", async () => (workers.some(({ pid }) => isAlive(pid)) ? undefined : true));
+    expect(await show(runId)).toMatchObject({ status: "killed", failure: { code: "CANCELLED" } });
+    expect((await stack.run("runs", "cancel", first.runId)).code).toBe(2);
+  });
+
+  it("shows what its trainers printed", async () => {
+    const { stdout } = await stack.run("runs", "logs", first.runId);
+    expect(stdout).toContain('"message":"completed"');
+  });
+
+  it("leaves nothing running", async () => {
+    const { pid } = await stack.json<{ pid: number }>(["status"]);
+    expect((await stack.run("down")).code).toBe(0);
+    expect(isAlive(pid)).toBe(false);
+    expect((await stack.run("status")).code).toBe(1);
+  });
+});
