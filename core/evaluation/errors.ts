@@ -1,0 +1,22 @@
+import { RingmasterError } from "../errors";
+
+/** The model answered a test row with NaN or an infinity. */
+export class NonFinitePredictionError extends RingmasterError {
+  constructor(row: number, value: number) {
+    super(
+      `the model predicts ${value} for row ${row} of the test split, but predictions must be finite; ` +
+        "lower hyperparameters.learningRate or set hyperparameters.clipNorm, and look at the column ranges in the dataset's profile",
+      { code: "NON_FINITE_PREDICTION", httpStatus: 409, details: { row, value: String(value) } },
+    );
+  }
+}
+
+/** The model's outputs are not what the features' label asks for. */
+export class OutputMismatchError extends RingmasterError {
+  constructor(expected: number, found: number) {
+    super(
+      `the model gives ${found} outputs a row, but the label needs ${expected}; a user module must build its model with context.outputs`,
+      { code: "MODEL_OUTPUT_MISMATCH", httpStatus: 409, details: { expected, found } },
+    );
+  }
+}

@@ -1,0 +1,150 @@
+import { decodeFeatureShard } from "../features/encoding";
+import type { FeatureManifest } from "../features/manifest";
+import type { EvaluationOutput } from "../pipelines/outputs";
+import type { ContentReference, ObjectStore } from "../ports";
+import { encodeSafetensors, type SafetensorsTensor } from "../training/safetensors";
+import { classMetrics, confusionMatrix } from "./classification";
+import { NonFinitePredictionError, OutputMismatchError } from "./errors";
+import { metricsOf, type Predictions, predictedClasses, rankingsOf, selectRows } from "./metrics";
+import type { ClassReport, EvaluationReport, SliceReport } from "./report";
+
+/** A loaded model: `adapters/tfjs`'s `loadPredictor`, or a function in a test. */
+export interface RowPredictor {
+  /** `[count, width]` dense rows → probabilities `[count, classes]` (two classes: `[count]`, of the second) or values `[count]`. */
+  predict(inputs: Float32Array, count: number): Float32Array;
+}
+
+/** Dense rows in memory at a time. */
+const batchRows = 1024;
+
+/**
+ * Evaluates a model on the test split: overall, by class, by slice, and row by row. A function of features and weights; what it stores is
+ * named by content.
+ *
+ * @throws NonFinitePredictionError, OutputMismatchError, CorruptShardError
+ */
+export async function evaluateModel(input: {
+  readonly features: FeatureManifest;
+  readonly predictor: RowPredictor;
+  readonly objects: ObjectStore;
+}): Promise<EvaluationOutput> {
+  const { features, objects } = input;
+  const { predictions, slices } = await predictTestSplit(input);
+  const stored = await objects.putContent(encodeSafetensors({ tensors: tensorsOf(predictions) }));
+  const report = reportOf(features, predictions, slices, stored);
+  return {
+    report: await objects.putContent(JSON.stringify(report), "application/json"),
+    metrics: report.metrics,
+  };
+}
+
+async function predictTestSplit({
+  features,
+  predictor,
+  objects,
+}: Parameters<typeof evaluateModel>[0]): Promise<{ readonly predictions: Predictions; readonly slices: Int32Array }> {
+  const { rows, shards } = features.splits.test;
+  const { width } = features.transform;
+  const classes = features.label.kind === "class" ? features.label.classes.length : 0;
+  const outputWidth = classes > 2 ? classes : 1;
+  const labels = classes > 0 ? new Int32Array(rows) : new Float32Array(rows);
+  const outputs = new Float32Array(rows * outputWidth);
+  const slices = new Int32Array(rows * features.slices.length);
+  const inputs = new Float32Array(Math.min(batchRows, rows) * width);
+  let at = 0;
+  for (const { sha256 } of shards) {
+    const view = decodeFeatureShard(await objects.getContent(sha256), features);
+    labels.set(view.label, at);
+    slices.set(view.slices, at * features.slices.length);
+    for (let from = 0; from < view.rows; from += batchRows) {
+      const count = Math.min(batchRows, view.rows - from);
+      for (let row = 0; row < count; row += 1) view.writeRow(from + row, inputs, row * width);
+      const found = predictor.predict(inputs.subarray(0, count * width), count);
+      if (found.length !== count * outputWidth) throw new OutputMismatchError(outputWidth, found.length / count);
+      const wrong = found.findIndex((value) => !Number.isFinite(value));
+      if (wrong >= 0) throw new NonFinitePredictionError(at + from + Math.floor(wrong / outputWidth), found[wrong]!);
+      outputs.set(found, (at + from) * outputWidth);
+    }
+    at += view.rows;
+  }
+  return { predictions: { classes, labels, outputs }, slices };
+}
+
+function tensorsOf(predictions: Predictions): Readonly<Record<string, SafetensorsTensor>> {
+  const { classes, labels, outputs } = predictions;
+  const rows = labels.length;
+  if (classes === 0) {
+    return {
+      label: { dtype: "F32", shape: [rows], data: labels },
+      predicted: { dtype: "F32", shape: [rows], data: outputs },
+    };
+  }
+  return {
+    label: { dtype: "I32", shape: [rows], data: labels },
+    predicted: { dtype: "I32", shape: [rows], data: predictedClasses(predictions) },
+    probabilities: { dtype: "F32", shape: classes === 2 ? [rows] : [rows, classes], data: outputs },
+  };
+}
+
+/** Pure: everything that the report says follows from the predictions. */
+export function reportOf(
+  features: Pick<FeatureManifest, "dataset" | "label" | "slices">,
+  predictions: Predictions,
+  slices: Int32Array,
+  stored: ContentReference,
+): EvaluationReport {
+  const { dataset, label } = features;
+  return {
+    dataset,
+    split: "test",
+    rows: predictions.labels.length,
+    label: label.column,
+    metrics: metricsOf(predictions),
+    ...(label.kind === "class" ? classReports(label.classes, predictions) : {}),
+    slices: sliceReports(features.slices, predictions, slices),
+    predictions: stored,
+  };
+}
+
+function classReports(
+  values: readonly ClassReport["value"][],
+  predictions: Predictions,
+): Pick<EvaluationReport, "classes" | "confusionMatrix"> {
+  const { classes, labels } = predictions;
+  const confusion = confusionMatrix(labels, predictedClasses(predictions), classes);
+  const rankings = rankingsOf(predictions);
+  const reports = classMetrics(confusion, classes).map(({ precision, recall, f1, support }, index) => {
+    // With two classes the order that is right for one is right for the other.
+    const auc = rankings[classes === 2 ? 0 : index]?.rocAuc;
+    return { value: values[index]!, support, precision, recall, f1, ...(auc === undefined ? {} : { auc }) };
+  });
+  return {
+    classes: reports,
+    confusionMatrix: values.map((_, row) => [...confusion.subarray(row * classes, (row + 1) * classes)]),
+  };
+}
+
+function sliceReports(
+  columns: FeatureManifest["slices"],
+  predictions: Predictions,
+  slices: Int32Array,
+): readonly SliceReport[] {
+  const rows = predictions.labels.length;
+  return columns.flatMap(({ column, values }, index) => {
+    const counts = new Uint32Array(values.length);
+    for (let row = 0; row < rows; row += 1) counts[slices[row * columns.length + index]!]! += 1;
+    const members = Array.from(counts, (count) => new Uint32Array(count));
+    const filled = new Uint32Array(values.length);
+    for (let row = 0; row < rows; row += 1) {
+      const code = slices[row * columns.length + index]!;
+      members[code]![filled[code]!] = row;
+      filled[code]! += 1;
+    }
+    return values.map((value, code) => ({
+      column,
+      value,
+      rows: counts[code]!,
+      metrics: metricsOf(selectRows(predictions, members[code]!)),
+    }));
+  });
+}

@@ -1,0 +1,98 @@
+import { accuracy, classMetrics, confusionMatrix, logLoss, macroAverage, weightedAverage } from "./classification";
+import { type Ranking, rank } from "./ranking";
+import { regressionMetrics } from "./regression";
+import type { Metrics } from "./report";
+
+/** What a model said about rows whose answers are known. */
+export interface Predictions {
+  /** Number of classes; 0 for real values. */
+  readonly classes: number;
+  /** `[rows]`: class indexes, or values. */
+  readonly labels: Int32Array | Float32Array;
+  /** `[rows, classes]`; with two classes `[rows]`: the probability of the second. Values: `[rows]`. */
+  readonly outputs: Float32Array;
+}
+
+/** The likeliest class, the first of equals; with two classes the second above 0.5. */
+export function predictedClasses({ classes, labels, outputs }: Predictions): Int32Array {
+  const predicted = new Int32Array(labels.length);
+  for (let row = 0; row < predicted.length; row += 1) {
+    if (classes === 2) predicted[row] = outputs[row]! > 0.5 ? 1 : 0;
+    else {
+      let best = 0;
+      for (let index = 1; index < classes; index += 1) {
+        if (outputs[row * classes + index]! > outputs[row * classes + best]!) best = index;
+      }
+      predicted[row] = best;
+    }
+  }
+  return predicted;
+}
+
+/** The predictions of some rows. */
+export function selectRows({ classes, labels, outputs }: Predictions, rows: Uint32Array): Predictions {
+  const width = classes > 2 ? classes : 1;
+  const some = new Float32Array(rows.length * width);
+  for (const [at, row] of rows.entries()) some.set(outputs.subarray(row * width, (row + 1) * width), at * width);
+  const someLabels = labels instanceof Int32Array ? new Int32Array(rows.length) : new Float32Array(rows.length);
+  for (const [at, row] of rows.entries()) someLabels[at] = labels[row]!;
+  return { classes, labels: someLabels, outputs: some };
+}
+
+/** All metrics that are defined for these rows; see `Metrics` for their names. */
+export function metricsOf(predictions: Predictions): Metrics {
+  const { classes, labels, outputs } = predictions;
+  if (classes === 0) return definedOnly({ ...regressionMetrics(labels, outputs) });
+  const confusion = confusionMatrix(labels, predictedClasses(predictions), classes);
+  const each = classMetrics(confusion, classes);
+  const macro = macroAverage(each);
+  const weighted = weightedAverage(each);
+  const { precision, recall, f1 } = classes === 2 ? each[1]! : macro;
+  const rankings = rankingsOf(predictions);
+  return definedOnly({
+    accuracy: accuracy(confusion, classes),
+    precision,
+    recall,
+    f1,
+    precisionMacro: macro.precision,
+    recallMacro: macro.recall,
+    f1Macro: macro.f1,
+    precisionWeighted: weighted.precision,
+    recallWeighted: weighted.recall,
+    f1Weighted: weighted.f1,
+    auc: meanOf(rankings, ({ rocAuc }) => rocAuc),
+    prAuc: meanOf(rankings, ({ averagePrecision }) => averagePrecision),
+    logLoss: logLoss(labels.length, (row) => probabilityOf(predictions, row, labels[row]!)),
+  });
+}
+
+/** With two classes that of the second; else one class against the rest, each in turn. */
+export function rankingsOf(predictions: Predictions): readonly (Ranking | undefined)[] {
+  const { classes, labels } = predictions;
+  const ranked = classes === 2 ? [1] : Array.from({ length: classes }, (_, index) => index);
+  return ranked.map((index) =>
+    rank(
+      labels.length,
+      (row) => probabilityOf(predictions, row, index),
+      (row) => labels[row] === index,
+    ),
+  );
+}
+
+function probabilityOf({ classes, outputs }: Predictions, row: number, index: number): number {
+  if (classes !== 2) return outputs[row * classes + index]!;
+  return index === 1 ? outputs[row]! : 1 - outputs[row]!;
+}
+
+/** As scikit-learn has it, a macro average is undefined where one of its classes has no rows. */
+function meanOf(rankings: readonly (Ranking | undefined)[], read: (ranking: Ranking) => number): number {
+  return (
+    rankings.reduce((sum, ranking) => sum + (ranking === undefined ? Number.NaN : read(ranking)), 0) / rankings.length
+  );
+}
+
+function definedOnly(metrics: Readonly<Record<string, number | undefined>>): Metrics {
+  return Object.fromEntries(
+    Object.entries(metrics).filter((entry): entry is [string, number] => Number.isFinite(entry[1])),
+  );
+}

@@ -1,0 +1,132 @@
+import { NonFinitePredictionError, OutputMismatchError } from "../../../core/evaluation/errors";
+import { evaluateModel } from "../../../core/evaluation/evaluate-model";
+import type { EvaluationReport } from "../../../core/evaluation/report";
+import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
+import type { FeatureManifest, LabelEncoding } from "../../../core/features/manifest";
+import { decodeSafetensors } from "../../../core/training/safetensors";
+import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+
+const transform: FeatureManifest["transform"] = {
+  outputs: [{ kind: "numeric", column: "x", offset: 0, width: 1, source: 0, mean: 0, deviation: 1 }],
+  width: 1,
+  shape: [1],
+};
+
+/** Rows x = 0 … n - 1 in shards of 700; label `labelOf(x)`; slice `odd` or `even`. */
+async function setup(rows: number, label: LabelEncoding, labelOf: (x: number) => number) {
+  const objects = createMemoryObjectStore();
+  const shards = [];
+  for (let from = 0; from < rows; from += 700) {
+    const xs = Array.from({ length: Math.min(700, rows - from) }, (_, i) => from + i);
+    const bytes = encodeFeatureShard(
+      {
+        rows: xs.length,
+        numeric: Float32Array.from(xs),
+        codes: new Int32Array(0),
+        label: label.kind === "class" ? Int32Array.from(xs.map(labelOf)) : Float32Array.from(xs.map(labelOf)),
+        slices: Int32Array.from(xs.map((x) => x % 2)),
+      },
+      shardLayout(transform),
+    );
+    shards.push({ ...(await objects.putContent(bytes)), rows: xs.length });
+  }
+  const features: FeatureManifest = {
+    inputHash: "f00",
+    dataset: { name: "toy", version: 1, digest: "d1" },
+    transform,
+    label,
+    slices: [{ column: "parity", values: ["even", "odd"] }],
+    splits: { train: { rows: 0, shards: [] }, validation: { rows: 0, shards: [] }, test: { rows, shards } },
+  };
+  return { objects, features };
+}
+
+const classes: LabelEncoding = { kind: "class", column: "big", classes: [false, true] };
+
+describe("evaluateModel", () => {
+  it("reports overall, by class, by slice and row by row, across shards and batches", async () => {
+    const { objects, features } = await setup(2_000, classes, (x) => Number(x >= 1_000));
+    // Right for even rows, wrong for odd ones.
+    const calls: number[] = [];
+    const predict = (inputs: Float32Array, count: number) => {
+      calls.push(count);
+      return inputs.map((x) => (x >= 1_000 === (x % 2 === 0) ? 0.75 : 0.25));
+    };
+    const output = await evaluateModel({ features, predictor: { predict }, objects });
+    expect(calls).toEqual([700, 700, 600]);
+    expect(output.metrics).toMatchObject({ accuracy: 0.5, f1: 0.5, auc: 0.5 });
+    const report = JSON.parse(
+      Buffer.from(await objects.getContent(output.report.sha256)).toString(),
+    ) as EvaluationReport;
+    expect(report).toMatchObject({
+      dataset: { name: "toy", version: 1 },
+      rows: 2_000,
+      label: "big",
+      metrics: output.metrics,
+      confusionMatrix: [
+        [500, 500],
+        [500, 500],
+      ],
+    });
+    expect(report.classes!.map(({ value, support, recall }) => [value, support, recall])).toEqual([
+      [false, 1_000, 0.5],
+      [true, 1_000, 0.5],
+    ]);
+    expect(
+      report.slices.map(({ column, value, rows, metrics }) => [
+        column,
+        value,
+        rows,
+        metrics["accuracy"],
+        metrics["auc"],
+      ]),
+    ).toEqual([
+      ["parity", "even", 1_000, 1, 1],
+      ["parity", "odd", 1_000, 0, 0],
+    ]);
+    const { tensors } = decodeSafetensors(await objects.getContent(report.predictions.sha256));
+    expect([...tensors["predicted"]!.data.slice(998, 1_002)]).toEqual([0, 1, 1, 0]);
+    expect([...tensors["label"]!.data.slice(998, 1_002)]).toEqual([0, 0, 1, 1]);
+    expect(tensors["probabilities"]!.shape).toEqual([2_000]);
+  });
+
+  it("reports values", async () => {
+    const { objects, features } = await setup(4, { kind: "value", column: "y" }, (x) => x);
+    const { report, metrics } = await evaluateModel({
+      features,
+      objects,
+      predictor: { predict: (inputs) => inputs.map((x) => x + 1) },
+    });
+    expect(metrics).toEqual({ rmse: 1, mae: 1, r2: 1 - 4 / 5 });
+    const stored = JSON.parse(Buffer.from(await objects.getContent(report.sha256)).toString()) as EvaluationReport;
+    expect([stored.classes, stored.confusionMatrix]).toEqual([undefined, undefined]);
+  });
+
+  it("is a function of features and predictions", async () => {
+    const { objects, features } = await setup(50, classes, (x) => x % 2);
+    const predictor = { predict: (inputs: Float32Array) => inputs.map((x) => x / 50) };
+    expect(await evaluateModel({ features, objects, predictor })).toEqual(
+      await evaluateModel({ features, objects, predictor }),
+    );
+  });
+
+  it.each([
+    [
+      "a NaN",
+      (inputs: Float32Array) => inputs.map((x) => (x === 1_005 ? Number.NaN : 0.5)),
+      NonFinitePredictionError,
+      /predicts NaN for row 1005/,
+    ],
+    [
+      "too many outputs",
+      (inputs: Float32Array) => new Float32Array(inputs.length * 3),
+      OutputMismatchError,
+      /gives 3 outputs a row, but the label needs 1/,
+    ],
+  ])("refuses %s", async (_case, predict, type, message) => {
+    const { objects, features } = await setup(1_500, classes, (x) => x % 2);
+    const rejected = evaluateModel({ features, objects, predictor: { predict } });
+    await expect(rejected).rejects.toThrow(type);
+    await expect(rejected).rejects.toThrow(message);
+  });
+});
