@@ -40,8 +40,11 @@ function evaluate(value: SetValue, item: Item): AttributeValue {
       }
       return found;
     }
-    case "if_not_exists":
-      return valueAt(item, value.path) ?? evaluate(value.otherwise, item);
+    case "if_not_exists": {
+      // Both are evaluated: a default that does not exist is an error even where it is not needed.
+      const otherwise = evaluate(value.otherwise, item);
+      return valueAt(item, value.path) ?? otherwise;
+    }
     case "list_append": {
       const left = evaluate(value.left, item);
       const right = evaluate(value.right, item);

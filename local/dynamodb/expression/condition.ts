@@ -90,7 +90,9 @@ class ConditionParser {
     if (this.tokens.at("IN")) {
       const operand = this.operand(left);
       this.tokens.next();
-      return { kind: "in", operand, list: this.operandList() };
+      const list = this.operandList();
+      for (const candidate of list) this.checkDistinct("IN", operand, candidate);
+      return { kind: "in", operand, list };
     }
     return left;
   }

@@ -1,6 +1,6 @@
 import { validation } from "../errors";
 import { type AttributeValue, attribute, type Item } from "../value/attribute-value";
-import { type Path, pathText } from "./ast";
+import { type Condition, type Operand, type Path, pathText, type SetValue, type Update } from "./ast";
 import type { Findings, Scope } from "./scope";
 import type { Tokens } from "./tokens";
 
@@ -61,5 +61,49 @@ export function refusePathsIntoKeys(paths: Iterable<Path>, keys: ReadonlyMap<str
     throw validation(
       `Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: ${role}: ${path[0]}`,
     );
+  }
+}
+
+/** All document paths that a condition mentions. */
+export function conditionPaths(condition: Condition): Path[] {
+  switch (condition.kind) {
+    case "and":
+    case "or":
+      return [...conditionPaths(condition.left), ...conditionPaths(condition.right)];
+    case "not":
+      return conditionPaths(condition.operand);
+    case "compare":
+      return operandPaths([condition.left, condition.right]);
+    case "between":
+      return operandPaths([condition.operand, condition.low, condition.high]);
+    case "in":
+      return operandPaths([condition.operand, ...condition.list]);
+    case "function":
+      return operandPaths(condition.args);
+  }
+}
+
+function operandPaths(operands: readonly Operand[]): Path[] {
+  return operands.flatMap((operand) => {
+    if (operand.kind === "path") return [operand.path];
+    return operand.kind === "size" ? operandPaths([operand.of]) : [];
+  });
+}
+
+/** All document paths that an update mentions, as targets and as operands. */
+export function updatePaths(update: Update): Path[] {
+  return update.flatMap((action) => [action.path, ...(action.kind === "set" ? valuePaths(action.value) : [])]);
+}
+
+function valuePaths(value: SetValue): Path[] {
+  switch (value.kind) {
+    case "value":
+      return [];
+    case "path":
+      return [value.path];
+    case "if_not_exists":
+      return [value.path, ...valuePaths(value.otherwise)];
+    default:
+      return [...valuePaths(value.left), ...valuePaths(value.right)];
   }
 }

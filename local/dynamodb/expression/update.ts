@@ -1,5 +1,5 @@
 import { type AttributeType, type AttributeValue, typeOf } from "../value/attribute-value";
-import type { SetValue, Update, UpdateAction } from "./ast";
+import { pathText, type SetValue, samePath, type Update, type UpdateAction } from "./ast";
 import { checkDistinctPaths, parsePath } from "./path";
 import { Findings, type Scope } from "./scope";
 import { Tokens } from "./tokens";
@@ -21,7 +21,18 @@ const typeNames: Readonly<Partial<Record<AttributeType, string>>> = {
   L: "LIST",
   M: "MAP",
 };
-const findingOrder = ["reserved", "function", "section", "undefined", "overlap", "conflict", "operand", "arity"];
+const findingOrder = [
+  "parentheses",
+  "reserved",
+  "function",
+  "misuse",
+  "section",
+  "undefined",
+  "overlap",
+  "conflict",
+  "operand",
+  "arity",
+];
 
 /** Parses an update expression. Throws ValidationExceptions without the parameter's name. */
 export function parseUpdate(expression: string, scope: Scope): Update {
@@ -31,6 +42,8 @@ export function parseUpdate(expression: string, scope: Scope): Update {
 class UpdateParser {
   private readonly findings = new Findings();
   private readonly actions: UpdateAction[] = [];
+  /** Values that already stand in parentheses of their own. */
+  private readonly enclosed = new WeakSet<SetValue>();
 
   constructor(
     private readonly tokens: Tokens,
@@ -90,7 +103,10 @@ class UpdateParser {
     if (sign === undefined) return left;
     this.tokens.next();
     const right = this.term();
-    for (const operand of [left, right]) this.checkType(sign, operand, "N");
+    for (const operand of [left, right]) {
+      this.checkNesting(operand);
+      this.checkType(sign, operand, "N");
+    }
     return { kind: sign === "+" ? "plus" : "minus", left, right };
   }
 
@@ -102,6 +118,8 @@ class UpdateParser {
     if (this.tokens.take("(")) {
       const inner = this.sum();
       this.tokens.expect(")");
+      if (this.enclosed.has(inner)) this.findings.add("parentheses", "The expression has redundant parentheses;");
+      this.enclosed.add(inner);
       return inner;
     }
     const next = this.tokens.peek(1);
@@ -114,7 +132,7 @@ class UpdateParser {
     const args: SetValue[] = [];
     this.tokens.expect("(");
     if (!this.tokens.at(")")) {
-      do args.push(this.sum());
+      do args.push(this.term());
       while (this.tokens.take(","));
     }
     this.tokens.expect(")");
@@ -135,7 +153,9 @@ class UpdateParser {
       );
       return placeholder;
     }
+    for (const operand of args) this.checkNesting(operand);
     if (name === "if_not_exists") {
+      this.checkDistinct(left, right);
       if (left.kind === "path") return { kind: "if_not_exists", path: left.path, otherwise: right };
       this.findings.add(
         "operand",
@@ -145,6 +165,23 @@ class UpdateParser {
     }
     for (const operand of args) this.checkType(name, operand, "L");
     return { kind: "list_append", left, right };
+  }
+
+  /** A list that is appended to cannot be an operand itself. */
+  private checkNesting(operand: SetValue): void {
+    if (operand.kind !== "list_append") return;
+    this.findings.add(
+      "misuse",
+      "The function is not allowed to be used this way in an expression; function: list_append",
+    );
+  }
+
+  private checkDistinct(first: SetValue, second: SetValue): void {
+    if (first.kind !== "path" || second.kind !== "path" || !samePath(first.path, second.path)) return;
+    this.findings.add(
+      "arity",
+      `The first operand must be distinct from the remaining operands for this operator or function; operator: if_not_exists, first operand: ${pathText(first.path)}`,
+    );
   }
 
   private checkType(name: string, operand: SetValue, wanted: AttributeType): void {

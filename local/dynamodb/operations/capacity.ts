@@ -1,9 +1,7 @@
-import { indexKey } from "../store/item-keys";
-import { storedBytes } from "../store/stored-item";
+import { encodeItem, storedBytes } from "../store/stored-item";
 import type { Table } from "../store/table";
-import type { Found } from "../store/write-item";
+import { entryOf, type Found } from "../store/write-item";
 import type { Item } from "../value/attribute-value";
-import { itemBytes } from "../value/size";
 import type { Fields } from "../wire/fields";
 
 export type CapacityDetail = "INDEXES" | "TOTAL" | "NONE" | undefined;
@@ -17,8 +15,9 @@ export function readUnits(bytes: number, consistent: boolean): number {
   return Math.max(1, Math.ceil(bytes / 4096)) * (consistent ? 1 : 0.5);
 }
 
-export function writeUnits(bytes: number): number {
-  return Math.max(1, Math.ceil(bytes / 1024));
+/** Units of writing: 1 KB each. */
+function unitsOf(stored: string | undefined): number {
+  return stored === undefined ? 1 : Math.max(1, Math.ceil(storedBytes(stored) / 1024));
 }
 
 /** Adds up what a request consumes, by table and index. */
@@ -40,7 +39,7 @@ export class Capacity {
   }
 
   add(table: Table, units: number, indexName?: string): void {
-    if (!this.wanted) return;
+    if (!this.wanted || units === 0) return;
     const name = table.name;
     let entry = this.tables.get(name);
     if (!entry) {
@@ -52,17 +51,19 @@ export class Capacity {
     else entry.indexes.set(indexName, (entry.indexes.get(indexName) ?? 0) + total);
   }
 
-  /** A write's units in the table and in each index whose entry it touches. */
+  /** A write's units in the table and in each index: for an entry that moves twice, for one that stays as it is none. */
   addWrite(table: Table, found: Found, next: Item | undefined): void {
     if (!this.wanted) return;
-    const before = found.stored === undefined ? 0 : storedBytes(found.stored);
-    const bytes = Math.max(before, next ? itemBytes(next) : 0);
-    this.add(table, writeUnits(bytes));
+    const stored = next && encodeItem(next);
+    this.add(table, Math.max(unitsOf(found.stored), unitsOf(stored)));
     for (const index of table.indexes) {
-      const oldKey = found.item && indexKey(table, index, found.item);
-      const newKey = next && indexKey(table, index, next);
-      const moved = oldKey && newKey && !oldKey.equals(newKey);
-      if (oldKey ?? newKey) this.add(table, writeUnits(bytes) * (moved ? 2 : 1), index.name);
+      const before = entryOf(table, index, found.item, found.stored);
+      const now = entryOf(table, index, next, stored);
+      const stays = before && now && before.key.equals(now.key);
+      if (!stays) this.add(table, (before ? unitsOf(before.stored) : 0) + (now ? unitsOf(now.stored) : 0), index.name);
+      else if (before.stored !== now.stored) {
+        this.add(table, Math.max(unitsOf(before.stored), unitsOf(now.stored)), index.name);
+      }
     }
   }
 

@@ -1,7 +1,7 @@
 import { validation } from "../errors";
-import type { Condition, Operand, Path, Projection } from "../expression/ast";
+import type { Condition, Path, Projection } from "../expression/ast";
 import { holds } from "../expression/evaluate";
-import { refusePathsIntoKeys } from "../expression/path";
+import { conditionPaths, refusePathsIntoKeys } from "../expression/path";
 import { checkIndexKeys, checkKey, itemKey, keyOf } from "../store/item-keys";
 import type { Range } from "../store/store";
 import { decodeItem, storedBytes } from "../store/stored-item";
@@ -110,20 +110,22 @@ export async function readPage(
   const { filter, projection } = expressions;
   if (projection) checkProjection(table, projection);
   if (filter) refusePathsIntoKeys(conditionPaths(filter), table.keyRoles);
-  const fetch = source.fetch || needsFetch(index, filter, projection);
+  const filterWhole = filter !== undefined && needsWhole(index, conditionPaths(filter));
+  const showWhole = source.fetch || needsWhole(index, projection ?? []);
   const page = new Page(request.limit ?? Number.POSITIVE_INFINITY);
+  const capacity = new Capacity(request.detail);
   const shown: string[] = [];
   const limit = request.limit === undefined ? {} : { limit: request.limit };
   await store.scan({ ...range, ...limit }, (entry, get) => {
-    const stored = fetch ? (get(itemKey(table, decodeItem(entry))) ?? entry) : entry;
-    page.take(entry, storedBytes(stored));
-    if (!filter || holds(filter, decodeItem(stored))) {
+    page.take(entry);
+    const whole = filterWhole || showWhole ? (get(itemKey(table, decodeItem(entry))) ?? entry) : entry;
+    if (!filter || holds(filter, decodeItem(whole))) {
       page.matched++;
-      if (request.select !== "COUNT") shown.push(shownJson(stored, projection));
+      if (showWhole) capacity.add(table, readUnits(storedBytes(whole), request.consistent));
+      if (request.select !== "COUNT") shown.push(shownJson(showWhole ? whole : entry, projection));
     }
     return !page.full;
   });
-  const capacity = new Capacity(request.detail);
   capacity.add(table, readUnits(page.bytes, request.consistent), index?.name);
   return pageJson(request, page, shown, page.full ? keyOf(table, decodeItem(page.last!), index) : undefined, capacity);
 }
@@ -140,9 +142,9 @@ class Page {
     return this.scanned >= this.limit || this.bytes > pageBytes;
   }
 
-  take(entry: string, bytes: number): void {
+  take(entry: string): void {
     this.scanned++;
-    this.bytes += bytes;
+    this.bytes += storedBytes(entry);
     this.last = entry;
   }
 }
@@ -161,45 +163,18 @@ function pageJson(
   return `{${items}"Count":${page.matched},"ScannedCount":${page.scanned}${last}${used}}`;
 }
 
-/** Local indexes look up what they do not project; global ones refuse it. */
-function needsFetch(
-  index: Index | undefined,
-  filter: Condition | undefined,
-  projection: Projection | undefined,
-): boolean {
-  const kept = index?.kept;
-  if (!index || !kept) return false;
-  const names = [...(filter ? conditionPaths(filter) : []), ...(projection ?? [])].map((path) => path[0]);
-  const lacking = names.filter((name) => !kept.has(name));
-  if (lacking.length === 0) return false;
+/** Local indexes look up in the table what they do not project; global ones refuse it. */
+function needsWhole(index: Index | undefined, paths: readonly Path[]): boolean {
+  const lacking = lackingNames(index, paths);
+  if (!index || lacking.length === 0) return false;
   if (index.scope === "local") return true;
   throw validation(
     `One or more parameter values were invalid: Global secondary index ${index.name} does not project [${lacking.join(", ")}]`,
   );
 }
 
-/** All document paths that a condition mentions. */
-export function conditionPaths(condition: Condition): Path[] {
-  switch (condition.kind) {
-    case "and":
-    case "or":
-      return [...conditionPaths(condition.left), ...conditionPaths(condition.right)];
-    case "not":
-      return conditionPaths(condition.operand);
-    case "compare":
-      return operandPaths([condition.left, condition.right]);
-    case "between":
-      return operandPaths([condition.operand, condition.low, condition.high]);
-    case "in":
-      return operandPaths([condition.operand, ...condition.list]);
-    case "function":
-      return operandPaths(condition.args);
-  }
-}
-
-function operandPaths(operands: readonly Operand[]): Path[] {
-  return operands.flatMap((operand) => {
-    if (operand.kind === "path") return [operand.path];
-    return operand.kind === "size" ? operandPaths([operand.of]) : [];
-  });
+/** The attributes of the paths that an index's entries lack. */
+export function lackingNames(index: Index | undefined, paths: readonly Path[]): string[] {
+  const kept = index?.kept;
+  return kept ? [...new Set(paths.map(([name]) => name).filter((name) => !kept.has(name)))].sort() : [];
 }

@@ -1,6 +1,8 @@
 import { validation } from "../errors";
+import type { Condition } from "../expression/ast";
 import { beginsWith } from "../expression/evaluate";
 import { type KeyCondition, type RangeCondition, toKeyCondition } from "../expression/key-condition";
+import { conditionPaths } from "../expression/path";
 import { indexKey, itemKey } from "../store/item-keys";
 import { bucketOf, compose, encodePrefix, encodeScalar, kind, successor } from "../store/key-codec";
 import type { Range } from "../store/store";
@@ -9,7 +11,7 @@ import { type AttributeValue, attribute, type Item } from "../value/attribute-va
 import { compareScalars, equalValues } from "../value/compare";
 import { readExpressions } from "../wire/expressions";
 import type { Operation } from "./context";
-import { conditionPaths, readPage, readPageRequest, requireExactStartKey, type Source, sourceOf } from "./page";
+import { lackingNames, readPage, readPageRequest, requireExactStartKey, type Source, sourceOf } from "./page";
 
 export const query: Operation = async (context, fields) => {
   const request = readPageRequest(fields);
@@ -26,19 +28,26 @@ export const query: Operation = async (context, fields) => {
   const source = sourceOf(context.catalog.get(request.tableName), request);
   const key = source.index?.key ?? source.table.key;
   const condition = toKeyCondition(keyCondition, key);
-  if (expressions.filter) {
-    const names = new Set(keyNames(key));
-    for (const path of conditionPaths(expressions.filter)) {
-      if (!names.has(path[0])) continue;
-      throw validation(
-        `Filter Expression can only contain non-primary key attributes: Primary key attribute: ${path[0]}`,
-      );
-    }
-  }
+  if (expressions.filter) checkFilter(source, expressions.filter);
   if (request.startKey) checkStartKey(source, request.startKey, condition);
   const interval = intervalOf(source, condition);
   return readPage(context, source, request, expressions, from(source, interval, request.startKey, forward));
 };
+
+/** A query's filter may neither repeat the key condition's part nor ask for what the index lacks. */
+function checkFilter({ table, index }: Source, filter: Condition): void {
+  const names = new Set(keyNames(index?.key ?? table.key));
+  const paths = conditionPaths(filter);
+  const key = paths.find(([name]) => names.has(name));
+  if (key) {
+    throw validation(`Filter Expression can only contain non-primary key attributes: Primary key attribute: ${key[0]}`);
+  }
+  const lacking = lackingNames(index, paths);
+  if (lacking.length === 0) return;
+  throw validation(
+    `One or more parameter values were invalid: Secondary index ${index?.name} does not project one or more filter attributes: [${lacking.join(", ")}]`,
+  );
+}
 
 interface Interval {
   readonly gte: Buffer;

@@ -2,7 +2,7 @@ import { conditionFailed, type DynamoDbError, validation } from "../errors";
 import { applyUpdate } from "../expression/apply-update";
 import type { Condition, Update } from "../expression/ast";
 import { holds } from "../expression/evaluate";
-import { refusePathsIntoKeys } from "../expression/path";
+import { conditionPaths, refusePathsIntoKeys, updatePaths } from "../expression/path";
 import { checkIndexKeys, checkItem, checkKey } from "../store/item-keys";
 import type { Draft } from "../store/store";
 import { keyNames, type Table } from "../store/table";
@@ -35,6 +35,7 @@ export function prepare(draft: Draft, table: Table, write: ItemWrite): PreparedW
   if (write.kind === "put") checkItem(table, write.item);
   else checkKey(table, write.key);
   if (write.kind === "update") checkUpdate(table, write.update);
+  if (write.condition) refusePathsIntoKeys(conditionPaths(write.condition), table.keyRoles);
   return { write, table, found: find(draft, table, write.kind === "put" ? write.item : write.key) };
 }
 
@@ -46,10 +47,7 @@ function checkUpdate(table: Table, update: Update): void {
       );
     }
   }
-  refusePathsIntoKeys(
-    update.map((action) => action.path),
-    table.keyRoles,
-  );
+  refusePathsIntoKeys(updatePaths(update), table.keyRoles);
 }
 
 /** The failed condition's error, or undefined when the write may go on. */

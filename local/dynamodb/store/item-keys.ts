@@ -15,16 +15,20 @@ export function itemKey(table: Table, item: Item): Buffer {
   return compose(kind.item, [table.id], bucketOf(hash), hash, ...range);
 }
 
-/** The storage key of the item's entry, or undefined where the item lacks one of the index's keys (sparse index). */
+/**
+ * The storage key of the item's entry, or undefined where the item lacks one of the index's keys (sparse index). Items that
+ * were there before the index may have the attribute with another type, or empty: they lack it too.
+ */
 export function indexKey(table: Table, index: Index, item: Item): Buffer | undefined {
-  const hashValue = attribute(item, index.key.hash.name);
-  const rangeValue = index.key.range && attribute(item, index.key.range.name);
-  if (hashValue === undefined || (index.key.range && rangeValue === undefined)) return undefined;
-  const hash = encodeScalar(hashValue);
-  const parts = [bucketOf(hash), hash];
-  if (rangeValue) parts.push(encodeScalar(rangeValue));
-  for (const name of keyNames(table.key)) parts.push(encodeScalar(item[name]!));
-  return compose(kind.index, [table.id, index.id], ...parts);
+  const values: AttributeValue[] = [];
+  for (const part of keyParts(index.key)) {
+    const value = attribute(item, part.name);
+    if (value === undefined || typeOf(value) !== part.type || isEmpty(value)) return undefined;
+    values.push(value);
+  }
+  const [hash, range] = values.map(encodeScalar);
+  const primary = keyNames(table.key).map((name) => encodeScalar(item[name]!));
+  return compose(kind.index, [table.id, index.id], bucketOf(hash!), hash!, ...(range ? [range] : []), ...primary);
 }
 
 /** The item's key attributes alone: the table's, and the index's where one is given. */

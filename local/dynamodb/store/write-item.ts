@@ -47,6 +47,18 @@ function meteredBytes(stored: string | undefined): number {
   return stored === undefined ? 0 : storedBytes(stored);
 }
 
+/** What an index holds of an item. */
+export interface Entry {
+  readonly key: Buffer;
+  readonly stored: string;
+}
+
+/** The item's entry, or undefined where it lacks one of the index's keys. `stored` is the item as it is stored. */
+export function entryOf(table: Table, index: Index, item: Item | undefined, stored = ""): Entry | undefined {
+  const key = item && indexKey(table, index, item);
+  return key && { key, stored: index.kept ? encodeItem(keep(item, index.kept)) : stored };
+}
+
 function replaceEntry(
   draft: Draft,
   table: Table,
@@ -55,10 +67,11 @@ function replaceEntry(
   next: Item | undefined,
   stored: string | undefined,
 ): void {
-  const oldKey = found.item && indexKey(table, index, found.item);
-  const newKey = next && indexKey(table, index, next);
-  if (oldKey && !newKey?.equals(oldKey)) draft.del(oldKey);
-  if (newKey && next) draft.put(newKey, index.kept ? encodeItem(keep(next, index.kept)) : stored!);
+  const before = entryOf(table, index, found.item, found.stored);
+  const now = entryOf(table, index, next, stored);
+  const moved = !(before && now && before.key.equals(now.key));
+  if (before && moved) draft.del(before.key);
+  if (now && (moved || before?.stored !== now.stored)) draft.put(now.key, now.stored);
 }
 
 /** Adds the entry of an item that was there before the index. */
@@ -66,9 +79,13 @@ export function addEntry(draft: Draft, table: Table, index: Index, found: Found)
   if (found.item) replaceEntry(draft, table, index, { ...found, item: undefined }, found.item, found.stored);
 }
 
+/** In the index's order, not the item's, so that equal entries are equal text. */
 function keep(item: Item, names: ReadonlySet<string>): Item {
   const kept = emptyItem();
-  for (const name in item) if (names.has(name)) kept[name] = item[name]!;
+  for (const name of names) {
+    const value = attribute(item, name);
+    if (value !== undefined) kept[name] = value;
+  }
   return kept;
 }
 

@@ -99,6 +99,7 @@ const malformed: readonly (readonly [string, RegExp])[] = [
   ["n = :n)", /Syntax error; token: "\)", near: ":n\)"/],
   ["n", /Syntax error; token: "<EOF>", near: "n"/],
   ["n = 1", /Syntax error; token: "1", near: "= 1"/],
+  ["n IN (s, n)", /first operand must be distinct.*operator: IN, first operand: \[n\]/],
   ["n IN ()", /Syntax error; token: "\)", near: "\(\)"/],
   ["n[x] = :n", /Syntax error; token: "x", near: "\[x\]"/],
   ["_n = :n", /Syntax error; token: "_", near: "_n"/],

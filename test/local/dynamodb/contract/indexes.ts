@@ -1,6 +1,7 @@
 import {
   DeleteItemCommand,
   type DynamoDBClient,
+  PutItemCommand,
   QueryCommand,
   type QueryCommandInput,
   ScanCommand,
@@ -153,6 +154,36 @@ export function indexesContract(client: () => DynamoDBClient): void {
         } while (start);
         expect([...seen].sort()).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8"]);
       }
+    });
+
+    it("refuses filters on what an index lacks, and paths into keys", async () => {
+      const attempts: readonly (readonly [string, Partial<QueryCommandInput>, RegExp])[] = [
+        ["keys", { FilterExpression: "attribute_exists(y)" }, /does not project one or more filter attributes: \[y\]/],
+        ["all", { FilterExpression: "attribute_exists(pk.x)" }, /Key attributes must be scalars.*Key: pk/],
+        ["all", { ProjectionExpression: "score[0]" }, /Key attributes must be scalars.*IndexKey: score/],
+      ];
+      for (const [index, more, message] of attempts) {
+        await refused(query(index, "g = :g", { ":g": S("g") }, more), "ValidationException", message);
+      }
+    });
+
+    it("meters the entries that a write changes", async () => {
+      const units = async (more: Item) => {
+        const { ConsumedCapacity } = await client().send(
+          new PutItemCommand({ TableName: table, Item: item(1, more), ReturnConsumedCapacity: "INDEXES" }),
+        );
+        return [
+          ConsumedCapacity?.Table?.CapacityUnits,
+          ConsumedCapacity?.GlobalSecondaryIndexes?.["all"]?.CapacityUnits,
+          ConsumedCapacity?.LocalSecondaryIndexes?.["local"]?.CapacityUnits,
+        ];
+      };
+      expect(await units({ x: N(1) })).toEqual([1, undefined, undefined]);
+      expect(await units({ g: S("g"), score: N(1) })).toEqual([1, 1, 1]);
+      expect(await units({ g: S("g"), score: N(1), x: N(1) })).toEqual([1, 1, undefined]);
+      expect(await units({ g: S("h"), score: N(1), x: N(1) })).toEqual([1, 2, undefined]);
+      expect(await units({ g: S("h"), score: N(2), x: S("x".repeat(1500)) })).toEqual([2, 3, 2]);
+      expect(await units({})).toEqual([2, 2, 1]);
     });
 
     it("refuses consistent reads of global indexes, and attributes that they lack", async () => {
