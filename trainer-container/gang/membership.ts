@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { MemberRecord, MemberState } from "../../core/training/gang/model";
 import type { RegistrationKey } from "../../core/training/gang/store";
+import { withDeadline } from "./deadline";
 import type { GangOptions, GangTiming } from "./options";
 
 /** This process's own item in the store, and its lease. */
@@ -81,8 +82,8 @@ export class Membership {
       if (renewing) return;
       renewing = true;
       const { gangId, store, clock, logger } = this.options;
-      store
-        .renew(gangId, this.key, clock.now() + this.timing.leaseMs)
+      const renewed = store.renew(gangId, this.key, clock.now() + this.timing.leaseMs);
+      withDeadline(renewed, this.timing.storeCallMs, "the gang's store")
         .catch((error: unknown) => logger?.warn("lease not renewed", { error: String(error) }))
         .finally(() => {
           renewing = false;

@@ -16,6 +16,8 @@ export interface GangTiming extends RendezvousTiming, CollectiveTiming {
   readonly idlePollMs: number;
   /** Between rank 0's looks for joiners. */
   readonly patrolMs: number;
+  /** A call to the store that takes longer has failed. */
+  readonly storeCallMs: number;
   /** `enter` rejects after the store has failed for so long. */
   readonly storePatienceMs: number;
 }
@@ -26,6 +28,7 @@ export const defaultGangTiming: GangTiming = {
   pollMs: 50,
   idlePollMs: 500,
   patrolMs: 1_000,
+  storeCallMs: 10_000,
   storePatienceMs: 120_000,
 };
 

@@ -1,5 +1,6 @@
 import type { GangLimits } from "../../core/training/gang/decide";
 import { patrol } from "../../core/training/gang/patrol";
+import { withDeadline } from "./deadline";
 import { gangSignals } from "./gang";
 import type { MeshGeneration } from "./mesh-generation";
 import type { GangOptions, GangTiming } from "./options";
@@ -17,7 +18,7 @@ export function startPatrol(
     if (looking) return;
     looking = true;
     try {
-      const view = await options.store.read(options.gangId);
+      const view = await withDeadline(options.store.read(options.gangId), timing.storeCallMs, "the gang's store");
       const seen = patrol(view, generation.number, limits, timing, options.clock.now());
       if (seen === "joiner") generation.raise(gangSignals.joinerWaiting);
       if (seen === "overtaken") generation.abandon(`the gang went on to generation ${view.head?.number}`);

@@ -5,6 +5,7 @@ import { Listener } from "../collective/listener";
 import { Mesh } from "../collective/mesh";
 import { type Pulse, ThreadPulse } from "../collective/pulse";
 import { Alarm } from "./alarm";
+import { withDeadline } from "./deadline";
 import {
   type Gang,
   GangCompletedError,
@@ -208,7 +209,7 @@ export class RendezvousGang implements Gang {
     const startedAt = performance.now();
     for (;;) {
       try {
-        return await operation();
+        return await withDeadline(operation(), this.timing.storeCallMs, "the gang's store");
       } catch (error) {
         if (performance.now() - startedAt > this.timing.storePatienceMs) throw error;
         this.options.logger?.warn("the gang's store failed", { error: String(error) });

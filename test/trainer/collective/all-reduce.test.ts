@@ -58,6 +58,28 @@ describe("allReduce", () => {
     );
   });
 
+  it("adds in shared memory as well, which threads may compute in", async () => {
+    world = await startWorld(2, { chunkElements: 5_000 });
+    const leaves = makeLeaves(8, 30_000);
+    const shared = leaves.map((leaf) => {
+      const copy = new Float32Array(new SharedArrayBuffer(leaf.byteLength));
+      copy.set(leaf);
+      return copy;
+    });
+    const outs = [0, 1].map(() => new Float32Array(new SharedArrayBuffer(30_000 * 4)));
+    await Promise.all(
+      world.ranks.map((collective, rank) =>
+        collective.allReduce({
+          local: shared.slice(rank * 4, rank * 4 + 4),
+          out: outs[rank],
+          signals: 0,
+          finishedSteps: 0,
+        }),
+      ),
+    );
+    for (const out of outs) expect(sameBits(out, referenceSum(leaves))).toBe(true);
+  });
+
   it("refuses wrong leaves before anything is sent", async () => {
     world = await startWorld(1);
     const [alone] = world.ranks;

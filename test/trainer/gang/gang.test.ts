@@ -176,17 +176,25 @@ describe("a gang", () => {
     await waiting;
   });
 
-  it("bears a store that fails for a while", async () => {
+  it.each<[string, () => Promise<never>]>([
+    ["fails", () => Promise.reject(new Error("throttled"))],
+    ["does not answer", () => new Promise(() => {})],
+  ])("bears a store that %s for a while", async (_, trouble) => {
     const store = new MemoryGangStore();
     let failures = 5;
     const flaky = Object.assign(Object.create(store) as MemoryGangStore, {
-      read: (gangId: string) => {
-        if (failures-- > 0) throw new Error("throttled");
-        return store.read(gangId);
-      },
+      read: (gangId: string) => (failures-- > 0 ? trouble() : store.read(gangId)),
     });
-    const outcome = await trainToy(member(flaky, 0, { expectedWorkers: 1 }), { ...task, steps: 3 });
+    const options = { expectedWorkers: 1, timing: { ...quick, storeCallMs: 20 } };
+    const outcome = await trainToy(member(flaky, 0, options), { ...task, steps: 3 });
     expect(outcome.finishedSteps).toBe(3);
+  });
+
+  it("gives up on a store that stays away", async () => {
+    const store = Object.assign(new MemoryGangStore(), { read: () => Promise.reject(new Error("no such table")) });
+    const gang = member(store, 0, { timing: { ...quick, storePatienceMs: 50 } });
+    await expect(gang.enter(0)).rejects.toThrow("no such table");
+    await gang.leave("failed");
   });
 
   it.each([
