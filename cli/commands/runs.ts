@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { TrainingOutput } from "../../core/pipelines/outputs";
 import type { MetricSummary } from "../../core/tracking/metric-repository";
-import { isOpen, type RunDetails } from "../../core/training/run";
+import { isOpen, type RunDetails, type WorkerAttempt } from "../../core/training/run";
 import { contextOf } from "../context";
 import { formatDuration, formatNumber, printJson, printTable } from "../output";
 import { exitCodeOf, watchRun } from "../watch";
@@ -128,6 +128,11 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
   };
 }
 
+/** `exit 137`, or Batch's own words where there was no exit. */
+function describeAttempt({ exitCode, reason }: WorkerAttempt): string {
+  return exitCode === undefined ? (reason ?? "no exit") : `exit ${exitCode}`;
+}
+
 function batchRecord(workers: RunDetails["workers"], index: number) {
   const record = workers.find((worker) => worker.workerIndex === index);
   return record && { jobId: record.jobId, batchStatus: record.status, attempts: record.attempts };
@@ -173,9 +178,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
         worker.pid,
         worker.state,
         worker.step,
-        "attempts" in worker && worker.attempts
-          ? worker.attempts.map((attempt) => attempt.reason ?? `exit ${attempt.exitCode}`).join("; ")
-          : "",
+        "attempts" in worker && worker.attempts ? worker.attempts.map(describeAttempt).join("; ") : "",
       ]),
     );
   }

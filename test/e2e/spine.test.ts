@@ -129,7 +129,7 @@ describe("raw data to a champion model", () => {
   it("a rejection keeps a version out of production, and its run completes", async () => {
     const runId = await submit(job, "--set", "seed=99");
     const waiting = await watch(runId);
-    const { version } = waiting.steps.find(({ step }) => step === "Register")?.output as { version: number };
+    const { version } = waiting.steps.find(({ step }) => step === "Register")!.output as { version: number };
     await stack.json(["models", "reject", "toy", String(version), "--reason", "not this one"]);
     expect(await watch(runId)).toMatchObject({
       status: "completed",
