@@ -1,0 +1,215 @@
+import type { Clock } from "../clock";
+import { ExpressionError, parseExpression } from "../scheduler/expression";
+import { isObject, ServiceError } from "../wire";
+import type { Bus } from "./bus";
+import { noRule, validation } from "./errors";
+import { parsePath } from "./input";
+import { matchesPattern } from "./pattern";
+import { invalidPattern, parsePattern } from "./pattern-rules";
+import { defaultBusArn, isDefaultBus, putEvents } from "./put-events";
+import { type Rule, type Rules, ruleArn, type Target } from "./rules";
+import { targetKind } from "./target";
+
+export interface EventsBackend {
+  readonly bus: Bus;
+  readonly rules: Rules;
+  readonly clock: Clock;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+type Operation = (backend: EventsBackend, body: Body) => object | Promise<object>;
+
+/** EventBridge's limit of targets a rule. */
+const maxTargets = 5;
+
+/** EventBridge's operations, by the second part of their target header. */
+export const operations: Readonly<Record<string, Operation>> = {
+  PutEvents: ({ bus }, body) => putEvents(bus, body["Entries"]),
+
+  async PutRule({ bus, rules, clock }, body) {
+    const { Name, EventPattern, ScheduleExpression, State = "ENABLED", Description, RoleArn } = body as unknown as Rule;
+    checkName(Name);
+    if (EventPattern === undefined && ScheduleExpression === undefined) {
+      throw validation("Parameter(s) EventPattern or ScheduleExpression must be specified.");
+    }
+    if (State !== "ENABLED" && State !== "DISABLED")
+      throw validation(`State is '${State}', but must be ENABLED or DISABLED.`);
+    if (EventPattern !== undefined) parsePattern(EventPattern);
+    if (ScheduleExpression !== undefined) checkSchedule(ScheduleExpression);
+    const old = rules.get(Name);
+    const since = old && old.ScheduleExpression === ScheduleExpression ? old.since : clock.now();
+    const targets = old?.targets ?? [];
+    await rules.put({ Name, EventPattern, ScheduleExpression, State, Description, RoleArn, targets, since });
+    await bus.schedule(Name);
+    return { RuleArn: ruleArn(Name) };
+  },
+  async DeleteRule({ bus, rules }, body) {
+    const rule = rules.get(body["Name"] as string);
+    if (!rule) return {};
+    if (rule.targets.length > 0) throw validation("Rule can't be deleted since it has targets.");
+    await rules.delete(rule.Name);
+    await bus.schedule(rule.Name);
+    return {};
+  },
+  EnableRule: (backend, body) => setState(backend, body, "ENABLED"),
+  DisableRule: (backend, body) => setState(backend, body, "DISABLED"),
+  DescribeRule: ({ rules }, body) => ({ ...describe(find(rules, body["Name"])), CreatedBy: "000000000000" }),
+  ListRules({ rules }, body) {
+    const prefix = (body["NamePrefix"] as string | undefined) ?? "";
+    const { page, NextToken } = paginate(
+      rules.all().filter(({ Name }) => Name.startsWith(prefix)),
+      body,
+    );
+    return { Rules: page.map(describe), NextToken };
+  },
+  ListRuleNamesByTarget({ rules }, body) {
+    const names = rules.all().filter(({ targets }) => targets.some(({ Arn }) => Arn === body["TargetArn"]));
+    const { page, NextToken } = paginate(
+      names.map(({ Name }) => Name),
+      body,
+    );
+    return { RuleNames: page, NextToken };
+  },
+
+  async PutTargets({ rules }, body) {
+    const rule = find(rules, body["Rule"]);
+    const added = body["Targets"];
+    if (!Array.isArray(added) || added.length === 0) throw validation("Targets must be a list of at least one target.");
+    for (const target of added) checkTarget(target);
+    const targets = new Map([...rule.targets, ...(added as Target[])].map((target) => [target.Id, target]));
+    if (targets.size > maxTargets) {
+      throw new ServiceError(
+        "LimitExceededException",
+        400,
+        `The requested resource exceeds the maximum number allowed: ${maxTargets} targets a rule.`,
+      );
+    }
+    await rules.put({ ...rule, targets: [...targets.values()] });
+    return { FailedEntryCount: 0, FailedEntries: [] };
+  },
+  async RemoveTargets({ rules }, body) {
+    const rule = find(rules, body["Rule"]);
+    const ids = (body["Ids"] as readonly string[] | undefined) ?? [];
+    const unknown = ids.filter((id) => !rule.targets.some(({ Id }) => Id === id));
+    await rules.put({ ...rule, targets: rule.targets.filter(({ Id }) => !ids.includes(Id)) });
+    const FailedEntries = unknown.map((TargetId) => ({
+      TargetId,
+      ErrorCode: "ResourceNotFoundException",
+      ErrorMessage: `Rule ${rule.Name} has no target ${TargetId}.`,
+    }));
+    return { FailedEntryCount: unknown.length, FailedEntries };
+  },
+  ListTargetsByRule({ rules }, body) {
+    const { page, NextToken } = paginate(find(rules, body["Rule"]).targets, body);
+    return { Targets: page, NextToken };
+  },
+
+  TestEventPattern(_, body) {
+    const pattern = parsePattern(String(body["EventPattern"]));
+    return { Result: matchesPattern(pattern, parseEvent(body["Event"])) };
+  },
+  DescribeEventBus: () => ({ Name: "default", Arn: defaultBusArn }),
+  ListEventBuses: () => ({ EventBuses: [{ Name: "default", Arn: defaultBusArn }] }),
+};
+
+/** Runs an operation by its name; a bus other than the default one is refused whatever the operation. */
+export async function runOperation(backend: EventsBackend, name: string, body: Body): Promise<object> {
+  const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
+  if (!operation) {
+    throw new ServiceError(
+      "UnknownOperationException",
+      400,
+      `The embedded EventBridge does not implement ${name}. It implements ${Object.keys(operations).join(", ")}.`,
+    );
+  }
+  if (!isDefaultBus(body["EventBusName"])) {
+    throw new ServiceError(
+      "ResourceNotFoundException",
+      400,
+      `Event bus ${body["EventBusName"]} does not exist. There is the default bus only.`,
+    );
+  }
+  return operation(backend, body);
+}
+
+async function setState({ bus, rules }: EventsBackend, body: Body, State: Rule["State"]): Promise<object> {
+  const rule = find(rules, body["Name"]);
+  await rules.put({ ...rule, State });
+  await bus.schedule(rule.Name);
+  return {};
+}
+
+function find(rules: Rules, name: unknown): Rule {
+  const rule = typeof name === "string" ? rules.get(name) : undefined;
+  if (!rule) throw noRule(name);
+  return rule;
+}
+
+function describe({ targets: _, since: __, ...rule }: Rule): object {
+  return { ...rule, Arn: ruleArn(rule.Name), EventBusName: "default" };
+}
+
+function paginate<T>(items: readonly T[], body: Body): { readonly page: readonly T[]; readonly NextToken?: string } {
+  const start = Number(Buffer.from(String(body["NextToken"] ?? ""), "base64url").toString() || 0);
+  const end = start + Math.min(Number(body["Limit"] ?? 100), 100);
+  const next = end < items.length ? { NextToken: Buffer.from(String(end)).toString("base64url") } : {};
+  return { page: items.slice(start, end), ...next };
+}
+
+function checkName(name: unknown): void {
+  if (typeof name !== "string" || !/^[.\-_A-Za-z0-9]{1,64}$/.test(name)) {
+    throw validation(`Name is ${JSON.stringify(name)}, but must be 1–64 letters, digits, '.', '-' or '_'.`);
+  }
+}
+
+function checkSchedule(text: string): void {
+  try {
+    if (parseExpression(text).kind !== "at") return;
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    throw validation(`Parameter ScheduleExpression is not valid. ${error.message}`);
+  }
+  throw validation(
+    "Parameter ScheduleExpression is not valid. A rule takes rate(…) or cron(…); at(…) is the Scheduler's.",
+  );
+}
+
+function checkTarget(target: unknown): void {
+  if (!isObject(target) || typeof target["Id"] !== "string" || typeof target["Arn"] !== "string") {
+    throw validation("A target must have an Id and an Arn.");
+  }
+  const { Id, Arn, Input, InputPath, InputTransformer } = target as unknown as Target;
+  if (!targetKind(Arn))
+    throw validation(
+      `Target ${Id} is ${Arn}: the embedded EventBridge delivers to Lambda functions and state machines only.`,
+    );
+  if ([Input, InputPath, InputTransformer].filter((given) => given !== undefined).length > 1) {
+    throw validation(`Only one of Input, InputPath, or InputTransformer must be provided for target ${Id}.`);
+  }
+  const paths = [
+    ...(InputPath === undefined ? [] : [InputPath]),
+    ...Object.values(InputTransformer?.InputPathsMap ?? {}),
+  ];
+  const wrong = paths.find((path) => !parsePath(path));
+  if (wrong !== undefined) throw validation(`Target ${Id}: '${wrong}' is not a JSON path such as '$.detail.status'.`);
+  if (Input !== undefined) {
+    try {
+      JSON.parse(Input);
+    } catch {
+      throw validation(`Target ${Id}: JSON syntax error in its Input.`);
+    }
+  }
+}
+
+function parseEvent(text: unknown): object {
+  let event: unknown;
+  try {
+    event = JSON.parse(String(text));
+  } catch {
+    throw invalidPattern("the event is not JSON");
+  }
+  const fields = ["id", "detail-type", "source", "account", "time", "region", "resources"];
+  const missing = isObject(event) ? fields.filter((field) => !(field in (event as object))) : fields;
+  if (missing.length > 0) throw validation(`Parameter Event is not valid. Reason: it lacks ${missing.join(", ")}.`);
+  return event as object;
+}

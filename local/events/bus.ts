@@ -1,0 +1,158 @@
+import { createHash, randomUUID } from "node:crypto";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ClassicLevel } from "classic-level";
+import type { Clock } from "../clock";
+import { DurableQueue } from "../durable-queue";
+import { Ticker } from "../scheduler/ticker";
+import { account, type EmittedEvent, region } from "../service";
+import { targetInput } from "./input";
+import { Journal } from "./journal";
+import { type Rule, type Rules, ruleArn } from "./rules";
+import { deliver, type Parcel, type TargetPorts } from "./target";
+
+/** An event as targets get it. */
+export interface BusEvent {
+  readonly version: "0";
+  readonly id: string;
+  readonly "detail-type": string;
+  readonly source: string;
+  readonly account: string;
+  /** ISO 8601, to the second. */
+  readonly time: string;
+  readonly region: string;
+  readonly resources: readonly string[];
+  readonly detail: unknown;
+}
+
+export interface BusOptions extends TargetPorts {
+  readonly dataDirectory: string;
+  readonly clock: Clock;
+  readonly db: ClassicLevel<string, unknown>;
+  readonly rules: Rules;
+}
+
+/**
+ * The default event bus. An event is in the journal before it is acknowledged, then routed into one parcel a matching target, each
+ * delivered at least once: parcels outlive the process, and are numbered by event, rule and target, so that routing twice adds nothing.
+ */
+export class Bus {
+  private readonly journal: Journal<BusEvent>;
+  private readonly queue: DurableQueue<Parcel>;
+  private readonly ticker: Ticker;
+  private unrouted: BusEvent[] = [];
+  private routing: Promise<void> = Promise.resolve();
+  private firing: Promise<void> = Promise.resolve();
+  private open = false;
+
+  constructor(private readonly options: BusOptions) {
+    const { dataDirectory, clock, db } = options;
+    this.journal = new Journal<BusEvent>(join(dataDirectory, "events-journal.ndjson"));
+    this.unrouted.push(...this.journal.recover());
+    this.queue = new DurableQueue<Parcel>({
+      db,
+      prefix: "parcel!",
+      clock,
+      deliver: (queued) => deliver(options, queued, clock.now()),
+      bury: (queued, error) => {
+        const line = JSON.stringify({ time: new Date(clock.now()).toISOString(), ...queued, error });
+        appendFileSync(join(dataDirectory, "events-dead-letters.ndjson"), `${line}\n`);
+      },
+    });
+    this.ticker = new Ticker(clock, (name, dueAt) => {
+      this.firing = this.firing
+        .then(() => this.fire(name, dueAt))
+        .catch((error) => void process.stderr.write(`events: rule ${name}: ${error}\n`));
+    });
+  }
+
+  /** Delivers what a former process left, then what comes. */
+  async start(): Promise<void> {
+    await this.queue.open();
+    // What fell due while nothing ran fires now, once.
+    for (const { Name } of this.options.rules.all()) this.ticker.set(Name, this.options.rules.dueAt(Name));
+    this.open = true;
+    this.pump();
+  }
+
+  /** On disk when it returns. */
+  put(events: readonly BusEvent[]): void {
+    this.journal.append(events);
+    this.unrouted.push(...events);
+    this.pump();
+  }
+
+  stamp(event: EmittedEvent, time = this.options.clock.now()): BusEvent {
+    return {
+      version: "0",
+      id: randomUUID(),
+      "detail-type": event.detailType,
+      source: event.source,
+      account,
+      time: new Date(time).toISOString().replace(/\.\d+Z$/, "Z"),
+      region,
+      resources: event.resources,
+      detail: event.detail,
+    };
+  }
+
+  /** To be called when a rule has changed; resolves when its next firing is on record. */
+  async schedule(name: string): Promise<void> {
+    const dueAt = this.options.rules.nextFire(name, this.options.clock.now());
+    this.ticker.set(name, dueAt);
+    if (dueAt !== this.options.rules.dueAt(name)) await this.options.rules.setDue(name, dueAt);
+  }
+
+  tick(): void {
+    this.ticker.tick();
+  }
+
+  async close(): Promise<void> {
+    this.open = false;
+    this.ticker.close();
+    await Promise.all([this.routing, this.firing]);
+    await this.options.rules.settled();
+    await this.queue.close();
+    this.journal.close();
+  }
+
+  /** A firing is on disk before the rule's next one takes its place on record: a kill between them repeats it, under the same id. */
+  private async fire(name: string, dueAt: number): Promise<void> {
+    const rule = this.options.rules.get(name);
+    if (rule?.State === "ENABLED") {
+      const event = { source: "aws.events", detailType: "Scheduled Event", resources: [ruleArn(name)], detail: {} };
+      const stamped = { ...this.stamp(event, dueAt), id: idOf(`${name} ${dueAt}`) };
+      await this.queue.addAll(parcels(stamped, rule));
+    }
+    await this.schedule(name);
+  }
+
+  private pump(): void {
+    if (!this.open || this.unrouted.length === 0) return;
+    const events = this.unrouted;
+    this.unrouted = [];
+    this.routing = this.routing
+      .then(() =>
+        this.queue.addAll(
+          events.flatMap((event) => this.options.rules.matching({ ...event }).flatMap((rule) => parcels(event, rule))),
+        ),
+      )
+      .then(() => this.journal.routed(events.length))
+      // The journal keeps them for the next start.
+      .catch((error) => void process.stderr.write(`events: ${error}\n`));
+  }
+}
+
+/** The same id for the same firing. */
+function idOf(text: string): string {
+  const hash = createHash("sha256").update(text).digest("hex");
+  return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+function parcels(event: BusEvent, rule: Rule): readonly { id: string; item: Parcel }[] {
+  const of = { name: rule.Name, arn: ruleArn(rule.Name) };
+  return rule.targets.map((target) => ({
+    id: `${event.id}/${rule.Name}/${target.Id}`,
+    item: { arn: target.Arn, input: targetInput(target, { ...event }, of), retryPolicy: target.RetryPolicy },
+  }));
+}

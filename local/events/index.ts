@@ -1,0 +1,73 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { ClassicLevel } from "classic-level";
+import { type Clock, systemClock } from "../clock";
+import type { EventSink, Service } from "../service";
+import { BodyTooLarge, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
+import { runOperation } from "./api";
+import { Bus } from "./bus";
+import { validation } from "./errors";
+import { Rules } from "./rules";
+import type { TargetPorts } from "./target";
+
+export interface EventsOptions extends TargetPorts {
+  /** The service keeps its files in here. */
+  readonly dataDirectory: string;
+  readonly clock?: Clock;
+}
+
+export interface EventsService extends Service, EventSink {
+  /** Resolves when rules and undelivered events are loaded. Events may be put before. */
+  readonly ready: Promise<void>;
+  /** Fires the rules that are due by the clock; with a clock whose timers run they fire by themselves. */
+  tick(): void;
+}
+
+const bodyLimit = 2 * 1024 * 1024;
+const contentType = "application/x-amz-json-1.1";
+
+/**
+ * EventBridge's default bus on one machine: rules with patterns or schedules, delivered at least once to functions and state machines.
+ *
+ * @example
+ * const events = createEvents({ dataDirectory, functions: lambda, startExecution });
+ * events.put({ source: "aws.batch", detailType: "Batch Job State Change", resources: [], detail: { status: "FAILED" } });
+ */
+export function createEvents(options: EventsOptions): EventsService {
+  const clock = options.clock ?? systemClock;
+  mkdirSync(options.dataDirectory, { recursive: true });
+  const db = new ClassicLevel<string, unknown>(join(options.dataDirectory, "events.level"), { valueEncoding: "json" });
+  const rules = new Rules(db);
+  const bus = new Bus({ ...options, clock, db, rules });
+  const ready = db
+    .open()
+    .then(() => rules.open())
+    .then(() => bus.start());
+  // Whoever awaits it is told; nobody else is brought down.
+  ready.catch(() => undefined);
+
+  return {
+    signingName: "events",
+    ready,
+    put: (event) => bus.put([bus.stamp(event)]),
+    tick: () => bus.tick(),
+    async handle(request, response) {
+      try {
+        await ready;
+        const target = String(request.headers["x-amz-target"] ?? "");
+        const body = parseObject(await readBody(request, bodyLimit), validation);
+        const answer = await runOperation({ bus, rules, clock }, target.split(".")[1] ?? "", body);
+        sendJson(response, 200, answer, contentType);
+      } catch (error) {
+        const refusal = error instanceof BodyTooLarge ? validation(error.message) : error;
+        if (!(refusal instanceof ServiceError)) throw error;
+        sendError(response, refusal, "message", contentType);
+      }
+    },
+    async close() {
+      await ready.catch(() => undefined);
+      await bus.close();
+      await db.close();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import type { ClassicLevel } from "classic-level";
+import { OrderedWrites } from "../ordered-writes";
+import { type Expression, nextFire, parseExpression } from "../scheduler/expression";
+import { account, region } from "../service";
+import type { TargetInput } from "./input";
+import { matchesPattern, type Pattern } from "./pattern";
+import { parsePattern } from "./pattern-rules";
+import type { RetryPolicy } from "./target";
+
+export interface Target extends TargetInput {
+  readonly Id: string;
+  readonly Arn: string;
+  readonly RoleArn?: string;
+  readonly RetryPolicy?: RetryPolicy;
+  readonly DeadLetterConfig?: unknown;
+}
+
+/** A rule as it is kept. */
+export interface Rule {
+  readonly Name: string;
+  readonly EventPattern?: string;
+  readonly ScheduleExpression?: string;
+  readonly State: "ENABLED" | "DISABLED";
+  readonly Description?: string;
+  readonly RoleArn?: string;
+  readonly targets: readonly Target[];
+  /** Milliseconds since the epoch: what a rate counts from. */
+  readonly since: number;
+}
+
+interface Loaded {
+  readonly rule: Rule;
+  readonly pattern?: Pattern;
+  readonly expression?: Expression;
+}
+
+const prefix = "rule!";
+const duePrefix = "due!";
+
+export function ruleArn(name: string): string {
+  return `arn:aws:events:${region}:${account}:rule/${name}`;
+}
+
+/** The rules of the default bus, each parsed once. */
+export class Rules {
+  private readonly rules = new Map<string, Loaded>();
+  private readonly due = new Map<string, number>();
+  private readonly writes: OrderedWrites;
+
+  constructor(private readonly db: ClassicLevel<string, unknown>) {
+    this.writes = new OrderedWrites(db);
+  }
+
+  async open(): Promise<void> {
+    for await (const [key, value] of this.db.iterator({ gt: prefix, lt: `${prefix}\uffff` })) {
+      this.rules.set(key.slice(prefix.length), load(value as Rule));
+    }
+    for await (const [key, value] of this.db.iterator({ gt: duePrefix, lt: `${duePrefix}\uffff` })) {
+      this.due.set(key.slice(duePrefix.length), value as number);
+    }
+  }
+
+  /** In force at once, so that a change after it builds upon it; resolves when it is on disk. */
+  put(rule: Rule): Promise<void> {
+    this.rules.set(rule.Name, load(rule));
+    return this.writes.put(prefix + rule.Name, rule);
+  }
+
+  delete(name: string): Promise<void> {
+    this.rules.delete(name);
+    return this.writes.del(prefix + name);
+  }
+
+  /** When a rule's schedule was found to be due next, by this process or a former one. */
+  dueAt(name: string): number | undefined {
+    return this.due.get(name);
+  }
+
+  setDue(name: string, dueAt: number | undefined): Promise<void> {
+    if (dueAt === undefined) {
+      this.due.delete(name);
+      return this.writes.del(duePrefix + name);
+    }
+    this.due.set(name, dueAt);
+    return this.writes.put(duePrefix + name, dueAt);
+  }
+
+  /** Before the database is closed. */
+  settled(): Promise<void> {
+    return this.writes.settled();
+  }
+
+  get(name: string): Rule | undefined {
+    return this.rules.get(name)?.rule;
+  }
+
+  /** By name. */
+  all(): readonly Rule[] {
+    return [...this.rules.values()].map(({ rule }) => rule).sort((a, b) => (a.Name < b.Name ? -1 : 1));
+  }
+
+  matching(event: Readonly<Record<string, unknown>>): readonly Rule[] {
+    return [...this.rules.values()]
+      .filter(({ rule, pattern }) => rule.State === "ENABLED" && pattern && matchesPattern(pattern, event))
+      .map(({ rule }) => rule);
+  }
+
+  /** When a rule with a schedule fires next, in UTC as EventBridge has it. */
+  nextFire(name: string, after: number): number | undefined {
+    const loaded = this.rules.get(name);
+    if (!loaded?.expression || loaded.rule.State !== "ENABLED") return undefined;
+    return nextFire(loaded.expression, after, { base: loaded.rule.since });
+  }
+}
+
+function load(rule: Rule): Loaded {
+  return {
+    rule,
+    pattern: rule.EventPattern === undefined ? undefined : parsePattern(rule.EventPattern),
+    expression: rule.ScheduleExpression === undefined ? undefined : parseExpression(rule.ScheduleExpression),
+  };
+}

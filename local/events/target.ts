@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import type { Delivery, Queued } from "../durable-queue";
+import type { FunctionInvoker } from "../service";
+import { ServiceError } from "../wire";
+
+/** How rules and schedules start executions. A name that was used for the same input before is the same execution. */
+export type StartExecution = (stateMachineArn: string, input: string, name: string) => Promise<unknown>;
+
+export interface TargetPorts {
+  readonly functions: FunctionInvoker;
+  readonly startExecution: StartExecution;
+}
+
+export interface RetryPolicy {
+  readonly MaximumRetryAttempts?: number;
+  readonly MaximumEventAgeInSeconds?: number;
+}
+
+/** Something on its way to a target. */
+export interface Parcel {
+  readonly arn: string;
+  /** JSON text. */
+  readonly input: string;
+  readonly retryPolicy?: RetryPolicy;
+}
+
+/** EventBridge's and its Scheduler's defaults. */
+const maxRetries = 185;
+const maxAgeSeconds = 86_400;
+const longestDelayMs = 300_000;
+
+export type TargetKind = "lambda" | "states";
+
+/** The kind of a target that can be served, by its ARN. */
+export function targetKind(arn: string): TargetKind | undefined {
+  if (/^arn:aws[\w-]*:lambda:[^:]*:[^:]*:function:.+$/.test(arn)) return "lambda";
+  if (/^arn:aws[\w-]*:states:[^:]*:[^:]*:stateMachine:.+$/.test(arn)) return "states";
+  return undefined;
+}
+
+/** Hands a parcel to its target once. Executions are named by what triggered them, so that a second delivery starts no second one. */
+export async function deliver(ports: TargetPorts, queued: Queued<Parcel>, now: number): Promise<Delivery> {
+  const { arn, input, retryPolicy } = queued.item;
+  try {
+    if (targetKind(arn) === "lambda") await ports.functions.invokeAsync(arn, parse(input));
+    else await ports.startExecution(arn, input, executionName(queued.id));
+    return { outcome: "done" };
+  } catch (error) {
+    if (nameOf(error) === "ExecutionAlreadyExists") return { outcome: "done" };
+    const message = `${nameOf(error)}: ${error instanceof Error ? error.message : error}`;
+    const old = now - queued.addedAt >= (retryPolicy?.MaximumEventAgeInSeconds ?? maxAgeSeconds) * 1000;
+    const tired = queued.attempts >= (retryPolicy?.MaximumRetryAttempts ?? maxRetries);
+    if (old || tired || !isRetryable(error)) return { outcome: "dead", error: message };
+    return { outcome: "retry", delayMs: Math.min(longestDelayMs, 1000 * 2 ** queued.attempts), error: message };
+  }
+}
+
+/** At most 80 characters, as an execution's name must be. */
+export function executionName(id: string): string {
+  return createHash("sha256").update(id).digest("hex");
+}
+
+/** A target gets JSON; a constant input that is none goes as a text. */
+function parse(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch {
+    return input;
+  }
+}
+
+function nameOf(error: unknown): string {
+  if (error instanceof ServiceError) return error.code;
+  return error instanceof Error ? error.name : "Error";
+}
+
+/** What the target itself refused will be refused again; throttling, faults and broken connections pass. */
+function isRetryable(error: unknown): boolean {
+  if (error instanceof ServiceError) return error.retryable;
+  const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+  return status === undefined || status === 429 || status >= 500 || /Throttl|TooManyRequests/.test(nameOf(error));
+}

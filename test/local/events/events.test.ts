@@ -1,0 +1,321 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  CreateArchiveCommand,
+  DeleteRuleCommand,
+  DescribeRuleCommand,
+  DisableRuleCommand,
+  EnableRuleCommand,
+  EventBridgeClient,
+  ListRuleNamesByTargetCommand,
+  ListRulesCommand,
+  ListTargetsByRuleCommand,
+  PutEventsCommand,
+  type PutEventsRequestEntry,
+  PutRuleCommand,
+  type PutRuleCommandInput,
+  PutTargetsCommand,
+  RemoveTargetsCommand,
+  type Target,
+  TestEventPatternCommand,
+} from "@aws-sdk/client-eventbridge";
+import { ManualClock } from "../../../local/clock";
+import { createEvents, type EventsService } from "../../../local/events";
+import { createFront } from "../../../local/front";
+import { ServiceError } from "../../../local/wire";
+
+const lambdaArn = "arn:aws:lambda:us-east-1:000000000000:function:sink";
+const machineArn = "arn:aws:states:us-east-1:000000000000:stateMachine:retrain";
+
+describe("events", () => {
+  const directory = mkdtempSync(join(tmpdir(), "events-"));
+  const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
+  let invoked: unknown[] = [];
+  let started: { arn: string; input: unknown; name: string }[] = [];
+  let failing: Error | undefined;
+  let events: EventsService;
+  let server: Server;
+  let client: EventBridgeClient;
+
+  const start = async () => {
+    events = createEvents({
+      dataDirectory: directory,
+      clock,
+      functions: {
+        invoke: async () => ({ payload: null }),
+        invokeAsync: async (_, payload) => {
+          if (failing) throw failing;
+          invoked.push(payload);
+        },
+      },
+      startExecution: async (arn, input, name) => {
+        if (failing) throw failing;
+        started.push({ arn, input: JSON.parse(input), name });
+      },
+    });
+    await events.ready;
+    server = createFront([events]);
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    client = new EventBridgeClient({
+      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      region: "us-east-1",
+      credentials: { accessKeyId: "a", secretAccessKey: "b" },
+      maxAttempts: 1,
+    });
+  };
+  const stop = async () => {
+    client.destroy();
+    await new Promise((done) => server.close(done));
+    await events.close();
+  };
+  beforeEach(async () => {
+    invoked = [];
+    started = [];
+    failing = undefined;
+    await start();
+  });
+  afterEach(async () => {
+    const { Rules } = await client.send(new ListRulesCommand({}));
+    for (const { Name } of Rules!) await drop(Name!);
+    await stop();
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  const rule = async (name: string, what: Partial<PutRuleCommandInput>, ...targets: readonly Target[]) => {
+    await client.send(new PutRuleCommand({ Name: name, ...what }));
+    if (targets.length > 0) await client.send(new PutTargetsCommand({ Rule: name, Targets: [...targets] }));
+  };
+  const drop = async (name: string) => {
+    const { Targets } = await client.send(new ListTargetsByRuleCommand({ Rule: name }));
+    const Ids = Targets!.map(({ Id }) => Id!);
+    if (Ids.length > 0) await client.send(new RemoveTargetsCommand({ Rule: name, Ids }));
+    await client.send(new DeleteRuleCommand({ Name: name }));
+  };
+  const put = (...Entries: PutEventsRequestEntry[]) => client.send(new PutEventsCommand({ Entries }));
+  const failed = (code: number) => ({ Source: "test", DetailType: "Run ended", Detail: JSON.stringify({ code }) });
+  const until = async (condition: () => boolean) => {
+    while (!condition()) await new Promise((tick) => setTimeout(tick, 2));
+  };
+
+  it("delivers a matching event to a function and to a state machine", async () => {
+    const pattern = JSON.stringify({ source: ["test"], detail: { code: [{ numeric: [">", 0] }] } });
+    const InputTransformer = { InputPathsMap: { code: "$.detail.code" }, InputTemplate: '{"exit": <code>}' };
+    await rule(
+      "failures",
+      { EventPattern: pattern },
+      { Id: "f", Arn: lambdaArn },
+      { Id: "m", Arn: machineArn, RoleArn: "arn:role", InputTransformer },
+    );
+    const { FailedEntryCount, Entries } = await put(failed(0), failed(137));
+    expect(FailedEntryCount).toBe(0);
+    await until(() => invoked.length === 1 && started.length === 1);
+    expect(invoked).toEqual([
+      {
+        version: "0",
+        id: Entries![1]!.EventId,
+        "detail-type": "Run ended",
+        source: "test",
+        account: "000000000000",
+        time: "2026-01-01T00:00:00Z",
+        region: "us-east-1",
+        resources: [],
+        detail: { code: 137 },
+      },
+    ]);
+    expect(started).toEqual([{ arn: machineArn, input: { exit: 137 }, name: expect.stringMatching(/^[\da-f]{64}$/) }]);
+  });
+
+  it("takes what services emit", async () => {
+    await rule(
+      "batch",
+      { EventPattern: '{"source":["aws.batch"]}' },
+      { Id: "f", Arn: lambdaArn, InputPath: "$.detail.status" },
+    );
+    events.put({
+      source: "aws.batch",
+      detailType: "Batch Job State Change",
+      resources: ["arn:job"],
+      detail: { status: "FAILED" },
+    });
+    await until(() => invoked.length === 1);
+    expect(invoked).toEqual(["FAILED"]);
+  });
+
+  it("answers for each entry by itself", async () => {
+    const Time = new Date("2025-12-31T23:00:00Z");
+    await rule("all", { EventPattern: '{"source":["test"]}' }, { Id: "f", Arn: lambdaArn, InputPath: "$.time" });
+    const answer = await put(
+      { ...failed(1), Time },
+      { ...failed(1), Detail: "[]" },
+      { ...failed(1), Detail: undefined },
+      { ...failed(1), Source: "aws.batch" },
+      { ...failed(1), EventBusName: "other" },
+    );
+    expect(answer.FailedEntryCount).toBe(4);
+    expect(answer.Entries?.map(({ ErrorCode }) => ErrorCode)).toEqual([
+      undefined,
+      "MalformedDetail",
+      "InvalidArgument",
+      "NotAuthorizedForSourceException",
+      "ResourceNotFoundException",
+    ]);
+    await until(() => invoked.length === 1);
+    expect(invoked).toEqual(["2025-12-31T23:00:00Z"]);
+    await expect(put(...Array(11).fill(failed(1)))).rejects.toMatchObject({ name: "ValidationException" });
+  });
+
+  it("tries a target again that is out of order, and not one that refuses", async () => {
+    await rule("all", { EventPattern: '{"source":["test"]}' }, { Id: "m", Arn: machineArn });
+    failing = new ServiceError("ThrottlingException", 429, "slow down");
+    await put(failed(1));
+    await until(() => clock.pending === 1);
+    failing = undefined;
+    clock.advance(1_000);
+    await until(() => started.length === 1);
+    failing = new ServiceError("StateMachineDoesNotExist", 400, "gone");
+    await put(failed(2));
+    const letters = join(directory, "events-dead-letters.ndjson");
+    await until(() => existsSync(letters));
+    expect(JSON.parse(readFileSync(letters, "utf8"))).toMatchObject({
+      item: { arn: machineArn },
+      error: "StateMachineDoesNotExist: gone",
+    });
+    // What was started already under this event's name is delivered.
+    failing = Object.assign(new Error("again"), { name: "ExecutionAlreadyExists" });
+    await put(failed(3));
+    await stop();
+    await start();
+    expect(readFileSync(letters, "utf8").split("\n")).toHaveLength(2);
+  });
+
+  it("delivers after a restart what was accepted before it, to the same execution", async () => {
+    await rule("all", { EventPattern: '{"source":["test"]}' }, { Id: "m", Arn: machineArn });
+    failing = new Error("connection refused");
+    await put(failed(1));
+    await until(() => clock.pending === 1);
+    await stop();
+    failing = undefined;
+    await start();
+    clock.advance(1_000);
+    await until(() => started.length === 1);
+    expect(started[0]!.name).toMatch(/^[\da-f]{64}$/);
+  });
+
+  it("keeps events that came before it was ready, and those that a kill left in the journal", async () => {
+    await rule("all", { EventPattern: '{"source":["test"]}' }, { Id: "f", Arn: lambdaArn, InputPath: "$.detail.n" });
+    await stop();
+    const { appendFileSync } = await import("node:fs");
+    const line = JSON.stringify({ id: "e", source: "test", "detail-type": "d", resources: [], detail: { n: 1 } });
+    appendFileSync(join(directory, "events-journal.ndjson"), `${line}\n{"id":"cut","sour`);
+    const starting = start();
+    events.put({ source: "test", detailType: "d", resources: [], detail: { n: 2 } });
+    await starting;
+    await until(() => invoked.length === 2);
+    expect(invoked.sort()).toEqual([1, 2]);
+    await until(() => readFileSync(join(directory, "events-journal.ndjson"), "utf8") === "");
+  });
+
+  it("fires rules with a schedule by the clock, and once for what fell due while it was down", async () => {
+    await rule("hourly", { ScheduleExpression: "rate(1 hour)" }, { Id: "f", Arn: lambdaArn });
+    clock.advance(3_599_000);
+    expect(invoked).toEqual([]);
+    clock.advance(1_000);
+    await until(() => invoked.length === 1);
+    expect(invoked[0]).toMatchObject({
+      source: "aws.events",
+      "detail-type": "Scheduled Event",
+      resources: ["arn:aws:events:us-east-1:000000000000:rule/hourly"],
+      detail: {},
+    });
+    await until(() => clock.pending === 1);
+    await stop();
+    clock.advance(3 * 3_600_000);
+    await start();
+    clock.advance(0);
+    await until(() => invoked.length === 2);
+    await client.send(new DisableRuleCommand({ Name: "hourly" }));
+    await until(() => clock.pending === 0);
+    clock.advance(3_600_000);
+    expect(invoked).toHaveLength(2);
+  });
+
+  it("keeps rules and targets", async () => {
+    const { RuleArn } = await client.send(
+      new PutRuleCommand({ Name: "r-1", EventPattern: '{"source":["a"]}', Description: "d", State: "DISABLED" }),
+    );
+    expect(RuleArn).toBe("arn:aws:events:us-east-1:000000000000:rule/r-1");
+    await client.send(new PutTargetsCommand({ Rule: "r-1", Targets: [{ Id: "1", Arn: lambdaArn, Input: "{}" }] }));
+    await client.send(new EnableRuleCommand({ Name: "r-1" }));
+    await rule("r-2", { ScheduleExpression: "cron(0 3 * * ? *)" });
+    expect(await client.send(new DescribeRuleCommand({ Name: "r-1" }))).toMatchObject({
+      Name: "r-1",
+      State: "ENABLED",
+      Description: "d",
+      EventPattern: '{"source":["a"]}',
+      EventBusName: "default",
+    });
+    const first = await client.send(new ListRulesCommand({ Limit: 1 }));
+    const second = await client.send(new ListRulesCommand({ NextToken: first.NextToken }));
+    expect([...first.Rules!, ...second.Rules!].map(({ Name }) => Name)).toEqual(["r-1", "r-2"]);
+    expect((await client.send(new ListRulesCommand({ NamePrefix: "r-2" }))).Rules).toMatchObject([
+      { ScheduleExpression: "cron(0 3 * * ? *)" },
+    ]);
+    expect((await client.send(new ListRuleNamesByTargetCommand({ TargetArn: lambdaArn }))).RuleNames).toEqual(["r-1"]);
+    const put2 = (Id: string) =>
+      client.send(new PutTargetsCommand({ Rule: "r-1", Targets: [{ Id, Arn: machineArn }] }));
+    await Promise.all([put2("2"), put2("3")]);
+    const { Targets } = await client.send(new ListTargetsByRuleCommand({ Rule: "r-1" }));
+    expect(Targets?.map(({ Id }) => Id)).toEqual(["1", "2", "3"]);
+    await expect(client.send(new DeleteRuleCommand({ Name: "r-1" }))).rejects.toThrow(/has targets/);
+    const removed = await client.send(new RemoveTargetsCommand({ Rule: "r-1", Ids: ["3", "4"] }));
+    expect(removed).toMatchObject({ FailedEntryCount: 1, FailedEntries: [{ TargetId: "4" }] });
+  });
+
+  it("tests patterns", async () => {
+    const event = {
+      id: "1",
+      "detail-type": "t",
+      source: "s",
+      account: "0",
+      time: "t",
+      region: "r",
+      resources: [],
+      detail: { a: 1 },
+    };
+    const test = (pattern: object, what: object = event) =>
+      client.send(new TestEventPatternCommand({ EventPattern: JSON.stringify(pattern), Event: JSON.stringify(what) }));
+    expect((await test({ detail: { a: [1] } })).Result).toBe(true);
+    expect((await test({ detail: { a: [2] } })).Result).toBe(false);
+    await expect(test({ detail: { a: 1 } })).rejects.toMatchObject({ name: "InvalidEventPatternException" });
+    await expect(test({ detail: { a: [1] } }, {})).rejects.toThrow(/lacks id/);
+  });
+
+  it("refuses what EventBridge refuses, and what it does not implement", async () => {
+    const putRule = (input: object) => client.send(new PutRuleCommand({ Name: "bad", ...input }));
+    await expect(putRule({})).rejects.toThrow(/must be specified/);
+    await expect(putRule({ EventPattern: "{}" })).rejects.toMatchObject({ name: "InvalidEventPatternException" });
+    await expect(putRule({ ScheduleExpression: "rate(1 week)" })).rejects.toThrow(/ScheduleExpression is not valid/);
+    await expect(putRule({ ScheduleExpression: "at(2026-01-01T00:00:00)" })).rejects.toThrow(/Scheduler/);
+    await expect(putRule({ Name: "a b", EventPattern: '{"source":["a"]}' })).rejects.toThrow(/Name is "a b"/);
+    await expect(putRule({ EventPattern: '{"source":["a"]}', EventBusName: "other" })).rejects.toMatchObject({
+      name: "ResourceNotFoundException",
+    });
+    const target = (Arn: string, more: object = {}) =>
+      client.send(new PutTargetsCommand({ Rule: "good", Targets: [{ Id: "1", Arn, ...more }] }));
+    await expect(target(lambdaArn)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
+    await rule("good", { EventPattern: '{"source":["a"]}' });
+    await expect(target("arn:aws:sqs:us-east-1:0:queue")).rejects.toThrow(/Lambda functions and state machines only/);
+    await expect(target(lambdaArn, { Input: "{" })).rejects.toThrow(/JSON syntax/);
+    await expect(target(lambdaArn, { Input: "{}", InputPath: "$.a" })).rejects.toThrow(/Only one of/);
+    await expect(target(lambdaArn, { InputPath: "a" })).rejects.toThrow(/JSON path/);
+    await expect(client.send(new CreateArchiveCommand({ ArchiveName: "a", EventSourceArn: "b" }))).rejects.toThrow(
+      /does not implement CreateArchive/,
+    );
+    await expect(client.send(new DescribeRuleCommand({ Name: "none" }))).rejects.toThrow(
+      /Rule none does not exist on EventBus default/,
+    );
+  });
+});
