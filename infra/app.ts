@@ -1,0 +1,9 @@
+import { App } from "aws-cdk-lib";
+import { definePlatform } from "./platform";
+
+/** Called by `scripts/cdk-app.js`, which `cdk.json` names. */
+export function synthesize(repository: string, bundles: string): void {
+  const app = new App();
+  definePlatform(app, { repository, bundles });
+  app.synth();
+}

@@ -1,0 +1,64 @@
+import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import {
+  Architecture,
+  type Code,
+  type ILayerVersion,
+  Function as LambdaFunction,
+  LoggingFormat,
+  Runtime,
+  Tracing,
+} from "aws-cdk-lib/aws-lambda";
+import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import type { Construct } from "constructs";
+import { type FunctionDefinition, functionNameIn } from "../../core/platform/functions";
+import { type GrantTargets, statementsFor } from "../grants";
+import { needs } from "../needs";
+
+export const functionRuntime = Runtime.NODEJS_22_X;
+
+export interface PlatformFunctionProps {
+  readonly definition: FunctionDefinition;
+  readonly code: Code;
+  readonly layers: readonly ILayerVersion[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly targets: GrantTargets;
+}
+
+/** A function with a role of its own that may do what `needs.ts` says, write its log and trace, and nothing else. */
+export class PlatformFunction extends LambdaFunction {
+  constructor(scope: Construct, { definition, code, layers, environment, targets }: PlatformFunctionProps) {
+    const { name, timeoutSeconds, memoryMb } = definition;
+    const functionName = functionNameIn(targets.prefix, name);
+    const logGroup = new LogGroup(scope, `${name}-log`, {
+      logGroupName: `/aws/lambda/${functionName}`,
+      retention: RetentionDays.THREE_MONTHS,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = new Role(scope, `${name}-role`, { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
+    logGroup.grantWrite(role);
+    for (const need of needs[name]) {
+      for (const statement of statementsFor(need, Stack.of(scope), targets)) role.addToPrincipalPolicy(statement);
+    }
+    super(scope, name, {
+      functionName,
+      code,
+      handler: "handler.handler",
+      runtime: functionRuntime,
+      // As the trainers: features computed on another processor family would not be bit-identical.
+      architecture: Architecture.X86_64,
+      timeout: Duration.seconds(timeoutSeconds),
+      memorySize: memoryMb,
+      layers: [...layers],
+      environment: { ...environment, NODE_OPTIONS: "--enable-source-maps" },
+      role,
+      logGroup,
+      loggingFormat: LoggingFormat.TEXT, // the functions write JSON lines themselves
+      tracing: Tracing.ACTIVE,
+    });
+    // Of tracing, which knows no resources.
+    role.addToPrincipalPolicy(
+      new PolicyStatement({ actions: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"], resources: ["*"] }),
+    );
+  }
+}

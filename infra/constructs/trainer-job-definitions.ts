@@ -1,0 +1,62 @@
+import { CfnJobDefinition } from "aws-cdk-lib/aws-batch";
+import type { IRole } from "aws-cdk-lib/aws-iam";
+import { Construct } from "constructs";
+import { resourceNames, trainerJob } from "../../core/platform/trainer-job";
+
+export interface TrainerJobDefinitionsProps {
+  readonly prefix: string;
+  /** URI of the image. */
+  readonly image: string;
+  /** What the trainer acts as. */
+  readonly jobRole: IRole;
+  /** What fetches the image and opens the log stream. */
+  readonly executionRole: IRole;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * The trainer as Batch starts it: `single` alone or as an array, `gang` as one multi-node-parallel job. How large, how many and of which run a
+ * submission says. The low-level construct, because CDK's own closes the node range, and ours must stay open (`0:`).
+ */
+export class TrainerJobDefinitions extends Construct {
+  constructor(scope: Construct, id: string, props: TrainerJobDefinitionsProps) {
+    super(scope, id);
+    const names = resourceNames(props.prefix);
+    const container: CfnJobDefinition.ContainerPropertiesProperty = {
+      image: props.image,
+      jobRoleArn: props.jobRole.roleArn,
+      executionRoleArn: props.executionRole.roleArn,
+      privileged: false,
+      linuxParameters: { initProcessEnabled: true }, // passes signals on, and buries what the trainer leaves behind
+      environment: Object.entries(props.environment).map(([name, value]) => ({ name, value })),
+      resourceRequirements: [
+        { type: "VCPU", value: "1" },
+        { type: "MEMORY", value: "2048" },
+      ],
+      logConfiguration: { logDriver: "awslogs" },
+    };
+    const common = {
+      retryStrategy: {
+        attempts: trainerJob.attempts,
+        evaluateOnExit: trainerJob.evaluateOnExit.map((rule) => ({ ...rule })),
+      },
+      timeout: { attemptDurationSeconds: trainerJob.timeoutSeconds },
+      propagateTags: true,
+      // Runs that were submitted with an older revision may still be retried.
+      resourceRetentionPolicy: { skipDeregisterOnUpdate: true },
+    };
+    new CfnJobDefinition(this, "Single", {
+      ...common,
+      jobDefinitionName: names.jobDefinition,
+      type: "container",
+      platformCapabilities: ["EC2"],
+      containerProperties: container,
+    });
+    new CfnJobDefinition(this, "Gang", {
+      ...common,
+      jobDefinitionName: names.jobDefinitionGang,
+      type: "multinode",
+      nodeProperties: { numNodes: 2, mainNode: 0, nodeRangeProperties: [{ targetNodes: "0:", container }] },
+    });
+  }
+}

@@ -1,0 +1,47 @@
+import fs from "node:fs";
+import { RemovalPolicy } from "aws-cdk-lib";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import { DefinitionBody, LogLevel, StateMachine } from "aws-cdk-lib/aws-stepfunctions";
+import type { Construct } from "constructs";
+import { resourceNames } from "../../core/platform/trainer-job";
+
+export interface TrainingStateMachineProps {
+  readonly prefix: string;
+  /** The ASL file; `${name}` in it stands for the function of that name. */
+  readonly definitionFile: string;
+  readonly functions: ReadonlyMap<string, IFunction>;
+}
+
+/** The life of a run. May invoke the functions that its definition names, and no other. */
+export class TrainingStateMachine extends StateMachine {
+  constructor(scope: Construct, id: string, { prefix, definitionFile, functions }: TrainingStateMachineProps) {
+    const named = new Set<IFunction>();
+    // Not by CloudFormation's own substitutions: their names may not hold hyphens.
+    const definition = fs.readFileSync(definitionFile, "utf8").replace(/\$\{([a-z-]+)\}/g, (_whole, name: string) => {
+      const found = functions.get(name);
+      if (!found)
+        throw new Error(`${definitionFile} names a function that core/platform/functions.ts does not: ${name}`);
+      named.add(found);
+      return found.functionArn;
+    });
+    const { stateMachine } = resourceNames(prefix);
+    super(scope, id, {
+      stateMachineName: stateMachine,
+      definitionBody: DefinitionBody.fromString(definition),
+      tracingEnabled: true,
+      logs: {
+        level: LogLevel.ALL,
+        // Payloads are run ids: there is nothing else to log.
+        includeExecutionData: true,
+        destination: new LogGroup(scope, `${id}Log`, {
+          logGroupName: `/aws/vendedlogs/states/${stateMachine}`,
+          retention: RetentionDays.THREE_MONTHS,
+          removalPolicy: RemovalPolicy.DESTROY,
+        }),
+      },
+    });
+    // `fromString` grants nothing to the role.
+    for (const each of named) each.grantInvoke(this);
+  }
+}

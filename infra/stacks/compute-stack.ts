@@ -1,0 +1,61 @@
+import { Stack, type StackProps } from "aws-cdk-lib";
+import { ManagedPolicy, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { Construct } from "constructs";
+import { functionNameIn } from "../../core/platform/functions";
+import { resourceNames } from "../../core/platform/trainer-job";
+import { TrainerJobDefinitions } from "../constructs/trainer-job-definitions";
+import { TrainerNetwork } from "../constructs/trainer-network";
+import { TrainerQueue } from "../constructs/trainer-queue";
+import { type GrantTargets, statementsFor } from "../grants";
+import { trainerNeeds } from "../needs";
+import type { DeploymentSettings } from "../settings";
+
+export interface ComputeStackProps extends StackProps {
+  readonly settings: DeploymentSettings;
+  readonly targets: GrantTargets;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Made within this stack, because an image asset belongs to one. */
+  readonly trainerImage: (scope: Construct, executionRole: Role) => string;
+}
+
+/** Where training runs: the network, a queue for each market, and the trainer's job definitions. */
+export class ComputeStack extends Stack {
+  constructor(scope: Construct, id: string, props: ComputeStackProps) {
+    super(scope, id, props);
+    const { settings, targets, environment } = props;
+    const { prefix } = settings;
+    const names = resourceNames(prefix);
+    const network = new TrainerNetwork(this, "Network");
+    new TrainerQueue(this, "Spot", {
+      queueName: names.jobQueueSpot,
+      market: "spot",
+      serves: "arrays",
+      network,
+      settings,
+    });
+    new TrainerQueue(this, "OnDemand", {
+      queueName: names.jobQueueOnDemand,
+      market: "on-demand",
+      serves: "gangs",
+      network,
+      settings,
+    });
+
+    const assumedBy = new ServicePrincipal("ecs-tasks.amazonaws.com");
+    const jobRole = new Role(this, "TrainerRole", { assumedBy });
+    for (const need of trainerNeeds) {
+      for (const statement of statementsFor(need, this, targets)) jobRole.addToPrincipalPolicy(statement);
+    }
+    const executionRole = new Role(this, "TrainerExecutionRole", {
+      assumedBy,
+      managedPolicies: [ManagedPolicy.fromAwsManagedPolicyName("service-role/AmazonECSTaskExecutionRolePolicy")],
+    });
+    new TrainerJobDefinitions(this, "Trainer", {
+      prefix,
+      image: props.trainerImage(this, executionRole),
+      jobRole,
+      executionRole,
+      environment: { ...environment, RINGMASTER_INGEST_FUNCTION: functionNameIn(prefix, "ingest-metrics") },
+    });
+  }
+}

@@ -1,0 +1,51 @@
+import path from "node:path";
+import { Stack, type StackProps } from "aws-cdk-lib";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import type { StateMachine } from "aws-cdk-lib/aws-stepfunctions";
+import type { Construct } from "constructs";
+import { type FunctionName, functions } from "../../core/platform/functions";
+import { functionCode } from "../constructs/bundled-code";
+import { packageLayer } from "../constructs/package-layer";
+import { PlatformFunction } from "../constructs/platform-function";
+import { TrainingStateMachine } from "../constructs/training-state-machine";
+import type { GrantTargets } from "../grants";
+
+export interface WorkflowStackProps extends StackProps {
+  /** Directory of the built bundles (`scripts/build.js`). */
+  readonly bundles: string;
+  readonly nodeModules: string;
+  readonly targets: GrantTargets;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** What happens: the functions, and the state machine that calls them. */
+export class WorkflowStack extends Stack {
+  readonly functions: ReadonlyMap<FunctionName, IFunction>;
+  readonly stateMachine: StateMachine;
+
+  constructor(scope: Construct, id: string, props: WorkflowStackProps) {
+    super(scope, id, props);
+    const { bundles, nodeModules, targets, environment } = props;
+    const layers = {
+      duckdb: packageLayer(this, "duckdb", nodeModules),
+      tfjs: packageLayer(this, "tfjs", nodeModules),
+    };
+    this.functions = new Map(
+      functions.map((definition) => [
+        definition.name,
+        new PlatformFunction(this, {
+          definition,
+          code: functionCode(bundles, definition.name),
+          layers: definition.externals.map((external) => layers[external]),
+          environment,
+          targets,
+        }),
+      ]),
+    );
+    this.stateMachine = new TrainingStateMachine(this, "TrainingRun", {
+      prefix: targets.prefix,
+      definitionFile: path.join(bundles, "state-machines", "training-run.asl.json"),
+      functions: this.functions,
+    });
+  }
+}

@@ -1,0 +1,319 @@
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { App } from "aws-cdk-lib";
+import { Annotations, Match, type Template } from "aws-cdk-lib/assertions";
+import { InstanceClass } from "aws-cdk-lib/aws-ec2";
+import { functions } from "../../core/platform/functions";
+import { rules } from "../../core/platform/rules";
+import { tableNameIn, tables } from "../../core/platform/tables";
+import { trainerJob } from "../../core/platform/trainer-job";
+import { needs } from "../../infra/needs";
+import { readSettings } from "../../infra/settings";
+import { repository, type Synthesized, synthesizePlatform } from "./synthesized";
+
+let platform: Synthesized;
+let data: Template;
+let compute: Template;
+let workflow: Template;
+let api: Template;
+let triggers: Template;
+
+beforeAll(() => {
+  platform = synthesizePlatform();
+  data = platform.template("data");
+  compute = platform.template("compute");
+  workflow = platform.template("workflow");
+  api = platform.template("api");
+  triggers = platform.template("triggers");
+});
+afterAll(() => platform.remove());
+
+interface Resource {
+  readonly Properties: Record<string, unknown>;
+}
+const resources = (template: Template, type: string) => Object.values(template.findResources(type)) as Resource[];
+
+interface Statement {
+  readonly Action: string | readonly string[];
+  readonly Resource: unknown;
+}
+/** The statements of the policies attached to the role whose logical id contains the text. */
+function statementsOf(template: Template, role: string): readonly Statement[] {
+  return resources(template, "AWS::IAM::Policy")
+    .filter(({ Properties }) => JSON.stringify(Properties["Roles"]).includes(role))
+    .flatMap(
+      ({ Properties }) => (Properties["PolicyDocument"] as { readonly Statement: readonly Statement[] }).Statement,
+    );
+}
+const actionsOf = (statements: readonly Statement[]) => statements.flatMap(({ Action }) => Action).sort();
+
+describe("data", () => {
+  it.each(tables.map((table) => [table.name, table] as const))("holds the table %s", (name, table) => {
+    data.hasResource("AWS::DynamoDB::Table", {
+      DeletionPolicy: "Retain",
+      UpdateReplacePolicy: "Retain",
+      Properties: {
+        TableName: tableNameIn("ringmaster", name),
+        KeySchema: [
+          { AttributeName: table.partitionKey.name, KeyType: "HASH" },
+          { AttributeName: table.sortKey.name, KeyType: "RANGE" },
+        ],
+        BillingMode: "PAY_PER_REQUEST",
+        SSESpecification: { SSEEnabled: true },
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        DeletionProtectionEnabled: true,
+        TimeToLiveSpecification:
+          table.timeToLive === undefined ? Match.absent() : { AttributeName: table.timeToLive, Enabled: true },
+        GlobalSecondaryIndexes:
+          table.indexes.length === 0
+            ? Match.absent()
+            : table.indexes.map((index) =>
+                Match.objectLike({ IndexName: index.name, Projection: { ProjectionType: "ALL" } }),
+              ),
+      },
+    });
+    data.resourceCountIs("AWS::DynamoDB::Table", tables.length);
+  });
+
+  it("keeps its buckets private, encrypted and TLS-only", () => {
+    const buckets = resources(data, "AWS::S3::Bucket");
+    expect(buckets).toHaveLength(2);
+    for (const { Properties } of buckets) {
+      expect(Properties["PublicAccessBlockConfiguration"]).toEqual({
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
+      });
+      expect(Properties["BucketEncryption"]).toBeDefined();
+    }
+    const policies = resources(data, "AWS::S3::BucketPolicy");
+    expect(policies).toHaveLength(2);
+    for (const policy of policies) {
+      expect(JSON.stringify(policy)).toContain('"Condition":{"Bool":{"aws:SecureTransport":"false"}},"Effect":"Deny"');
+    }
+  });
+});
+
+describe("workflow", () => {
+  it.each(functions.map((definition) => [definition.name, definition] as const))(
+    "holds the function %s",
+    (name, definition) => {
+      workflow.hasResourceProperties("AWS::Lambda::Function", {
+        FunctionName: `ringmaster-${name}`,
+        Handler: "handler.handler",
+        Runtime: "nodejs22.x",
+        Architectures: ["x86_64"],
+        Timeout: definition.timeoutSeconds,
+        MemorySize: definition.memoryMb,
+        TracingConfig: { Mode: "Active" },
+        Layers: definition.externals.length === 0 ? Match.absent() : Match.anyValue(),
+        Environment: {
+          Variables: Match.objectLike({
+            RINGMASTER_PREFIX: "ringmaster",
+            RINGMASTER_JOB_QUEUE_SPOT: "ringmaster-spot",
+            RINGMASTER_BUCKET: Match.anyValue(),
+            RINGMASTER_STATE_MACHINE_ARN: Match.anyValue(),
+          }),
+        },
+      });
+    },
+  );
+
+  it("gives each function code of its own", () => {
+    const codes = resources(workflow, "AWS::Lambda::Function").map(({ Properties }) =>
+      JSON.stringify(Properties["Code"]),
+    );
+    expect(codes.length).toBeGreaterThanOrEqual(functions.length);
+    expect(new Set(codes).size).toBe(codes.length);
+  });
+
+  it("lets each function do what it needs, and no more", () => {
+    const bare = ["logs:CreateLogStream", "logs:PutLogEvents", "xray:PutTelemetryRecords", "xray:PutTraceSegments"];
+    const promote = actionsOf(statementsOf(workflow, "promoterole"));
+    expect(promote).toEqual(
+      [
+        ...bare,
+        "dynamodb:BatchGetItem",
+        "dynamodb:ConditionCheckItem",
+        "dynamodb:DeleteItem",
+        "dynamodb:GetItem",
+        "dynamodb:PutItem",
+        "dynamodb:Query",
+        "dynamodb:Query",
+        "dynamodb:UpdateItem",
+      ].sort(),
+    );
+    for (const { name } of functions) {
+      const actions = actionsOf(statementsOf(workflow, `${name.replaceAll("-", "")}role`));
+      expect(actions).toEqual(expect.arrayContaining(bare));
+      expect(actions.filter((action) => action.endsWith("*"))).toEqual([]);
+      expect(actions.includes("batch:SubmitJob")).toBe(needs[name].includes("jobs"));
+      expect(actions.includes("s3:PutObject")).toBe(needs[name].includes("objects:write"));
+      expect(actions.includes("states:StartExecution")).toBe(needs[name].includes("executions"));
+    }
+  });
+
+  it("holds the state machine, with its functions filled in and the right to invoke them", () => {
+    const [machine] = resources(workflow, "AWS::StepFunctions::StateMachine");
+    expect(machine!.Properties["StateMachineName"]).toBe("ringmaster-training-run");
+    expect(machine!.Properties["TracingConfiguration"]).toEqual({ Enabled: true });
+    const joined = machine!.Properties["DefinitionString"] as { readonly "Fn::Join": [string, (string | object)[]] };
+    const text = joined["Fn::Join"][1]
+      .map((piece) => (typeof piece === "string" ? piece : "arn:aws:lambda:us-east-1:000000000000:function:f"))
+      .join("");
+    const definition = JSON.parse(text) as { readonly QueryLanguage: string; readonly States: object };
+    expect(definition.QueryLanguage).toBe("JSONata");
+    expect(Object.keys(definition.States)).toEqual(
+      expect.arrayContaining(["ValidateDataset", "LaunchTraining", "Promote"]),
+    );
+    expect(text).not.toContain("${");
+    const asl = fs.readFileSync(path.join(repository, "state-machines", "training-run.asl.json"), "utf8");
+    const named = new Set([...asl.matchAll(/\$\{([a-z-]+)\}/g)].map((match) => match[1]));
+    const invocable = statementsOf(workflow, "TrainingRunRole").filter(
+      ({ Action }) => Action === "lambda:InvokeFunction",
+    );
+    const targets = new Set(
+      invocable
+        .flatMap(({ Resource }) => (Array.isArray(Resource) ? Resource : [Resource]))
+        .map((one) => JSON.stringify(one)),
+    );
+    expect([...targets].filter((target) => !target.includes(":*")).length).toBe(named.size);
+  });
+
+  it("holds layers from which a bundle's packages load", () => {
+    workflow.resourceCountIs("AWS::Lambda::LayerVersion", 2);
+    const paths = fs
+      .readdirSync(platform.app.outdir)
+      .map((asset) => path.join(platform.app.outdir, asset, "nodejs", "node_modules"))
+      .filter((folder) => fs.existsSync(folder));
+    expect(paths).toHaveLength(2);
+    const program = `
+      require("@duckdb/node-api");
+      require("@tensorflow/tfjs-layers");
+      require("@tensorflow/tfjs-backend-wasm");
+      console.log(require.resolve("@tensorflow/tfjs-core"));
+    `;
+    const { stdout, stderr, status } = spawnSync(process.execPath, ["-e", program], {
+      cwd: path.dirname(platform.app.outdir),
+      env: { PATH: process.env["PATH"], NODE_PATH: paths.join(path.delimiter) },
+      encoding: "utf8",
+    });
+    expect([status, stderr.includes("Cannot find module")]).toEqual([0, false]);
+    expect(paths.some((folder) => stdout.startsWith(folder))).toBe(true);
+  });
+});
+
+describe("compute", () => {
+  it("offers spot to arrays, and on-demand in a placement group to gangs", () => {
+    const environments = resources(compute, "AWS::Batch::ComputeEnvironment").map(
+      ({ Properties }) => Properties["ComputeResources"] as Record<string, unknown>,
+    );
+    const brief = environments.map(({ Type, AllocationStrategy, PlacementGroup }) => [
+      Type,
+      AllocationStrategy,
+      PlacementGroup !== undefined,
+    ]);
+    expect(brief.sort()).toEqual([
+      ["EC2", "BEST_FIT_PROGRESSIVE", true],
+      ["EC2", "BEST_FIT_PROGRESSIVE", true],
+      ["SPOT", "SPOT_PRICE_CAPACITY_OPTIMIZED", false],
+      ["SPOT", "SPOT_PRICE_CAPACITY_OPTIMIZED", false],
+    ]);
+    for (const name of ["ringmaster-spot", "ringmaster-on-demand"]) {
+      compute.hasResourceProperties("AWS::Batch::JobQueue", { JobQueueName: name });
+    }
+  });
+
+  it("keeps a gang's node range open, and retries by the platform's rules", () => {
+    const RetryStrategy = {
+      Attempts: trainerJob.attempts,
+      EvaluateOnExit: trainerJob.evaluateOnExit.map((rule) =>
+        Object.fromEntries(Object.entries(rule).map(([key, value]) => [key[0]!.toUpperCase() + key.slice(1), value])),
+      ),
+    };
+    compute.hasResourceProperties("AWS::Batch::JobDefinition", {
+      JobDefinitionName: "ringmaster-trainer",
+      Type: "container",
+      RetryStrategy,
+      ContainerProperties: { Privileged: false },
+    });
+    compute.hasResourceProperties("AWS::Batch::JobDefinition", {
+      JobDefinitionName: "ringmaster-trainer-gang",
+      Type: "multinode",
+      RetryStrategy,
+      NodeProperties: { MainNode: 0, NodeRangeProperties: [Match.objectLike({ TargetNodes: "0:" })] },
+    });
+  });
+
+  it("lets a trainer reach its gang, the bucket and ingestion only", () => {
+    const services = new Set(actionsOf(statementsOf(compute, "TrainerRole")).map((action) => action.split(":")[0]));
+    expect([...services].sort()).toEqual(["dynamodb", "lambda", "s3"]);
+  });
+
+  it("demands IMDSv2 and encrypted disks, and admits trainers to each other only", () => {
+    for (const { Properties } of resources(compute, "AWS::EC2::LaunchTemplate")) {
+      expect(Properties["LaunchTemplateData"]).toMatchObject({
+        MetadataOptions: { HttpTokens: "required" },
+        BlockDeviceMappings: [{ Ebs: { Encrypted: true } }],
+      });
+    }
+    const ingress = resources(compute, "AWS::EC2::SecurityGroupIngress");
+    expect(ingress).toHaveLength(1);
+    expect(ingress[0]!.Properties["SourceSecurityGroupId"]).toEqual(ingress[0]!.Properties["GroupId"]);
+  });
+});
+
+describe("api and triggers", () => {
+  it("admits signed calls only", () => {
+    const methods = resources(api, "AWS::ApiGateway::Method");
+    expect(methods.length).toBeGreaterThan(0);
+    for (const { Properties } of methods) expect(Properties["AuthorizationType"]).toBe("AWS_IAM");
+  });
+
+  it.each(rules.map((rule) => [rule.name, rule] as const))(
+    "holds the rule %s, with a dead-letter queue",
+    (name, rule) => {
+      triggers.hasResourceProperties("AWS::Events::Rule", {
+        Name: `ringmaster-${name}`,
+        State: "ENABLED",
+        ScheduleExpression: rule.schedule ?? Match.absent(),
+        EventPattern: rule.pattern ? Match.objectLike({ source: rule.pattern["source"] as string[] }) : Match.absent(),
+        Targets: [Match.objectLike({ DeadLetterConfig: Match.anyValue() })],
+      });
+    },
+  );
+
+  it("listens to this platform's queues and state machine only", () => {
+    const patterns = JSON.stringify(
+      resources(triggers, "AWS::Events::Rule").map(({ Properties }) => Properties["EventPattern"]),
+    );
+    expect(patterns).toContain(":job-queue/ringmaster-spot");
+    expect(patterns).toContain(":stateMachine:ringmaster-training-run");
+  });
+});
+
+it("has nothing to complain about", () => {
+  for (const stack of Object.values(platform.stacks)) {
+    const annotations = Annotations.fromStack(stack);
+    expect(annotations.findError("*", Match.anyValue())).toEqual([]);
+    const warnings = annotations.findWarning("*", Match.anyValue()).map(({ entry }) => String(entry.data));
+    expect(warnings.filter((warning) => !warning.includes("native-packages"))).toEqual([]);
+  }
+});
+
+describe("settings", () => {
+  it.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
+    ["a prefix that no bucket could have", { prefix: "Team A" }, /"prefix" is "Team A", but must be/],
+    ["no vCPUs", { maxVcpus: 0 }, /"maxVcpus" is 0, but must be/],
+  ])("refuse %s", (_name, context, message) => {
+    expect(() => readSettings(new App({ context }).node)).toThrow(message);
+  });
+
+  it("name instance families that exist", () => {
+    const { cpuInstanceClasses, gpuInstanceClass } = readSettings(new App().node);
+    const known: readonly string[] = Object.values(InstanceClass);
+    for (const family of [...cpuInstanceClasses, gpuInstanceClass]) expect(known).toContain(family);
+  });
+});

@@ -1,0 +1,41 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { App } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import { functions } from "../../core/platform/functions";
+import { definePlatform, type PlatformStacks } from "../../infra/platform";
+
+export const repository = path.resolve(__dirname, "../..");
+
+export interface Synthesized {
+  readonly app: App;
+  readonly stacks: PlatformStacks;
+  template(stack: keyof PlatformStacks): Template;
+  remove(): void;
+}
+
+/**
+ * The platform as `cdk synth` makes it, with the context of `cdk.json`, but with empty functions in place of the build: what they hold is not
+ * what these tests are about, and each asset is by its content its own.
+ */
+export function synthesizePlatform(context: Readonly<Record<string, unknown>> = {}): Synthesized {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "infra-"));
+  const bundles = path.join(directory, "bundles");
+  fs.mkdirSync(path.join(bundles, "lambdas"), { recursive: true });
+  for (const { name } of functions) {
+    fs.writeFileSync(path.join(bundles, "lambdas", `${name}.js`), `exports.handler = async () => "${name}";`);
+  }
+  fs.cpSync(path.join(repository, "state-machines"), path.join(bundles, "state-machines"), { recursive: true });
+  const { context: defaults } = JSON.parse(fs.readFileSync(path.join(repository, "cdk.json"), "utf8")) as {
+    readonly context: Readonly<Record<string, unknown>>;
+  };
+  const app = new App({ context: { ...defaults, ...context }, outdir: path.join(directory, "out") });
+  const stacks = definePlatform(app, { repository, bundles });
+  return {
+    app,
+    stacks,
+    template: (stack) => Template.fromStack(stacks[stack]),
+    remove: () => fs.rmSync(directory, { recursive: true }),
+  };
+}
