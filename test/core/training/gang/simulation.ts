@@ -38,6 +38,8 @@ export class GangSimulation {
   readonly sealed = new Map<number, GangHead[]>();
   /** `generation` in which a process finished its steps, in order. */
   readonly finishedIn = new Map<string, number[]>();
+  /** Generations entered, by registration. */
+  readonly enteredBy = new Map<string, number[]>();
   now = 1_000_000;
 
   constructor(
@@ -126,6 +128,8 @@ export class GangSimulation {
     } else if (decision.kind === "enter") {
       me.head = decision.head;
       me.registration = decision.head.members[decision.rank].registration;
+      const registration = Object.values(this.keyOf(me)).join("/");
+      this.enteredBy.set(registration, [...(this.enteredBy.get(registration) ?? []), decision.head.number]);
       await this.write(me, "training");
       me.phase = "connect";
       me.connectingSince = this.now;
