@@ -31,7 +31,7 @@ export function addDatasetCommands(program: Command): void {
           onProgress: json ? undefined : showProgress(),
         });
         const { manifest } = registered.version;
-        if (json) printJson({ created: registered.created, ...registered.version, ignoredColumns });
+        if (json) printJson({ created: registered.created, ...manifest, ignoredColumns });
         else {
           const word = registered.created ? "new version" : "already there";
           process.stdout.write(

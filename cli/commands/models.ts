@@ -71,7 +71,7 @@ export function addModelCommands(program: Command): void {
       .action(async (name: string, version: string, options: { reason: string }, command: Command) => {
         const { client, json } = contextOf(command);
         const decided = await client.decide(name, versionOf(version), decision, options.reason);
-        if (json) printJson({ version: decided });
+        if (json) printJson(decided);
         else process.stdout.write(`${name} version ${decided.version} is ${decision}\n`);
       });
   }
@@ -83,7 +83,7 @@ export function addModelCommands(program: Command): void {
     .action(async (name: string, version: string, options: { reason: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const promoted = await client.promote(name, versionOf(version), options.reason);
-      if (json) printJson(promoted);
+      if (json) printJson(promoted.version);
       else process.stdout.write(`${name} version ${promoted.version.version} is in production\n`);
     });
 
@@ -94,7 +94,7 @@ export function addModelCommands(program: Command): void {
     .action(async (name: string, options: { reason: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const back = await client.rollback(name, options.reason);
-      if (json) printJson(back);
+      if (json) printJson(back.version);
       else process.stdout.write(`${name} version ${back.version.version} is in production again\n`);
     });
 

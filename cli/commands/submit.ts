@@ -12,6 +12,7 @@ import { printJson } from "../output";
 import { createUploads } from "../uploads";
 import { bundleModule } from "../user-module";
 import { exitCodeOf, watchRun } from "../watch";
+import { describeRun } from "./runs";
 
 interface SubmitOptions {
   readonly set: readonly string[];
@@ -45,7 +46,7 @@ export function addSubmitCommand(program: Command): void {
       }
       if (!json) process.stdout.write(`${run.runId}\n`);
       const details = await watchRun(client, run.runId, { quiet: json });
-      if (json) printJson(details);
+      if (json) printJson(describeRun(details, await client.metrics(run.runId)));
       process.exitCode = exitCodeOf(details.run);
     });
 }
