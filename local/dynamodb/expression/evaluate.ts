@@ -86,10 +86,10 @@ function contains(value: AttributeValue, wanted: AttributeValue): boolean {
   return members !== undefined && typeOf(value) === `${typeOf(wanted)}S` && members.includes(scalarText(wanted) ?? "");
 }
 
-/** `size()`: bytes of strings and binaries, members of collections; other types have none. */
+/** `size()`: characters (UTF-16 units, as in Java) of strings, bytes of binaries, members of collections; else none. */
 function sizeOf(value: AttributeValue | undefined): number | undefined {
   if (value === undefined) return undefined;
-  if ("S" in value) return Buffer.byteLength(value.S);
+  if ("S" in value) return value.S.length;
   if ("B" in value) return Buffer.byteLength(value.B, "base64");
   if ("L" in value) return value.L.length;
   if ("M" in value) return Object.keys(value.M).length;
