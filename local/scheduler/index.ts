@@ -1,0 +1,66 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { ClassicLevel } from "classic-level";
+import { type Clock, systemClock } from "../clock";
+import type { TargetPorts } from "../events/target";
+import type { Service } from "../service";
+import { BodyTooLarge, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
+import { handleScheduler } from "./api";
+import { validation } from "./errors";
+import { Schedules } from "./schedules";
+
+export interface SchedulerOptions extends TargetPorts {
+  /** The service keeps its files in here. */
+  readonly dataDirectory: string;
+  readonly clock?: Clock;
+}
+
+export interface SchedulerService extends Service {
+  /** Resolves when the schedules are loaded; requests wait for it by themselves. */
+  readonly ready: Promise<void>;
+  /** Fires the schedules that are due by the clock; with a clock whose timers run they fire by themselves. */
+  tick(): void;
+}
+
+const bodyLimit = 1024 * 1024;
+
+/**
+ * EventBridge Scheduler on one machine.
+ *
+ * @example
+ * const scheduler = createScheduler({ dataDirectory, functions: lambda, startExecution, clock });
+ */
+export function createScheduler(options: SchedulerOptions): SchedulerService {
+  const clock = options.clock ?? systemClock;
+  mkdirSync(options.dataDirectory, { recursive: true });
+  const db = new ClassicLevel<string, unknown>(join(options.dataDirectory, "scheduler.level"), {
+    valueEncoding: "json",
+  });
+  const schedules = new Schedules({ ...options, clock, db });
+  const ready = db.open().then(() => schedules.open());
+  // Whoever awaits it is told; nobody else is brought down.
+  ready.catch(() => undefined);
+
+  return {
+    signingName: "scheduler",
+    ready,
+    tick: () => schedules.tick(),
+    async handle(request, response) {
+      try {
+        await ready;
+        const body = parseObject(await readBody(request, bodyLimit), validation);
+        const url = new URL(request.url ?? "/", "http://scheduler");
+        sendJson(response, 200, await handleScheduler(schedules, { method: request.method ?? "GET", url, body }));
+      } catch (error) {
+        const refusal = error instanceof BodyTooLarge ? validation(error.message) : error;
+        if (!(refusal instanceof ServiceError)) throw error;
+        sendError(response, refusal, "Message");
+      }
+    },
+    async close() {
+      await ready.catch(() => undefined);
+      await schedules.close();
+      await db.close();
+    },
+  };
+}

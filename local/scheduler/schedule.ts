@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { targetKind } from "../events/target";
+import { account, region } from "../service";
+import { isObject } from "../wire";
+import { validation } from "./errors";
+import { type Expression, ExpressionError, nextFire, parseExpression } from "./expression";
+import { isTimeZone } from "./time-zone";
+
+const name = z.string().regex(/^[0-9a-zA-Z\-_.]{1,64}$/, "must be 1–64 letters, digits, '-', '_' or '.'");
+
+/** What CreateSchedule and UpdateSchedule are given. Times are seconds since the epoch. */
+const definition = z.object({
+  GroupName: name.default("default"),
+  ScheduleExpression: z.string().min(1).max(256),
+  ScheduleExpressionTimezone: z.string().refine(isTimeZone, "is no time zone of the IANA database").default("UTC"),
+  StartDate: z.number().optional(),
+  EndDate: z.number().optional(),
+  State: z.enum(["ENABLED", "DISABLED"]).default("ENABLED"),
+  Description: z.string().max(512).optional(),
+  FlexibleTimeWindow: z.object({
+    Mode: z.enum(["OFF", "FLEXIBLE"]),
+    MaximumWindowInMinutes: z.number().int().min(1).max(1440).optional(),
+  }),
+  ActionAfterCompletion: z.enum(["NONE", "DELETE"]).default("NONE"),
+  Target: z.looseObject({
+    Arn: z
+      .string()
+      .refine(
+        (arn) => targetKind(arn) !== undefined,
+        "is no Lambda function and no state machine, which are all that the embedded Scheduler calls",
+      ),
+    RoleArn: z.string().min(1),
+    Input: z.string().min(1).optional(),
+    RetryPolicy: z
+      .object({
+        MaximumRetryAttempts: z.number().int().min(0).max(185).optional(),
+        MaximumEventAgeInSeconds: z.number().int().min(60).max(86_400).optional(),
+      })
+      .optional(),
+  }),
+});
+
+export type Definition = z.infer<typeof definition>;
+
+/** A schedule as it is kept. */
+export interface Schedule extends Definition {
+  readonly Name: string;
+  /** Seconds since the epoch. */
+  readonly CreationDate: number;
+  readonly LastModificationDate: number;
+  /** Of the request that made it: the same request again is not another. */
+  readonly token?: string;
+  /** When it fires next: milliseconds since the epoch. Missing when it never will. */
+  readonly dueAt?: number;
+}
+
+export function parseDefinition(body: Readonly<Record<string, unknown>>): Definition {
+  const result = definition.safeParse(body);
+  if (!result.success) {
+    const { path, message } = result.error.issues[0]!;
+    const value = path.reduce<unknown>((at, key) => (isObject(at) ? at[String(key)] : undefined), body);
+    throw validation(`${path.join(".")} is ${JSON.stringify(value) ?? "missing"}: ${message}.`);
+  }
+  const { data } = result;
+  expressionOf(data.ScheduleExpression);
+  if (data.StartDate !== undefined && data.EndDate !== undefined && data.EndDate <= data.StartDate) {
+    throw validation("EndDate must be after StartDate.");
+  }
+  if (data.FlexibleTimeWindow.Mode === "FLEXIBLE" && data.FlexibleTimeWindow.MaximumWindowInMinutes === undefined) {
+    throw validation("FlexibleTimeWindow.MaximumWindowInMinutes must be given in the mode FLEXIBLE.");
+  }
+  return data;
+}
+
+export function parseName(value: string): string {
+  if (name.safeParse(value).success) return value;
+  throw validation(`Name is '${value}', but must be 1–64 letters, digits, '-', '_' or '.'.`);
+}
+
+function expressionOf(text: string): Expression {
+  try {
+    return parseExpression(text);
+  } catch (error) {
+    if (error instanceof ExpressionError) throw validation(`Invalid Schedule Expression: ${error.message}`);
+    throw error;
+  }
+}
+
+/** The schedule's next firing after a moment, in milliseconds since the epoch. A flexible window is used at its beginning. */
+export function nextFiring(schedule: Omit<Schedule, "dueAt">, after: number): number | undefined {
+  if (schedule.State === "DISABLED") return undefined;
+  const { StartDate, EndDate } = schedule;
+  const start = StartDate === undefined ? undefined : StartDate * 1000;
+  return nextFire(expressionOf(schedule.ScheduleExpression), after, {
+    timeZone: schedule.ScheduleExpressionTimezone,
+    base: start ?? schedule.CreationDate * 1000,
+    atBase: start !== undefined,
+    start,
+    end: EndDate === undefined ? undefined : EndDate * 1000,
+  });
+}
+
+export function scheduleArn({ GroupName, Name }: Pick<Schedule, "GroupName" | "Name">): string {
+  return `arn:aws:scheduler:${region}:${account}:schedule/${GroupName}/${Name}`;
+}
+
+export function groupArn(group: string): string {
+  return `arn:aws:scheduler:${region}:${account}:schedule-group/${group}`;
+}
+
+/** What the target gets: its `Input` with the context attributes filled in, else the Scheduler's own notification. */
+export function firingInput(schedule: Schedule, dueAt: number, executionId: string): string {
+  const time = new Date(dueAt).toISOString().replace(/\.\d+Z$/, "Z");
+  const arn = scheduleArn(schedule);
+  const { Input } = schedule.Target;
+  if (Input === undefined) {
+    const event = { version: "0", id: executionId, "detail-type": "Scheduled Event", source: "aws.scheduler" };
+    return JSON.stringify({ ...event, account, time, region, resources: [arn], detail: "{}" });
+  }
+  return Input.replaceAll("<aws.scheduler.schedule-arn>", arn)
+    .replaceAll("<aws.scheduler.scheduled-time>", time)
+    .replaceAll("<aws.scheduler.execution-id>", executionId)
+    .replaceAll("<aws.scheduler.attempt-number>", "1");
+}

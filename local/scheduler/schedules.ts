@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ClassicLevel } from "classic-level";
+import type { Clock } from "../clock";
+import { DurableQueue } from "../durable-queue";
+import { deliver, type Parcel, type TargetPorts } from "../events/target";
+import { OrderedWrites } from "../ordered-writes";
+import { firingInput, nextFiring, type Schedule } from "./schedule";
+import { Ticker } from "./ticker";
+
+export interface Group {
+  readonly Name: string;
+  /** Seconds since the epoch. */
+  readonly CreationDate: number;
+  readonly token?: string;
+}
+
+export interface SchedulesOptions extends TargetPorts {
+  readonly dataDirectory: string;
+  readonly clock: Clock;
+  readonly db: ClassicLevel<string, unknown>;
+}
+
+const schedulePrefix = "schedule!";
+const groupPrefix = "group!";
+
+export function keyOf({ GroupName, Name }: Pick<Schedule, "GroupName" | "Name">): string {
+  return `${GroupName}/${Name}`;
+}
+
+/** Schedules, their groups, and their firing: each at least once, with an execution name that makes a second one harmless. */
+export class Schedules {
+  private readonly schedules = new Map<string, Schedule>();
+  private readonly groups = new Map<string, Group>();
+  private readonly writes: OrderedWrites;
+  private readonly queue: DurableQueue<Parcel>;
+  private readonly ticker: Ticker;
+  private firing: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: SchedulesOptions) {
+    const { clock, db, dataDirectory } = options;
+    this.writes = new OrderedWrites(db);
+    this.queue = new DurableQueue<Parcel>({
+      db,
+      prefix: "parcel!",
+      clock,
+      deliver: (queued) => deliver(options, queued, clock.now()),
+      bury: (queued, error) => {
+        const line = JSON.stringify({ time: new Date(clock.now()).toISOString(), ...queued, error });
+        appendFileSync(join(dataDirectory, "scheduler-dead-letters.ndjson"), `${line}\n`);
+      },
+    });
+    this.ticker = new Ticker(clock, (key, dueAt) => {
+      this.firing = this.firing
+        .then(() => this.fire(key, dueAt))
+        .catch((error) => void process.stderr.write(`scheduler: ${key}: ${error}\n`));
+    });
+  }
+
+  /** What fell due while nothing ran fires now, once. */
+  async open(): Promise<void> {
+    for await (const [key, value] of this.options.db.iterator()) {
+      if (key.startsWith(groupPrefix)) this.groups.set((value as Group).Name, value as Group);
+      else if (key.startsWith(schedulePrefix)) this.schedules.set(key.slice(schedulePrefix.length), value as Schedule);
+    }
+    if (!this.groups.has("default")) this.groups.set("default", { Name: "default", CreationDate: this.seconds() });
+    await this.queue.open();
+    for (const [key, { dueAt }] of this.schedules) this.ticker.set(key, dueAt);
+  }
+
+  get(key: string): Schedule | undefined {
+    return this.schedules.get(key);
+  }
+
+  group(name: string): Group | undefined {
+    return this.groups.get(name);
+  }
+
+  /** By group and name. */
+  all(): readonly Schedule[] {
+    return [...this.schedules].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, schedule]) => schedule);
+  }
+
+  allGroups(): readonly Group[] {
+    return [...this.groups.values()].sort((a, b) => (a.Name < b.Name ? -1 : 1));
+  }
+
+  /** In force at once; resolves when it is on disk. */
+  put(schedule: Omit<Schedule, "dueAt">): Promise<void> {
+    return this.keep({ ...schedule, dueAt: nextFiring(schedule, this.options.clock.now()) });
+  }
+
+  delete(key: string): Promise<void> {
+    this.schedules.delete(key);
+    this.ticker.set(key, undefined);
+    return this.writes.del(schedulePrefix + key);
+  }
+
+  putGroup(group: Group): Promise<void> {
+    this.groups.set(group.Name, group);
+    return this.writes.put(groupPrefix + group.Name, group);
+  }
+
+  /** With all of its schedules. */
+  async deleteGroup(name: string): Promise<void> {
+    const doomed = this.all().filter(({ GroupName }) => GroupName === name);
+    this.groups.delete(name);
+    await Promise.all([...doomed.map((schedule) => this.delete(keyOf(schedule))), this.writes.del(groupPrefix + name)]);
+  }
+
+  tick(): void {
+    this.ticker.tick();
+  }
+
+  /** Seconds since the epoch, as the API tells times. */
+  seconds(): number {
+    return this.options.clock.now() / 1000;
+  }
+
+  async close(): Promise<void> {
+    this.ticker.close();
+    await this.firing;
+    await this.writes.settled();
+    await this.queue.close();
+  }
+
+  private keep(schedule: Schedule): Promise<void> {
+    const key = keyOf(schedule);
+    this.schedules.set(key, schedule);
+    this.ticker.set(key, schedule.dueAt);
+    return this.writes.put(schedulePrefix + key, schedule);
+  }
+
+  /** A firing is on disk before the next one takes its place: a kill between them repeats it, under the same id. */
+  private async fire(key: string, dueAt: number): Promise<void> {
+    const schedule = this.schedules.get(key);
+    // Deleted or moved since it was found to be due.
+    if (!schedule || schedule.State === "DISABLED" || schedule.dueAt !== dueAt) return;
+    const id = `${key}/${schedule.CreationDate}/${dueAt}`;
+    const executionId = createHash("sha256").update(id).digest("hex").slice(0, 32);
+    const { Arn, RetryPolicy } = schedule.Target;
+    await this.queue.add(id, { arn: Arn, input: firingInput(schedule, dueAt, executionId), retryPolicy: RetryPolicy });
+    // It may have been changed while the firing was written: its own next time stands then.
+    if (this.schedules.get(key) !== schedule) return;
+    const next = nextFiring(schedule, this.options.clock.now());
+    if (next === undefined && schedule.ActionAfterCompletion === "DELETE") await this.delete(key);
+    else await this.keep({ ...schedule, dueAt: next });
+  }
+}

@@ -1,0 +1,266 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  CreateScheduleCommand,
+  type CreateScheduleCommandInput,
+  CreateScheduleGroupCommand,
+  DeleteScheduleCommand,
+  DeleteScheduleGroupCommand,
+  GetScheduleCommand,
+  GetScheduleGroupCommand,
+  ListScheduleGroupsCommand,
+  ListSchedulesCommand,
+  ListTagsForResourceCommand,
+  SchedulerClient,
+  UpdateScheduleCommand,
+} from "@aws-sdk/client-scheduler";
+import { ManualClock } from "../../../local/clock";
+import { createFront } from "../../../local/front";
+import { createScheduler, type SchedulerService } from "../../../local/scheduler";
+import { ServiceError } from "../../../local/wire";
+
+const lambdaArn = "arn:aws:lambda:us-east-1:000000000000:function:drift";
+const machineArn = "arn:aws:states:us-east-1:000000000000:stateMachine:retrain";
+const hour = 3_600_000;
+
+describe("scheduler", () => {
+  let directory: string;
+  let clock: ManualClock;
+  let invoked: unknown[];
+  let started: { arn: string; input: unknown; name: string }[];
+  let failing: Error | undefined;
+  let scheduler: SchedulerService;
+  let server: Server;
+  let client: SchedulerClient;
+
+  const start = async () => {
+    scheduler = createScheduler({
+      dataDirectory: directory,
+      clock,
+      functions: {
+        invoke: async () => ({ payload: null }),
+        invokeAsync: async (_, payload) => {
+          if (failing) throw failing;
+          invoked.push(payload);
+        },
+      },
+      startExecution: async (arn, input, name) => {
+        if (failing) throw failing;
+        started.push({ arn, input: JSON.parse(input), name });
+      },
+    });
+    await scheduler.ready;
+    server = createFront([scheduler]);
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    client = new SchedulerClient({
+      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      region: "us-east-1",
+      credentials: { accessKeyId: "a", secretAccessKey: "b" },
+      maxAttempts: 1,
+    });
+  };
+  const stop = async () => {
+    client.destroy();
+    await new Promise((done) => server.close(done));
+    await scheduler.close();
+  };
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), "scheduler-"));
+    clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
+    invoked = [];
+    started = [];
+    failing = undefined;
+    await start();
+  });
+  afterEach(async () => {
+    await stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  const base = {
+    Name: "s",
+    ScheduleExpression: "rate(1 hour)",
+    FlexibleTimeWindow: { Mode: "OFF" as const },
+    Target: { Arn: lambdaArn, RoleArn: "arn:role", Input: '{"monitor":"m-1"}' },
+  };
+  const create = (more: Partial<CreateScheduleCommandInput> = {}) =>
+    client.send(new CreateScheduleCommand({ ...base, ...more }));
+  const until = async (condition: () => boolean) => {
+    while (!condition()) await new Promise((tick) => setTimeout(tick, 2));
+  };
+  const get = (Name = "s") => client.send(new GetScheduleCommand({ Name }));
+
+  it("fires a function by a moved clock, hour after hour", async () => {
+    await create();
+    clock.advance(hour - 1);
+    expect(invoked).toEqual([]);
+    for (const count of [1, 2, 3]) {
+      clock.advance(count === 1 ? 1 : hour);
+      await until(() => invoked.length === count && clock.pending === 1);
+    }
+    expect(invoked[0]).toEqual({ monitor: "m-1" });
+  });
+
+  it("starts a state machine in the schedule's time zone, under a name of its own for each firing", async () => {
+    const Input = '{"at":"<aws.scheduler.scheduled-time>","by":"<aws.scheduler.schedule-arn>"}';
+    await create({
+      ScheduleExpression: "cron(0 3 * * ? *)",
+      ScheduleExpressionTimezone: "Europe/Berlin",
+      Target: { Arn: machineArn, RoleArn: "arn:role", Input },
+    });
+    clock.advance(2 * hour); // 03:00 in Berlin
+    await until(() => started.length === 1 && clock.pending === 1);
+    clock.advance(24 * hour);
+    await until(() => started.length === 2);
+    expect(started.map(({ input }) => input)).toEqual([
+      { at: "2026-01-01T02:00:00Z", by: "arn:aws:scheduler:us-east-1:000000000000:schedule/default/s" },
+      { at: "2026-01-02T02:00:00Z", by: "arn:aws:scheduler:us-east-1:000000000000:schedule/default/s" },
+    ]);
+    expect(new Set(started.map(({ name }) => name)).size).toBe(2);
+  });
+
+  it("fires once at a moment, and goes when it is to go", async () => {
+    const ScheduleExpression = "at(2026-01-01T05:00:00)";
+    await create({ ScheduleExpression });
+    await create({
+      Name: "brief",
+      ScheduleExpression,
+      ActionAfterCompletion: "DELETE",
+      Target: { Arn: lambdaArn, RoleArn: "r" },
+    });
+    clock.advance(5 * hour);
+    await until(() => invoked.length === 2 && clock.pending === 0);
+    expect(invoked).toContainEqual(expect.objectContaining({ source: "aws.scheduler", time: "2026-01-01T05:00:00Z" }));
+    expect((await get()).State).toBe("ENABLED");
+    await expect(get("brief")).rejects.toMatchObject({ name: "ResourceNotFoundException" });
+  });
+
+  it("keeps between its dates, and stops when it is disabled", async () => {
+    await create({ StartDate: new Date("2026-01-01T02:00:00Z"), EndDate: new Date("2026-01-01T03:00:00Z") });
+    for (const count of [0, 1, 2, 2, 2]) {
+      clock.advance(hour);
+      await until(() => invoked.length === count);
+    }
+    await client.send(new UpdateScheduleCommand({ ...base, ScheduleExpression: "rate(1 day)", State: "DISABLED" }));
+    clock.advance(48 * hour);
+    expect(invoked).toHaveLength(2);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("fires once, after a restart, for what fell due while it was down", async () => {
+    await create();
+    await stop();
+    clock.advance(5 * hour);
+    await start();
+    clock.advance(0);
+    await until(() => invoked.length === 1 && clock.pending === 1);
+    clock.advance(hour);
+    await until(() => invoked.length === 2);
+  });
+
+  it("tries again what did not arrive, as often as its retry policy says", async () => {
+    await create({ Target: { ...base.Target, Arn: machineArn, RetryPolicy: { MaximumRetryAttempts: 1 } } });
+    failing = new ServiceError("ThrottlingException", 429, "slow down");
+    clock.advance(hour);
+    await until(() => clock.pending === 2);
+    failing = undefined;
+    clock.advance(1_000);
+    await until(() => started.length === 1);
+  });
+
+  it("describes a schedule as it was made, and replaces it whole", async () => {
+    const StartDate = new Date("2026-02-01T00:00:00Z");
+    const { ScheduleArn } = await create({ StartDate, Description: "d" });
+    expect(await get()).toMatchObject({
+      ...base,
+      Arn: ScheduleArn,
+      GroupName: "default",
+      StartDate,
+      Description: "d",
+      State: "ENABLED",
+      ScheduleExpressionTimezone: "UTC",
+      ActionAfterCompletion: "NONE",
+      CreationDate: new Date("2026-01-01T00:00:00Z"),
+    });
+    clock.advance(1_000);
+    await client.send(new UpdateScheduleCommand({ ...base, ScheduleExpression: "rate(2 hours)" }));
+    const updated = await get();
+    expect(updated).toMatchObject({
+      ScheduleExpression: "rate(2 hours)",
+      LastModificationDate: new Date("2026-01-01T00:00:01Z"),
+    });
+    expect(updated.Description).toBeUndefined();
+    await client.send(new DeleteScheduleCommand({ Name: "s" }));
+    await expect(get()).rejects.toMatchObject({
+      name: "ResourceNotFoundException",
+      message: "Schedule s does not exist.",
+    });
+    expect(clock.pending).toBe(0);
+  });
+
+  it("makes a schedule once for one client token", async () => {
+    const { ScheduleArn } = await create({ ClientToken: "t-1" });
+    expect((await create({ ClientToken: "t-1" })).ScheduleArn).toBe(ScheduleArn);
+    await expect(create({ ClientToken: "t-2" })).rejects.toMatchObject({ name: "ConflictException" });
+  });
+
+  it("keeps groups", async () => {
+    await client.send(new CreateScheduleGroupCommand({ Name: "drift" }));
+    await expect(client.send(new CreateScheduleGroupCommand({ Name: "drift" }))).rejects.toMatchObject({
+      name: "ConflictException",
+    });
+    await create({ GroupName: "drift" });
+    await create({ GroupName: "drift", Name: "t", State: "DISABLED" });
+    await create();
+    const list = async (input: object) =>
+      (await client.send(new ListSchedulesCommand(input))).Schedules!.map(
+        ({ GroupName, Name }) => `${GroupName}/${Name}`,
+      );
+    expect(await list({})).toEqual(["default/s", "drift/s", "drift/t"]);
+    expect(await list({ GroupName: "drift", State: "ENABLED" })).toEqual(["drift/s"]);
+    expect(await list({ NamePrefix: "t" })).toEqual(["drift/t"]);
+    const first = await client.send(new ListSchedulesCommand({ MaxResults: 2 }));
+    expect(await list({ NextToken: first.NextToken })).toEqual(["drift/t"]);
+    expect((await client.send(new ListScheduleGroupsCommand({}))).ScheduleGroups?.map(({ Name }) => Name)).toEqual([
+      "default",
+      "drift",
+    ]);
+    expect(await client.send(new GetScheduleGroupCommand({ Name: "drift" }))).toMatchObject({
+      State: "ACTIVE",
+      Arn: "arn:aws:scheduler:us-east-1:000000000000:schedule-group/drift",
+    });
+    await client.send(new DeleteScheduleGroupCommand({ Name: "drift" }));
+    expect(await list({})).toEqual(["default/s"]);
+    await expect(client.send(new DeleteScheduleGroupCommand({ Name: "default" }))).rejects.toThrow(
+      /default schedule group/,
+    );
+    await expect(create({ GroupName: "drift", Name: "u" })).rejects.toThrow(/ScheduleGroup drift does not exist/);
+  });
+
+  it.each([
+    ["an expression", { ScheduleExpression: "rate(1 week)" }, /Invalid Schedule Expression/],
+    ["a time zone", { ScheduleExpressionTimezone: "Mars/Olympus" }, /ScheduleExpressionTimezone is "Mars\/Olympus"/],
+    [
+      "a target",
+      { Target: { Arn: "arn:aws:sqs:us-east-1:0:q", RoleArn: "r" } },
+      /no Lambda function and no state machine/,
+    ],
+    ["dates", { StartDate: new Date(2_000_000), EndDate: new Date(1_000_000) }, /EndDate must be after/],
+    ["a name", { Name: "a b" }, /Name is 'a b'/],
+    ["a window", { FlexibleTimeWindow: { Mode: "FLEXIBLE" as const } }, /MaximumWindowInMinutes/],
+  ])("refuses %s that is not valid", async (_, input, message) => {
+    await expect(create(input)).rejects.toMatchObject({
+      name: "ValidationException",
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it("refuses what it does not implement", async () => {
+    await expect(client.send(new ListTagsForResourceCommand({ ResourceArn: "arn:x" }))).rejects.toThrow(
+      /does not implement GET/,
+    );
+  });
+});
