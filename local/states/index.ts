@@ -1,11 +1,11 @@
+import { type Clock, systemClock } from "../clock";
 import type { EventSink, FunctionInvoker, Service } from "../service";
 import { handle } from "./api/http";
 import type { Api } from "./api/operation";
-import { type Clock, systemClock } from "./clock";
 import { Engine } from "./engine/engine";
 import { Store } from "./store/store";
 
-export type { Clock } from "./clock";
+export type { Clock } from "../clock";
 
 export interface StepFunctionsOptions {
   /** The service's own directory; made if it is not there. One process at a time may use it. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock";
+import type { Clock } from "../../clock";
 import type { Engine } from "../engine/engine";
 import type { Store } from "../store/store";
 import type { Input } from "./input";

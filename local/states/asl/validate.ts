@@ -1,5 +1,6 @@
 import { isArray, isObject, type Json, type JsonObject } from "../json";
 import { type Diagnostic, Report } from "./report";
+import { checkScope } from "./scopes";
 import type { QueryLanguage } from "./types";
 import { checkState } from "./validate-state";
 
@@ -50,7 +51,7 @@ function checkMachine(definition: JsonObject, report: Report): void {
   const names = new Set<string>();
   checkContainer(
     definition,
-    { language: language as QueryLanguage, whole: language as QueryLanguage, names, report },
+    { language: language as QueryLanguage, whole: language as QueryLanguage, names, assigned: new Set(), report },
     "",
   );
 }
@@ -63,6 +64,8 @@ export interface Surroundings {
   readonly whole: QueryLanguage;
   /** All state names so far: they are unique in the whole machine. */
   readonly names: Set<string>;
+  /** Variables that the enclosing scopes assign: an inner scope may read them, and not assign them. */
+  readonly assigned: ReadonlySet<string>;
   readonly report: Report;
 }
 
@@ -82,13 +85,14 @@ export function checkContainer(container: JsonObject, around: Surroundings, at: 
   if (typeof start !== "string" || !Object.hasOwn(states, start)) {
     report.add(`${at}/StartAt`, `Missing 'StartAt' target: ${String(start)}`, "MISSING_TRANSITION_TARGET");
   }
+  const inner = { ...around, assigned: checkScope(states, around.assigned, report, at) };
   for (const [name, state] of Object.entries(states)) {
     const here = `${at}/States/${name}`;
     if (name.length > 80) report.add(here, "A state's name has at most 80 characters");
     if (names.has(name)) report.add(here, `Duplicate state name: ${name}`, "DUPLICATE_STATE_NAME");
     names.add(name);
     if (!isObject(state)) report.add(here, "Expected value of type Object");
-    else checkState(name, state, around, here);
+    else checkState(name, state, inner, here);
   }
   checkTargets(start, states, report, at);
 }

@@ -1,4 +1,5 @@
-import type { Clock } from "../clock";
+import type { Clock } from "../../clock";
+import { at } from "./due";
 import type { Outcome } from "./tasks/invoke";
 import type { Phase, TaskPhase, Thread } from "./thread";
 
@@ -39,7 +40,7 @@ export class Effects {
     this.armed.delete(id);
     if (phase.kind === "task") this.armed.set(id, this.armTask(id, phase));
     if (phase.kind === "waiting" || phase.kind === "backoff") {
-      const cancel = this.handlers.clock.at(phase.until, () => this.handlers.wake(id));
+      const cancel = at(this.handlers.clock, phase.until, () => this.handlers.wake(id));
       this.armed.set(id, { phase, cancel });
     }
   }
@@ -59,13 +60,13 @@ export class Effects {
     const { timeoutSeconds, heartbeatSeconds } = phase.task;
     const invocation = new AbortController();
     const stopTimeout =
-      timeoutSeconds === undefined ? undefined : clock.at(phase.scheduledAt + timeoutSeconds * 1000, () => wake(id));
+      timeoutSeconds === undefined ? undefined : at(clock, phase.scheduledAt + timeoutSeconds * 1000, () => wake(id));
     let stopHeartbeat: (() => void) | undefined;
     const heartbeat = (): void => {
       stopHeartbeat?.();
       if (heartbeatSeconds === undefined) return;
       phase.heartbeatDue = clock.now() + heartbeatSeconds * 1000;
-      stopHeartbeat = clock.at(phase.heartbeatDue, () => wake(id));
+      stopHeartbeat = at(clock, phase.heartbeatDue, () => wake(id));
     };
     heartbeat();
     if (!phase.submitted) {

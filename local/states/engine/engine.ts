@@ -1,6 +1,6 @@
+import type { Clock } from "../../clock";
 import { executionArn } from "../arns";
 import type { StateMachine } from "../asl/types";
-import type { Clock } from "../clock";
 import { ServiceError } from "../errors";
 import type { Json } from "../json";
 import type { ExecutionSummary, MachineRecord } from "../store/records";

@@ -1,11 +1,12 @@
+import type { Clock } from "../../clock";
 import { executionArn, stateMachineArn } from "../arns";
-import type { Clock } from "../clock";
 import { ServiceError } from "../errors";
 import type { Json } from "../json";
 import type { ExecutionSummary } from "../store/records";
 import type { Store } from "../store/store";
 import type { View } from "./context";
 import type { Draft } from "./draft";
+import { at } from "./due";
 import { Effects } from "./effects";
 import { closedSummary, isTerminal, record } from "./log";
 import type { Outbox } from "./outbox";
@@ -70,7 +71,8 @@ export class Execution implements View {
     const { TimeoutSeconds: seconds } = this.state.machine;
     if (seconds !== undefined) {
       const due = this.state.startedAt + seconds * 1000;
-      this.stopTimer = this.services.clock.at(
+      this.stopTimer = at(
+        this.services.clock,
         due,
         () => void this.enqueue(() => this.end({ type: "ExecutionTimedOut" })),
       );
@@ -169,7 +171,7 @@ export class Execution implements View {
     console.error(
       JSON.stringify({ level: "error", service: "states", execution: this.summary.name, error: String(error) }),
     );
-    this.services.clock.at(this.now() + 1000, () => this.wake(rootThread));
+    at(this.services.clock, this.now() + 1000, () => this.wake(rootThread));
   }
 
   private async slice(): Promise<void> {

@@ -1,6 +1,7 @@
+import type { Clock } from "../../clock";
 import type { EmittedEvent, EventSink } from "../../service";
-import type { Clock } from "../clock";
 import type { OutboxEntry, Store } from "../store/store";
+import { at } from "./due";
 
 /** How long a delivered event stays in the outbox: the sink may need so long to write it down itself. */
 const graceMs = 5000;
@@ -39,7 +40,7 @@ export class Outbox {
   }
 
   private later(action: () => unknown): void {
-    const cancel = this.clock.at(this.clock.now() + graceMs, () => {
+    const cancel = at(this.clock, this.clock.now() + graceMs, () => {
       this.timers.delete(cancel);
       void action();
     });

@@ -1,11 +1,11 @@
-import type { Clock } from "../../../../local/states/clock";
+import type { Clock } from "../../../../local/clock";
 
 interface Timer {
   readonly due: number;
   readonly callback: () => void;
 }
 
-/** A clock that stands still until it is turned. */
+/** A clock that stands still until it is turned, timer by timer: what a timer starts may settle before the next one. */
 export class FakeClock implements Clock {
   private timers: Timer[] = [];
 
@@ -13,8 +13,8 @@ export class FakeClock implements Clock {
 
   now = (): number => this.time;
 
-  at(due: number, callback: () => void): () => void {
-    const timer = { due, callback };
+  schedule(delayMs: number, callback: () => void): () => void {
+    const timer = { due: this.time + delayMs, callback };
     this.timers.push(timer);
     return () => {
       this.timers = this.timers.filter((each) => each !== timer);

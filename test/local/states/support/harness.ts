@@ -60,6 +60,9 @@ export interface Harness {
   run(definition: object, input?: unknown): Promise<DescribeExecutionOutput>;
   /** Closes the service and opens another one upon the same directory. */
   restart(handlers?: Handlers): Promise<Harness>;
+  /** Closes, and leaves the data. */
+  shut(): Promise<void>;
+  /** Closes, and removes the data. */
   close(): Promise<void>;
 }
 
@@ -140,6 +143,7 @@ export async function open(
       await shut();
       return open(next, { directory, clock });
     },
+    shut,
     async close() {
       await shut();
       rmSync(directory, { recursive: true, force: true });

@@ -1,0 +1,42 @@
+import { isArray, isObject, type Json, type JsonObject } from "../json";
+import type { Report } from "./report";
+
+interface Assignment {
+  readonly variable: string;
+  readonly at: string;
+}
+
+/** Every variable that the states of one scope assign: in the states themselves, their catchers and their choice rules. */
+function assignments(states: JsonObject, at: string): readonly Assignment[] {
+  return Object.entries(states).flatMap(([name, state]) => {
+    if (!isObject(state)) return [];
+    const here = `${at}/States/${name}`;
+    const listed = (field: "Catch" | "Choices") =>
+      (isArray(state[field]) ? state[field] : []).flatMap((each, i) =>
+        isObject(each) ? variables(each["Assign"], `${here}/${field}[${i}]/Assign`) : [],
+      );
+    return [...variables(state["Assign"], `${here}/Assign`), ...listed("Catch"), ...listed("Choices")];
+  });
+}
+
+const variables = (assign: Json | undefined, at: string): readonly Assignment[] =>
+  isObject(assign)
+    ? Object.keys(assign).map((key) => ({ variable: key.replace(/\.\$$/, ""), at: `${at}/${key}` }))
+    : [];
+
+/**
+ * Checks a scope against the enclosing ones: it may read their variables, and not assign them.
+ * @returns what is assigned in the scope and around it.
+ */
+export function checkScope(
+  states: JsonObject,
+  outer: ReadonlySet<string>,
+  report: Report,
+  at: string,
+): ReadonlySet<string> {
+  const own = assignments(states, at);
+  for (const { variable, at: place } of own) {
+    if (outer.has(variable)) report.add(place, `The variable '${variable}' is assigned in an outer scope already`);
+  }
+  return new Set([...outer, ...own.map(({ variable }) => variable)]);
+}

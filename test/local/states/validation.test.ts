@@ -1,0 +1,327 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import aslValidator from "asl-validator";
+import { validateDefinition } from "../../../local/states/asl/validate";
+
+const machines = join(__dirname, "../../../state-machines");
+const pass = { Type: "Pass", End: true };
+const task = { Type: "Task", Resource: "arn:aws:states:::lambda:invoke", Arguments: { FunctionName: "f" }, End: true };
+const jsonata = (S: object, more: object = {}, others: object = {}) => ({
+  QueryLanguage: "JSONata",
+  StartAt: "S",
+  States: { S, ...others },
+  ...more,
+});
+const jsonPath = (S: object, others: object = {}) => ({ StartAt: "S", States: { S, ...others } });
+const inner = (name: string, more: object = {}) => ({ StartAt: name, States: { [name]: { ...pass, ...more } } });
+const findings = (definition: unknown) =>
+  validateDefinition(JSON.stringify(definition)).map(({ location, message }) => `${location}: ${message}`);
+
+describe("a definition is refused for", () => {
+  it.each<[string, unknown, string]>([
+    ["no states", { StartAt: "S" }, "/: These fields are required: [States]"],
+    ["a start that is not there", { StartAt: "X", States: { S: pass } }, "/StartAt: Missing 'StartAt' target: X"],
+    ["an unknown field of the machine", jsonata(pass, { Timeout: 1 }), "/Timeout: Field 'Timeout' is not supported"],
+    [
+      "a query language",
+      jsonata(pass, { QueryLanguage: "jq" }),
+      "/QueryLanguage: Value must be one of: [JSONPath, JSONata]",
+    ],
+    [
+      "a machine's timeout",
+      jsonata(pass, { TimeoutSeconds: 0 }),
+      "/TimeoutSeconds: Expected value of type Integer between 1 and 99999999",
+    ],
+    [
+      "an unknown type",
+      jsonata({ Type: "Activity" }),
+      "/States/S/Type: Invalid Type 'Activity' of state 'S'. Expected one of: [Pass, Task, Choice, Wait, Succeed, Fail, Parallel, Map]",
+    ],
+    ["neither Next nor End", jsonata({ Type: "Pass" }), "/States/S: These fields are required: [Next or End]"],
+    [
+      "both Next and End",
+      jsonata({ ...pass, Next: "S" }),
+      "/States/S: Only one of these fields is allowed: [Next, End]",
+    ],
+    ["a Next that is not there", jsonata({ Type: "Pass", Next: "X" }), "/States/S/Next: Missing 'Next' target: X"],
+    ["a state that nothing leads to", jsonata(pass, {}, { T: pass }), '/States/T: State "T" is not reachable.'],
+    ["a misspelt field", jsonata({ ...pass, Ouput: 1 }), "/States/S/Ouput: Field 'Ouput' is not supported"],
+    [
+      "JSONPath's fields in JSONata",
+      jsonata({ ...pass, ResultPath: "$" }),
+      "/States/S/ResultPath: Field 'ResultPath' is not supported",
+    ],
+    [
+      "JSONata's fields in JSONPath",
+      jsonPath({ ...pass, Output: 1 }),
+      "/States/S/Output: Field 'Output' is not supported",
+    ],
+    [
+      "going back to JSONPath",
+      jsonata({ ...pass, QueryLanguage: "JSONPath" }),
+      "/States/S: 'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine",
+    ],
+    [
+      "an expression that does not parse",
+      jsonata({ ...pass, Output: "{% 1 + %}" }),
+      "/States/S/Output: The JSONata expression is invalid: S0207: Unexpected end of expression",
+    ],
+    [
+      "an empty expression",
+      jsonata({ ...pass, Output: { a: ["{%%}"] } }),
+      "/States/S/Output/a[0]: The JSONata expression is empty",
+    ],
+    [
+      "a space before an expression",
+      jsonata({ ...pass, Output: " {% 1 %}" }),
+      "/States/S/Output: A JSONata expression must start with '{%' and end with '%}', without spaces around them",
+    ],
+    [
+      "$$ in an expression",
+      jsonata({ ...pass, Output: "{% $$.a %}" }),
+      "/States/S/Output: '$$' is not supported in a JSONata expression: use $states.input",
+    ],
+    [
+      "an assignment to $states",
+      jsonata({ ...pass, Assign: { states: 1 } }),
+      "/States/S/Assign/states: The variable name 'states' is reserved",
+    ],
+    [
+      "an impossible variable's name",
+      jsonata({ ...pass, Assign: { "a-b": 1 } }),
+      "/States/S/Assign/a-b: Invalid variable name 'a-b'",
+    ],
+    [
+      "a path that does not parse",
+      jsonPath({ ...pass, InputPath: "a.b" }),
+      "/States/S/InputPath: Value is not a valid JSONPath: Invalid path 'a.b': unexpected 'a.b' at position 0",
+    ],
+    [
+      "a ResultPath that is no reference",
+      jsonPath({ ...pass, ResultPath: "$.a[*]" }),
+      "/States/S/ResultPath: Value is not a Reference Path: $.a[*]",
+    ],
+    [
+      "a template's path that is no text",
+      jsonPath({ ...pass, Parameters: { "a.$": 1 } }),
+      "/States/S/Parameters/a.$: The value of a field whose name ends in '.$' must be a JSONPath or an intrinsic function",
+    ],
+    [
+      "an unknown intrinsic",
+      jsonPath({ ...pass, Parameters: { "a.$": "States.No()" } }),
+      "/States/S/Parameters/a.$: The value for the field 'a.$' must be a valid JSONPath or a valid intrinsic function call: Invalid intrinsic function 'States.No()': no States.No",
+    ],
+    [
+      "a resource that is not implemented",
+      jsonata({ ...task, Resource: "arn:aws:states:::batch:submitJob.sync" }),
+      "/States/S/Resource: The resource 'arn:aws:states:::batch:submitJob.sync' is not implemented by the embedded Step Functions. Implemented: arn:aws:states:::lambda:invoke, arn:aws:states:::lambda:invoke.waitForTaskToken, arn:aws:states:::events:putEvents, a Lambda function's ARN",
+    ],
+    [
+      "credentials",
+      jsonata({ ...task, Credentials: {} }),
+      "/States/S/Credentials: Field 'Credentials' is not implemented by the embedded Step Functions",
+    ],
+    [
+      "a heartbeat past the timeout",
+      jsonata({ ...task, TimeoutSeconds: 5, HeartbeatSeconds: 5 }),
+      "/States/S/HeartbeatSeconds: HeartbeatSeconds must be smaller than TimeoutSeconds",
+    ],
+    [
+      "a fraction of a second",
+      jsonata({ Type: "Wait", Seconds: 0.5, End: true }),
+      "/States/S/Seconds: Expected value of type Integer between 0 and 99999999",
+    ],
+    [
+      "a Wait for two things",
+      jsonata({ Type: "Wait", Seconds: 1, Timestamp: "x", End: true }),
+      "/States/S: Only one of these fields is allowed: [Seconds, Timestamp]",
+    ],
+    [
+      "a Wait for nothing",
+      jsonata({ Type: "Wait", End: true }),
+      "/States/S: These fields are required: [Seconds or Timestamp]",
+    ],
+    [
+      "a Choice without rules",
+      jsonata({ Type: "Choice", Choices: [] }),
+      "/States/S/Choices: Expected value of type Array with at least one rule",
+    ],
+    [
+      "a rule without a condition",
+      jsonata({ Type: "Choice", Choices: [{ Next: "S" }] }),
+      "/States/S/Choices[0]: These fields are required: [Condition]",
+    ],
+    [
+      "a rule that leads nowhere",
+      jsonata({ Type: "Choice", Choices: [{ Condition: true, Next: "X" }] }),
+      "/States/S/Choices[0]/Next: Missing 'Next' target: X",
+    ],
+    [
+      "a rule with two operators",
+      jsonPath({ Type: "Choice", Choices: [{ Variable: "$.a", IsNull: true, IsString: true, Next: "S" }] }),
+      "/States/S/Choices[0]: A rule needs exactly one comparison operator, or one of And, Or, Not",
+    ],
+    [
+      "a Default that is not there",
+      jsonata({ Type: "Choice", Choices: [{ Condition: true, Next: "S" }], Default: "X" }),
+      "/States/S/Default: Missing 'Default' target: X",
+    ],
+    [
+      "a retrier without errors",
+      jsonata({ ...task, Retry: [{ ErrorEquals: [] }] }),
+      "/States/S/Retry[0]/ErrorEquals: Expected value of type Array of at least one String",
+    ],
+    [
+      "a backoff rate below 1",
+      jsonata({ ...task, Retry: [{ ErrorEquals: ["A"], BackoffRate: 0.5 }] }),
+      "/States/S/Retry[0]/BackoffRate: Value must be a number of at least 1.0, not 0.5",
+    ],
+    [
+      "States.ALL before others",
+      jsonata({ ...task, Retry: [{ ErrorEquals: ["States.ALL"] }, { ErrorEquals: ["A"] }] }),
+      "/States/S/Retry[0]/ErrorEquals: States.ALL can only appear in the last element of the list",
+    ],
+    [
+      "States.ALL among others",
+      jsonata({ ...task, Retry: [{ ErrorEquals: ["States.ALL", "A"] }] }),
+      "/States/S/Retry[0]/ErrorEquals: States.ALL must appear alone",
+    ],
+    [
+      "a catcher that leads nowhere",
+      jsonata({ ...task, Catch: [{ ErrorEquals: ["A"], Next: "X" }] }),
+      "/States/S/Catch[0]/Next: Missing 'Next' target: X",
+    ],
+    [
+      "a catcher's ResultPath in JSONata",
+      jsonata({ ...task, Catch: [{ ErrorEquals: ["A"], Next: "S", ResultPath: "$" }] }),
+      "/States/S/Catch[0]/ResultPath: Field 'ResultPath' is not supported",
+    ],
+    [
+      "a Parallel without branches",
+      jsonata({ Type: "Parallel", Branches: [], End: true }),
+      "/States/S/Branches: Expected value of type Array with at least one branch",
+    ],
+    [
+      "one name in two branches",
+      jsonata({ Type: "Parallel", Branches: [inner("A"), inner("A")], End: true }),
+      "/States/S/Branches[1]/States/A: Duplicate state name: A",
+    ],
+    [
+      "a branch that leaves itself",
+      jsonata({ Type: "Parallel", Branches: [inner("A", { End: undefined, Next: "S" })], End: true }),
+      "/States/S/Branches[0]/States/A/Next: Missing 'Next' target: S",
+    ],
+    [
+      "a distributed Map",
+      jsonata({ Type: "Map", ItemProcessor: { ...inner("A"), ProcessorConfig: { Mode: "DISTRIBUTED" } }, End: true }),
+      "/States/S/ItemProcessor/ProcessorConfig/Mode: Map mode 'DISTRIBUTED' is not implemented by the embedded Step Functions: use INLINE",
+    ],
+    [
+      "an inner variable that hides an outer one",
+      jsonata({ Type: "Map", ItemProcessor: inner("A", { Assign: { x: 1 } }), Assign: { x: 1 }, End: true }),
+      "/States/S/ItemProcessor/States/A/Assign/x: The variable 'x' is assigned in an outer scope already",
+    ],
+  ])("%s", (_title, definition, finding) => {
+    expect(findings(definition)).toContain(finding);
+  });
+
+  it("everything at once", () => {
+    const wrong = jsonata({ Type: "Wait", Seconds: -1, Next: "X", Ouput: 1 });
+    expect(findings(wrong)).toHaveLength(3);
+  });
+
+  it.each([
+    ["", "SCHEMA_VALIDATION_FAILED"],
+    ["{", "INVALID_JSON_DESCRIPTION"],
+    ["[]", "SCHEMA_VALIDATION_FAILED"],
+  ])("the text %j", (text, code) => {
+    expect(validateDefinition(text)).toMatchObject([{ code }]);
+  });
+});
+
+describe("a definition is accepted", () => {
+  const next = { End: undefined, Next: "T" };
+  it.each<[string, object]>([
+    [
+      "a task with everything",
+      jsonata(
+        {
+          ...task,
+          ...next,
+          Assign: { x: "{% $states.result %}" },
+          Output: { a: 1 },
+          TimeoutSeconds: "{% 5 %}",
+          HeartbeatSeconds: 2,
+          Retry: [
+            {
+              ErrorEquals: ["A"],
+              IntervalSeconds: 1,
+              BackoffRate: 1.5,
+              MaxAttempts: 0,
+              MaxDelaySeconds: 5,
+              JitterStrategy: "FULL",
+            },
+          ],
+          Catch: [{ ErrorEquals: ["States.ALL"], Next: "T", Output: "{% $states.errorOutput %}", Assign: { y: 1 } }],
+        },
+        {},
+        { T: pass },
+      ),
+    ],
+    [
+      "a bare function",
+      jsonPath({
+        Type: "Task",
+        Resource: "arn:aws:lambda:us-east-1:000000000000:function:f:live",
+        Parameters: { "a.$": "$.b" },
+        ResultPath: null,
+        End: true,
+      }),
+    ],
+    [
+      "a Map",
+      jsonata({
+        Type: "Map",
+        Items: "{% $states.input %}",
+        MaxConcurrency: 5,
+        ItemProcessor: { ...inner("A"), ProcessorConfig: { Mode: "INLINE" } },
+        End: true,
+      }),
+    ],
+    [
+      "a Choice in JSONPath",
+      jsonPath(
+        {
+          Type: "Choice",
+          Choices: [
+            {
+              And: [{ Variable: "$.a", IsPresent: true }, { Not: { Variable: "$.a", NumericLessThanPath: "$.b" } }],
+              Next: "T",
+            },
+          ],
+          Default: "T",
+        },
+        { T: { Type: "Succeed" } },
+      ),
+    ],
+    ["a Fail", jsonata({ Type: "Fail", Error: "{% 'E' %}", Cause: "because" })],
+  ])("%s, as another validator has it too", (_title, definition) => {
+    expect(findings(definition)).toEqual([]);
+    expect(aslValidator(JSON.parse(JSON.stringify(definition)))).toMatchObject({ isValid: true });
+  });
+
+  it.each(readdirSync(machines).filter((file) => file.endsWith(".asl.json")))("as the product has it: %s", (file) => {
+    const text = readFileSync(join(machines, file), "utf8").replace(/\$\{([\w-]+)\}/g, "$1");
+    expect(validateDefinition(text)).toEqual([]);
+  });
+
+  it.each<[string, object]>([
+    ["a missing target", jsonata({ Type: "Pass", Next: "X" })],
+    ["an unknown type", jsonata({ Type: "Nap", End: true })],
+    ["no States", { StartAt: "S" }],
+    ["an unreachable state", jsonata(pass, {}, { T: pass })],
+  ])("by neither with %s", (_title, definition) => {
+    expect(findings(definition)).not.toEqual([]);
+    expect(aslValidator(JSON.parse(JSON.stringify(definition)))).toMatchObject({ isValid: false });
+  });
+});
