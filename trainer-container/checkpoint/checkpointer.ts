@@ -26,7 +26,8 @@ export interface CheckpointerEvents {
 export interface Checkpointer {
   /**
    * At a step boundary. Every rank calls it and counts what is due, so that a new leader goes on with the rhythm; only the leader copies and
-   * uploads. At most one upload is in flight: what falls due meanwhile is taken at the first boundary after it.
+   * uploads. At most one upload is in flight. What falls due meanwhile by steps or time is taken at the first boundary after it; an
+   * epoch's end, which has a validation loss and may be the best, is copied and waits for its turn.
    */
   boundary(replica: Replica, leader: boolean, epochsFinished: number, validation: Score | undefined): void;
   /** Waits for the upload in flight, then stores this state too, unless it is stored already, by whomever. */
@@ -50,66 +51,81 @@ export function createCheckpointer(
   let stored = options.restoredAt;
   let retryAt = Number.POSITIVE_INFINITY;
   let inFlight: Promise<void> | undefined;
-  let kept: Map<number, KeptCheckpoint> | undefined;
-  let snapshot: Snapshot | undefined;
+  const known = new Map<number, KeptCheckpoint>();
+  const idleSnapshots: Snapshot[] = [];
+  let waiting: CopiedCheckpoint | undefined;
 
-  function start(replica: Replica, header: CheckpointHeader): void {
+  function copy(replica: Replica, header: CheckpointHeader): CopiedCheckpoint {
     const began = now();
-    snapshot ??= createSnapshot(replica, layout);
+    const snapshot = idleSnapshots.pop() ?? createSnapshot(replica, layout);
     snapshot.take(replica);
-    const frozen = { ...header, epochScore: replica.epochScore.slice() };
-    const copied = now();
-    inFlight = writeCheckpoint(options, snapshot.buffers, frozen)
-      .then(async (manifest) => {
-        stored = manifest.finishedSteps;
-        events.written(manifest, copied - began, now() - copied);
-        await expire(manifest).catch((error: unknown) => events.failed(error, header.finishedSteps));
-      })
-      .catch((error: unknown) => {
-        events.failed(error, header.finishedSteps);
-        retryAt = clock.now() + retryAfterMs;
-      })
-      .finally(() => {
-        inFlight = undefined;
-      });
+    return { snapshot, header: { ...header, epochScore: replica.epochScore.slice() }, blockedMs: now() - began };
   }
 
+  function start(copied: CopiedCheckpoint): void {
+    inFlight = upload(copied).finally(() => {
+      idleSnapshots.push(copied.snapshot);
+      inFlight = undefined;
+      const next = waiting;
+      waiting = undefined;
+      if (next !== undefined) start(next);
+    });
+  }
+
+  async function upload({ snapshot, header, blockedMs }: CopiedCheckpoint): Promise<void> {
+    const began = now();
+    try {
+      const manifest = await writeCheckpoint(options, snapshot.buffers, header);
+      stored = Math.max(stored, manifest.finishedSteps);
+      events.written(manifest, blockedMs, now() - began);
+      await expire(manifest);
+    } catch (error) {
+      events.failed(error, header.finishedSteps);
+      retryAt = clock.now() + retryAfterMs;
+    }
+  }
+
+  async function idle(): Promise<void> {
+    while (inFlight !== undefined) await inFlight;
+  }
+
+  /** Listed anew each time: another leader may have written some in between. */
   async function expire(manifest: CheckpointManifest): Promise<void> {
-    kept ??= new Map((await listCheckpoints(store, runId)).map((known) => [known.finishedSteps, known]));
     const loss = manifest.validation?.loss;
-    kept.set(manifest.finishedSteps, {
+    known.set(manifest.finishedSteps, {
       finishedSteps: manifest.finishedSteps,
       ...(loss === undefined ? {} : { validationLoss: loss }),
     });
-    for (const step of expiredCheckpoints([...kept.values()], rule.keep)) {
+    const visible = await listCheckpoints(store, runId, known);
+    for (const step of expiredCheckpoints(visible, rule.keep)) {
       await store.delete(objectKeys.checkpointManifest(runId, step));
-      kept.delete(step);
     }
   }
 
   return {
     boundary(replica, leader, epochsFinished, validation) {
       const moment = { finishedSteps: replica.finishedSteps, at: clock.now() };
-      if (inFlight !== undefined) return;
+      const busy = inFlight !== undefined;
+      if (busy && (validation === undefined || waiting !== undefined)) return;
       if (moment.at < retryAt && !isCheckpointDue(rule, last, moment, validation !== undefined)) return;
       last = moment;
       retryAt = Number.POSITIVE_INFINITY;
       if (!leader) return;
-      start(replica, headerOf(replica, epochsFinished, validation));
+      const copied = copy(replica, headerOf(replica, epochsFinished, validation));
+      if (busy) waiting = copied;
+      else start(copied);
     },
 
     async finish(replica, epochsFinished) {
-      await inFlight;
+      await idle();
       const { finishedSteps } = replica;
       if (finishedSteps <= stored) return;
       if ((await store.size(objectKeys.checkpointManifest(runId, finishedSteps))) !== undefined) return;
-      start(replica, headerOf(replica, epochsFinished, undefined));
-      await inFlight;
+      start(copy(replica, headerOf(replica, epochsFinished, undefined)));
+      await idle();
     },
 
-    async idle() {
-      await inFlight;
-    },
+    idle,
   };
 }
 
@@ -118,6 +134,13 @@ function headerOf(replica: Replica, epoch: number, validation: Score | undefined
   if (validation === undefined) return { finishedSteps, epoch, epochScore };
   const { loss, accuracy } = validation;
   return { finishedSteps, epoch, epochScore, validation: { loss, ...(accuracy === undefined ? {} : { accuracy }) } };
+}
+
+interface CopiedCheckpoint {
+  readonly snapshot: Snapshot;
+  readonly header: CheckpointHeader;
+  /** All that training waited for it. */
+  readonly blockedMs: number;
 }
 
 interface Snapshot {

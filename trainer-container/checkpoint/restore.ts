@@ -56,18 +56,28 @@ export async function restoreNewest(
   return undefined;
 }
 
-/** The checkpoints that are visible, oldest first; unreadable ones count without a validation loss. */
-export async function listCheckpoints(store: ObjectStore, runId: string): Promise<readonly KeptCheckpoint[]> {
+/** The checkpoints that are visible, oldest first; unreadable ones count without a validation loss. `known` spares reading, and learns. */
+export async function listCheckpoints(
+  store: ObjectStore,
+  runId: string,
+  known: Map<number, KeptCheckpoint> = new Map(),
+): Promise<readonly KeptCheckpoint[]> {
   const prefix = objectKeys.checkpointPrefix(runId);
-  const found: KeptCheckpoint[] = [];
+  const visible: KeptCheckpoint[] = [];
   for (const key of await store.list(prefix)) {
     const finishedSteps = Number(key.slice(prefix.length).split("/")[0]);
-    const body = await store.find(key);
-    if (!Number.isSafeInteger(finishedSteps) || body === undefined) continue;
-    const loss = parseCheckpointManifest(new TextDecoder().decode(body))?.validation?.loss;
-    found.push({ finishedSteps, ...(typeof loss === "number" ? { validationLoss: loss } : {}) });
+    if (!Number.isSafeInteger(finishedSteps)) continue;
+    const checkpoint = known.get(finishedSteps) ?? (await readKept(store, key, finishedSteps));
+    known.set(finishedSteps, checkpoint);
+    visible.push(checkpoint);
   }
-  return found;
+  return visible;
+}
+
+async function readKept(store: ObjectStore, key: string, finishedSteps: number): Promise<KeptCheckpoint> {
+  const body = await store.find(key);
+  const loss = body && parseCheckpointManifest(new TextDecoder().decode(body))?.validation?.loss;
+  return { finishedSteps, ...(typeof loss === "number" ? { validationLoss: loss } : {}) };
 }
 
 async function readManifest(store: ObjectStore, key: string): Promise<CheckpointManifest | undefined> {

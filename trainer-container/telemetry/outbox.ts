@@ -14,7 +14,7 @@ export interface OutboxOptions {
 }
 
 const batchesInMemory = 32;
-/** About 80 hours of an outage at a batch each half second would be 576,000; a day's worth of loss curves is enough. */
+/** Near three hours at a batch each half second. */
 const batchesOnDisk = 20_000;
 const firstPauseMs = 500;
 const longestPauseMs = 15_000;
@@ -50,6 +50,7 @@ export class Outbox {
   async close(patienceMs: number): Promise<void> {
     await Promise.race([this.sending, this.options.sleep(patienceMs)]);
     this.closed = true;
+    await this.spilling;
     await fs.rm(this.options.directory, { recursive: true, force: true }).catch(() => undefined);
   }
 

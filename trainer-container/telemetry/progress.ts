@@ -44,7 +44,7 @@ export class Pace {
     const newest = this.marks.at(-1);
     if (newest !== undefined && step < newest.step) this.marks.length = 0; // went back to a checkpoint
     this.marks.push({ at, step });
-    while (this.marks.length > 2 && at - this.marks[1]!.at > this.windowMs) this.marks.shift();
+    while (this.marks.length > 2 && at - this.marks[1]!.at >= this.windowMs) this.marks.shift();
   }
 
   /** The time before a pause (validation, a generation's end) does not count. */

@@ -243,6 +243,26 @@ describe("checkpoints", () => {
     expect(resumed.replica.weights[0]).toBe(first);
   });
 
+  it("of an epoch's end wait for the upload in flight instead of being skipped", async () => {
+    const at = bench();
+    const { worker, checkpointer } = checkpointing(at);
+    const { replica } = worker;
+    const validation = { loss: 0.5, weight: 50, metrics: {} };
+    replica.finishedSteps = 5;
+    checkpointer.boundary(replica, true, 0, undefined);
+    replica.finishedSteps = 8;
+    replica.weights[0] = 8;
+    checkpointer.boundary(replica, true, 2, validation);
+    replica.finishedSteps = 10;
+    replica.weights[0] = 10;
+    checkpointer.boundary(replica, true, 2, undefined); // skipped
+    await checkpointer.idle();
+    expect(at.written).toEqual([5, 8]);
+    const { worker: resumed, restored } = restoring(at);
+    expect((await restored)!.validation).toEqual({ loss: 0.5 });
+    expect(resumed.replica.weights[0]).toBe(8);
+  });
+
   it("that fail leave training alone and are tried again", async () => {
     const at = bench();
     const { worker, checkpointer } = checkpointing(at);

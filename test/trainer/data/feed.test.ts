@@ -1,0 +1,87 @@
+import { decodeFeatureShard, encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
+import type { FeatureManifest } from "../../../core/features/manifest";
+import { createSampler } from "../../../core/training/sampler";
+import { createDirectFeed, createValidationBlocks } from "../../../trainer-container/data/direct-feed";
+import { splitOf } from "../../../trainer-container/data/feature-split";
+
+const manifest: Pick<FeatureManifest, "transform" | "label"> = {
+  transform: {
+    outputs: [
+      { kind: "one-hot", column: "c", offset: 0, width: 2, source: 0, vocabulary: ["x", "y"] },
+      { kind: "numeric", column: "n", offset: 2, width: 1, source: 0, mean: 0, deviation: 1 },
+    ],
+    width: 3,
+    shape: [3],
+  },
+  label: { kind: "class", column: "l", classes: [0, 1] },
+};
+
+/** Row r has code r % 3 − 1, number r / 4 and label r % 2. */
+const shardOf = (first: number, rows: number) => {
+  const at = Array.from({ length: rows }, (_, i) => first + i);
+  const bytes = encodeFeatureShard(
+    {
+      rows,
+      numeric: Float32Array.from(at, (r) => r / 4),
+      codes: Int32Array.from(at, (r) => (r % 3) - 1),
+      label: Int32Array.from(at, (r) => r % 2),
+      slices: new Int32Array(0),
+    },
+    shardLayout(manifest.transform),
+  );
+  return decodeFeatureShard(bytes, manifest);
+};
+const dense = (r: number) => [r % 3 === 1 ? 1 : 0, r % 3 === 2 ? 1 : 0, r / 4];
+const split = splitOf([shardOf(0, 4), shardOf(4, 1), shardOf(5, 5)], manifest);
+
+describe("feature splits", () => {
+  it("number rows through the shards and unfold them where asked", () => {
+    const inputs = new Float32Array(4 * 3).fill(9);
+    const labels = split.createLabels(4);
+    split.gather(Uint32Array.of(9, 0, 4, 3), inputs, labels);
+    expect([...inputs]).toEqual([9, 0, 4, 3].flatMap(dense));
+    expect([...labels]).toEqual([1, 0, 0, 1]);
+    expect(split.rows).toBe(10);
+  });
+
+  it("refuse a row that is not there", () => {
+    expect(() => split.gather(Uint32Array.of(10), new Float32Array(3), new Int32Array(1))).toThrow("row 10");
+  });
+
+  it("keep values as values", () => {
+    const label = { kind: "value", column: "l" } as const;
+    expect(splitOf([], { ...manifest, label }).createLabels(2)).toEqual(new Float32Array(2));
+  });
+});
+
+describe("createDirectFeed", () => {
+  it("gives each microshard the sampler's rows", async () => {
+    const sampler = createSampler({ seed: 1, rows: 10, batchSize: 4, microshards: 2 });
+    const feed = createDirectFeed(split, sampler);
+    const rows = new Uint32Array(2);
+    for (const step of [0, 1, 5]) {
+      for (const microshard of [0, 1]) {
+        sampler.rowsOf(step, microshard, rows);
+        const batch = await feed.microshard(step, microshard, { first: 0, end: 2 });
+        expect(batch.rows).toBe(2);
+        expect([...batch.inputs]).toEqual([...rows].flatMap(dense));
+        expect([...batch.labels]).toEqual([...rows].map((row) => row % 2));
+      }
+    }
+  });
+});
+
+describe("createValidationBlocks", () => {
+  it("cuts the split in order, with the rest in the last block", () => {
+    const blocks = createValidationBlocks(split, 4);
+    expect(blocks.count).toBe(3);
+    const sizes = [0, 1, 2].map((index) => {
+      const { inputs, labels, rows } = blocks.block(index);
+      expect([...inputs]).toEqual(Array.from({ length: rows }, (_, i) => dense(index * 4 + i)).flat());
+      expect(labels).toHaveLength(rows);
+      return rows;
+    });
+    expect(sizes).toEqual([4, 4, 2]);
+    expect(createValidationBlocks(splitOf([], manifest), 4).count).toBe(0);
+  });
+});

@@ -1,0 +1,156 @@
+import { EventEmitter } from "node:events";
+import type { NetworkInterfaceInfo } from "node:os";
+import { CorruptObjectError, StorageFullError } from "../../../core/object-errors";
+import { BackendUnavailableError, ModelError } from "../../../trainer-container/engine/errors";
+import { type Gang, GangCompletedError, type Generation } from "../../../trainer-container/gang/gang";
+import { advertisedHost } from "../../../trainer-container/host/advertised-host";
+import { readTrainerConfig } from "../../../trainer-container/host/config";
+import { createEntrance, InterruptedWhileWaitingError } from "../../../trainer-container/host/enter-gang";
+import { judge } from "../../../trainer-container/host/failure";
+import { createInterruption, interruptOnSignals } from "../../../trainer-container/host/interruption";
+import { TrainingHaltedError } from "../../../trainer-container/loop/errors";
+
+describe("readTrainerConfig", () => {
+  const least = { RINGMASTER_RUN_ID: "run-1", RINGMASTER_BUCKET: "b", RINGMASTER_TABLE_GANGS: "g" };
+
+  it("takes worker and member from Batch's variables", () => {
+    const array = { AWS_BATCH_JOB_ID: "job:3", AWS_BATCH_JOB_ATTEMPT: "2", AWS_BATCH_JOB_ARRAY_INDEX: "3" };
+    expect(readTrainerConfig({ ...least, ...array })).toMatchObject({ workerIndex: 3, memberId: "job:3/2" });
+    const node = { AWS_BATCH_JOB_ID: "job#1", AWS_BATCH_JOB_NODE_INDEX: "1" };
+    expect(readTrainerConfig({ ...least, ...node })).toMatchObject({ workerIndex: 1, memberId: "job#1/1" });
+    expect(readTrainerConfig(least)).toMatchObject({ workerIndex: 0, ingestFunction: undefined });
+  });
+
+  it("knows when there is no metadata service", () => {
+    expect(readTrainerConfig(least).metadataEndpoint).toBe("http://169.254.169.254");
+    expect(readTrainerConfig({ ...least, AWS_EC2_METADATA_SERVICE_ENDPOINT: "http://[::1]:1" }).metadataEndpoint).toBe(
+      "http://[::1]:1",
+    );
+    expect(readTrainerConfig({ ...least, AWS_EC2_METADATA_DISABLED: "true" }).metadataEndpoint).toBeUndefined();
+  });
+
+  it("names every problem at once", () => {
+    const environment = { RINGMASTER_RUN_ID: "", AWS_BATCH_JOB_ARRAY_INDEX: "-1" };
+    expect(() => readTrainerConfig(environment)).toThrow(
+      /RINGMASTER_RUN_ID.*RINGMASTER_BUCKET.*RINGMASTER_TABLE_GANGS.*AWS_BATCH_JOB_ARRAY_INDEX/,
+    );
+  });
+});
+
+describe("advertisedHost", () => {
+  const address = (text: string, more: Partial<NetworkInterfaceInfo> = {}) =>
+    ({ address: text, family: "IPv4", internal: false, ...more }) as NetworkInterfaceInfo;
+
+  it("is the first real IPv4 address", () => {
+    const interfaces = {
+      lo: [address("127.0.0.1", { internal: true })],
+      docker0: [address("172.17.0.1")],
+      "br-12ab": [address("172.18.0.1")],
+      ens5: [address("fe80::1", { family: "IPv6" }), address("169.254.1.1"), address("10.0.0.7")],
+      ens6: [address("10.0.0.8")],
+    };
+    expect(advertisedHost(interfaces)).toBe("10.0.0.7");
+  });
+
+  it("is the loopback where there is no network", () => {
+    expect(advertisedHost({ lo: [address("127.0.0.1", { internal: true })] })).toBe("127.0.0.1");
+  });
+});
+
+describe("judge", () => {
+  const service = Object.assign(new Error("throttled"), { $metadata: { httpStatusCode: 503 } });
+  it.each([
+    {
+      name: "divergence",
+      error: new TrainingHaltedError("NON_FINITE_LOSS", "m", 7),
+      verdict: { code: "NON_FINITE_LOSS", step: 7, retryable: false },
+    },
+    { name: "a user's model", error: new ModelError("m"), verdict: { code: "USER_CODE", retryable: false } },
+    {
+      name: "no such backend",
+      error: new BackendUnavailableError("m"),
+      verdict: { code: "BACKEND_UNAVAILABLE", retryable: false },
+    },
+    {
+      name: "damaged data",
+      error: new CorruptObjectError("k", "a", "b"),
+      verdict: { code: "CORRUPT_OBJECT", retryable: false },
+    },
+    { name: "a bug", error: new TypeError("x is undefined"), verdict: { code: "TRAINER_ERROR", retryable: true } },
+    { name: "a full store", error: new StorageFullError("k"), verdict: { kind: "try-again" } },
+    { name: "a service that is away", error: service, verdict: { kind: "try-again" } },
+    {
+      name: "a broken connection below",
+      error: new Error("m", { cause: { code: "ECONNRESET" } }),
+      verdict: { kind: "try-again" },
+    },
+  ])("tells $name", ({ error, verdict }) => {
+    expect(judge(error)).toMatchObject(verdict);
+  });
+});
+
+describe("interruption", () => {
+  it("is raised once, by the first signal", async () => {
+    const reasons: string[] = [];
+    const process = new EventEmitter();
+    const interruption = createInterruption((reason) => reasons.push(reason));
+    const remove = interruptOnSignals(interruption, process);
+    expect(interruption.raised).toBe(false);
+    process.emit("SIGTERM");
+    process.emit("SIGINT");
+    await interruption.happened;
+    expect(interruption).toMatchObject({ raised: true, reason: "SIGTERM" });
+    expect(reasons).toEqual(["SIGTERM"]);
+    remove();
+    expect(process.listenerCount("SIGTERM")).toBe(0);
+  });
+});
+
+describe("createEntrance", () => {
+  function gangThat(enter: (leave: Promise<string>) => Promise<Generation>) {
+    const left: string[] = [];
+    let depart: (reason: string) => void = () => undefined;
+    const departed = new Promise<string>((resolve) => {
+      depart = resolve;
+    });
+    const gang: Gang = {
+      memberId: "m",
+      enter: () => enter(departed),
+      leave: async (reason) => {
+        left.push(reason);
+        depart(reason);
+      },
+    };
+    return { gang, left };
+  }
+  const generation = { number: 1 } as Generation;
+
+  it("passes generations through", async () => {
+    const { gang, left } = gangThat(async () => generation);
+    const interruption = createInterruption();
+    expect(await createEntrance(gang, interruption)(0)).toBe(generation);
+    interruption.raise("late");
+    await interruption.happened;
+    expect(left).toEqual([]); // inside a generation the step boundary decides
+  });
+
+  it("ends without a generation where the run is complete", async () => {
+    const { gang } = gangThat(() => Promise.reject(new GangCompletedError("g")));
+    expect(await createEntrance(gang, createInterruption())(0)).toBeUndefined();
+  });
+
+  it("gives up waiting when the host goes away", async () => {
+    const { gang, left } = gangThat((departed) => departed.then(() => Promise.reject(new Error("has left"))));
+    const interruption = createInterruption();
+    const entering = createEntrance(gang, interruption)(0);
+    interruption.raise("spot notice");
+    await expect(entering).rejects.toThrow(InterruptedWhileWaitingError);
+    expect(left).toEqual(["interrupted"]);
+    await expect(createEntrance(gang, interruption)(0)).rejects.toThrow("spot notice");
+  });
+
+  it("passes other errors on", async () => {
+    const { gang } = gangThat(() => Promise.reject(new Error("no table")));
+    await expect(createEntrance(gang, createInterruption())(0)).rejects.toThrow("no table");
+  });
+});

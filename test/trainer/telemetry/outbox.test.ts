@@ -1,0 +1,102 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import type { MetricBatch } from "../../../core/tracking/metric-batch";
+import { MetricsRefusedError } from "../../../core/tracking/metric-sink";
+import { Outbox } from "../../../trainer-container/telemetry/outbox";
+
+const batch = (step: number): MetricBatch => ({
+  runId: "run-1",
+  series: [{ metric: "train/loss", steps: [step], values: [step / 2], times: [0] }],
+});
+const stepOf = (sent: MetricBatch) => sent.series[0]!.steps[0]!;
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("Outbox", () => {
+  let directory: string;
+  let received: number[];
+  let away: boolean;
+  let pauses: number[];
+  let troubles: string[];
+  let refused: string[];
+  let refuse: number | undefined;
+  let outbox: Outbox;
+
+  beforeEach(() => {
+    directory = fs.mkdtempSync(path.join(os.tmpdir(), "outbox-"));
+    [received, pauses, troubles, refused] = [[], [], [], []];
+    [away, refuse] = [false, undefined];
+    outbox = new Outbox({
+      sink: {
+        async send(sent) {
+          await turn();
+          if (away) throw new Error("away");
+          if (stepOf(sent) === refuse) throw new MetricsRefusedError("no such run");
+          received.push(stepOf(sent));
+        },
+      },
+      directory,
+      onRefused: (error) => refused.push(error.message),
+      onTrouble: (message) => troubles.push(message),
+      sleep: async (ms) => {
+        pauses.push(ms);
+        for (let i = 0; i < 3; i += 1) await turn();
+      },
+    });
+  });
+
+  afterEach(() => fs.rmSync(directory, { recursive: true, force: true }));
+
+  const settle = async () => {
+    while (outbox.length > 0) await turn();
+  };
+
+  it("sends batches in their order, one at a time", async () => {
+    for (let step = 1; step <= 10; step += 1) outbox.post(batch(step));
+    await settle();
+    expect(received).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(fs.readdirSync(directory)).toEqual([]);
+  });
+
+  it("keeps what memory does not hold on disk while the sink is away, and catches up in order", async () => {
+    away = true;
+    for (let step = 1; step <= 100; step += 1) outbox.post(batch(step));
+    while (fs.readdirSync(directory).length < 60) await turn();
+    while (pauses.length < 4) await turn();
+    expect(received).toEqual([]);
+    expect(troubles).toEqual(["metrics cannot be sent; they wait"]);
+    away = false;
+    outbox.post(batch(101));
+    await settle();
+    expect(received).toEqual(Array.from({ length: 101 }, (_, i) => i + 1));
+    expect(fs.readdirSync(directory)).toEqual([]);
+  });
+
+  it("waits longer and longer, up to a bound", async () => {
+    away = true;
+    outbox.post(batch(1));
+    while (pauses.length < 8) await turn();
+    for (const [index, pause] of pauses.slice(0, 8).entries()) {
+      const full = Math.min(15_000, 500 * 2 ** index);
+      expect(pause).toBeGreaterThanOrEqual(full / 2);
+      expect(pause).toBeLessThanOrEqual(full);
+    }
+    away = false;
+    await settle();
+  });
+
+  it("drops a batch that the sink refuses, and goes on", async () => {
+    refuse = 2;
+    for (let step = 1; step <= 3; step += 1) outbox.post(batch(step));
+    await settle();
+    expect(received).toEqual([1, 3]);
+    expect(refused).toEqual([expect.stringContaining("no such run")]);
+  });
+
+  it("gives up at the end after its patience, leaving nothing behind", async () => {
+    away = true;
+    for (let step = 1; step <= 40; step += 1) outbox.post(batch(step));
+    await outbox.close(10);
+    expect(fs.existsSync(directory)).toBe(false);
+  });
+});

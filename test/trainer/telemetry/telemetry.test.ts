@@ -1,0 +1,169 @@
+import type { MetricBatch, TrainingProgress } from "../../../core/tracking/metric-batch";
+import { Outbox } from "../../../trainer-container/telemetry/outbox";
+import { PointBuffer } from "../../../trainer-container/telemetry/point-buffer";
+import { Pace, WorkerRoster } from "../../../trainer-container/telemetry/progress";
+import { systemMetrics } from "../../../trainer-container/telemetry/system-metrics";
+import { createTelemetry } from "../../../trainer-container/telemetry/telemetry";
+
+describe("PointBuffer", () => {
+  it("gives columns a metric, spells out what JSON cannot, and forgets what it gave", () => {
+    const points = new PointBuffer();
+    points.add("loss", 1, 0.5, 10);
+    points.add("loss", 2, Number.NaN, 20);
+    points.add("norm", 1, Number.NEGATIVE_INFINITY, 30);
+    expect(points.size).toBe(3);
+    expect(points.take(10)).toEqual([
+      { metric: "loss", steps: [1, 2], values: [0.5, "NaN"], times: [10, 20] },
+      { metric: "norm", steps: [1], values: ["-Infinity"], times: [30] },
+    ]);
+    expect(points.size).toBe(0);
+    expect(points.take(10)).toEqual([]);
+  });
+
+  it("takes at most as many as asked for, oldest first", () => {
+    const points = new PointBuffer();
+    for (let step = 1; step <= 5; step += 1) points.add("loss", step, step, 0);
+    expect(points.take(2)[0]!.steps).toEqual([1, 2]);
+    expect(points.take(9)[0]!.steps).toEqual([3, 4, 5]);
+  });
+
+  it("keeps steps ascending and each once", () => {
+    const points = new PointBuffer();
+    for (const step of [1, 4, 4, 2, 1]) points.add("loss", step, step * 10, step);
+    expect(points.take(9)).toEqual([{ metric: "loss", steps: [1, 2, 4], values: [10, 20, 40], times: [1, 2, 4] }]);
+  });
+
+  it("trims to the newest of each metric", () => {
+    const points = new PointBuffer();
+    for (let step = 1; step <= 5; step += 1) points.add("loss", step, step, 0);
+    points.add("norm", 1, 1, 0);
+    points.trim(2);
+    expect(points.size).toBe(3);
+    expect(points.take(9).map(({ steps }) => steps)).toEqual([[4, 5], [1]]);
+  });
+});
+
+describe("createTelemetry", () => {
+  const progress = { step: 3 } as TrainingProgress;
+
+  function open() {
+    const sent: MetricBatch[] = [];
+    const outbox = new Outbox({
+      sink: { send: async (batch) => void sent.push(batch) },
+      directory: "/nonexistent/never-written",
+      onRefused: () => undefined,
+      onTrouble: () => undefined,
+      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    });
+    return { sent, telemetry: createTelemetry("run-1", outbox, { now: () => 99 }) };
+  }
+  const metricsOf = (sent: readonly MetricBatch[]) => sent.flatMap(({ series }) => series.map(({ metric }) => metric));
+
+  it("lets only the leader speak for all, and everyone for itself", async () => {
+    for (const leader of [true, false]) {
+      const { sent, telemetry } = open();
+      telemetry.lead(leader);
+      telemetry.shared("train/loss", 3, 0.5);
+      telemetry.own("system/worker-1/rss", 3, 1e9);
+      telemetry.progress(progress);
+      await telemetry.close(1_000);
+      expect(metricsOf(sent)).toEqual(leader ? ["system/worker-1/rss", "train/loss"] : ["system/worker-1/rss"]);
+      expect(sent.some((batch) => batch.progress !== undefined)).toBe(leader);
+      expect(sent[0]).toMatchObject({ runId: "run-1" });
+    }
+  });
+
+  it("lets a new leader tell again what the old one may have taken with it", async () => {
+    const { sent, telemetry } = open();
+    telemetry.lead(false);
+    for (let step = 1; step <= 3; step += 1) telemetry.shared("train/loss", step, step);
+    telemetry.lead(true);
+    telemetry.shared("train/loss", 4, 4);
+    await telemetry.close(1_000);
+    expect(sent[0]!.series).toEqual([
+      { metric: "train/loss", steps: [1, 2, 3, 4], values: [1, 2, 3, 4], times: [99, 99, 99, 99] },
+    ]);
+  });
+
+  it("makes names fit the store's rule", async () => {
+    const { sent, telemetry } = open();
+    telemetry.lead(true);
+    telemetry.shared("train/mean error (°C)", 1, 1);
+    await telemetry.close(1_000);
+    expect(metricsOf(sent)).toEqual(["train/mean_error_C_"]);
+  });
+});
+
+describe("WorkerRoster", () => {
+  const member = (id: string, rank: number, workerIndex = rank) => ({
+    memberId: id,
+    rank,
+    workerIndex,
+    host: "10.0.0.1",
+    port: 1,
+    pid: 7,
+    finishedSteps: 0,
+  });
+  const states = (roster: WorkerRoster, step: number) =>
+    roster.at(step).map(({ memberId, state, step: at }) => `${memberId} ${state} ${at}`);
+
+  it("tells those that train from those that were lost and those that left", () => {
+    const roster = new WorkerRoster();
+    roster.begin({ members: [member("a", 0), member("b", 1), member("c", 2)] }, 0);
+    expect(states(roster, 5)).toEqual(["a training 5", "b training 5", "c training 5"]);
+    roster.loseRank(1);
+    roster.begin({ members: [member("a", 0), member("c", 1, 2)] }, 5);
+    expect(states(roster, 6)).toEqual(["a training 6", "c training 6", "b lost 0"]);
+    roster.begin({ members: [member("a", 0)] }, 6);
+    expect(states(roster, 7)).toEqual(["a training 7", "b lost 0", "c left 5"]);
+  });
+
+  it("forgets a worker that another attempt has replaced", () => {
+    const roster = new WorkerRoster();
+    roster.begin({ members: [member("a/1", 0), member("b/1", 1)] }, 0);
+    roster.begin({ members: [member("a/1", 0)] }, 3);
+    roster.begin({ members: [member("a/1", 0), member("b/2", 1)] }, 4);
+    expect(states(roster, 4)).toEqual(["a/1 training 4", "b/2 training 4"]);
+  });
+});
+
+describe("Pace", () => {
+  it("is steps a second over the window", () => {
+    const pace = new Pace(1_000);
+    expect(pace.stepsPerSecond).toBe(0);
+    for (let i = 0; i <= 20; i += 1) pace.mark(i * 100, i <= 10 ? i : 10 + (i - 10) * 2); // 10, then 20 steps a second
+    expect(pace.stepsPerSecond).toBe(20);
+  });
+
+  it("begins anew after a pause and after a step back", () => {
+    const pace = new Pace(10_000);
+    pace.mark(0, 10);
+    pace.interrupt();
+    pace.mark(5_000, 20);
+    pace.mark(6_000, 25);
+    expect(pace.stepsPerSecond).toBe(5);
+    pace.mark(7_000, 3);
+    expect(pace.stepsPerSecond).toBe(0);
+  });
+});
+
+describe("systemMetrics", () => {
+  it("reads shares of the time between two readings", () => {
+    const before = { at: 0, cpuMicroseconds: 0, rssBytes: 1, finishedSteps: 10, dataWaitMs: 0, communicationMs: 100 };
+    const after = {
+      at: 2_000,
+      cpuMicroseconds: 3e6,
+      rssBytes: 5,
+      finishedSteps: 30,
+      dataWaitMs: 500,
+      communicationMs: 300,
+    };
+    expect(systemMetrics(before, after, 64)).toEqual({
+      cpu: 1.5,
+      rss: 5,
+      "samples-per-second": 640,
+      "data-wait-share": 0.25,
+      "communication-share": 0.1,
+    });
+  });
+});
