@@ -45,20 +45,22 @@ parentPort.on("message", ({ targets, intervalMs }) => {
 /** No peers. */
 export const pulseOff: readonly PulseTarget[] = [];
 
-/** Starts its thread at the first peer: a lone worker has none. */
 export class ThreadPulse implements Pulse {
   private worker: Worker | undefined;
 
+  /** Starts the thread before it has peers, so that it beats from a generation's first moment. A lone worker needs none. */
+  start(): void {
+    if (this.worker) return;
+    this.worker = new Worker(threadSource, { eval: true, name: "gang-pulse", execArgv: [], env: {} });
+    this.worker.on("error", () => {
+      this.worker = undefined;
+    });
+    this.worker.unref();
+  }
+
   beat(targets: readonly PulseTarget[], intervalMs: number): void {
-    if (!this.worker) {
-      if (targets.length === 0) return;
-      this.worker = new Worker(threadSource, { eval: true, name: "gang-pulse", execArgv: [], env: {} });
-      this.worker.on("error", () => {
-        this.worker = undefined;
-      });
-      this.worker.unref();
-    }
-    this.worker.postMessage({ targets, intervalMs });
+    if (targets.length > 0) this.start();
+    this.worker?.postMessage({ targets, intervalMs });
   }
 
   stop(): void {

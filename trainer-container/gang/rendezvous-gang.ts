@@ -3,7 +3,7 @@ import { type Decision, decide, type GangLimits } from "../../core/training/gang
 import type { GangHead, GangView } from "../../core/training/gang/model";
 import { Listener } from "../collective/listener";
 import { Mesh } from "../collective/mesh";
-import { type Pulse, ThreadPulse } from "../collective/pulse";
+import { ThreadPulse } from "../collective/pulse";
 import { Alarm } from "./alarm";
 import { withDeadline } from "./deadline";
 import {
@@ -32,7 +32,7 @@ export class RendezvousGang implements Gang {
   private readonly limits: GangLimits;
   private readonly timing: GangTiming;
   private readonly membership: Membership;
-  private readonly pulse: Pulse = new ThreadPulse();
+  private readonly pulse = new ThreadPulse();
   private readonly alarm = new Alarm();
   private listener: Listener | undefined;
   private current: { readonly generation: MeshGeneration; readonly head: GangHead } | undefined;
@@ -173,6 +173,7 @@ export class RendezvousGang implements Gang {
   private async listen(): Promise<void> {
     if (this.listener) return;
     const { host, listenHost, logger } = this.options;
+    if (this.limits.maxWorkers > 1) this.pulse.start();
     this.listener = await Listener.start({
       host: listenHost ?? (host === "127.0.0.1" ? host : "0.0.0.0"),
       patienceMs: this.timing.connectMs,

@@ -177,7 +177,8 @@ describe("a silent peer", () => {
       pulses.push(new ThreadPulse());
       return pulses[pulses.length - 1];
     };
-    const world = await startWorld(2, { timing: quick, pulse });
+    const silenceMs = 600; // a busy machine may hold up a thread for a while
+    const world = await startWorld(2, { timing: { silenceMs }, pulse });
     const leaves = makeLeaves(8, 10);
     const reduce = (rank: number) =>
       world.ranks[rank].allReduce({
@@ -187,7 +188,7 @@ describe("a silent peer", () => {
         finishedSteps: 0,
       });
     const first = reduce(0);
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await new Promise((resolve) => setTimeout(resolve, 2 * silenceMs));
     await expect(Promise.all([first, reduce(1)])).resolves.toHaveLength(2);
     world.close();
     for (const each of pulses) each.stop();
@@ -196,7 +197,7 @@ describe("a silent peer", () => {
   it("that lives but never comes to the step is lost after the longer deadline", async () => {
     const pulses = [new ThreadPulse(), new ThreadPulse()];
     let next = 0;
-    const world = await startWorld(2, { timing: { ...quick, progressMs: 300 }, pulse: () => pulses[next++] });
+    const world = await startWorld(2, { timing: { progressMs: 300 }, pulse: () => pulses[next++] });
     const error = await lost(
       world.ranks[0].allReduce({ local: makeLeaves(4, 10), out: new Float32Array(10), signals: 0, finishedSteps: 0 }),
     );

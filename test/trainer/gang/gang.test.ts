@@ -144,8 +144,12 @@ describe("a gang", () => {
     await store.register("run-1", memberRecord({ workerIndex: 1, port, host: "127.0.0.1" }));
     const connecting = member(store, 2, { minWorkers: 2 });
     const entering = connecting.enter(0);
-    setTimeout(() => void connecting.leave("interrupted"), 500);
+    const sealed = setInterval(async () => {
+      if ((await store.read("run-1")).head) void connecting.leave("interrupted");
+    }, 20);
     await expect(entering).rejects.toBeInstanceOf(GangLeftError);
+    clearInterval(sealed);
+    await connecting.leave("interrupted");
     expect((await store.read("run-1")).head?.members).toHaveLength(2);
     expect((await store.read("run-1")).members.map(({ state }) => state)).toEqual(["left", "waiting", "left"]);
     mute.close();

@@ -14,7 +14,7 @@ const timing = {
   pollMs: 30,
   patrolMs: 100,
   idlePollMs: 100,
-  silenceMs: 600,
+  silenceMs: 1_000,
   connectMs: 1_500,
   leaseMs: 2_000,
   renewMs: 500,
@@ -111,7 +111,7 @@ describe("a gang of processes", () => {
 
   it("waits for a worker that computes long with its event loop standing still", async () => {
     const task: ToyTask = { steps: 20, elements: 100, microshards: 4, stepMs: 1 };
-    const block = { beforeStep: 10, ms: timing.silenceMs * 2.5 };
+    const block = { beforeStep: 10, ms: timing.silenceMs * 2 };
     const workers = [start(0, task, { workers: 2 }), start(1, task, { workers: 2, block })];
     for (const outcome of await Promise.all(workers.map((worker) => worker.ended))) {
       expect(outcome).toMatchObject({ sha256: undisturbed(task), generations: 1 });
