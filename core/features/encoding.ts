@@ -112,7 +112,8 @@ export function rowWriter(transform: FeatureTransform): RowWriter {
     for (const run of runs) {
       const from = numericAt + run.source;
       const to = offset + run.offset;
-      for (let i = 0; i < run.width; i += 1) into[to + i] = numeric[from + i]!;
+      if (run.width >= 32) into.set(numeric.subarray(from, from + run.width), to);
+      else for (let i = 0; i < run.width; i += 1) into[to + i] = numeric[from + i]!;
     }
     for (const output of oneHots) {
       const code = codes[codesAt + output.source]!;

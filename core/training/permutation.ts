@@ -7,14 +7,14 @@ export interface Permutation {
   at(index: number): number;
 }
 
-/** Luby and Rackoff need four rounds of ideal functions; these are not ideal, and tiny domains mix slowly. */
+/** Even. Luby and Rackoff need four rounds of ideal functions; these are not ideal, and tiny domains mix slowly. */
 const rounds = 10;
 
 /**
  * A pseudo-random permutation from a key, computed element by element: nothing is stored, so any place of any epoch costs the
  * same, whatever the size. A Feistel network permutes `[0, 2^bits)`, the least power of two that holds `size`; a value past the end is
  * put through again until it falls inside (cycle walking: Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002),
- * which takes fewer than two passes on average. Where `bits` is odd the halves alternate between the two widths.
+ * which takes fewer than two passes on average. Where `bits` is odd the high half is one bit wider.
  *
  * @param size at most 2³²
  */
@@ -26,22 +26,20 @@ export function keyedPermutation(size: number, key: string): Permutation {
 
   const bits = Math.max(2, Math.ceil(Math.log2(size)));
   const lowBits = bits >>> 1;
-  const highBits = bits - lowBits;
+  const lowMask = (1 << lowBits) - 1;
+  const highMask = (1 << (bits - lowBits)) - 1;
+  const lowSize = 2 ** lowBits;
   const roundKeys = roundKeysOf(key);
 
   const pass = (value: number): number => {
-    // Widths of the two halves swap with the halves themselves; `rounds` is even, so they end as they began.
-    let leftMask = 2 ** highBits - 1;
-    let rightMask = 2 ** lowBits - 1;
-    let left = Math.floor(value / 2 ** lowBits);
-    let right = value & rightMask;
-    for (let round = 0; round < rounds; round += 1) {
-      const mixed = (left ^ mix(right, roundKeys[round]!)) & leftMask;
-      left = right;
-      right = mixed;
-      [leftMask, rightMask] = [rightMask, leftMask];
+    // `>>> lowBits` takes the value's 32 bits, which hold everything below 2³².
+    let high = value >>> lowBits;
+    let low = value & lowMask;
+    for (let round = 0; round < rounds; round += 2) {
+      high = (high ^ mix(low, roundKeys[round]!)) & highMask;
+      low = (low ^ mix(high, roundKeys[round + 1]!)) & lowMask;
     }
-    return left * 2 ** lowBits + right;
+    return high * lowSize + low;
   };
 
   return {
