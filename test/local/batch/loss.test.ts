@@ -107,7 +107,7 @@ describe("loss of hosts", () => {
     const once = await cloud.submit("sleep 60");
     const array = await cloud.submit(script, { arrayProperties: { size: 2 }, retryStrategy: spotOnly });
     const waiting = await cloud.submit("true", { dependsOn: [{ jobId: running }] });
-    const container = { image: "sh", command: ["sleep 0.3; test $AWS_BATCH_JOB_ATTEMPT = 2"], vcpus: 1, memory: 4 };
+    const container = { image: "sh", command: [script], vcpus: 1, memory: 4 };
     const nodeProperties = { numNodes: 2, mainNode: 1, nodeRangeProperties: [{ targetNodes: "0:", container }] };
     await cloud.define({ jobDefinitionName: "gang", type: "multinode", nodeProperties });
     const gang = await cloud.submit("", { jobDefinition: "gang", retryStrategy: spotOnly });
