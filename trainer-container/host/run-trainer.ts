@@ -8,8 +8,9 @@ import { type TrainingFailure, type TrainingTask, trainerExitCodes } from "../..
 import { createCheckpointer } from "../checkpoint/checkpointer";
 import { restoreNewest } from "../checkpoint/restore";
 import { identityOf } from "../checkpoint/state";
-import { createDirectFeed, createValidationBlocks } from "../data/direct-feed";
+import { createValidationBlocks } from "../data/direct-feed";
 import { loadFeatureSplit } from "../data/feature-split";
+import { openFeed } from "../data/open-feed";
 import { createShardCache } from "../data/shard-cache";
 import type { Engine, EngineOptions } from "../engine/engine";
 import { type Gang, GangMemberReplacedError } from "../gang/gang";
@@ -98,7 +99,9 @@ async function trainTask(
   const plan = planTraining(task, features.splits.train.rows);
   const { cacheDirectory: directory, cacheLimitBytes: limitBytes } = config;
   const cache = createShardCache({ store, directory, limitBytes });
-  const training = await loadFeatureSplit(features, "train", cache);
+  const { rows } = features.splits.train;
+  const { seed, microshards } = plan;
+  const { feed, kind } = await openFeed(features, { seed, rows, batchSize: plan.batchSize, microshards }, cache);
   const validation = await loadFeatureSplit(features, "validation", cache);
   const engine = await dependencies.createEngine({
     preferred: task.backend,
@@ -127,13 +130,13 @@ async function trainTask(
   logger.log("info", "ready", {
     backend: engine.backend,
     parameters: model.parameterCount,
-    rows: training.rows,
+    rows,
+    feed: kind,
     totalSteps: plan.totalSteps,
     restoredStep: restored?.finishedSteps ?? 0,
   });
 
   // Train.
-  const feed = createDirectFeed(training, plan.sampler);
   const leaves = createLeafComputer({ model, plan, layout, feed, now });
   const { workerIndex } = config;
   const { backend } = engine;

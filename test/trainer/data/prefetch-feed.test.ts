@@ -1,0 +1,108 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { buildSync } from "esbuild";
+import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
+import type { FeatureManifest } from "../../../core/features/manifest";
+import { openFeed } from "../../../trainer-container/data/open-feed";
+import { createShardCache } from "../../../trainer-container/data/shard-cache";
+import type { Feed } from "../../../trainer-container/loop/feed";
+import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+
+const width = 2_000;
+const options = { seed: 3, rows: 700, batchSize: 600, microshards: 4 }; // 1.2 MB a microshard
+
+describe("openFeed", () => {
+  let folder: string;
+  let script: string;
+  const store = createMemoryObjectStore();
+  const feeds: Feed[] = [];
+  let manifest: FeatureManifest;
+
+  beforeAll(async () => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), "prefetch-"));
+    script = path.join(folder, "prefetch-worker.js");
+    buildSync({
+      absWorkingDir: path.resolve(__dirname, "../../.."),
+      entryPoints: ["trainer-container/data/prefetch-worker.ts"],
+      outfile: script,
+      bundle: true,
+      platform: "node",
+      format: "cjs",
+      logLevel: "error",
+    });
+    const transform: FeatureManifest["transform"] = {
+      outputs: [{ kind: "numeric", column: "x", offset: 0, width, source: 0, mean: 0, deviation: 1 }],
+      width,
+      shape: [width],
+    };
+    const shards = [];
+    for (const rows of [300, 400]) {
+      const numeric = Float32Array.from({ length: rows * width }, (_, i) => ((i + rows) * 2_654_435_761) % 1_000);
+      const label = Int32Array.from({ length: rows }, (_, i) => (i + rows) % 7);
+      const none = new Int32Array(0);
+      const bytes = encodeFeatureShard({ rows, numeric, codes: none, label, slices: none }, shardLayout(transform));
+      shards.push({ ...(await store.putContent(bytes)), rows });
+    }
+    const split = { rows: 700, shards };
+    manifest = {
+      inputHash: "h",
+      dataset: { name: "d", version: 1, digest: "d" },
+      transform,
+      label: { kind: "class", column: "y", classes: [0, 1, 2, 3, 4, 5, 6] },
+      slices: [],
+      splits: { train: split, validation: split, test: split },
+    };
+  });
+
+  afterAll(async () => {
+    for (const feed of feeds) await feed.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function open(worker: string, sampler = options) {
+    const cache = createShardCache({ store, directory: path.join(folder, "shards"), limitBytes: 1e9 });
+    const opened = await openFeed(manifest, sampler, cache, worker);
+    feeds.push(opened.feed);
+    return opened;
+  }
+
+  it("gathers on this thread where microshards are small, or where there is no worker's file", async () => {
+    expect((await open(script, { ...options, batchSize: 8 })).kind).toBe("direct");
+    expect((await open(path.join(folder, "missing.js"))).kind).toBe("direct");
+    expect((await open(script)).kind).toBe("prefetching");
+  });
+
+  it("gives the same batches from a thread, in order, out of order and when the leaves change", async () => {
+    const { feed: prefetching } = await open(script);
+    const { feed: direct } = await open("none");
+    for (const [step, first, end] of [
+      [0, 0, 4],
+      [1, 0, 4],
+      [2, 1, 3], // another generation
+      [3, 1, 3],
+      [9, 0, 1], // caught up with others
+      [10, 0, 1],
+      [10, 0, 1], // lost: again
+      [4, 2, 4],
+    ] as const) {
+      for (let index = first; index < end; index += 1) {
+        const expected = await direct.microshard(step, index, { first, end });
+        const batch = await prefetching.microshard(step, index, { first, end });
+        expect(Buffer.from(batch.inputs.buffer).equals(Buffer.from(expected.inputs.buffer))).toBe(true);
+        expect([...batch.labels]).toEqual([...expected.labels]);
+        expect(batch.rows).toBe(150);
+      }
+    }
+  });
+
+  it("fails where the thread has ended, instead of waiting", async () => {
+    const { feed } = await open(script);
+    await feed.microshard(0, 0, { first: 0, end: 1 });
+    await feed.close();
+    const asking = async () => {
+      for (let step = 1; step < 9; step += 1) await feed.microshard(step, 0, { first: 0, end: 1 });
+    };
+    await expect(asking()).rejects.toThrow("ended");
+  });
+});

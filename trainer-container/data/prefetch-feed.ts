@@ -1,0 +1,83 @@
+import { Worker } from "node:worker_threads";
+import type { Batch } from "../engine/engine";
+import type { LeafRange } from "../gang/gang";
+import type { Feed } from "../loop/feed";
+import {
+  type PrefetchBuffers,
+  type PrefetchReply,
+  type PrefetchRequest,
+  type PrefetchStart,
+  transferOf,
+} from "./prefetch-protocol";
+
+/** Microshards asked for ahead of the one in use. */
+const ahead = 3;
+
+/**
+ * Gathers microshards in a worker thread, ahead of the step. What comes next follows from what was asked for: the rank's other leaves, then
+ * the same leaves of the next step. A new generation changes the leaves: what was prefetched for nothing is dropped.
+ */
+export function createPrefetchFeed(script: string, start: PrefetchStart, createBuffers: () => PrefetchBuffers): Feed {
+  const worker = new Worker(script, { name: "prefetch" });
+  worker.unref();
+  worker.postMessage(
+    start,
+    start.shards.map((shard) => shard.buffer),
+  );
+  const idle: PrefetchBuffers[] = Array.from({ length: ahead + 1 }, createBuffers);
+  const rows = start.sampler.batchSize / start.sampler.microshards;
+  /** In the order in which the worker answers. */
+  const asked: { readonly step: number; readonly index: number; readonly reply: Promise<PrefetchReply> }[] = [];
+  const awaited: { resolve(reply: PrefetchReply): void; reject(error: Error): void }[] = [];
+  let inUse: PrefetchBuffers | undefined;
+  let broken: Error | undefined;
+
+  worker.on("message", (reply: PrefetchReply) => awaited.shift()?.resolve(reply));
+  const fail = (error: Error) => {
+    broken ??= error;
+    for (const waiting of awaited.splice(0)) waiting.reject(broken);
+  };
+  worker.on("error", fail);
+  worker.on("exit", () => fail(new Error("the prefetch thread ended")));
+
+  function ask(step: number, index: number): void {
+    const buffers = idle.pop();
+    if (buffers === undefined) return;
+    const reply = new Promise<PrefetchReply>((resolve, reject) => {
+      if (broken) reject(broken);
+      else awaited.push({ resolve, reject });
+    });
+    reply.catch(() => undefined); // whoever waits for it hears of it
+    asked.push({ step, index, reply });
+    const request: PrefetchRequest = { step, index, ...buffers };
+    worker.postMessage(request, transferOf(request));
+  }
+
+  return {
+    async microshard(step, index, leaves): Promise<Batch> {
+      if (inUse) idle.push(inUse);
+      inUse = undefined;
+      while (asked.length > 0 && !(asked[0]!.step === step && asked[0]!.index === index)) {
+        const { inputs, labels } = await asked.shift()!.reply;
+        idle.push({ inputs, labels });
+      }
+      if (asked.length === 0) ask(step, index);
+      const { inputs, labels } = await asked.shift()!.reply;
+      inUse = { inputs, labels };
+      let next = { step, index };
+      for (const { step: s, index: i } of asked) next = { step: s, index: i };
+      while (idle.length > 0) {
+        next = following(next, leaves);
+        ask(next.step, next.index);
+      }
+      return { inputs, labels, rows };
+    },
+    async close() {
+      await worker.terminate();
+    },
+  };
+}
+
+function following({ step, index }: { readonly step: number; readonly index: number }, { first, end }: LeafRange) {
+  return index + 1 < end ? { step, index: index + 1 } : { step: step + 1, index: first };
+}

@@ -1,0 +1,20 @@
+import { parentPort } from "node:worker_threads";
+import { decodeFeatureShard } from "../../core/features/encoding";
+import { createSampler } from "../../core/training/sampler";
+import { splitOf } from "./feature-split";
+import { type PrefetchRequest, type PrefetchStart, transferOf } from "./prefetch-protocol";
+
+/** The thread that gathers microshards ahead of the step: owns the split's memory, fills the buffers that it is sent. */
+parentPort?.once("message", ({ manifest, sampler: options, shards }: PrefetchStart) => {
+  const split = splitOf(
+    shards.map((bytes) => decodeFeatureShard(bytes, manifest)),
+    manifest,
+  );
+  const sampler = createSampler(options);
+  const rows = new Uint32Array(sampler.rowsPerMicroshard);
+  parentPort?.on("message", (request: PrefetchRequest) => {
+    sampler.rowsOf(request.step, request.index, rows);
+    split.gather(rows, request.inputs, request.labels);
+    parentPort?.postMessage(request, transferOf(request));
+  });
+});
