@@ -1,8 +1,6 @@
 import path from "node:path";
-import { type App, ArnFormat, type Stack, Tags } from "aws-cdk-lib";
-import { environmentOf } from "../core/config";
-import { resourceNames } from "../core/platform/trainer-job";
-import type { GrantTargets } from "./grants";
+import { type App, Tags } from "aws-cdk-lib";
+import { acknowledgeFindings } from "./acknowledgements";
 import { readSettings } from "./settings";
 import { ApiStack } from "./stacks/api-stack";
 import { ComputeStack } from "./stacks/compute-stack";
@@ -28,7 +26,7 @@ export interface PlatformStacks {
 
 /**
  * The whole platform, a stack a lifecycle: data outlive everything, compute changes with the fleet, the workflow with each release. Names come from
- * `core/platform`, the environment of functions and trainers from `environmentOf`: the same that the embedded cloud uses.
+ * `core/platform`: the same that the embedded cloud uses.
  */
 export function definePlatform(app: App, { repository, bundles }: PlatformSources): PlatformStacks {
   const settings = readSettings(app.node);
@@ -38,47 +36,23 @@ export function definePlatform(app: App, { repository, bundles }: PlatformSource
   const props = account && region ? { env: { account, region } } : {};
 
   const data = new DataStack(app, `${prefix}-data`, { ...props, prefix });
-  const targets: GrantTargets = { prefix, tables: data.tables, bucket: data.bucket };
-  const environment = platformEnvironment(data, targets);
   const compute = new ComputeStack(app, `${prefix}-compute`, {
     ...props,
     settings,
-    targets,
-    environment,
     trainerImage: (scope, puller) => trainerImage(scope, puller, settings, repository),
   });
   const workflow = new WorkflowStack(app, `${prefix}-workflow`, {
     ...props,
     bundles,
     nodeModules: path.join(repository, "node_modules"),
-    targets,
-    environment,
+    prefix,
   });
   const api = new ApiStack(app, `${prefix}-api`, { ...props, prefix, handler: workflow.functions.get("api")! });
   const triggers = new TriggersStack(app, `${prefix}-triggers`, { ...props, prefix, functions: workflow.functions });
+  // They refer to each other by name (names.ts), which does not tell CloudFormation what comes first.
+  for (const stack of [compute, workflow]) stack.addStackDependency(data);
   Tags.of(app).add("ringmaster", prefix);
-  return { data, compute, workflow, api, triggers };
-}
-
-function platformEnvironment(stack: Stack, { prefix, tables, bucket }: GrantTargets): Readonly<Record<string, string>> {
-  const names = resourceNames(prefix);
-  return environmentOf({
-    prefix,
-    bucket: bucket.bucketName,
-    tables: {
-      catalog: tables.Catalog.tableName,
-      metrics: tables.Metrics.tableName,
-      gangs: tables.Gangs.tableName,
-    },
-    // By name rather than reference: the state machine needs the functions, and the functions need to know it.
-    stateMachineArn: stack.formatArn({
-      service: "states",
-      resource: "stateMachine",
-      resourceName: names.stateMachine,
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    }),
-    jobQueues: { spot: names.jobQueueSpot, onDemand: names.jobQueueOnDemand },
-    jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },
-    team: "default",
-  });
+  const stacks: PlatformStacks = { data, compute, workflow, api, triggers };
+  acknowledgeFindings(prefix, stacks);
+  return stacks;
 }

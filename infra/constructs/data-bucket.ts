@@ -1,6 +1,7 @@
 import { Duration, RemovalPolicy } from "aws-cdk-lib";
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
+import { bucketNameIn } from "../names";
 
 const secure = {
   encryption: BucketEncryption.S3_MANAGED,
@@ -11,18 +12,17 @@ const secure = {
   removalPolicy: RemovalPolicy.RETAIN,
 } as const;
 
-/** The bucket of everything, and the one that keeps its access logs. Named by CloudFormation: bucket names are the world's. */
+/** The bucket of everything, and the one that keeps its access logs. */
 export class DataBucket extends Construct {
-  readonly bucket: Bucket;
-
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, prefix: string) {
     super(scope, id);
     const accessLogs = new Bucket(this, "AccessLogs", {
       ...secure,
       lifecycleRules: [{ expiration: Duration.days(90) }],
     });
-    this.bucket = new Bucket(this, "Bucket", {
+    new Bucket(this, "Bucket", {
       ...secure,
+      bucketName: bucketNameIn(prefix),
       // What a mistake overwrites or deletes can be had back for a month.
       versioned: true,
       serverAccessLogsBucket: accessLogs,

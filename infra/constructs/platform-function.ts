@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Duration, RemovalPolicy } from "aws-cdk-lib";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
   Architecture,
@@ -12,7 +12,8 @@ import {
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { type FunctionDefinition, functionNameIn } from "../../core/platform/functions";
-import { type GrantTargets, statementsFor } from "../grants";
+import { statementsFor } from "../grants";
+import { PlatformArns } from "../names";
 import { needs } from "../needs";
 
 export const functionRuntime = Runtime.NODEJS_22_X;
@@ -22,14 +23,14 @@ export interface PlatformFunctionProps {
   readonly code: Code;
   readonly layers: readonly ILayerVersion[];
   readonly environment: Readonly<Record<string, string>>;
-  readonly targets: GrantTargets;
+  readonly prefix: string;
 }
 
 /** A function with a role of its own that may do what `needs.ts` says, write its log and trace, and nothing else. */
 export class PlatformFunction extends LambdaFunction {
-  constructor(scope: Construct, { definition, code, layers, environment, targets }: PlatformFunctionProps) {
+  constructor(scope: Construct, { definition, code, layers, environment, prefix }: PlatformFunctionProps) {
     const { name, timeoutSeconds, memoryMb } = definition;
-    const functionName = functionNameIn(targets.prefix, name);
+    const functionName = functionNameIn(prefix, name);
     const logGroup = new LogGroup(scope, `${name}-log`, {
       logGroupName: `/aws/lambda/${functionName}`,
       retention: RetentionDays.THREE_MONTHS,
@@ -38,7 +39,8 @@ export class PlatformFunction extends LambdaFunction {
     const role = new Role(scope, `${name}-role`, { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     logGroup.grantWrite(role);
     for (const need of needs[name]) {
-      for (const statement of statementsFor(need, Stack.of(scope), targets)) role.addToPrincipalPolicy(statement);
+      for (const statement of statementsFor(need, new PlatformArns(scope, prefix)))
+        role.addToPrincipalPolicy(statement);
     }
     super(scope, name, {
       functionName,

@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import { RemovalPolicy } from "aws-cdk-lib";
+import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { DefinitionBody, LogLevel, StateMachine } from "aws-cdk-lib/aws-stepfunctions";
@@ -42,6 +43,7 @@ export class TrainingStateMachine extends StateMachine {
       },
     });
     // `fromString` grants nothing to the role.
-    for (const each of named) each.grantInvoke(this);
+    const resources = [...named].map((each) => each.functionArn);
+    this.addToRolePolicy(new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources }));
   }
 }

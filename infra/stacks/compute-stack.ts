@@ -6,14 +6,13 @@ import { resourceNames } from "../../core/platform/trainer-job";
 import { TrainerJobDefinitions } from "../constructs/trainer-job-definitions";
 import { TrainerNetwork } from "../constructs/trainer-network";
 import { TrainerQueue } from "../constructs/trainer-queue";
-import { type GrantTargets, statementsFor } from "../grants";
+import { statementsFor } from "../grants";
+import { PlatformArns, platformEnvironment } from "../names";
 import { trainerNeeds } from "../needs";
 import type { DeploymentSettings } from "../settings";
 
 export interface ComputeStackProps extends StackProps {
   readonly settings: DeploymentSettings;
-  readonly targets: GrantTargets;
-  readonly environment: Readonly<Record<string, string>>;
   /** Made within this stack, because an image asset belongs to one. */
   readonly trainerImage: (scope: Construct, executionRole: Role) => string;
 }
@@ -22,7 +21,7 @@ export interface ComputeStackProps extends StackProps {
 export class ComputeStack extends Stack {
   constructor(scope: Construct, id: string, props: ComputeStackProps) {
     super(scope, id, props);
-    const { settings, targets, environment } = props;
+    const { settings } = props;
     const { prefix } = settings;
     const names = resourceNames(prefix);
     const network = new TrainerNetwork(this, "Network");
@@ -44,7 +43,8 @@ export class ComputeStack extends Stack {
     const assumedBy = new ServicePrincipal("ecs-tasks.amazonaws.com");
     const jobRole = new Role(this, "TrainerRole", { assumedBy });
     for (const need of trainerNeeds) {
-      for (const statement of statementsFor(need, this, targets)) jobRole.addToPrincipalPolicy(statement);
+      for (const statement of statementsFor(need, new PlatformArns(this, prefix)))
+        jobRole.addToPrincipalPolicy(statement);
     }
     const executionRole = new Role(this, "TrainerExecutionRole", {
       assumedBy,
@@ -55,7 +55,10 @@ export class ComputeStack extends Stack {
       image: props.trainerImage(this, executionRole),
       jobRole,
       executionRole,
-      environment: { ...environment, RINGMASTER_INGEST_FUNCTION: functionNameIn(prefix, "ingest-metrics") },
+      environment: {
+        ...platformEnvironment(this, prefix),
+        RINGMASTER_INGEST_FUNCTION: functionNameIn(prefix, "ingest-metrics"),
+      },
     });
   }
 }

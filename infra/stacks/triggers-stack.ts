@@ -1,4 +1,4 @@
-import { ArnFormat, Duration, Stack, type StackProps } from "aws-cdk-lib";
+import { Duration, Stack, type StackProps } from "aws-cdk-lib";
 import { type EventPattern, Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
@@ -6,7 +6,7 @@ import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import type { FunctionName } from "../../core/platform/functions";
 import { type RuleDefinition, rules } from "../../core/platform/rules";
-import { resourceNames } from "../../core/platform/trainer-job";
+import { PlatformArns } from "../names";
 
 export interface TriggersStackProps extends StackProps {
   readonly prefix: string;
@@ -56,23 +56,10 @@ export class TriggersStack extends Stack {
       readonly source?: string[];
       readonly detail?: Readonly<Record<string, unknown>>;
     };
-    const names = resourceNames(prefix);
+    const arns = new PlatformArns(this, prefix);
     const own: Readonly<Record<string, object>> = {
-      "aws.batch": {
-        jobQueue: [names.jobQueueSpot, names.jobQueueOnDemand].map((resourceName) =>
-          this.formatArn({ service: "batch", resource: "job-queue", resourceName }),
-        ),
-      },
-      "aws.states": {
-        stateMachineArn: [
-          this.formatArn({
-            service: "states",
-            resource: "stateMachine",
-            resourceName: names.stateMachine,
-            arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-          }),
-        ],
-      },
+      "aws.batch": { jobQueue: arns.jobQueues },
+      "aws.states": { stateMachineArn: [arns.stateMachine] },
     };
     const narrowed = Object.assign({}, detail, ...(source ?? []).map((name) => own[name]));
     return { ...rest, ...(source ? { source } : {}), ...(detailType ? { detailType } : {}), detail: narrowed };

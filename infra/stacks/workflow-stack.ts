@@ -8,14 +8,13 @@ import { functionCode } from "../constructs/bundled-code";
 import { packageLayer } from "../constructs/package-layer";
 import { PlatformFunction } from "../constructs/platform-function";
 import { TrainingStateMachine } from "../constructs/training-state-machine";
-import type { GrantTargets } from "../grants";
+import { platformEnvironment } from "../names";
 
 export interface WorkflowStackProps extends StackProps {
   /** Directory of the built bundles (`scripts/build.js`). */
   readonly bundles: string;
   readonly nodeModules: string;
-  readonly targets: GrantTargets;
-  readonly environment: Readonly<Record<string, string>>;
+  readonly prefix: string;
 }
 
 /** What happens: the functions, and the state machine that calls them. */
@@ -23,9 +22,9 @@ export class WorkflowStack extends Stack {
   readonly functions: ReadonlyMap<FunctionName, IFunction>;
   readonly stateMachine: StateMachine;
 
-  constructor(scope: Construct, id: string, props: WorkflowStackProps) {
+  constructor(scope: Construct, id: string, { bundles, nodeModules, prefix, ...props }: WorkflowStackProps) {
     super(scope, id, props);
-    const { bundles, nodeModules, targets, environment } = props;
+    const environment = platformEnvironment(this, prefix);
     const layers = {
       duckdb: packageLayer(this, "duckdb", nodeModules),
       tfjs: packageLayer(this, "tfjs", nodeModules),
@@ -38,12 +37,12 @@ export class WorkflowStack extends Stack {
           code: functionCode(bundles, definition.name),
           layers: definition.externals.map((external) => layers[external]),
           environment,
-          targets,
+          prefix,
         }),
       ]),
     );
     this.stateMachine = new TrainingStateMachine(this, "TrainingRun", {
-      prefix: targets.prefix,
+      prefix,
       definitionFile: path.join(bundles, "state-machines", "training-run.asl.json"),
       functions: this.functions,
     });

@@ -174,12 +174,7 @@ describe("workflow", () => {
     const invocable = statementsOf(workflow, "TrainingRunRole").filter(
       ({ Action }) => Action === "lambda:InvokeFunction",
     );
-    const targets = new Set(
-      invocable
-        .flatMap(({ Resource }) => (Array.isArray(Resource) ? Resource : [Resource]))
-        .map((one) => JSON.stringify(one)),
-    );
-    expect([...targets].filter((target) => !target.includes(":*")).length).toBe(named.size);
+    expect(invocable.flatMap(({ Resource }) => Resource)).toHaveLength(named.size);
   });
 
   it("holds layers from which a bundle's packages load", () => {
