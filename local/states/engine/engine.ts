@@ -26,7 +26,6 @@ export interface StartRequest {
 /** The running executions, and the ways in to them. */
 export class Engine {
   private readonly running = new Map<string, Execution>();
-  private readonly starting = new Map<string, Promise<unknown>>();
   private readonly outbox: Outbox;
   private readonly services: ExecutionServices;
 
@@ -58,17 +57,11 @@ export class Engine {
     };
   }
 
-  /** Starts an execution, or finds the running one of the same name and input. On return it is on disk. */
-  start(machine: MachineRecord, request: StartRequest): Promise<ExecutionSummary> {
-    const key = keyOf({ machine: machine.name, name: request.name });
-    // Two starts of one name must not both find it free.
-    const turn = (this.starting.get(key) ?? Promise.resolve()).catch(() => undefined);
-    const started = turn.then(() => this.begin(machine, request));
-    this.starting.set(key, started);
-    return started.finally(() => this.starting.get(key) === started && this.starting.delete(key));
-  }
-
-  private async begin(machine: MachineRecord, { name, input, traceHeader }: StartRequest): Promise<ExecutionSummary> {
+  /**
+   * Starts an execution, or finds the running one of the same name and input. On return it is on disk.
+   * Two starts upon one machine must not run at the same time: both might find the name free.
+   */
+  async start(machine: MachineRecord, { name, input, traceHeader }: StartRequest): Promise<ExecutionSummary> {
     const known = await this.store.execution({ machine: machine.name, name });
     if (known) {
       if (known.status === "RUNNING" && known.input === input) return known;

@@ -40,6 +40,8 @@ export class Execution implements View {
   private readonly effects: Effects;
   private stopTimer: (() => void) | undefined;
   private driving = false;
+  /** Between two slices. */
+  private yielding = false;
   /** Jobs in the queue. */
   private busy = 0;
   private halted = false;
@@ -54,12 +56,12 @@ export class Execution implements View {
       clock,
       wake: (thread) => this.wake(thread),
       invoke: (phase, signal) => this.invoke(phase, signal),
-      settled: (thread, phase, outcome) => void this.enqueue(() => this.settle(thread, phase, outcome)),
+      settled: (thread, phase, outcome) => this.inside(() => this.settle(thread, phase, outcome)),
     });
   }
 
   get idle(): boolean {
-    return this.busy === 0 && !this.driving && (this.runnable.size === 0 || this.halted);
+    return this.busy === 0 && !this.driving && !this.yielding;
   }
 
   now = (): number => this.services.clock.now();
@@ -71,11 +73,7 @@ export class Execution implements View {
     const { TimeoutSeconds: seconds } = this.state.machine;
     if (seconds !== undefined) {
       const due = this.state.startedAt + seconds * 1000;
-      this.stopTimer = at(
-        this.services.clock,
-        due,
-        () => void this.enqueue(() => this.end({ type: "ExecutionTimedOut" })),
-      );
+      this.stopTimer = at(this.services.clock, due, () => this.inside(() => this.end({ type: "ExecutionTimedOut" })));
     }
     for (const id of this.state.threads.keys()) this.runnable.add(id);
     this.drive();
@@ -158,19 +156,28 @@ export class Execution implements View {
     if (this.driving || this.halted) return;
     this.driving = true;
     void this.enqueue(() => this.slice())
-      // Others get their turn between two slices of a long flow.
-      .then(() => this.runnable.size > 0 && setImmediate(() => this.drive()))
-      .catch((error) => this.retryLater(error))
-      .finally(() => {
+      .then(
+        () => true,
+        () => false,
+      )
+      .then((written) => {
         this.driving = false;
+        if (written && this.runnable.size > 0) this.driveAgain();
       });
   }
 
+  /** Others get their turn between two slices of a long flow. */
+  private driveAgain(): void {
+    this.yielding = true;
+    setImmediate(() => {
+      this.yielding = false;
+      this.drive();
+    });
+  }
+
   /** The disk refused: what is applied stays in memory, unseen by anyone, until it can be written. */
-  private retryLater(error: unknown): void {
-    console.error(
-      JSON.stringify({ level: "error", service: "states", execution: this.summary.name, error: String(error) }),
-    );
+  private writeLater(error: unknown): void {
+    report(this.summary.name, error);
     at(this.services.clock, this.now() + 1000, () => this.wake(rootThread));
   }
 
@@ -211,6 +218,7 @@ export class Execution implements View {
       if (log.length > 0) await this.services.store.append(this.summary, log);
     } catch (error) {
       this.unwritten = [...log, ...this.unwritten];
+      this.writeLater(error);
       throw error;
     }
     if (this.halted) return;
@@ -235,6 +243,11 @@ export class Execution implements View {
     outbox.deliver({ key: store.outboxKey(ended), event });
   }
 
+  /** A job that nobody waits for: its failure has been reported, and is tried again. */
+  private inside(job: () => Promise<void>): void {
+    this.enqueue(job).catch(() => undefined);
+  }
+
   private enqueue<T>(job: () => Promise<T>): Promise<T> {
     this.busy += 1;
     const done = this.queue.then(job).finally(() => {
@@ -256,4 +269,8 @@ function births(entry: LogRecord, thread: Thread | undefined): readonly string[]
 function broken(error: unknown): readonly Draft[] {
   const cause = `Internal error: ${error instanceof Error ? error.message : String(error)}`;
   return [{ thread: rootThread, fact: { type: "ExecutionFailed", error: "States.Runtime", cause } }];
+}
+
+function report(execution: string, error: unknown): void {
+  console.error(JSON.stringify({ level: "error", service: "states", execution, error: String(error) }));
 }
