@@ -3,6 +3,7 @@ import type { Clock } from "../../core/ports";
 import type { LogAppender, LogLine } from "../log-appender";
 import type { Service } from "../service";
 import { BodyTooLarge, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
+import type { LogFile } from "./log-file";
 import { logOperations, type Operation } from "./operations";
 import { LogStore } from "./store";
 
@@ -35,8 +36,7 @@ export async function createLogs({ dataDirectory, clock = Date }: LogsOptions): 
       if (lines.length === 0) return;
       try {
         const now = clock.now();
-        if (!store.findGroup(group)) store.createGroup(group, now);
-        const file = store.findStream(group, stream) ?? store.createStream(group, stream, now);
+        const file = store.findStream(group, stream) ?? newStream(store, group, stream, now);
         file.append(lines, now);
         complained = false;
       } catch (error) {
@@ -47,6 +47,11 @@ export async function createLogs({ dataDirectory, clock = Date }: LogsOptions): 
       }
     },
   };
+}
+
+function newStream(store: LogStore, group: string, stream: string, now: number): LogFile {
+  if (!store.findGroup(group)) store.createGroup(group, now);
+  return store.createStream(group, stream, now);
 }
 
 /** Empty lines are left out: CloudWatch takes none. */

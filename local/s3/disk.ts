@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import fs from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import path from "node:path";
 import { type BinaryKey, relativePath } from "./keys";
 
@@ -17,6 +17,7 @@ import { type BinaryKey, relativePath } from "./keys";
 export class Disk {
   readonly root: string;
   readonly #temporary: string;
+  readonly #removals = new Set<Promise<void>>();
 
   constructor(dataDirectory: string) {
     this.root = path.resolve(dataDirectory);
@@ -51,7 +52,14 @@ export class Disk {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
       throw error;
     }
-    fs.rm(grave, { recursive: true, force: true }, () => {});
+    const removal = rm(grave, { recursive: true, force: true }).catch(() => {}); // else the next start does it
+    this.#removals.add(removal);
+    void removal.then(() => this.#removals.delete(removal));
+  }
+
+  /** Waits for removals in the background. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#removals);
   }
 
   /** Writes a whole small file under `temporary/`, flushed; the caller renames it into place. */

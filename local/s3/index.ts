@@ -30,7 +30,7 @@ export async function createS3({ dataDirectory, events, clock = Date }: S3Option
   return {
     signingName: "s3",
     handle: (request, response) => handle(context, request, response),
-    close: async () => {},
+    close: () => store.disk.settle(),
   };
 }
 

@@ -102,6 +102,16 @@ describe("beyond the contract", () => {
     ]);
   });
 
+  it("deletes the version that If-Match names only", async () => {
+    const etag = await put(s3, Bucket, "guarded", "new");
+    const remove = (IfMatch: string) =>
+      failure(s3.client.send(new DeleteObjectCommand({ Bucket, Key: "guarded", IfMatch })));
+    expect(await remove('"0123456789abcdef0123456789abcdef"')).toBe("412 PreconditionFailed");
+    expect(await text(s3, Bucket, "guarded")).toBe("new");
+    expect(await remove(etag)).toBe("no error");
+    expect(await failure(text(s3, Bucket, "guarded"))).toBe("404 NoSuchKey");
+  });
+
   it("echoes the encryption that it was asked for", async () => {
     const answer = await s3.client.send(
       new PutObjectCommand({ Bucket, Key: "sse", Body: "x", ServerSideEncryption: "AES256" }),
