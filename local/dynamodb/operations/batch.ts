@@ -76,7 +76,8 @@ function requireDistinct(keys: readonly Buffer[]): void {
   }
 }
 
-function metricsByTable(prepared: readonly PreparedWrite[]): object | undefined {
+/** The ItemCollectionMetrics of several writes, by table. */
+export function metricsByTable(prepared: readonly PreparedWrite[]): object | undefined {
   const byTable = new Map<string, object[]>();
   for (const { table, write, found } of prepared) {
     const item = write.kind === "put" ? write.item : found.item;

@@ -66,6 +66,7 @@ export function readIndex(
   scope: IndexDefinition["scope"],
   attributes: readonly AttributeDefinition[],
 ): NewIndex {
+  fields.refuse("leave the parameter out", "OnDemandThroughput", "WarmThroughput");
   const name = fields.resourceName("IndexName") ?? fields.missing("IndexName", "");
   const elements = readKeySchema(fields);
   const projection = fields.structure("Projection");

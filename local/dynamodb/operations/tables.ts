@@ -66,6 +66,15 @@ function readIndexes(fields: Fields, parameter: string, scope: NewIndex["scope"]
   return (given ?? []).map((index) => readIndex(index, scope, attributes));
 }
 
+const unknownSettings = [
+  "GlobalTableWitnessUpdates",
+  "MultiRegionConsistency",
+  "OnDemandThroughput",
+  "ReplicaUpdates",
+  "ResourcePolicy",
+  "WarmThroughput",
+] as const;
+
 /** Settings that change nothing that a caller could see here pass; those that promise something are refused. */
 export function refuseUnknownSettings(fields: Fields): void {
   if (fields.structure("StreamSpecification")?.boolean("StreamEnabled")) {
@@ -74,7 +83,11 @@ export function refuseUnknownSettings(fields: Fields): void {
   if (fields.structure("SSESpecification")?.boolean("Enabled")) {
     throw notImplemented("SSESpecification", "there are no customer-managed keys; leave the parameter out");
   }
-  fields.refuse("leave the parameter out", "ReplicaUpdates", "GlobalTableWitnessUpdates", "ResourcePolicy");
+  const tableClass = fields.string("TableClass");
+  if (tableClass !== undefined && tableClass !== "STANDARD") {
+    throw notImplemented(`TableClass ${tableClass}`, "all tables are of class STANDARD");
+  }
+  fields.refuse("leave the parameter out", ...unknownSettings);
 }
 
 export function checkBilling(billing: string, provisioned: boolean): void {

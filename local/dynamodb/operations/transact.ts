@@ -13,6 +13,7 @@ import { storedBytes } from "../store/stored-item";
 import { itemBytes } from "../value/size";
 import { readExpressions } from "../wire/expressions";
 import type { Fields } from "../wire/fields";
+import { metricsByTable } from "./batch";
 import { Capacity, type CapacityDetail, readCapacityDetail, readUnits } from "./capacity";
 import type { Context, Operation } from "./context";
 import { checkProjection, shownJson } from "./get-item";
@@ -24,7 +25,7 @@ const tokenLifeMs = 10 * 60 * 1000;
 
 export const transactWriteItems: Operation = async (context, fields) => {
   const detail = readCapacityDetail(fields);
-  fields.choice("ReturnItemCollectionMetrics", ["SIZE", "NONE"]);
+  const collectionMetrics = fields.choice("ReturnItemCollectionMetrics", ["SIZE", "NONE"]) === "SIZE";
   const token = fields.string("ClientRequestToken");
   if (token !== undefined && (token.length < 1 || token.length > 36)) {
     fields.breaks("ClientRequestToken", token, "have length less than or equal to 36 and at least 1");
@@ -41,7 +42,10 @@ export const transactWriteItems: Operation = async (context, fields) => {
     const capacity = new Capacity(detail, 2, "WriteCapacityUnits");
     applyAll(draft, prepared, capacity);
     if (token !== undefined) remember(context, draft, token, digest);
-    return { ConsumedCapacity: capacity.all() };
+    return {
+      ConsumedCapacity: capacity.all(),
+      ItemCollectionMetrics: collectionMetrics ? metricsByTable(prepared) : undefined,
+    };
   });
 };
 

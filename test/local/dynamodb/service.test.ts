@@ -145,6 +145,14 @@ describe("as on AWS, other than DynamoDB Local", () => {
       }),
     ],
     [
+      "a table class",
+      new CreateTableCommand({ TableName: "table", ...hashTable, TableClass: "STANDARD_INFREQUENT_ACCESS" }),
+    ],
+    [
+      "warm throughput",
+      new CreateTableCommand({ TableName: "table", ...hashTable, WarmThroughput: { ReadUnitsPerSecond: 1 } }),
+    ],
+    [
       "customer-managed keys",
       new CreateTableCommand({ TableName: "table", ...hashTable, SSESpecification: { Enabled: true } }),
     ],
