@@ -20,7 +20,11 @@ export class Outbox {
   ) {}
 
   async restore(): Promise<void> {
-    for (const entry of await this.store.outbox()) this.deliver(entry);
+    const entries = await this.store.outbox();
+    // An execution's beginning is told before its end.
+    const beginnings = entries.filter(({ key }) => key.endsWith("/RUNNING"));
+    const ends = entries.filter((entry) => !beginnings.includes(entry));
+    for (const entry of [...beginnings, ...ends]) this.deliver(entry);
   }
 
   deliver(entry: OutboxEntry): void {
