@@ -18,11 +18,11 @@ export type Need =
   | "ingest";
 
 export const needs: Readonly<Record<FunctionName, readonly Need[]>> = {
-  api: ["catalog", "metrics:read", "objects:read", "objects:write", "executions", "task-tokens", "jobs", "worker-logs"],
+  api: ["catalog", "metrics:read", "objects:read", "objects:write", "executions", "task-tokens", "worker-logs"],
   "validate-dataset": ["catalog", "objects:read", "objects:write"],
   "prepare-features": ["catalog", "objects:read", "objects:write"],
   "launch-training": ["catalog", "objects:read", "objects:write", "task-tokens", "jobs"],
-  "finish-training": ["catalog", "objects:read", "objects:write", "task-tokens", "jobs", "executions"],
+  "finish-training": ["catalog", "objects:read", "objects:write", "task-tokens", "jobs"],
   evaluate: ["catalog", "objects:read", "objects:write"],
   "register-model": ["catalog", "objects:read", "objects:write"],
   "evaluate-gates": ["catalog", "objects:read"],
