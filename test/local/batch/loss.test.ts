@@ -134,6 +134,25 @@ describe("loss of hosts", () => {
       expect(["SUCCEEDED", "FAILED"]).toContain(cloud.transitions(id).at(-1));
   });
 
+  it("announces after a restart what the bus did not take before it", async () => {
+    await cloud.stop();
+    const refuse = () => {
+      throw new Error("the disk is full");
+    };
+    const complaints = jest.spyOn(process.stderr, "write").mockReturnValue(true);
+    await cloud.start({ events: { put: refuse } });
+    const id = await cloud.submit("true");
+    await cloud.ended(id);
+    await cloud.stop();
+    complaints.mockRestore();
+    expect(cloud.transitions(id)).toEqual([]);
+    await cloud.start();
+    expect(cloud.transitions(id)).toEqual(["SUBMITTED", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED"]);
+    await cloud.stop();
+    await cloud.start();
+    expect(cloud.transitions(id)).toHaveLength(5);
+  });
+
   it("leaves no process behind when the stack is killed, and takes up its jobs as lost", async () => {
     await cloud.stop(); // its data are taken over by a stack in a process of its own
     const args = [join(cloud.directory, "data"), bundle("local/batch/host.ts", cloud.directory)];

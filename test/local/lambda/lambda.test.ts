@@ -12,6 +12,7 @@ import {
   LambdaClient,
   ListFunctionsCommand,
 } from "@aws-sdk/client-lambda";
+import { ManualClock } from "../../../local/clock";
 import { createFront } from "../../../local/front";
 import { createLambda, type LambdaService } from "../../../local/lambda";
 import { bundle } from "./bundle";
@@ -251,6 +252,27 @@ describe("lambda", () => {
     expect(alive(pid)).toBe(true);
     stack.kill("SIGKILL");
     await until(() => !alive(pid));
+  });
+
+  it("reaps an environment that has been idle for a minute", async () => {
+    const clock = new ManualClock(0);
+    const idle = createLambda({
+      functions: [{ name: "pid", bundle: join(directory, "pid.js") }],
+      dataDirectory: join(directory, "idle"),
+      runtimePath: bundle("local/lambda/runtime.ts", directory),
+      clock,
+    });
+    const pid = async () => ((await idle.invoke("pid", {})).payload as { pid: number }).pid;
+    const first = await pid();
+    clock.advance(59_999);
+    expect(await pid()).toBe(first);
+    clock.advance(59_999);
+    expect(alive(first)).toBe(true);
+    clock.advance(1);
+    await until(() => !alive(first));
+    expect(await pid()).not.toBe(first);
+    await idle.close();
+    expect(clock.pending).toBe(0);
   });
 
   it("is a FunctionInvoker", async () => {
