@@ -18,7 +18,18 @@ import {
 import { ManualClock } from "../../../local/clock";
 import { createDynamoDb } from "../../../local/dynamodb";
 import type { Service } from "../../../local/service";
-import { createTable, hashTable, N, put, refused, S, type Subject, serveEmbedded, temporaryDirectory } from "./harness";
+import {
+  createTable,
+  hashTable,
+  N,
+  put,
+  rangeTable,
+  refused,
+  S,
+  type Subject,
+  serveEmbedded,
+  temporaryDirectory,
+} from "./harness";
 
 /** What DynamoDB Local does otherwise than DynamoDB, or lacks: here the service on AWS is the model. */
 describe("as on AWS, other than DynamoDB Local", () => {
@@ -121,6 +132,32 @@ describe("as on AWS, other than DynamoDB Local", () => {
       ExpressionAttributeValues: { ":g": N(1) },
     });
     await refused(subject.client.send(update), "ValidationException", /Type mismatch for Index Key g/);
+  });
+
+  it("names the item collection of a write to a table with local indexes when asked", async () => {
+    const ranged = rangeTable("N");
+    const table = await createTable(subject.client, {
+      ...ranged,
+      AttributeDefinitions: [...(ranged.AttributeDefinitions ?? []), { AttributeName: "x", AttributeType: "N" }],
+      LocalSecondaryIndexes: [
+        {
+          IndexName: "by-x",
+          KeySchema: [
+            { AttributeName: "pk", KeyType: "HASH" },
+            { AttributeName: "x", KeyType: "RANGE" },
+          ],
+          Projection: { ProjectionType: "ALL" },
+        },
+      ],
+    });
+    const asked = { ReturnItemCollectionMetrics: "SIZE" as const };
+    const Item = { pk: S("p"), sk: N(1) };
+    const single = await subject.client.send(new PutItemCommand({ TableName: table, Item, ...asked }));
+    expect(single.ItemCollectionMetrics).toEqual({ ItemCollectionKey: { pk: S("p") }, SizeEstimateRangeGB: [0, 1] });
+    const { ItemCollectionMetrics } = await subject.client.send(
+      new TransactWriteItemsCommand({ TransactItems: [{ Put: { TableName: table, Item } }], ...asked }),
+    );
+    expect(ItemCollectionMetrics?.[table]?.[0]?.ItemCollectionKey).toEqual({ pk: S("p") });
   });
 
   it("keeps tags, takes ARNs for names, and tells who has the data", async () => {

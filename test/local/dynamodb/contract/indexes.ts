@@ -5,7 +5,6 @@ import {
   QueryCommand,
   type QueryCommandInput,
   ScanCommand,
-  TransactWriteItemsCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { createTable, type Item, N, put, refused, S, type TableShape } from "../harness";
@@ -166,16 +165,6 @@ export function indexesContract(client: () => DynamoDBClient): void {
       for (const [index, more, message] of attempts) {
         await refused(query(index, "g = :g", { ":g": S("g") }, more), "ValidationException", message);
       }
-    });
-
-    it("names the item collection of a write when asked", async () => {
-      const asked = { ReturnItemCollectionMetrics: "SIZE" as const };
-      const single = await client().send(new PutItemCommand({ TableName: table, Item: item(1), ...asked }));
-      expect(single.ItemCollectionMetrics?.ItemCollectionKey).toEqual({ pk: S("p") });
-      const { ItemCollectionMetrics } = await client().send(
-        new TransactWriteItemsCommand({ TransactItems: [{ Put: { TableName: table, Item: item(2) } }], ...asked }),
-      );
-      expect(ItemCollectionMetrics?.[table]?.[0]?.ItemCollectionKey).toEqual({ pk: S("p") });
     });
 
     it("meters the entries that a write changes", async () => {
