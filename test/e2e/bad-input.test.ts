@@ -23,8 +23,8 @@ describe("bad input", () => {
       stack.file(`${name}.yaml`, schema),
     );
   const counts = async () => ({
-    runs: (await stack.json<{ runs: unknown[] }>(["runs", "list"])).runs.length,
-    datasets: (await stack.json<{ datasets: unknown[] }>(["datasets", "list"])).datasets.length,
+    runs: (await stack.get<{ runs: unknown[] }>("/training-runs")).runs.length,
+    datasets: (await stack.get<{ items: unknown[] }>("/datasets")).items.length,
   });
 
   it.each<[string, () => Promise<{ code: number; stderr: string }>, RegExp]>([

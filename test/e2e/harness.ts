@@ -14,6 +14,7 @@ export interface CliResult {
 export class TestStack {
   readonly directory = mkdtempSync(join(tmpdir(), "ringmaster-e2e-"));
   readonly data = join(this.directory, "data");
+  private api = "";
   private readonly cli = join(ensureBuild(), "cli.js");
 
   run(...args: readonly string[]): Promise<CliResult> {
@@ -43,8 +44,13 @@ export class TestStack {
     return JSON.parse(result.stdout) as T;
   }
 
-  up(): Promise<{ readonly pid: number; readonly endpoint: string; readonly api: string }> {
-    return this.json(["up", "--detach", "--port", "0", "--api-port", "0"]);
+  async up(): Promise<void> {
+    this.api = (await this.json<{ api: string }>(["up", "--detach", "--port", "0", "--api-port", "0"])).api;
+  }
+
+  /** Reads from the API without the cost of a process. */
+  async get<T>(path: string): Promise<T> {
+    return (await (await fetch(`${this.api}/api/v1${path}`)).json()) as T;
   }
 
   file(name: string, content: string): string {

@@ -1,5 +1,6 @@
 import type { describeRun } from "../../cli/commands/runs";
 import { isAlive } from "../../cli/stack-file";
+import type { RunDetails } from "../../core/training/run";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
@@ -14,9 +15,9 @@ describe("raw data to a champion model", () => {
   const watch = (runId: string) => stack.json<Shown>(["runs", "watch", runId], [0, 1, 3]);
   const trainingPast = (runId: string, step: number) =>
     until(`step ${step} of ${runId}`, async () => {
-      const shown = await show(runId);
-      if (shown.status === "failed") throw new Error(JSON.stringify(shown.failure));
-      return (shown.progress?.step ?? 0) >= step ? shown : undefined;
+      const { run, progress } = await stack.get<RunDetails>(`/training-runs/${runId}`);
+      if (run.failure) throw new Error(JSON.stringify(run.failure));
+      return progress && progress.step >= step ? progress : undefined;
     });
 
   let job: string;
