@@ -18,6 +18,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     return await createNativeEngine(options);
   } catch (error) {
     if (preferred === "native" || options.gpu !== undefined) throw error;
+    options.onFallback?.(error as Error);
     return createWasmEngine();
   }
 }

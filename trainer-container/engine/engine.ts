@@ -81,4 +81,6 @@ export interface EngineOptions {
   readonly threads: number;
   /** Index of the GPU to run on; undefined: the CPU. Asserted, never silently the CPU. */
   readonly gpu?: number;
+  /** Told why `auto` did not get the native backend. */
+  readonly onFallback?: (reason: Error) => void;
 }

@@ -21,7 +21,13 @@ let started: { readonly key: string; readonly engine: Promise<Engine> } | undefi
  */
 export async function createNativeEngine(options: EngineOptions): Promise<Engine> {
   const key = `${options.threads} threads, ${options.gpu === undefined ? "CPU" : `GPU ${options.gpu}`}`;
-  started ??= { key, engine: start(options) };
+  if (!started) {
+    const engine = start(options);
+    started = { key, engine };
+    engine.catch(() => {
+      if (tf.engine().backendName !== backendName) started = undefined; // nothing was loaded: it may be tried again
+    });
+  }
   if (started.key === key) return started.engine;
   throw new BackendUnavailableError(
     `This process runs native TensorFlow with ${started.key}; it cannot start ${key} too.`,
