@@ -40,14 +40,18 @@ function bindingOf(folder: string): string | undefined {
   }
 }
 
-/** @throws BackendUnavailableError when none is installed, or it does not load. */
-export function loadBinding(library: "cpu" | "gpu"): NativeBinding {
+/** @throws BackendUnavailableError when none is installed. */
+export function requireBinding(library: "cpu" | "gpu"): string {
   const file = findBinding(library);
-  if (!file) {
-    throw new BackendUnavailableError(
-      `The native TensorFlow binding (${library}) is not installed; run 'node scripts/native.js${library === "gpu" ? " --library gpu" : ""}'.`,
-    );
-  }
+  if (file) return file;
+  const option = library === "gpu" ? " --library gpu" : "";
+  throw new BackendUnavailableError(
+    `The native TensorFlow binding (${library}) is not installed; run 'node scripts/native.js${option}'.`,
+  );
+}
+
+/** TensorFlow reads its settings from the environment now. @throws BackendUnavailableError when it does not load. */
+export function loadBinding(file: string): NativeBinding {
   restoreRemovedUtilities();
   try {
     return require(file) as NativeBinding;

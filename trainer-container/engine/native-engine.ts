@@ -7,7 +7,7 @@ import type { Engine, EngineOptions } from "./engine";
 import { BackendUnavailableError } from "./errors";
 import { describeGpu, visibleDevices } from "./gpu";
 import { LayersTrainable } from "./layers-trainable";
-import { loadBinding, type NativeBinding } from "./native-binding";
+import { loadBinding, type NativeBinding, requireBinding } from "./native-binding";
 
 const backendName = "tensorflow";
 
@@ -39,8 +39,9 @@ async function start({ threads, gpu }: EngineOptions): Promise<Engine> {
   if (active && active !== backendName) {
     throw new BackendUnavailableError(`This process already runs the TensorFlow.js backend '${active}'.`);
   }
+  const file = requireBinding(gpu === undefined ? "cpu" : "gpu");
   const environment = configure(threads, gpu);
-  const binding = loadBinding(gpu === undefined ? "cpu" : "gpu");
+  const binding = loadBinding(file);
   await registerBackend(binding);
   if (gpu !== undefined && !binding.isUsingGpuDevice()) {
     throw new BackendUnavailableError(
