@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { SFNClient, StartExecutionCommand } from "@aws-sdk/client-sfn";
@@ -14,7 +14,7 @@ import { createLogs } from "./logs";
 import { provision, trainerImage } from "./provision";
 import { createS3 } from "./s3";
 import { createScheduler } from "./scheduler";
-import type { EmittedEvent, EventSink, Service } from "./service";
+import type { Service } from "./service";
 import { dataPaths, functionEnvironment, localConfig, type StackSettings } from "./settings";
 import { createStepFunctions } from "./states";
 
@@ -31,10 +31,6 @@ export interface Stack {
  * @param bundles directory of the built bundles (`scripts/build.js`): functions, trainer, state machines.
  */
 export async function startStack(settings: StackSettings, bundles: string): Promise<Stack> {
-  const paths = dataPaths(settings.dataDirectory);
-  for (const name of ["dynamodb", "s3", "states", "batch", "lambda", "events", "scheduler", "logs"]) {
-    mkdirSync(paths.service(name), { recursive: true });
-  }
   // The front listens first, because the functions' environment holds its address; requests wait until the services are there.
   const services = promised<readonly Service[]>();
   const front = createFront(services.promise);
@@ -43,60 +39,8 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   const environment = functionEnvironment(endpoint);
   Object.assign(process.env, environment);
 
-  // Services emit onto a bus that is made after them; what they emit before it stands waits.
-  const bus = lateSink();
-  const logs = await createLogs({ dataDirectory: paths.service("logs") });
-  const lambda = createLambda({
-    dataDirectory: paths.service("lambda"),
-    logs,
-    runtimePath: join(bundles, "lambda-runtime.js"),
-    functions: functions.map(({ name, timeoutSeconds, memoryMb }) => ({
-      name: functionNameIn(localConfig().prefix, name),
-      bundle: join(bundles, "lambdas", `${name}.js`),
-      environment,
-      timeoutSeconds,
-      memoryMb,
-    })),
-  });
-  const [dynamodb, s3, states, batch] = await Promise.all([
-    createDynamoDb({ dataDirectory: paths.service("dynamodb") }),
-    createS3({ dataDirectory: paths.service("s3"), events: bus }),
-    createStepFunctions({
-      dataDirectory: paths.service("states"),
-      functions: lambda,
-      events: bus,
-      ready: services.promise,
-    }),
-    createBatch({
-      dataDirectory: paths.service("batch"),
-      logs,
-      events: bus,
-      hostPath: join(bundles, "batch-host.js"),
-      images: {
-        [trainerImage]: {
-          command: [process.execPath, "--enable-source-maps", join(bundles, "trainer.js")],
-          environment: {
-            ...environment,
-            RINGMASTER_INGEST_FUNCTION: functionNameIn(localConfig().prefix, "ingest-metrics"),
-            RINGMASTER_ADVERTISE_HOST: "127.0.0.1",
-          },
-        },
-      },
-    }),
-  ]);
-  const start = startExecutionOf(new SFNClient({}));
-  const events = await createEvents({
-    dataDirectory: paths.service("events"),
-    functions: lambda,
-    startExecution: start,
-  });
-  bus.connect(events);
-  const scheduler = await createScheduler({
-    dataDirectory: paths.service("scheduler"),
-    functions: lambda,
-    startExecution: start,
-  });
-  services.resolve([dynamodb, s3, states, batch, lambda, events, scheduler, logs]);
+  const opened = await openServices(settings.dataDirectory, bundles, environment, services.promise);
+  services.resolve(opened);
 
   await provision(readFileSync(join(bundles, "state-machines", "training-run.asl.json"), "utf8"));
   const { handler } = await import("../lambdas/api/handler");
@@ -108,15 +52,71 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
     api: `http://127.0.0.1:${portOf(apiServer)}`,
     async close() {
       await Promise.all([closeServer(apiServer), closeServer(front)]);
-      // Those that call others go first.
-      for (const service of [scheduler, events, states, batch, lambda, dynamodb, s3, logs]) await service.close();
+      for (const service of opened) await service.close();
+    },
+  };
+}
+
+/**
+ * Opens every service over its own directory. What was running goes on once `ready` resolves.
+ *
+ * @returns the services in the order in which they are to be closed: those that call others first.
+ */
+async function openServices(
+  dataDirectory: string,
+  bundles: string,
+  environment: Readonly<Record<string, string>>,
+  ready: Promise<unknown>,
+): Promise<readonly Service[]> {
+  const { service } = dataPaths(dataDirectory);
+  const logs = await createLogs({ dataDirectory: service("logs") });
+  const lambda = createLambda({
+    dataDirectory: service("lambda"),
+    logs,
+    runtimePath: join(bundles, "lambda-runtime.js"),
+    functions: functions.map(({ name, timeoutSeconds, memoryMb }) => ({
+      name: functionNameIn(localConfig().prefix, name),
+      bundle: join(bundles, "lambdas", `${name}.js`),
+      environment,
+      timeoutSeconds,
+      memoryMb,
+    })),
+  });
+  const targets = { functions: lambda, startExecution: startExecutionOf(new SFNClient({})) };
+  // The bus comes before those that emit: an event that it has taken is on disk.
+  const events = createEvents({ dataDirectory: service("events"), ...targets });
+  const scheduler = createScheduler({ dataDirectory: service("scheduler"), ...targets });
+  const batch = createBatch({
+    dataDirectory: service("batch"),
+    logs,
+    events,
+    hostPath: join(bundles, "batch-host.js"),
+    images: { [trainerImage]: trainerImageOf(bundles, environment) },
+  });
+  const [dynamodb, s3, states] = await Promise.all([
+    createDynamoDb({ dataDirectory: service("dynamodb") }),
+    createS3({ dataDirectory: service("s3"), events }),
+    createStepFunctions({ dataDirectory: service("states"), functions: lambda, events, ready }),
+  ]);
+  await Promise.all([lambda.ready, events.ready, scheduler.ready, batch.ready]);
+  return [scheduler, batch, states, events, lambda, dynamodb, s3, logs];
+}
+
+/** What the trainer's image is on one machine: the bundle, under the environment that the job definition gives it on AWS. */
+function trainerImageOf(bundles: string, environment: Readonly<Record<string, string>>) {
+  return {
+    command: [process.execPath, "--enable-source-maps", join(bundles, "trainer.js")],
+    environment: {
+      ...environment,
+      RINGMASTER_INGEST_FUNCTION: functionNameIn(localConfig().prefix, "ingest-metrics"),
+      RINGMASTER_ADVERTISE_HOST: "127.0.0.1",
     },
   };
 }
 
 /** How rules and schedules start executions: through the service's own API. */
 function startExecutionOf(client: SFNClient) {
-  return async (stateMachineArn: string, input: string, name?: string): Promise<void> => {
+  return async (stateMachineArn: string, input: string, name: string): Promise<void> => {
     await client.send(new StartExecutionCommand({ stateMachineArn, input, name }));
   };
 }
@@ -127,22 +127,6 @@ function promised<T>(): { readonly promise: Promise<T>; resolve(value: T): void 
     resolve = settle;
   });
   return { promise, resolve };
-}
-
-/** A sink that keeps events until the bus is there. */
-function lateSink(): EventSink & { connect(bus: EventSink): void } {
-  let bus: EventSink | undefined;
-  const waiting: EmittedEvent[] = [];
-  return {
-    put(event) {
-      if (bus) bus.put(event);
-      else waiting.push(event);
-    },
-    connect(real) {
-      bus = real;
-      for (const event of waiting.splice(0)) real.put(event);
-    },
-  };
 }
 
 function closeServer(server: Server): Promise<void> {
