@@ -44,19 +44,17 @@ export function createReporter(options: ReporterOptions) {
       communicationMs: earlierWaitMs + (generation?.traffic.waitMs ?? 0),
     };
   };
-  const began = read();
-  let before = began;
+  let before = read();
   const prefix = `system/worker-${options.workerIndex}`;
-  const sample = (since: SystemReading) => {
+  const sample = () => {
+    if (step === before.finishedSteps) return; // a point is known by its step: a second one would take the first one's place
     const after = read();
-    for (const [name, value] of Object.entries(systemMetrics(since, after, plan.batchSize))) {
+    for (const [name, value] of Object.entries(systemMetrics(before, after, plan.batchSize))) {
       telemetry.own(`${prefix}/${name}`, step, value);
     }
-    return after;
+    before = after;
   };
-  const timer = setInterval(() => {
-    before = sample(before);
-  }, systemEveryMs);
+  const timer = setInterval(sample, systemEveryMs);
   timer.unref();
 
   const sendProgress = () => {
@@ -128,10 +126,14 @@ export function createReporter(options: ReporterOptions) {
   return {
     events,
     checkpointEvents,
-    /** Last readings, over the whole time of this process. */
+    /** The training is over for all workers alike. */
+    completed(): void {
+      roster.end(step);
+      sendProgress();
+    },
     close(): void {
       clearInterval(timer);
-      if (step > 0) sample(before.at === began.at ? began : before);
+      sample();
     },
   };
 }

@@ -23,6 +23,7 @@ import type { Telemetry } from "../telemetry/telemetry";
 import type { TrainerConfig } from "./config";
 import { createEntrance, InterruptedWhileWaitingError } from "./enter-gang";
 import { judge } from "./failure";
+import { insist } from "./insist";
 import type { Interruption } from "./interruption";
 import { agreeOnNumerics, modelDefinition } from "./prepare";
 import { createReporter, withCheckpoints } from "./report";
@@ -175,7 +176,13 @@ async function trainTask(
       return trainerExitCodes.retry;
     }
     if (end.end === "completed") {
-      const result = await publishResult({ store, clock, runId, model, weights: replica.weights, plan, numerics, end });
+      const { weights } = replica;
+      const result = await insist(
+        () => publishResult({ store, clock, runId, model, weights, plan, numerics, end }),
+        (error) => logger.log("warn", "the result cannot be stored yet", { error }),
+        interruption,
+      );
+      reporter.completed();
       const { weightsSha256, steps, metrics } = result;
       logger.log("info", "completed", { weightsSha256, steps, metrics });
     }

@@ -35,6 +35,12 @@ export function planTraining(task: TrainingTask, trainingRows: number): Training
       `batchSize is ${batchSize}, but must be a multiple of the ${microshards} microshards: all have one shape`,
     );
   }
+  if (task.gpusPerWorker > 1) {
+    throw new TrainingHaltedError(
+      "BAD_TASK",
+      `gpusPerWorker is ${task.gpusPerWorker}, but a worker is one process and runs on one GPU; ask for more workers with one GPU each`,
+    );
+  }
   const sampler = createSampler({ seed, rows: trainingRows, batchSize, microshards });
   return {
     seed,

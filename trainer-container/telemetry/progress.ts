@@ -27,6 +27,13 @@ export class WorkerRoster {
     if (rank !== undefined) this.lost.add(rank);
   }
 
+  /** All have reached the end. */
+  end(step: number): void {
+    for (const [memberId, worker] of this.workers) {
+      if (worker.state === "training") this.workers.set(memberId, { ...worker, state: "left", step });
+    }
+  }
+
   at(step: number): readonly WorkerProgress[] {
     return [...this.workers.values()]
       .map((worker) => (worker.state === "training" ? { ...worker, step } : worker))
