@@ -18,7 +18,7 @@ export type Need =
   | "ingest";
 
 export const needs: Readonly<Record<FunctionName, readonly Need[]>> = {
-  api: ["catalog", "metrics:read", "objects:read", "objects:write", "executions", "task-tokens", "worker-logs"],
+  api: ["catalog", "metrics:read", "objects:read", "objects:write", "executions", "task-tokens", "jobs", "worker-logs"],
   "validate-dataset": ["catalog", "objects:read", "objects:write"],
   "prepare-features": ["catalog", "objects:read", "objects:write"],
   "launch-training": ["catalog", "objects:read", "objects:write", "task-tokens", "jobs"],

@@ -64,6 +64,8 @@ async function recordResult(
 ): Promise<unknown> {
   const { runId } = details.run;
   const inputHash = inputHashOf(trainingStep, details);
+  const known = details.steps.some((record) => record.step === trainingStep.step && record.inputHash === inputHash);
+  if (known) return { runId };
   const output = trainingOutputOf(result);
   await dependencies.cache.keep("LaunchTraining", inputHash, { runId, output, at: isoTime(dependencies.clock) });
   await finishStep(dependencies, runId, trainingStep, inputHash, { runId, output }, startedAt);
