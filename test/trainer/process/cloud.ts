@@ -21,6 +21,8 @@ export interface TrainerCloud {
   readonly batches: MetricBatch[];
   /** Resolves at the first batch, past or future, for which `condition` holds. */
   received(condition: (batch: MetricBatch) => boolean): Promise<MetricBatch>;
+  /** Every connection breaks and none is taken until the answer is called. */
+  outage(): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
@@ -50,9 +52,15 @@ export async function startCloud(): Promise<TrainerCloud> {
     await createDynamoDb({ dataDirectory: folder("dynamodb") }),
     ingest,
   ];
-  const front: Server = createFront(services);
+  let front: Server = createFront(services);
   await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
-  const endpoint = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  const { port } = front.address() as AddressInfo;
+  const endpoint = `http://127.0.0.1:${port}`;
+  const shut = async () => {
+    const closed = new Promise((resolve) => front.close(resolve));
+    front.closeAllConnections();
+    await closed;
+  };
   const client = new S3Client({ endpoint, region: "us-east-1", credentials });
   await client.send(new CreateBucketCommand({ Bucket: "ringmaster" }));
   await createGangsTable(endpoint);
@@ -72,10 +80,16 @@ export async function startCloud(): Promise<TrainerCloud> {
         watchers.add(look);
         look();
       }),
+    async outage() {
+      await shut();
+      return async () => {
+        front = createFront(services);
+        await new Promise<void>((resolve) => front.listen(port, "127.0.0.1", resolve));
+      };
+    },
     async close() {
       client.destroy();
-      front.closeAllConnections();
-      await new Promise((resolve) => front.close(resolve));
+      await shut();
       for (const service of services) await service.close();
       fs.rmSync(directory, { recursive: true, force: true });
     },

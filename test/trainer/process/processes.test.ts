@@ -11,6 +11,7 @@ import { TrainerProcess } from "./trainer-process";
 
 const root = path.resolve(__dirname, "../../..");
 const totalSteps = 186;
+const everyStep = Array.from({ length: totalSteps }, (_, i) => i + 1);
 
 /** Real trainer processes against the embedded cloud, from a bundle as in production. */
 describe("trainer processes", () => {
@@ -57,6 +58,13 @@ describe("trainer processes", () => {
     return trainer;
   }
 
+  /** Steps of a metric's points as they were received, each once. */
+  const stepsOf = (runId: string, metric: string): readonly number[] => {
+    const series = cloud.batches.filter((batch) => batch.runId === runId).flatMap((batch) => batch.series);
+    const steps = series.filter((one) => one.metric === metric).flatMap((one) => one.steps);
+    return [...new Set(steps)].sort((a, b) => a - b);
+  };
+
   const startAll = (runId: string, workers: number, attempt = 1) =>
     Array.from({ length: workers }, (_, index) => start(runId, index, attempt));
 
@@ -79,12 +87,8 @@ describe("trainer processes", () => {
     expect(result).toMatchObject({ steps: totalSteps, epochs: 6, backend: "wasm", generations: 1 });
     expect(result.metrics["validation/accuracy"]).toBeGreaterThan(0.7);
     expect(result.metrics["train/loss"]).toBeLessThan(0.8);
-    const steps = cloud.batches
-      .flatMap((batch) => batch.series)
-      .filter(({ metric }) => metric === "train/loss")
-      .flatMap((series) => series.steps);
-    expect(new Set(steps)).toEqual(new Set(Array.from({ length: totalSteps }, (_, i) => i + 1)));
-    expect(cloud.batches.at(-1)!.series.map(({ metric }) => metric)).toContain("system/worker-0/rss");
+    expect(stepsOf("run-alone", "train/loss")).toEqual(everyStep);
+    expect(stepsOf("run-alone", "system/worker-0/rss")).toEqual([totalSteps]);
   });
 
   it.each([2, 3])("give the same weights on %i workers", async (workers) => {
@@ -124,6 +128,49 @@ describe("trainer processes", () => {
     const second = start("run-spot", 0, 2);
     await expectReference("run-spot", [second]);
     expect(second.said("ready")[0]!["restoredStep"]).toBe(left["step"]);
+  });
+
+  it("outlast an outage of every service, with no metric lost", async () => {
+    await storeTask(cloud.store, "run-outage", { workers: 2 });
+    const trainers = startAll("run-outage", 2);
+    await trained("run-outage", 30);
+    const end = await cloud.outage();
+    await new Promise((resolve) => setTimeout(resolve, 2_500)); // longer than the metrics' first retries
+    await end();
+    await expectReference("run-outage", trainers);
+    expect((await readResult(cloud.store, "run-outage")).generations).toBe(1);
+    expect(stepsOf("run-outage", "train/loss")).toEqual(everyStep);
+  });
+
+  it("train a user's module, with its own loss and metrics", async () => {
+    const bundle = buildSync({
+      stdin: {
+        contents: `
+          import { defineTraining } from "ringmaster";
+          import * as tf from "@tensorflow/tfjs-core";
+          export default defineTraining({
+            model: ({ tf, inputShape, outputs, hyperparameters }) =>
+              tf.sequential({ layers: [tf.layers.dense({ units: hyperparameters.units, inputShape: [...inputShape] }), tf.layers.dense({ units: outputs })] }),
+            metrics: { spread: (labels, outputs) => tf.mean(tf.sub(tf.max(outputs, 1), tf.min(outputs, 1))) },
+          });`,
+        resolveDir: root,
+      },
+      alias: { ringmaster: path.join(root, "trainer-container/define-training.ts") },
+      bundle: true,
+      write: false,
+      platform: "node",
+      format: "cjs",
+      external: ["@tensorflow/*"],
+    });
+    const { sha256: digest } = await cloud.store.putContent(bundle.outputFiles[0]!.contents);
+    const model = { type: "module", path: "model.ts", sha256: digest, options: { units: 7 } } as const;
+    await storeTask(cloud.store, "run-module", { model }, { epochs: 1 });
+    const trainer = start("run-module", 0);
+    if ((await trainer.ended) !== 0) throw new Error(trainer.transcript());
+    const result = await readResult(cloud.store, "run-module");
+    expect(result.metrics["train/spread"]).toBeGreaterThan(0);
+    expect(result.metrics["validation/spread"]).toBeGreaterThan(0);
+    expect(new Set(stepsOf("run-module", "train/spread")).size).toBe(31);
   });
 
   it("end at once where the run is complete", async () => {
