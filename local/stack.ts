@@ -74,6 +74,8 @@ async function openServices(
     dataDirectory: service("lambda"),
     logs,
     runtimePath: join(bundles, "lambda-runtime.js"),
+    // Steps come one after the other: what one held is memory that the trainers could use.
+    idleMs: 10_000,
     functions: functions.map(({ name, timeoutSeconds, memoryMb }) => ({
       name: functionNameIn(localConfig().prefix, name),
       bundle: join(bundles, "lambdas", `${name}.js`),
