@@ -1,6 +1,7 @@
 import { InvalidManifestError } from "../../core/datasets/errors";
 import type { DatasetManifest } from "../../core/datasets/manifest";
 import { canonicalTypes } from "./cast";
+import { messageOf } from "./errors";
 import { type DuckDbSession, quoteText } from "./session";
 
 /**
@@ -30,7 +31,7 @@ export async function checkShards(
         );
       }
     } catch (cause) {
-      reasons.push(`shard ${sha256} cannot be read: ${cause instanceof Error ? cause.message.split("\n")[0] : cause}`);
+      reasons.push(`shard ${sha256} cannot be read: ${messageOf(cause).split("\n")[0]}`);
     }
   }
   if (reasons.length > 0) throw new InvalidManifestError(`${manifest.name}@${manifest.version}`, reasons);

@@ -9,7 +9,7 @@ import { castTo } from "./cast";
 import { readColumns } from "./row-reader";
 import { type DuckDbSession, quoteName } from "./session";
 import { type ShardFile, writeShards } from "./shard-writer";
-import { openSource, unreadable } from "./source";
+import { openSource, reading } from "./source";
 import { findViolations } from "./violations";
 
 export type SnapshotPhase = "checking" | "casting" | "writing" | "splitting";
@@ -128,14 +128,4 @@ async function classCounts(
     counts: found.map((row) => Number(row["rows#"])),
     indexOf: new Map(found.map((row, index) => [keyOf(row["value#"]), index])),
   };
-}
-
-/** Malformed lines and pages show only when they are read. */
-async function reading<Result>(file: string, read: () => Promise<Result>): Promise<Result> {
-  try {
-    return await read();
-  } catch (cause) {
-    if (cause instanceof Error && /CSV|JSON|Parquet|Invalid Input/i.test(cause.message)) throw unreadable(file, cause);
-    throw cause;
-  }
 }

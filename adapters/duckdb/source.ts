@@ -1,7 +1,9 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { parseCsvHeader } from "../../core/datasets/csv-header";
 import type { ColumnSchema } from "../../core/datasets/manifest";
-import { InvalidInputError } from "../../core/errors";
+import { InvalidInputError, type Problem, RingmasterError } from "../../core/errors";
+import { messageOf } from "./errors";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 
 /** A file of rows, as something to select from. */
@@ -35,7 +37,9 @@ export async function openSource(
   const stat = fs.statSync(file, { throwIfNoEntry: false });
   if (!stat?.isFile()) throw unusable(file, stat === undefined ? "must exist" : "must be a file");
   if (stat.size === 0) throw unusable(file, "must not be empty: it has 0 bytes");
-  const types = await describe(session, file, format);
+  const { table, types } = await reading(file, () =>
+    format === "csv" ? openCsv(session, file) : describe(session, file, format),
+  );
   const lacking = columns.filter(({ name }) => !types.has(name));
   if (lacking.length > 0) {
     const there = [...types.keys()];
@@ -47,7 +51,7 @@ export async function openSource(
       })),
     );
   }
-  if (format !== "json") return { table: reader(file, format), types };
+  if (format !== "json") return { table, types };
   // Values as their text, so that JSON's 5 and CSV's 5 go one way.
   const declared = columns.map(({ name }) => `${quoteText(name)}: 'JSON'`).join(", ");
   const texts = columns.map(({ name }) => `${quoteName(name)} ->> '$' AS ${quoteName(name)}`).join(", ");
@@ -57,26 +61,52 @@ export async function openSource(
   };
 }
 
-function reader(file: string, format: Format): string {
-  const name = quoteText(file);
-  if (format === "parquet") return `read_parquet(${name})`;
-  if (format === "json") return `read_json(${name})`;
-  return `read_csv(${name}, header = true, all_varchar = true)`;
+async function describe(session: DuckDbSession, file: string, format: "parquet" | "json"): Promise<SourceFile> {
+  const table = `read_${format}(${quoteText(file)})`;
+  const found = await session.rows(`DESCRIBE SELECT * FROM ${table}`);
+  return { table, types: new Map(found.map((row) => [String(row["column_name"]), String(row["column_type"])])) };
 }
 
-async function describe(session: DuckDbSession, file: string, format: Format): Promise<ReadonlyMap<string, string>> {
+async function openCsv(session: DuckDbSession, file: string): Promise<SourceFile> {
+  const name = quoteText(file);
+  const [first] = await session.rows(
+    `SELECT line FROM read_csv(${name}, columns = {'line': 'VARCHAR'}, delim = '\x01', quote = '', escape = '',
+                               header = false, auto_detect = false) LIMIT 1`,
+  );
+  const { delimiter, names } = parseCsvHeader(String(first?.["line"] ?? ""));
+  const twice = names.find((column, index) => names.indexOf(column) !== index);
+  if (twice !== undefined)
+    throw unusable(file, `must name each column once, and its header has ${JSON.stringify(twice)} twice`);
+  const columns = names.map((column) => `${quoteText(column)}: 'VARCHAR'`).join(", ");
+  const table =
+    `read_csv(${name}, columns = {${columns}}, delim = ${quoteText(delimiter)}, quote = '"', escape = '"', ` +
+    "header = true, auto_detect = false)";
+  return { table, types: new Map(names.map((column) => [column, "VARCHAR"])) };
+}
+
+/** Malformed lines and pages show only when they are read: DuckDB's complaints become problems of the input. */
+export async function reading<Result>(file: string, read: () => Promise<Result>): Promise<Result> {
   try {
-    const found = await session.rows(`DESCRIBE SELECT * FROM ${reader(file, format)}`);
-    return new Map(found.map((row) => [String(row["column_name"]), String(row["column_type"])]));
+    return await read();
   } catch (cause) {
-    throw unreadable(file, cause);
+    const message = messageOf(cause);
+    if (cause instanceof RingmasterError || !/CSV|JSON|Parquet|Invalid Input/i.test(message)) throw cause;
+    throw new InvalidInputError(`${file} cannot be read`, [problemOf(message)], cause);
   }
 }
 
-/** DuckDB's complaint about a malformed file, as a problem of the input. */
-export function unreadable(file: string, cause: unknown): InvalidInputError {
-  const message = cause instanceof Error ? cause.message.split("\n").slice(0, 3).join(" ") : String(cause);
-  return new InvalidInputError(`${file} cannot be read`, [{ path: "", rule: message }], cause);
+function problemOf(message: string): Problem {
+  const text = message.split("\n");
+  const line = /Error on Line: (\d+)/.exec(text[0]!)?.[1];
+  if (line === undefined) return { path: "", rule: text[0]! };
+  const value = /Original Line: ?([\s\S]*?)\n(?:\n|Expected|Invalid|Value)/.exec(message)?.[1]?.trim().slice(0, 200);
+  const counts = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(message);
+  const rule = counts
+    ? `must have ${counts[1]} values, as the header has, not ${counts[2]}`
+    : (text.slice(1).find((part) => /^(Invalid|Value|Maximum)/.test(part)) ??
+      text.slice(2).find((part) => part !== "") ??
+      message);
+  return { path: "", value, rule, line: Number(line) };
 }
 
 function unusable(file: string, rule: string): InvalidInputError {

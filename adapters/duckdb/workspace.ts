@@ -1,9 +1,14 @@
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
+import { DiskFullError, isDiskFull } from "./errors";
 import { type DuckDbSession, openDuckDb } from "./session";
 
-/** Runs `work` with a DuckDB in a temporary directory, which goes with it. */
+/**
+ * Runs `work` with a DuckDB in a temporary directory, which goes with it.
+ *
+ * @throws DiskFullError, and what `work` rejects with.
+ */
 export async function withDuckDb<Result>(work: (session: DuckDbSession) => Promise<Result>): Promise<Result> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), "ringmaster-duckdb-"));
   try {
@@ -13,6 +18,8 @@ export async function withDuckDb<Result>(work: (session: DuckDbSession) => Promi
     } finally {
       session.close();
     }
+  } catch (error) {
+    throw isDiskFull(error) ? new DiskFullError(os.tmpdir(), error) : error;
   } finally {
     fs.rmSync(directory, { recursive: true, force: true });
   }

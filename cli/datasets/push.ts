@@ -1,8 +1,6 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
-import * as path from "node:path";
-import { openDuckDb } from "../../adapters/duckdb/session";
 import { createSnapshot, type SnapshotPhase } from "../../adapters/duckdb/snapshot";
+import { withDuckDb } from "../../adapters/duckdb/workspace";
 import type { DatasetDraft } from "../../core/datasets/identity";
 import { parseDatasetSchema } from "../../core/datasets/schema";
 import type { UploadPort, UploadSource } from "../../core/datasets/upload-port";
@@ -41,7 +39,7 @@ export interface PushResult<Registered> {
  * The client's part of `ringmaster datasets push`: rows become canonical shards on the local disk, content that the store lacks is sent, and
  * the draft is registered last. Interrupted anywhere, it is repeated whole; what was sent is not sent again.
  *
- * @throws InvalidInputError, EmptyDatasetError, InvalidRowsError, and what `uploads` and `register` reject with.
+ * @throws InvalidInputError, EmptyDatasetError, InvalidRowsError, DiskFullError, and what `uploads` and `register` reject with.
  */
 export async function pushDataset<Registered>(options: PushOptions<Registered>): Promise<PushResult<Registered>> {
   const { name, file, schemaFile, onProgress = () => undefined } = options;
@@ -55,26 +53,18 @@ export async function pushDataset<Registered>(options: PushOptions<Registered>):
     ]);
   }
   const schema = parseDatasetSchema(readSchema(schemaFile), schemaFile);
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "ringmaster-push-"));
-  try {
-    const session = await openDuckDb(directory);
-    try {
-      const snapshot = await createSnapshot(session, { name, file, schema }, (phase) => onProgress({ phase }));
-      const sources = new Map<string, UploadSource>([
-        ...snapshot.shards.map(({ sha256, path }) => [sha256, { path }] as const),
-        ...[...snapshot.indexes].map(([sha256, bytes]) => [sha256, { bytes }] as const),
-      ]);
-      const references = [...snapshot.draft.shards, ...Object.values(snapshot.draft.split.indexes)];
-      await upload(options.uploads, references, sources, onProgress);
-      onProgress({ phase: "registering" });
-      const registered = await options.register(snapshot.draft);
-      return { registered, draft: snapshot.draft, ignoredColumns: snapshot.ignoredColumns };
-    } finally {
-      session.close();
-    }
-  } finally {
-    fs.rmSync(directory, { recursive: true, force: true });
-  }
+  return withDuckDb(async (session) => {
+    const snapshot = await createSnapshot(session, { name, file, schema }, (phase) => onProgress({ phase }));
+    const sources = new Map<string, UploadSource>([
+      ...snapshot.shards.map(({ sha256, path }) => [sha256, { path }] as const),
+      ...[...snapshot.indexes].map(([sha256, bytes]) => [sha256, { bytes }] as const),
+    ]);
+    const references = [...snapshot.draft.shards, ...Object.values(snapshot.draft.split.indexes)];
+    await upload(options.uploads, references, sources, onProgress);
+    onProgress({ phase: "registering" });
+    const registered = await options.register(snapshot.draft);
+    return { registered, draft: snapshot.draft, ignoredColumns: snapshot.ignoredColumns };
+  });
 }
 
 async function upload(

@@ -61,7 +61,7 @@ export function assertSplitsFilled(
     .map((split) => ({
       path: `split.fractions.${split}`,
       value: fractions[split],
-      rule: `must give split ${split} at least one of the ${rows.train + rows.validation + rows.test} rows; push more rows or raise it`,
+      rule: `must give split ${split} a row, and the dataset has ${rows.train + rows.validation + rows.test}; push more rows or raise it`,
     }));
   if (problems.length > 0) throw new InvalidInputError("the dataset is too small for its splits", problems);
 }

@@ -69,14 +69,19 @@ function* columnWarnings(schema: readonly ColumnSchema[], profile: DatasetProfil
   }
 }
 
-function* classWarnings(profile: DatasetProfile): Generator<string> {
-  for (const { value, rows } of profile.classes ?? []) {
-    const total = rows.train + rows.validation + rows.test;
-    if (rows.train === 0) yield `class ${JSON.stringify(value)} is not in the training split, so it is never predicted`;
-    else if (total < limits.rareClass * profile.rowCount) {
-      yield `class ${JSON.stringify(value)} has ${total} of ${profile.rowCount} rows; its metrics will be uncertain`;
-    }
-  }
+function* classWarnings({ classes = [], rowCount }: DatasetProfile): Generator<string> {
+  const total = ({ train, validation, test }: (typeof classes)[number]["rows"]): number => train + validation + test;
+  const unseen = classes.filter(({ rows }) => rows.train === 0);
+  const rare = classes.filter(({ rows }) => rows.train > 0 && total(rows) < limits.rareClass * rowCount);
+  if (unseen.length > 0) yield `not in the training split, so never predicted: ${listed(unseen)}`;
+  if (rare.length > 0)
+    yield `fewer than ${100 * limits.rareClass} % of the rows, so of uncertain metrics: ${listed(rare)}`;
+}
+
+function listed(classes: NonNullable<DatasetProfile["classes"]>): string {
+  const shown = classes.slice(0, 5).map(({ value }) => JSON.stringify(value));
+  const more = classes.length > shown.length ? `, … (${classes.length})` : "";
+  return `${classes.length === 1 ? "class" : "classes"} ${shown.join(", ")}${more}`;
 }
 
 function* share(value: number, limit: number, what: string): Generator<string> {

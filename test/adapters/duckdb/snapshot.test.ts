@@ -45,7 +45,7 @@ afterEach(() => {
   fs.rmSync(directory, { recursive: true, force: true });
 });
 
-function write(name: string, content: string): string {
+function write(name: string, content: string | Buffer): string {
   const file = path.join(directory, name);
   fs.writeFileSync(file, content);
   return file;
@@ -203,6 +203,37 @@ columns:
     expect(error.message).toContain('column n, row 2: "3.7" must be a whole number');
   });
 
+  const toy = parseDatasetSchema("columns: [{name: x, type: string}, {name: y, type: int, role: label}]");
+
+  it.each([
+    [
+      "more values than the header",
+      "x,y\n1,0\n2,1,7\n",
+      { line: 3, value: "2,1,7", rule: "must have 2 values, as the header has, not 3" },
+    ],
+    ["fewer", "x,y\n1,0\n2\n", { line: 3, value: "2", rule: "must have 2 values, as the header has, not 1" }],
+    ["a quote that never ends", 'x,y\n1,0\n"2,1\n', { line: 3, rule: expect.stringContaining("unterminated quote") }],
+  ])("says which line of a CSV file has %s", async (_case, content, problem) => {
+    const error = await snapshotOf(write("bad.csv", content), toy).catch((thrown: unknown) => thrown);
+    if (!(error instanceof InvalidInputError)) throw error;
+    expect(error.details.problems).toEqual([expect.objectContaining(problem)]);
+  });
+
+  it.each([
+    ["semicolons", "x;y\n"],
+    ["tabs", "x\ty\n"],
+    ["quoted names and Windows line ends", '"x","y"\r\n'],
+    ["a byte order mark", "\ufeffx,y\n"],
+  ])("reads CSV with %s", async (_case, header) => {
+    const delimiter = header.replaceAll('"', "").replace("\ufeff", "")[1]!;
+    const lines = Array.from({ length: 30 }, (_, i) => `a b${delimiter}${i % 2}`);
+    const { draft } = await snapshotOf(
+      write("other.csv", header + lines.join(header.endsWith("\r\n") ? "\r\n" : "\n")),
+      toy,
+    );
+    expect(draft.rowCount).toBe(30);
+  });
+
   it.each([
     ["2024-01-01T02:00:00+02:00", Date.UTC(2024, 0, 1)],
     ["2024-01-01 00:00:00", Date.UTC(2024, 0, 1)],
@@ -230,6 +261,9 @@ columns:
     ],
     ["is no Parquet", "a.parquet", "hello, I am text", InvalidInputError, /cannot be read/],
     ["is no JSON", "a.json", '[{"id": 1,', InvalidInputError, /cannot be read/],
+    ["has a row too long", "a.csv", "id,label\n1,2,3\n", InvalidInputError, /columns\.price must be in the file/],
+    ["names a column twice", "a.csv", "id,id\n1,2\n", InvalidInputError, /its header has "id" twice/],
+    ["is not UTF-8", "a.csv", Buffer.from([0x61, 0x2c, 0xff, 0xfe, 0x0a]), InvalidInputError, /not utf-8/],
     ["has another ending", "a.xlsx", "x", InvalidInputError, /must end in one of \.csv/],
   ])("refuses a file that %s", async (_case, name, content, type, message) => {
     const rejected = expect(snapshotOf(write(name, content))).rejects;

@@ -105,7 +105,7 @@ describe("pushDataset", () => {
       csv(2),
       schema,
       InvalidInputError,
-      /must give split validation at least one of the 2 rows/,
+      /must give split validation a row, and the dataset has 2/,
     ],
     [
       "a wrong schema",

@@ -98,7 +98,7 @@ describe("split index", () => {
 
   it("refuses a split without rows, with what would help", () => {
     expect(() => assertSplitsFilled({ train: 2, validation: 1, test: 0 }, eightOneOne)).toThrow(
-      /split\.fractions\.test is 0\.1, but must give split test at least one of the 3 rows/,
+      /split\.fractions\.test is 0\.1, but must give split test a row, and the dataset has 3/,
     );
   });
 });

@@ -67,7 +67,15 @@ describe("judge", () => {
     [
       "a class outside training",
       { classes: [...healthy.classes!, { value: 2, rows: { train: 0, validation: 1, test: 9 } }] },
-      "class 2 is not in the training split, so it is never predicted",
+      "not in the training split, so never predicted: class 2",
+    ],
+    [
+      "rare classes, all in one line",
+      {
+        rowCount: 100_000,
+        classes: Array.from({ length: 7 }, (_, value) => ({ value, rows: { train: 80, validation: 9, test: 10 } })),
+      },
+      "fewer than 0.1 % of the rows, so of uncertain metrics: classes 0, 1, 2, 3, 4, … (7)",
     ],
   ] as const)("warns of %s", (_case, change, warning) => {
     expect(judge({ schema, split }, { ...healthy, ...change })).toEqual({ errors: [], warnings: [warning] });

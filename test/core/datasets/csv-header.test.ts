@@ -1,0 +1,15 @@
+import { parseCsvHeader } from "../../../core/datasets/csv-header";
+
+describe("parseCsvHeader", () => {
+  it.each([
+    ["a,b", ",", ["a", "b"]],
+    ["a;b;c,d", ";", ["a", "b", "c,d"]],
+    ["a\tb", "\t", ["a", "b"]],
+    ["a|b", "|", ["a", "b"]],
+    ['"a, or ""b""",c', ",", ['a, or "b"', "c"]],
+    ["only", ",", ["only"]],
+    [" a , b ", ",", ["a", "b"]],
+  ])("reads %j", (line, delimiter, names) => {
+    expect(parseCsvHeader(line)).toEqual({ delimiter, names });
+  });
+});
