@@ -10,6 +10,8 @@ export const objectKeys = {
   trainingTask: (runId: string): string => `runs/${runId}/training/task.json`,
   trainingResult: (runId: string): string => `runs/${runId}/training/result.json`,
   trainingFailure: (runId: string): string => `runs/${runId}/training/failure.json`,
+  /** Numerics of the run's first worker: the others must compute alike. */
+  trainingNumerics: (runId: string): string => `runs/${runId}/training/numerics.json`,
   /** Zero-padded so that lexical order is the order of steps. */
   checkpointManifest: (runId: string, step: number): string =>
     `runs/${runId}/checkpoints/${String(step).padStart(12, "0")}/manifest.json`,

@@ -18,7 +18,10 @@ export async function insist<T>(
     } catch (error) {
       if (judge(error).kind !== "try-again" || attempt === attempts || interruption.raised) throw error;
       onFailure(error);
-      await Promise.race([sleep(pauseMs), interruption.happened]);
+      const pause = new AbortController();
+      const slept = sleep(pauseMs, undefined, { signal: pause.signal }).catch(() => undefined);
+      await Promise.race([slept, interruption.happened]);
+      pause.abort(); // an interruption ends the pause; its timer must not hold the process
     }
   }
 }

@@ -43,7 +43,7 @@ export async function modelDefinition(
  * @throws TrainingHaltedError `NUMERICS_DIFFER`
  */
 export async function agreeOnNumerics(store: ObjectStore, task: TrainingTask, mine: NumericsRecord): Promise<void> {
-  const key = `${objectKeys.trainingPrefix(task.runId)}numerics.json`;
+  const key = objectKeys.trainingNumerics(task.runId);
   if (await store.putNew(key, JSON.stringify(mine, null, 2), "application/json")) return;
   const first = await getJson<NumericsRecord>(store, key);
   const differences = numericsDifferences(first, mine);
