@@ -3,7 +3,7 @@ import { objectKeys } from "../platform/object-keys";
 import type { Clock, ContentReference, ObjectStore } from "../ports";
 import { EmptyDatasetError, InvalidManifestError, SchemaMismatchError } from "./errors";
 import { type DatasetDraft, schemaChanges, schemaHashOf, versionDigestOf } from "./identity";
-import { splitNames } from "./manifest";
+import { type DatasetManifest, splitNames } from "./manifest";
 import type { DatasetRepository, DatasetVersion } from "./repository";
 import { assertDatasetSchema } from "./schema";
 
@@ -41,14 +41,17 @@ export async function registerDataset(
   const registered = known
     ? { created: false, version: known }
     : await repository.register(draft, { team: options.team, at: isoTime(clock) });
-  // The row is the truth; the object is its copy for readers of the bucket. A push that died between the two mends it when repeated.
-  const { manifest } = registered.version;
-  await objects.putNew(
-    objectKeys.datasetManifest(manifest.name, manifest.version),
-    JSON.stringify(manifest, null, 2),
-    "application/json",
-  );
+  await putManifestCopy(objects, registered.version.manifest);
   return registered;
+}
+
+/**
+ * The version's row is the truth; the object is its copy for readers of the bucket, written after. Where a push died between the two, its
+ * repetition mends it, and so does the validation of the version's first run.
+ */
+export async function putManifestCopy(objects: ObjectStore, manifest: DatasetManifest): Promise<void> {
+  const key = objectKeys.datasetManifest(manifest.name, manifest.version);
+  await objects.putNew(key, JSON.stringify(manifest, null, 2), "application/json");
 }
 
 function contradictions(draft: DatasetDraft): readonly string[] {

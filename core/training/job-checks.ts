@@ -18,11 +18,18 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
     problems.push({ path: "dataset", value: dataset, rule: "must have a column with role feature" });
   }
   job.evaluation.slices.forEach((slice, i) => {
-    if (!columns.has(slice)) {
+    const type = columns.get(slice)?.type;
+    if (type === undefined) {
       problems.push({
         path: `evaluation.slices.${i}`,
         value: slice,
         rule: `must be a column of ${dataset}: ${[...columns.keys()].join(", ")}`,
+      });
+    } else if (type !== "int" && type !== "string" && type !== "bool") {
+      problems.push({
+        path: `evaluation.slices.${i}`,
+        value: slice,
+        rule: `must be an int, string or bool column; ${dataset} has it as ${type}`,
       });
     }
   });

@@ -8,6 +8,7 @@ import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { DatasetRejectedError, EmptyDatasetError, InvalidRowsError } from "../../core/datasets/errors";
 import { type DatasetManifest, type SplitName, splitNames } from "../../core/datasets/manifest";
 import { type DatasetProfile, exactProfileRows } from "../../core/datasets/profile";
+import { putManifestCopy } from "../../core/datasets/register";
 import { RepeatedRows } from "../../core/datasets/repeated-rows";
 import { judge } from "../../core/datasets/validation";
 import { readSplits } from "../../core/features/materialize";
@@ -39,6 +40,7 @@ export function validateDataset(input: {
     const profile = await profileOf(session, table, manifest, await readSplits(manifest, objects));
     const { errors, warnings } = judge(manifest, profile);
     if (errors.length > 0) throw new DatasetRejectedError(manifest.name, manifest.version, errors);
+    await putManifestCopy(objects, manifest);
     const stored = await objects.putContent(JSON.stringify(profile), "application/json");
     return { rowCount: profile.rowCount, profile: stored, warnings };
   });

@@ -81,6 +81,12 @@ describe("validateDataset", () => {
     expect([profile.duplicateShare, profile.exact]).toEqual([0, true]);
   });
 
+  it("mends the copy of the manifest that a push died before", async () => {
+    await validateDataset({ manifest, objects });
+    const copy = await objects.get(objectKeys.datasetManifest("toy", 1));
+    expect(JSON.parse(Buffer.from(copy).toString())).toEqual(manifest);
+  });
+
   it("warns of rows that repeat others", async () => {
     await push([...rows, ...rows.slice(1, 11)]);
     const { warnings } = await validateDataset({ manifest, objects });
