@@ -55,7 +55,12 @@ describe("evaluationStep", () => {
     let disposed = 0;
     const load: LoadModel = async ({ topology, weights }) => {
       seen.push(topology, Buffer.from(weights).toString());
-      return { predict: (inputs) => inputs, dispose: () => void (disposed += 1) };
+      return {
+        predict: (inputs) => inputs,
+        dispose: () => {
+          disposed += 1;
+        },
+      };
     };
     const step = evaluationStep({ objects }, load);
     const { metrics } = await step.execute(details().run, details(), "hash");
@@ -68,7 +73,9 @@ describe("evaluationStep", () => {
     let disposed = 0;
     const step = evaluationStep({ objects }, async () => ({
       predict: (inputs) => inputs.map(() => Number.NaN),
-      dispose: () => void (disposed += 1),
+      dispose: () => {
+        disposed += 1;
+      },
     }));
     await expect(step.execute(details().run, details(), "hash")).rejects.toThrow(/predicts NaN for row 0/);
     expect(disposed).toBe(1);
