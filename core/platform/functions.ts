@@ -4,6 +4,8 @@ export interface FunctionDefinition {
   readonly name: FunctionName;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
+  /** Of `/tmp`, where a function puts data on disk; 512 where it does not say. */
+  readonly storageMb?: number;
   /** Native or large packages that the bundle leaves outside. */
   readonly externals: readonly ("duckdb" | "tfjs")[];
 }
@@ -25,8 +27,8 @@ export type FunctionName =
 
 export const functions: readonly FunctionDefinition[] = [
   { name: "api", timeoutSeconds: 29, memoryMb: 1024, externals: [] },
-  { name: "validate-dataset", timeoutSeconds: 900, memoryMb: 3008, externals: ["duckdb"] },
-  { name: "prepare-features", timeoutSeconds: 900, memoryMb: 3008, externals: ["duckdb"] },
+  { name: "validate-dataset", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["duckdb"] },
+  { name: "prepare-features", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["duckdb"] },
   { name: "launch-training", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "finish-training", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "evaluate", timeoutSeconds: 900, memoryMb: 3008, externals: ["tfjs"] },

@@ -1,5 +1,6 @@
 import { isoTime } from "../clock";
-import type { DatasetManifest } from "../datasets/manifest";
+import { getDatasetVersion } from "../datasets/reference";
+import type { DatasetRepository } from "../datasets/repository";
 import type { FeatureManifest } from "../features/manifest";
 import { getJson } from "../object-documents";
 import type { EvaluationOutput, FeaturesOutput, RegistrationOutput, TrainingOutput } from "../pipelines/outputs";
@@ -12,12 +13,13 @@ import type { Registry } from "./registry";
 export interface RegistrationDependencies {
   readonly objects: ObjectStore;
   readonly registry: Registry;
+  readonly datasets: DatasetRepository;
   readonly clock: Clock;
 }
 
 /** Makes a run's weights a version of its model: an artifact that carries all that serving needs, and a row in the registry. */
 export function registrationStep(dependencies: RegistrationDependencies): StepDefinition<RegistrationOutput> {
-  const { objects, registry, clock } = dependencies;
+  const { objects, registry, datasets, clock } = dependencies;
   return {
     step: "Register",
     version: 1,
@@ -36,10 +38,7 @@ export function registrationStep(dependencies: RegistrationDependencies): StepDe
         objects,
         outputOf<FeaturesOutput>(details, "PrepareFeatures").featureManifestKey,
       );
-      const dataset = await getJson<DatasetManifest>(
-        objects,
-        objectKeys.datasetManifest(run.dataset.name, run.dataset.version),
-      );
+      const { manifest } = await getDatasetVersion(datasets, run.dataset.name, run.dataset.version);
       const artifact: ModelArtifact = {
         format: 1,
         runId: run.runId,
@@ -49,7 +48,7 @@ export function registrationStep(dependencies: RegistrationDependencies): StepDe
         weightsSha256: training.weightsSha256,
         transform: features.transform,
         label: features.label,
-        inputSchema: dataset.schema.filter((column) => column.role === "feature"),
+        inputSchema: manifest.schema.filter((column) => column.role === "feature"),
         outputSchema: outputSchemaOf(features),
         numerics: training.numerics,
       };

@@ -61,7 +61,8 @@ const resources = z.strictObject({
   workers: z.int().min(1).max(1_000).default(1),
   /** Training goes on with as few as these. */
   minWorkers: z.int().min(1).max(1_000).default(1),
-  gpusPerWorker: z.int().min(0).max(8).default(0),
+  /** A worker is one process on one GPU: more GPUs are more workers. */
+  gpusPerWorker: z.int().min(0).max(1).default(0),
   vcpusPerWorker: z.int().min(1).max(192).default(1),
   memoryMbPerWorker: z.int().min(512).max(1_572_864).default(2048),
   market: z.enum(["spot", "on-demand"]).default("spot"),

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Size } from "aws-cdk-lib";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
   Architecture,
@@ -29,7 +29,7 @@ export interface PlatformFunctionProps {
 /** A function with a role of its own that may do what `needs.ts` says, write its log and trace, and nothing else. */
 export class PlatformFunction extends LambdaFunction {
   constructor(scope: Construct, { definition, code, layers, environment, prefix }: PlatformFunctionProps) {
-    const { name, timeoutSeconds, memoryMb } = definition;
+    const { name, timeoutSeconds, memoryMb, storageMb } = definition;
     const functionName = functionNameIn(prefix, name);
     const logGroup = new LogGroup(scope, `${name}-log`, {
       logGroupName: `/aws/lambda/${functionName}`,
@@ -51,6 +51,7 @@ export class PlatformFunction extends LambdaFunction {
       architecture: Architecture.X86_64,
       timeout: Duration.seconds(timeoutSeconds),
       memorySize: memoryMb,
+      ephemeralStorageSize: storageMb === undefined ? undefined : Size.mebibytes(storageMb),
       layers: [...layers],
       environment: { ...environment, NODE_OPTIONS: "--enable-source-maps" },
       role,

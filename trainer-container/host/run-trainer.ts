@@ -108,6 +108,8 @@ async function trainTask(
     preferred: task.backend,
     threads: task.threads,
     ...(task.gpusPerWorker > 0 ? { gpu: 0 } : {}),
+    onFallback: (reason) =>
+      dependencies.logger.log("info", "no native TensorFlow: computing on WebAssembly", { reason: reason.message }),
   });
   const numerics = engine.numerics();
   await agreeOnNumerics(store, task, numerics);
