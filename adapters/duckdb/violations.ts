@@ -40,10 +40,11 @@ async function findExamples(
 ): Promise<RowViolation["examples"]> {
   const name = quoteName(column);
   const rows = await session.rows(
-    `SELECT "row#", left(CAST(${name} AS VARCHAR), 80) AS "value#"
-     FROM (SELECT row_number() OVER () AS "row#", ${name} FROM ${table}) WHERE ${broken} LIMIT ${examplesShown}`,
+    // No column is called " row": names have no blanks at their ends.
+    `SELECT " row", left(CAST(${name} AS VARCHAR), 80) AS "value#"
+     FROM (SELECT row_number() OVER () AS " row", ${name} FROM ${table}) WHERE ${broken} LIMIT ${examplesShown}`,
   );
-  return rows.map((found) => ({ row: Number(found["row#"]), value: found["value#"] }));
+  return rows.map((found) => ({ row: Number(found[" row"]), value: found["value#"] }));
 }
 
 /** SQL that is true for a row that breaks the rule; not true for one that another rule is about. */

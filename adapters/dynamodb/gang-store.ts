@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { GangHead, MemberRecord } from "../../core/training/gang/model";
 import type { GangStore, RegistrationKey } from "../../core/training/gang/store";
-import { isConditionFailed } from "./client";
+import { holds } from "./client";
 
 const partition = (gangId: string): string => `GANG#${gangId}`;
 const headKey = "HEAD";
@@ -129,14 +129,4 @@ export function createGangStore(client: DynamoDBDocumentClient, table: string): 
 /** Time to live: epoch seconds. */
 function dayAfter(leaseExpiresAt: number): number {
   return Math.floor(leaseExpiresAt / 1_000) + daySeconds;
-}
-
-async function holds(write: Promise<unknown>): Promise<boolean> {
-  try {
-    await write;
-    return true;
-  } catch (error) {
-    if (isConditionFailed(error)) return false;
-    throw error;
-  }
 }

@@ -1,8 +1,8 @@
-import { type DynamoDBDocumentClient, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import type { MetricPoint, MetricRepository } from "../../core/tracking/metric-repository";
 import { decodeValue, type EncodedValue, mergePoints } from "../../core/tracking/metric-values";
-import { isConditionFailed } from "./client";
+import { isConditionFailed, queryAll } from "./client";
 
 /** Keeps an item far below DynamoDB's 400 KB and its write cost near that of a point by itself. */
 const pointsPerItem = 400;
@@ -11,23 +11,12 @@ const pointsPerItem = 400;
 export function createMetricRepository(client: DynamoDBDocumentClient, table: string): MetricRepository {
   const partition = (runId: string): string => `RUN#${runId}`;
 
-  async function query(runId: string, prefix: string): Promise<Record<string, unknown>[]> {
-    const items: Record<string, unknown>[] = [];
-    let start: Record<string, unknown> | undefined;
-    do {
-      const page = await client.send(
-        new QueryCommand({
-          TableName: table,
-          KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-          ExpressionAttributeValues: { ":pk": partition(runId), ":prefix": prefix },
-          ExclusiveStartKey: start,
-        }),
-      );
-      items.push(...(page.Items ?? []));
-      start = page.LastEvaluatedKey;
-    } while (start);
-    return items;
-  }
+  const query = (runId: string, prefix: string) =>
+    queryAll(client, {
+      TableName: table,
+      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+      ExpressionAttributeValues: { ":pk": partition(runId), ":prefix": prefix },
+    });
 
   async function writePoints(runId: string, series: MetricSeries): Promise<void> {
     for (let from = 0; from < series.steps.length; from += pointsPerItem) {

@@ -1,7 +1,12 @@
-import { type DynamoDBDocumentClient, GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  type QueryCommandInput,
+  TransactWriteCommand,
+} from "@aws-sdk/lib-dynamodb";
 import type { HistoryEntry, Model, ModelVersion } from "../../core/registry/model";
 import type { ModelRepository } from "../../core/registry/repository";
-import { isTransactionConditionFailed, isTransactionConflict } from "./client";
+import { isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
 
@@ -16,15 +21,8 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
     return Item?.["record"] as T | undefined;
   }
 
-  async function query<T>(input: Omit<QueryCommand["input"], "TableName">): Promise<T[]> {
-    const records: T[] = [];
-    let start: Record<string, unknown> | undefined;
-    do {
-      const page = await client.send(new QueryCommand({ TableName: table, ...input, ExclusiveStartKey: start }));
-      for (const item of page.Items ?? []) records.push(item["record"] as T);
-      start = page.LastEvaluatedKey;
-    } while (start);
-    return records;
+  async function query<T>(input: Omit<QueryCommandInput, "TableName">): Promise<T[]> {
+    return (await queryAll(client, { TableName: table, ...input })).map((item) => item["record"] as T);
   }
 
   const ofModel = (name: string, prefix: string) => ({

@@ -10,7 +10,7 @@ import { InvalidInputError } from "../../core/errors";
 import type { TrainingProgress } from "../../core/tracking/metric-batch";
 import type { Run, RunDetails, StepRecord, TrainingAttempt, WorkerRecord } from "../../core/training/run";
 import type { RunRepository } from "../../core/training/run-repository";
-import { decodePageToken, encodePageToken, isConditionFailed, isTransactionConditionFailed } from "./client";
+import { decodePageToken, encodePageToken, holds, isTransactionConditionFailed, queryAll } from "./client";
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
 const partition = (runId: string): string => `RUN#${runId}`;
@@ -29,25 +29,6 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
       new GetCommand({ TableName: table, Key: key(runId, "RUN"), ConsistentRead: true }),
     );
     return Item?.["data"] === undefined ? undefined : runOf(Item);
-  }
-
-  async function queryAll(runId: string): Promise<Record<string, unknown>[]> {
-    const items: Record<string, unknown>[] = [];
-    let start: Record<string, unknown> | undefined;
-    do {
-      const page = await client.send(
-        new QueryCommand({
-          TableName: table,
-          KeyConditionExpression: "pk = :pk",
-          ExpressionAttributeValues: { ":pk": partition(runId) },
-          ConsistentRead: true,
-          ExclusiveStartKey: start,
-        }),
-      );
-      items.push(...(page.Items ?? []));
-      start = page.LastEvaluatedKey;
-    } while (start);
-    return items;
   }
 
   return {
@@ -99,7 +80,14 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
     },
 
     async findDetails(runId) {
-      return detailsOf(await queryAll(runId));
+      return detailsOf(
+        await queryAll(client, {
+          TableName: table,
+          KeyConditionExpression: "pk = :pk",
+          ExpressionAttributeValues: { ":pk": partition(runId) },
+          ConsistentRead: true,
+        }),
+      );
     },
 
     async list({ team, limit, nextToken }) {
@@ -118,22 +106,13 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
     },
 
     async listOpen() {
-      const ids: string[] = [];
-      let start: Record<string, unknown> | undefined;
-      do {
-        const page = await client.send(
-          new QueryCommand({
-            TableName: table,
-            IndexName: "gsi1",
-            KeyConditionExpression: "gsi1pk = :open",
-            ExpressionAttributeValues: { ":open": "OPEN#RUNS" },
-            ExclusiveStartKey: start,
-          }),
-        );
-        for (const item of page.Items ?? []) ids.push(item["runId"] as string);
-        start = page.LastEvaluatedKey;
-      } while (start);
-      const runs = await Promise.all(ids.map(find));
+      const open = await queryAll(client, {
+        TableName: table,
+        IndexName: "gsi1",
+        KeyConditionExpression: "gsi1pk = :open",
+        ExpressionAttributeValues: { ":open": "OPEN#RUNS" },
+      });
+      const runs = await Promise.all(open.map((item) => find(item["runId"] as string)));
       return runs.filter((run): run is Run => run !== undefined);
     },
 
@@ -254,16 +233,6 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
       );
     },
   };
-}
-
-async function holds(write: Promise<unknown>): Promise<boolean> {
-  try {
-    await write;
-    return true;
-  } catch (error) {
-    if (isConditionFailed(error)) return false;
-    throw error;
-  }
 }
 
 function startKeyOf(nextToken: string | undefined): Record<string, unknown> | undefined {

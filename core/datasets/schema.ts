@@ -3,12 +3,14 @@ import { InvalidInputError, type Problem } from "../errors";
 import { parseYamlInput } from "../yaml-input";
 import type { ColumnSchema, SplitName } from "./manifest";
 
+/** Whatever people call their columns; names travel quoted. A CSV header cannot show blanks at the ends, nor a name hold its own prototype. */
 const columnName = z
   .string()
   .regex(
-    /^[A-Za-z_][A-Za-z0-9_ .-]{0,127}$/,
-    "must be 1–128 letters, digits, _ . - or blanks, and start with a letter or _",
-  );
+    /^(?!\s)[^\p{Cc}\p{Cs}]{1,128}(?<!\s)$/u,
+    "must be 1–128 characters, none a control character, and no blank at its ends",
+  )
+  .refine((name) => name !== "__proto__", "must not be __proto__, which JavaScript keeps for itself");
 
 const column = z.strictObject({
   name: columnName,

@@ -1,5 +1,5 @@
 import type { ContentReference } from "../ports";
-import type { NumericsRecord } from "../training/numerics";
+import type { TrainingResult } from "../training/training-task";
 
 /** What each step leaves for the later ones. References and small numbers only: payloads never carry data. */
 
@@ -18,17 +18,8 @@ export interface FeaturesOutput {
   readonly rows: { readonly train: number; readonly validation: number; readonly test: number };
 }
 
-export interface TrainingOutput {
-  readonly weights: ContentReference;
-  readonly topology: ContentReference;
-  readonly weightsSha256: string;
-  readonly steps: number;
-  readonly epochs: number;
-  readonly metrics: Readonly<Record<string, number>>;
-  readonly numerics: NumericsRecord;
-  readonly backend: "native" | "wasm";
-  readonly generations: number;
-}
+/** What a training left, but for whose run it was and when. */
+export type TrainingOutput = Omit<TrainingResult, "runId" | "finishedAt">;
 
 export interface EvaluationOutput {
   /** The full report, JSON in the content store. */

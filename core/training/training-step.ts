@@ -47,9 +47,12 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
   };
 }
 
-export function trainingOutputOf(result: TrainingResult): TrainingOutput {
-  const { weights, topology, weightsSha256, steps, epochs, metrics, numerics, backend, generations } = result;
-  return { weights, topology, weightsSha256, steps, epochs, metrics, numerics, backend, generations };
+export function trainingOutputOf({
+  runId: _runId,
+  finishedAt: _finishedAt,
+  ...output
+}: TrainingResult): TrainingOutput {
+  return output;
 }
 
 export const trainingKeys = (runId: string) => ({
