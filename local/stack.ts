@@ -93,7 +93,7 @@ async function openServices(
     logs,
     events,
     hostPath: join(bundles, "batch-host.js"),
-    images: { [trainerImage]: trainerImageOf(bundles, environment) },
+    images: { [trainerImage]: trainerImageOf(bundles, environment, service("cache")) },
   });
   const [dynamodb, s3, states] = await Promise.all([
     createDynamoDb({ dataDirectory: service("dynamodb") }),
@@ -105,13 +105,17 @@ async function openServices(
 }
 
 /** What the trainer's image is on one machine: the bundle, under the environment that the job definition gives it on AWS. */
-function trainerImageOf(bundles: string, environment: Readonly<Record<string, string>>) {
+function trainerImageOf(bundles: string, environment: Readonly<Record<string, string>>, cacheDirectory: string) {
   return {
     command: [process.execPath, "--enable-source-maps", join(bundles, "trainer.js")],
     environment: {
       ...environment,
       RINGMASTER_INGEST_FUNCTION: functionNameIn(localConfig().prefix, "ingest-metrics"),
       RINGMASTER_ADVERTISE_HOST: "127.0.0.1",
+      // Batch serves each host's metadata: spot notices come that way, as on AWS.
+      AWS_EC2_METADATA_DISABLED: "false",
+      RINGMASTER_CACHE_DIR: cacheDirectory,
+      RINGMASTER_CACHE_GIB: "8",
     },
   };
 }

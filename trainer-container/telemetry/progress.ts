@@ -44,6 +44,8 @@ export class WorkerRoster {
 /** Steps a second over the last few seconds. */
 export class Pace {
   private readonly marks: { readonly at: number; readonly step: number }[] = [];
+  /** From before the last pause, until there are two marks after it. */
+  private before = 0;
 
   constructor(private readonly windowMs: number = 5_000) {}
 
@@ -56,13 +58,14 @@ export class Pace {
 
   /** The time before a pause (validation, a generation's end) does not count. */
   interrupt(): void {
+    this.before = this.stepsPerSecond;
     this.marks.length = 0;
   }
 
   get stepsPerSecond(): number {
     const first = this.marks[0];
     const last = this.marks.at(-1);
-    if (first === undefined || last === undefined || last.at <= first.at) return 0;
+    if (first === undefined || last === undefined || last.at <= first.at) return this.before;
     return ((last.step - first.step) * 1000) / (last.at - first.at);
   }
 }
