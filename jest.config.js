@@ -10,5 +10,7 @@ module.exports = {
   },
   modulePathIgnorePatterns: ["<rootDir>/dist", "<rootDir>/cdk.out", "<rootDir>/.ringmaster"],
   setupFiles: ["<rootDir>/test/support/setup.ts"],
+  // Much of the time is spent waiting for processes and clocks: as many suites at once as there are cores.
+  maxWorkers: "100%",
   testTimeout: 60_000,
 };
