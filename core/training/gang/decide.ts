@@ -1,5 +1,5 @@
 import type { GangHead, GangView, MemberRecord, SealedMember } from "./model";
-import { isSameRegistration, standingOf } from "./standing";
+import { isSameRegistration, isSucceeded, standingOf } from "./standing";
 import type { RegistrationKey } from "./store";
 import type { RendezvousTiming } from "./timing";
 
@@ -18,7 +18,7 @@ export interface GangLimits {
 export type Decision =
   /** The run's result is stored. */
   | { readonly kind: "completed" }
-  /** Another process has registered under this id since. */
+  /** Another process has registered under this id since, or as a later attempt of its job. */
   | { readonly kind: "superseded" }
   /** The own item is missing, accused or lapsed. */
   | { readonly kind: "register" }
@@ -42,7 +42,7 @@ export function decide(
   const { head } = view;
   if (head?.completed) return { kind: "completed" };
   const mine = view.members.find(({ memberId }) => memberId === self.memberId);
-  if (mine && mine.incarnation !== self.incarnation) return { kind: "superseded" };
+  if (mine && (mine.incarnation !== self.incarnation || isSucceeded(mine, view.members))) return { kind: "superseded" };
   if (head && head.number > self.past) {
     // Not by registration: a list may be sealed from a look at the store just before this member registered anew.
     const rank = head.members.findIndex(

@@ -128,10 +128,26 @@ describe("decide", () => {
     });
 
     it("is begun by outsiders when all members are gone: by their leases, sooner where others took their places", () => {
-      const joiners = [0, 1, 2].map((i) => worker(i, 4_000, { memberId: `job:${i}/2` }));
+      const joiners = [0, 1, 2].map((i) => worker(i, 4_000, { memberId: `another:${i}/1` }));
       for (const gone of [longLapsed, lapsed]) {
         const view = { head: one, members: [training(0, gone), training(1, gone), training(2, gone), ...joiners] };
         expect(ranks(decisionOf(joiners[0], view))).toEqual([0, 1, 2]);
+      }
+    });
+
+    it("is begun at once where later attempts of the same jobs are here, whatever the leases of the dead say", () => {
+      const again = [0, 1, 2].map((i) => worker(i, 0, { memberId: `job:${i}/10` }));
+      const dead = [training(0), training(1, { memberId: "job:1/9" }), training(2)];
+      const head = sealed(1, ...dead);
+      expect(ranks(decisionOf(again[0], { head, members: [...dead, ...again] }))).toEqual([0, 1, 2]);
+      // One of them has no successor yet: it may still be at work.
+      const two = [again[0], again[1]];
+      expect(decisionOf(again[0], { head, members: [...dead, ...two] })).toMatchObject({ kind: "wait" });
+      // An attempt of another job succeeds nobody.
+      for (const memberId of ["job:0", "other:0/3", "job:10/2"]) {
+        const other = worker(0, 0, { memberId });
+        const view = { head: sealed(1, dead[0]), members: [dead[0], other] };
+        expect(decisionOf(other, view)).toMatchObject({ kind: "wait" });
       }
     });
   });
@@ -169,6 +185,11 @@ describe("decide", () => {
     it("gives way to another process under its id", () => {
       const members = [worker(0, 0, { incarnation: "b" })];
       expect(decisionOf(me, { head: undefined, members })).toEqual({ kind: "superseded" });
+    });
+
+    it("gives way to a later attempt of its job, whatever list it is in", () => {
+      const members = [me, worker(0, 0, { memberId: "job:0/2" })];
+      expect(decisionOf(me, { head: sealed(4, me), members })).toEqual({ kind: "superseded" });
     });
 
     it("learns that the run is complete, before anything else", () => {
