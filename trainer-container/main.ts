@@ -8,13 +8,13 @@ import { createDocumentClient } from "../adapters/dynamodb/client";
 import { createGangStore } from "../adapters/dynamodb/gang-store";
 import { createLambdaMetricSink } from "../adapters/lambda/metric-sink";
 import { createObjectStore } from "../adapters/s3/object-store";
+import { readTrainerConfig } from "../core/config";
 import { createLogger } from "../core/logging";
 import type { MetricSink } from "../core/tracking/metric-sink";
 import type { TrainingTask } from "../core/training/training-task";
 import { createEngine } from "./engine/create-engine";
 import { createGang } from "./gang";
 import { advertisedHost } from "./host/advertised-host";
-import { readTrainerConfig } from "./host/config";
 import { createInterruption, interruptOnSignals } from "./host/interruption";
 import { runTrainer } from "./host/run-trainer";
 import { watchSpot } from "./host/spot-watcher";
@@ -26,7 +26,11 @@ const nowhere: MetricSink = { send: async () => undefined };
 
 async function main(): Promise<number> {
   const clock = { now: () => Date.now() };
-  const config = readTrainerConfig(process.env);
+  const config = readTrainerConfig(process.env, {
+    hostname: os.hostname(),
+    pid: process.pid,
+    temporaryDirectory: os.tmpdir(),
+  });
   const { runId, memberId, workerIndex } = config;
   const logger = createLogger((line) => process.stdout.write(`${line}\n`), clock, { runId, memberId, workerIndex });
 

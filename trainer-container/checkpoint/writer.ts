@@ -30,6 +30,8 @@ export interface CheckpointWriterOptions {
   readonly layout: readonly ParameterSlot[];
   readonly identity: TrainingIdentity;
   readonly numerics: NumericsRecord;
+  /** Awaited before the manifest is written: what must outlive this process once nobody computes the steps before it again. Never rejects. */
+  readonly beforeVisible?: () => Promise<void>;
 }
 
 /**
@@ -37,7 +39,7 @@ export interface CheckpointWriterOptions {
  * not sent again), then the manifest, which makes it visible. Dying at any point leaves the older checkpoints as they were.
  */
 export async function writeCheckpoint(
-  { store, clock, runId, layout, identity, numerics }: CheckpointWriterOptions,
+  { store, clock, runId, layout, identity, numerics, beforeVisible }: CheckpointWriterOptions,
   buffers: readonly StateBuffer[],
   header: CheckpointHeader,
 ): Promise<CheckpointManifest> {
@@ -57,6 +59,7 @@ export async function writeCheckpoint(
     epochScore: Buffer.from(epochScore.buffer, epochScore.byteOffset, epochScore.byteLength).toString("base64"),
     createdAt: isoTime(clock),
   };
+  await beforeVisible?.();
   await store.put(
     objectKeys.checkpointManifest(runId, finishedSteps),
     JSON.stringify(manifest, null, 2),

@@ -20,6 +20,8 @@ export interface ResultOptions {
   readonly numerics: NumericsRecord;
   /** Rank 0 stores at once; the others only where no result has come up for a while. */
   readonly end: Extract<TrainingEnd, { end: "completed" }>;
+  /** Awaited by the rank that stores, before it does: what must outlive this process. Never rejects. */
+  readonly beforeVisible: () => Promise<void>;
 }
 
 const leaderPatienceMs = 10_000;
@@ -51,6 +53,7 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
     generations: end.generation,
     finishedAt: isoTime(clock),
   };
+  await options.beforeVisible();
   await store.putNew(key, JSON.stringify(result, null, 2), "application/json");
   return result;
 }

@@ -1,4 +1,5 @@
 import { isoTime } from "../../core/clock";
+import type { TrainerConfig } from "../../core/config";
 import type { FeatureManifest } from "../../core/features/manifest";
 import type { Logger } from "../../core/logging";
 import { getJson } from "../../core/object-documents";
@@ -20,7 +21,6 @@ import { createReplica } from "../loop/replica";
 import { scoreLayout } from "../loop/score";
 import { train } from "../loop/train";
 import type { Telemetry } from "../telemetry/telemetry";
-import type { TrainerConfig } from "./config";
 import { createEntrance, InterruptedWhileWaitingError } from "./enter-gang";
 import { judge } from "./failure";
 import { insist } from "./insist";
@@ -46,6 +46,8 @@ export interface TrainerDependencies {
 const validationRows = 512;
 /** At the end, for what metrics are left. */
 const telemetryPatienceMs = 10_000;
+/** Before a checkpoint or the result is made visible, for the metrics of the steps before it. Training itself does not wait. */
+const settlePatienceMs = 5_000;
 
 /** One worker's life, from the task to the process's exit code. */
 export async function runTrainer(dependencies: TrainerDependencies): Promise<number> {
@@ -155,6 +157,7 @@ async function trainTask(
     restoredAt: replica.finishedSteps,
     events: reporter.checkpointEvents,
     now,
+    beforeVisible: () => telemetry.settled(settlePatienceMs),
   });
   const epochsFinished = () => Math.floor(replica.finishedSteps / plan.sampler.stepsPerEpoch);
   const gang = createGang();
@@ -179,8 +182,12 @@ async function trainTask(
     }
     if (end.end === "completed") {
       const { weights } = replica;
+      const beforeVisible = () => {
+        telemetry.lead(true); // whoever stores the result has outlived the leader: what that one took with it is sent again
+        return telemetry.settled(settlePatienceMs);
+      };
       const result = await insist(
-        () => publishResult({ store, clock, runId, model, weights, plan, numerics, end }),
+        () => publishResult({ store, clock, runId, model, weights, plan, numerics, end, beforeVisible }),
         (error) => logger.log("warn", "the result cannot be stored yet", { error }),
         interruption,
       );

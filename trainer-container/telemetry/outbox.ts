@@ -30,6 +30,8 @@ export class Outbox {
   private spilling: Promise<void> = Promise.resolve();
   private sending: Promise<void> | undefined;
   private closed = false;
+  private posted = 0;
+  private waiters: { readonly upTo: number; readonly resolve: () => void }[] = [];
 
   constructor(private readonly options: OutboxOptions) {}
 
@@ -39,11 +41,19 @@ export class Outbox {
   }
 
   post(batch: MetricBatch): void {
+    this.posted += 1;
     if (this.memory.length < batchesInMemory && this.spilledFirst === this.spilledEnd) this.memory.push(batch);
     else this.spill(batch);
     this.sending ??= this.drain().finally(() => {
       this.sending = undefined;
     });
+  }
+
+  /** Resolves when what was posted before is sent, or after `patienceMs`. */
+  async settled(patienceMs: number): Promise<void> {
+    if (this.length === 0) return;
+    const sent = new Promise<void>((resolve) => this.waiters.push({ upTo: this.posted, resolve }));
+    await Promise.race([sent, this.options.sleep(patienceMs)]);
   }
 
   /** Resolves when all is sent, or after `patienceMs`; nothing is tried any more after it. */
@@ -72,7 +82,15 @@ export class Outbox {
         this.options.onRefused(error);
       }
       this.memory.shift();
+      this.tellWaiters();
     }
+    this.tellWaiters();
+  }
+
+  private tellWaiters(): void {
+    const gone = this.posted - this.length;
+    for (const { upTo, resolve } of this.waiters) if (upTo <= gone) resolve();
+    this.waiters = this.waiters.filter(({ upTo }) => upTo > gone);
   }
 
   /** The oldest batch; memory is older than disk, and is filled from it. */
@@ -90,6 +108,7 @@ export class Outbox {
 
   private spill(batch: MetricBatch): void {
     if (this.spilledEnd - this.spilledFirst >= batchesOnDisk) {
+      this.posted -= 1;
       this.options.onTrouble("metrics are lost: the sink has been away for too long", undefined);
       return;
     }

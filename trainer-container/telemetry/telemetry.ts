@@ -12,6 +12,11 @@ export interface Telemetry {
   progress(progress: TrainingProgress): void;
   /** Of the generation that has begun. A new leader sends again what the old one may have taken with it. */
   lead(leader: boolean): void;
+  /**
+   * Resolves when all points so far are stored, or after `patienceMs`. Before a checkpoint or a result is made visible: nobody computes the steps
+   * before it again, so that points which die with this process would be missing for good.
+   */
+  settled(patienceMs: number): Promise<void>;
   /** Sends what there is, within `patienceMs`. */
   close(patienceMs: number): Promise<void>;
 }
@@ -50,6 +55,10 @@ export function createTelemetry(runId: string, outbox: Outbox, clock: Clock): Te
     },
     lead(leader) {
       leading = leader;
+    },
+    settled(patienceMs) {
+      flush();
+      return outbox.settled(patienceMs);
     },
     async close(patienceMs) {
       clearInterval(timer);

@@ -1,14 +1,17 @@
 import { EventEmitter } from "node:events";
 import type { NetworkInterfaceInfo } from "node:os";
+import { readTrainerConfig as read } from "../../../core/config";
 import { CorruptObjectError, StorageFullError } from "../../../core/object-errors";
 import { BackendUnavailableError, ModelError } from "../../../trainer-container/engine/errors";
 import { type Gang, GangCompletedError, type Generation } from "../../../trainer-container/gang/gang";
 import { advertisedHost } from "../../../trainer-container/host/advertised-host";
-import { readTrainerConfig } from "../../../trainer-container/host/config";
 import { createEntrance, InterruptedWhileWaitingError } from "../../../trainer-container/host/enter-gang";
 import { judge } from "../../../trainer-container/host/failure";
 import { createInterruption, interruptOnSignals } from "../../../trainer-container/host/interruption";
 import { TrainingHaltedError } from "../../../trainer-container/loop/errors";
+
+const readTrainerConfig = (environment: Readonly<Record<string, string | undefined>>) =>
+  read(environment, { hostname: "host", pid: 42, temporaryDirectory: "/tmp" });
 
 describe("readTrainerConfig", () => {
   const least = { RINGMASTER_RUN_ID: "run-1", RINGMASTER_BUCKET: "b", RINGMASTER_TABLE_GANGS: "g" };

@@ -1,7 +1,5 @@
-import os from "node:os";
-import path from "node:path";
 import { z } from "zod";
-import { ConfigurationError } from "../../core/config";
+import { ConfigurationError } from "./errors";
 
 /** Empty means absent, as in a job definition's environment. */
 const optional = z
@@ -45,14 +43,24 @@ export interface TrainerConfig {
   readonly metadataEndpoint: string | undefined;
 }
 
+/** What the operating system says of the process and its host. */
+export interface TrainerHost {
+  readonly hostname: string;
+  readonly pid: number;
+  readonly temporaryDirectory: string;
+}
+
 /** @throws ConfigurationError with every problem at once. */
-export function readTrainerConfig(environment: Readonly<Record<string, string | undefined>>): TrainerConfig {
+export function readTrainerConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+  host: TrainerHost,
+): TrainerConfig {
   const parsed = schema.safeParse(environment);
   if (!parsed.success) {
     throw new ConfigurationError(parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
   }
   const env = parsed.data;
-  const job = env.AWS_BATCH_JOB_ID ?? `${os.hostname()}-${process.pid}`;
+  const job = env.AWS_BATCH_JOB_ID ?? `${host.hostname}-${host.pid}`;
   return {
     runId: env.RINGMASTER_RUN_ID,
     bucket: env.RINGMASTER_BUCKET,
@@ -61,7 +69,7 @@ export function readTrainerConfig(environment: Readonly<Record<string, string | 
     workerIndex: env.AWS_BATCH_JOB_ARRAY_INDEX ?? env.AWS_BATCH_JOB_NODE_INDEX ?? 0,
     memberId: `${job}/${env.AWS_BATCH_JOB_ATTEMPT ?? "1"}`,
     advertiseHost: env.RINGMASTER_ADVERTISE_HOST,
-    cacheDirectory: env.RINGMASTER_CACHE_DIR ?? path.join(os.tmpdir(), "ringmaster-shards"),
+    cacheDirectory: env.RINGMASTER_CACHE_DIR ?? `${host.temporaryDirectory}/ringmaster-shards`,
     cacheLimitBytes: env.RINGMASTER_CACHE_GIB * 2 ** 30,
     metadataEndpoint:
       env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === "true"

@@ -1,0 +1,4 @@
+/** The one place of configuration: what each process takes from its environment, checked when it starts. */
+export { ConfigurationError } from "./errors";
+export { environmentOf, type PlatformConfig, readConfig } from "./platform";
+export { readTrainerConfig, type TrainerConfig, type TrainerHost } from "./trainer";
