@@ -3,8 +3,8 @@ import { parseCheckpointManifest } from "../../../core/training/checkpoint/manif
 import type { NumericsRecord } from "../../../core/training/numerics";
 import { type Checkpointer, createCheckpointer } from "../../../trainer-container/checkpoint/checkpointer";
 import { restoreNewest } from "../../../trainer-container/checkpoint/restore";
-import { identityOf } from "../../../trainer-container/checkpoint/state";
-import type { CheckpointWriterOptions } from "../../../trainer-container/checkpoint/writer";
+import { identityOf, stateBuffers } from "../../../trainer-container/checkpoint/state";
+import { type CheckpointWriterOptions, writeCheckpoint } from "../../../trainer-container/checkpoint/writer";
 import type { Replica } from "../../../trainer-container/loop/replica";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { FakeGang } from "../loop/fake-gang";
@@ -96,6 +96,19 @@ describe("checkpoints", () => {
     await checkpointer.idle();
     expect(at.written).toEqual([4, 5, 8, 10, 12]); // epochs of 4 steps; multiples of 5
     expect(at.failures).toEqual([]);
+  });
+
+  it("become visible only after what must outlive the process is safe", async () => {
+    const at = bench();
+    const worker = createWorker(new FakeGang(6, ["a"]).member("a"));
+    const seen: boolean[] = [];
+    const visible = () => at.store.size(keyOf(0)).then((size) => size !== undefined);
+    await writeCheckpoint(
+      { ...optionsFor(worker, at, () => 0), beforeVisible: async () => void seen.push(await visible()) },
+      stateBuffers(worker.replica, worker.training.model.layout),
+      { finishedSteps: 0, epoch: 0, epochScore: worker.replica.epochScore },
+    );
+    expect([...seen, await visible()]).toEqual([false, true]);
   });
 
   it("fall due by time where steps are slow", async () => {

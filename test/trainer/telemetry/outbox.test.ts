@@ -51,6 +51,21 @@ describe("Outbox", () => {
     while (outbox.length > 0) await turn();
   };
 
+  it("is settled when what was posted before is sent, or when patience is over", async () => {
+    await outbox.settled(1);
+    expect(pauses).toEqual([]); // nothing waits: no time passes
+    outbox.post(batch(1));
+    await outbox.settled(1_000);
+    expect(received).toEqual([1]);
+    away = true;
+    outbox.post(batch(2));
+    await outbox.settled(77);
+    expect(pauses).toContain(77);
+    expect(received).toEqual([1]);
+    away = false;
+    await settle();
+  });
+
   it("sends batches in their order, one at a time", async () => {
     for (let step = 1; step <= 10; step += 1) outbox.post(batch(step));
     await settle();

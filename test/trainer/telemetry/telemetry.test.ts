@@ -85,6 +85,15 @@ describe("createTelemetry", () => {
     ]);
   });
 
+  it("is settled when the points so far are stored, without waiting for the half second to be over", async () => {
+    const { sent, telemetry } = open();
+    telemetry.lead(true);
+    for (let step = 1; step <= 3; step += 1) telemetry.shared("train/loss", step, step);
+    await telemetry.settled(1_000);
+    expect(sent.flatMap(({ series }) => series.flatMap(({ steps }) => steps))).toEqual([1, 2, 3]);
+    await telemetry.close(0);
+  });
+
   it("makes names fit the store's rule", async () => {
     const { sent, telemetry } = open();
     telemetry.lead(true);
