@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { executionArn, executionName, stateMachineArn } from "../arns";
 import { ServiceError } from "../errors";
 import type { ExecutionSummary } from "../store/records";
+import { findMachine } from "./find-machine";
 import { historyEvent } from "./history-event";
 import { checkedName, type Input, nextToken } from "./input";
-import { findMachine } from "./machines";
 import type { Api, Operation } from "./operation";
 
 async function findExecution(input: Input, { store }: Pick<Api, "store">): Promise<ExecutionSummary> {

@@ -5,15 +5,10 @@ import { validateDefinition } from "../asl/validate";
 import { ServiceError } from "../errors";
 import { isObject, type JsonObject } from "../json";
 import type { MachineRecord } from "../store/records";
+import { findMachine } from "./find-machine";
 import { checkedName, type Input, nextToken } from "./input";
-import type { Api, Operation } from "./operation";
+import type { Operation } from "./operation";
 import { readTags } from "./tags";
-
-export async function findMachine({ store }: Pick<Api, "store">, arn: string): Promise<MachineRecord> {
-  const machine = await store.machine(machineName(arn));
-  if (machine) return machine;
-  throw new ServiceError("StateMachineDoesNotExist", `State Machine Does Not Exist: '${arn}'`);
-}
 
 function checkedDefinition(input: Input): string {
   const definition = input.string("definition", { max: 1_048_576 });
