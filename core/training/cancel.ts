@@ -20,22 +20,25 @@ export async function cancelRun(
   actor: string,
 ): Promise<Run> {
   const { runs, executions, jobs, clock } = dependencies;
-  const details = await runs.findDetails(runId);
-  if (!details) throw new RunNotFoundError(runId);
-  if (!isOpen(details.run.status) && details.run.status !== "killed")
-    throw new RunEndedError(runId, details.run.status);
+  const run = await runs.find(runId);
+  if (!run) throw new RunNotFoundError(runId);
+  if (!isOpen(run.status) && run.status !== "killed") throw new RunEndedError(runId, run.status);
   const at = isoTime(clock);
   const message = `cancelled by ${actor}`;
   await runs.conclude(runId, {
     status: "killed",
     at,
-    failure: { code: "CANCELLED", message, phase: details.run.phase },
+    failure: { code: "CANCELLED", message, phase: run.phase },
   });
   await executions.stop(runId, message);
-  const attempt = details.attempts.at(-1);
+  const details = await runs.findDetails(runId);
+  const attempt = details?.attempts.at(-1);
   if (attempt?.jobId !== undefined && attempt.status === "submitted") {
     await jobs.terminate(attempt.jobId, message);
     await runs.updateAttempt(runId, { ...attempt, status: "failed", reason: message, endedAt: at });
   }
-  return (await runs.find(runId)) ?? details.run;
+  // It may have come to its end in the same moment: the first end stands.
+  const { status } = details?.run ?? run;
+  if (status !== "killed") throw new RunEndedError(runId, status);
+  return details?.run ?? run;
 }

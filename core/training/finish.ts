@@ -15,6 +15,9 @@ export interface FinishDependencies extends StepDependencies {
   readonly tokens: TaskTokens;
 }
 
+/** Longer than any function runs: whoever began an attempt before that and has not recorded its job is dead. */
+const launchPatienceMs = 90_000;
+
 /**
  * Looks where a run's training stands, and does what follows: answers the state machine, submits the next attempt, or waits. Called on
  * every event of its job and each minute besides; called twice, late or out of order it decides the same.
@@ -40,7 +43,11 @@ export async function finishTraining(dependencies: FinishDependencies, runId: st
     retries: details.run.job.retries,
   });
 
-  if (next.move === "succeed" && result) {
+  const { clock } = dependencies;
+  const abandoned = attempt.jobId === undefined && clock.now() - Date.parse(attempt.startedAt) > launchPatienceMs;
+  if (next.move === "wait" && abandoned) {
+    await launchAttempt(dependencies, details.run, { ...attempt, again: true });
+  } else if (next.move === "succeed" && result) {
     await endAttempt(dependencies, runId, attempt, "succeeded");
     const output = await recordResult(dependencies, details, result, attempt.startedAt);
     await tokens.succeed(token, output);
@@ -96,20 +103,20 @@ export async function concludeInterrupted(
   cause: string | undefined,
 ): Promise<void> {
   const { runs, jobs, clock } = dependencies;
-  const details = await runs.findDetails(runId);
-  if (!details) return;
-  const attempt = details.attempts.at(-1);
-  if (attempt?.jobId !== undefined && attempt.status === "submitted") {
-    await jobs.terminate(attempt.jobId, `run ${runId} ended: ${status}`);
-    await endAttempt(dependencies, runId, attempt, "failed", `terminated: the run's execution is ${status}`);
-  }
+  const run = await runs.find(runId);
+  if (!run) return;
   await runs.conclude(runId, {
     status: status === "ABORTED" ? "killed" : "failed",
     at: isoTime(clock),
     failure: {
       code: error ?? `EXECUTION_${status}`,
       message: cause ?? `the run's execution is ${status}`,
-      phase: details.run.phase,
+      phase: run.phase,
     },
   });
+  // Only now: a launch that is under way sees the run's end, or its job is seen here.
+  const attempt = (await runs.findDetails(runId))?.attempts.at(-1);
+  if (attempt?.jobId === undefined || attempt.status !== "submitted") return;
+  await jobs.terminate(attempt.jobId, `run ${runId} ended: ${status}`);
+  await endAttempt(dependencies, runId, attempt, "failed", `terminated: the run's execution is ${status}`);
 }

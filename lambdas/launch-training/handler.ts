@@ -28,5 +28,5 @@ export const handler = stepHandler(async (platform, { runId, taskToken }) => {
     return { move: await finishTraining(platform, runId) };
   }
   const attempt = await launchAttempt(platform, details.run, nextAttempt(details));
-  return { attempt: attempt.attempt, jobId: attempt.jobId };
+  return { attempt: attempt?.attempt, jobId: attempt?.jobId };
 });

@@ -1,3 +1,4 @@
+import { cancelRun } from "../../../core/training/cancel";
 import { concludeInterrupted, finishTraining } from "../../../core/training/finish";
 import { launchAttempt, nextAttempt } from "../../../core/training/launch";
 import { reconcile } from "../../../core/training/reconcile";
@@ -103,6 +104,58 @@ describe("the end of a run's training", () => {
     await launchAttempt(platform, details.run, nextAttempt(details));
     expect(calls.submitted.map(({ attempt }) => attempt)).toEqual([1, 1]);
     expect((await platform.runs.findDetails(runId))!.attempts).toHaveLength(1);
+  });
+
+  it("an attempt is begun by one call alone, and taken over where that one is certainly dead", async () => {
+    const { platform, calls, runId } = await launched();
+    const details = (await platform.runs.findDetails(runId))!;
+    const second = { attempt: 2, market: "spot" } as const;
+    const startedAt = new Date(platform.clock.now()).toISOString();
+    await platform.runs.beginAttempt(runId, { ...second, workers: 2, status: "submitting", startedAt });
+    // Its process died here, or has not come further yet: nobody can tell.
+    expect(await launchAttempt(platform, details.run, second)).toBeUndefined();
+    expect(await finishTraining(platform, runId)).toBe("wait");
+    expect(calls.submitted).toHaveLength(1);
+    const later = { ...platform, clock: { now: () => platform.clock.now() + 91_000 } };
+    expect(await finishTraining(later, runId)).toBe("wait");
+    expect(calls.submitted.map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect((await platform.runs.findDetails(runId))!.attempts.at(-1)).toMatchObject({
+      attempt: 2,
+      status: "submitted",
+    });
+  });
+
+  it("a run that is cancelled while its attempt is submitted leaves no job, whichever of the two is first", async () => {
+    const { platform, calls, runId } = await launched();
+    const details = (await platform.runs.findDetails(runId))!;
+    const jobs: typeof platform.jobs = {
+      ...platform.jobs,
+      async submit(request) {
+        await cancelRun(platform, runId, "somebody"); // finds no job of attempt 2
+        return platform.jobs.submit(request);
+      },
+    };
+    const launch = launchAttempt({ ...platform, jobs }, details.run, { attempt: 2, market: "spot" });
+    expect(await launch).toMatchObject({ status: "failed" });
+    expect(calls.terminated).toEqual([`job-${runId}-2`]);
+
+    const other = await launched();
+    await cancelRun(other.platform, other.runId, "somebody");
+    expect(other.calls.terminated).toEqual([`job-${other.runId}-1`]);
+  });
+
+  it("a cancellation that comes as the run completes says so: the first end stands", async () => {
+    const { platform, runId } = await launched();
+    const executions: typeof platform.executions = { ...platform.executions, stop: async () => undefined };
+    const runs: typeof platform.runs = {
+      ...platform.runs,
+      async conclude(id, end) {
+        await platform.runs.conclude(id, { status: "completed", at: end.at });
+        return platform.runs.conclude(id, end);
+      },
+    };
+    await expect(cancelRun({ ...platform, runs, executions }, runId, "somebody")).rejects.toThrow("completed");
+    expect((await platform.runs.find(runId))!.status).toBe("completed");
   });
 
   it("a stopped execution ends its job and its run", async () => {
