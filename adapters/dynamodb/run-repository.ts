@@ -224,10 +224,11 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
         client.send(
           new PutCommand({
             TableName: table,
-            Item: { ...key(runId, "PROGRESS"), step: progress.step, record: progress },
-            ConditionExpression: "attribute_not_exists(pk) OR #step <= :step",
+            Item: { ...key(runId, "PROGRESS"), step: progress.step, generation: progress.generation, record: progress },
+            ConditionExpression:
+              "attribute_not_exists(pk) OR generation < :generation OR (generation = :generation AND #step <= :step)",
             ExpressionAttributeNames: { "#step": "step" },
-            ExpressionAttributeValues: { ":step": progress.step },
+            ExpressionAttributeValues: { ":step": progress.step, ":generation": progress.generation },
           }),
         ),
       );

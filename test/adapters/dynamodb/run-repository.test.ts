@@ -77,12 +77,12 @@ describe("runs in DynamoDB", () => {
   });
 
   it("progress never goes back", async () => {
-    const progress = (step: number) => ({
+    const progress = (step: number, generation = 1) => ({
       step,
       totalSteps: 10,
       epoch: 0,
       epochs: 1,
-      generation: 1,
+      generation,
       worldSize: 1,
       loss: 1,
       samplesPerSecond: 1,
@@ -92,5 +92,9 @@ describe("runs in DynamoDB", () => {
     await runs.create(runOf("run-progress"));
     for (const step of [1, 5, 3, 5, 4]) await runs.recordProgress("run-progress", progress(step));
     expect((await runs.findDetails("run-progress"))!.progress?.step).toBe(5);
+    // A generation that went back to a checkpoint is the truth; what its predecessor said comes late.
+    await runs.recordProgress("run-progress", progress(2, 2));
+    await runs.recordProgress("run-progress", progress(9, 1));
+    expect((await runs.findDetails("run-progress"))!.progress).toMatchObject({ step: 2, generation: 2 });
   });
 });
