@@ -1,4 +1,5 @@
 import {
+  DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
@@ -131,7 +132,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
       );
     },
 
-    async conclude(runId, { status, at, failure, outcome }) {
+    async conclude(runId, { status, at, failure, outcome, workLeft }) {
       const names: Record<string, string> = { "#status": "status" };
       const values: Record<string, unknown> = { ...openStatuses, ":status": status, ":at": at };
       let update = "SET #status = :status, updatedAt = :at, endedAt = :at";
@@ -157,7 +158,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
                   ExpressionAttributeValues: values,
                 },
               },
-              { Delete: { TableName: table, Key: key(runId, "OPEN") } },
+              ...(workLeft ? [] : [{ Delete: { TableName: table, Key: key(runId, "OPEN") } }]),
             ],
           }),
         );
@@ -166,6 +167,10 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
         if (!isTransactionConditionFailed(error)) throw error;
         return false;
       }
+    },
+
+    async delist(runId) {
+      await client.send(new DeleteCommand({ TableName: table, Key: key(runId, "OPEN") }));
     },
 
     async recordStep(runId, record) {

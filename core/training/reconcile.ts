@@ -1,8 +1,9 @@
 import type { RegistrationOutput } from "../pipelines/outputs";
 import { type ApprovalDependencies, answerApproval } from "../registry/approval";
+import { windUp } from "./cancel";
 import { concludeInterrupted, type FinishDependencies, finishTraining } from "./finish";
 import type { Executions } from "./ports";
-import type { Run } from "./run";
+import { isOpen, type Run } from "./run";
 
 export interface ReconcileDependencies extends FinishDependencies, ApprovalDependencies {
   readonly executions: Executions;
@@ -14,6 +15,10 @@ const startGraceMs = 30_000;
 /** Holds an open run against what the services say, and mends what an event that never came has left undone. */
 export async function reconcile(dependencies: ReconcileDependencies, run: Run): Promise<string> {
   const { executions, runs, tokens, clock, registry } = dependencies;
+  if (!isOpen(run.status)) {
+    await windUp(dependencies, run.runId, run.failure?.message ?? `the run is ${run.status}`);
+    return "wound up";
+  }
   const execution = await executions.status(run.runId);
   if (execution === undefined) {
     if (clock.now() - Date.parse(run.createdAt) < startGraceMs) return "starting";

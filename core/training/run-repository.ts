@@ -12,6 +12,8 @@ export interface RunConclusion {
   readonly at: string;
   readonly failure?: RunFailure;
   readonly outcome?: RunOutcome;
+  /** Its execution or job may still be at work: it stays in the list of open runs until `delist`. */
+  readonly workLeft?: boolean;
 }
 
 /** The port to runs. Every write may be repeated; a run that has ended never changes. See docs/access-patterns.md. */
@@ -21,12 +23,14 @@ export interface RunRepository {
   find(runId: string): Promise<Run | undefined>;
   findDetails(runId: string): Promise<RunDetails | undefined>;
   list(query: { readonly team: string; readonly limit: number; readonly nextToken?: string }): Promise<RunPage>;
-  /** Every run that is neither completed, failed nor killed. */
+  /** Every run that is neither completed, failed nor killed, or of which there is work left to stop. */
   listOpen(): Promise<readonly Run[]>;
   /** Sets `running` and the phase. False where the run has ended (or is not there). */
   enterPhase(runId: string, phase: Phase, at: string): Promise<boolean>;
   /** Ends the run once; false where it had ended before, whose end then stands. */
   conclude(runId: string, conclusion: RunConclusion): Promise<boolean>;
+  /** Takes a run that has ended out of the list of open ones. */
+  delist(runId: string): Promise<void>;
   recordStep(runId: string, record: StepRecord): Promise<void>;
   putTaskToken(runId: string, phase: Phase, token: string): Promise<void>;
   findTaskToken(runId: string, phase: Phase): Promise<string | undefined>;

@@ -144,6 +144,21 @@ describe("the end of a run's training", () => {
     expect(other.calls.terminated).toEqual([`job-${other.runId}-1`]);
   });
 
+  it("a cancellation that died after its first write is wound up", async () => {
+    const { platform, calls, runId } = await launched();
+    const executions: typeof platform.executions = {
+      ...platform.executions,
+      stop: () => Promise.reject(new Error("killed here")),
+    };
+    await expect(cancelRun({ ...platform, executions }, runId, "somebody")).rejects.toThrow("killed here");
+    const listed = async () => (await platform.runs.listOpen()).find((run) => run.runId === runId);
+    const left = (await listed())!;
+    expect([left.status, calls.terminated]).toEqual(["killed", []]);
+    expect(await reconcile(platform, left)).toBe("wound up");
+    expect(calls.terminated).toEqual([`job-${runId}-1`]);
+    expect(await listed()).toBeUndefined();
+  });
+
   it("a cancellation that comes as the run completes says so: the first end stands", async () => {
     const { platform, runId } = await launched();
     const executions: typeof platform.executions = { ...platform.executions, stop: async () => undefined };
