@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -78,27 +78,54 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.on("SIGTERM", () => void stop());
 }
 
-/** One stack a data directory: a lock file with the owner's pid, taken over from the dead. */
-function lock(data: string): () => void {
+/**
+ * One stack a data directory: a lock file with the owner's pid, taken over from the dead. It comes into being with its content, by a link: an
+ * empty one would look like a dead owner's to whoever starts in the same moment.
+ */
+export function lock(data: string): () => void {
   const path = `${data}/stack.lock`;
-  for (;;) {
-    try {
-      const fd = openSync(path, "wx");
-      writeSync(fd, String(process.pid));
-      closeSync(fd);
-      return () => rmSync(path, { force: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  const own = `${path}.${process.pid}`;
+  const aside = `${own}.aside`;
+  writeFileSync(own, String(process.pid));
+  try {
+    for (;;) {
+      if (links(own, path)) return () => rmSync(path, { force: true });
       const owner = ownerOf(path);
       if (owner !== undefined) throw new DataInUseError(data, owner);
-      rmSync(path, { force: true });
+      // Of several that find a dead owner, one moves its file aside. Who moved a living one's instead, being late, puts it back.
+      if (!moves(path, aside)) continue;
+      if (ownerOf(aside) !== undefined) links(aside, path);
+      rmSync(aside, { force: true });
     }
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+function links(from: string, to: string): boolean {
+  return succeeds(() => linkSync(from, to), "EEXIST");
+}
+
+function moves(from: string, to: string): boolean {
+  return succeeds(() => renameSync(from, to), "ENOENT");
+}
+
+function succeeds(action: () => void, expected: string): boolean {
+  try {
+    action();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === expected) return false;
+    throw error;
   }
 }
 
 /** The pid in a lock file, if that process lives and is a stack. */
 function ownerOf(path: string): number | undefined {
-  const pid = Number(readFileSync(path, "utf8"));
+  let pid = 0;
+  succeeds(() => {
+    pid = Number(readFileSync(path, "utf8"));
+  }, "ENOENT");
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return undefined;
   try {
     process.kill(pid, 0);
