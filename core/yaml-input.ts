@@ -17,7 +17,12 @@ export function parseYamlInput<Schema extends z.ZodType>(
   edit: (document: Document) => void = () => undefined,
 ): { readonly value: z.output<Schema>; readonly lineOf: (path: readonly PropertyKey[]) => number } {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    uniqueKeys: true,
+    prettyErrors: false,
+    logLevel: "error",
+  });
   if (document.errors.length > 0) {
     throw new InvalidInputError(
       `${what} is not YAML`,
@@ -26,7 +31,7 @@ export function parseYamlInput<Schema extends z.ZodType>(
   }
   edit(document);
   const lineOf = (path: readonly PropertyKey[]): number => lineIn(document, lines, path);
-  const parsed = schema.safeParse(document.toJS(), { reportInput: true });
+  const parsed = schema.safeParse(contentOf(what, document), { reportInput: true });
   if (parsed.success) return { value: parsed.data, lineOf };
   const paths = new Map(
     parsed.error.issues.flatMap((issue) =>
@@ -42,6 +47,15 @@ export function parseYamlInput<Schema extends z.ZodType>(
     `${what} has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}`,
     [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
   );
+}
+
+/** Aliases are followed only here: one that names nothing, or many that unfold without end, are found out late. */
+function contentOf(what: string, document: Document): unknown {
+  try {
+    return document.toJS();
+  } catch (cause) {
+    throw new InvalidInputError(`${what} is not YAML`, [{ path: "", rule: (cause as Error).message }], cause);
+  }
 }
 
 /** Line of the key at `path`; where it is missing, that of the nearest thing around it. */

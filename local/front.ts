@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { foreignCaller } from "./loopback";
 import type { Service } from "./service";
 import { ServiceError, sendError, sendJson } from "./wire";
 
@@ -54,6 +55,8 @@ async function serve(
   response.on("error", () => undefined);
   const name = serviceName(request);
   try {
+    const foreign = foreignCaller(request.headers);
+    if (foreign !== undefined) throw forbidden(foreign);
     const services = await made;
     const service = name === undefined ? undefined : services.get(name);
     if (!service) throw unknownService(name, [...services.keys()]);
@@ -75,6 +78,14 @@ export function serviceName(request: Pick<IncomingMessage, "headers" | "url">): 
   if (typeof target === "string") return targetPrefixes[target.split(".")[0] ?? ""] ?? target.split(".")[0];
   if (query.has("X-Amz-Signature") || (query.has("AWSAccessKeyId") && query.has("Signature"))) return "s3";
   return undefined;
+}
+
+function forbidden(caller: string): ServiceError {
+  return new ServiceError(
+    "AccessDeniedException",
+    403,
+    `The embedded cloud answers programs on this machine, by 127.0.0.1 or localhost, not ${caller}.`,
+  );
 }
 
 function unknownService(name: string | undefined, known: readonly string[]): ServiceError {

@@ -81,6 +81,17 @@ resources:
     expect(problemsOf("experiment: [1,\n  2")[0]).toMatchObject({ line: expect.any(Number) });
   });
 
+  it.each([
+    ["an alias of nothing", "experiment: *nothing", /Unresolved alias/],
+    [
+      "aliases that unfold without end",
+      `a: &a [1]\nb: &b [${"*a,".repeat(20)}]\nc: &c [${"*b,".repeat(20)}]\nd: [${"*c,".repeat(20)}]`,
+      /alias count/,
+    ],
+  ])("refuses %s", (_name, text, rule) => {
+    expect(problemsOf(text)).toEqual([{ path: "", rule: expect.stringMatching(rule) }]);
+  });
+
   it.each(["resources.workers", "=3", "a..b=1", "experiment.deep=1"])("refuses the override %s", (override) => {
     expect(problemsOf(good, [override])).toEqual([expect.objectContaining({ path: "--set" })]);
   });

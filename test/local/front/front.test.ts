@@ -96,6 +96,22 @@ describe("front", () => {
     expect(response.headers.get("x-amzn-errortype")).toBe("MissingAuthenticationToken");
   });
 
+  it.each([
+    ["a name that resolves here", { host: "rebound.example.com" }, 403],
+    ["a page of another site", { origin: "https://example.com" }, 403],
+    ["a page without an origin", { origin: "null" }, 403],
+    ["a page on this machine", { origin: "http://localhost:4700" }, 200],
+    ["a bucket's own host", { host: "models.s3.us-east-1.amazonaws.com" }, 200],
+  ])("asked by %s answers %j with %d", async (_, headers, expected) => {
+    const status = await new Promise((resolve, reject) => {
+      const request = httpRequest(base, { headers: { authorization: signed("batch"), ...headers } }, (response) =>
+        resolve(response.resume().statusCode),
+      );
+      request.on("error", reject).end();
+    });
+    expect(status).toBe(expected);
+  });
+
   it("turns an unexpected exception into a 500 of JSON, or XML for S3, and goes on", async () => {
     const json = await call("lambda");
     expect(json.status).toBe(500);
