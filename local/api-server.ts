@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
+import { foreignCaller } from "./loopback";
 
 type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
@@ -17,13 +18,11 @@ export function createApiServer(handler: ApiHandler): Server {
 }
 
 async function answer(handler: ApiHandler, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (
-    !isLoopback(request.headers.host) ||
-    (request.headers.origin && !isLoopback(new URL(request.headers.origin).host))
-  ) {
+  const foreign = foreignCaller(request.headers);
+  if (foreign !== undefined) {
     send(response, 403, {
       code: "FORBIDDEN_HOST",
-      message: `this API answers to 127.0.0.1 and localhost, not to ${request.headers.host}`,
+      message: `this API answers to 127.0.0.1 and localhost, not to ${foreign}`,
     });
     return;
   }
@@ -33,7 +32,12 @@ async function answer(handler: ApiHandler, request: IncomingMessage, response: S
       send(response, 413, { code: "BODY_TOO_LARGE", message: `the request body is larger than ${maxBodyBytes} bytes` });
       return;
     }
-    const result = await handler(eventOf(request, body), {} as Context);
+    const event = eventOf(request, body);
+    if (event === undefined) {
+      send(response, 400, { code: "BAD_REQUEST", message: `${request.url} is not a path that can be read` });
+      return;
+    }
+    const result = await handler(event, {} as Context);
     for (const [name, value] of Object.entries(result.headers ?? {})) response.setHeader(name, String(value));
     for (const [name, values] of Object.entries(result.multiValueHeaders ?? {}))
       response.setHeader(name, values.map(String));
@@ -46,10 +50,6 @@ async function answer(handler: ApiHandler, request: IncomingMessage, response: S
     if (response.headersSent) response.destroy();
     else send(response, 502, { code: "BAD_GATEWAY", message: "the API function failed; the stack's log says why" });
   }
-}
-
-function isLoopback(host: string | undefined): boolean {
-  return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? "");
 }
 
 function send(
@@ -72,8 +72,10 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return Buffer.concat(chunks);
 }
 
-function eventOf(request: IncomingMessage, body: Buffer): APIGatewayProxyEvent {
-  const url = new URL(request.url ?? "/", `http://${request.headers.host}`);
+function eventOf(request: IncomingMessage, body: Buffer): APIGatewayProxyEvent | undefined {
+  const base = `http://${request.headers.host}`;
+  if (!URL.canParse(request.url ?? "/", base)) return undefined;
+  const url = new URL(request.url ?? "/", base);
   const multiValueHeaders: Record<string, string[]> = {};
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) {
