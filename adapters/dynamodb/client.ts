@@ -1,10 +1,13 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
+import { InvalidInputError } from "../../core/errors";
 
 /** A document client that keeps JavaScript's habits: `undefined` members are left out, numbers are doubles. */
 export function createDocumentClient(client: DynamoDBClient = new DynamoDBClient({})): DynamoDBDocumentClient {
   return DynamoDBDocumentClient.from(client, {
     marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
+    // Else a whole number past 2^53, as of a loss that explodes, would come back as a bigint, which JSON has not.
+    unmarshallOptions: { wrapNumbers: Number },
   });
 }
 
@@ -56,12 +59,36 @@ function cancellationCodes(error: unknown): readonly (string | undefined)[] {
 }
 
 /** Opaque page tokens: the last evaluated key, base64url. */
-export function encodePageToken(key: Record<string, unknown> | undefined): string | undefined {
+function encodePageToken(key: Record<string, unknown> | undefined): string | undefined {
   return key === undefined ? undefined : Buffer.from(JSON.stringify(key)).toString("base64url");
 }
 
-/** `undefined` for a token that none of our lists made. */
-export function decodePageToken(token: string): Record<string, unknown> | undefined {
+/**
+ * One page of a query. @throws InvalidInputError for a token that no page of this query gave: not JSON, or no key of the index.
+ */
+export async function queryPage(
+  client: DynamoDBDocumentClient,
+  query: QueryCommandInput,
+  token: string | undefined,
+): Promise<{ readonly items: readonly Record<string, unknown>[]; readonly nextToken: string | undefined }> {
+  const start = token === undefined ? undefined : decodePageToken(token);
+  if (token !== undefined && start === undefined) throw wrongToken(token);
+  try {
+    const page = await client.send(new QueryCommand({ ...query, ExclusiveStartKey: start }));
+    return { items: page.Items ?? [], nextToken: encodePageToken(page.LastEvaluatedKey) };
+  } catch (cause) {
+    if (token !== undefined && cause instanceof Error && cause.name === "ValidationException")
+      throw wrongToken(token, cause);
+    throw cause;
+  }
+}
+
+function wrongToken(value: string, cause?: unknown): InvalidInputError {
+  const rule = "must be the nextToken of an earlier page";
+  return new InvalidInputError("the page cannot be listed", [{ path: "nextToken", value, rule }], cause);
+}
+
+function decodePageToken(token: string): Record<string, unknown> | undefined {
   try {
     const key: unknown = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
     return key !== null && typeof key === "object" ? (key as Record<string, unknown>) : undefined;

@@ -10,8 +10,7 @@ import { DatasetBusyError } from "../../core/datasets/errors";
 import type { DatasetDraft } from "../../core/datasets/identity";
 import type { DatasetManifest } from "../../core/datasets/manifest";
 import type { DatasetRepository, DatasetSummary, DatasetVersion } from "../../core/datasets/repository";
-import { InvalidInputError } from "../../core/errors";
-import { decodePageToken, encodePageToken, isConditionFailed } from "./client";
+import { isConditionFailed, queryPage } from "./client";
 
 /** Each attempt fails only where another registration succeeded meanwhile. */
 const attempts = 32;
@@ -147,24 +146,23 @@ export function createDatasetRepository(client: DynamoDBDocumentClient, table: s
     },
 
     async listVersions({ name, limit, nextToken }) {
-      const page = await client.send(
-        new QueryCommand({ ...versionsOf(name), Limit: limit, ExclusiveStartKey: startKeyOf(nextToken) }),
-      );
-      return { items: (page.Items ?? []).map(versionOf), nextToken: encodePageToken(page.LastEvaluatedKey) };
+      const page = await queryPage(client, { ...versionsOf(name), Limit: limit }, nextToken);
+      return { items: page.items.map(versionOf), nextToken: page.nextToken };
     },
 
     async list({ team, limit, nextToken }) {
-      const page = await client.send(
-        new QueryCommand({
+      const page = await queryPage(
+        client,
+        {
           TableName: table,
           IndexName: "gsi1",
           KeyConditionExpression: "gsi1pk = :team",
           ExpressionAttributeValues: { ":team": `TEAM#${team}#DATASETS` },
           Limit: limit,
-          ExclusiveStartKey: startKeyOf(nextToken),
-        }),
+        },
+        nextToken,
       );
-      return { items: (page.Items ?? []).map(summaryOf), nextToken: encodePageToken(page.LastEvaluatedKey) };
+      return { items: page.items.map(summaryOf), nextToken: page.nextToken };
     },
 
     async deprecate(name, version, deprecation) {
@@ -208,13 +206,4 @@ function summaryOf(item: Record<string, unknown>): DatasetSummary {
     bytes: item["bytes"] as number,
     updatedAt: item["updatedAt"] as string,
   };
-}
-
-function startKeyOf(token: string | undefined): Record<string, unknown> | undefined {
-  if (token === undefined) return undefined;
-  const key = decodePageToken(token);
-  if (key) return key;
-  throw new InvalidInputError("the page cannot be listed", [
-    { path: "nextToken", value: token, rule: "must be a token that the page before gave" },
-  ]);
 }

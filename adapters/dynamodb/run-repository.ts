@@ -3,15 +3,13 @@ import {
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
-  QueryCommand,
   TransactWriteCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
-import { InvalidInputError } from "../../core/errors";
 import type { TrainingProgress } from "../../core/tracking/metric-batch";
 import type { Run, RunDetails, StepRecord, TrainingAttempt, WorkerRecord } from "../../core/training/run";
 import type { RunRepository } from "../../core/training/run-repository";
-import { decodePageToken, encodePageToken, holds, isTransactionConditionFailed, queryAll } from "./client";
+import { holds, isTransactionConditionFailed, queryAll, queryPage } from "./client";
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
 const partition = (runId: string): string => `RUN#${runId}`;
@@ -92,18 +90,19 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
     },
 
     async list({ team, limit, nextToken }) {
-      const page = await client.send(
-        new QueryCommand({
+      const page = await queryPage(
+        client,
+        {
           TableName: table,
           IndexName: "gsi1",
           KeyConditionExpression: "gsi1pk = :team",
           ExpressionAttributeValues: { ":team": `TEAM#${team}#RUNS` },
           ScanIndexForward: false,
           Limit: limit,
-          ExclusiveStartKey: startKeyOf(nextToken),
-        }),
+        },
+        nextToken,
       );
-      return { runs: (page.Items ?? []).map(runOf), nextToken: encodePageToken(page.LastEvaluatedKey) };
+      return { runs: page.items.map(runOf), nextToken: page.nextToken };
     },
 
     async listOpen() {
@@ -239,17 +238,6 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
       );
     },
   };
-}
-
-function startKeyOf(nextToken: string | undefined): Record<string, unknown> | undefined {
-  if (nextToken === undefined) return undefined;
-  const start = decodePageToken(nextToken);
-  if (!start) {
-    throw new InvalidInputError("cannot list", [
-      { path: "nextToken", value: nextToken, rule: "must be the nextToken of an earlier page" },
-    ]);
-  }
-  return start;
 }
 
 function runOf(item: Record<string, unknown>): Run {

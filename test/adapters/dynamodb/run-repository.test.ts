@@ -97,4 +97,12 @@ describe("runs in DynamoDB", () => {
     await runs.recordProgress("run-progress", progress(9, 1));
     expect((await runs.findDetails("run-progress"))!.progress).toMatchObject({ step: 2, generation: 2 });
   });
+
+  it("gives back numbers as numbers, however large: a loss on its way to infinity", async () => {
+    await runs.create(runOf("run-explodes"));
+    const metrics = { loss: 514_705_457_152_000_000_000 };
+    const record = { step: "Evaluate", inputHash: "h", output: { metrics }, startedAt: "", finishedAt: "" } as const;
+    await runs.recordStep("run-explodes", record);
+    expect(JSON.parse(JSON.stringify((await runs.findDetails("run-explodes"))!.steps[0]!.output))).toEqual({ metrics });
+  });
 });
