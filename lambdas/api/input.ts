@@ -25,13 +25,14 @@ export function readQuery<Schema extends z.ZodType>(
   return check(schema, context.req.query(), "the query");
 }
 
+export function readPath<Schema extends z.ZodType>(context: Context<ApiEnvironment>, schema: Schema): z.output<Schema> {
+  return check(schema, context.req.param(), "the path");
+}
+
 /** A positive whole number in the path. */
 export function readVersion(context: Context<ApiEnvironment>): number {
-  return check(
-    z.coerce.number().int().min(1).max(999_999_999),
-    context.req.param("version"),
-    "the version in the path",
-  );
+  const version = z.coerce.number().int().min(1).max(999_999_999);
+  return readPath(context, z.object({ version })).version;
 }
 
 export const pageQuery = z.object({
@@ -42,5 +43,10 @@ export const pageQuery = z.object({
 function check<Schema extends z.ZodType>(schema: Schema, input: unknown, what: string): z.output<Schema> {
   const parsed = schema.safeParse(input, { reportInput: true });
   if (parsed.success) return parsed.data;
-  throw new InvalidInputError(what, problemsOf(parsed.error));
+  // What a text was read as (`abc` as NaN) is not what the caller wrote.
+  const written = (path: string): unknown => (input as Readonly<Record<string, unknown>> | null)?.[path];
+  const problems = problemsOf(parsed.error).map((problem) =>
+    Number.isNaN(problem.value) ? { ...problem, value: written(problem.path) } : problem,
+  );
+  throw new InvalidInputError(what, problems);
 }

@@ -1,13 +1,16 @@
 import { z } from "zod";
+import { RingmasterError } from "../../../core/errors";
 import { objectKeys } from "../../../core/platform/object-keys";
 import { createRoutes } from "../context";
-import { readBody } from "../input";
+import { readBody, readPath } from "../input";
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/, "must be a lower-case hex SHA-256");
 
 const uploadBody = z.strictObject({
   contents: z
     .array(
       z.strictObject({
-        sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be a lower-case hex SHA-256"),
+        sha256: digest,
         bytes: z
           .int()
           .min(0)
@@ -37,6 +40,10 @@ uploadRoutes.post("/uploads", async (context) => {
 
 /** A URL to get a content from, for serving and for people. */
 uploadRoutes.get("/contents/:sha256", async (context) => {
-  const { contentUrls } = context.get("platform");
-  return context.json({ url: await contentUrls.forDownload(context.req.param("sha256")) });
+  const { contentUrls, objects } = context.get("platform");
+  const { sha256 } = readPath(context, z.object({ sha256: digest }));
+  if ((await objects.size(objectKeys.content(sha256))) === undefined) {
+    throw new RingmasterError(`the content store has no ${sha256}`, { code: "CONTENT_NOT_FOUND", httpStatus: 404 });
+  }
+  return context.json({ url: await contentUrls.forDownload(sha256) });
 });

@@ -110,7 +110,16 @@ describe("the API", () => {
       const second = (await call("GET", `/training-runs?limit=2&nextToken=${first.nextToken}`)).body;
       expect([...first.runs, ...second.runs]).toEqual(all.slice(0, 4));
       expect((await call("GET", "/training-runs?nextToken=x")).status).toBe(400);
+      const empty = Buffer.from("{}").toString("base64url");
+      expect((await call("GET", `/training-runs?nextToken=${empty}`)).status).toBe(400);
       expect((await call("GET", "/training-runs?limit=0")).status).toBe(400);
+      const { body } = await call("GET", "/training-runs?limit=abc");
+      expect(body.error.details.problems).toEqual([{ path: "limit", value: "abc", rule: "must be a number" }]);
+    });
+
+    it("gives URLs of content that there is, and of nothing else", async () => {
+      expect((await call("GET", "/contents/xyz")).body.error.code).toBe("INVALID_INPUT");
+      expect((await call("GET", `/contents/${"0".repeat(64)}`)).body.error.code).toBe("CONTENT_NOT_FOUND");
     });
 
     it("serves metrics as they were written, NaN included", async () => {
