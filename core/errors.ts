@@ -57,6 +57,11 @@ export class InvalidInputError extends RingmasterError {
 
 export function describeProblem(problem: Problem): string {
   const at = problem.line === undefined ? "" : `line ${problem.line}: `;
-  const value = problem.value === undefined ? "" : ` is ${JSON.stringify(problem.value)}, but`;
+  const value = problem.value === undefined ? "" : ` is ${shorten(JSON.stringify(problem.value))}, but`;
   return `${at}${problem.path || "(document)"}${value} ${problem.rule}`;
+}
+
+/** A value is shown so that it can be found, not read: a binary file taken for YAML is one long text. */
+function shorten(text: string): string {
+  return text.length <= 200 ? text : `${text.slice(0, 200)}… (${text.length} characters)`;
 }

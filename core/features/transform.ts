@@ -46,9 +46,11 @@ export function createRowTransform(
         const values = new Map<string, RawValue>();
         for (const { column } of transform.outputs) {
           if (values.has(column)) continue;
-          const read = readRaw(row[column], schema.get(column)!);
+          // A row that lacks a column called `constructor` still inherits one.
+          const raw = Object.hasOwn(row, column) ? row[column] : undefined;
+          const read = readRaw(raw, schema.get(column)!);
           if (read.rule !== undefined) {
-            problems.push({ path: `rows[${index}].${column}`, value: row[column], rule: read.rule });
+            problems.push({ path: `rows[${index}].${column}`, value: raw, rule: read.rule });
           }
           values.set(column, read);
         }

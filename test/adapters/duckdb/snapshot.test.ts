@@ -101,6 +101,45 @@ describe("createSnapshot", () => {
     expect([...(column("image") as Float32Array)].slice(0, 8)).toEqual([0, 0.5, 1, 2, 1, 0.5, 1, 2]);
   });
 
+  it("takes columns by whatever names people gave them", async () => {
+    // Words of SQL, quotes, other scripts, and the names that the queries give their own columns.
+    const names = [
+      "Beak Length (mm)",
+      'a "b"',
+      "it's",
+      "größe",
+      "猫",
+      "rowid",
+      "row#",
+      "rows#",
+      "value#",
+      "count",
+      "select",
+    ];
+    const odd = parseDatasetSchema(
+      JSON.stringify({
+        columns: [...names.map((name) => ({ name, type: "int" })), { name: "y", type: "bool", role: "label" }],
+      }),
+    );
+    const line = (row: number) => [...names.map((_, i) => (names[i] === "rowid" ? 99 - row : row)), row % 2].join(",");
+    const rowsOf = (count: number) => Array.from({ length: count }, (_, row) => line(row));
+    const header = [...names.map(quote), "y"].join(",");
+    // A limit of a few bytes cuts shards: by the rows' own order, not by the column that is called as DuckDB's row number.
+    const { shards, draft } = await snapshotOf(write("odd.csv", [header, ...rowsOf(100)].join("\n")), odd, 3_000);
+    expect(draft.rowCount).toBe(100);
+    expect(shards.length).toBeGreaterThan(1);
+    const read: number[] = [];
+    for (const { path: file } of shards)
+      for await (const batch of readColumns(session, `read_parquet('${file}')`, odd.columns))
+        read.push(...(batch.columns["rowid"]!.values as Float64Array));
+    expect(read).toEqual(Array.from({ length: 100 }, (_, row) => 99 - row));
+
+    const broken = [header, ...rowsOf(20), line(20).replace(/^20,20,20,20,20,\d+,20/, "20,20,20,20,20,79,x")].join(
+      "\n",
+    );
+    await expect(snapshotOf(write("broken.csv", broken), odd)).rejects.toThrow(/column row#, row 21: "x"/);
+  });
+
   it("splits every row once, stratified by the label", async () => {
     const { draft, indexes } = await snapshotOf(csv());
     const rowsOf = (split: "train" | "validation" | "test") => [

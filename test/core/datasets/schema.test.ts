@@ -68,6 +68,24 @@ describe("parseDatasetSchema", () => {
     ],
     ["no feature", "columns: [{name: y, type: int, role: label}]", "columns", /at least one column of role feature/],
     [
+      "a name with a blank at its end",
+      "columns: [{name: 'x ', type: int}, {name: y, type: int, role: label}]",
+      "columns[0].name",
+      /no blank at its ends/,
+    ],
+    [
+      "a name with a line break",
+      'columns: [{name: "x\\ny", type: int}, {name: y, type: int, role: label}]',
+      "columns[0].name",
+      /control character/,
+    ],
+    [
+      "the name __proto__",
+      "columns: [{name: __proto__, type: int}, {name: y, type: int, role: label}]",
+      "columns[0].name",
+      /must not be __proto__/,
+    ],
+    [
       "names that differ by case alone",
       "columns: [{name: x, type: int}, {name: X, type: int}, {name: y, type: int, role: label}]",
       "columns[1].name",
