@@ -1,6 +1,9 @@
 import { userInfo } from "node:os";
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type ApiClient, createClient } from "../client/api-client";
+import { InvalidInputError } from "../core/errors";
+import { StackNotRunningError } from "./errors";
 import { readStackFile } from "./stack-file";
 
 /** Options that every command has. */
@@ -16,12 +19,28 @@ export interface CliContext {
   readonly json: boolean;
 }
 
-/** Where the API is: `--api`, else RINGMASTER_API_URL, else the stack over `--data`, else the default port. */
 export function contextOf(command: Command): CliContext {
   const options = command.optsWithGlobals<GlobalOptions>();
-  const baseUrl =
-    options.api ?? process.env["RINGMASTER_API_URL"] ?? readStackFile(options.data)?.api ?? "http://127.0.0.1:4700";
-  return { client: createClient({ baseUrl, actor: actorName() }), json: options.json === true };
+  return { client: createClient({ baseUrl: apiUrlOf(command), actor: actorName() }), json: options.json === true };
+}
+
+/**
+ * Where the API is: `--api`, else the stack over a `--data` that was given, else RINGMASTER_API_URL, else the stack over the usual data, else
+ * the usual port. Who names a directory means no other stack, whatever the environment or the port has.
+ */
+function apiUrlOf(command: Command): string {
+  const { api, data } = command.optsWithGlobals<GlobalOptions>();
+  if (api !== undefined) {
+    if (/^https?:/.test(api) && URL.canParse(api)) return api;
+    const rule = "must be a URL such as http://127.0.0.1:4700";
+    throw new InvalidInputError("the API cannot be found", [{ path: "--api", value: api, rule }]);
+  }
+  const stack = readStackFile(data);
+  if (command.getOptionValueSourceWithGlobals("data") === "cli") {
+    if (stack) return stack.api;
+    throw new StackNotRunningError(resolve(data));
+  }
+  return process.env["RINGMASTER_API_URL"] ?? stack?.api ?? "http://127.0.0.1:4700";
 }
 
 function actorName(): string {

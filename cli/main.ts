@@ -4,7 +4,7 @@ import { addModelCommands } from "./commands/models";
 import { addRunCommands } from "./commands/runs";
 import { addStackCommands } from "./commands/stack";
 import { addSubmitCommand } from "./commands/submit";
-import { exitCodes, reportError } from "./output";
+import { exitCodes, printJson, reportError } from "./output";
 
 export function createProgram(): Command {
   const program = new Command("ringmaster")
@@ -26,8 +26,13 @@ export async function main(argv: readonly string[]): Promise<void> {
   try {
     await createProgram().parseAsync([...argv], { from: "user" });
   } catch (error) {
-    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCodes.badInput;
-    else process.exitCode = reportError(error, argv.includes("--json"));
+    const json = argv.includes("--json");
+    if (!(error instanceof CommanderError)) process.exitCode = reportError(error, json);
+    else if (error.exitCode !== 0) {
+      // Commander has told the person already.
+      if (json) printJson({ error: { code: "INVALID_COMMAND", message: error.message.replace(/^error: /, "") } });
+      process.exitCode = exitCodes.badInput;
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 /** What a running stack says of itself in `<data>/stack.json`. */
@@ -13,10 +13,18 @@ export interface StackInfo {
 /** The stack that was started over these data; it may have died since. */
 export function readStackFile(data: string): StackInfo | undefined {
   try {
-    return JSON.parse(readFileSync(join(resolve(data), "stack.json"), "utf8")) as StackInfo;
+    const info: unknown = JSON.parse(readFileSync(join(resolve(data), "stack.json"), "utf8"));
+    return isStackInfo(info) ? info : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** A damaged file is as good as none; above all its pid must never be 0 or -1, which to a signal are whole groups of processes. */
+function isStackInfo(info: unknown): info is StackInfo {
+  const { pid, endpoint, api } = (info ?? {}) as Partial<Record<keyof StackInfo, unknown>>;
+  const isUrl = (value: unknown): boolean => typeof value === "string" && URL.canParse(value);
+  return Number.isInteger(pid) && (pid as number) > 1 && isUrl(endpoint) && isUrl(api);
 }
 
 /** The stack over these data, if it answers. */
@@ -31,11 +39,16 @@ export async function findStack(data: string): Promise<StackInfo | undefined> {
   }
 }
 
+/** Whether the stack's own process lives. Pids are used again: where the system can tell, it is asked what the process is. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
+  }
+  try {
+    return /stack\.js|ringmaster/.test(readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+  } catch {
+    return !existsSync("/proc/self/cmdline");
   }
 }

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { TrainingOutput } from "../../core/pipelines/outputs";
 import type { MetricSummary } from "../../core/tracking/metric-repository";
 import { isOpen, type RunDetails, type WorkerAttempt } from "../../core/training/run";
+import type { LogPage } from "../../core/training/worker-logs";
 import { contextOf } from "../context";
 import { formatDuration, formatNumber, printJson, printTable } from "../output";
 import { exitCodeOf, watchRun } from "../watch";
@@ -59,10 +60,11 @@ export function addRunCommands(program: Command): void {
     .command("logs <run>")
     .description("what its trainers printed")
     .option("--worker <index>", "of one worker only")
-    .option("--follow", "go on until the run ends")
+    .option("--follow", "go on until the run ends; with --json, a document a line")
     .action(async (runId: string, options: { worker?: string; follow?: boolean }, command: Command) => {
       const { client, json } = contextOf(command);
       const worker = options.worker === undefined ? undefined : Number(options.worker);
+      const lines: LogPage["lines"][number][] = [];
       const seen = new Set<string>();
       for (;;) {
         const open = isOpen((await client.run(runId)).run.status);
@@ -73,12 +75,17 @@ export function addRunCommands(program: Command): void {
             const key = `${line.worker} ${line.time} ${line.message}`;
             if (options.follow && seen.has(key)) continue;
             seen.add(key);
-            if (json) printJson(line);
+            if (json && options.follow) printJson(line);
+            else if (json) lines.push(line);
             else process.stdout.write(`${new Date(line.time).toISOString()} worker ${line.worker} ${line.message}\n`);
           }
           nextToken = page.nextToken;
         } while (nextToken !== undefined);
-        if (!options.follow || !open) return;
+        if (!options.follow) {
+          if (json) printJson({ lines });
+          return;
+        }
+        if (!open) return;
         await new Promise((wait) => setTimeout(wait, logPollMs));
       }
     });

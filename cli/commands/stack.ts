@@ -1,26 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, openSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { accessSync, constants, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { RingmasterError } from "../../core/errors";
 import type { GlobalOptions } from "../context";
+import { StackNotRunningError, StackStartError } from "../errors";
 import { printJson } from "../output";
 import { findStack, isAlive, readStackFile, type StackInfo } from "../stack-file";
-
-class StackStartError extends RingmasterError {
-  constructor(message: string) {
-    super(message, { code: "STACK_START_FAILED", httpStatus: 500 });
-  }
-}
-
-class StackNotRunningError extends RingmasterError {
-  constructor(data: string) {
-    super(`no stack runs over ${data}: \`ringmaster up --data ${data}\` starts one`, {
-      code: "STACK_NOT_RUNNING",
-      httpStatus: 500,
-    });
-  }
-}
 
 interface UpOptions extends GlobalOptions {
   readonly port: string;
@@ -74,7 +60,7 @@ async function up(options: UpOptions): Promise<void> {
     return;
   }
   const data = resolve(options.data);
-  mkdirSync(data, { recursive: true });
+  makeData(data);
   const args = [join(__dirname, "stack.js"), "--port", options.port, "--api-port", options.apiPort, "--data", data];
   if (!options.detach) {
     // The channel ends with this process, whatever its end: nothing is left behind (--with-parent).
@@ -91,6 +77,23 @@ async function up(options: UpOptions): Promise<void> {
   announce(await ready(child, log), options);
   child.disconnect();
   child.unref();
+}
+
+/** Directory by directory: what may not be made is said at once (Node's own `recursive` never returns below /proc). */
+function makeData(data: string): void {
+  try {
+    if (existsSync(data)) accessSync(data, constants.W_OK);
+    else {
+      if (dirname(data) !== data) makeData(dirname(data));
+      mkdirSync(data);
+    }
+    readdirSync(data);
+  } catch (cause) {
+    if (cause instanceof RingmasterError) throw cause;
+    throw new StackStartError(
+      `${data} cannot hold a stack's data (${(cause as Error).message}); give another directory with --data`,
+    );
+  }
 }
 
 /** The stack's own word that it is ready, or why it is not. */
@@ -124,7 +127,7 @@ function announce(stack: StackInfo, options: GlobalOptions): void {
 async function down(options: GlobalOptions): Promise<void> {
   const stack = readStackFile(options.data);
   if (!stack || !isAlive(stack.pid)) {
-    if (options.json) printJson({ stopped: false });
+    if (options.json) printJson({ stopped: false, data: resolve(options.data) });
     else process.stdout.write(`no stack runs over ${resolve(options.data)}\n`);
     return;
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import { InvalidInputError } from "../../core/errors";
@@ -28,8 +28,8 @@ export function addSubmitCommand(program: Command): void {
     .option("--wait", "follow the run until it ends or waits for an approval")
     .option("--no-cache", "compute every step anew, whatever outputs are known")
     .action(async (file: string, options: SubmitOptions, command: Command) => {
-      const { client, json } = contextOf(command);
       let job = parseJobFile(file, readJob(file), options.set);
+      const { client, json } = contextOf(command);
       let code: CodeReference = describeCode(dirname(resolve(file)));
       if (job.model.type === "module") {
         const moduleSha256 = await bundleModule(resolve(dirname(file), job.model.path), createUploads(client));
@@ -56,8 +56,10 @@ function collect(value: string, earlier: readonly string[]): readonly string[] {
 }
 
 function readJob(file: string): string {
-  if (existsSync(file)) return readFileSync(file, "utf8");
-  throw new InvalidInputError("the job file cannot be read", [
-    { path: "job", value: file, rule: "must be a file that exists" },
-  ]);
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    const rule = "must be a file that can be read";
+    throw new InvalidInputError("the job file cannot be read", [{ path: "job", value: file, rule }], cause);
+  }
 }

@@ -1,0 +1,42 @@
+import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+
+const root = path.resolve(__dirname, "..", "..");
+const cli = path.join(root, "bin", "ringmaster.js");
+
+describe("what a program that calls the command line can rely on", () => {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "cli-contract-"));
+  afterAll(() => fs.rmSync(directory, { recursive: true }));
+  /** No stack runs over this data, and the environment points to one that does not answer. */
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [cli, "--data", path.join(directory, "none"), ...args, "--json"], {
+      encoding: "utf8",
+      env: { ...process.env, RINGMASTER_API_URL: "http://127.0.0.1:1" },
+    });
+
+  it.each([
+    [["runs", "bogus"], 2, "INVALID_COMMAND"],
+    [["submit"], 2, "INVALID_COMMAND"],
+    [["up", "--bogus"], 2, "INVALID_COMMAND"],
+    [["up", "--port", "70000"], 2, "INVALID_INPUT"],
+    [["submit", os.tmpdir()], 2, "INVALID_INPUT"],
+    [["runs", "list", "--api", "nowhere"], 2, "INVALID_INPUT"],
+    [["env"], 1, "STACK_NOT_RUNNING"],
+    // Who names a directory means its stack, not whichever the environment points to.
+    [["runs", "list"], 1, "STACK_NOT_RUNNING"],
+    [["runs", "list", "--api", "http://127.0.0.1:1"], 1, "API_UNREACHABLE"],
+  ])("%j: one JSON document on stdout, exit code %i", (args, exitCode, code) => {
+    const { status, stdout, stderr } = run(...args);
+    expect([status, JSON.parse(stdout).error.code]).toEqual([exitCode, code]);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it("a data directory that cannot be made is said to be so", () => {
+    const file = path.join(directory, "a-file");
+    fs.writeFileSync(file, "");
+    const { status, stdout } = run("up", "--detach", "--data", path.join(file, "below"));
+    expect([status, JSON.parse(stdout).error.code]).toEqual([1, "STACK_START_FAILED"]);
+  });
+});

@@ -1,0 +1,34 @@
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { isAlive, readStackFile } from "../../cli/stack-file";
+
+describe("stack.json", () => {
+  const data = fs.mkdtempSync(path.join(os.tmpdir(), "stack-file-"));
+  afterAll(() => fs.rmSync(data, { recursive: true }));
+  const written = (text: string) => {
+    fs.writeFileSync(path.join(data, "stack.json"), text);
+    return readStackFile(data);
+  };
+  const stack = { pid: 4_000, endpoint: "http://127.0.0.1:1", api: "http://127.0.0.1:2", data: "/d", startedAt: "" };
+
+  it("says where the stack is", () => expect(written(JSON.stringify(stack))).toEqual(stack));
+
+  it.each([
+    ["half a file", '{"pid": 4'],
+    ["null", "null"],
+    ["a list", "[]"],
+    ["nothing of a stack", "{}"],
+    ["a pid that means a group of processes", JSON.stringify({ ...stack, pid: 0 })],
+    ["a pid that means every process", JSON.stringify({ ...stack, pid: -1 })],
+    ["a pid that is text", JSON.stringify({ ...stack, pid: "4000" })],
+    ["an API that is no URL", JSON.stringify({ ...stack, api: "nowhere" })],
+  ])("is as good as none where it holds %s", (_what, text) => expect(written(text)).toBeUndefined());
+
+  // A stack that was killed leaves its pid behind, and the system gives it to another: that one must not be stopped.
+  it("does not take another program with the stack's old pid for it", () => {
+    if (!fs.existsSync("/proc/1/cmdline")) return;
+    const other = fs.readFileSync("/proc/1/cmdline", "utf8");
+    expect(isAlive(1)).toBe(/stack\.js|ringmaster/.test(other));
+  });
+});
