@@ -145,6 +145,8 @@ function isStack(pid: number): boolean {
 }
 
 if (require.main === module) {
+  // Data and logs are their owner's alone.
+  process.umask(0o077);
   main(process.argv.slice(2)).catch((error: unknown) => {
     const expected = error instanceof PortTakenError || error instanceof DataInUseError;
     const message =

@@ -135,8 +135,6 @@ describe("workflow", () => {
     expect(promote).toEqual(
       [
         ...bare,
-        "dynamodb:BatchGetItem",
-        "dynamodb:ConditionCheckItem",
         "dynamodb:DeleteItem",
         "dynamodb:GetItem",
         "dynamodb:PutItem",
@@ -149,9 +147,11 @@ describe("workflow", () => {
       const actions = actionsOf(statementsOf(workflow, `${name.replaceAll("-", "")}role`));
       expect(actions).toEqual(expect.arrayContaining(bare));
       expect(actions.filter((action) => action.endsWith("*"))).toEqual([]);
-      expect(actions.includes("batch:SubmitJob")).toBe(needs[name].includes("jobs"));
+      expect(actions.includes("batch:SubmitJob")).toBe(needs[name].includes("jobs:run"));
+      expect(actions.includes("batch:TerminateJob")).toBe(needs[name].includes("jobs:end"));
+      expect(actions.includes("s3:DeleteObject")).toBe(needs[name].includes("objects:delete"));
       expect(actions.includes("s3:PutObject")).toBe(needs[name].includes("objects:write"));
-      expect(actions.includes("states:StartExecution")).toBe(needs[name].includes("executions"));
+      expect(actions.includes("states:StartExecution")).toBe(needs[name].includes("executions:start"));
     }
   });
 
