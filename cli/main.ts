@@ -6,7 +6,7 @@ import { addStackCommands } from "./commands/stack";
 import { addSubmitCommand } from "./commands/submit";
 import { exitCodes, printJson, reportError } from "./output";
 
-export function createProgram(): Command {
+function createProgram(): Command {
   const program = new Command("ringmaster")
     .description("train, track, gate and promote models; on AWS or on this machine")
     .option("--json", "one JSON document on stdout, for programs")

@@ -9,7 +9,3 @@ export async function findJson<T>(objects: ObjectStore, key: string): Promise<T 
 export async function getJson<T>(objects: ObjectStore, key: string): Promise<T> {
   return JSON.parse(new TextDecoder().decode(await objects.get(key))) as T;
 }
-
-export async function getJsonContent<T>(objects: ObjectStore, sha256: string): Promise<T> {
-  return JSON.parse(new TextDecoder().decode(await objects.getContent(sha256))) as T;
-}

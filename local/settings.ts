@@ -35,7 +35,7 @@ export function localConfig(): PlatformConfig {
 }
 
 /** What points an AWS SDK or the AWS CLI at the embedded cloud. The keys are no secret: nothing checks them. */
-export function endpointEnvironment(endpoint: string): Readonly<Record<string, string>> {
+function endpointEnvironment(endpoint: string): Readonly<Record<string, string>> {
   return {
     AWS_ENDPOINT_URL: endpoint,
     AWS_REGION: region,

@@ -65,7 +65,7 @@ function bytesOf(column: ColumnSchema): number {
   return column.type === "bool" ? 1 : 8;
 }
 
-export async function sha256OfFile(file: string): Promise<string> {
+async function sha256OfFile(file: string): Promise<string> {
   const hash = createHash("sha256");
   for await (const chunk of fs.createReadStream(file)) hash.update(chunk as Buffer);
   return hash.digest("hex");

@@ -124,7 +124,7 @@ export class DatasetBusyError extends RingmasterError {
   }
 }
 
-export function describeViolation(violation: RowViolation): string {
+function describeViolation(violation: RowViolation): string {
   const [first] = violation.examples;
   const where = first === undefined ? "" : `row ${first.row}: ${JSON.stringify(first.value) ?? "nothing"} `;
   const more = violation.count > 1 ? ` (${violation.count} rows)` : "";

@@ -83,6 +83,6 @@ async function assertContentThere(objects: ObjectStore, draft: DatasetDraft): Pr
 }
 
 /** Everything that a draft names in the content store. */
-export function contentOf(draft: Pick<DatasetDraft, "shards" | "split">): readonly ContentReference[] {
+function contentOf(draft: Pick<DatasetDraft, "shards" | "split">): readonly ContentReference[] {
   return [...draft.shards, ...splitNames.map((split) => draft.split.indexes[split])];
 }

@@ -29,7 +29,7 @@ const column = z.strictObject({
 
 const fraction = z.number().min(0).max(1);
 
-export const datasetSchemaFile = z
+const datasetSchemaFile = z
   .strictObject({
     columns: z.array(column).min(1).max(10_000),
     split: z

@@ -87,7 +87,7 @@ function tensorsOf(predictions: Predictions): Readonly<Record<string, Safetensor
 }
 
 /** Pure: everything that the report says follows from the predictions. */
-export function reportOf(
+function reportOf(
   features: Pick<FeatureManifest, "dataset" | "label" | "slices">,
   predictions: Predictions,
   slices: Int32Array,

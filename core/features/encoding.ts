@@ -95,7 +95,7 @@ export function decodeFeatureShard(
 }
 
 /** Unfolds one row that lies at `numericAt` and `codesAt` into its dense form. */
-export type RowWriter = (
+type RowWriter = (
   numeric: Float32Array,
   numericAt: number,
   codes: Int32Array,
@@ -104,7 +104,7 @@ export type RowWriter = (
   offset: number,
 ) => void;
 
-export function rowWriter(transform: FeatureTransform): RowWriter {
+function rowWriter(transform: FeatureTransform): RowWriter {
   const oneHots = transform.outputs.filter((output) => output.kind === "one-hot");
   const runs = mergeRuns(transform);
   return (numeric, numericAt, codes, codesAt, into, offset) => {

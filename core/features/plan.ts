@@ -23,7 +23,7 @@ export interface Plan {
   readonly slices: readonly ColumnSchema[];
 }
 
-export const timestampParts: readonly TimestampPart[] = ["hour", "dayOfWeek", "month"];
+const timestampParts: readonly TimestampPart[] = ["hour", "dayOfWeek", "month"];
 
 /** @throws InvalidInputError where the job asks for slices that the schema cannot give. */
 export function planFeatures(schema: readonly ColumnSchema[], jobSlices: readonly string[]): Plan {

@@ -7,7 +7,7 @@ import { codeLookup, standardized } from "./transform";
 import { categoryAt } from "./values";
 
 /** A feature shard is read whole, and a trainer holds a few: half the size of a dataset's shards. */
-export const maximumFeatureShardBytes = 64 * 1024 * 1024;
+const maximumFeatureShardBytes = 64 * 1024 * 1024;
 
 /**
  * Encodes one split's rows, which come in their order, into shards of sizes that differ by one row at most.

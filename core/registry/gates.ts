@@ -58,7 +58,7 @@ function noRegression(champion: NonNullable<GateInput["champion"]>, input: GateI
 }
 
 /** What the task is judged by: accuracy where there are classes, else RMSE. */
-export function primaryMetric(metrics: Readonly<Record<string, number>>): string {
+function primaryMetric(metrics: Readonly<Record<string, number>>): string {
   return "accuracy" in metrics ? "accuracy" : "rmse";
 }
 

@@ -3,7 +3,7 @@ import type { FeatureTransform, LabelEncoding } from "../features/manifest";
 import type { ContentReference } from "../ports";
 import type { NumericsRecord } from "../training/numerics";
 
-export const stages = ["none", "staging", "canary", "production", "archived"] as const;
+const stages = ["none", "staging", "canary", "production", "archived"] as const;
 export type Stage = (typeof stages)[number];
 
 /** A registered model: the head row, whose `revision` guards every change of the model and its versions. */

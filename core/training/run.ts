@@ -1,7 +1,7 @@
 import type { TrainingProgress } from "../tracking/metric-batch";
 import type { Job } from "./job";
 
-export const runStatuses = ["queued", "running", "completed", "failed", "killed"] as const;
+const runStatuses = ["queued", "running", "completed", "failed", "killed"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
 /** The states of `state-machines/training-run.asl.json` in which a run does its work, in order. */

@@ -56,7 +56,7 @@ function fill(template: string, variables: ReadonlyMap<string, unknown>): string
 }
 
 /** `$`, `$.detail.name`, `$.resources[0]`, `$.detail['a b']`. Undefined where the event has nothing. */
-export function atPath(event: unknown, path: string): unknown {
+function atPath(event: unknown, path: string): unknown {
   let value = event;
   for (const step of parsePath(path) ?? []) {
     if (Array.isArray(value)) value = value[Number(step)];

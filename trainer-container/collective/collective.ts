@@ -4,7 +4,7 @@ import type { Mesh } from "./mesh";
 import { StateTransfer, type StateTransferInput } from "./state-transfer";
 
 /** 256 KiB a frame: large against its header, small against a segment that is worth pipelining. */
-export const defaultChunkElements = 64 * 1024;
+const defaultChunkElements = 64 * 1024;
 
 /** The collective operations over one generation's mesh. One at a time, the same on all ranks. */
 export class Collective {

@@ -6,7 +6,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import type { Task } from "../../core/training/model-definition";
 
 /** log Σ exp(z) − z[label]; gradient softmax(z) − onehot(label). */
-export function softmaxCrossEntropy(labels: tf.Tensor1D, logits: tf.Tensor2D): tf.Tensor1D {
+function softmaxCrossEntropy(labels: tf.Tensor1D, logits: tf.Tensor2D): tf.Tensor1D {
   const oneHot = tf.oneHot(labels, logits.shape[1], 1, 0, "float32") as tf.Tensor2D;
   const rowLoss = tf.customGrad((z, save) => {
     const shifted = tf.sub(z as tf.Tensor, tf.max(z as tf.Tensor, 1, true));
@@ -24,7 +24,7 @@ export function softmaxCrossEntropy(labels: tf.Tensor1D, logits: tf.Tensor2D): t
 }
 
 /** max(z, 0) − z·y + log(1 + exp(−|z|)); gradient sigmoid(z) − y. */
-export function sigmoidCrossEntropy(labels: tf.Tensor1D, logits: tf.Tensor2D): tf.Tensor1D {
+function sigmoidCrossEntropy(labels: tf.Tensor1D, logits: tf.Tensor2D): tf.Tensor1D {
   const rowLoss = tf.customGrad((z, save) => {
     const logit = z as tf.Tensor;
     const tail = tf.log1p(tf.exp(tf.neg(tf.abs(logit))));
@@ -36,7 +36,7 @@ export function sigmoidCrossEntropy(labels: tf.Tensor1D, logits: tf.Tensor2D): t
 }
 
 /** Mean over a row's outputs of (value − label)². */
-export function meanSquaredError(labels: tf.Tensor2D, values: tf.Tensor2D): tf.Tensor1D {
+function meanSquaredError(labels: tf.Tensor2D, values: tf.Tensor2D): tf.Tensor1D {
   return tf.mean(tf.squaredDifference(values, labels), 1);
 }
 

@@ -18,7 +18,7 @@ export function standingOf(member: MemberRecord, view: GangView, now: number, ti
   return member.state === "training" ? "astray" : "ready";
 }
 
-export function isSealedIn(head: GangHead | undefined, member: MemberRecord): boolean {
+function isSealedIn(head: GangHead | undefined, member: MemberRecord): boolean {
   return head?.members.some((sealed) => isSameRegistration(sealed, member)) ?? false;
 }
 

@@ -113,5 +113,5 @@ function expiryKey(table: Table, key: Buffer, item: Item, name: string): Buffer 
 }
 
 /** Bytes of an item's key before its bucket, and of an expiry's before the item's. */
-export const itemKeyHead = 5;
+const itemKeyHead = 5;
 export const expiryKeyHead = 9;

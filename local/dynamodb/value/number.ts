@@ -56,7 +56,7 @@ function checkRange(value: Decimal): Decimal {
   return value;
 }
 
-export function formatDecimal({ sign, digits, exponent }: Decimal): string {
+function formatDecimal({ sign, digits, exponent }: Decimal): string {
   if (sign === 0) return "0";
   const minus = sign < 0 ? "-" : "";
   if (exponent < 0) return `${minus}0.${"0".repeat(-exponent - 1)}${digits}`;

@@ -20,7 +20,7 @@ export function checkTemplate(value: Json, language: QueryLanguage, at: string, 
 }
 
 /** A string that looks like an expression must be one. */
-export function checkJsonata(value: Json, at: string, report: Report): void {
+function checkJsonata(value: Json, at: string, report: Report): void {
   if (typeof value !== "string") return;
   const expression = expressionIn(value);
   if (expression === undefined) {

@@ -15,7 +15,7 @@ export const isTerminal = (fact: Fact): boolean => terminal.has(fact.type);
 /** AWS chains these to no event: they come from outside the flow. */
 const detached: ReadonlySet<Fact["type"]> = new Set(["ExecutionAborted", "ExecutionTimedOut"]);
 
-export const historyFull: Fact = {
+const historyFull: Fact = {
   type: "ExecutionFailed",
   error: "States.Runtime",
   cause: `The execution reached the maximum number of history events (${maxEvents}).`,

@@ -3,7 +3,7 @@ import { isArray, isObject, type Json } from "../json";
 import { evaluate, jsonataMessage } from "./jsonata";
 import type { Scope } from "./scope";
 
-export const queryEvaluationError = "States.QueryEvaluationError";
+const queryEvaluationError = "States.QueryEvaluationError";
 
 /** The expression inside `{% … %}`; undefined for any other string. */
 export function expressionIn(text: unknown): string | undefined {

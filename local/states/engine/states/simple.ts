@@ -47,7 +47,7 @@ export async function failState(view: View, thread: Thread): Promise<readonly Dr
 }
 
 /** Longest Wait, in seconds, and the longest timeout of a task. */
-export const maxSeconds = 99_999_999;
+const maxSeconds = 99_999_999;
 
 /** A field that is a whole number of seconds: a literal, an expression, or a path. */
 export async function seconds(
