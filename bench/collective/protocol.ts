@@ -1,0 +1,13 @@
+/** What a rank is asked to do, as one line of JSON; `gloo.py` understands the same. */
+export interface Task {
+  readonly elements: number;
+  readonly warmUps: number;
+  readonly iterations: number;
+}
+
+export interface Measured {
+  /** Of each iteration. */
+  readonly micros: readonly number[];
+  /** Written to sockets in one iteration, headers included. */
+  readonly bytes?: number;
+}

@@ -1,0 +1,73 @@
+/** One rank of our own all-reduce, wired as the trainer wires it: a process, a listener, a mesh, a pulse thread. */
+import { createInterface } from "node:readline";
+import { Collective } from "../../trainer-container/collective/collective";
+import { Listener } from "../../trainer-container/collective/listener";
+import { Mesh } from "../../trainer-container/collective/mesh";
+import { ThreadPulse } from "../../trainer-container/collective/pulse";
+import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
+import type { Measured, Task } from "./protocol";
+
+interface Start {
+  readonly rank: number;
+  readonly ports: readonly number[];
+}
+
+function say(message: unknown): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+}
+
+function connect(listener: Listener, { rank, ports }: Start): Promise<Mesh> {
+  return Mesh.open({
+    gangId: "bench",
+    generation: 1,
+    token: "bench",
+    rank,
+    microshards: ports.length,
+    members: ports.map((port) => ({ host: "127.0.0.1", port })),
+    listener,
+    pulse: new ThreadPulse(),
+    timing: defaultCollectiveTiming,
+    now: () => performance.now(),
+  });
+}
+
+async function measure(collective: Collective, task: Task): Promise<Measured> {
+  const { mesh } = collective;
+  const { rank } = mesh.options;
+  const local = [new Float32Array(task.elements).fill(rank + 1)];
+  const out = new Float32Array(task.elements);
+  const reduce = () => collective.allReduce({ local, out, signals: 0, finishedSteps: 0 });
+  await reduce();
+  const expected = (mesh.worldSize * (mesh.worldSize + 1)) / 2;
+  if (!out.every((value) => value === expected)) throw new Error("the sum is wrong");
+  local[0].fill(0);
+  for (let i = 0; i < task.warmUps; i++) await reduce();
+  const before = mesh.bytesSent;
+  const micros: number[] = [];
+  for (let i = 0; i < task.iterations; i++) {
+    const start = performance.now();
+    await reduce();
+    micros.push((performance.now() - start) * 1_000);
+  }
+  return { micros, bytes: (mesh.bytesSent - before) / task.iterations };
+}
+
+async function main(): Promise<void> {
+  const listener = await Listener.start({ host: "127.0.0.1", patienceMs: 10_000 });
+  say({ port: listener.port });
+  let collective: Collective | undefined;
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (collective) {
+      say(await measure(collective, JSON.parse(line) as Task));
+    } else {
+      collective = new Collective(await connect(listener, JSON.parse(line) as Start));
+      say({ ready: true });
+    }
+  }
+  process.exit();
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,15 @@
+import { benchCollective } from "./collective/bench";
+
+const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = { collective: benchCollective };
+
+const [name = "", ...args] = process.argv.slice(2);
+const bench = benches[name];
+if (bench) {
+  bench(args).catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    process.exitCode = 1;
+  });
+} else {
+  process.stderr.write(`usage: npm run bench -- <${Object.keys(benches).join(" | ")}> [--json]\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,26 @@
+/** Bundles a benchmark and runs it: `npm run bench -- collective [--json]`. */
+const fs = require("node:fs");
+const path = require("node:path");
+const { spawnSync } = require("node:child_process");
+
+const root = path.resolve(__dirname, "..");
+const out = path.join(root, "dist", `bench-${process.pid}`);
+try {
+  require("esbuild").buildSync({
+    absWorkingDir: root,
+    entryPoints: { main: "bench/main.ts", "collective-rank": "bench/collective/rank.ts" },
+    outdir: out,
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    format: "cjs",
+    logLevel: "error",
+  });
+  const { status } = spawnSync(process.execPath, [path.join(out, "main.js"), ...process.argv.slice(2)], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  process.exitCode = status ?? 1;
+} finally {
+  fs.rmSync(out, { recursive: true, force: true });
+}
