@@ -85,7 +85,7 @@ function makeData(data: string): void {
     if (existsSync(data)) accessSync(data, constants.W_OK);
     else {
       if (dirname(data) !== data) makeData(dirname(data));
-      mkdirSync(data);
+      mkdirSync(data, { mode: 0o700 });
     }
     readdirSync(data);
   } catch (cause) {

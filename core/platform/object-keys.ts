@@ -5,8 +5,7 @@ export const objectKeys = {
   datasetManifest: (name: string, version: number): string => `datasets/${name}/versions/${version}/manifest.json`,
   /** A materialised feature set, by the digest of what it was made from. */
   featureManifest: (inputHash: string): string => `features/${inputHash}/manifest.json`,
-  /** Everything of one training execution lives below it (see `core/training/training-task.ts`). */
-  trainingPrefix: (runId: string): string => `runs/${runId}/training/`,
+  /** What trainers read and write beside checkpoints: see `core/training/training-task.ts`. */
   trainingTask: (runId: string): string => `runs/${runId}/training/task.json`,
   trainingResult: (runId: string): string => `runs/${runId}/training/result.json`,
   trainingFailure: (runId: string): string => `runs/${runId}/training/failure.json`,
