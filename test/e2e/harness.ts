@@ -108,3 +108,13 @@ checkpoint: { everySteps: 20 }
 evaluation: { thresholds: { accuracy: 0.8 }, slices: [colour] }
 seed: 3
 `;
+
+/** Whether a process with this id lives, whatever it is. (`isAlive` of the command line asks for a stack.) */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

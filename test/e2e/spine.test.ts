@@ -1,7 +1,6 @@
 import type { describeRun } from "../../cli/commands/runs";
-import { isAlive } from "../../cli/stack-file";
 import type { RunDetails } from "../../core/training/run";
-import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
+import { isRunning, TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
 
@@ -111,7 +110,7 @@ describe("raw data to a champion model", () => {
     const { workers } = await trainingPast(orphaned, 25);
     const { pid } = await stack.json<{ pid: number }>(["status"]);
     process.kill(pid, "SIGKILL");
-    await until("the orphans' end", async () => (workers.some((worker) => isAlive(worker.pid)) ? undefined : true));
+    await until("the orphans' end", async () => (workers.some((worker) => isRunning(worker.pid)) ? undefined : true));
     await stack.up();
     const resumed = await watch(orphaned);
     expect(resumed.failure).toBeUndefined();
@@ -142,7 +141,7 @@ describe("raw data to a champion model", () => {
     const runId = await submit(longJob, "--no-cache");
     const { workers } = await trainingPast(runId, 1);
     expect(await stack.json(["runs", "cancel", runId])).toMatchObject({ status: "killed" });
-    await until("the trainers' end", async () => (workers.some(({ pid }) => isAlive(pid)) ? undefined : true));
+    await until("the trainers' end", async () => (workers.some(({ pid }) => isRunning(pid)) ? undefined : true));
     expect(await show(runId)).toMatchObject({ status: "killed", failure: { code: "CANCELLED" } });
     expect((await stack.run("runs", "cancel", first.runId)).code).toBe(2);
   });
@@ -155,7 +154,7 @@ describe("raw data to a champion model", () => {
   it("leaves nothing running", async () => {
     const { pid } = await stack.json<{ pid: number }>(["status"]);
     expect((await stack.run("down")).code).toBe(0);
-    expect(isAlive(pid)).toBe(false);
+    await until("the end of the stack", async () => (isRunning(pid) ? undefined : true), 5_000); // its parent collects it
     expect((await stack.run("status")).code).toBe(1);
   });
 });
