@@ -41,6 +41,8 @@ export async function main(argv: readonly string[]): Promise<void> {
       "with-parent": { type: "boolean", default: false },
     },
   });
+  // The log lies on the data's disk. A disk that is full must not end the stack, which waits until there is room again.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const data = resolve(values.data);
   mkdirSync(data, { recursive: true });
   const { stackFile } = dataPaths(data);

@@ -65,11 +65,18 @@ export function createApp(platform: Platform): Hono<ApiEnvironment> {
     const known =
       error instanceof RingmasterError
         ? error
-        : new RingmasterError("something went wrong on our side; the log has it under this request id", {
-            code: "INTERNAL",
-            httpStatus: 500,
-            retryable: true,
-          });
+        : /\bdisk\b.* is full/.test(error.message)
+          ? new RingmasterError(`${error.message}. Free some space there, then send the request again`, {
+              code: "STORAGE_FULL",
+              httpStatus: 507,
+              retryable: true,
+              cause: error,
+            })
+          : new RingmasterError("something went wrong on our side; the log has it under this request id", {
+              code: "INTERNAL",
+              httpStatus: 500,
+              retryable: true,
+            });
     if (known.httpStatus >= 500) platform.logger.log("error", "request failed", { requestId, error });
     const { code, message, details, httpStatus } = known;
     return Response.json(

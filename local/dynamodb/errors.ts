@@ -88,10 +88,12 @@ export function idempotentParameterMismatch(): DynamoDbError {
   );
 }
 
-export function internalError(): DynamoDbError {
+export function internalError(cause?: unknown): DynamoDbError {
+  const full = /No space left on device|Disk quota exceeded/i.test(String(cause));
+  const why = full ? "the disk that holds the tables is full" : "of an internal failure";
   return new DynamoDbError(
     "com.amazon.coral.service#InternalServerError",
-    "The request could not be carried out because of an internal failure; nothing of it was stored",
+    `The request could not be carried out because ${why}; nothing of it was stored`,
     {},
     500,
   );

@@ -205,7 +205,7 @@ export class Store {
     this.forming = undefined;
     this.writing = undefined;
     this.pending.clear();
-    const error = Object.assign(internalError(), { cause });
+    const error = Object.assign(internalError(cause), { cause });
     process.stderr.write(
       `${JSON.stringify({ level: "error", message: "DynamoDB could not write", error: String(cause) })}\n`,
     );
