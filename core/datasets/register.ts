@@ -7,6 +7,9 @@ import { type DatasetManifest, splitNames } from "./manifest";
 import type { DatasetRepository, DatasetVersion } from "./repository";
 import { assertDatasetSchema } from "./schema";
 
+/** A version's row holds its whole manifest; DynamoDB takes 400 KiB a row, and spends less on a manifest than JSON does. */
+const maxManifestBytes = 400_000;
+
 export interface RegisterDependencies {
   readonly repository: DatasetRepository;
   readonly objects: ObjectStore;
@@ -69,6 +72,12 @@ function contradictions(draft: DatasetDraft): readonly string[] {
   }
   expectEqual("schemaHash", draft.schemaHash, schemaHashOf(draft.schema));
   expectEqual("digest", draft.digest, versionDigestOf(draft));
+  const bytes = new TextEncoder().encode(JSON.stringify(draft)).length;
+  if (bytes > maxManifestBytes) {
+    reasons.push(
+      `it has ${bytes} bytes, but must have at most ${maxManifestBytes}: name fewer columns or values in the schema, or make larger shards`,
+    );
+  }
   return reasons;
 }
 

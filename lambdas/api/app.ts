@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Platform } from "../../adapters/platform";
-import { RingmasterError } from "../../core/errors";
+import { InvalidInputError, RingmasterError } from "../../core/errors";
 import type { ApiEnvironment } from "./context";
 import { datasetRoutes } from "./routes/datasets";
 import { modelRoutes } from "./routes/models";
@@ -11,6 +11,8 @@ import { uploadRoutes } from "./routes/uploads";
 
 /** API Gateway's own limit. */
 const maxBodyBytes = 10 * 1024 * 1024;
+/** Far above any name or id, far below what a key of DynamoDB may have. */
+const maxNameLength = 255;
 
 /** The API under `/api/v1`. Errors are `{error: {code, message, details, requestId}}`. */
 export function createApp(platform: Platform): Hono<ApiEnvironment> {
@@ -19,7 +21,7 @@ export function createApp(platform: Platform): Hono<ApiEnvironment> {
   app.use(async (context, next) => {
     const requestId = randomUUID();
     context.set("requestId", requestId);
-    context.set("actor", context.req.header("x-ringmaster-actor")?.slice(0, 200) || "anonymous");
+    context.set("actor", actorOf(context));
     context.set("platform", { ...platform, logger: platform.logger.with({ requestId }) });
     context.header("x-request-id", requestId);
     const startedAt = platform.clock.now();
@@ -46,6 +48,15 @@ export function createApp(platform: Platform): Hono<ApiEnvironment> {
       },
     }),
   );
+
+  app.use(async (context, next) => {
+    const long = context.req.path.split("/").find((name) => name.length > maxNameLength);
+    if (long !== undefined) {
+      const rule = `must have at most ${maxNameLength} characters`;
+      throw new InvalidInputError("the path", [{ path: "path", value: `${long.slice(0, 20)}…`, rule }]);
+    }
+    await next();
+  });
 
   app.get("/api/v1/health", (context) => context.json({ status: "ok", prefix: platform.config.prefix }));
   app.route("/api/v1", runRoutes);
@@ -85,4 +96,10 @@ export function createApp(platform: Platform): Hono<ApiEnvironment> {
     );
   });
   return app;
+}
+
+/** Who signed the request, as the gateway found out; where nobody signs, on one machine, who the caller says that he is. */
+function actorOf(context: Context<ApiEnvironment>): string {
+  const signer = context.env?.event?.requestContext.identity?.userArn;
+  return signer || context.req.header("x-ringmaster-actor")?.slice(0, 200) || "anonymous";
 }

@@ -72,6 +72,14 @@ describe("registerDataset", () => {
     await expect(register(draft)).rejects.toThrow(message);
   });
 
+  it("refuses a manifest that no row can hold", async () => {
+    const { upload, register } = setup();
+    await upload("a");
+    const values = Array.from({ length: 40_000 }, (_, i) => `value-${i}`);
+    const wide: readonly ColumnSchema[] = [...columns, { name: "w", type: "string", role: "feature", values }];
+    await expect(register(draftOf("digits", "a", wide))).rejects.toThrow(/has \d+ bytes, but must have at most 400000/);
+  });
+
   it("refuses a draft whose content is not there, or cut short", async () => {
     const { objects, upload, register } = setup();
     const draft = draftOf("digits", "a");

@@ -185,6 +185,7 @@ describe("the API", () => {
       ["GET", "/models/none/versions/1", 404, "MODEL_NOT_FOUND"],
       ["GET", "/models/gated/versions/zero", 400, "INVALID_INPUT"],
       ["POST", "/models/none/rollback", 404, "MODEL_NOT_FOUND"],
+      ["GET", `/models/${"m".repeat(256)}`, 400, "INVALID_INPUT"],
     ])("%s %s answers %d %s", async (method, path, status, code) => {
       expect(await call(method, path, method === "POST" ? {} : undefined)).toMatchObject({
         status,
@@ -202,6 +203,19 @@ describe("the API", () => {
     const wrong = await fetch(body.missing[0].url, { method: "PUT", headers: body.missing[0].headers, body: "lie" });
     expect(wrong.status).toBe(400);
     expect(await platform.objects.size(`cas/sha256/${"0".repeat(64)}`)).toBeUndefined();
+  });
+
+  it("takes for the caller who signed, whatever he says", async () => {
+    const response = await app.request(
+      "/api/v1/training-runs",
+      {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-ringmaster-actor": "mallory" },
+        body: JSON.stringify({ job: jobInput() }),
+      },
+      { event: { requestContext: { identity: { userArn: "arn:aws:iam::123456789012:user/ada" } } } },
+    );
+    expect(await response.json()).toMatchObject({ run: { createdBy: "arn:aws:iam::123456789012:user/ada" } });
   });
 
   it("answers 404 for what is no route", async () => {
