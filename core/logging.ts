@@ -20,10 +20,20 @@ export function createLogger(
   return {
     log(level, message, more = {}) {
       const line = { time: new Date(clock.now()).toISOString(), level, message, ...fields, ...more };
-      write(JSON.stringify(line, redact));
+      write(textOf(line));
     },
     with: (more) => createLogger(write, clock, { ...fields, ...more }),
   };
+}
+
+/** Whatever was handed in, a line comes out: logging is what is left when something has gone wrong. */
+function textOf(line: { readonly time: string; readonly level: LogLevel; readonly message: string }): string {
+  try {
+    return JSON.stringify(line, redact);
+  } catch (error) {
+    const { time, level, message } = line;
+    return JSON.stringify({ time, level, message, fieldsLost: String(error) });
+  }
 }
 
 function redact(key: string, value: unknown): unknown {

@@ -1,5 +1,11 @@
 import { createLogger } from "../../core/logging";
 
+function circular(): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  fields["self"] = fields;
+  return fields;
+}
+
 describe("logs", () => {
   const lines: Record<string, unknown>[] = [];
   const logger = createLogger((line) => lines.push(JSON.parse(line)), { now: () => 0 }, { runId: "run-1" });
@@ -15,6 +21,21 @@ describe("logs", () => {
   it("never show a secret, however deep it lies", () => {
     logger.log("warn", "x", { taskToken: "abc", headers: { authorization: "AWS4 …" }, nested: [{ password: "p" }] });
     expect(JSON.stringify(lines)).not.toMatch(/abc|AWS4|"p"/);
+  });
+
+  it.each([
+    ["refer to themselves", circular()],
+    ["JSON has no form for", { count: 1n }],
+  ])("come out without fields that %s", (_name, fields) => {
+    logger.log("error", "x", fields);
+    expect(lines).toEqual([
+      {
+        time: "1970-01-01T00:00:00.000Z",
+        level: "error",
+        message: "x",
+        fieldsLost: expect.stringContaining("TypeError"),
+      },
+    ]);
   });
 
   it("show an error with its cause", () => {
