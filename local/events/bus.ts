@@ -1,15 +1,15 @@
 import { createHash, randomUUID } from "node:crypto";
-import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ClassicLevel } from "classic-level";
 import type { Clock } from "../clock";
-import { DurableQueue } from "../durable-queue";
+import type { DurableQueue } from "../durable-queue";
 import { Ticker } from "../scheduler/ticker";
 import { account, type EmittedEvent, region } from "../service";
 import { targetInput } from "./input";
 import { Journal } from "./journal";
+import { createParcelQueue } from "./parcel-queue";
 import { type Rule, type Rules, ruleArn } from "./rules";
-import { deliver, type Parcel, type TargetPorts } from "./target";
+import type { Parcel, TargetPorts } from "./target";
 
 /** An event as targets get it. */
 export interface BusEvent {
@@ -49,16 +49,7 @@ export class Bus {
     const { dataDirectory, clock, db } = options;
     this.journal = new Journal<BusEvent>(join(dataDirectory, "events-journal.ndjson"));
     this.unrouted.push(...this.journal.recover());
-    this.queue = new DurableQueue<Parcel>({
-      db,
-      prefix: "parcel!",
-      clock,
-      deliver: (queued) => deliver(options, queued, clock.now()),
-      bury: (queued, error) => {
-        const line = JSON.stringify({ time: new Date(clock.now()).toISOString(), ...queued, error });
-        appendFileSync(join(dataDirectory, "events-dead-letters.ndjson"), `${line}\n`);
-      },
-    });
+    this.queue = createParcelQueue(options, { db, clock, dataDirectory, sender: "events" });
     this.ticker = new Ticker(clock, (name, dueAt) => {
       this.firing = this.firing
         .then(() => this.fire(name, dueAt))

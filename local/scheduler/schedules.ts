@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import { appendFileSync } from "node:fs";
-import { join } from "node:path";
 import type { ClassicLevel } from "classic-level";
 import type { Clock } from "../clock";
-import { DurableQueue } from "../durable-queue";
-import { deliver, type Parcel, type TargetPorts } from "../events/target";
+import type { DurableQueue } from "../durable-queue";
+import { createParcelQueue } from "../events/parcel-queue";
+import type { Parcel, TargetPorts } from "../events/target";
 import { OrderedWrites } from "../ordered-writes";
 import { firingInput, nextFiring, type Schedule } from "./schedule";
 import { Ticker } from "./ticker";
@@ -41,16 +40,7 @@ export class Schedules {
   constructor(private readonly options: SchedulesOptions) {
     const { clock, db, dataDirectory } = options;
     this.writes = new OrderedWrites(db);
-    this.queue = new DurableQueue<Parcel>({
-      db,
-      prefix: "parcel!",
-      clock,
-      deliver: (queued) => deliver(options, queued, clock.now()),
-      bury: (queued, error) => {
-        const line = JSON.stringify({ time: new Date(clock.now()).toISOString(), ...queued, error });
-        appendFileSync(join(dataDirectory, "scheduler-dead-letters.ndjson"), `${line}\n`);
-      },
-    });
+    this.queue = createParcelQueue(options, { db, clock, dataDirectory, sender: "scheduler" });
     this.ticker = new Ticker(clock, (key, dueAt) => {
       this.firing = this.firing
         .then(() => this.fire(key, dueAt))

@@ -1,6 +1,4 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -24,8 +22,9 @@ import {
 } from "@aws-sdk/client-eventbridge";
 import { ManualClock } from "../../../local/clock";
 import { createEvents, type EventsService } from "../../../local/events";
-import { createFront } from "../../../local/front";
 import { ServiceError } from "../../../local/wire";
+import { serve } from "../support/served";
+import { RecordingTargets } from "../support/targets";
 
 const lambdaArn = "arn:aws:lambda:us-east-1:000000000000:function:sink";
 const machineArn = "arn:aws:states:us-east-1:000000000000:stateMachine:retrain";
@@ -33,48 +32,28 @@ const machineArn = "arn:aws:states:us-east-1:000000000000:stateMachine:retrain";
 describe("events", () => {
   const directory = mkdtempSync(join(tmpdir(), "events-"));
   const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
-  let invoked: unknown[] = [];
-  let started: { arn: string; input: unknown; name: string }[] = [];
-  let failing: Error | undefined;
+  const targets = new RecordingTargets();
   let events: EventsService;
-  let server: Server;
+  let served: Awaited<ReturnType<typeof serve>>;
   let client: EventBridgeClient;
 
   const start = async () => {
     events = createEvents({
       dataDirectory: directory,
       clock,
-      functions: {
-        invoke: async () => ({ payload: null }),
-        invokeAsync: async (_, payload) => {
-          if (failing) throw failing;
-          invoked.push(payload);
-        },
-      },
-      startExecution: async (arn, input, name) => {
-        if (failing) throw failing;
-        started.push({ arn, input: JSON.parse(input), name });
-      },
+      functions: targets.functions,
+      startExecution: targets.startExecution,
     });
     await events.ready;
-    server = createFront([events]);
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-    client = new EventBridgeClient({
-      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      region: "us-east-1",
-      credentials: { accessKeyId: "a", secretAccessKey: "b" },
-      maxAttempts: 1,
-    });
+    served = await serve(events);
+    client = new EventBridgeClient(served.connection);
   };
   const stop = async () => {
     client.destroy();
-    await new Promise((done) => server.close(done));
-    await events.close();
+    await served.close();
   };
   beforeEach(async () => {
-    invoked = [];
-    started = [];
-    failing = undefined;
+    targets.reset();
     await start();
   });
   afterEach(async () => {
@@ -111,8 +90,8 @@ describe("events", () => {
     );
     const { FailedEntryCount, Entries } = await put(failed(0), failed(137));
     expect(FailedEntryCount).toBe(0);
-    await until(() => invoked.length === 1 && started.length === 1);
-    expect(invoked).toEqual([
+    await until(() => targets.invoked.length === 1 && targets.started.length === 1);
+    expect(targets.invoked).toEqual([
       {
         version: "0",
         id: Entries![1]!.EventId,
@@ -125,7 +104,9 @@ describe("events", () => {
         detail: { code: 137 },
       },
     ]);
-    expect(started).toEqual([{ arn: machineArn, input: { exit: 137 }, name: expect.stringMatching(/^[\da-f]{64}$/) }]);
+    expect(targets.started).toEqual([
+      { arn: machineArn, input: { exit: 137 }, name: expect.stringMatching(/^[\da-f]{64}$/) },
+    ]);
   });
 
   it("takes what services emit", async () => {
@@ -140,8 +121,8 @@ describe("events", () => {
       resources: ["arn:job"],
       detail: { status: "FAILED" },
     });
-    await until(() => invoked.length === 1);
-    expect(invoked).toEqual(["FAILED"]);
+    await until(() => targets.invoked.length === 1);
+    expect(targets.invoked).toEqual(["FAILED"]);
   });
 
   it("answers for each entry by itself", async () => {
@@ -162,20 +143,20 @@ describe("events", () => {
       "NotAuthorizedForSourceException",
       "ResourceNotFoundException",
     ]);
-    await until(() => invoked.length === 1);
-    expect(invoked).toEqual(["2025-12-31T23:00:00Z"]);
+    await until(() => targets.invoked.length === 1);
+    expect(targets.invoked).toEqual(["2025-12-31T23:00:00Z"]);
     await expect(put(...Array(11).fill(failed(1)))).rejects.toMatchObject({ name: "ValidationException" });
   });
 
   it("tries a target again that is out of order, and not one that refuses", async () => {
     await rule("all", { EventPattern: '{"source":["test"]}' }, { Id: "m", Arn: machineArn });
-    failing = new ServiceError("ThrottlingException", 429, "slow down");
+    targets.failing = new ServiceError("ThrottlingException", 429, "slow down");
     await put(failed(1));
     await until(() => clock.pending === 1);
-    failing = undefined;
+    targets.failing = undefined;
     clock.advance(1_000);
-    await until(() => started.length === 1);
-    failing = new ServiceError("StateMachineDoesNotExist", 400, "gone");
+    await until(() => targets.started.length === 1);
+    targets.failing = new ServiceError("StateMachineDoesNotExist", 400, "gone");
     await put(failed(2));
     const letters = join(directory, "events-dead-letters.ndjson");
     await until(() => existsSync(letters));
@@ -184,7 +165,7 @@ describe("events", () => {
       error: "StateMachineDoesNotExist: gone",
     });
     // What was started already under this event's name is delivered.
-    failing = Object.assign(new Error("again"), { name: "ExecutionAlreadyExists" });
+    targets.failing = Object.assign(new Error("again"), { name: "ExecutionAlreadyExists" });
     await put(failed(3));
     await stop();
     await start();
@@ -193,15 +174,15 @@ describe("events", () => {
 
   it("delivers after a restart what was accepted before it, to the same execution", async () => {
     await rule("all", { EventPattern: '{"source":["test"]}' }, { Id: "m", Arn: machineArn });
-    failing = new Error("connection refused");
+    targets.failing = new Error("connection refused");
     await put(failed(1));
     await until(() => clock.pending === 1);
     await stop();
-    failing = undefined;
+    targets.failing = undefined;
     await start();
     clock.advance(1_000);
-    await until(() => started.length === 1);
-    expect(started[0]!.name).toMatch(/^[\da-f]{64}$/);
+    await until(() => targets.started.length === 1);
+    expect(targets.started[0]!.name).toMatch(/^[\da-f]{64}$/);
   });
 
   it("keeps events that came before it was ready, and those that a kill left in the journal", async () => {
@@ -213,18 +194,18 @@ describe("events", () => {
     const starting = start();
     events.put({ source: "test", detailType: "d", resources: [], detail: { n: 2 } });
     await starting;
-    await until(() => invoked.length === 2);
-    expect(invoked.sort()).toEqual([1, 2]);
+    await until(() => targets.invoked.length === 2);
+    expect(targets.invoked.sort()).toEqual([1, 2]);
     await until(() => readFileSync(join(directory, "events-journal.ndjson"), "utf8") === "");
   });
 
   it("fires rules with a schedule by the clock, and once for what fell due while it was down", async () => {
     await rule("hourly", { ScheduleExpression: "rate(1 hour)" }, { Id: "f", Arn: lambdaArn });
     clock.advance(3_599_000);
-    expect(invoked).toEqual([]);
+    expect(targets.invoked).toEqual([]);
     clock.advance(1_000);
-    await until(() => invoked.length === 1);
-    expect(invoked[0]).toMatchObject({
+    await until(() => targets.invoked.length === 1);
+    expect(targets.invoked[0]).toMatchObject({
       source: "aws.events",
       "detail-type": "Scheduled Event",
       resources: ["arn:aws:events:us-east-1:000000000000:rule/hourly"],
@@ -235,11 +216,11 @@ describe("events", () => {
     clock.advance(3 * 3_600_000);
     await start();
     clock.advance(0);
-    await until(() => invoked.length === 2);
+    await until(() => targets.invoked.length === 2);
     await client.send(new DisableRuleCommand({ Name: "hourly" }));
     await until(() => clock.pending === 0);
     clock.advance(3_600_000);
-    expect(invoked).toHaveLength(2);
+    expect(targets.invoked).toHaveLength(2);
   });
 
   it("keeps rules and targets", async () => {

@@ -1,7 +1,5 @@
 import { fork } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import {
@@ -13,8 +11,8 @@ import {
   ListFunctionsCommand,
 } from "@aws-sdk/client-lambda";
 import { ManualClock } from "../../../local/clock";
-import { createFront } from "../../../local/front";
 import { createLambda, type LambdaService } from "../../../local/lambda";
+import { serve } from "../support/served";
 import { bundle } from "./bundle";
 
 const handlers: Readonly<Record<string, string>> = {
@@ -47,7 +45,7 @@ describe("lambda", () => {
   const directory = mkdtempSync(join(tmpdir(), "lambda-"));
   const lines: string[] = [];
   let lambda: LambdaService;
-  let server: Server;
+  let served: Awaited<ReturnType<typeof serve>>;
   let client: LambdaClient;
 
   const start = async () => {
@@ -64,19 +62,12 @@ describe("lambda", () => {
       logs: { append: (group, _, events) => lines.push(...events.map(({ message }) => `${group} ${message}`)) },
     });
     await lambda.ready;
-    server = createFront([lambda]);
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-    client = new LambdaClient({
-      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      region: "us-east-1",
-      credentials: { accessKeyId: "a", secretAccessKey: "b" },
-      maxAttempts: 1,
-    });
+    served = await serve(lambda);
+    client = new LambdaClient(served.connection);
   };
   const stop = async () => {
     client.destroy();
-    await new Promise((done) => server.close(done));
-    await lambda.close();
+    await served.close();
   };
 
   beforeAll(async () => {

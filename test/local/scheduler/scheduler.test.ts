@@ -1,6 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -18,9 +16,10 @@ import {
   UpdateScheduleCommand,
 } from "@aws-sdk/client-scheduler";
 import { ManualClock } from "../../../local/clock";
-import { createFront } from "../../../local/front";
 import { createScheduler, type SchedulerService } from "../../../local/scheduler";
 import { ServiceError } from "../../../local/wire";
+import { serve } from "../support/served";
+import { RecordingTargets } from "../support/targets";
 
 const lambdaArn = "arn:aws:lambda:us-east-1:000000000000:function:drift";
 const machineArn = "arn:aws:states:us-east-1:000000000000:stateMachine:retrain";
@@ -29,50 +28,30 @@ const hour = 3_600_000;
 describe("scheduler", () => {
   let directory: string;
   let clock: ManualClock;
-  let invoked: unknown[];
-  let started: { arn: string; input: unknown; name: string }[];
-  let failing: Error | undefined;
+  const targets = new RecordingTargets();
   let scheduler: SchedulerService;
-  let server: Server;
+  let served: Awaited<ReturnType<typeof serve>>;
   let client: SchedulerClient;
 
   const start = async () => {
     scheduler = createScheduler({
       dataDirectory: directory,
       clock,
-      functions: {
-        invoke: async () => ({ payload: null }),
-        invokeAsync: async (_, payload) => {
-          if (failing) throw failing;
-          invoked.push(payload);
-        },
-      },
-      startExecution: async (arn, input, name) => {
-        if (failing) throw failing;
-        started.push({ arn, input: JSON.parse(input), name });
-      },
+      functions: targets.functions,
+      startExecution: targets.startExecution,
     });
     await scheduler.ready;
-    server = createFront([scheduler]);
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-    client = new SchedulerClient({
-      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      region: "us-east-1",
-      credentials: { accessKeyId: "a", secretAccessKey: "b" },
-      maxAttempts: 1,
-    });
+    served = await serve(scheduler);
+    client = new SchedulerClient(served.connection);
   };
   const stop = async () => {
     client.destroy();
-    await new Promise((done) => server.close(done));
-    await scheduler.close();
+    await served.close();
   };
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), "scheduler-"));
     clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
-    invoked = [];
-    started = [];
-    failing = undefined;
+    targets.reset();
     await start();
   });
   afterEach(async () => {
@@ -96,12 +75,12 @@ describe("scheduler", () => {
   it("fires a function by a moved clock, hour after hour", async () => {
     await create();
     clock.advance(hour - 1);
-    expect(invoked).toEqual([]);
+    expect(targets.invoked).toEqual([]);
     for (const count of [1, 2, 3]) {
       clock.advance(count === 1 ? 1 : hour);
-      await until(() => invoked.length === count && clock.pending === 1);
+      await until(() => targets.invoked.length === count && clock.pending === 1);
     }
-    expect(invoked[0]).toEqual({ monitor: "m-1" });
+    expect(targets.invoked[0]).toEqual({ monitor: "m-1" });
   });
 
   it("starts a state machine in the schedule's time zone, under a name of its own for each firing", async () => {
@@ -112,14 +91,14 @@ describe("scheduler", () => {
       Target: { Arn: machineArn, RoleArn: "arn:role", Input },
     });
     clock.advance(2 * hour); // 03:00 in Berlin
-    await until(() => started.length === 1 && clock.pending === 1);
+    await until(() => targets.started.length === 1 && clock.pending === 1);
     clock.advance(24 * hour);
-    await until(() => started.length === 2);
-    expect(started.map(({ input }) => input)).toEqual([
+    await until(() => targets.started.length === 2);
+    expect(targets.started.map(({ input }) => input)).toEqual([
       { at: "2026-01-01T02:00:00Z", by: "arn:aws:scheduler:us-east-1:000000000000:schedule/default/s" },
       { at: "2026-01-02T02:00:00Z", by: "arn:aws:scheduler:us-east-1:000000000000:schedule/default/s" },
     ]);
-    expect(new Set(started.map(({ name }) => name)).size).toBe(2);
+    expect(new Set(targets.started.map(({ name }) => name)).size).toBe(2);
   });
 
   it("fires once at a moment, and goes when it is to go", async () => {
@@ -132,8 +111,10 @@ describe("scheduler", () => {
       Target: { Arn: lambdaArn, RoleArn: "r" },
     });
     clock.advance(5 * hour);
-    await until(() => invoked.length === 2 && clock.pending === 0);
-    expect(invoked).toContainEqual(expect.objectContaining({ source: "aws.scheduler", time: "2026-01-01T05:00:00Z" }));
+    await until(() => targets.invoked.length === 2 && clock.pending === 0);
+    expect(targets.invoked).toContainEqual(
+      expect.objectContaining({ source: "aws.scheduler", time: "2026-01-01T05:00:00Z" }),
+    );
     expect((await get()).State).toBe("ENABLED");
     await expect(get("brief")).rejects.toMatchObject({ name: "ResourceNotFoundException" });
   });
@@ -142,11 +123,11 @@ describe("scheduler", () => {
     await create({ StartDate: new Date("2026-01-01T02:00:00Z"), EndDate: new Date("2026-01-01T03:00:00Z") });
     for (const count of [0, 1, 2, 2, 2]) {
       clock.advance(hour);
-      await until(() => invoked.length === count);
+      await until(() => targets.invoked.length === count);
     }
     await client.send(new UpdateScheduleCommand({ ...base, ScheduleExpression: "rate(1 day)", State: "DISABLED" }));
     clock.advance(48 * hour);
-    expect(invoked).toHaveLength(2);
+    expect(targets.invoked).toHaveLength(2);
     expect(clock.pending).toBe(0);
   });
 
@@ -156,19 +137,19 @@ describe("scheduler", () => {
     clock.advance(5 * hour);
     await start();
     clock.advance(0);
-    await until(() => invoked.length === 1 && clock.pending === 1);
+    await until(() => targets.invoked.length === 1 && clock.pending === 1);
     clock.advance(hour);
-    await until(() => invoked.length === 2);
+    await until(() => targets.invoked.length === 2);
   });
 
   it("tries again what did not arrive, as often as its retry policy says", async () => {
     await create({ Target: { ...base.Target, Arn: machineArn, RetryPolicy: { MaximumRetryAttempts: 1 } } });
-    failing = new ServiceError("ThrottlingException", 429, "slow down");
+    targets.failing = new ServiceError("ThrottlingException", 429, "slow down");
     clock.advance(hour);
     await until(() => clock.pending === 2);
-    failing = undefined;
+    targets.failing = undefined;
     clock.advance(1_000);
-    await until(() => started.length === 1);
+    await until(() => targets.started.length === 1);
   });
 
   it("describes a schedule as it was made, and replaces it whole", async () => {

@@ -1,0 +1,30 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ClassicLevel } from "classic-level";
+import type { Clock } from "../clock";
+import { DurableQueue } from "../durable-queue";
+import { deliver, type Parcel, type TargetPorts } from "./target";
+
+/** What rules and schedules send on its way, durably; what can no longer be delivered goes to a file of dead letters. */
+export function createParcelQueue(
+  ports: TargetPorts,
+  options: {
+    readonly db: ClassicLevel<string, unknown>;
+    readonly clock: Clock;
+    readonly dataDirectory: string;
+    /** `<sender>-dead-letters.ndjson`. */
+    readonly sender: "events" | "scheduler";
+  },
+): DurableQueue<Parcel> {
+  const { db, clock, dataDirectory, sender } = options;
+  return new DurableQueue<Parcel>({
+    db,
+    prefix: "parcel!",
+    clock,
+    deliver: (queued) => deliver(ports, queued, clock.now()),
+    bury: (queued, error) => {
+      const line = JSON.stringify({ time: new Date(clock.now()).toISOString(), ...queued, error });
+      appendFileSync(join(dataDirectory, `${sender}-dead-letters.ndjson`), `${line}\n`);
+    },
+  });
+}

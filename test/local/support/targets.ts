@@ -1,0 +1,28 @@
+import type { TargetPorts } from "../../../local/events/target";
+
+/** Functions and state machines that note what reaches them, and fail on demand. */
+export class RecordingTargets implements TargetPorts {
+  readonly invoked: unknown[] = [];
+  readonly started: { readonly arn: string; readonly input: unknown; readonly name: string }[] = [];
+  /** What every call fails with, while it is set. */
+  failing: Error | undefined;
+
+  readonly functions = {
+    invoke: async () => ({ payload: null }),
+    invokeAsync: async (_name: string, payload: unknown) => {
+      if (this.failing) throw this.failing;
+      this.invoked.push(payload);
+    },
+  };
+
+  readonly startExecution = async (arn: string, input: string, name: string) => {
+    if (this.failing) throw this.failing;
+    this.started.push({ arn, input: JSON.parse(input), name });
+  };
+
+  reset(): void {
+    this.invoked.length = 0;
+    this.started.length = 0;
+    this.failing = undefined;
+  }
+}
