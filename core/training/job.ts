@@ -7,6 +7,10 @@ const name = z
     "must be 1–63 lower-case letters, digits and hyphens, starting with a letter or digit",
   );
 
+/** The job is kept in the run's row, which DynamoDB limits to 400 KiB. */
+const maxOptionsLength = 100_000;
+const maxTags = 50;
+
 const layerWidths = z.array(z.int().min(1).max(65_536)).max(16);
 const activation = z.enum(["relu", "tanh", "sigmoid", "elu", "selu"]);
 const dropout = z.number().min(0).lt(1);
@@ -40,7 +44,12 @@ const modelSpec = z.discriminatedUnion("type", [
       .regex(/^[0-9a-f]{64}$/, "must be a lower-case hex SHA-256")
       .optional(),
     /** Handed to the module as they are. */
-    options: z.record(z.string(), z.unknown()).default({}),
+    options: z
+      .record(z.string(), z.unknown())
+      .refine((options) => JSON.stringify(options).length <= maxOptionsLength, {
+        error: `must have at most ${maxOptionsLength} characters as JSON; put larger things into the module`,
+      })
+      .default({}),
   }),
 ]);
 
@@ -78,7 +87,7 @@ const evaluation = z.strictObject({
   /** Least (accuracy, f1, auc, …) or most (logLoss, rmse, …) that the gates accept on the test split. */
   thresholds: z.record(z.string(), z.number()).default({}),
   /** Columns by whose values the metrics are broken down. */
-  slices: z.array(z.string()).max(16).default([]),
+  slices: z.array(z.string().max(255)).max(16).default([]),
   /** How much worse than the champion the candidate may be in its primary metric. */
   regressionTolerance: z.number().min(0).max(1).default(0),
 });
@@ -107,7 +116,10 @@ export const jobSchema = z
     seed: z.int().min(0).max(4_294_967_295).default(0),
     /** Attempts after a failure that is not a spot loss. */
     retries: z.int().min(0).max(10).default(1),
-    tags: z.record(z.string(), z.string()).default({}),
+    tags: z
+      .record(z.string().max(128), z.string().max(1_000))
+      .refine((tags) => Object.keys(tags).length <= maxTags, { error: `must be at most ${maxTags} tags` })
+      .default({}),
     notes: z.string().max(10_000).optional(),
   })
   .refine(({ resources: { workers, microshards } }) => workers <= microshards, {

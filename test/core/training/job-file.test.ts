@@ -73,6 +73,19 @@ resources:
     ["fewer workers than the least", ["resources.minWorkers=3"], "resources.minWorkers", 3],
     ["WebAssembly on a GPU", ["resources.gpusPerWorker=1", "resources.backend=wasm"], "resources.backend", "wasm"],
     ["an even kernel", ["model.type=cnn", "model.kernelSize=4", "model.hidden=[8]"], "model.kernelSize", 4],
+    [
+      "options that no row can hold",
+      [`model={ type: module, path: x.ts, options: { x: ${"y".repeat(100_000)} } }`],
+      "model.options",
+      expect.anything(),
+    ],
+    ["a tag without end", [`tags.a=${"y".repeat(1_001)}`], "tags.a", expect.anything()],
+    [
+      "tags without number",
+      [`tags={ ${Array.from({ length: 51 }, (_, i) => `t${i}: x`)} }`],
+      "tags",
+      expect.anything(),
+    ],
   ])("refuses %s", (_name, overrides, path, value) => {
     expect(problemsOf(good, overrides)).toEqual([expect.objectContaining({ path, value })]);
   });
