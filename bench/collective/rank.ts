@@ -4,6 +4,7 @@ import { Collective } from "../../trainer-container/collective/collective";
 import { Listener } from "../../trainer-container/collective/listener";
 import { Mesh } from "../../trainer-container/collective/mesh";
 import { ThreadPulse } from "../../trainer-container/collective/pulse";
+import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
 import type { Measured, Task } from "./protocol";
 
@@ -34,8 +35,8 @@ function connect(listener: Listener, { rank, ports }: Start): Promise<Mesh> {
 async function measure(collective: Collective, task: Task): Promise<Measured> {
   const { mesh } = collective;
   const { rank } = mesh.options;
-  const local = [new Float32Array(task.elements).fill(rank + 1)];
-  const out = new Float32Array(task.elements);
+  const local = [allocateSum(task.elements).fill(rank + 1)];
+  const out = allocateSum(task.elements);
   const reduce = () => collective.allReduce({ local, out, signals: 0, finishedSteps: 0 });
   await reduce();
   const expected = (mesh.worldSize * (mesh.worldSize + 1)) / 2;
@@ -49,6 +50,7 @@ async function measure(collective: Collective, task: Task): Promise<Measured> {
     await reduce();
     micros.push((performance.now() - start) * 1_000);
   }
+  for (const buffer of [...local, out]) releaseSum(buffer);
   return { micros, bytes: (mesh.bytesSent - before) / task.iterations };
 }
 

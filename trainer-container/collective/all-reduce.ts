@@ -5,6 +5,7 @@ import { add } from "./add";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
 import type { Mesh, Operation } from "./mesh";
 import { chunkCount, chunkOf, type Span, segmentOf } from "./segments";
+import type { Staging } from "./staging";
 
 export interface AllReduceInput {
   readonly local: readonly Float32Array[];
@@ -20,10 +21,13 @@ export interface AllReduceResult {
   readonly waitMs: number;
 }
 
-/** Other ranks' partial sums of the own segment, by slot; kept from step to step. */
-export type Staging = Map<number, Float32Array>;
-
 const nothing = Buffer.alloc(0);
+/**
+ * Up to here, two ranks with one partial sum each send each other all of it and add it both: the same bytes as segments and their sums,
+ * in one message latency rather than two. Every segment is the whole vector then, and no sums are sent. Only where the root is all that
+ * remains to be added, for other nodes would be added in memory that a socket is still reading.
+ */
+const exchangeElements = 16 * 1024;
 /** Elements added and sent between two looks at the sockets. */
 const elementsPerTurn = 256 * 1024;
 
@@ -34,6 +38,8 @@ const elementsPerTurn = 256 * 1024;
 export class AllReduce implements Operation {
   private readonly elements: number;
   private readonly own: Span;
+  /** See `exchangeElements`; all ranks decide alike. */
+  private readonly exchange: boolean;
   /** Frames that each rank has still to send. */
   private readonly owed: number[];
   /** By chunk of the own segment: partial sums still missing, the own ones counting as one. */
@@ -56,15 +62,15 @@ export class AllReduce implements Operation {
   ) {
     const { rank } = mesh.options;
     this.elements = input.out.length;
-    this.own = segmentOf(this.elements, plan.worldSize, rank);
+    this.exchange = plan.combine.length === 1 && this.elements <= exchangeElements;
+    this.own = this.segment(rank);
     this.slots = staging;
     const chunks = chunkCount(this.own, chunkElements);
     let foreign = 0;
     this.owed = plan.ranks.map(({ partials }, other) => {
       if (other === rank) return 0;
       foreign += partials.length;
-      this.reserve(partials);
-      return 1 + partials.length * chunks + chunkCount(segmentOf(this.elements, plan.worldSize, other), chunkElements);
+      return 1 + partials.length * chunks + (this.exchange ? 0 : chunkCount(this.segment(other), chunkElements));
     });
     this.missing = new Array<number>(chunks).fill(foreign + 1);
     this.chunksLeft = chunks;
@@ -82,6 +88,7 @@ export class AllReduce implements Operation {
     const startedAt = mesh.options.now();
     const operation = new AllReduce(mesh, plan, input, chunkElements, staging);
     operation.number = mesh.begin(operation);
+    operation.reserve();
     try {
       const done = new Promise<void>((resolve, reject) => {
         operation.settle = { resolve, reject };
@@ -99,14 +106,14 @@ export class AllReduce implements Operation {
     const { offset, slot, type } = header;
     const end = offset + header.bytes / 4;
     if (type === frameTypes.sum) {
-      this.requireWithin(segmentOf(this.elements, this.plan.worldSize, rank), offset, end);
+      this.requireWithin(this.segment(rank), offset, end);
       return bytesOf(this.input.out, offset, end);
     }
     this.requireWithin(this.own, offset, end);
     if (type !== frameTypes.partial || !this.plan.ranks[rank].partials.includes(slot)) {
       throw new Error(`rank ${rank} sent a frame of type ${type} for slot ${slot}, which is not its own`);
     }
-    return bytesOf(this.slots.get(slot)!, offset - this.own.start, end - this.own.start);
+    return bytesOf(this.slots.get(slot), offset - this.own.start, end - this.own.start);
   }
 
   complete(rank: number, header: FrameHeader): void {
@@ -146,7 +153,7 @@ export class AllReduce implements Operation {
       const begin = { type: frameTypes.begin, operation: this.number, signals, finishedSteps, offset: this.elements };
       peer.outbound!.send(begin);
     }
-    const segments = ranks.map((_, owner) => segmentOf(this.elements, worldSize, owner));
+    const segments = ranks.map((_, owner) => this.segment(owner));
     const rounds = Math.max(...segments.map((segment) => chunkCount(segment, this.chunkElements)));
     let sinceYield = 0;
     for (let index = 0; index < rounds && !this.failure; index++) {
@@ -154,7 +161,7 @@ export class AllReduce implements Operation {
         const owner = (rank + step) % worldSize;
         if (index >= chunkCount(segments[owner], this.chunkElements)) continue;
         const chunk = chunkOf(segments[owner], index, this.chunkElements);
-        this.addOwnLeaves(chunk);
+        if (!this.exchange || step === 1) this.addOwnLeaves(chunk);
         if (owner === rank) {
           this.arrived(index);
         } else {
@@ -181,13 +188,14 @@ export class AllReduce implements Operation {
     if (--this.missing[chunkIndex] > 0) return;
     const chunk = chunkOf(this.own, chunkIndex, this.chunkElements);
     this.combine(chunk);
+    this.chunksLeft--;
+    if (this.exchange) return;
     for (const peer of this.mesh.others()) {
       peer.outbound!.send(
         { type: frameTypes.sum, operation: this.number, offset: chunk.start },
         bytesOf(this.input.out, chunk.start, chunk.end),
       );
     }
-    this.chunksLeft--;
   }
 
   private addOwnLeaves(chunk: Span): void {
@@ -213,7 +221,7 @@ export class AllReduce implements Operation {
     const operand = (slot: number): readonly [Float32Array, number] =>
       slot >= own.first && slot < own.end
         ? [this.input.local[slot - own.first], chunk.start]
-        : [this.slots.get(slot)!, chunk.start - this.own.start];
+        : [this.slots.get(slot), chunk.start - this.own.start];
     this.timed(() => {
       combine.forEach(({ into, from }: Addition, i) => {
         const [a, aAt] = operand(into);
@@ -230,11 +238,17 @@ export class AllReduce implements Operation {
     this.busyMs += this.mesh.options.now() - start;
   }
 
-  private reserve(partials: readonly number[]): void {
+  private segment(rank: number): Span {
+    return this.exchange ? { start: 0, end: this.elements } : segmentOf(this.elements, this.plan.worldSize, rank);
+  }
+
+  /** After `begin`: what is reserved for a generation that has ended would be given back by nobody. */
+  private reserve(): void {
     const length = this.own.end - this.own.start;
-    for (const slot of partials) {
-      if (this.slots.get(slot)?.length !== length) this.slots.set(slot, new Float32Array(length));
-    }
+    this.plan.ranks.forEach(({ partials }, rank) => {
+      if (rank === this.mesh.options.rank) return;
+      for (const slot of partials) this.slots.reserve(slot, length);
+    });
   }
 
   private requireWithin(span: Span, start: number, end: number): void {

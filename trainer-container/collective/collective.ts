@@ -1,6 +1,7 @@
 import { planReduction, type ReductionPlan } from "../../core/training/reduction/plan";
-import { AllReduce, type AllReduceInput, type AllReduceResult, type Staging } from "./all-reduce";
+import { AllReduce, type AllReduceInput, type AllReduceResult } from "./all-reduce";
 import type { Mesh } from "./mesh";
+import { Staging } from "./staging";
 import { StateTransfer, type StateTransferInput } from "./state-transfer";
 
 /** 256 KiB a frame: large against its header, small against a segment that is worth pipelining. */
@@ -9,17 +10,19 @@ const defaultChunkElements = 64 * 1024;
 /** The collective operations over one generation's mesh. One at a time, the same on all ranks. */
 export class Collective {
   readonly plan: ReductionPlan;
-  private readonly staging: Staging = new Map();
+  private readonly staging = new Staging();
 
   constructor(
     readonly mesh: Mesh,
     private readonly chunkElements = defaultChunkElements,
   ) {
     this.plan = planReduction(mesh.options.microshards, mesh.worldSize);
+    mesh.onShut = () => this.staging.release();
   }
 
   /**
-   * Sums V leaves of `out.length` elements in the canonical order into `out` on every rank.
+   * Sums V leaves of `out.length` elements in the canonical order into `out` on every rank. Fastest where the
+   * leaves and `out` come from `allocateSum`.
    *
    * @throws GenerationLostError
    */

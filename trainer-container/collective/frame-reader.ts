@@ -12,6 +12,8 @@ export interface FrameSink {
 const scratchBytes = 64 * 1024;
 /** A remaining payload from this size on is read without the detour. */
 const directBytes = 8 * 1024;
+/** After a large payload another one is likely: take little more than its header, for what lands in scratch is copied. */
+const peekBytes = 1024;
 
 /**
  * Cuts a byte stream into frames. Fits `net.connect`'s `onread`: `nextBuffer` says where the kernel shall write next, `received` takes
@@ -26,6 +28,7 @@ export class FrameReader {
   private target: Buffer | undefined;
   private filled = 0;
   private draining = false;
+  private lastWasLarge = false;
 
   constructor(private readonly sink: FrameSink) {}
 
@@ -39,7 +42,10 @@ export class FrameReader {
       this.end -= this.start;
       this.start = 0;
     }
-    return this.scratch.subarray(this.end);
+    return this.scratch.subarray(
+      this.end,
+      this.lastWasLarge ? Math.max(peekBytes, this.end + headerBytes) : scratchBytes,
+    );
   }
 
   /**
@@ -94,6 +100,7 @@ export class FrameReader {
         }
         if (this.filled < this.target.length) return true;
         const header = this.header!;
+        this.lastWasLarge = header.bytes >= directBytes;
         this.header = undefined;
         this.target = undefined;
         this.sink.complete(header);

@@ -50,6 +50,8 @@ export class Mesh {
   lost: GenerationLostError | undefined;
   /** Other ranks by rank; this rank's place is empty. */
   readonly peers: readonly (Peer | undefined)[];
+  /** Called once the connections are cut and the operation has failed: nothing is read into memory any more. */
+  onShut: (() => void) | undefined;
   private operation: Operation | undefined;
   private operationNumber = 0;
   private lastProgress: number;
@@ -192,6 +194,7 @@ export class Mesh {
     }
     this.connecting.reject(lost);
     failed?.fail(lost);
+    this.onShut?.();
   }
 
   private accept(hello: Hello, socket: Socket): void {

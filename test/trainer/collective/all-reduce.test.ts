@@ -1,3 +1,4 @@
+import { allocateSum } from "../../../trainer-container/collective/sum-memory";
 import { makeLeaves, reduceAll, referenceSum, sameBits, startWorld, type World } from "./support";
 
 describe("allReduce", () => {
@@ -10,6 +11,32 @@ describe("allReduce", () => {
       const leaves = makeLeaves(8, elements, elements + 1);
       const expected = referenceSum(leaves);
       for (const { out } of await reduceAll(world, leaves)) expect(sameBits(out, expected)).toBe(true);
+    }
+  });
+
+  it.each([1, 2, 3, 4, 5, 8])("gives the same bits on %i ranks in the kernel's memory", async (worldSize) => {
+    world = await startWorld(worldSize, { chunkElements: 1_000 });
+    for (const elements of [0, 1, 7, 1_024, 100_003]) {
+      const leaves = makeLeaves(8, elements, elements + 1);
+      const expected = referenceSum(leaves);
+      for (const { out } of await reduceAll(world, leaves, { allocate: allocateSum })) {
+        expect(sameBits(out, expected)).toBe(true);
+      }
+    }
+  });
+
+  it("exchanges a small vector in one message each where two ranks have a partial sum each", async () => {
+    for (const elements of [1, 999, 16 * 1_024, 16 * 1_024 + 1]) {
+      world = await startWorld(2);
+      const before = world.ranks.map(({ mesh }) => mesh.bytesSent);
+      const leaves = makeLeaves(8, elements);
+      const expected = referenceSum(leaves);
+      for (const { out } of await reduceAll(world, leaves)) expect(sameBits(out, expected)).toBe(true);
+      const small = elements <= 16 * 1_024;
+      // `begin` and one partial sum of everything; else of one half, and the sum of the other.
+      const bytes = elements * 4 + (small ? 80 : 120);
+      expect(world.ranks.map(({ mesh }, rank) => mesh.bytesSent - before[rank])).toEqual([bytes, bytes]);
+      world.close();
     }
   });
 

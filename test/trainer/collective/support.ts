@@ -15,7 +15,7 @@ export interface World {
 
 export interface WorldOptions {
   readonly microshards?: number;
-  readonly timing?: Partial<CollectiveTiming>;
+  readonly timing?: Partial<CollectiveTiming> | ((rank: number) => Partial<CollectiveTiming>);
   readonly chunkElements?: number;
   readonly pulse?: () => Pulse;
 }
@@ -46,12 +46,13 @@ export function meshOptions(
 
 export async function startWorld(worldSize: number, options: WorldOptions = {}): Promise<World> {
   const listeners = await startListeners(worldSize);
+  const { timing } = options;
   const meshes = await Promise.all(
     listeners.map((_, rank) =>
       Mesh.open(
         meshOptions(listeners, rank, {
           microshards: options.microshards ?? 8,
-          timing: { ...defaultCollectiveTiming, ...options.timing },
+          timing: { ...defaultCollectiveTiming, ...(typeof timing === "function" ? timing(rank) : timing) },
           pulse: options.pulse?.() ?? noPulse,
         }),
       ),
@@ -101,13 +102,21 @@ export function sameBits(a: Float32Array, b: Float32Array): boolean {
 export function reduceAll(
   world: World,
   leaves: readonly Float32Array[],
-  { finishedSteps = 0, signals = (_rank: number): number => 0 } = {},
+  {
+    finishedSteps = 0,
+    signals = (_rank: number): number => 0,
+    allocate = (length: number): Float32Array => new Float32Array(length),
+  } = {},
 ) {
   return Promise.all(
     world.ranks.map(async (collective, rank) => {
       const { first, end } = collective.plan.ranks[rank].leaves;
-      const local = leaves.slice(first, end).map((leaf) => leaf.slice());
-      const out = new Float32Array(leaves[0].length).fill(Number.NaN);
+      const local = leaves.slice(first, end).map((leaf) => {
+        const copy = allocate(leaf.length);
+        copy.set(leaf);
+        return copy;
+      });
+      const out = allocate(leaves[0].length).fill(Number.NaN);
       const result = await collective.allReduce({ local, out, signals: signals(rank), finishedSteps });
       return { out, ...result };
     }),
