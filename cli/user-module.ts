@@ -1,12 +1,14 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { build } from "esbuild";
 import type { UploadPort } from "../core/datasets/upload-port";
 import { sha256 } from "../core/digest";
 import { InvalidInputError } from "../core/errors";
 
-/** This package's root: two levels above the bundles in `dist/<key>/`. */
-const packageRoot = resolve(__dirname, "..", "..");
+/** What modules import as `ringmaster`: a source file, looked for above the bundles in `dist/<key>/` and above this folder. */
+const defineTraining = [join("..", ".."), ".."]
+  .map((root) => join(__dirname, root, "trainer-container", "define-training.ts"))
+  .find(existsSync);
 
 /**
  * Bundles a user's training module into one file and puts it into the content store.
@@ -28,7 +30,7 @@ export async function bundleModule(path: string, uploads: UploadPort): Promise<s
     format: "cjs",
     logLevel: "silent",
     external: ["@tensorflow/*"],
-    alias: { ringmaster: join(packageRoot, "trainer-container", "define-training.ts") },
+    ...(defineTraining && { alias: { ringmaster: defineTraining } }),
   }).catch((cause: { errors?: readonly { text: string; location?: { file: string; line: number } | null }[] }) => {
     throw new InvalidInputError(
       "the job's module cannot be bundled",

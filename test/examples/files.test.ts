@@ -4,7 +4,7 @@ import { parseDatasetSchema } from "../../core/datasets/schema";
 import { planFeatures } from "../../core/features/plan";
 import { parseJobFile } from "../../core/training/job-file";
 
-describe.each(["digits", "flights"])("examples/%s", (example) => {
+describe.each(["digits", "flights", "penguins"])("examples/%s", (example) => {
   const folder = path.join(__dirname, "../../examples", example);
   const read = (name: string) => fs.readFileSync(path.join(folder, name), "utf8");
   const schema = parseDatasetSchema(read("schema.yaml"));
