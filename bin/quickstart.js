@@ -11,6 +11,7 @@ const root = path.resolve(__dirname, "..");
 const data = path.resolve(process.env.RINGMASTER_DATA ?? ".ringmaster");
 const cli = [path.join(root, "bin", "ringmaster.js"), "--data", data];
 const digits = path.join(root, "examples", "digits");
+const by = data === path.resolve(".ringmaster") ? "npx ringmaster" : `npx ringmaster --data ${data}`;
 const steps = 7;
 let step = 0;
 
@@ -106,7 +107,7 @@ async function main() {
     for (const { step: name, reusedFrom } of done.reused)
       process.stdout.write(`  reused: ${name} (from ${reusedFrom})\n`);
     process.stdout.write(
-      `The data stay in ${data}. Look at them with:\n  npx ringmaster up --detach\n  npx ringmaster runs show ${run.runId}\n  npx ringmaster models show ${made.model}\n`,
+      `The data stay in ${data}. Look at them with:\n  ${by} up --detach\n  ${by} runs show ${run.runId}\n  ${by} models show ${made.model}\n`,
     );
     if (started) await show(["down"]);
     process.stdout.write(
