@@ -40,17 +40,16 @@ export interface FrameHeader {
 /** Shows a stream that has lost its framing, or is no peer at all. */
 const magic = 0x524d_4731;
 
-export type PartialHeader = Partial<FrameHeader> & { readonly type: FrameType };
-
-export function encodeHeader(header: PartialHeader, out = Buffer.allocUnsafe(headerBytes), at = 0): Buffer {
-  out.writeUInt32LE(magic, at);
-  out.writeUInt32LE(header.type, at + 4);
-  out.writeUInt32LE(header.operation ?? 0, at + 8);
-  out.writeUInt32LE(header.slot ?? 0, at + 12);
-  out.writeUInt32LE(header.signals ?? 0, at + 16);
-  out.writeUInt32LE(header.bytes ?? 0, at + 20);
-  out.writeDoubleLE(header.offset ?? 0, at + 24);
-  out.writeDoubleLE(header.finishedSteps ?? 0, at + 32);
+export function encodeHeader(header: Partial<FrameHeader> & { readonly type: FrameType }): Buffer {
+  const out = Buffer.allocUnsafe(headerBytes);
+  out.writeUInt32LE(magic, 0);
+  out.writeUInt32LE(header.type, 4);
+  out.writeUInt32LE(header.operation ?? 0, 8);
+  out.writeUInt32LE(header.slot ?? 0, 12);
+  out.writeUInt32LE(header.signals ?? 0, 16);
+  out.writeUInt32LE(header.bytes ?? 0, 20);
+  out.writeDoubleLE(header.offset ?? 0, 24);
+  out.writeDoubleLE(header.finishedSteps ?? 0, 32);
   return out;
 }
 
