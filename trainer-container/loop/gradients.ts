@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { allocateSum } from "../collective/sum-memory";
 import type { TrainableModel } from "../engine/engine";
 import type { LeafRange } from "../gang/gang";
 import type { Feed } from "./feed";
@@ -31,7 +32,7 @@ export function createLeafComputer(options: {
     async compute(step: number, range: LeafRange): Promise<readonly Float32Array[]> {
       const leaves: Float32Array[] = [];
       for (let microshard = range.first; microshard < range.end; microshard += 1) {
-        const leaf = pool[leaves.length] ?? new Float32Array(length);
+        const leaf = pool[leaves.length] ?? allocateSum(length);
         pool[leaves.length] = leaf;
         const asked = now();
         const batch = await feed.microshard(step, microshard, range);

@@ -1,3 +1,4 @@
+import { allocateSum, releaseSum } from "../collective/sum-memory";
 import type { TrainableModel } from "../engine/engine";
 import { type Generation, GenerationLostError, gangSignals } from "../gang/gang";
 import { applyStep, type StepOutcome } from "./apply";
@@ -59,24 +60,29 @@ export async function train(training: Training): Promise<TrainingEnd> {
   for (;;) {
     const generation = await training.enter(replica.finishedSteps);
     if (generation === undefined) return { end: "ended-elsewhere" };
+    const reduced = allocateSum(training.leaves.length);
     try {
       replica.finishedSteps = await generation.synchronize(replica.buffers, replica.finishedSteps);
       model.writeWeights(replica.weights);
       events.generationStarted(generation, replica.finishedSteps);
-      const ended = await trainGeneration(training, generation);
+      const ended = await trainGeneration(training, generation, reduced);
       if (ended !== "re-form") return ended;
     } catch (error) {
       if (!(error instanceof GenerationLostError)) throw error;
       events.generationLost(error, replica.finishedSteps);
     } finally {
       generation.close();
+      releaseSum(reduced);
     }
   }
 }
 
-async function trainGeneration(training: Training, generation: Generation): Promise<EndOfGeneration> {
+async function trainGeneration(
+  training: Training,
+  generation: Generation,
+  reduced: Float32Array,
+): Promise<EndOfGeneration> {
   const { plan, model, replica, layout, leaves, events } = training;
-  const reduced = new Float32Array(leaves.length);
   const raise = () => (training.leaving() ? gangSignals.leaving : 0);
 
   // A generation may have been lost between an epoch's last step and its validation; doing it again changes nothing.
