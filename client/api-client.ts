@@ -83,7 +83,8 @@ export function createClient({ baseUrl, actor }: ClientOptions) {
         headers: { "idempotency-key": idempotencyKey },
       }).then(({ run }) => run),
     run: (runId: string) => call<RunDetails>("GET", `/training-runs/${segment(runId)}`),
-    runs: (query: { readonly limit?: number; readonly nextToken?: string } = {}) =>
+    /** `limit` may be text as a person wrote it: the API names what is wrong with it. */
+    runs: (query: { readonly limit?: number | string; readonly nextToken?: string } = {}) =>
       call<RunPage>("GET", "/training-runs", { query }),
     cancelRun: (runId: string) =>
       call<{ run: Run }>("POST", `/training-runs/${segment(runId)}/cancel`).then(({ run }) => run),

@@ -31,9 +31,17 @@ export function addDatasetCommands(program: Command): void {
           onProgress: json ? undefined : showProgress(),
         });
         const { manifest } = registered.version;
-        if (json) printJson({ created: registered.created, ...manifest, ignoredColumns });
+        if (json)
+          printJson({
+            created: registered.created,
+            ...manifest,
+            deprecation: registered.version.deprecation,
+            ignoredColumns,
+          });
         else {
-          const word = registered.created ? "new version" : "already there";
+          const { deprecation } = registered.version;
+          const known = deprecation ? `already there, deprecated: ${deprecation.reason}` : "already there";
+          const word = registered.created ? "new version" : known;
           process.stdout.write(
             `${name}@${manifest.version} (${word}): ${draft.rowCount} rows, ${draft.shards.length} shards, ${formatBytes(draft.bytes)}, digest ${draft.digest.slice(0, 12)}\n`,
           );

@@ -15,10 +15,11 @@ export function addRunCommands(program: Command): void {
   runs
     .command("list")
     .description("newest first")
-    .option("--limit <n>", "how many", "20")
-    .action(async (options: { limit: string }, command: Command) => {
+    .option("--limit <n>", "how many, at most 200", "20")
+    .option("--next-token <token>", "go on where an earlier list ended")
+    .action(async (options: { limit: string; nextToken?: string }, command: Command) => {
       const { client, json } = contextOf(command);
-      const page = await client.runs({ limit: Number(options.limit) });
+      const page = await client.runs(options);
       if (json) printJson(page);
       else {
         printTable(
@@ -33,6 +34,10 @@ export function addRunCommands(program: Command): void {
             formatDuration(Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(run.createdAt)),
           ]),
         );
+        if (page.nextToken !== undefined)
+          process.stdout.write(
+            `older ones: ringmaster runs list --limit ${options.limit} --next-token ${page.nextToken}\n`,
+          );
       }
     });
 

@@ -65,12 +65,19 @@ export class AlreadyDecidedError extends RingmasterError {
 }
 
 export class NothingToRollBackError extends RingmasterError {
-  constructor(model: string) {
-    super(`model ${model} has had no other version in production: there is nothing to roll back to`, {
-      code: "NOTHING_TO_ROLL_BACK",
-      httpStatus: 409,
-      details: { model },
-    });
+  constructor(model: string, production?: number) {
+    const before =
+      production === undefined
+        ? "has never had a version in production"
+        : `had none in production before version ${production}`;
+    super(
+      `model ${model} ${before}: there is nothing to roll back to; \`ringmaster models promote\` takes any version that was approved`,
+      {
+        code: "NOTHING_TO_ROLL_BACK",
+        httpStatus: 409,
+        details: { model },
+      },
+    );
   }
 }
 

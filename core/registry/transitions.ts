@@ -89,7 +89,7 @@ export function promote(version: number, actor: Actor): Transition {
 export function rollBack(actor: Actor): Transition {
   return (state) => {
     const target = state.model.formerProduction.at(-1);
-    if (target === undefined) throw new NothingToRollBackError(state.model.name);
+    if (target === undefined) throw new NothingToRollBackError(state.model.name, state.model.production);
     return champion(state, versionOf(state, target), "rolled-back", actor, {
       formerProduction: state.model.formerProduction.slice(0, -1),
     });

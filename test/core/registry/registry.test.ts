@@ -86,6 +86,7 @@ describe("the registry", () => {
     expect((await registry.production(name)).version).toBe(1);
     expect((await registry.version(name, 2)).stage).toBe("archived");
     await expect(registry.apply(name, [], rollBack(by))).rejects.toThrow(NothingToRollBackError);
+    await expect(registry.apply(name, [], rollBack(by))).rejects.toThrow("had none in production before version 1");
     expect((await registry.production(name)).version).toBe(1);
   });
 
