@@ -73,7 +73,7 @@ export async function benchCollective(args: readonly string[]): Promise<void> {
   process.stdout.write(
     typeof torch === "string"
       ? `peer skipped: ${torch}\n\n`
-      : `peer: PyTorch ${torch.torch} Gloo, one thread a rank, same processes, loopback; medians over ${rounds} rounds in turn\n\n`,
+      : `peer: PyTorch ${torch.torch} Gloo, one thread a rank, loopback; medians over ${rounds} rounds in turn\n\n`,
   );
   process.stdout.write(`${renderTable(lines)}\n`);
 }
