@@ -1,6 +1,7 @@
 import pc from "picocolors";
 import type { ApiClient } from "../client/api-client";
 import type { RegistrationOutput } from "../core/pipelines/outputs";
+import { findOutput } from "../core/pipelines/step";
 import { isOpen, type Run, type RunDetails } from "../core/training/run";
 import { exitCodes } from "./output";
 import { drawRun } from "./run-picture";
@@ -41,20 +42,18 @@ export async function watchRun(client: ApiClient, runId: string, options: WatchO
 }
 
 /** Whether the run's version has nobody's word yet (the run may be about to find one). */
-async function isAwaited(client: ApiClient, { run, steps }: RunDetails): Promise<boolean> {
-  const registration = registrationOf(steps);
+async function isAwaited(client: ApiClient, details: RunDetails): Promise<boolean> {
+  const { run } = details;
+  const registration = findOutput<RegistrationOutput>(details, "Register");
   if (!registration) return false;
   const version = await client.modelVersion(registration.model, registration.version);
   return version.awaitedBy === run.runId && version.approval === undefined && version.stage !== "production";
 }
 
-function registrationOf(steps: RunDetails["steps"]): RegistrationOutput | undefined {
-  return steps.find((record) => record.step === "Register")?.output as RegistrationOutput | undefined;
-}
-
-function closingLine({ run, steps }: RunDetails): string {
+function closingLine(details: RunDetails): string {
+  const { run } = details;
   if (isOpen(run.status)) {
-    const registration = registrationOf(steps);
+    const registration = findOutput<RegistrationOutput>(details, "Register");
     if (!registration) return pc.yellow("waits for an approval");
     const { model, version } = registration;
     return `${pc.yellow("waits for an approval")}: ringmaster models approve ${model} ${version}`;

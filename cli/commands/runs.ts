@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import type { TrainingOutput } from "../../core/pipelines/outputs";
+import type { EvaluationOutput, TrainingOutput } from "../../core/pipelines/outputs";
+import { findOutput } from "../../core/pipelines/step";
 import type { MetricSummary } from "../../core/tracking/metric-repository";
 import { isOpen, type RunDetails, type WorkerAttempt } from "../../core/training/run";
 import type { LogPage } from "../../core/training/worker-logs";
@@ -109,10 +110,8 @@ export function addRunCommands(program: Command): void {
 /** The whole record, with what people ask for first brought to the top. */
 export function describeRun(details: RunDetails, metrics: readonly MetricSummary[]) {
   const { run, steps, attempts, workers, progress } = details;
-  const training = steps.find((record) => record.step === "LaunchTraining")?.output as TrainingOutput | undefined;
-  const evaluation = steps.find((record) => record.step === "Evaluate")?.output as
-    | { readonly metrics: Readonly<Record<string, number>> }
-    | undefined;
+  const training = findOutput<TrainingOutput>(details, "LaunchTraining");
+  const evaluation = findOutput<EvaluationOutput>(details, "Evaluate");
   return {
     runId: run.runId,
     status: run.status,

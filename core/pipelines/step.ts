@@ -106,9 +106,16 @@ export async function finishStep<Output>(
   return { output: from.output as Output, inputHash, reusedFrom };
 }
 
-/** The output that an earlier step of the same run recorded. */
+/** The output that an earlier step of the same run recorded; the state machine's order makes sure that there is one. */
 export function outputOf<Output>(details: RunDetails, step: Phase): Output {
-  const record = details.steps.find((candidate) => candidate.step === step);
-  if (!record) throw new Error(`run ${details.run.runId} has no output of ${step}: the state machine ran out of order`);
-  return record.output as Output;
+  const output = findOutput<Output>(details, step);
+  if (output === undefined) {
+    throw new Error(`run ${details.run.runId} has no output of ${step}: the state machine ran out of order`);
+  }
+  return output;
+}
+
+/** A step's recorded output, `undefined` where the run has not come so far. */
+export function findOutput<Output>({ steps }: Pick<RunDetails, "steps">, step: Phase): Output | undefined {
+  return steps.find((record) => record.step === step)?.output as Output | undefined;
 }

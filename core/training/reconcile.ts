@@ -1,4 +1,5 @@
 import type { RegistrationOutput } from "../pipelines/outputs";
+import { findOutput } from "../pipelines/step";
 import { type ApprovalDependencies, answerApproval } from "../registry/approval";
 import { windUp } from "./cancel";
 import { concludeInterrupted, type FinishDependencies, finishTraining } from "./finish";
@@ -39,9 +40,7 @@ export async function reconcile(dependencies: ReconcileDependencies, run: Run): 
   }
   if (run.phase === "AwaitApproval") {
     const details = await runs.findDetails(run.runId);
-    const registration = details?.steps.find((record) => record.step === "Register")?.output as
-      | RegistrationOutput
-      | undefined;
+    const registration = details && findOutput<RegistrationOutput>(details, "Register");
     if (registration)
       await answerApproval(dependencies, await registry.version(registration.model, registration.version));
     return "awaiting approval";

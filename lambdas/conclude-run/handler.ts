@@ -1,5 +1,6 @@
 import { isoTime } from "../../core/clock";
 import type { RegistrationOutput } from "../../core/pipelines/outputs";
+import { findOutput } from "../../core/pipelines/step";
 import { type Conclusion, failureOf, outcomeOf, type StateError } from "../../core/training/conclude";
 import { RunNotFoundError } from "../../core/training/errors";
 import { type StepEvent, stepHandler } from "../step-handler";
@@ -23,9 +24,7 @@ export const handler = stepHandler(async ({ runs, registry, jobs, clock, logger 
     logger.log("warn", "run failed", { failure });
     return { status: "failed" };
   }
-  const registration = details.steps.find((record) => record.step === "Register")?.output as
-    | RegistrationOutput
-    | undefined;
+  const registration = findOutput<RegistrationOutput>(details, "Register");
   const version = registration && (await registry.repository.findVersion(registration.model, registration.version));
   await runs.conclude(event.runId, { status: "completed", at, outcome: outcomeOf(event.conclusion, details, version) });
   return { status: "completed" };
