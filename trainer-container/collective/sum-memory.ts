@@ -1,4 +1,5 @@
-import { type AddKernel, createAddKernel, type GrowingMemory, pageBytes } from "./add-kernel";
+import { pageBytes, type WasmMemory } from "../../core/wasm/module";
+import { type AddKernel, createAddKernel } from "./add-kernel";
 
 /** Cache line: buffers of different threads and sockets do not share one. */
 const alignment = 64;
@@ -19,7 +20,7 @@ class SumMemory {
   private top = 0;
 
   private constructor(
-    private readonly memory: GrowingMemory,
+    private readonly memory: WasmMemory,
     readonly add: AddKernel,
   ) {
     this.buffers.add(memory.buffer);

@@ -1,0 +1,185 @@
+/**
+ * Instructions of WebAssembly with SIMD, as functions that return their bytes; operands come first, as in the text format's folded form:
+ * `f32x4.add(v128.load(local.get(a)), v128.load(local.get(b)))`. Only what kernels use.
+ */
+import { type Code, float32, float64, signed, unsigned } from "./encoding";
+
+type Binary = (left: Code, right: Code) => Code;
+type Unary = (operand: Code) => Code;
+
+const binary =
+  (...opcode: number[]): Binary =>
+  (left, right) => [...left, ...right, ...opcode];
+const unary =
+  (...opcode: number[]): Unary =>
+  (operand) => [...operand, ...opcode];
+const simd = (opcode: number): number[] => [0xfd, ...unsigned(opcode)];
+const load =
+  (opcode: readonly number[], alignment: number) =>
+  (address: Code, offset = 0): Code => [...address, ...opcode, alignment, ...unsigned(offset)];
+const store =
+  (opcode: readonly number[], alignment: number) =>
+  (address: Code, value: Code, offset = 0): Code => [...address, ...value, ...opcode, alignment, ...unsigned(offset)];
+
+export const local = {
+  get: (index: number): Code => [0x20, ...unsigned(index)],
+  set: (index: number, value: Code): Code => [...value, 0x21, ...unsigned(index)],
+  tee: (index: number, value: Code): Code => [...value, 0x22, ...unsigned(index)],
+};
+
+export const i32 = {
+  const: (value: number): Code => [0x41, ...signed(value)],
+  load: load([0x28], 2),
+  store: store([0x36], 2),
+  load16u: load([0x2f], 1),
+  store16: store([0x3b], 1),
+  eqz: unary(0x45),
+  eq: binary(0x46),
+  ne: binary(0x47),
+  ltU: binary(0x49),
+  gtU: binary(0x4b),
+  geU: binary(0x4f),
+  add: binary(0x6a),
+  sub: binary(0x6b),
+  mul: binary(0x6c),
+  and: binary(0x71),
+  or: binary(0x72),
+  xor: binary(0x73),
+  shl: binary(0x74),
+  shrU: binary(0x76),
+  reinterpretF32: unary(0xbc),
+};
+
+export const f32 = {
+  const: (value: number): Code => [0x43, ...float32(value)],
+  load: load([0x2a], 2),
+  store: store([0x38], 2),
+  sqrt: unary(0x91),
+  add: binary(0x92),
+  sub: binary(0x93),
+  mul: binary(0x94),
+  div: binary(0x95),
+  demoteF64: unary(0xb6),
+  reinterpretI32: unary(0xbe),
+};
+
+export const f64 = {
+  const: (value: number): Code => [0x44, ...float64(value)],
+  load: load([0x2b], 3),
+  store: store([0x39], 3),
+  sqrt: unary(0x9f),
+  add: binary(0xa0),
+  sub: binary(0xa1),
+  mul: binary(0xa2),
+  div: binary(0xa3),
+  promoteF32: unary(0xbb),
+};
+
+/** Unaligned accesses are allowed; the alignment in each is a hint. */
+export const v128 = {
+  load: load(simd(0x00), 2),
+  load32Splat: load(simd(0x09), 2),
+  load64Splat: load(simd(0x0a), 2),
+  /** Two float32 in the low half. */
+  load64Zero: load(simd(0x5d), 2),
+  load16x4U: load(simd(0x04), 1),
+  store: store(simd(0x0b), 2),
+  /** The low 64 bits. */
+  store64: (address: Code, value: Code, offset = 0): Code => [
+    ...address,
+    ...value,
+    ...simd(0x5b),
+    2,
+    ...unsigned(offset),
+    0,
+  ],
+  constI32: (lanes: readonly [number, number, number, number]): Code => [
+    ...simd(0x0c),
+    ...new Uint8Array(Int32Array.from(lanes).buffer),
+  ],
+  not: unary(...simd(0x4d)),
+  and: binary(...simd(0x4e)),
+  andNot: binary(...simd(0x4f)),
+  or: binary(...simd(0x50)),
+  xor: binary(...simd(0x51)),
+  /** Bits of `left` where `mask` is 1, else of `right`. */
+  bitselect: (left: Code, right: Code, mask: Code): Code => [...left, ...right, ...mask, ...simd(0x52)],
+  anyTrue: unary(...simd(0x53)),
+  /** Bytes by index, 0–15 of `left` and 16–31 of `right`. */
+  shuffle: (left: Code, right: Code, lanes: readonly number[]): Code => [...left, ...right, ...simd(0x0d), ...lanes],
+};
+
+const shift =
+  (opcode: number) =>
+  (operand: Code, bits: Code): Code => [...operand, ...bits, ...simd(opcode)];
+const lane =
+  (opcode: number) =>
+  (operand: Code, index: number): Code => [...operand, ...simd(opcode), index];
+
+export const i32x4 = {
+  splat: unary(...simd(0x11)),
+  extractLane: lane(0x1b),
+  eq: binary(...simd(0x37)),
+  ne: binary(...simd(0x38)),
+  gtS: binary(...simd(0x3b)),
+  gtU: binary(...simd(0x3c)),
+  shl: shift(0xab),
+  shrS: shift(0xac),
+  shrU: shift(0xad),
+  add: binary(...simd(0xae)),
+  sub: binary(...simd(0xb1)),
+  mul: binary(...simd(0xb5)),
+  extendLowI16U: unary(...simd(0xa9)),
+  extendHighI16U: unary(...simd(0xaa)),
+};
+
+export const i16x8 = {
+  /** Eight 32-bit lanes, saturated to unsigned 16 bits. */
+  narrowI32U: binary(...simd(0x86)),
+};
+
+export const f32x4 = {
+  splat: unary(...simd(0x13)),
+  extractLane: lane(0x1f),
+  eq: binary(...simd(0x41)),
+  ne: binary(...simd(0x42)),
+  lt: binary(...simd(0x43)),
+  gt: binary(...simd(0x44)),
+  abs: unary(...simd(0xe0)),
+  neg: unary(...simd(0xe1)),
+  sqrt: unary(...simd(0xe3)),
+  add: binary(...simd(0xe4)),
+  sub: binary(...simd(0xe5)),
+  mul: binary(...simd(0xe6)),
+  div: binary(...simd(0xe7)),
+  min: binary(...simd(0xe8)),
+  max: binary(...simd(0xe9)),
+  /** Two float64 to the low two lanes, zeros above. */
+  demoteF64x2: unary(...simd(0x5e)),
+};
+
+export const f64x2 = {
+  splat: unary(...simd(0x14)),
+  extractLane: lane(0x21),
+  sqrt: unary(...simd(0xef)),
+  add: binary(...simd(0xf0)),
+  sub: binary(...simd(0xf1)),
+  mul: binary(...simd(0xf2)),
+  div: binary(...simd(0xf3)),
+  /** The low two float32. */
+  promoteLowF32x4: unary(...simd(0x5f)),
+};
+
+/** `while (condition) body`. */
+export function whileLoop(condition: Code, ...body: readonly Code[]): Code {
+  return [0x03, 0x40, ...condition, 0x04, 0x40, ...body.flat(), 0x0c, 1, 0x0b, 0x0b];
+}
+
+export function ifElse(condition: Code, then: Code, otherwise: Code = []): Code {
+  return [...condition, 0x04, 0x40, ...then, ...(otherwise.length > 0 ? [0x05, ...otherwise] : []), 0x0b];
+}
+
+/** `local += amount` of an i32. */
+export function advance(index: number, amount: number): Code {
+  return local.set(index, i32.add(local.get(index), i32.const(amount)));
+}
