@@ -24,8 +24,10 @@ for line in sys.stdin:
     for _ in range(task["warmUps"]):
         dist.all_reduce(values)
     micros = []
+    cpu_before = time.process_time_ns()
     for _ in range(task["iterations"]):
         start = time.perf_counter_ns()
         dist.all_reduce(values)
         micros.append((time.perf_counter_ns() - start) / 1000)
-    print(json.dumps({"micros": micros}))
+    cpu_micros = (time.process_time_ns() - cpu_before) / 1000 / task["iterations"]
+    print(json.dumps({"micros": micros, "cpuMicros": cpu_micros}))

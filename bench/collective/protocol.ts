@@ -8,6 +8,8 @@ export interface Task {
 export interface Measured {
   /** Of each iteration. */
   readonly micros: readonly number[];
+  /** User and system time of the process in one iteration, all threads. */
+  readonly cpuMicros: number;
   /** Written to sockets in one iteration, headers included. */
   readonly bytes?: number;
 }

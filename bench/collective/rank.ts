@@ -44,14 +44,20 @@ async function measure(collective: Collective, task: Task): Promise<Measured> {
   local[0].fill(0);
   for (let i = 0; i < task.warmUps; i++) await reduce();
   const before = mesh.bytesSent;
+  const cpuBefore = process.cpuUsage();
   const micros: number[] = [];
   for (let i = 0; i < task.iterations; i++) {
     const start = performance.now();
     await reduce();
     micros.push((performance.now() - start) * 1_000);
   }
+  const { user, system } = process.cpuUsage(cpuBefore);
   for (const buffer of [...local, out]) releaseSum(buffer);
-  return { micros, bytes: (mesh.bytesSent - before) / task.iterations };
+  return {
+    micros,
+    cpuMicros: (user + system) / task.iterations,
+    bytes: (mesh.bytesSent - before) / task.iterations,
+  };
 }
 
 async function main(): Promise<void> {
