@@ -16,6 +16,7 @@ const schema = z.object({
   RINGMASTER_ADVERTISE_HOST: optional,
   RINGMASTER_CACHE_DIR: optional,
   RINGMASTER_CACHE_GIB: z.coerce.number().positive().default(32),
+  RINGMASTER_TRACE_STEPS: optional,
   AWS_BATCH_JOB_ID: optional,
   AWS_BATCH_JOB_ATTEMPT: optional,
   AWS_BATCH_JOB_ARRAY_INDEX: index,
@@ -39,6 +40,8 @@ export interface TrainerConfig {
   /** Shared by the workers of a host. */
   readonly cacheDirectory: string;
   readonly cacheLimitBytes: number;
+  /** A log line for each finished step: who finished what, in which generation, and when. */
+  readonly traceSteps: boolean;
   /** Of the instance metadata service; undefined: there is none. */
   readonly metadataEndpoint: string | undefined;
 }
@@ -71,6 +74,7 @@ export function readTrainerConfig(
     advertiseHost: env.RINGMASTER_ADVERTISE_HOST,
     cacheDirectory: env.RINGMASTER_CACHE_DIR ?? `${host.temporaryDirectory}/ringmaster-shards`,
     cacheLimitBytes: env.RINGMASTER_CACHE_GIB * 2 ** 30,
+    traceSteps: env.RINGMASTER_TRACE_STEPS === "1",
     metadataEndpoint:
       env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === "true"
         ? undefined

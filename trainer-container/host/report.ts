@@ -15,6 +15,7 @@ const systemEveryMs = 30_000;
 export interface ReporterOptions {
   readonly plan: TrainingPlan;
   readonly workerIndex: number;
+  readonly traceSteps: boolean;
   readonly backend: "native" | "wasm";
   readonly telemetry: Telemetry;
   readonly logger: Logger;
@@ -102,6 +103,7 @@ export function createReporter(options: ReporterOptions) {
         telemetry.shared(name, step, value);
       telemetry.shared("train/gradient-norm", step, outcome.gradientNorm);
       telemetry.shared("train/learning-rate", step, outcome.learningRate);
+      if (options.traceSteps) logger.log("debug", "step finished", { step, generation: generation?.number });
       sendProgress();
     },
     epochFinished(epoch, at, train, validation) {

@@ -143,9 +143,9 @@ async function trainTask(
 
   // Train.
   const leaves = createLeafComputer({ model, plan, layout, feed, now });
-  const { workerIndex } = config;
+  const { workerIndex, traceSteps } = config;
   const { backend } = engine;
-  const reporter = createReporter({ plan, workerIndex, backend, telemetry, logger, clock, now, leaves });
+  const reporter = createReporter({ plan, workerIndex, traceSteps, backend, telemetry, logger, clock, now, leaves });
   const checkpointer = createCheckpointer({
     store,
     clock,
