@@ -1,6 +1,10 @@
 import { benchCollective } from "./collective/bench";
+import { benchTrain } from "./train/bench";
 
-const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = { collective: benchCollective };
+const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  collective: benchCollective,
+  train: benchTrain,
+};
 
 const [name = "", ...args] = process.argv.slice(2);
 const bench = benches[name];

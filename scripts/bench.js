@@ -8,7 +8,12 @@ const out = path.join(root, "dist", `bench-${process.pid}`);
 try {
   require("esbuild").buildSync({
     absWorkingDir: root,
-    entryPoints: { main: "bench/main.ts", "collective-rank": "bench/collective/rank.ts" },
+    entryPoints: {
+      main: "bench/main.ts",
+      "collective-rank": "bench/collective/rank.ts",
+      "train-worker": "bench/train/worker.ts",
+    },
+    external: ["@tensorflow/*"],
     outdir: out,
     bundle: true,
     platform: "node",

@@ -1,0 +1,152 @@
+import { describeMachine, machineLine } from "../support/machine";
+import { median } from "../support/median";
+import { findTorch, type PeerPython } from "../support/peer-python";
+import { pinning, startDdp, startOurs, type TrainGang } from "./gangs";
+import { benchModels } from "./models";
+import { parseTrainOptions, type TrainOptions } from "./options";
+import { type Line, renderTable } from "./table";
+
+interface Contender {
+  readonly who: string;
+  readonly gang: TrainGang;
+  /** Of a round, so that it takes about as long as asked. */
+  steps: number;
+  readonly secondsPerStep: number[];
+  readonly cpuPerStep: number[];
+}
+
+const peerName = "PyTorch DDP";
+
+async function startContenders(
+  model: string,
+  batchSize: number,
+  worldSize: number,
+  options: TrainOptions,
+  torch: PeerPython | undefined,
+): Promise<Contender[]> {
+  const contenders: Contender[] = [];
+  const add = async (who: string, start: Promise<TrainGang>) => {
+    contenders.push({ who, gang: await start, steps: 1, secondsPerStep: [], cpuPerStep: [] });
+  };
+  const definition = benchModels[model]!;
+  const setup = { model: definition, batchSize, backend: "native" as const, microshards: worldSize };
+  try {
+    if (torch) await add(peerName, startDdp(worldSize, setup, torch));
+    for (const backend of options.backends) {
+      for (const microshards of new Set([worldSize, ...options.microshards])) {
+        const start = startOurs(worldSize, { ...setup, backend, microshards });
+        await add(`${backend}, V = ${microshards}`, start);
+      }
+    }
+    for (const { who, gang } of contenders) {
+      const { parameters } = contenders[0]!.gang;
+      if (gang.parameters !== parameters) {
+        throw new Error(`${who} has ${gang.parameters} parameters, ${contenders[0]!.who} ${parameters}: not one model`);
+      }
+    }
+  } catch (error) {
+    for (const { gang } of contenders) gang.close();
+    throw error;
+  }
+  return contenders;
+}
+
+/** All take turns, so that what else the machine does meets each. */
+async function race(contenders: readonly Contender[], { rounds, seconds }: TrainOptions): Promise<void> {
+  for (const contender of contenders) {
+    await contender.gang.measure({ steps: 20 }); // compiles, allocates, warms caches
+    const trial = await contender.gang.measure({ steps: 10 });
+    contender.steps = Math.max(5, Math.round((seconds / trial.seconds) * 10));
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { gang, steps, secondsPerStep, cpuPerStep } of contenders) {
+      const measured = await gang.measure({ steps });
+      secondsPerStep.push(measured.seconds / steps);
+      cpuPerStep.push(measured.cpuSeconds / steps);
+    }
+  }
+}
+
+function lineOf(contender: Contender, peer: Contender | undefined, identity: Omit<Line, keyof Measures>): Line {
+  const { batchSize } = identity;
+  const ratio = (of: "secondsPerStep" | "cpuPerStep", inverse: boolean) => {
+    if (!peer) return undefined;
+    const ratios = contender[of].map((value, round) => value / peer[of][round]!);
+    return median(inverse ? ratios.map((each) => 1 / each) : ratios);
+  };
+  return {
+    ...identity,
+    samplesPerSecond: batchSize / median(contender.secondsPerStep),
+    cpuMsPerThousand: (median(contender.cpuPerStep) / batchSize) * 1e6,
+    overPeer: ratio("secondsPerStep", true),
+    cpuOverPeer: ratio("cpuPerStep", false),
+    scaling: undefined,
+  };
+}
+type Measures = Pick<Line, "samplesPerSecond" | "cpuMsPerThousand" | "overPeer" | "cpuOverPeer" | "scaling">;
+
+/** V = W is another label on each world, but the same row. */
+const rowOf = ({ who, worldSize }: Line) => who.replace(new RegExp(`V = ${worldSize}$`), "V = W");
+
+function withScaling(lines: readonly Line[]): Line[] {
+  return lines.map((line) => {
+    const single = lines.find(
+      (other) =>
+        other.worldSize === 1 &&
+        other.model === line.model &&
+        other.batchSize === line.batchSize &&
+        rowOf(other) === rowOf(line),
+    );
+    return line.worldSize === 1 || !single
+      ? line
+      : { ...line, scaling: line.samplesPerSecond / single.samplesPerSecond };
+  });
+}
+
+/** Training steps against PyTorch's DistributedDataParallel; `--json` for machines, further options in `options.ts`. */
+export async function benchTrain(args: readonly string[]): Promise<void> {
+  const options = parseTrainOptions(args);
+  const machine = describeMachine();
+  const torch = findTorch();
+  const lines: Line[] = [];
+  for (const model of options.models) {
+    for (const batchSize of options.batches) {
+      for (const worldSize of options.worldSizes) {
+        const peer = typeof torch === "string" ? undefined : torch;
+        const contenders = await startContenders(model, batchSize, worldSize, options, peer);
+        try {
+          await race(contenders, options);
+        } finally {
+          for (const { gang } of contenders) gang.close();
+        }
+        const theirs = contenders.find(({ who }) => who === peerName);
+        for (const contender of contenders) {
+          lines.push(lineOf(contender, theirs, { model, batchSize, worldSize, who: contender.who }));
+        }
+      }
+    }
+  }
+  const complete = withScaling(lines);
+  const after = describeMachine();
+  if (options.json) {
+    const peer = typeof torch === "string" ? { skipped: torch } : { name: peerName, version: torch.torch };
+    const document = {
+      machine,
+      loadAverageAfter: after.loadAverage,
+      peer,
+      pinning,
+      rounds: options.rounds,
+      lines: complete,
+    };
+    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    return;
+  }
+  process.stdout.write(`${machineLine(machine)} (${after.loadAverage} at the end)\n`);
+  process.stdout.write(
+    typeof torch === "string"
+      ? `peer skipped: ${torch}\n`
+      : `peer: PyTorch ${torch.torch} DistributedDataParallel over Gloo, fused Adam\n`,
+  );
+  process.stdout.write(`one thread a worker, ${pinning}; medians over ${options.rounds} rounds in turn\n\n`);
+  process.stdout.write(`${renderTable(complete)}\n`);
+}

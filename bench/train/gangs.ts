@@ -1,0 +1,69 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LineProcess } from "../support/line-process";
+import type { PeerPython } from "../support/peer-python";
+import type { Measured, Ready, Setup, Task } from "./protocol";
+
+/** W processes that train together, one gang at a time. */
+export interface TrainGang {
+  readonly parameters: number;
+  /** Seconds of the slowest rank, CPU seconds of all. */
+  measure(task: Task): Promise<Measured>;
+  close(): void;
+}
+
+const canPin = spawnSync("taskset", ["--version"]).status === 0;
+
+/** One core a worker, of ours and of the peer's: with a second core free, helper threads would flatter one worker against two. */
+function pinned(rank: number, command: string, args: readonly string[], env: Record<string, string> = {}): LineProcess {
+  const variables = { ...env, OMP_NUM_THREADS: "1" };
+  return canPin
+    ? new LineProcess("taskset", ["-c", String(rank), command, ...args], variables)
+    : new LineProcess(command, args, variables);
+}
+
+export const pinning = canPin ? "each worker pinned to one core" : "workers not pinned (no taskset)";
+
+function gangOf(ranks: readonly LineProcess[], ready: readonly Ready[], onClose: () => void): TrainGang {
+  return {
+    parameters: ready[0]!.parameters,
+    async measure(task) {
+      for (const rank of ranks) rank.send(task);
+      const replies = await Promise.all(ranks.map((rank) => rank.receive<Measured>()));
+      const loss = replies.reduce((total, reply) => total + reply.loss, 0) / replies.length;
+      if (!Number.isFinite(loss)) throw new Error(`the loss is ${loss}: what was measured is no training`);
+      return {
+        seconds: Math.max(...replies.map(({ seconds }) => seconds)),
+        cpuSeconds: replies.reduce((total, { cpuSeconds }) => total + cpuSeconds, 0),
+        loss,
+      };
+    },
+    close() {
+      for (const rank of ranks) rank.kill();
+      onClose();
+    },
+  };
+}
+
+export async function startOurs(worldSize: number, setup: Setup): Promise<TrainGang> {
+  const script = join(__dirname, "train-worker.js");
+  const args = [script, JSON.stringify(setup)];
+  const ranks = Array.from({ length: worldSize }, (_, rank) => pinned(rank, process.execPath, args));
+  const ports = await Promise.all(ranks.map((rank) => rank.receive<{ readonly port: number }>()));
+  for (const [rank, child] of ranks.entries()) child.send({ rank, ports: ports.map(({ port }) => port) });
+  const ready = await Promise.all(ranks.map((rank) => rank.receive<Ready>()));
+  return gangOf(ranks, ready, () => undefined);
+}
+
+export async function startDdp(worldSize: number, setup: Setup, { python }: PeerPython): Promise<TrainGang> {
+  const folder = mkdtempSync(join(tmpdir(), "ringmaster-bench-"));
+  const script = join(process.cwd(), "bench/train/ddp.py");
+  const ranks = Array.from({ length: worldSize }, (_, rank) => {
+    const args = ["-u", script, String(rank), String(worldSize), `file://${folder}/store`, JSON.stringify(setup)];
+    return pinned(rank, python, args, { GLOO_SOCKET_IFNAME: "lo" });
+  });
+  const ready = await Promise.all(ranks.map((rank) => rank.receive<Ready>()));
+  return gangOf(ranks, ready, () => rmSync(folder, { recursive: true, force: true }));
+}

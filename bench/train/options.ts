@@ -1,0 +1,54 @@
+import { parseArgs } from "node:util";
+import { benchModels } from "./models";
+
+export interface TrainOptions {
+  readonly models: readonly string[];
+  readonly backends: readonly ("native" | "wasm")[];
+  readonly worldSizes: readonly number[];
+  readonly batches: readonly number[];
+  /** V of our rows besides V = W. */
+  readonly microshards: readonly number[];
+  readonly rounds: number;
+  /** Seconds that one gang trains in one round, about. */
+  readonly seconds: number;
+  readonly json: boolean;
+}
+
+const list = (value: string) => value.split(",").filter(Boolean);
+const numbers = (value: string) => list(value).map(Number);
+
+/** @throws Error on an unknown option, model or backend. */
+export function parseTrainOptions(args: readonly string[]): TrainOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      models: { type: "string", default: Object.keys(benchModels).join() },
+      backends: { type: "string", default: "native,wasm" },
+      workers: { type: "string", default: "1,2" },
+      batches: { type: "string", default: "128" },
+      microshards: { type: "string", default: "8" },
+      rounds: { type: "string", default: "7" },
+      seconds: { type: "string", default: "1" },
+      json: { type: "boolean", default: false },
+    },
+  });
+  const models = list(values.models);
+  for (const model of models) {
+    if (!benchModels[model])
+      throw new Error(`--models has '${model}', but knows ${Object.keys(benchModels).join(", ")}`);
+  }
+  const backends = list(values.backends).map((backend) => {
+    if (backend === "native" || backend === "wasm") return backend;
+    throw new Error(`--backends has '${backend}', but knows native, wasm`);
+  });
+  return {
+    models,
+    backends,
+    worldSizes: numbers(values.workers),
+    batches: numbers(values.batches),
+    microshards: numbers(values.microshards),
+    rounds: Number(values.rounds),
+    seconds: Number(values.seconds),
+    json: values.json,
+  };
+}

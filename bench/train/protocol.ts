@@ -1,0 +1,30 @@
+import type { CnnDefinition, MlpDefinition } from "../../core/training/model-definition";
+
+export type BenchModel = MlpDefinition | CnnDefinition;
+
+/** What a rank trains, known from its start; `ddp.py` reads the same. */
+export interface Setup {
+  readonly model: BenchModel;
+  /** Rows of a global batch. */
+  readonly batchSize: number;
+  readonly backend: "native" | "wasm";
+  /** V. */
+  readonly microshards: number;
+}
+
+/** One line of JSON: so many steps, timed together. */
+export interface Task {
+  readonly steps: number;
+}
+
+export interface Measured {
+  readonly seconds: number;
+  /** Of all threads of the process, user and system. */
+  readonly cpuSeconds: number;
+  /** Of the last step's global batch; PyTorch's ranks report their own part's. */
+  readonly loss: number;
+}
+
+export interface Ready {
+  readonly parameters: number;
+}

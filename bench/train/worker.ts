@@ -1,0 +1,147 @@
+/** One worker of ours, wired as the trainer wires it: engine, leaves, collective, optimizer; only the data lie ready in memory. */
+import { createInterface } from "node:readline";
+import { Collective } from "../../trainer-container/collective/collective";
+import { Listener } from "../../trainer-container/collective/listener";
+import { Mesh } from "../../trainer-container/collective/mesh";
+import { ThreadPulse } from "../../trainer-container/collective/pulse";
+import { allocateSum } from "../../trainer-container/collective/sum-memory";
+import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
+import { createEngine } from "../../trainer-container/engine/create-engine";
+import type { Batch } from "../../trainer-container/engine/engine";
+import { seededRandom } from "../../trainer-container/engine/seeded-random";
+import { applyStep } from "../../trainer-container/loop/apply";
+import type { Feed } from "../../trainer-container/loop/feed";
+import { createLeafComputer } from "../../trainer-container/loop/gradients";
+import { planTraining } from "../../trainer-container/loop/plan";
+import { createReplica } from "../../trainer-container/loop/replica";
+import { scoreLayout } from "../../trainer-container/loop/score";
+import { batchesInMemory } from "./models";
+import type { Measured, Ready, Setup, Task } from "./protocol";
+
+interface Start {
+  readonly rank: number;
+  readonly ports: readonly number[];
+}
+
+function say(message: unknown): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+}
+
+function planOf({ model, batchSize, backend, microshards }: Setup, workers: number) {
+  const hyperparameters = {
+    optimizer: "adam" as const,
+    learningRate: 0.001,
+    momentum: 0.9,
+    weightDecay: 0,
+    schedule: "constant" as const,
+    warmupSteps: 0,
+    clipNorm: 0,
+    batchSize,
+    epochs: 1_000_000,
+  };
+  const { filters, hidden } = { filters: [], ...model };
+  const spec = { hidden: [...hidden], activation: "relu" as const, dropout: 0 };
+  return planTraining(
+    {
+      runId: "bench",
+      seed: 1,
+      model:
+        model.type === "mlp"
+          ? { type: "mlp", ...spec }
+          : { type: "cnn", ...spec, filters: [...filters], kernelSize: 3 },
+      hyperparameters,
+      microshards,
+      workers,
+      minWorkers: workers,
+      gpusPerWorker: 0,
+      threads: 1,
+      backend,
+      featureManifestKey: "",
+      checkpoint: { everySteps: 1, everySeconds: 600, keep: 1 },
+    },
+    batchSize * batchesInMemory,
+  );
+}
+
+/** Microshards that lie ready, taken in turn. */
+function memoryFeed({ model, batchSize, microshards }: Setup): Feed {
+  const rows = batchSize / microshards;
+  const width = model.inputShape.reduce((product, side) => product * side, 1);
+  const random = seededRandom("bench");
+  const batches = Array.from(
+    { length: batchesInMemory * microshards },
+    (): Batch => ({
+      inputs: Float32Array.from({ length: rows * width }, random),
+      labels: Int32Array.from({ length: rows }, () => Math.floor(random() * model.outputs)),
+      rows,
+    }),
+  );
+  return {
+    microshard: (step, index) => batches[(step % batchesInMemory) * microshards + index]!,
+    close: async () => undefined,
+  };
+}
+
+async function createTrainer(setup: Setup, mesh: Mesh) {
+  const engine = await createEngine({ preferred: setup.backend, threads: 1 });
+  const plan = planOf(setup, mesh.worldSize);
+  const model = await engine.createModel(setup.model, plan.seed);
+  const layout = scoreLayout([]);
+  const replica = createReplica(model, plan, layout);
+  model.writeWeights(replica.weights);
+  const leaves = createLeafComputer({ model, plan, layout, feed: memoryFeed(setup), now: () => performance.now() });
+  const reduced = allocateSum(leaves.length);
+  const collective = new Collective(mesh);
+  const range = collective.plan.ranks[mesh.options.rank]!.leaves;
+  let loss = Number.NaN;
+  return {
+    parameters: model.parameterCount,
+    async measure({ steps }: Task): Promise<Measured> {
+      const cpu = process.cpuUsage();
+      const start = performance.now();
+      for (let i = 0; i < steps; i += 1) {
+        const step = replica.finishedSteps;
+        const local = await leaves.compute(step, range);
+        await collective.allReduce({ local, out: reduced, signals: 0, finishedSteps: step });
+        loss = applyStep(replica, reduced, model, plan, layout).score.loss;
+      }
+      const seconds = (performance.now() - start) / 1_000;
+      const { user, system } = process.cpuUsage(cpu);
+      return { seconds, cpuSeconds: (user + system) / 1e6, loss };
+    },
+  };
+}
+
+async function main(): Promise<void> {
+  const setup = JSON.parse(process.argv[2]!) as Setup;
+  const listener = await Listener.start({ host: "127.0.0.1", patienceMs: 60_000 });
+  say({ port: listener.port });
+  let trainer: Awaited<ReturnType<typeof createTrainer>> | undefined;
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (trainer) {
+      say(await trainer.measure(JSON.parse(line) as Task));
+      continue;
+    }
+    const { rank, ports } = JSON.parse(line) as Start;
+    const mesh = await Mesh.open({
+      gangId: "bench",
+      generation: 1,
+      token: "bench",
+      rank,
+      microshards: setup.microshards,
+      members: ports.map((port) => ({ host: "127.0.0.1", port })),
+      listener,
+      pulse: new ThreadPulse(),
+      timing: defaultCollectiveTiming,
+      now: () => performance.now(),
+    });
+    trainer = await createTrainer(setup, mesh);
+    say({ parameters: trainer.parameters } satisfies Ready);
+  }
+  process.exit();
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exit(1);
+});
