@@ -10,7 +10,7 @@ import {
 const [out, a, b, count] = [0, 1, 2, 3];
 const lanesATurn = 16;
 /** 4 GiB, what 32-bit addresses reach. Shared, because only shared memory grows while views of it stay valid. */
-const limits: MemoryImport = { initial: 1, maximum: 65_536, shared: true };
+export const sumMemoryLimits: MemoryImport = { initial: 1, maximum: 65_536, shared: true };
 
 const at = local.get;
 const addLanes = (offset: number) =>
@@ -35,7 +35,7 @@ export type AddKernel = (out: number, a: number, b: number, count: number) => vo
 
 /** @throws where this machine has no WebAssembly SIMD, or no 4 GiB of address space to reserve. */
 export function createAddKernel(): { readonly memory: WasmMemory; readonly add: AddKernel } {
-  const memory = createMemory(limits);
-  const exports = instantiate([add], limits, memory);
+  const memory = createMemory(sumMemoryLimits);
+  const exports = instantiate([add], sumMemoryLimits, memory);
   return { memory, add: exports["add"] as unknown as AddKernel };
 }

@@ -1,5 +1,5 @@
-import { pageBytes, type WasmMemory } from "../../core/wasm/module";
-import { type AddKernel, createAddKernel } from "./add-kernel";
+import { instantiate, pageBytes, type WasmExports, type WasmFunction, type WasmMemory } from "../../core/wasm/module";
+import { type AddKernel, createAddKernel, sumMemoryLimits } from "./add-kernel";
 
 /** Cache line: buffers of different threads and sockets do not share one. */
 const alignment = 64;
@@ -38,6 +38,10 @@ class SumMemory {
 
   holds(values: Float32Array): boolean {
     return this.buffers.has(values.buffer);
+  }
+
+  instantiate(functions: readonly WasmFunction[]): WasmExports {
+    return instantiate(functions, sumMemoryLimits, this.memory);
   }
 
   /** Zeros; `undefined` where the memory is full. */
@@ -104,4 +108,14 @@ export function releaseSum(values: Float32Array): void {
 /** Whether the kernel can add these where they are. */
 export function kernelFor(out: Float32Array, a: Float32Array, b: Float32Array): AddKernel | undefined {
   return memory?.holds(out) && memory.holds(a) && memory.holds(b) ? memory.add : undefined;
+}
+
+/** Kernels that work in this memory; `undefined` where there is none. */
+export function kernelsInSumMemory(functions: readonly WasmFunction[]): WasmExports | undefined {
+  return memory?.instantiate(functions);
+}
+
+/** Whether such kernels can work on these where they are. */
+export function inSumMemory(...arrays: readonly Float32Array[]): boolean {
+  return memory !== undefined && arrays.every((values) => memory.holds(values));
 }
