@@ -6,12 +6,9 @@ import type { FittedFeatures } from "./fit";
 import { codeLookup, standardized } from "./transform";
 import { categoryAt } from "./values";
 
-/** A feature shard is read whole, and a trainer holds a few: half the size of a dataset's shards. */
-const maximumFeatureShardBytes = 64 * 1024 * 1024;
-
 /**
  * Encodes one split's rows, which come in their order, into shards of sizes that differ by one row at most.
- * Holds one shard's rows at a time.
+ * Holds one shard's rows at a time, 128 MiB of them at most.
  */
 export class ShardEncoder {
   readonly #fitted: FittedFeatures;
@@ -34,8 +31,7 @@ export class ShardEncoder {
     const { numericWidth, codesWidth } = this.#layout;
     const sliceWidth = options.withSlices ? fitted.slices.length : 0;
     const rowBytes = 4 * (numericWidth + codesWidth + 1 + sliceWidth);
-    this.#cuts =
-      options.rows === 0 ? [] : evenCut(options.rows, rowBytes, options.shardBytes ?? maximumFeatureShardBytes);
+    this.#cuts = options.rows === 0 ? [] : evenCut(options.rows, rowBytes, options.shardBytes);
     this.#writers = encodersOf(fitted, schema, this.#layout, options.withSlices);
   }
 

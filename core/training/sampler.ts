@@ -1,10 +1,10 @@
-import { keyedPermutation, type Permutation } from "./permutation";
+import { fullOrder, windowedOrder } from "./row-order";
 
 /**
  * Which rows a step trains on: a function of (seed, epoch, step) alone, so that any worker may compute any part of any step and a
  * resumed run goes on exactly where it was.
  *
- * An epoch is one pseudo-random order of the split's rows, cut into global batches of `batchSize`; a remainder too small for a
+ * An epoch is one pseudo-random order of the split's rows (`row-order.ts`), cut into global batches of `batchSize`; a remainder too small for a
  * batch is left out of that epoch (another order, and so another remainder, follows in the next). A split with fewer rows than one batch gives
  * one batch an epoch, which begins its order again when it runs out: every shape stays the same.
  */
@@ -26,21 +26,18 @@ export interface SamplerOptions {
   readonly batchSize: number;
   /** V. */
   readonly microshards: number;
+  /** Rows of the split's shards, where its order is windowed (see `windowedShards`). */
+  readonly shardRows?: readonly number[];
 }
 
-export function createSampler({ seed, rows, batchSize, microshards }: SamplerOptions): Sampler {
+export function createSampler({ seed, rows, batchSize, microshards, shardRows }: SamplerOptions): Sampler {
   if (batchSize % microshards !== 0) {
     throw new RangeError(`batchSize is ${batchSize}, but must be a multiple of the ${microshards} microshards`);
   }
   if (rows < 1) throw new RangeError("the training split is empty: there is nothing to sample");
   const stepsPerEpoch = Math.max(1, Math.floor(rows / batchSize));
   const rowsPerMicroshard = batchSize / microshards;
-  let order: { readonly epoch: number; readonly permutation: Permutation } | undefined;
-
-  const orderOf = (epoch: number): Permutation => {
-    if (order?.epoch !== epoch) order = { epoch, permutation: keyedPermutation(rows, `seed ${seed} epoch ${epoch}`) };
-    return order.permutation;
-  };
+  const order = shardRows === undefined ? fullOrder(seed, rows) : windowedOrder(seed, shardRows);
   const position = (step: number) => ({ epoch: Math.floor(step / stepsPerEpoch), stepInEpoch: step % stepsPerEpoch });
 
   return {
@@ -49,9 +46,8 @@ export function createSampler({ seed, rows, batchSize, microshards }: SamplerOpt
     position,
     rowsOf(step, microshard, into) {
       const { epoch, stepInEpoch } = position(step);
-      const permutation = orderOf(epoch);
       const first = stepInEpoch * batchSize + microshard * rowsPerMicroshard;
-      for (let i = 0; i < rowsPerMicroshard; i += 1) into[i] = permutation.at((first + i) % rows);
+      for (let i = 0; i < rowsPerMicroshard; i += 1) into[i] = order.at(epoch, (first + i) % rows);
     },
   };
 }

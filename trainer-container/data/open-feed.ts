@@ -7,6 +7,7 @@ import { createDirectFeed } from "./direct-feed";
 import { loadFeatureSplit } from "./feature-split";
 import { createPrefetchFeed } from "./prefetch-feed";
 import type { ShardCache } from "./shard-cache";
+import { createWindowedFeed } from "./windowed-feed";
 
 /**
  * Below this, gathering a microshard (memcpy speed, about 0.1 ms for 1 MiB) costs less than handing it from thread to thread, and on a
@@ -14,13 +15,20 @@ import type { ShardCache } from "./shard-cache";
  */
 const worthAThreadBytes = 1024 * 1024;
 
-/** The training split's feed: in a thread of its own where microshards are large, else on this one. Same rows, same bits. */
+/**
+ * The training split's feed: shard by shard where its order is windowed; else from memory, in a thread of its own where microshards are large,
+ * or on this one. Same rows, same bits.
+ */
 export async function openFeed(
   manifest: FeatureManifest,
   sampler: SamplerOptions,
   cache: ShardCache,
   script: string = path.join(__dirname, "prefetch-worker.js"),
-): Promise<{ readonly feed: Feed; readonly kind: "prefetching" | "direct" }> {
+): Promise<{ readonly feed: Feed; readonly kind: "windowed" | "prefetching" | "direct" }> {
+  const { shardRows } = sampler;
+  if (shardRows !== undefined) {
+    return { feed: createWindowedFeed(manifest, { ...sampler, shardRows }, cache), kind: "windowed" };
+  }
   const rows = sampler.batchSize / sampler.microshards;
   const { width } = manifest.transform;
   if (rows * width * Float32Array.BYTES_PER_ELEMENT < worthAThreadBytes || !existsSync(script)) {

@@ -5,13 +5,13 @@ import type { Logger } from "../../core/logging";
 import { getJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/platform/object-keys";
 import type { Clock, ObjectStore } from "../../core/ports";
+import { windowedShards } from "../../core/training/row-order";
 import { type TrainingFailure, type TrainingTask, trainerExitCodes } from "../../core/training/training-task";
 import { createCheckpointer } from "../checkpoint/checkpointer";
 import { restoreNewest } from "../checkpoint/restore";
 import { identityOf } from "../checkpoint/state";
-import { createValidationBlocks } from "../data/direct-feed";
-import { loadFeatureSplit } from "../data/feature-split";
 import { openFeed } from "../data/open-feed";
+import { openValidation } from "../data/open-validation";
 import { createShardCache } from "../data/shard-cache";
 import type { Engine, EngineOptions } from "../engine/engine";
 import { type Gang, GangMemberReplacedError } from "../gang/gang";
@@ -99,13 +99,14 @@ async function trainTask(
 
   // What is trained, on what, with what.
   const features = await getJson<FeatureManifest>(store, task.featureManifestKey);
-  const plan = planTraining(task, features.splits.train.rows);
+  const { rows, shards } = features.splits.train;
+  const shardRows = windowedShards(shards);
+  const plan = planTraining(task, rows, shardRows);
   const { cacheDirectory: directory, cacheLimitBytes: limitBytes } = config;
   const cache = createShardCache({ store, directory, limitBytes });
-  const { rows } = features.splits.train;
-  const { seed, microshards } = plan;
-  const { feed, kind } = await openFeed(features, { seed, rows, batchSize: plan.batchSize, microshards }, cache);
-  const validation = await loadFeatureSplit(features, "validation", cache);
+  const { seed, microshards, batchSize } = plan;
+  const { feed, kind } = await openFeed(features, { seed, rows, batchSize, microshards, shardRows }, cache);
+  const validation = await openValidation(features, cache, validationRows);
   const engine = await dependencies.createEngine({
     preferred: task.backend,
     threads: task.threads,
@@ -168,7 +169,7 @@ async function trainTask(
       replica,
       layout,
       leaves,
-      validation: createValidationBlocks(validation, validationRows),
+      validation,
       events: withCheckpoints(reporter.events, checkpointer, plan),
       enter: createEntrance(gang, interruption),
       leaving: () => interruption.raised,

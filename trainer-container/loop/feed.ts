@@ -15,5 +15,5 @@ export interface Feed {
 export interface ValidationBlocks {
   readonly count: number;
   /** Valid until the next call. */
-  block(index: number): Batch;
+  block(index: number): Batch | Promise<Batch>;
 }

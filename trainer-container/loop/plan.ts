@@ -20,7 +20,12 @@ export interface TrainingPlan {
 }
 
 /** @throws TrainingHaltedError with `BAD_TASK` where the task cannot be trained on this many rows. */
-export function planTraining(task: TrainingTask, trainingRows: number): TrainingPlan {
+export function planTraining(
+  task: TrainingTask,
+  trainingRows: number,
+  /** See `SamplerOptions`. */
+  shardRows?: readonly number[],
+): TrainingPlan {
   const { seed, microshards, hyperparameters } = task;
   const { batchSize, epochs } = hyperparameters;
   if (trainingRows === 0) {
@@ -41,7 +46,7 @@ export function planTraining(task: TrainingTask, trainingRows: number): Training
       `gpusPerWorker is ${task.gpusPerWorker}, but a worker is one process and runs on one GPU; ask for more workers with one GPU each`,
     );
   }
-  const sampler = createSampler({ seed, rows: trainingRows, batchSize, microshards });
+  const sampler = createSampler({ seed, rows: trainingRows, batchSize, microshards, shardRows });
   return {
     seed,
     microshards,

@@ -26,7 +26,7 @@ export async function validate(
     const sums = new Float64Array(layout.length);
     const range = leafRange(blocks.count, microshards, leaf);
     for (let block = range.first; block < range.end; block += 1) {
-      addScore(layout, model.evaluate(blocks.block(block)), sums);
+      addScore(layout, model.evaluate(await blocks.block(block)), sums);
       await nextTurn();
     }
     leaves.push(Float32Array.from(sums));

@@ -72,15 +72,16 @@ describe("createDirectFeed", () => {
 });
 
 describe("createValidationBlocks", () => {
-  it("cuts the split in order, with the rest in the last block", () => {
+  it("cuts the split in order, with the rest in the last block", async () => {
     const blocks = createValidationBlocks(split, 4);
     expect(blocks.count).toBe(3);
-    const sizes = [0, 1, 2].map((index) => {
-      const { inputs, labels, rows } = blocks.block(index);
+    const sizes: number[] = [];
+    for (const index of [0, 1, 2]) {
+      const { inputs, labels, rows } = await blocks.block(index);
       expect([...inputs]).toEqual(Array.from({ length: rows }, (_, i) => dense(index * 4 + i)).flat());
       expect(labels).toHaveLength(rows);
-      return rows;
-    });
+      sizes.push(rows);
+    }
     expect(sizes).toEqual([4, 4, 2]);
     expect(createValidationBlocks(splitOf([], manifest), 4).count).toBe(0);
   });

@@ -1,0 +1,19 @@
+import type { FeatureManifest } from "../../core/features/manifest";
+import { windowedShards } from "../../core/training/row-order";
+import type { ValidationBlocks } from "../loop/feed";
+import { createValidationBlocks } from "./direct-feed";
+import { loadFeatureSplit } from "./feature-split";
+import type { ShardCache } from "./shard-cache";
+import { createWindowedValidation } from "./windowed-feed";
+
+/** The validation split: whole in memory where it fits, else shard by shard. The same rows in the same blocks. */
+export async function openValidation(
+  manifest: FeatureManifest,
+  cache: ShardCache,
+  blockRows: number,
+): Promise<ValidationBlocks> {
+  if (windowedShards(manifest.splits.validation.shards) !== undefined) {
+    return createWindowedValidation(manifest, cache, blockRows);
+  }
+  return createValidationBlocks(await loadFeatureSplit(manifest, "validation", cache), blockRows);
+}

@@ -1,0 +1,107 @@
+import type { FeatureManifest } from "../../core/features/manifest";
+import { windowedOrder } from "../../core/training/row-order";
+import { createSampler, type SamplerOptions } from "../../core/training/sampler";
+import type { Batch } from "../engine/engine";
+import type { Feed, ValidationBlocks } from "../loop/feed";
+import type { ShardCache } from "./shard-cache";
+import { createShardShelf } from "./shard-shelf";
+
+/** First row of each shard, and a last entry one past the last row. */
+function startsOf(shardRows: readonly number[]): readonly number[] {
+  const starts = [0];
+  for (const rows of shardRows) starts.push(starts.at(-1)! + rows);
+  return starts;
+}
+
+function shardAt(starts: readonly number[], row: number): number {
+  let low = 0;
+  let high = starts.length - 2;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if (starts[middle]! <= row) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/**
+ * The training split from the shards of one window at a time, while those of the next are fetched: memory is bounded by shards, not by the
+ * split. A generation or an attempt that begins anywhere finds its window by the step alone.
+ */
+export function createWindowedFeed(
+  manifest: FeatureManifest,
+  options: SamplerOptions & { readonly shardRows: readonly number[] },
+  cache: ShardCache,
+): Feed {
+  const { seed, shardRows, batchSize } = options;
+  const sampler = createSampler(options);
+  const order = windowedOrder(seed, shardRows);
+  const starts = startsOf(shardRows);
+  const shelf = createShardShelf(manifest.splits.train.shards, manifest, cache);
+  const { width } = manifest.transform;
+  const rows = sampler.rowsPerMicroshard;
+  const indexes = new Uint32Array(rows);
+  const batch: Batch = {
+    inputs: new Float32Array(rows * width),
+    labels: manifest.label.kind === "class" ? new Int32Array(rows) : new Float32Array(rows),
+    rows,
+  };
+
+  return {
+    async microshard(step, index) {
+      // By step, not by microshard: whichever of its microshards this rank has, it holds the same shards.
+      const { epoch, stepInEpoch } = sampler.position(step);
+      const first = order.windowAt(epoch, stepInEpoch * batchSize);
+      const last = order.windowAt(epoch, Math.min(options.rows, (stepInEpoch + 1) * batchSize) - 1);
+      const now: number[] = [...order.shardsOf(first)];
+      for (let window = first; window.index !== last.index; ) {
+        window = order.next(window);
+        now.push(...order.shardsOf(window));
+      }
+      const views = await shelf.hold(now, order.shardsOf(order.next(last)));
+
+      sampler.rowsOf(step, index, indexes);
+      for (let i = 0; i < rows; i += 1) {
+        const shard = shardAt(starts, indexes[i]!);
+        const view = views.get(shard)!;
+        const local = indexes[i]! - starts[shard]!;
+        view.writeRow(local, batch.inputs, i * width);
+        batch.labels[i] = view.labelAt(local);
+      }
+      return batch;
+    },
+    close: async () => undefined,
+  };
+}
+
+/** A validation split too large for memory, block by block: the shards of a block, and the one after them. */
+export function createWindowedValidation(
+  manifest: FeatureManifest,
+  cache: ShardCache,
+  blockRows: number,
+): ValidationBlocks {
+  const { rows: total, shards } = manifest.splits.validation;
+  const starts = startsOf(shards.map(({ rows }) => rows));
+  const shelf = createShardShelf(shards, manifest, cache);
+  const { width } = manifest.transform;
+  const inputs = new Float32Array(blockRows * width);
+  const labels = manifest.label.kind === "class" ? new Int32Array(blockRows) : new Float32Array(blockRows);
+  return {
+    count: Math.ceil(total / blockRows),
+    async block(index) {
+      const first = index * blockRows;
+      const rows = Math.min(blockRows, total - first);
+      const firstShard = shardAt(starts, first);
+      const lastShard = shardAt(starts, first + rows - 1);
+      const now = Array.from({ length: lastShard - firstShard + 1 }, (_, i) => firstShard + i);
+      const views = await shelf.hold(now, lastShard + 1 < shards.length ? [lastShard + 1] : []);
+      for (let i = 0; i < rows; i += 1) {
+        const shard = shardAt(starts, first + i);
+        const view = views.get(shard)!;
+        view.writeRow(first + i - starts[shard]!, inputs, i * width);
+        labels[i] = view.labelAt(first + i - starts[shard]!);
+      }
+      return { inputs: inputs.subarray(0, rows * width), labels: labels.subarray(0, rows), rows };
+    },
+  };
+}
