@@ -82,6 +82,8 @@ export const v128 = {
   load64Splat: load(simd(0x0a), 2),
   /** Two float32 in the low half. */
   load64Zero: load(simd(0x5d), 2),
+  /** One float32 in the lowest lane. */
+  load32Zero: load(simd(0x5c), 2),
   load16x4U: load(simd(0x04), 1),
   store: store(simd(0x0b), 2),
   /** The low 64 bits. */

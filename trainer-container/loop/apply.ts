@@ -2,6 +2,7 @@ import { clipFactor, globalNorm } from "../../core/training/optimizer/clip";
 import { learningRateAt } from "../../core/training/optimizer/learning-rate";
 import { applyStatistics } from "../../core/training/optimizer/statistics";
 import type { TrainableModel } from "../engine/engine";
+import { simdBlockSquare } from "../kernels/norm";
 import { TrainingHaltedError } from "./errors";
 import type { TrainingPlan } from "./plan";
 import type { Replica } from "./replica";
@@ -35,7 +36,7 @@ export function applyStep(
   const sums = reduced.subarray(model.parameterCount);
   const score = scoreOf(layout, sums);
   const mean = 1 / score.weight;
-  const gradientNorm = globalNorm(reduced, model.trainableCount) * mean;
+  const gradientNorm = globalNorm(reduced, model.trainableCount, simdBlockSquare) * mean;
   requireFinite("loss", score.loss, finished);
   requireFinite("gradient", gradientNorm, finished);
 

@@ -1,11 +1,14 @@
 import { createOptimizer } from "../../core/training/optimizer/create-optimizer";
 import type { Optimizer } from "../../core/training/optimizer/optimizer";
+import { allocateSum } from "../collective/sum-memory";
 import type { TrainableModel } from "../engine/engine";
+import { simdGround } from "../kernels/updates";
 import type { TrainingPlan } from "./plan";
 import type { ScoreLayout } from "./score";
 
 /**
- * This worker's copy of the training's state. After the same number of finished steps, every replica has the same bits.
+ * This worker's copy of the training's state, in the memory where the optimizer's kernels work as long as there is room. After the
+ * same number of finished steps, every replica has the same bits.
  */
 export interface Replica {
   finishedSteps: number;
@@ -23,8 +26,9 @@ export interface Replica {
 export function createReplica(model: TrainableModel, plan: TrainingPlan, layout: ScoreLayout): Replica {
   const initial = new Float32Array(model.parameterCount);
   model.readWeights(initial);
-  const weights = initial.slice();
-  const optimizer = createOptimizer(plan.optimizer, model.trainableCount);
+  const weights = allocateSum(initial.length);
+  weights.set(initial);
+  const optimizer = createOptimizer(plan.optimizer, model.trainableCount, simdGround);
   const slots = Object.keys(optimizer.state)
     .sort()
     .map((name) => optimizer.state[name]!);

@@ -8,13 +8,40 @@ export function normBlockCount(elements: number): number {
   return Math.ceil(elements / normBlockElements);
 }
 
+/** Σ value² over `[start, end)`, at most a block, in double precision: products of float32 are exact there. */
+export type BlockSquare = (values: Float32Array, start: number, end: number) => number;
+
 /**
- * Squares of the gradient, summed block by block in double precision: `sums[b]` is that of the elements `[1024·b, 1024·(b + 1))`, as far as
- * they are below `length`. Within a block four running sums take every fourth element each and are added as (0 + 2) + (1 + 3): an order that
- * depends on nothing but the element's place in the whole vector, and that two pairs of lanes can follow.
+ * Four running sums take every fourth element each and are added as (0 + 2) + (1 + 3): an order that depends on nothing but the element's
+ * place in its block, and that two registers of two lanes follow.
+ */
+export const javascriptBlockSquare: BlockSquare = (values, start, end) => {
+  let [s0, s1, s2, s3] = [0, 0, 0, 0];
+  let i = start;
+  for (; i + 4 <= end; i += 4) {
+    const g0 = values[i] as number;
+    const g1 = values[i + 1] as number;
+    const g2 = values[i + 2] as number;
+    const g3 = values[i + 3] as number;
+    s0 += g0 * g0;
+    s1 += g1 * g1;
+    s2 += g2 * g2;
+    s3 += g3 * g3;
+  }
+  const rest = end - i;
+  if (rest > 0) s0 += (values[i] as number) * (values[i] as number);
+  if (rest > 1) s1 += (values[i + 1] as number) * (values[i + 1] as number);
+  if (rest > 2) s2 += (values[i + 2] as number) * (values[i + 2] as number);
+  return s0 + s2 + (s1 + s3);
+};
+
+/**
+ * Squares of the gradient, summed block by block: `sums[b]` is that of the elements `[1024·b, 1024·(b + 1))`, as far as they are
+ * below `length`.
  *
  * @param gradients begins with the first element of block `firstBlock`; may be longer.
  * @param length elements of the whole vector that count, from 0.
+ * @param square JavaScript's or a kernel's; the bits are the same.
  */
 export function blockSquares(
   gradients: Float32Array,
@@ -22,30 +49,13 @@ export function blockSquares(
   sums: Float64Array,
   firstBlock = 0,
   endBlock = normBlockCount(length),
+  square: BlockSquare = javascriptBlockSquare,
 ): void {
   const base = firstBlock * normBlockElements;
   for (let block = firstBlock; block < endBlock; block++) {
-    let i = block * normBlockElements - base;
-    const end = Math.max(i, Math.min((block + 1) * normBlockElements, length) - base);
-    let s0 = 0;
-    let s1 = 0;
-    let s2 = 0;
-    let s3 = 0;
-    for (; i + 4 <= end; i += 4) {
-      const g0 = gradients[i] as number;
-      const g1 = gradients[i + 1] as number;
-      const g2 = gradients[i + 2] as number;
-      const g3 = gradients[i + 3] as number;
-      s0 += g0 * g0;
-      s1 += g1 * g1;
-      s2 += g2 * g2;
-      s3 += g3 * g3;
-    }
-    const rest = end - i;
-    if (rest > 0) s0 += (gradients[i] as number) * (gradients[i] as number);
-    if (rest > 1) s1 += (gradients[i + 1] as number) * (gradients[i + 1] as number);
-    if (rest > 2) s2 += (gradients[i + 2] as number) * (gradients[i + 2] as number);
-    sums[block] = s0 + s2 + (s1 + s3);
+    const start = block * normBlockElements - base;
+    const end = Math.max(start, Math.min((block + 1) * normBlockElements, length) - base);
+    sums[block] = square(gradients, start, end);
   }
 }
 
@@ -62,9 +72,13 @@ export function normOfBlocks(sums: Float64Array): number {
  *
  * @param length elements that count, from 0 (running statistics lie after the trainable weights). Default: all.
  */
-export function globalNorm(gradients: Float32Array, length: number = gradients.length): number {
+export function globalNorm(
+  gradients: Float32Array,
+  length: number = gradients.length,
+  square: BlockSquare = javascriptBlockSquare,
+): number {
   const sums = new Float64Array(normBlockCount(length));
-  blockSquares(gradients, length, sums);
+  blockSquares(gradients, length, sums, 0, sums.length, square);
   return normOfBlocks(sums);
 }
 

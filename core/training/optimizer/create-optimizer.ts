@@ -1,19 +1,23 @@
 import { adam } from "./adam";
 import { adamw } from "./adamw";
 import { momentum } from "./momentum";
-import type { Optimizer, OptimizerConfig } from "./optimizer";
+import { javascriptGround, type Optimizer, type OptimizerConfig, type OptimizerGround } from "./optimizer";
 import { sgd } from "./sgd";
 
-/** An optimizer with fresh state for `size` weights. */
-export function createOptimizer(config: OptimizerConfig, size: number): Optimizer {
+/** An optimizer with fresh state for `size` weights: all of them, or one rank's part. */
+export function createOptimizer(
+  config: OptimizerConfig,
+  size: number,
+  ground: OptimizerGround = javascriptGround,
+): Optimizer {
   switch (config.type) {
     case "sgd":
-      return sgd(config);
+      return sgd(config, ground);
     case "momentum":
-      return momentum(size, config);
+      return momentum(size, config, ground);
     case "adam":
-      return adam(size, config);
+      return adam(size, config, ground);
     case "adamw":
-      return adamw(size, config);
+      return adamw(size, config, ground);
   }
 }

@@ -1,4 +1,4 @@
-import type { Optimizer, StepOptions } from "./optimizer";
+import { javascriptGround, type Optimizer, type OptimizerGround, type StepOptions } from "./optimizer";
 
 export interface MomentumOptions {
   /** μ in [0, 1). Default 0.9. */
@@ -10,22 +10,17 @@ export interface MomentumOptions {
 }
 
 /** v ← μ·v + g; w ← w − η·v (Nesterov: w ← w − η·(g + μ·v)), with v = 0 before the first step, as PyTorch has it. */
-export function momentum(size: number, options: MomentumOptions = {}): Optimizer {
-  const { momentum: mu = 0.9, nesterov = false, weightDecay = 0 } = options;
-  const velocity = new Float32Array(size);
+export function momentum(
+  size: number,
+  { momentum: mu = 0.9, nesterov = false, weightDecay = 0 }: MomentumOptions = {},
+  { allocate, updates }: OptimizerGround = javascriptGround,
+): Optimizer {
+  const velocity = allocate(size);
   return {
     type: "momentum",
     state: { velocity },
     step(weights: Float32Array, gradients: Float32Array, { learningRate, scale = 1 }: StepOptions): void {
-      const look = nesterov ? mu : 1;
-      const own = nesterov ? 1 : 0;
-      for (let i = 0; i < weights.length; i++) {
-        const w = weights[i] as number;
-        const g = (gradients[i] as number) * scale + weightDecay * w;
-        const v = Math.fround(mu * (velocity[i] as number) + g);
-        velocity[i] = v;
-        weights[i] = w - learningRate * (own * g + look * v);
-      }
+      updates.momentum(weights, gradients, velocity, { scale, learningRate, weightDecay, momentum: mu, nesterov });
     },
   };
 }

@@ -1,8 +1,9 @@
 /**
- * Optimizers on flat float32 buffers. The arithmetic of one element is done in double precision and rounded once per
- * stored value (a `Float32Array` rounds to nearest even on each store), in an order fixed by the code: the result has
- * the same bits on every machine that follows IEEE 754, whatever the backend.
+ * Optimizers on flat float32 buffers. Their arithmetic is float32, rounded at every operation in an order fixed by the code (`updates.ts`):
+ * the result has the same bits on every machine that follows IEEE 754, whatever the backend, and whether JavaScript or SIMD
+ * computes it. What is the same for all elements of a step (bias corrections, rates) is computed in double precision first.
  */
+import { javascriptUpdates, type Updates } from "./updates";
 
 export type OptimizerConfig =
   | { readonly type: "sgd"; readonly weightDecay?: number }
@@ -36,3 +37,16 @@ export interface Optimizer {
   /** Updates `weights` in place. `gradients` may be longer than `weights` (statistics follow) and is not changed. */
   step(weights: Float32Array, gradients: Float32Array, options: StepOptions): void;
 }
+
+/** Where an optimizer lives and who computes it; the bits do not depend on either. */
+export interface OptimizerGround {
+  /** Zeros. Default: on the heap. */
+  readonly allocate: (length: number) => Float32Array;
+  /** Default: JavaScript. */
+  readonly updates: Updates;
+}
+
+export const javascriptGround: OptimizerGround = {
+  allocate: (length) => new Float32Array(length),
+  updates: javascriptUpdates,
+};

@@ -1,4 +1,4 @@
-import type { Optimizer, StepOptions } from "./optimizer";
+import { javascriptGround, type Optimizer, type OptimizerGround, type StepOptions } from "./optimizer";
 
 export interface SgdOptions {
   /** L2 penalty λ, added to the gradient as λ·w. Default 0. */
@@ -6,15 +6,12 @@ export interface SgdOptions {
 }
 
 /** w ← w − η·(g + λ·w). */
-export function sgd({ weightDecay = 0 }: SgdOptions = {}): Optimizer {
+export function sgd({ weightDecay = 0 }: SgdOptions = {}, { updates }: OptimizerGround = javascriptGround): Optimizer {
   return {
     type: "sgd",
     state: {},
     step(weights: Float32Array, gradients: Float32Array, { learningRate, scale = 1 }: StepOptions): void {
-      for (let i = 0; i < weights.length; i++) {
-        const w = weights[i] as number;
-        weights[i] = w - learningRate * ((gradients[i] as number) * scale + weightDecay * w);
-      }
+      updates.sgd(weights, gradients, { scale, learningRate, weightDecay });
     },
   };
 }

@@ -1,0 +1,99 @@
+import { javascriptGround, type OptimizerGround } from "../../core/training/optimizer/optimizer";
+import { javascriptUpdates, type Updates } from "../../core/training/optimizer/updates";
+import type { Code } from "../../core/wasm/encoding";
+import type { WasmFunction } from "../../core/wasm/module";
+import { allocateSum, inSumMemory, kernelsInSumMemory } from "../collective/sum-memory";
+import { type Arithmetic, elementwise } from "./elementwise";
+
+/** The optimizers' arithmetic as SIMD kernels: operation by operation what `javascriptUpdates` does. */
+
+const [weights, gradients, slot, slot2] = [0, 1, 2, 3];
+
+/** g ← s·g + λ·w, with s and λ the first and third number. */
+const penalised = (x: Arithmetic): Code =>
+  x.add(x.mul(x.load(gradients), x.scalar(0)), x.mul(x.scalar(2), x.load(weights)));
+
+const sgd = elementwise({
+  name: "sgd",
+  arrays: 2,
+  scalars: 3,
+  temporaries: 0,
+  body: (x) => [x.store(weights, x.sub(x.load(weights), x.mul(x.scalar(1), penalised(x))))],
+});
+
+function momentumKernel(name: string, direction: (x: Arithmetic) => Code): WasmFunction {
+  return elementwise({
+    name,
+    arrays: 3,
+    scalars: 4,
+    temporaries: 2,
+    body: (x) => [
+      x.set(0, penalised(x)),
+      x.set(1, x.add(x.mul(x.scalar(3), x.load(slot)), x.get(0))),
+      x.store(slot, x.get(1)),
+      x.store(weights, x.sub(x.load(weights), x.mul(x.scalar(1), direction(x)))),
+    ],
+  });
+}
+
+const momentum = momentumKernel("momentum", (x) => x.get(1));
+const nesterov = momentumKernel("nesterov", (x) => x.add(x.get(0), x.mul(x.scalar(3), x.get(1))));
+
+const [scale, keep1, keep2, root, epsilon, rate, decay] = [0, 1, 2, 3, 4, 5, 6];
+const [g, mean, square] = [0, 1, 2];
+const increment = (x: Arithmetic, array: number, keep: number, target: Code): Code =>
+  x.add(x.load(array), x.mul(x.scalar(keep), x.sub(target, x.load(array))));
+const adam = elementwise({
+  name: "adam",
+  arrays: 4,
+  scalars: 7,
+  temporaries: 3,
+  body: (x) => {
+    const divisor = x.add(x.mul(x.sqrt(x.get(square)), x.scalar(root)), x.scalar(epsilon));
+    const move = x.div(x.mul(x.scalar(rate), x.get(mean)), divisor);
+    return [
+      x.set(g, x.mul(x.load(gradients), x.scalar(scale))),
+      x.set(mean, increment(x, slot, keep1, x.get(g))),
+      x.set(square, increment(x, slot2, keep2, x.mul(x.get(g), x.get(g)))),
+      x.store(slot, x.get(mean)),
+      x.store(slot2, x.get(square)),
+      x.store(weights, x.sub(x.load(weights), x.add(x.mul(x.scalar(decay), x.load(weights)), move))),
+    ];
+  },
+});
+
+const kernels = kernelsInSumMemory([sgd, momentum, nesterov, adam]);
+
+/** Kernels where everything lies in the memory of sums, else JavaScript; the bits are the same. */
+export const simdUpdates: Updates = {
+  sgd(w, gradient, constants) {
+    if (!run("sgd", w, [gradient], [constants.scale, constants.learningRate, constants.weightDecay])) {
+      javascriptUpdates.sgd(w, gradient, constants);
+    }
+  },
+  momentum(w, gradient, velocity, constants) {
+    const { learningRate, weightDecay, momentum: mu } = constants;
+    const name = constants.nesterov ? "nesterov" : "momentum";
+    if (!run(name, w, [gradient, velocity], [constants.scale, learningRate, weightDecay, mu])) {
+      javascriptUpdates.momentum(w, gradient, velocity, constants);
+    }
+  },
+  adam(w, gradient, m, v, c) {
+    const numbers = [c.scale, c.keep1, c.keep2, c.root, c.epsilon, c.rate, c.decay];
+    if (!run("adam", w, [gradient, m, v], numbers)) javascriptUpdates.adam(w, gradient, m, v, c);
+  },
+};
+
+/** Whether a kernel did it. It knows addresses only: an array too short would let it run into another one. */
+function run(name: string, first: Float32Array, others: readonly Float32Array[], numbers: readonly number[]): boolean {
+  if (kernels === undefined || !inSumMemory(first, ...others)) return false;
+  const short = others.find(({ length }) => length < first.length);
+  if (short) throw new RangeError(`an array has ${short.length} elements, but there are ${first.length} weights`);
+  const addresses = [first, ...others].map(({ byteOffset }) => byteOffset);
+  kernels[name]!(...addresses, first.length, ...numbers);
+  return true;
+}
+
+/** Optimizers as fast as they go in this process. */
+export const simdGround: OptimizerGround =
+  kernels === undefined ? javascriptGround : { allocate: allocateSum, updates: simdUpdates };
