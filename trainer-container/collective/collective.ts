@@ -1,5 +1,8 @@
+import { chooseAlgorithm } from "../../core/training/reduction/choose";
+import { type HalvingPlan, planHalving } from "../../core/training/reduction/halving";
 import { planReduction, type ReductionPlan } from "../../core/training/reduction/plan";
 import { AllReduce, type AllReduceInput, type AllReduceResult } from "./all-reduce";
+import { HalvingDoubling } from "./halving-doubling";
 import type { Mesh } from "./mesh";
 import { Staging } from "./staging";
 import { StateTransfer, type StateTransferInput } from "./state-transfer";
@@ -10,13 +13,17 @@ const defaultChunkElements = 64 * 1024;
 /** The collective operations over one generation's mesh. One at a time, the same on all ranks. */
 export class Collective {
   readonly plan: ReductionPlan;
+  /** `undefined` where halving would not give the canonical order. */
+  private readonly halving: HalvingPlan | undefined;
   private readonly staging = new Staging();
 
   constructor(
     readonly mesh: Mesh,
     private readonly chunkElements = defaultChunkElements,
+    private readonly choose: typeof chooseAlgorithm = chooseAlgorithm,
   ) {
     this.plan = planReduction(mesh.options.microshards, mesh.worldSize);
+    this.halving = planHalving(this.plan);
     mesh.onShut = () => this.staging.release();
   }
 
@@ -37,7 +44,11 @@ export class Collective {
         throw new RangeError(`a leaf has ${leaf.length} elements, but out has ${input.out.length}`);
       }
     }
-    return AllReduce.run(this.mesh, this.plan, input, this.chunkElements, this.staging);
+    const { mesh, plan, halving, chunkElements, staging } = this;
+    const shape = { worldSize: plan.worldSize, microshards: plan.leafCount, elements: input.out.length };
+    return halving && this.choose(shape) === "halving-doubling"
+      ? HalvingDoubling.run(mesh, plan, halving, input, chunkElements, staging)
+      : AllReduce.run(mesh, plan, input, chunkElements, staging);
   }
 
   /** @throws GenerationLostError, with this rank's state as it was. */

@@ -1,3 +1,4 @@
+import type { Algorithm } from "../../../core/training/reduction/choose";
 import { Collective } from "../../../trainer-container/collective/collective";
 import { Listener } from "../../../trainer-container/collective/listener";
 import { Mesh, type MeshOptions } from "../../../trainer-container/collective/mesh";
@@ -18,6 +19,8 @@ export interface WorldOptions {
   readonly timing?: Partial<CollectiveTiming> | ((rank: number) => Partial<CollectiveTiming>);
   readonly chunkElements?: number;
   readonly pulse?: () => Pulse;
+  /** Default: as the trainer chooses. */
+  readonly algorithm?: Algorithm;
 }
 
 export async function startListeners(count: number, patienceMs = 2_000): Promise<Listener[]> {
@@ -46,7 +49,7 @@ export function meshOptions(
 
 export async function startWorld(worldSize: number, options: WorldOptions = {}): Promise<World> {
   const listeners = await startListeners(worldSize);
-  const { timing } = options;
+  const { timing, algorithm } = options;
   const meshes = await Promise.all(
     listeners.map((_, rank) =>
       Mesh.open(
@@ -59,7 +62,7 @@ export async function startWorld(worldSize: number, options: WorldOptions = {}):
     ),
   );
   return {
-    ranks: meshes.map((mesh) => new Collective(mesh, options.chunkElements)),
+    ranks: meshes.map((mesh) => new Collective(mesh, options.chunkElements, algorithm && (() => algorithm))),
     listeners,
     close: () => {
       for (const mesh of meshes) mesh.close();

@@ -1,0 +1,33 @@
+export type Algorithm = "direct" | "halving-doubling";
+
+export interface Reduction {
+  readonly worldSize: number;
+  /** V. */
+  readonly microshards: number;
+  /** Of the vector. */
+  readonly elements: number;
+}
+
+/** Largest world in which every rank is connected to every other. */
+export const fullMeshWorkers = 64;
+/** From here on many small messages cost more than several latencies: docs/scale.md tabulates both. */
+const manyRanks = 32;
+/** Bytes of a vector from which the direct exchange is bound by bandwidth, which it uses best: it overlaps adding, sending and receiving. */
+const largeBytes = 8 * 2 ** 20;
+
+/**
+ * How a vector is summed. All ranks must choose alike, so that this depends on nothing else; the bits are the same either way.
+ *
+ * - The direct exchange takes two message latencies, but W − 1 messages each way and W − 1 connections: best for few ranks.
+ * - Halving and doubling takes 2·log2 W latencies, as many messages, and log2 W connections. It needs V to be a power of two, for only then is
+ *   the canonical tree's top balanced; where W is no power of two it sends whole partial sums before and whole results after, up to twice the bytes.
+ */
+export function chooseAlgorithm({ worldSize, microshards, elements }: Reduction): Algorithm {
+  if (!isPowerOfTwo(microshards) || worldSize < manyRanks) return "direct";
+  if (worldSize > fullMeshWorkers) return "halving-doubling";
+  return elements * 4 < largeBytes ? "halving-doubling" : "direct";
+}
+
+function isPowerOfTwo(value: number): boolean {
+  return value > 0 && (value & (value - 1)) === 0;
+}

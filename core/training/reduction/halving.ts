@@ -1,0 +1,97 @@
+import type { ReductionPlan } from "./plan";
+import type { Addition } from "./tree";
+
+/**
+ * Who does what in recursive halving and doubling, so that every node of the canonical tree is still added from the same two children.
+ *
+ * With P the largest power of two ≤ W and V a power of two, the tree's top is the balanced tree over P subtrees of V / P leaves. A *host*
+ * is the rank that computes a subtree's first leaf; it sums that subtree. The hosts then halve with the distances 1, 2, 4, …: pairs of
+ * neighbouring subtrees, then of pairs, which is the tree's own order. A *guest* is any other rank: it gives its partial sums to
+ * the hosts of their subtrees, and gets the result from one of them. Where W is a power of two there are no guests, and nothing is given.
+ */
+export interface HalvingPlan {
+  /** By place, P of them, ascending. */
+  readonly hosts: readonly number[];
+  /** By rank. */
+  readonly roles: readonly HalvingRole[];
+}
+
+/** A partial sum, by its slot, that goes between this rank and another. */
+export interface Parcel {
+  readonly slot: number;
+  readonly rank: number;
+}
+
+export interface HalvingRole {
+  /** Place among the hosts; `undefined` for a guest. */
+  readonly place: number | undefined;
+  /** Own partial sums of other hosts' subtrees. */
+  readonly gives: readonly Parcel[];
+  /** Other ranks' partial sums of the own subtree. */
+  readonly takes: readonly Parcel[];
+  /** Nodes of the own subtree whose leaves lie on more than one rank, children first. */
+  readonly additions: readonly Addition[];
+  /** Guests that get the result from this host. */
+  readonly guests: readonly number[];
+  /** Where a guest gets the result from. */
+  readonly server: number | undefined;
+}
+
+/** `undefined` where halving would not add in the canonical order: V is no power of two, or W is 1. */
+export function planHalving({ leafCount, worldSize, ranks, combine }: ReductionPlan): HalvingPlan | undefined {
+  if (worldSize < 2 || !isPowerOfTwo(leafCount)) return undefined;
+  const hostCount = 2 ** (31 - Math.clz32(worldSize));
+  const subtree = leafCount / hostCount;
+  // No rank computes more leaves than a subtree has (W >= P), so that no rank owns two first leaves.
+  const hosts: number[] = [];
+  ranks.forEach(({ leaves }, rank) => {
+    if (Math.ceil(leaves.first / subtree) * subtree < leaves.end) hosts.push(rank);
+  });
+  const placeOf = new Map(hosts.map((rank, place) => [rank, place]));
+  const hostOf = (slot: number): number => hosts[Math.floor(slot / subtree)];
+
+  const takes = hosts.map((): Parcel[] => []);
+  const guests = hosts.map((): number[] => []);
+  const gives = ranks.map(({ partials }, rank) => partials.flatMap((slot) => giving(slot, hostOf(slot), rank)));
+  gives.forEach((parcels, rank) => {
+    for (const { slot, rank: host } of parcels) takes[placeOf.get(host)!].push({ slot, rank });
+    if (!placeOf.has(rank)) guests[placeOf.get(parcels[0].rank)!].push(rank);
+  });
+  const additions = hosts.map((): Addition[] => []);
+  for (const addition of combine) {
+    if (addition.end - addition.into <= subtree) additions[Math.floor(addition.into / subtree)].push(addition);
+  }
+  const roles = ranks.map((_, rank): HalvingRole => {
+    const place = placeOf.get(rank);
+    if (place === undefined) {
+      return { place, gives: gives[rank], takes: [], additions: [], guests: [], server: gives[rank][0].rank };
+    }
+    return {
+      place,
+      gives: gives[rank],
+      takes: takes[place],
+      additions: additions[place],
+      guests: guests[place],
+      server: undefined,
+    };
+  });
+  return { hosts, roles };
+}
+
+function giving(slot: number, host: number, rank: number): readonly Parcel[] {
+  return host === rank ? [] : [{ slot, rank: host }];
+}
+
+/** Ranks that `rank` exchanges frames with: log2 P partners, and those that it gives to, takes from, serves or is served by. Ascending. */
+export function halvingNeighbours({ hosts, roles }: HalvingPlan, rank: number): readonly number[] {
+  const { place, gives, takes, guests, server } = roles[rank];
+  const near = new Set<number>([...gives, ...takes].map((parcel) => parcel.rank));
+  for (const guest of guests) near.add(guest);
+  if (server !== undefined) near.add(server);
+  if (place !== undefined) for (let bit = 1; bit < hosts.length; bit *= 2) near.add(hosts[place ^ bit]);
+  return [...near].sort((a, b) => a - b);
+}
+
+function isPowerOfTwo(value: number): boolean {
+  return value > 0 && (value & (value - 1)) === 0;
+}
