@@ -1,8 +1,10 @@
 import { benchCollective } from "./collective/bench";
+import { benchElastic } from "./elastic/bench";
 import { benchTrain } from "./train/bench";
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   collective: benchCollective,
+  elastic: benchElastic,
   train: benchTrain,
 };
 

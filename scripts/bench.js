@@ -13,7 +13,7 @@ try {
       "collective-rank": "bench/collective/rank.ts",
       "train-worker": "bench/train/worker.ts",
     },
-    external: ["@tensorflow/*"],
+    external: ["@tensorflow/*", "classic-level"],
     outdir: out,
     bundle: true,
     platform: "node",

@@ -1,0 +1,45 @@
+"""The peer's worker: DistributedDataParallel over Gloo, a checkpoint on disk each N steps, a line for each finished step."""
+
+import json
+import os
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+path, steps, interval = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+torch.set_num_threads(1)
+torch.manual_seed(3)
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+restart = int(os.environ["TORCHELASTIC_RESTART_COUNT"])
+
+network = torch.nn.Sequential(
+    torch.nn.Linear(9, 128), torch.nn.ReLU(), torch.nn.Linear(128, 64), torch.nn.ReLU(), torch.nn.Linear(64, 3)
+)
+model = DistributedDataParallel(network)
+optimizer = torch.optim.AdamW(model.parameters(), lr=0.003)
+start = 0
+if os.path.exists(path):
+    saved = torch.load(path)
+    network.load_state_dict(saved["model"])
+    optimizer.load_state_dict(saved["optimizer"])
+    start = saved["step"]
+
+for step in range(start + 1, steps + 1):
+    generator = torch.Generator().manual_seed(step * 1_000 + rank)
+    inputs = torch.randn(11, 9, generator=generator)
+    labels = (inputs[:, 0] > 0.3).long()
+    optimizer.zero_grad()
+    torch.nn.functional.cross_entropy(model(inputs), labels).backward()
+    optimizer.step()
+    line = {"rank": rank, "pid": os.getpid(), "restart": restart, "step": step, "at": time.time() * 1_000}
+    print(json.dumps(line), flush=True)
+    if step % interval == 0 and rank == 0:
+        torch.save(
+            {"model": network.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, path + ".new"
+        )
+        os.replace(path + ".new", path)
+dist.destroy_process_group()

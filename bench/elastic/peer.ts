@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { findTorch, type PeerPython } from "../support/peer-python";
+import { seededRandom } from "./random";
+
+export interface PeerSummary {
+  readonly torch: string;
+  readonly trials: number;
+  readonly complete: number;
+  readonly checkpointEverySteps: number;
+  /** From the kill to the next step that had not been finished before, of the trials that completed. */
+  readonly resumesMs: readonly number[];
+  /** Finished steps that were done again, by trial. */
+  readonly lostSteps: readonly number[];
+}
+
+interface Step {
+  readonly rank: number;
+  readonly pid: number;
+  /** How often the agent has started the workers anew. */
+  readonly restart: number;
+  readonly step: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+const workers = 3;
+const steps = 1_000;
+const checkpointEverySteps = 50;
+const trialMs = 120_000;
+
+/** torchrun's elastic agent on the same kind of trial: a worker killed at a random step. A text says why there is none. */
+export async function measurePeer(trials: number): Promise<PeerSummary | string> {
+  const torch = findTorch();
+  if (typeof torch === "string") return torch;
+  const random = seededRandom(7);
+  const outcomes = [];
+  for (let trial = 0; trial < trials; trial += 1) {
+    const killAfter = 50 + Math.floor(random() * (steps - 150));
+    outcomes.push(await runPeerTrial(torch, killAfter, Math.floor(random() * workers)));
+  }
+  const complete = outcomes.filter((outcome) => outcome !== undefined);
+  return {
+    torch: torch.torch,
+    trials,
+    complete: complete.length,
+    checkpointEverySteps,
+    resumesMs: complete.map(({ resumeMs }) => resumeMs),
+    lostSteps: complete.map(({ lost }) => lost),
+  };
+}
+
+async function runPeerTrial({ python }: PeerPython, killAfter: number, rank: number) {
+  const folder = mkdtempSync(join(tmpdir(), "ringmaster-bench-"));
+  const script = join(process.cwd(), "bench/elastic/ddp.py");
+  const agent = spawn(
+    python,
+    [
+      "-m",
+      "torch.distributed.run",
+      "--nnodes=1",
+      `--nproc-per-node=${workers}`,
+      "--max-restarts=3",
+      "--monitor-interval=0.1",
+      "--rdzv-backend=c10d",
+      "--rdzv-endpoint=127.0.0.1:0",
+      script,
+      join(folder, "checkpoint.pt"),
+      String(steps),
+      String(checkpointEverySteps),
+    ],
+    {
+      stdio: ["ignore", "pipe", "ignore"],
+      env: { ...process.env, OMP_NUM_THREADS: "1", GLOO_SOCKET_IFNAME: "lo" },
+      detached: true,
+    },
+  );
+  try {
+    return await watch(agent, killAfter, rank);
+  } finally {
+    end(agent);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function watch(agent: ChildProcess, killAfter: number, rank: number) {
+  let killedAt: number | undefined;
+  let furthest = 0;
+  let resumeMs: number | undefined;
+  let begun: number | undefined;
+  const deadline = setTimeout(() => end(agent), trialMs);
+  createInterface({ input: agent.stdout! }).on("line", (text) => {
+    if (!text.startsWith("{")) return;
+    const line = JSON.parse(text) as Step;
+    if (line.restart === 0) furthest = Math.max(furthest, line.step);
+    else begun ??= line.step;
+    if (killedAt === undefined && line.step >= killAfter && line.rank === rank) {
+      killedAt = Date.now();
+      process.kill(line.pid, "SIGKILL");
+    } else if (killedAt !== undefined && line.restart > 0 && line.step > furthest) {
+      resumeMs ??= line.at - killedAt;
+    }
+  });
+  const code = await new Promise((resolve) => agent.on("close", resolve));
+  clearTimeout(deadline);
+  if (code !== 0 || resumeMs === undefined || begun === undefined) return undefined;
+  return { resumeMs, lost: Math.max(0, furthest + 1 - begun) };
+}
+
+/** The agent leads a group of its own, with its workers. */
+function end(agent: ChildProcess): void {
+  try {
+    process.kill(-agent.pid!, "SIGKILL");
+  } catch {
+    // It has ended.
+  }
+}

@@ -1,0 +1,217 @@
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { type AddressInfo, connect, createServer, type Socket, type Server as TcpServer } from "node:net";
+import { parseHello } from "../../trainer-container/collective/hello";
+
+/** Whether bytes from one worker may not reach another now. */
+export type Blocked = (from: number, to: number) => boolean;
+
+interface Registration {
+  readonly sk: { readonly S: string };
+  readonly port?: { N: string };
+  readonly workerIndex?: { readonly N: string };
+  readonly token?: { readonly S: string };
+  readonly members?: { readonly L: readonly { readonly M: { readonly workerIndex: { readonly N: string } } }[] };
+}
+
+/**
+ * The network between workers, in our hands without root: a relay before the store writes its own port into a worker's registration, so
+ * that the others dial the relay. It can drop a pair's connections, or let them stand and hold back what one side sends.
+ */
+export class Relay {
+  private readonly lines = new Set<Line>();
+  private readonly doors = new Map<number, TcpServer>();
+  /** Worker indexes by rank, of each sealed list, by its token. */
+  private readonly lists = new Map<string, readonly number[]>();
+  private blocked: Blocked = () => false;
+  private store: Server | undefined;
+
+  private constructor(private readonly target: URL) {}
+
+  static async start(endpoint: string): Promise<Relay> {
+    const relay = new Relay(new URL(endpoint));
+    relay.store = createHttpServer((incoming, answer) => void relay.pass(incoming, answer));
+    await new Promise<void>((resolve) => relay.store!.listen(0, "127.0.0.1", resolve));
+    return relay;
+  }
+
+  /** Of the store, as workers have to see it. */
+  get endpoint(): string {
+    return `http://127.0.0.1:${(this.store!.address() as AddressInfo).port}`;
+  }
+
+  /** Cuts what there is between two workers; they may connect anew. */
+  drop(one: number, other: number): void {
+    for (const line of [...this.lines]) if (line.joins(one, other)) line.destroy();
+  }
+
+  /** From now on; what is held back arrives when it is blocked no more. */
+  block(blocked: Blocked): void {
+    this.blocked = blocked;
+    for (const line of [...this.lines]) line.flow();
+  }
+
+  async close(): Promise<void> {
+    for (const line of [...this.lines]) line.destroy();
+    for (const door of this.doors.values()) door.close();
+    this.store!.closeAllConnections();
+    await new Promise((resolve) => this.store!.close(resolve));
+  }
+
+  private async pass(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const { method, url, headers } = incoming;
+    const puts = headers["x-amz-target"] === "DynamoDB_20120810.PutItem";
+    const outgoing = request({ host: this.target.hostname, port: this.target.port, method, path: url });
+    for (const [name, value] of Object.entries(headers))
+      if (name !== "content-length" || !puts) outgoing.setHeader(name, value!);
+    outgoing.on("error", () => answer.destroy());
+    outgoing.on("response", (response) => {
+      answer.writeHead(response.statusCode!, response.headers);
+      response.on("error", () => answer.destroy());
+      response.pipe(answer);
+    });
+    if (!puts) {
+      incoming.pipe(outgoing);
+      return;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as { Item: Registration };
+    await this.rewrite(body.Item);
+    outgoing.end(JSON.stringify(body));
+  }
+
+  private async rewrite(item: Registration): Promise<void> {
+    if (item.sk.S === "HEAD") {
+      this.lists.set(
+        item.token!.S,
+        item.members!.L.map(({ M }) => Number(M.workerIndex.N)),
+      );
+    } else if (item.port && item.port.N !== "0") {
+      const port = Number(item.port.N);
+      item.port.N = String(await this.doorTo(port));
+    }
+  }
+
+  private async doorTo(port: number): Promise<number> {
+    let door = this.doors.get(port);
+    if (!door) {
+      door = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => {
+        const line: Line = new Line(
+          socket,
+          port,
+          this.lists,
+          (from, to) => this.blocked(from, to),
+          () => this.lines.delete(line),
+        );
+        this.lines.add(line);
+      });
+      this.doors.set(port, door);
+      await new Promise<void>((resolve) => door!.listen(0, "127.0.0.1", resolve));
+    }
+    return (door.address() as AddressInfo).port;
+  }
+}
+
+/** One connection through the relay. Its first line says who dialled whom. */
+class Line {
+  private readonly listener: Socket;
+  private readonly out: Direction;
+  private readonly back: Direction;
+  private pair: { readonly dialler: number; readonly listener: number } | undefined;
+  private greeting = "";
+
+  constructor(
+    private readonly dialler: Socket,
+    port: number,
+    private readonly lists: ReadonlyMap<string, readonly number[]>,
+    private readonly blocked: Blocked,
+    private readonly onEnd: () => void,
+  ) {
+    this.listener = connect({ host: "127.0.0.1", port, noDelay: true, allowHalfOpen: true });
+    this.out = new Direction(
+      dialler,
+      this.listener,
+      () => this.holds("out"),
+      (bytes) => this.greet(bytes),
+    );
+    this.back = new Direction(this.listener, dialler, () => this.holds("back"));
+    for (const [socket, direction] of [
+      [dialler, this.out],
+      [this.listener, this.back],
+    ] as const) {
+      socket.on("error", () => undefined);
+      socket.on("close", () => direction.add("close"));
+    }
+    dialler.on("close", () => this.listener.destroyed && onEnd());
+    this.listener.on("close", () => dialler.destroyed && onEnd());
+  }
+
+  joins(one: number, other: number): boolean {
+    const { dialler, listener } = this.pair ?? {};
+    return (dialler === one && listener === other) || (dialler === other && listener === one);
+  }
+
+  flow(): void {
+    this.out.flow();
+    this.back.flow();
+  }
+
+  destroy(): void {
+    this.dialler.resetAndDestroy();
+    this.listener.resetAndDestroy();
+    this.onEnd();
+  }
+
+  private holds(direction: "out" | "back"): boolean {
+    if (!this.pair) return false;
+    const { dialler, listener } = this.pair;
+    return direction === "out" ? this.blocked(dialler, listener) : this.blocked(listener, dialler);
+  }
+
+  private greet(bytes: Buffer): void {
+    if (this.pair) return;
+    this.greeting += bytes.toString("latin1");
+    const end = this.greeting.indexOf("\n");
+    const hello = end < 0 ? undefined : parseHello(this.greeting.slice(0, end));
+    const list = hello && this.lists.get(hello.token);
+    if (hello && list) this.pair = { dialler: list[hello.from]!, listener: list[hello.to]! };
+  }
+}
+
+/** What one side sends, in order: bytes, then perhaps the end or the break of the connection. A network that is cut tells of neither. */
+class Direction {
+  private readonly queue: (Buffer | "end" | "close")[] = [];
+
+  constructor(
+    source: Socket,
+    private readonly sink: Socket,
+    private readonly holds: () => boolean,
+    private readonly look: (bytes: Buffer) => void = () => undefined,
+  ) {
+    source.on("data", (bytes: Buffer) => {
+      this.look(bytes);
+      this.add(bytes);
+    });
+    source.on("end", () => this.add("end"));
+  }
+
+  add(event: Buffer | "end" | "close"): void {
+    this.queue.push(event);
+    this.flow();
+  }
+
+  flow(): void {
+    while (this.queue.length > 0 && !this.holds()) {
+      const event = this.queue.shift()!;
+      if (event === "close") this.sink.destroySoon();
+      else if (event === "end") this.sink.end();
+      else if (!this.sink.destroyed && this.sink.writable) this.sink.write(event);
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Crew } from "./crew";
+import { anyMoment, type Life, type Moment, momentOfTraining, momentText, reached } from "./moment";
+import { integerBelow, oneOf, type Random, someOf } from "./random";
+import type { Relay } from "./relay";
+import type { Job } from "./task";
+import { totalSteps } from "./task";
+import type { Worker } from "./worker";
+
+/** A trial under way, as what disturbs it sees it. */
+export interface Trial {
+  readonly crew: Crew;
+  readonly relay: Relay;
+  readonly random: Random;
+  readonly life: Life;
+  readonly job: Job;
+  /** Counts from 0. */
+  readonly index: number;
+}
+
+/** What was done to a trial. */
+export interface Disturbance {
+  readonly what: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly victims: readonly Worker[];
+}
+
+export interface Scenario {
+  readonly title: string;
+  readonly trials: number;
+  /** Steps that may be repeated although no survivor had finished them: what a checkpoint is behind. */
+  readonly repeats?: "an interval";
+  /** Workers reach each other through the relay. */
+  readonly relayed?: boolean;
+  /** Workers that are started; all by default. */
+  started?(job: Job): number;
+  disturb(trial: Trial): Promise<Disturbance>;
+}
+
+export const scenarioNames = ["kill", "stop", "cut", "join", "two", "all", "big"] as const;
+export type ScenarioName = (typeof scenarioNames)[number];
+
+export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
+  kill: {
+    title: "one of three killed at any moment",
+    trials: 50,
+    async disturb(trial) {
+      const moment = anyMoment(trial.random, trial.life, totalSteps(trial.job));
+      return killSome(trial, moment, 1, oneOf(trial.random, ["no replacement", "a replacement"]));
+    },
+  },
+  stop: {
+    title: "one of three stopped (SIGSTOP)",
+    trials: 10,
+    async disturb({ crew, random, life, job }) {
+      const moment = momentOfTraining(random, life.trainMs, totalSteps(job), 0.8);
+      await reached(crew, moment);
+      const victim = oneOf(random, crew.live);
+      const wakesAfterMs = oneOf(random, [1_000, 9_900, 10_500, 12_000, undefined]);
+      victim.stop();
+      const at = Date.now();
+      const text = wakesAfterMs === undefined ? "for good" : `for ${wakesAfterMs} ms`;
+      void wakeLater(crew, victim, wakesAfterMs);
+      return { what: `worker ${victim.workerIndex} stopped ${text} at ${momentText(moment)}`, at, victims: [victim] };
+    },
+  },
+  cut: {
+    title: "a link of three cut",
+    trials: 10,
+    relayed: true,
+    async disturb({ crew, relay, random, life, job, index }) {
+      const moment = momentOfTraining(random, life.trainMs, totalSteps(job), 0.8);
+      await reached(crew, moment);
+      const [one, other] = someOf(random, crew.live, 2);
+      const kind = (["connections dropped", "one way silent", "both ways silent", "isolated"] as const)[index % 4]!;
+      const healMs = oneOf(random, [500, 9_000, 12_000, 20_000]);
+      const at = Date.now();
+      if (kind === "connections dropped") {
+        relay.drop(one!.workerIndex, other!.workerIndex);
+      } else {
+        const blocked = (from: number, to: number) =>
+          kind === "isolated"
+            ? from === one!.workerIndex || to === one!.workerIndex
+            : (from === one!.workerIndex && to === other!.workerIndex) ||
+              (kind === "both ways silent" && from === other!.workerIndex && to === one!.workerIndex);
+        relay.block(blocked);
+        void sleep(healMs).then(() => relay.block(() => false));
+      }
+      for (const worker of [one!, other!]) worker.disturbedAt = at;
+      const text = kind === "connections dropped" ? kind : `${kind} for ${healMs} ms`;
+      return {
+        what: `workers ${one!.workerIndex} and ${other!.workerIndex}: ${text}, at ${momentText(moment)}`,
+        at,
+        victims: [one!, other!],
+      };
+    },
+  },
+  join: {
+    title: "a third joins two",
+    trials: 10,
+    started: ({ workers }) => workers - 1,
+    async disturb({ crew, random, life, job }) {
+      const moment = anyMoment(random, life, totalSteps(job));
+      await reached(crew, moment);
+      const joiner = crew.start(job.workers - 1);
+      await crew.until(() => joiner.starts.length > 0 || !joiner.running);
+      // What it costs is the pause of the others.
+      const { at, generation } = joiner.starts[0] ?? { at: Date.now(), generation: 0 };
+      const before = crew.workers
+        .filter((worker) => worker !== joiner)
+        .flatMap(({ steps }) => steps.filter((step) => step.generation < generation).map((step) => step.at));
+      return {
+        what: `worker ${joiner.workerIndex} started at ${momentText(moment)}`,
+        at: generation === 0 ? at : Math.max(0, ...before),
+        victims: [],
+      };
+    },
+  },
+  two: {
+    title: "two of three killed at once",
+    trials: 10,
+    async disturb(trial) {
+      const moment = anyMoment(trial.random, trial.life, totalSteps(trial.job));
+      return killSome(trial, moment, 2, oneOf(trial.random, ["no replacement", "a replacement"]));
+    },
+  },
+  all: {
+    title: "all three killed at once",
+    trials: 10,
+    repeats: "an interval",
+    async disturb(trial) {
+      const moment = momentOfTraining(trial.random, trial.life.trainMs, totalSteps(trial.job));
+      return killSome(trial, moment, trial.job.workers, "a replacement");
+    },
+  },
+  big: {
+    title: "8 of 32 killed at once",
+    trials: 2,
+    async disturb(trial) {
+      const { crew, random, job, index } = trial;
+      await crew.until(() => crew.workers.some(({ starts }) => starts.at(-1)?.worldSize === job.workers));
+      const moment = { afterStep: crew.finishedSteps + 10 + integerBelow(random, 10), plusMs: random() * 20 };
+      return killSome(trial, moment, job.workers / 4, index % 2 === 0 ? "no replacement" : "a replacement");
+    },
+  },
+};
+
+async function killSome(
+  { crew, random }: Trial,
+  moment: Moment,
+  count: number,
+  then: "no replacement" | "a replacement",
+): Promise<Disturbance> {
+  await reached(crew, moment);
+  const victims = someOf(random, crew.live, count);
+  for (const victim of victims) victim.kill();
+  const at = Date.now();
+  const names = victims.map(({ workerIndex }) => workerIndex).join(", ");
+  await Promise.all(victims.map(({ ended }) => ended));
+  if (then === "a replacement") for (const { workerIndex } of victims) crew.start(workerIndex);
+  return { what: `${names || "nobody"} killed at ${momentText(moment)}, ${then}`, at, victims };
+}
+
+/** One that never wakes is killed when the others are done, as Batch would at last. */
+async function wakeLater(crew: Crew, victim: Worker, afterMs: number | undefined): Promise<void> {
+  if (afterMs !== undefined) {
+    await sleep(afterMs);
+    victim.wake();
+    return;
+  }
+  await crew.until(() => crew.live.every((worker) => worker === victim));
+  victim.kill();
+}

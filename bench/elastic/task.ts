@@ -1,0 +1,38 @@
+import type { ObjectStore } from "../../core/ports";
+import type { TrainingTask } from "../../core/training/training-task";
+import { storeTask } from "../../test/trainer/process/task";
+
+/** Steps of an epoch: 1,023 rows in batches of 32. */
+const stepsPerEpoch = 31;
+
+/** What every trial of a scenario trains; its bits do not depend on the number of workers. */
+export interface Job {
+  readonly workers: number;
+  readonly minWorkers: number;
+  readonly microshards: number;
+  readonly epochs: number;
+  readonly backend: "wasm" | "native";
+}
+
+export const checkpointEverySteps = 50;
+
+export function totalSteps({ epochs }: Job): number {
+  return epochs * stepsPerEpoch;
+}
+
+/** A multilayer perceptron with dropout and AdamW on a synthetic set of three classes: small steps, so that faults matter and not arithmetic. */
+export function storeJob(
+  store: ObjectStore,
+  runId: string,
+  { workers, minWorkers, microshards, epochs, backend }: Job,
+): Promise<void> {
+  const changes: Partial<TrainingTask> = {
+    model: { type: "mlp", hidden: [128, 64], activation: "relu", dropout: 0.1 },
+    workers,
+    minWorkers,
+    microshards,
+    backend,
+    checkpoint: { everySteps: checkpointEverySteps, everySeconds: 600, keep: 3 },
+  };
+  return storeTask(store, runId, changes, { epochs });
+}

@@ -1,0 +1,99 @@
+/** What one worker process said of itself, in its own log. Times are milliseconds since the epoch. */
+export interface Trace {
+  readonly memberId: string;
+  readonly workerIndex: number;
+  /** Each generation that it trained in, with the finished steps that its replica began there with. */
+  readonly starts: readonly {
+    readonly generation: number;
+    readonly worldSize: number;
+    readonly step: number;
+    readonly at: number;
+  }[];
+  /** Each step that it finished. */
+  readonly steps: readonly { readonly generation: number; readonly step: number; readonly at: number }[];
+  /** Killed by the bench. */
+  readonly killedAt?: number;
+  /** Stopped, or cut off from others: from then on the others may go on without it. */
+  readonly disturbedAt?: number;
+}
+
+/** What a disturbance cost. */
+export interface Cost {
+  /**
+   * From the disturbance to the next step that is finished in a generation without the victims' former one. Undefined where training had
+   * not begun, or had nothing left to do.
+   */
+  readonly resumeMs?: number;
+  /** Finished by a worker that survived, and done again by it or by others. */
+  readonly lostSteps: number;
+  /** Finished by anyone, and done again: the step under way may have been finished by the dead alone. */
+  readonly repeatedSteps: number;
+}
+
+/**
+ * @param disturbedAt the moment itself.
+ * @param victims whom it befell, by member id.
+ */
+export function costOf(traces: readonly Trace[], disturbedAt: number, victims: readonly string[]): Cost {
+  return { ...resumeOf(traces, disturbedAt, victims), ...lossesOf(traces) };
+}
+
+function resumeOf(traces: readonly Trace[], disturbedAt: number, victims: readonly string[]): Pick<Cost, "resumeMs"> {
+  const steps = traces.flatMap((trace) => trace.steps);
+  const before = steps.filter(({ at }) => at <= disturbedAt);
+  if (before.length === 0) return {};
+  const former = Math.max(
+    0,
+    ...traces
+      .filter(({ memberId }) => victims.includes(memberId))
+      .flatMap(({ starts }) => starts.filter(({ at }) => at <= disturbedAt).map(({ generation }) => generation)),
+  );
+  const furthest = Math.max(...before.map(({ step }) => step));
+  const next = steps
+    .filter(({ at, generation, step }) => at > disturbedAt && generation > former && step > furthest)
+    .map(({ at }) => at);
+  return next.length === 0 ? {} : { resumeMs: Math.min(...next) - disturbedAt };
+}
+
+/**
+ * A generation may begin no earlier than where any survivor stood. Survivors are the processes that live and were not disturbed; one that
+ * was stopped or cut off counts once it is in the generation.
+ */
+function lossesOf(traces: readonly Trace[]): Pick<Cost, "lostSteps" | "repeatedSteps"> {
+  let lostSteps = 0;
+  let repeatedSteps = 0;
+  for (const { generation, step, at } of generationsOf(traces)) {
+    const stood = (counted: readonly Trace[]) =>
+      Math.max(
+        0,
+        ...counted
+          .flatMap(({ steps }) => steps.filter((one) => one.generation < generation && one.at <= at))
+          .map((one) => one.step),
+      );
+    const survivors = traces.filter(
+      ({ killedAt, disturbedAt, starts }) =>
+        (killedAt === undefined || killedAt > at) &&
+        (disturbedAt === undefined || disturbedAt > at || starts.some((start) => start.generation === generation)),
+    );
+    lostSteps += Math.max(0, stood(survivors) - step);
+    repeatedSteps += Math.max(0, stood(traces) - step);
+  }
+  for (const { steps } of traces) {
+    for (let i = 1; i < steps.length; i += 1) lostSteps += Math.max(0, steps[i - 1]!.step + 1 - steps[i]!.step);
+  }
+  return { lostSteps, repeatedSteps };
+}
+
+/** Each generation in which training went on: where it began, and when. */
+function generationsOf(traces: readonly Trace[]) {
+  const begun = new Map<number, { generation: number; step: number; at: number }>();
+  for (const { generation, step, at } of traces.flatMap(({ starts }) => starts)) {
+    const known = begun.get(generation);
+    begun.set(generation, {
+      generation,
+      step: Math.min(step, known?.step ?? step),
+      at: Math.min(at, known?.at ?? at),
+    });
+  }
+  return [...begun.values()];
+}

@@ -1,0 +1,126 @@
+import { objectKeys } from "../../core/platform/object-keys";
+import type { TrainingResult } from "../../core/training/training-task";
+import type { TrainerCloud } from "../../test/trainer/process/cloud";
+import { Crew } from "./crew";
+import type { Life } from "./moment";
+import { seededRandom } from "./random";
+import { Relay } from "./relay";
+import type { Scenario } from "./scenarios";
+import { type Job, storeJob, totalSteps } from "./task";
+import { type Cost, costOf } from "./trace";
+
+const trialMs = 180_000;
+
+export interface Ground {
+  readonly cloud: TrainerCloud;
+  /** The trainer's bundle. */
+  readonly script: string;
+}
+
+export interface Outcome extends Cost {
+  readonly seed: number;
+  readonly what: string;
+  /** All processes ended well, and the result is there. */
+  readonly complete: boolean;
+  readonly sha256: string | undefined;
+  /** Steps without a loss in the store. */
+  readonly pointsMissing: number;
+  readonly wallMs: number;
+  readonly generations: number;
+  /** Of a trial that went wrong. */
+  readonly trouble?: string;
+  readonly transcript: string;
+}
+
+let runs = 0;
+
+/** One run of a job, disturbed as the scenario says, to its end. */
+export async function runTrial(
+  ground: Ground,
+  scenario: Scenario,
+  job: Job,
+  life: Life,
+  index: number,
+  seed: number,
+): Promise<Outcome> {
+  const { cloud, script } = ground;
+  const runId = `trial-${++runs}`;
+  await storeJob(cloud.store, runId, job);
+  const relay = await Relay.start(cloud.endpoint);
+  const { endpoint } = scenario.relayed ? relay : cloud;
+  const crew = new Crew({ script, endpoint, directory: cloud.directory, runId });
+  const startedAt = Date.now();
+  try {
+    for (let i = 0; i < (scenario.started?.(job) ?? job.workers); i += 1) crew.start(i);
+    const { what, at, victims } = await scenario.disturb({ crew, relay, random: seededRandom(seed), life, job, index });
+    const inTime = await crew.over(trialMs);
+    const wallMs = Date.now() - startedAt;
+    await crew.end();
+    const result = await findResult(cloud, runId);
+    const trouble = [
+      ...(inTime ? [] : [`not over after ${trialMs} ms`]),
+      ...crew.failures,
+      ...(result ? [] : ["no result"]),
+    ];
+    return {
+      seed,
+      what,
+      complete: trouble.length === 0,
+      sha256: result?.weightsSha256,
+      pointsMissing: pointsMissing(cloud, runId, totalSteps(job)),
+      wallMs,
+      generations: result?.generations ?? 0,
+      ...(trouble.length === 0 ? {} : { trouble: trouble.join("; ") }),
+      transcript: crew.transcript(),
+      ...costOf(
+        crew.workers,
+        at,
+        victims.map(({ memberId }) => memberId),
+      ),
+    };
+  } finally {
+    await crew.end();
+    await relay.close();
+  }
+}
+
+export interface Reference {
+  readonly sha256: string;
+  readonly life: Life;
+}
+
+/** The same job with nothing in its way. @throws where it does not complete. */
+export async function runUndisturbed({ cloud, script }: Ground, job: Job): Promise<Reference> {
+  const runId = `undisturbed-${++runs}`;
+  await storeJob(cloud.store, runId, job);
+  const crew = new Crew({ script, endpoint: cloud.endpoint, directory: cloud.directory, runId });
+  try {
+    const startedAt = Date.now();
+    for (let i = 0; i < job.workers; i += 1) crew.start(i);
+    const inTime = await crew.over(trialMs);
+    const endedAt = Date.now();
+    const result = await findResult(cloud, runId);
+    if (!inTime || !result || crew.failures.length > 0) {
+      throw new Error(`an undisturbed run of ${job.workers} did not complete:\n${crew.transcript()}`);
+    }
+    const at = crew.workers.flatMap(({ steps }) => steps.map((step) => step.at));
+    const first = Math.min(...at);
+    const last = Math.max(...at);
+    return {
+      sha256: result.weightsSha256,
+      life: { startMs: first - startedAt, trainMs: last - first, endMs: endedAt - last },
+    };
+  } finally {
+    await crew.end();
+  }
+}
+
+async function findResult({ store }: TrainerCloud, runId: string): Promise<TrainingResult | undefined> {
+  const body = await store.find(objectKeys.trainingResult(runId));
+  return body && (JSON.parse(new TextDecoder().decode(body)) as TrainingResult);
+}
+
+function pointsMissing({ batches }: TrainerCloud, runId: string, steps: number): number {
+  const series = batches.filter((batch) => batch.runId === runId).flatMap((batch) => batch.series);
+  return steps - new Set(series.filter(({ metric }) => metric === "train/loss").flatMap((one) => one.steps)).size;
+}

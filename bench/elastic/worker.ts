@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Trace } from "./trace";
+
+export interface LogLine {
+  readonly time: string;
+  readonly level: string;
+  readonly message: string;
+  readonly [field: string]: unknown;
+}
+
+export interface WorkerOptions {
+  /** The trainer's bundle. */
+  readonly script: string;
+  readonly endpoint: string;
+  readonly directory: string;
+  readonly runId: string;
+  readonly workerIndex: number;
+  readonly attempt: number;
+  /** Its wall clock goes wrong by so much. */
+  readonly clockOffsetMs?: number;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** One trainer process, started as Batch does: by its environment alone. */
+export class Worker {
+  readonly memberId: string;
+  readonly workerIndex: number;
+  readonly starts: Mutable<Trace["starts"][number]>[] = [];
+  readonly steps: Mutable<Trace["steps"][number]>[] = [];
+  readonly lines: string[] = [];
+  readonly startedAt = Date.now();
+  killedAt: number | undefined;
+  disturbedAt: number | undefined;
+  running = true;
+  /** Exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>;
+  private readonly child: ChildProcess;
+
+  constructor(
+    private readonly options: WorkerOptions,
+    onLine: (worker: Worker, line: LogLine) => void,
+  ) {
+    const { script, endpoint, directory, runId, workerIndex, attempt } = options;
+    const job = `${runId}:${workerIndex}`;
+    this.memberId = `${job}/${attempt}`;
+    this.workerIndex = workerIndex;
+    this.child = spawn(process.execPath, [...this.clockArguments(), script], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        PATH: process.env["PATH"],
+        HOME: process.env["HOME"],
+        TMPDIR: directory,
+        AWS_ENDPOINT_URL: endpoint,
+        AWS_REGION: "us-east-1",
+        AWS_ACCESS_KEY_ID: "anyone",
+        AWS_SECRET_ACCESS_KEY: "anything",
+        AWS_EC2_METADATA_DISABLED: "true",
+        AWS_BATCH_JOB_ID: job,
+        AWS_BATCH_JOB_ATTEMPT: String(attempt),
+        AWS_BATCH_JOB_ARRAY_INDEX: String(workerIndex),
+        RINGMASTER_RUN_ID: runId,
+        RINGMASTER_BUCKET: "ringmaster",
+        RINGMASTER_TABLE_GANGS: "Gangs",
+        RINGMASTER_INGEST_FUNCTION: "ingest",
+        RINGMASTER_ADVERTISE_HOST: "127.0.0.1",
+        RINGMASTER_TRACE_STEPS: "1",
+      },
+    });
+    createInterface({ input: this.child.stdout! }).on("line", (text) => {
+      this.lines.push(text);
+      const line = JSON.parse(text) as LogLine;
+      this.note(line);
+      onLine(this, line);
+    });
+    createInterface({ input: this.child.stderr! }).on("line", (text) => this.lines.push(text));
+    this.ended = new Promise((resolve) => {
+      this.child.on("close", (code, signal) => {
+        this.running = false;
+        resolve(code ?? signal ?? "unknown");
+      });
+    });
+  }
+
+  kill(): void {
+    this.killedAt = Date.now();
+    this.child.kill("SIGKILL");
+  }
+
+  stop(): void {
+    this.disturbedAt = Date.now();
+    this.child.kill("SIGSTOP");
+  }
+
+  wake(): void {
+    this.child.kill("SIGCONT");
+  }
+
+  private note(line: LogLine): void {
+    const at = Date.parse(line.time) - (this.options.clockOffsetMs ?? 0);
+    const generation = Number(line["generation"]);
+    const step = Number(line["step"]);
+    if (line.message === "step finished") this.steps.push({ generation, step, at });
+    if (line.message === "generation started") {
+      this.starts.push({ generation, step, at, worldSize: Number(line["worldSize"]) });
+    }
+  }
+
+  /** The process believes in another time; monotonic clocks are right. */
+  private clockArguments(): readonly string[] {
+    const { clockOffsetMs = 0 } = this.options;
+    if (clockOffsetMs === 0) return [];
+    const source = `const now = Date.now; const Real = Date; globalThis.Date = class extends Real { constructor(...a) { a.length ? super(...a) : super(now() + ${clockOffsetMs}); } static now() { return now() + ${clockOffsetMs}; } };`;
+    return ["--import", `data:text/javascript,${encodeURIComponent(source)}`];
+  }
+}
