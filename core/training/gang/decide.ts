@@ -1,5 +1,5 @@
 import type { GangHead, GangView, MemberRecord, SealedMember } from "./model";
-import { isSameRegistration, isSucceeded, standingOf } from "./standing";
+import { isSameRegistration, type Standing, standingsIn, successions } from "./standing";
 import type { RegistrationKey } from "./store";
 import type { RendezvousTiming } from "./timing";
 
@@ -42,7 +42,7 @@ export function decide(
   const { head } = view;
   if (head?.completed) return { kind: "completed" };
   const mine = view.members.find(({ memberId }) => memberId === self.memberId);
-  if (mine && (mine.incarnation !== self.incarnation || isSucceeded(mine, view.members))) return { kind: "superseded" };
+  if (mine && (mine.incarnation !== self.incarnation || successions(view.members)(mine))) return { kind: "superseded" };
   if (head && head.number > self.past) {
     // Not by registration: a list may be sealed from a look at the store just before this member registered anew.
     const rank = head.members.findIndex(
@@ -50,18 +50,25 @@ export function decide(
     );
     if (rank >= 0) return { kind: "enter", head, rank };
   }
-  if (!mine || !isSameRegistration(mine, self) || standingOf(mine, view, now, timing) !== "ready") {
-    return { kind: "register" };
-  }
-  return decideSeal(view, self, limits, timing, now);
+  const standing = standingsIn(view, now, timing);
+  if (!mine || !isSameRegistration(mine, self) || standing(mine) !== "ready") return { kind: "register" };
+  return decideSeal(view, self, limits, timing, now, standing);
 }
 
-function decideSeal(view: GangView, self: Self, limits: GangLimits, timing: RendezvousTiming, now: number): Decision {
+function decideSeal(
+  view: GangView,
+  self: Self,
+  limits: GangLimits,
+  timing: RendezvousTiming,
+  now: number,
+  standing: (member: MemberRecord) => Standing,
+): Decision {
   const { head } = view;
-  const ready = view.members.filter((member) => standingOf(member, view, now, timing) === "ready");
-  const sealed = head?.members ?? [];
-  const pending = sealed.filter((member) => isPending(member, view, now, timing));
-  const survivors = ready.filter(({ memberId }) => sealed.some((member) => member.memberId === memberId));
+  const ready = view.members.filter((member) => standing(member) === "ready");
+  // Still in their generation, as far as anyone can tell.
+  const pending = view.members.filter((member) => standing(member) === "sealed");
+  const before = new Set(head?.members.map(({ memberId }) => memberId));
+  const survivors = ready.filter(({ memberId }) => before.has(memberId));
 
   // A generation needs all its members, so that one that came back ends it; without one, its members may still be at work.
   if (pending.length > 0 && survivors.length === 0) return wait(`generation ${head!.number} is training`);
@@ -75,12 +82,6 @@ function decideSeal(view: GangView, self: Self, limits: GangLimits, timing: Rend
   const sealAt = lastCallEnds(ready, survivors, pending.length, limits, timing) + turn * timing.turnMs;
   if (now < sealAt) return wait("last call");
   return { kind: "seal", number: (head?.number ?? 0) + 1, members: chosen.map(toSealed) };
-}
-
-/** Still in its generation, as far as anyone can tell. */
-function isPending(sealed: SealedMember, view: GangView, now: number, timing: RendezvousTiming): boolean {
-  const record = view.members.find((member) => isSameRegistration(member, sealed));
-  return record !== undefined && standingOf(record, view, now, timing) === "sealed";
 }
 
 function lastCallEnds(
@@ -105,9 +106,9 @@ function choose(
   survivors: readonly MemberRecord[],
   maxWorkers: number,
 ): readonly MemberRecord[] {
-  const inOrder = [...ready].sort(byWorker);
-  const newcomers = inOrder.filter((member) => !survivors.includes(member));
-  return [...inOrder.filter((member) => survivors.includes(member)), ...newcomers].slice(0, maxWorkers).sort(byWorker);
+  const holders = new Set(survivors);
+  const newcomers = ready.filter((member) => !holders.has(member)).sort(byWorker);
+  return [...[...survivors].sort(byWorker), ...newcomers].slice(0, maxWorkers).sort(byWorker);
 }
 
 function byWorker(a: MemberRecord, b: MemberRecord): number {

@@ -1,6 +1,6 @@
 import type { GangLimits } from "./decide";
 import type { GangView } from "./model";
-import { standingOf } from "./standing";
+import { standingsIn } from "./standing";
 import type { RendezvousTiming } from "./timing";
 
 /**
@@ -21,5 +21,6 @@ export function patrol(
   if (!head || head.number < generation) return "quiet";
   if (head.number > generation) return "overtaken";
   if (head.members.length >= limits.maxWorkers) return "quiet";
-  return view.members.some((member) => standingOf(member, view, now, timing) === "ready") ? "joiner" : "quiet";
+  const standing = standingsIn(view, now, timing);
+  return view.members.some((member) => standing(member) === "ready") ? "joiner" : "quiet";
 }

@@ -1,4 +1,4 @@
-import type { GangHead, GangView, MemberRecord, SealedMember } from "./model";
+import type { GangView, MemberRecord, SealedMember } from "./model";
 import type { RendezvousTiming } from "./timing";
 
 /**
@@ -10,16 +10,19 @@ import type { RendezvousTiming } from "./timing";
  */
 export type Standing = "ready" | "sealed" | "astray" | "gone";
 
-export function standingOf(member: MemberRecord, view: GangView, now: number, timing: RendezvousTiming): Standing {
-  if (member.state === "left" || member.accused || isSucceeded(member, view.members)) return "gone";
-  const grace = member.state === "training" && !isReplaced(member, view.members) ? timing.trainingGraceMs : 0;
-  if (now > member.leaseExpiresAt + grace) return "gone";
-  if (isSealedIn(view.head, member)) return "sealed";
-  return member.state === "training" ? "astray" : "ready";
-}
-
-function isSealedIn(head: GangHead | undefined, member: MemberRecord): boolean {
-  return head?.members.some((sealed) => isSameRegistration(sealed, member)) ?? false;
+/** How each member of a view stands: one pass over the view, then one look-up a member. */
+export function standingsIn(view: GangView, now: number, timing: RendezvousTiming): (member: MemberRecord) => Standing {
+  const isSucceeded = successions(view.members);
+  const isReplaced = replacements(view.members);
+  const sealed = new Map(view.head?.members.map((member) => [member.memberId, member]));
+  return (member) => {
+    if (member.state === "left" || member.accused || isSucceeded(member)) return "gone";
+    const grace = member.state === "training" && !isReplaced(member) ? timing.trainingGraceMs : 0;
+    if (now > member.leaseExpiresAt + grace) return "gone";
+    const entry = sealed.get(member.memberId);
+    if (entry && isSameRegistration(entry, member)) return "sealed";
+    return member.state === "training" ? "astray" : "ready";
+  };
 }
 
 export function isSameRegistration(
@@ -33,27 +36,30 @@ export function isSameRegistration(
  * Batch starts an attempt of a job when the one before it is over, so that a later one's registration tells that this one is dead: nobody
  * need wait for its lease. It is no more than a hint, like an accusation: were it wrong, the gang would re-form.
  */
-export function isSucceeded(member: MemberRecord, members: readonly MemberRecord[]): boolean {
-  const own = attemptOf(member.memberId);
-  if (own === undefined) return false;
-  return members.some(({ memberId }) => {
-    const other = attemptOf(memberId);
-    return other !== undefined && other.job === own.job && other.attempt > own.attempt;
-  });
+export function successions(members: readonly MemberRecord[]): (member: MemberRecord) => boolean {
+  const latest = new Map<string, number>();
+  for (const { memberId } of members) {
+    const own = attemptOf(memberId);
+    if (own) latest.set(own.job, Math.max(own.attempt, latest.get(own.job) ?? 0));
+  }
+  return ({ memberId }) => {
+    const own = attemptOf(memberId);
+    return own !== undefined && (latest.get(own.job) ?? 0) > own.attempt;
+  };
 }
 
 /** Of `<job id>/<attempt>`; undefined for ids of another form, which have no order. */
 function attemptOf(memberId: string): { readonly job: string; readonly attempt: number } | undefined {
-  const match = /^(.+)\/(\d+)$/.exec(memberId);
-  return match ? { job: match[1]!, attempt: Number(match[2]) } : undefined;
+  const slash = memberId.lastIndexOf("/");
+  const attempt = memberId.slice(slash + 1);
+  return slash > 0 && /^\d+$/.test(attempt) ? { job: memberId.slice(0, slash), attempt: Number(attempt) } : undefined;
 }
 
 /** Batch runs one attempt of an array index at a time: where a later one has registered, a lapsed lease needs no grace. */
-function isReplaced(member: MemberRecord, members: readonly MemberRecord[]): boolean {
-  return members.some(
-    (other) =>
-      other.workerIndex === member.workerIndex &&
-      other.memberId !== member.memberId &&
-      other.registeredAt > member.registeredAt,
-  );
+function replacements(members: readonly MemberRecord[]): (member: MemberRecord) => boolean {
+  const latest = new Map<number, number>();
+  for (const { workerIndex, registeredAt } of members) {
+    latest.set(workerIndex, Math.max(registeredAt, latest.get(workerIndex) ?? registeredAt));
+  }
+  return ({ workerIndex, registeredAt }) => latest.get(workerIndex)! > registeredAt;
 }
