@@ -1,11 +1,11 @@
 import { javascriptGround, type OptimizerGround } from "../../core/training/optimizer/optimizer";
-import { javascriptUpdates, type Updates } from "../../core/training/optimizer/updates";
+import type { Updates } from "../../core/training/optimizer/updates";
 import type { Code } from "../../core/wasm/encoding";
 import type { WasmFunction } from "../../core/wasm/module";
 import { allocateSum, inSumMemory, kernelsInSumMemory } from "../collective/sum-memory";
 import { type Arithmetic, elementwise } from "./elementwise";
 
-/** The optimizers' arithmetic as SIMD kernels: operation by operation what `javascriptUpdates` does. */
+/** The optimizers' arithmetic as SIMD kernels: operation by operation what `core/training/optimizer/updates.ts` does. */
 
 const [weights, gradients, slot, slot2] = [0, 1, 2, 3];
 
@@ -64,36 +64,52 @@ const adam = elementwise({
 
 const kernels = kernelsInSumMemory([sgd, momentum, nesterov, adam]);
 
-/** Kernels where everything lies in the memory of sums, else JavaScript; the bits are the same. */
+/** Kernels wherever this machine has them; the bits are JavaScript's. */
 export const simdUpdates: Updates = {
   sgd(w, gradient, constants) {
-    if (!run("sgd", w, [gradient], [constants.scale, constants.learningRate, constants.weightDecay])) {
-      javascriptUpdates.sgd(w, gradient, constants);
-    }
+    run("sgd", w, gradient, [], [constants.scale, constants.learningRate, constants.weightDecay]);
   },
-  momentum(w, gradient, velocity, constants) {
-    const { learningRate, weightDecay, momentum: mu } = constants;
-    const name = constants.nesterov ? "nesterov" : "momentum";
-    if (!run(name, w, [gradient, velocity], [constants.scale, learningRate, weightDecay, mu])) {
-      javascriptUpdates.momentum(w, gradient, velocity, constants);
-    }
+  momentum(w, gradient, velocity, { scale: s, learningRate, weightDecay, momentum: mu, nesterov: ahead }) {
+    run(ahead ? "nesterov" : "momentum", w, gradient, [velocity], [s, learningRate, weightDecay, mu]);
   },
   adam(w, gradient, m, v, c) {
-    const numbers = [c.scale, c.keep1, c.keep2, c.root, c.epsilon, c.rate, c.decay];
-    if (!run("adam", w, [gradient, m, v], numbers)) javascriptUpdates.adam(w, gradient, m, v, c);
+    run("adam", w, gradient, [m, v], [c.scale, c.keep1, c.keep2, c.root, c.epsilon, c.rate, c.decay]);
   },
 };
 
-/** Whether a kernel did it. It knows addresses only: an array too short would let it run into another one. */
-function run(name: string, first: Float32Array, others: readonly Float32Array[], numbers: readonly number[]): boolean {
-  if (kernels === undefined || !inSumMemory(first, ...others)) return false;
-  const short = others.find(({ length }) => length < first.length);
-  if (short) throw new RangeError(`an array has ${short.length} elements, but there are ${first.length} weights`);
-  const addresses = [first, ...others].map(({ byteOffset }) => byteOffset);
-  kernels[name]!(...addresses, first.length, ...numbers);
-  return true;
+/** Elements that are copied at a time where arrays lie elsewhere; four arrays of these stay in cache. */
+const copiedElements = 8 * 1024;
+const copies = kernels && Array.from({ length: 4 }, () => allocateSum(copiedElements));
+
+/** Where the arrays are, or through copies: a quarter of the time that JavaScript takes for float32 arithmetic. */
+function run(
+  name: string,
+  changed: Float32Array,
+  gradient: Float32Array,
+  slots: readonly Float32Array[],
+  numbers: readonly number[],
+): void {
+  const kernel = kernels![name]!;
+  const arrays = [changed, gradient, ...slots];
+  const { length } = changed;
+  // A kernel knows addresses only: an array too short would let it run into another one.
+  const short = arrays.find((values) => values.length < length);
+  if (short) throw new RangeError(`an array has ${short.length} elements, but there are ${length} weights`);
+  if (inSumMemory(...arrays)) {
+    kernel(...arrays.map(({ byteOffset }) => byteOffset), length, ...numbers);
+    return;
+  }
+  const addresses = arrays.map((_, index) => copies![index]!.byteOffset);
+  for (let start = 0; start < length; start += copiedElements) {
+    const end = Math.min(length, start + copiedElements);
+    for (const [index, values] of arrays.entries()) copies![index]!.set(values.subarray(start, end));
+    kernel(...addresses, end - start, ...numbers);
+    for (const [index, values] of arrays.entries()) {
+      if (values !== gradient) values.set(copies![index]!.subarray(0, end - start), start);
+    }
+  }
 }
 
-/** Optimizers as fast as they go in this process. */
+/** Optimizers as fast as they go in this process: with kernels, or in JavaScript where the machine has no WebAssembly SIMD. */
 export const simdGround: OptimizerGround =
   kernels === undefined ? javascriptGround : { allocate: allocateSum, updates: simdUpdates };

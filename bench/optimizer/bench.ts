@@ -1,0 +1,153 @@
+import { join } from "node:path";
+import { createOptimizer } from "../../core/training/optimizer/create-optimizer";
+import { allocateSum } from "../../trainer-container/collective/sum-memory";
+import { simdGround } from "../../trainer-container/kernels/updates";
+import { LineProcess } from "../support/line-process";
+import { describeMachine, machineLine } from "../support/machine";
+import { median } from "../support/median";
+import { findTorch } from "../support/peer-python";
+import { measureAccuracy } from "./accuracy";
+import { doubleAdam } from "./rounded-adam";
+
+/** An MLP 784-512-256-10 has 536 thousand weights. */
+const sizes = [536_000, 5_000_000];
+const rounds = 9;
+const iterations = 5;
+
+interface Contender {
+  readonly name: string;
+  /** Milliseconds of each step. */
+  measure(elements: number): Promise<readonly number[]>;
+}
+
+interface SpeedLine {
+  readonly elements: number;
+  readonly contender: string;
+  readonly milliseconds: number;
+}
+
+/** State is kept by size: first touches of memory are no part of a step. */
+function ours(name: string, create: (elements: number) => (step: number) => void): Contender {
+  const kept = new Map<number, { readonly run: (step: number) => void; steps: number }>();
+  return {
+    name,
+    async measure(elements) {
+      const state = kept.get(elements) ?? { run: create(elements), steps: 0 };
+      kept.set(elements, state);
+      return Array.from({ length: iterations }, () => {
+        const start = performance.now();
+        state.run(++state.steps);
+        return performance.now() - start;
+      });
+    },
+  };
+}
+
+function filled(values: Float32Array, of: (i: number) => number): Float32Array {
+  for (let i = 0; i < values.length; i++) values[i] = of(i);
+  return values;
+}
+
+function productAdam(name: string, allocate: (length: number) => Float32Array, simd: boolean): Contender {
+  return ours(name, (elements) => {
+    const weights = filled(allocate(elements), Math.sin);
+    const gradient = filled(allocate(elements), (i) => Math.cos(i) * 1e-3);
+    const optimizer = createOptimizer({ type: "adam" }, elements, simd ? simdGround : undefined);
+    return (step) => optimizer.step(weights, gradient, { step, learningRate: 1e-3 });
+  });
+}
+
+function torchAdam(name: string, child: LineProcess, fused: boolean): Contender {
+  return {
+    name,
+    measure(elements) {
+      child.send({ elements, iterations, fused });
+      return child.receive<readonly number[]>();
+    },
+  };
+}
+
+async function measureSpeed(contenders: readonly Contender[]): Promise<SpeedLine[]> {
+  const lines: SpeedLine[] = [];
+  for (const elements of sizes) {
+    const times = contenders.map(() => [] as number[]);
+    for (let round = 0; round <= rounds; round++) {
+      for (const [index, contender] of contenders.entries()) {
+        const measured = await contender.measure(elements);
+        if (round > 0) times[index]?.push(...measured); // the first warms up
+      }
+    }
+    lines.push(
+      ...contenders.map(({ name }, index) => ({ elements, contender: name, milliseconds: median(times[index] ?? []) })),
+    );
+  }
+  return lines;
+}
+
+/** One Adam step against PyTorch's, and where 10,000 steps end in each arithmetic. */
+export async function benchOptimizer(args: readonly string[]): Promise<void> {
+  const machine = describeMachine();
+  const torch = findTorch();
+  const heap = (length: number) => new Float32Array(length);
+  const contenders = [
+    productAdam("SIMD kernel", allocateSum, true),
+    productAdam("the same in JavaScript", heap, false),
+    ours("float64 arithmetic in JavaScript", (elements) => {
+      const gradient = filled(heap(elements), (i) => Math.cos(i) * 1e-3);
+      const adam = doubleAdam(() => heap(elements));
+      return (step) => adam.step(gradient, { step, learningRate: 1e-3, weightDecay: 0 });
+    }),
+  ];
+  const child =
+    typeof torch === "string"
+      ? undefined
+      : new LineProcess(torch.python, ["-u", join(process.cwd(), "bench/optimizer/adam.py")], { OMP_NUM_THREADS: "1" });
+  try {
+    if (child) {
+      await child.receive();
+      contenders.push(torchAdam("PyTorch, fused", child, true), torchAdam("PyTorch, op by op", child, false));
+    }
+    const speed = await measureSpeed(contenders);
+    const accuracy = measureAccuracy();
+    const after = describeMachine();
+    if (args.includes("--json")) {
+      const peer = typeof torch === "string" ? { skipped: torch } : { name: "PyTorch Adam", version: torch.torch };
+      process.stdout.write(
+        `${JSON.stringify({ machine, loadAverageAfter: after.loadAverage, peer, speed, accuracy }, null, 2)}\n`,
+      );
+      return;
+    }
+    process.stdout.write(`${machineLine(machine)} (${after.loadAverage} at the end)\n`);
+    process.stdout.write(
+      typeof torch === "string" ? `peer skipped: ${torch}\n\n` : `peer: PyTorch ${torch.torch}, one thread\n\n`,
+    );
+    process.stdout.write(`${renderSpeed(speed)}\n\n${renderAccuracy(accuracy)}\n`);
+  } finally {
+    child?.kill();
+  }
+}
+
+const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+
+function renderSpeed(lines: readonly SpeedLine[]): string {
+  const rows = lines.map(({ elements, contender, milliseconds }) =>
+    row([
+      elements.toLocaleString("en"),
+      contender,
+      milliseconds.toPrecision(3),
+      ((milliseconds / elements) * 1e6).toPrecision(3),
+    ]),
+  );
+  return [row(["weights", "Adam", "ms a step", "ns a weight"]), row(["--:", "---", "--:", "--:"]), ...rows].join("\n");
+}
+
+function renderAccuracy(lines: ReturnType<typeof measureAccuracy>): string {
+  const rows = lines.map(({ setting, arithmetic, relativeError, lossDifference }) =>
+    row([setting, arithmetic, relativeError.toExponential(2), lossDifference.toExponential(1)]),
+  );
+  return [
+    row(["10,000 steps", "arithmetic", "error", "loss − float64's"]),
+    row(["---", "---", "--:", "--:"]),
+    ...rows,
+  ].join("\n");
+}
