@@ -1,9 +1,11 @@
 import { benchCollective } from "./collective/bench";
+import { benchData } from "./data/bench";
 import { benchElastic } from "./elastic/bench";
 import { benchTrain } from "./train/bench";
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   collective: benchCollective,
+  data: benchData,
   elastic: benchElastic,
   train: benchTrain,
 };

@@ -1,0 +1,42 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** The embedded cloud over a folder of its own, driven as a person would: by the command line. */
+export interface BenchStack {
+  readonly directory: string;
+  /** Runs a command with `--json` and answers what it printed. @throws Error where its exit code is none of those expected. */
+  ringmaster(args: readonly string[], accepted?: readonly number[]): unknown;
+  close(): void;
+}
+
+const cli = join(process.cwd(), "bin", "ringmaster.js");
+
+export function runNode(script: string, ...args: string[]): void {
+  const { status, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${script} ended with code ${status}: ${stderr}`);
+}
+
+export function startStack(): BenchStack {
+  const directory = mkdtempSync(join(tmpdir(), "ringmaster-bench-"));
+  const ringmaster = (args: readonly string[], accepted: readonly number[] = [0]): unknown => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [cli, "--data", join(directory, "data"), ...args, "--json"],
+      { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 },
+    );
+    if (status === null || !accepted.includes(status))
+      throw new Error(`ringmaster ${args.join(" ")}: ${stderr}${stdout}`);
+    return JSON.parse(stdout);
+  };
+  ringmaster(["up", "--detach", "--port", "0", "--api-port", "0"]);
+  return {
+    directory,
+    ringmaster,
+    close() {
+      ringmaster(["down"]);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
