@@ -1,7 +1,11 @@
+import { type GangTimers, processTimers } from "./environment";
+
 /** A sleep that can be cut short, also by a ring before it began. */
 export class Alarm {
   private wake: (() => void) | undefined;
   private rung = false;
+
+  constructor(private readonly timers: GangTimers = processTimers) {}
 
   ring(): void {
     this.rung = true;
@@ -11,9 +15,9 @@ export class Alarm {
   async sleep(ms: number): Promise<void> {
     if (!this.rung) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms);
+        const cancel = this.timers.after(ms, resolve);
         this.wake = () => {
-          clearTimeout(timer);
+          cancel();
           resolve();
         };
       });

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { MemberRecord, MemberState } from "../../core/training/gang/model";
 import type { RegistrationKey } from "../../core/training/gang/store";
 import { withDeadline } from "./deadline";
+import type { GangTimers } from "./environment";
 import type { GangOptions, GangTiming } from "./options";
 
 /** This process's own item in the store, and its lease. */
@@ -12,12 +13,13 @@ export class Membership {
   private issued = 0;
   private registeredAt = 0;
   private finishedSteps = 0;
-  private renewal: NodeJS.Timeout | undefined;
+  private stopRenewing: (() => void) | undefined;
   private released = false;
 
   constructor(
     private readonly options: GangOptions,
     private readonly timing: GangTiming,
+    private readonly timers: GangTimers,
     private readonly port: () => number,
   ) {}
 
@@ -50,8 +52,8 @@ export class Membership {
   /** Stops renewing for good; the lease lapses by itself. */
   release(): void {
     this.released = true;
-    clearInterval(this.renewal);
-    this.renewal = undefined;
+    this.stopRenewing?.();
+    this.stopRenewing = undefined;
   }
 
   private write(state: MemberState, generation: number): Promise<boolean> {
@@ -75,19 +77,19 @@ export class Membership {
   }
 
   private keepLease(): void {
-    if (this.renewal || this.released) return;
+    if (this.stopRenewing || this.released) return;
     let renewing = false;
-    this.renewal = setInterval(() => {
+    this.stopRenewing = this.timers.every(this.timing.renewMs, () => {
       // A store that is slower than the interval must not pile up writes.
       if (renewing) return;
       renewing = true;
       const { gangId, store, clock, logger } = this.options;
       const renewed = store.renew(gangId, this.key, clock.now() + this.timing.leaseMs);
-      withDeadline(renewed, this.timing.storeCallMs, "the gang's store")
+      withDeadline(renewed, this.timing.storeCallMs, "the gang's store", this.timers)
         .catch((error: unknown) => logger?.warn("lease not renewed", { error: String(error) }))
         .finally(() => {
           renewing = false;
         });
-    }, this.timing.renewMs).unref();
+    });
   }
 }

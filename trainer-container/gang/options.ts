@@ -3,6 +3,7 @@ import type { GangLimits } from "../../core/training/gang/decide";
 import type { GangStore } from "../../core/training/gang/store";
 import { defaultRendezvousTiming, type RendezvousTiming } from "../../core/training/gang/timing";
 import { type CollectiveTiming, defaultCollectiveTiming } from "../collective/timing";
+import type { GangEnvironment } from "./environment";
 
 export interface GangLogger {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -55,6 +56,8 @@ export interface GangOptions {
   readonly timing?: Partial<GangTiming>;
   /** Elements of a frame; all members must agree. Default 64 Ki. */
   readonly chunkElements?: number;
+  /** Default: this process's timers and sockets. */
+  readonly environment?: GangEnvironment;
 }
 
 export function limitsOf({ minWorkers, expectedWorkers, microshards }: GangOptions): GangLimits {

@@ -1,6 +1,7 @@
 import type { GangLimits } from "../../core/training/gang/decide";
 import { patrol } from "../../core/training/gang/patrol";
 import { withDeadline } from "./deadline";
+import type { GangTimers } from "./environment";
 import { gangSignals } from "./gang";
 import type { MeshGeneration } from "./mesh-generation";
 import type { GangOptions, GangTiming } from "./options";
@@ -11,14 +12,16 @@ export function startPatrol(
   options: GangOptions,
   limits: GangLimits,
   timing: GangTiming,
+  timers: GangTimers,
 ): () => void {
   if (generation.rank !== 0) return () => {};
   let looking = false;
-  const timer = setInterval(async () => {
+  return timers.every(timing.patrolMs, async () => {
     if (looking) return;
     looking = true;
     try {
-      const view = await withDeadline(options.store.read(options.gangId), timing.storeCallMs, "the gang's store");
+      const look = options.store.read(options.gangId);
+      const view = await withDeadline(look, timing.storeCallMs, "the gang's store", timers);
       const seen = patrol(view, generation.number, limits, timing, options.clock.now());
       if (seen === "joiner") generation.raise(gangSignals.joinerWaiting);
       if (seen === "overtaken") generation.abandon(`the gang went on to generation ${view.head?.number}`);
@@ -27,6 +30,5 @@ export function startPatrol(
     } finally {
       looking = false;
     }
-  }, timing.patrolMs).unref();
-  return () => clearInterval(timer);
+  });
 }

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { type Decision, decide, type GangLimits } from "../../core/training/gang/decide";
 import type { GangHead, GangView } from "../../core/training/gang/model";
-import { Listener } from "../collective/listener";
-import { Mesh } from "../collective/mesh";
-import { ThreadPulse } from "../collective/pulse";
+import type { Listener } from "../collective/listener";
+import type { Mesh } from "../collective/mesh";
 import { Alarm } from "./alarm";
 import { withDeadline } from "./deadline";
+import { type GangEnvironment, processEnvironment } from "./environment";
 import {
   type Gang,
   GangCompletedError,
@@ -32,8 +32,9 @@ export class RendezvousGang implements Gang {
   private readonly limits: GangLimits;
   private readonly timing: GangTiming;
   private readonly membership: Membership;
-  private readonly pulse = new ThreadPulse();
-  private readonly alarm = new Alarm();
+  private readonly environment: GangEnvironment;
+  private readonly pulse: ReturnType<GangEnvironment["createPulse"]>;
+  private readonly alarm: Alarm;
   private listener: Listener | undefined;
   private current: { readonly generation: MeshGeneration; readonly head: GangHead } | undefined;
   /** Generations up to this one are over for this member. */
@@ -46,7 +47,11 @@ export class RendezvousGang implements Gang {
     this.memberId = options.memberId;
     this.limits = limitsOf(options);
     this.timing = { ...defaultGangTiming, ...options.timing };
-    this.membership = new Membership(options, this.timing, () => this.listener?.port ?? 0);
+    this.environment = options.environment ?? processEnvironment;
+    const { timers } = this.environment;
+    this.pulse = this.environment.createPulse();
+    this.alarm = new Alarm(timers);
+    this.membership = new Membership(options, this.timing, timers, () => this.listener?.port ?? 0);
   }
 
   async enter(finishedSteps: number): Promise<Generation> {
@@ -103,7 +108,7 @@ export class RendezvousGang implements Gang {
     this.past = head.number;
     await this.insist(() => this.membership.train(head.number, head.members[rank].registration));
     try {
-      const mesh = await Mesh.open({
+      const mesh = await this.environment.openMesh({
         gangId: this.options.gangId,
         generation: head.number,
         token: head.token,
@@ -113,7 +118,7 @@ export class RendezvousGang implements Gang {
         listener: this.listener!,
         pulse: this.pulse,
         timing: this.timing,
-        now: () => performance.now(),
+        now: this.environment.timers.now,
         signal: this.goodbye.signal,
       });
       if (this.leaving) mesh.close();
@@ -134,7 +139,7 @@ export class RendezvousGang implements Gang {
   private begin(head: GangHead, mesh: Mesh): Generation {
     let stopPatrol = () => {};
     const generation = new MeshGeneration(head, mesh, this.options.chunkElements, () => stopPatrol());
-    stopPatrol = startPatrol(generation, this.options, this.limits, this.timing);
+    stopPatrol = startPatrol(generation, this.options, this.limits, this.timing, this.environment.timers);
     this.current = { generation, head };
     const { number, rank, worldSize } = generation;
     this.options.logger?.info("entered", { generation: number, rank, worldSize });
@@ -174,7 +179,7 @@ export class RendezvousGang implements Gang {
     if (this.listener) return;
     const { host, listenHost, logger } = this.options;
     if (this.limits.maxWorkers > 1) this.pulse.start();
-    this.listener = await Listener.start({
+    this.listener = await this.environment.listen({
       host: listenHost ?? (host === "127.0.0.1" ? host : "0.0.0.0"),
       patienceMs: this.timing.connectMs,
       onRefused: (reason) => logger?.info("refused a connection", { reason }),
@@ -202,17 +207,20 @@ export class RendezvousGang implements Gang {
   private async backOff(): Promise<void> {
     const failures = this.failedConnects++;
     if (failures === 0) return;
-    await this.alarm.sleep(Math.random() * Math.min(longestBackoffMs, this.timing.pollMs * 2 ** failures));
+    await this.alarm.sleep(
+      this.environment.timers.random() * Math.min(longestBackoffMs, this.timing.pollMs * 2 ** failures),
+    );
   }
 
   /** The store may be away for a while: its outage must not end a run. */
   private async insist<T>(operation: () => Promise<T>): Promise<T> {
-    const startedAt = performance.now();
+    const { timers } = this.environment;
+    const startedAt = timers.now();
     for (;;) {
       try {
-        return await withDeadline(operation(), this.timing.storeCallMs, "the gang's store");
+        return await withDeadline(operation(), this.timing.storeCallMs, "the gang's store", timers);
       } catch (error) {
-        if (performance.now() - startedAt > this.timing.storePatienceMs) throw error;
+        if (timers.now() - startedAt > this.timing.storePatienceMs) throw error;
         this.options.logger?.warn("the gang's store failed", { error: String(error) });
         await this.alarm.sleep(this.timing.idlePollMs);
       }

@@ -37,8 +37,15 @@ export interface HalvingRole {
   readonly server: number | undefined;
 }
 
+const plans = new WeakMap<ReductionPlan, HalvingPlan | undefined>();
+
 /** `undefined` where halving would not add in the canonical order: V is no power of two, or W is 1. */
-export function planHalving({ leafCount, worldSize, ranks, combine }: ReductionPlan): HalvingPlan | undefined {
+export function planHalving(plan: ReductionPlan): HalvingPlan | undefined {
+  if (!plans.has(plan)) plans.set(plan, makePlan(plan));
+  return plans.get(plan);
+}
+
+function makePlan({ leafCount, worldSize, ranks, combine }: ReductionPlan): HalvingPlan | undefined {
   if (worldSize < 2 || !isPowerOfTwo(leafCount)) return undefined;
   const hostCount = 2 ** (31 - Math.clz32(worldSize));
   const subtree = leafCount / hostCount;

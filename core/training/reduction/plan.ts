@@ -36,14 +36,19 @@ export function leafRange(leafCount: number, worldSize: number, rank: number): L
   };
 }
 
+/** Every generation of a size has the same plan; the last one is kept. */
+let last: ReductionPlan | undefined;
+
 export function planReduction(leafCount: number, worldSize: number): ReductionPlan {
+  if (last?.leafCount === leafCount && last.worldSize === worldSize) return last;
   if (!Number.isInteger(worldSize) || worldSize < 1 || worldSize > leafCount) {
     throw new RangeError(`world size is ${worldSize}, but must be an integer from 1 to the leaf count (${leafCount})`);
   }
   const tree = canonicalAdditions(leafCount);
   const ranks = Array.from({ length: worldSize }, (_, rank) => planRank(tree, leafRange(leafCount, worldSize, rank)));
   const local = new Set(ranks.flatMap((rank) => rank.additions));
-  return { leafCount, worldSize, ranks, combine: tree.filter((addition) => !local.has(addition)) };
+  last = { leafCount, worldSize, ranks, combine: tree.filter((addition) => !local.has(addition)) };
+  return last;
 }
 
 function planRank(tree: readonly Addition[], leaves: LeafRange): RankPlan {
