@@ -1,12 +1,14 @@
 import { benchCollective } from "./collective/bench";
 import { benchData } from "./data/bench";
 import { benchElastic } from "./elastic/bench";
+import { benchTracking } from "./tracking/bench";
 import { benchTrain } from "./train/bench";
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   collective: benchCollective,
   data: benchData,
   elastic: benchElastic,
+  tracking: benchTracking,
   train: benchTrain,
 };
 

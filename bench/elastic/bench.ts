@@ -1,8 +1,8 @@
-import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { startCloud } from "../../test/trainer/process/cloud";
 import { storeFeatures } from "../../test/trainer/process/task";
+import { builtBundles } from "../support/bundles";
 import { describeMachine, machineLine } from "../support/machine";
 import { type ElasticOptions, readOptions } from "./options";
 import { measurePeer, type PeerSummary } from "./peer";
@@ -111,13 +111,6 @@ function trialLine(name: string, index: number, outcome: Outcome, sha256: string
 function keepTranscript(folder: string, name: string, index: number, { transcript }: Outcome): void {
   fs.mkdirSync(folder, { recursive: true });
   fs.writeFileSync(path.join(folder, `${name}-${index}.log`), transcript);
-}
-
-/** As `npm run build` makes them: what Batch starts. */
-function builtBundles(): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["scripts/build.js"], { encoding: "utf8" });
-  if (status !== 0) throw new Error(`the trainer could not be built: ${stderr}`);
-  return stdout.trim();
 }
 
 function peerLine(peer: PeerSummary | string): string {

@@ -19,6 +19,8 @@ export interface WorkerOptions {
   readonly attempt: number;
   /** Its wall clock goes wrong by so much. */
   readonly clockOffsetMs?: number;
+  /** Over what every worker gets. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -66,6 +68,7 @@ export class Worker {
         RINGMASTER_INGEST_FUNCTION: "ingest",
         RINGMASTER_ADVERTISE_HOST: "127.0.0.1",
         RINGMASTER_TRACE_STEPS: "1",
+        ...options.environment,
       },
     });
     createInterface({ input: this.child.stdout! }).on("line", (text) => {
