@@ -1,5 +1,6 @@
 import type { Logger } from "../../core/logging";
 import type { Clock } from "../../core/ports";
+import { stateSource } from "../../core/training/gang/source";
 import type { Checkpointer, CheckpointerEvents } from "../checkpoint/checkpointer";
 import type { Generation } from "../gang/gang";
 import type { LeafComputer } from "../loop/gradients";
@@ -83,6 +84,8 @@ export function createReporter(options: ReporterOptions) {
       pace.mark(now(), step);
       roster.begin(started, finishedSteps);
       telemetry.lead(started.rank === 0);
+      const { source, behind } = stateSource(started.members.map((member) => member.finishedSteps));
+      if (behind.includes(0) && started.rank === source) telemetry.handOver();
       const { number, rank, worldSize } = started;
       logger.log("info", "generation started", { generation: number, rank, worldSize, step });
       sendProgress();

@@ -12,6 +12,8 @@ export interface Telemetry {
   progress(progress: TrainingProgress): void;
   /** Of the generation that has begun. A new leader sends again what the old one may have taken with it. */
   lead(leader: boolean): void;
+  /** Sends what this rank has kept although it does not lead: the leader was not there when those steps were finished. */
+  handOver(): void;
   /**
    * Resolves when all points so far are stored, or after `patienceMs`. Before a checkpoint or a result is made visible: nobody computes the steps
    * before it again, so that points which die with this process would be missing for good.
@@ -38,8 +40,12 @@ export function createTelemetry(runId: string, outbox: Outbox, clock: Clock): Te
 
   function flush(): void {
     if (!leading) everyones.trim(keptPoints);
-    while (mine.size > 0 || (leading && (everyones.size > 0 || waitingProgress !== undefined))) {
-      const series = [...mine.take(pointsABatch), ...(leading ? everyones.take(pointsABatch) : [])];
+    send(leading);
+  }
+
+  function send(shared: boolean): void {
+    while (mine.size > 0 || (shared && everyones.size > 0) || (leading && waitingProgress !== undefined)) {
+      const series = [...mine.take(pointsABatch), ...(shared ? everyones.take(pointsABatch) : [])];
       outbox.post({ runId, series, ...(leading && waitingProgress ? { progress: waitingProgress } : {}) });
       waitingProgress = undefined;
     }
@@ -54,8 +60,10 @@ export function createTelemetry(runId: string, outbox: Outbox, clock: Clock): Te
       waitingProgress = progress;
     },
     lead(leader) {
+      if (leading && !leader) flush(); // the next leader may not have been there for all of it
       leading = leader;
     },
+    handOver: () => send(true),
     settled(patienceMs) {
       flush();
       return outbox.settled(patienceMs);

@@ -85,6 +85,28 @@ describe("createTelemetry", () => {
     ]);
   });
 
+  it("lets a leader that is replaced tell what it has not told yet", async () => {
+    const { sent, telemetry } = open();
+    telemetry.lead(true);
+    telemetry.shared("train/loss", 1, 1);
+    telemetry.lead(false);
+    telemetry.shared("train/loss", 2, 2); // the new leader tells of this one
+    await telemetry.close(1_000);
+    expect(sent.flatMap(({ series }) => series.flatMap(({ steps }) => steps))).toEqual([1]);
+  });
+
+  it("lets a rank that does not lead hand over what it kept, once", async () => {
+    const { sent, telemetry } = open();
+    telemetry.lead(false);
+    telemetry.shared("train/loss", 1, 1);
+    telemetry.progress(progress);
+    telemetry.handOver();
+    telemetry.handOver();
+    telemetry.shared("train/loss", 2, 2);
+    await telemetry.close(1_000);
+    expect(sent).toEqual([{ runId: "run-1", series: [expect.objectContaining({ steps: [1] })] }]);
+  });
+
   it("is settled when the points so far are stored, without waiting for the half second to be over", async () => {
     const { sent, telemetry } = open();
     telemetry.lead(true);
