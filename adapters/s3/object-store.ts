@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { Readable } from "node:stream";
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -8,19 +7,21 @@ import {
   PutObjectCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
-import { Upload } from "@aws-sdk/lib-storage";
 import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-errors";
 import { objectKeys } from "../../core/platform/object-keys";
 import type { ContentReference, ObjectStore } from "../../core/ports";
+import { BufferPool } from "./buffer-pool";
+import { describeContent, partBytes, uploadInParts } from "./content-upload";
+import { knowPayloadDigest } from "./payload-digest";
 import { withRetries } from "./retries";
 import { attemptsOf, isConflict, isMissing, isPreconditionFailure, translated } from "./service-errors";
 
 /** Below this, asking whether content is there already costs as much as sending it. */
 const smallBytes = 64 * 1024;
-/** 10,000 parts of 16 MiB: up to 156 GiB an object, with at most `partBytes × partsInFlight` in memory. */
-const partBytes = 16 * 1024 * 1024;
+/** Of all streams of content together: what they hold in memory is at most this many parts. */
 const partsInFlight = 3;
 
+const defaultType = "application/octet-stream";
 const encrypted = { ServerSideEncryption: "AES256" } as const;
 
 /**
@@ -30,6 +31,7 @@ const encrypted = { ServerSideEncryption: "AES256" } as const;
  * @throws StorageFullError from the writes, where the store has no room left.
  */
 export function createObjectStore(client: S3Client, bucket: string): ObjectStore {
+  const pool = new BufferPool(partBytes, partsInFlight);
   const store: ObjectStore = {
     async get(key) {
       const found = await store.find(key);
@@ -74,46 +76,24 @@ export function createObjectStore(client: S3Client, bucket: string): ObjectStore
       });
     },
 
-    async putStream(key, body, contentType) {
-      let written = 0;
-      const counted = async function* () {
-        for await (const chunk of body) {
-          written += chunk.byteLength;
-          yield chunk;
-        }
-      };
-      const upload = new Upload({
-        client,
-        params: {
-          Bucket: bucket,
-          Key: key,
-          Body: Readable.from(counted(), { objectMode: true, highWaterMark: 1 }),
-          ...(contentType === undefined ? {} : { ContentType: contentType }),
-          ...encrypted,
-        },
-        partSize: partBytes,
-        queueSize: partsInFlight,
-        leavePartsOnError: false,
-      });
-      await translated(key, () => upload.done());
-      return written;
-    },
-
     async putContent(body, contentType) {
       const digest = createHash("sha256").update(body).digest();
       const reference: ContentReference = { sha256: digest.toString("hex"), bytes: byteLength(body) };
-      const key = objectKeys.content(reference.sha256);
-      if (reference.bytes > smallBytes && (await store.size(key)) === reference.bytes) return reference;
-      await withRetries(isConflict, async () => {
-        try {
-          await write(key, body, contentType ?? "application/octet-stream", {
-            IfNoneMatch: "*",
-            ChecksumSHA256: digest.toString("base64"),
-          });
-        } catch (error) {
-          if (!isPreconditionFailure(error)) throw error;
-        }
-      });
+      if (!(await isStored(reference))) await writeContent(reference, body, contentType);
+      return reference;
+    },
+
+    async putContentStream(open, contentType = defaultType) {
+      const { whole, ...description } = await describeContent(open(), pool);
+      const { sha256, bytes } = description;
+      const reference: ContentReference = { sha256, bytes };
+      try {
+        if (await isStored(reference)) return reference;
+        if (whole) await writeContent(reference, whole.subarray(0, bytes), contentType);
+        else await uploadInParts(client, bucket, description, open(), pool, { ContentType: contentType, ...encrypted });
+      } finally {
+        if (whole) pool.give(whole);
+      }
       return reference;
     },
 
@@ -153,6 +133,28 @@ export function createObjectStore(client: S3Client, bucket: string): ObjectStore
     });
   }
 
+  async function isStored({ sha256, bytes }: ContentReference): Promise<boolean> {
+    return bytes > smallBytes && (await store.size(objectKeys.content(sha256))) === bytes;
+  }
+
+  async function writeContent(
+    { sha256 }: ContentReference,
+    body: Uint8Array | string,
+    contentType: string = defaultType,
+  ): Promise<void> {
+    const digest = Buffer.from(sha256, "hex");
+    await withRetries(isConflict, async () => {
+      try {
+        await write(objectKeys.content(sha256), body, contentType, {
+          IfNoneMatch: "*",
+          ChecksumSHA256: digest.toString("base64"),
+        });
+      } catch (error) {
+        if (!isPreconditionFailure(error)) throw error;
+      }
+    });
+  }
+
   async function write(
     key: string,
     body: Uint8Array | string,
@@ -160,9 +162,9 @@ export function createObjectStore(client: S3Client, bucket: string): ObjectStore
     extra: { readonly IfNoneMatch?: string; readonly ChecksumSHA256?: string } = {},
   ): Promise<void> {
     const type = contentType === undefined ? {} : { ContentType: contentType };
-    await translated(key, () =>
-      client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ...type, ...encrypted, ...extra })),
-    );
+    const command = new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ...type, ...encrypted, ...extra });
+    if (extra.ChecksumSHA256 !== undefined) knowPayloadDigest(command, Buffer.from(extra.ChecksumSHA256, "base64"));
+    await translated(key, () => client.send(command));
   }
 
   return store;

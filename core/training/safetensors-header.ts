@@ -14,6 +14,41 @@ export interface SafetensorsHeader {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
+const prefixBytes = 8;
+const alignment = 8;
+
+/**
+ * How a file of these tensors begins: the length prefix and the padded header. The tensors' bytes follow without gaps in the order of the
+ * answer's `order`, indexes into `tensors`: the widest types first, so that each is aligned, then by name.
+ */
+export function encodeHead(
+  tensors: readonly Pick<TensorSlot, "name" | "dtype" | "shape">[],
+  metadata?: SafetensorsHeader["metadata"],
+): { readonly head: Uint8Array<ArrayBuffer>; readonly order: readonly number[] } {
+  const order = tensors
+    .map((_, index) => index)
+    .sort((i, j) => {
+      const [a, b] = [tensors[i]!, tensors[j]!];
+      return elementTypes[b.dtype].bytes - elementTypes[a.dtype].bytes || (a.name < b.name ? -1 : 1);
+    });
+  const header: Record<string, unknown> = {};
+  if (metadata) header.__metadata__ = Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
+  let end = 0;
+  for (const index of order) {
+    const { name, dtype, shape } = tensors[index]!;
+    if (name === "__metadata__") throw new RangeError("A tensor cannot be named '__metadata__'.");
+    const begin = end;
+    end += shape.reduce((product, side) => product * side, elementTypes[dtype].bytes);
+    header[name] = { dtype, shape, data_offsets: [begin, end] };
+  }
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  const headerBytes = Math.ceil(json.length / alignment) * alignment;
+  const head = new Uint8Array(prefixBytes + headerBytes).fill(0x20); // the format pads its header with spaces
+  new DataView(head.buffer).setBigUint64(0, BigInt(headerBytes), true);
+  head.set(json, prefixBytes);
+  return { head, order };
+}
+
 /** Checks every field before any is used; the slots cover the data without gap or overlap, as the format demands. */
 export function parseHeader(bytes: Uint8Array, dataBytes: number): SafetensorsHeader {
   let header: unknown;

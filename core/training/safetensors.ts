@@ -2,49 +2,30 @@
  * The safetensors format (huggingface/safetensors): 8 bytes little-endian header length, a JSON header, then the tensors' bytes.
  * Encoding is canonical (names sorted, keys in one order, data aligned to 8 bytes): equal tensors give equal bytes.
  */
-import { parseHeader } from "./safetensors-header";
+import { encodeHead, parseHeader } from "./safetensors-header";
 import { elementTypes, SafetensorsError, type SafetensorsFile, type SafetensorsTensor } from "./safetensors-types";
 
 export * from "./safetensors-types";
 
 const prefixBytes = 8;
-const alignment = 8;
-
-/** Names of the tensors in the order of their bytes: the widest types first, so that each is aligned, then by name. */
-function writingOrder(tensors: SafetensorsFile["tensors"]): readonly (readonly [string, SafetensorsTensor])[] {
-  return Object.entries(tensors).sort(
-    ([a, x], [b, y]) => elementTypes[y.dtype].bytes - elementTypes[x.dtype].bytes || (a < b ? -1 : 1),
-  );
-}
 
 /** @throws RangeError when a tensor's data does not fit its shape or type: a bug of the caller. */
 export function encodeSafetensors({ tensors, metadata }: SafetensorsFile): Uint8Array {
-  const entries = writingOrder(tensors);
-  const header: Record<string, unknown> = {};
-  if (metadata) header.__metadata__ = Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
-  let end = 0;
-  for (const [name, { dtype, shape, data }] of entries) {
+  const entries = Object.entries(tensors).map(([name, tensor]) => ({ name, ...tensor }));
+  for (const { name, dtype, shape, data } of entries) {
     const elements = shape.reduce((product, side) => product * side, 1);
-    const type = elementTypes[dtype];
-    if (name === "__metadata__") throw new RangeError("A tensor cannot be named '__metadata__'.");
-    if (data.length !== elements || data.BYTES_PER_ELEMENT !== type.bytes) {
-      throw new RangeError(
-        `The tensor '${name}' is ${dtype} of shape [${shape}], ${elements} elements; its data has ${data.length} of ` +
-          `${data.BYTES_PER_ELEMENT} bytes.`,
-      );
-    }
-    header[name] = { dtype, shape, data_offsets: [end, end + data.byteLength] };
-    end += data.byteLength;
+    if (data.length === elements && data.BYTES_PER_ELEMENT === elementTypes[dtype].bytes) continue;
+    throw new RangeError(
+      `The tensor '${name}' is ${dtype} of shape [${shape}], ${elements} elements; its data has ${data.length} of ` +
+        `${data.BYTES_PER_ELEMENT} bytes.`,
+    );
   }
-  const json = new TextEncoder().encode(JSON.stringify(header));
-  const headerBytes = Math.ceil(json.length / alignment) * alignment;
-  const start = prefixBytes + headerBytes;
-  const file = new Uint8Array(start + end);
-  new DataView(file.buffer).setBigUint64(0, BigInt(headerBytes), true);
-  file.fill(0x20, prefixBytes, start); // the format pads its header with spaces
-  file.set(json, prefixBytes);
-  let offset = start;
-  for (const [, { data }] of entries) {
+  const { head, order } = encodeHead(entries, metadata);
+  const file = new Uint8Array(entries.reduce((bytes, { data }) => bytes + data.byteLength, head.length));
+  file.set(head);
+  let offset = head.length;
+  for (const index of order) {
+    const { data } = entries[index]!;
     file.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), offset);
     offset += data.byteLength;
   }

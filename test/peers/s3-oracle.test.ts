@@ -1,4 +1,6 @@
-import { HeadBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { CreateBucketCommand, HeadBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { createObjectStore } from "../../adapters/s3/object-store";
+import { objectStoreContract } from "../adapters/s3/object-store-contract";
 import { s3Contract } from "../local/s3/contract";
 
 /**
@@ -26,4 +28,9 @@ afterAll(() => client.destroy());
     });
   });
   s3Contract(() => ({ name: "MinIO", endpoint, client }));
+  objectStoreContract("on MinIO", async () => {
+    const bucket = `objects-${Date.now()}`;
+    await client.send(new CreateBucketCommand({ Bucket: bucket }));
+    return createObjectStore(client, bucket);
+  });
 });

@@ -36,17 +36,22 @@ export function createMemoryObjectStore(): MemoryObjectStore {
       objects.set(key, bytesOf(body));
       return true;
     },
-    async putStream(key, body) {
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of body) chunks.push(chunk.slice());
-      objects.set(key, bytesOf(Buffer.concat(chunks)));
-      return objects.get(key)?.length ?? 0;
-    },
     async putContent(body) {
       const bytes = bytesOf(body);
       const digest = sha256(bytes);
       await store.putNew(objectKeys.content(digest), bytes);
       return { sha256: digest, bytes: bytes.length };
+    },
+    async putContentStream(open) {
+      const read = async () => {
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of open()) chunks.push(chunk.slice());
+        return Buffer.concat(chunks);
+      };
+      const first = await read();
+      if (objects.has(objectKeys.content(sha256(first)))) return { sha256: sha256(first), bytes: first.length };
+      if (!first.equals(await read())) throw new Error("the body was not the same when it was read again");
+      return store.putContent(first);
     },
     async getContent(digest) {
       const key = objectKeys.content(digest);

@@ -54,22 +54,71 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
       expect(await text("a/once")).toBe(`writer ${outcomes.indexOf(true) + 1}`);
     });
 
-    it.each([0, 1, 5 * 1024 * 1024 + 1])("streams %i bytes of unknown length", async (bytes) => {
-      const body = Buffer.alloc(bytes, "abcdefg");
-      const chunks = (async function* () {
-        for (let at = 0; at < bytes; at += 1_000_003) yield body.subarray(at, at + 1_000_003);
-      })();
-      expect(await store.putStream("a/stream", chunks)).toBe(bytes);
-      expect(sha256(await store.get("a/stream"))).toBe(sha256(body));
+    const mebibyte = 1024 * 1024;
+    /** Bytes that repeat nowhere within a part, in chunks that fit no part. */
+    const bodyOf = (bytes: number, first = 0) => {
+      const words = new Uint32Array(bytes / 4);
+      for (let i = 0; i < words.length; i += 1) words[i] = i + first;
+      return Buffer.from(words.buffer);
+    };
+    const chunksOf = async function* (body: Buffer) {
+      for (let at = 0; at < body.length; at += 1_000_003) yield body.subarray(at, at + 1_000_003);
+    };
+
+    it.each([
+      { bytes: 0, readings: 1 },
+      { bytes: 4, readings: 1 },
+      { bytes: 8 * mebibyte, readings: 1 }, // one part: sent from the first reading
+      { bytes: 8 * mebibyte + 4, readings: 2 },
+      { bytes: 24 * mebibyte, readings: 2 },
+      { bytes: 33 * mebibyte, readings: 2 },
+    ])("streams $bytes bytes by content, and sends them once", async ({ bytes, readings }) => {
+      const body = bodyOf(bytes, bytes);
+      let opened = 0;
+      const open = () => {
+        opened += 1;
+        return chunksOf(body);
+      };
+      const reference = await store.putContentStream(open);
+      expect(reference).toEqual({ sha256: sha256(body), bytes });
+      expect(opened).toBeGreaterThanOrEqual(readings);
+      opened = 0;
+      expect(await store.putContentStream(open)).toEqual(reference);
+      expect(opened).toBe(1);
+      expect(await store.putContent(body)).toEqual(reference);
+      expect(Buffer.from(await store.getContent(reference.sha256)).equals(body)).toBe(true);
     });
 
-    it("leaves nothing of a stream that fails", async () => {
-      const broken = (async function* () {
-        yield Buffer.from("half");
+    it("streams several contents side by side", async () => {
+      const bodies = [1, 9, 17, 20, 2].map((size, i) => bodyOf(size * mebibyte, (i + 1) * 1_000_003));
+      const references = await Promise.all(bodies.map((body) => store.putContentStream(() => chunksOf(body))));
+      expect(references.map((reference) => reference.sha256)).toEqual(bodies.map(sha256));
+    });
+
+    it.each([
+      { change: "other bytes", second: (body: Buffer) => Buffer.concat([body.subarray(0, -1), Buffer.of(99)]) },
+      { change: "fewer bytes", second: (body: Buffer) => body.subarray(0, -4) },
+      { change: "more bytes", second: (body: Buffer) => Buffer.concat([body, body]) },
+    ])("keeps nothing of a stream that gives $change when it is read again", async ({ second }) => {
+      const body = bodyOf(9 * mebibyte, 77);
+      let opened = 0;
+      const changing = () => chunksOf(opened++ === 0 ? body : second(body));
+      await expect(store.putContentStream(changing)).rejects.toThrow();
+      expect(await store.size(objectKeys.content(sha256(body)))).toBeUndefined();
+    });
+
+    it.each([1, 9])("keeps nothing of a stream of %i MiB that fails, and goes on", async (size) => {
+      const body = bodyOf(size * mebibyte, 123 + size);
+      const broken = async function* () {
+        yield* chunksOf(body);
         throw new Error("the source broke");
-      })();
-      await expect(store.putStream("a/broken", broken)).rejects.toThrow("the source broke");
-      expect(await store.find("a/broken")).toBeUndefined();
+      };
+      await expect(store.putContentStream(broken)).rejects.toThrow("the source broke");
+      let opened = 0;
+      const breaking = () => (opened++ === 0 ? chunksOf(body) : broken());
+      if (size > 8) await expect(store.putContentStream(breaking)).rejects.toThrow("the source broke");
+      expect(await store.size(objectKeys.content(sha256(body)))).toBeUndefined();
+      expect(await store.putContentStream(() => chunksOf(body))).toEqual({ sha256: sha256(body), bytes: body.length });
     });
 
     it.each([5, 100_000])("stores %i bytes by content, twice as once", async (bytes) => {

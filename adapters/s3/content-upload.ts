@@ -1,0 +1,193 @@
+import { createHash, type Hash } from "node:crypto";
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  type S3Client,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import { CorruptObjectError } from "../../core/object-errors";
+import { objectKeys } from "../../core/platform/object-keys";
+import type { ContentReference } from "../../core/ports";
+import type { BufferPool } from "./buffer-pool";
+import { knowPayloadDigest } from "./payload-digest";
+import { translated } from "./service-errors";
+
+/** 10,000 parts of 8 MiB: up to 78 GiB an object. What fits in one part is sent whole. */
+export const partBytes = 8 * 1024 * 1024;
+
+export interface ContentDescription extends ContentReference {
+  /** SHA-256 of each part. */
+  readonly parts: readonly Buffer[];
+  /** A buffer of the pool that begins with the bytes, where one part holds them. Goes back to the pool. */
+  readonly whole?: Buffer;
+}
+
+/** First pass: the content's digest, which is its name, and its parts' digests, by which S3 checks that the second pass brings the same. */
+export async function describeContent(body: AsyncIterable<Uint8Array>, pool: BufferPool): Promise<ContentDescription> {
+  const content = createHash("sha256");
+  const parts: Buffer[] = [];
+  let part: Hash | undefined;
+  let bytes = 0;
+  let whole: Buffer | undefined = await pool.take();
+  try {
+    for await (let chunk of body) {
+      while (chunk.byteLength > 0) {
+        if (bytes === partBytes && whole) {
+          pool.give(whole);
+          whole = undefined;
+          parts.push(content.copy().digest());
+        }
+        if (bytes % partBytes === 0 && bytes > partBytes && part) parts.push(part.digest());
+        if (bytes % partBytes === 0 && bytes > 0) part = createHash("sha256");
+        const piece = chunk.subarray(0, partBytes - (bytes % partBytes));
+        whole?.set(piece, bytes);
+        content.update(piece);
+        part?.update(piece);
+        bytes += piece.byteLength;
+        chunk = chunk.subarray(piece.byteLength);
+      }
+    }
+  } catch (error) {
+    if (whole) pool.give(whole);
+    throw error;
+  }
+  if (part) parts.push(part.digest());
+  const sha256 = content.digest("hex");
+  return { sha256, bytes, parts, ...(whole ? { whole } : {}) };
+}
+
+/**
+ * Second pass: a multipart upload under the content's name. S3 holds every part to the digest of the first pass, so what becomes visible is
+ * that content or nothing. A failure aborts the upload; a process that dies leaves parts that the bucket's lifecycle rule removes.
+ *
+ * @throws CorruptObjectError where the body is not as long as it was.
+ */
+export async function uploadInParts(
+  client: S3Client,
+  bucket: string,
+  description: ContentDescription,
+  body: AsyncIterable<Uint8Array>,
+  pool: BufferPool,
+  created: { readonly ContentType: string; readonly ServerSideEncryption: "AES256" },
+): Promise<void> {
+  const { sha256, parts, bytes } = description;
+  const key = objectKeys.content(sha256);
+  const object = { Bucket: bucket, Key: key };
+  const begun = await translated(key, () =>
+    client.send(
+      new CreateMultipartUploadCommand({
+        ...object,
+        ...created,
+        ChecksumAlgorithm: "SHA256",
+        ChecksumType: "COMPOSITE",
+      }),
+    ),
+  );
+  const upload = { ...object, UploadId: begun.UploadId };
+  const etags: string[] = [];
+  const sending = new Set<Promise<void>>();
+  let failure: { readonly error: unknown } | undefined;
+
+  const send = (buffer: Buffer, length: number, index: number): void => {
+    const digest = parts[index];
+    if (digest === undefined || (index < parts.length - 1 && length < partBytes)) {
+      pool.give(buffer);
+      throw grown(key, bytes);
+    }
+    const command = new UploadPartCommand({
+      ...upload,
+      PartNumber: index + 1,
+      Body: buffer.subarray(0, length),
+      ChecksumSHA256: digest.toString("base64"),
+    });
+    knowPayloadDigest(command, digest);
+    const sent = translated(key, () => client.send(command)).then(
+      ({ ETag }) => {
+        etags[index] = ETag ?? "";
+        pool.give(buffer);
+      },
+      (error: unknown) => {
+        failure ??= { error };
+        pool.lose(); // a request that failed may still hold the buffer
+      },
+    );
+    sending.add(sent);
+    void sent.finally(() => sending.delete(sent));
+  };
+
+  try {
+    let index = 0;
+    let sentBytes = 0;
+    for await (const { buffer, length } of filled(body, pool)) {
+      if (failure) {
+        pool.give(buffer);
+        break;
+      }
+      send(buffer, length, index);
+      index += 1;
+      sentBytes += length;
+    }
+    await Promise.all(sending);
+    if (failure) throw failure.error;
+    if (sentBytes !== bytes) throw grown(key, bytes);
+    await translated(key, () =>
+      client.send(
+        new CompleteMultipartUploadCommand({
+          ...upload,
+          MultipartUpload: {
+            Parts: parts.map((digest, i) => ({
+              PartNumber: i + 1,
+              ETag: etags[i],
+              ChecksumSHA256: digest.toString("base64"),
+            })),
+          },
+        }),
+      ),
+    );
+  } catch (error) {
+    await Promise.all(sending);
+    await client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The body in buffers of a part's size, the last one shorter. */
+async function* filled(
+  body: AsyncIterable<Uint8Array>,
+  pool: BufferPool,
+): AsyncGenerator<{ readonly buffer: Buffer; readonly length: number }> {
+  let buffer: Buffer | undefined;
+  let length = 0;
+  try {
+    for await (let chunk of body) {
+      while (chunk.byteLength > 0) {
+        buffer ??= await pool.take();
+        const piece = chunk.subarray(0, partBytes - length);
+        buffer.set(piece, length);
+        length += piece.byteLength;
+        chunk = chunk.subarray(piece.byteLength);
+        if (length < partBytes) continue;
+        const full = { buffer, length };
+        buffer = undefined;
+        length = 0;
+        yield full;
+      }
+    }
+    if (buffer) {
+      const last = { buffer, length };
+      buffer = undefined;
+      yield last;
+    }
+  } finally {
+    if (buffer) pool.give(buffer);
+  }
+}
+
+function grown(key: string, bytes: number): CorruptObjectError {
+  return new CorruptObjectError(
+    key,
+    `the ${bytes} bytes of its first reading`,
+    "another length when it was read again",
+  );
+}
