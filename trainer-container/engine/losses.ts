@@ -5,8 +5,12 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { Task } from "../../core/training/model-definition";
 
+/** A backend may have softmax cross-entropy and its gradient as one kernel. */
+export const sparseCrossEntropyKernel = "SparseCrossEntropy";
+
 /** log Σ exp(z) − z[label]; gradient softmax(z) − onehot(label). */
 function softmaxCrossEntropy(labels: tf.Tensor1D, logits: tf.Tensor2D): tf.Tensor1D {
+  if (tf.getKernel(sparseCrossEntropyKernel, tf.getBackend())) return fusedCrossEntropy(labels, logits);
   const oneHot = tf.oneHot(labels, logits.shape[1], 1, 0, "float32") as tf.Tensor2D;
   const rowLoss = tf.customGrad((z, save) => {
     const shifted = tf.sub(z as tf.Tensor, tf.max(z as tf.Tensor, 1, true));
@@ -14,6 +18,22 @@ function softmaxCrossEntropy(labels: tf.Tensor1D, logits: tf.Tensor2D): tf.Tenso
     const sums = tf.sum(exponentials, 1, true);
     const value = tf.sub(tf.squeeze(tf.log(sums), [1]), tf.sum(tf.mul(shifted, oneHot), 1));
     const gradient = tf.sub(tf.div(exponentials, sums), oneHot);
+    (save as (tensors: tf.Tensor[]) => void)([gradient]);
+    return {
+      value,
+      gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) => tf.mul(tf.expandDims(dy, 1), saved[0] as tf.Tensor),
+    };
+  });
+  return rowLoss(logits) as tf.Tensor1D;
+}
+
+function fusedCrossEntropy(labels: tf.Tensor1D, logits: tf.Tensor2D): tf.Tensor1D {
+  const rowLoss = tf.customGrad((z, save) => {
+    const inputs = { labels, logits: z as tf.Tensor };
+    const [value, gradient] = tf.engine().runKernel(sparseCrossEntropyKernel, inputs) as tf.Tensor[] as [
+      tf.Tensor,
+      tf.Tensor,
+    ];
     (save as (tensors: tf.Tensor[]) => void)([gradient]);
     return {
       value,

@@ -7,6 +7,13 @@ import { BackendUnavailableError } from "./errors";
 /** The C++ addon, as far as it is used here; TensorFlow.js's Node backend drives the rest. */
 export interface NativeBinding {
   readonly TF_Version: string;
+  /** Kinds of attributes, and of tensors. */
+  readonly TF_ATTR_TYPE: number;
+  readonly TF_ATTR_INT: number;
+  readonly TF_ATTR_STRING: number;
+  readonly TF_ATTR_BOOL: number;
+  readonly TF_FLOAT: number;
+  readonly TF_INT32: number;
   isUsingGpuDevice(): boolean;
 }
 

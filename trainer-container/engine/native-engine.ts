@@ -7,9 +7,9 @@ import type { Engine, EngineOptions } from "./engine";
 import { BackendUnavailableError } from "./errors";
 import { describeGpu, visibleDevices } from "./gpu";
 import { LayersTrainable } from "./layers-trainable";
+import { nativeBackendName as backendName, type NativeBackend } from "./native/op";
+import { registerNativeKernels } from "./native/register";
 import { loadBinding, type NativeBinding, requireBinding } from "./native-binding";
-
-const backendName = "tensorflow";
 
 /** What the first engine of this process was started with; TensorFlow reads its settings once. */
 let started: { readonly key: string; readonly engine: Promise<Engine> } | undefined;
@@ -48,7 +48,8 @@ async function start({ threads, gpu }: EngineOptions): Promise<Engine> {
       `GPU ${gpu} was asked for, but TensorFlow ${binding.TF_Version} runs on the CPU.`,
     );
   }
-  const numerics = record(binding, threads, gpu === undefined ? undefined : environment.CUDA_VISIBLE_DEVICES);
+  const kernels = registerNativeKernels(tf.backend() as NativeBackend);
+  const numerics = record(binding, threads, kernels, gpu === undefined ? undefined : environment.CUDA_VISIBLE_DEVICES);
   return {
     backend: "native",
     numerics: () => numerics,
@@ -89,7 +90,12 @@ async function registerBackend(binding: NativeBinding): Promise<void> {
   await tf.setBackend(backendName);
 }
 
-function record(binding: NativeBinding, threads: number, device: string | undefined): NumericsRecord {
+function record(
+  binding: NativeBinding,
+  threads: number,
+  kernels: Readonly<Record<string, string>>,
+  device: string | undefined,
+): NumericsRecord {
   const { version } = require("@tensorflow/tfjs-node-gpu/package.json") as { version: string };
   return {
     backend: "native",
@@ -104,6 +110,7 @@ function record(binding: NativeBinding, threads: number, device: string | undefi
     cpu: describeCpu(),
     ...(device === undefined ? {} : { gpu: describeGpu(device) }),
     switches: {
+      ...kernels,
       deterministicOps: process.env.TF_DETERMINISTIC_OPS === "1" ? "on" : "off",
       tf32: process.env.NVIDIA_TF32_OVERRIDE === "0" ? "off" : "on",
       onednn: process.env.TF_ENABLE_ONEDNN_OPTS === "1" ? "on" : "off",

@@ -1,0 +1,116 @@
+/** The kernels put in the place of tfjs-node's, against its own or by hand. Runs where the native binding is installed. */
+import * as tf from "@tensorflow/tfjs-core";
+import { createEngine } from "../../../trainer-container/engine/create-engine";
+import type { Engine } from "../../../trainer-container/engine/engine";
+import { findBinding } from "../../../trainer-container/engine/native-binding";
+import { seededRandom } from "../../../trainer-container/engine/seeded-random";
+
+const random = (shape: number[], key: string): tf.Tensor => {
+  const draw = seededRandom(key);
+  return tf.tensor(
+    Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => draw() * 2 - 1),
+    shape,
+  );
+};
+
+const values = (tensor: tf.Tensor): number[] => Array.from(tensor.dataSync());
+
+/** Max-pooling `size × size` with `stride` and its gradient, in plain JavaScript; the first of equal maxima takes it all. */
+function poolByHand(x: tf.Tensor, dy: tf.Tensor, size: number, stride: number) {
+  const [rows = 0, height = 0, width = 0, channels = 0] = x.shape;
+  const [, outHeight = 0, outWidth = 0] = dy.shape;
+  const [from, gradient] = [x.dataSync(), dy.dataSync()];
+  const y: number[] = [];
+  const dx = new Array<number>(x.size).fill(0);
+  for (let row = 0; row < rows; row++)
+    for (let top = 0; top < outHeight; top++)
+      for (let left = 0; left < outWidth; left++)
+        for (let channel = 0; channel < channels; channel++) {
+          let best = -1;
+          for (let i = 0; i < size; i++)
+            for (let j = 0; j < size; j++) {
+              const [line, column] = [top * stride + i, left * stride + j];
+              if (line >= height || column >= width) continue;
+              const at = ((row * height + line) * width + column) * channels + channel;
+              if (best < 0 || from[at]! > from[best]!) best = at;
+            }
+          dx[best]! += gradient[y.length]!;
+          y.push(from[best]!);
+        }
+  return { y, dx };
+}
+
+if (findBinding("cpu")) {
+  describe("native kernels", () => {
+    let engine: Engine;
+    beforeAll(async () => {
+      engine = await createEngine({ preferred: "native", threads: 1 });
+    });
+    beforeEach(() => tf.engine().startScope());
+    afterEach(() => tf.engine().endScope());
+
+    it("are part of the numerics record", () => {
+      const { kernels, maxPool } = engine.numerics().switches;
+      expect(kernels).toMatch(/^\d+$/);
+      expect(["onednn", "stock"]).toContain(maxPool);
+    });
+
+    it.each<[string, number[], number, number, "valid" | "same"]>([
+      ["2×2", [3, 8, 6, 5], 2, 2, "valid"],
+      ["2×2, a column over", [2, 5, 7, 3], 2, 2, "valid"],
+      ["2×2, a column over, padded", [2, 5, 7, 3], 2, 2, "same"],
+      ["3×3 overlapping", [2, 7, 7, 4], 3, 2, "valid"],
+    ])("pool and give the gradient to the first maximum: %s", (_, shape, size, stride, pad) => {
+      const x = tf.round(tf.mul(random(shape, "pool"), 3)) as tf.Tensor4D; // many ties
+      const y = tf.maxPool(x, size, stride, pad);
+      const dy = random(y.shape, "gradient");
+      const byHand = poolByHand(x, dy, size, stride);
+      expect(values(y)).toEqual(byHand.y.map((each) => expect.closeTo(each, 6)));
+      const dx = tf.grad((each) => tf.maxPool(each as tf.Tensor4D, size, stride, pad))(x, dy);
+      expect(values(dx)).toEqual(byHand.dx.map((each) => expect.closeTo(each, 5)));
+    });
+
+    it.each<[string, (x: tf.Tensor) => tf.Tensor, (x: number) => number]>([
+      ["relu", tf.relu, (x) => (x > 0 ? 1 : 0)],
+      ["relu6", tf.relu6, (x) => (x > 0 && x < 6 ? 1 : 0)],
+      ["tanh", tf.tanh, (x) => 1 - Math.tanh(x) ** 2],
+      ["sigmoid", tf.sigmoid, (x) => Math.exp(-x) / (1 + Math.exp(-x)) ** 2],
+      ["selu", tf.selu, (x) => 1.0507009873554805 * (x > 0 ? 1 : 1.6732632423543772 * Math.exp(x))],
+      ["elu", tf.elu, (x) => (x > 0 ? 1 : Math.exp(x))],
+    ])("have the derivative of %s", (_, activation, derivative) => {
+      const x = [-7, -2.5, -0.5, 0, 0.25, 1, 5.5, 7];
+      const dy = x.map((each) => each / 3 + 1);
+      const gradient = tf.grad(activation)(tf.tensor1d(x), tf.tensor1d(dy));
+      values(gradient).forEach((value, i) => {
+        if (x[i] !== 0) expect(value).toBeCloseTo(derivative(x[i]!) * dy[i]!, 5); // at 0 any subgradient will do
+      });
+      expect(values(tf.grad(tf.relu)(tf.tensor1d([0]), tf.tensor1d([1])))).toEqual([0]);
+    });
+
+    it.each([
+      ["few channels", [2, 3, 4, 5]],
+      ["many channels", [2, 2, 2, 200]],
+      ["one position", [4, 1, 1, 3]],
+    ])("add a bias to images of %s", (_, shape) => {
+      const [x, bias] = [random(shape, "x"), random(shape.slice(3), "bias")];
+      const [a, b] = [x.dataSync(), bias.dataSync()];
+      const expected = Array.from(a, (each, i) => Math.fround(each + b[i % b.length]!));
+      expect(values(tf.add(x, bias))).toEqual(expected);
+    });
+
+    it("leave no tensor behind", () => {
+      const x = random([2, 4, 4, 3], "x") as tf.Tensor4D;
+      const cycle = () => {
+        const bias = random([3], "bias");
+        tf.dispose([tf.maxPool(x, 2, 2, "valid"), tf.grad((each) => tf.maxPool(each as tf.Tensor4D, 2, 2, "same"))(x)]);
+        tf.dispose([tf.add(x, bias), tf.grad(tf.relu)(x), bias]);
+      };
+      cycle();
+      const { numTensors } = tf.memory();
+      cycle();
+      expect(tf.memory().numTensors).toBe(numTensors);
+    });
+  });
+} else {
+  it.skip("native kernels: the binding is not installed", () => undefined);
+}

@@ -1,0 +1,39 @@
+import * as tf from "@tensorflow/tfjs-core";
+import type { NativeBinding } from "../native-binding";
+
+export const nativeBackendName = "tensorflow";
+
+export interface OpAttribute {
+  readonly name: string;
+  readonly type: number;
+  readonly value: unknown;
+}
+
+/** What kernels use of tfjs-node's backend. */
+export interface NativeBackend extends tf.KernelBackend {
+  readonly binding: NativeBinding;
+  executeSingleOutput(op: string, attributes: readonly OpAttribute[], inputs: readonly tf.TensorInfo[]): tf.Tensor;
+  executeMultipleOutputs(
+    op: string,
+    attributes: readonly OpAttribute[],
+    inputs: readonly tf.TensorInfo[],
+    outputs: number,
+  ): tf.Tensor[];
+}
+
+/** Attributes by TensorFlow's kinds. */
+export function attributesOf(binding: NativeBinding) {
+  return {
+    float: (name: string): OpAttribute => ({ name, type: binding.TF_ATTR_TYPE, value: binding.TF_FLOAT }),
+    int32: (name: string): OpAttribute => ({ name, type: binding.TF_ATTR_TYPE, value: binding.TF_INT32 }),
+    integers: (name: string, value: readonly number[]): OpAttribute => ({ name, type: binding.TF_ATTR_INT, value }),
+    text: (name: string, value: string): OpAttribute => ({ name, type: binding.TF_ATTR_STRING, value }),
+    flag: (name: string, value: boolean): OpAttribute => ({ name, type: binding.TF_ATTR_BOOL, value }),
+  };
+}
+
+/** A kernel of the native backend in the place of the stock one, if there is one. */
+export function replaceKernel(kernelName: string, kernelFunc: tf.KernelFunc): void {
+  if (tf.getKernel(kernelName, nativeBackendName)) tf.unregisterKernel(kernelName, nativeBackendName);
+  tf.registerKernel({ kernelName, backendName: nativeBackendName, kernelFunc });
+}
