@@ -14,6 +14,7 @@ export class Crew {
   private readonly attempts = new Map<number, number>();
   private readonly watchers = new Set<() => void>();
   private open = 0;
+  private closed = false;
 
   constructor(
     private readonly options: Omit<WorkerOptions, "workerIndex" | "attempt" | "clockOffsetMs">,
@@ -28,12 +29,22 @@ export class Crew {
     this.workers.push(worker);
     this.open += 1;
     void worker.ended.then((end) => {
-      if (end === retryCode) this.start(workerIndex);
+      if (end === retryCode && !this.closed) this.start(workerIndex);
       else if (end !== 0 && worker.killedAt === undefined) this.failures.push(`${worker.memberId} ended with ${end}`);
       this.open -= 1;
       this.look();
     });
     return worker;
+  }
+
+  /** As `start`, a while later; the crew is not over before. */
+  startLater(workerIndex: number, afterMs: number): void {
+    this.open += 1;
+    void sleep(afterMs).then(() => {
+      if (!this.closed) this.start(workerIndex);
+      this.open -= 1;
+      this.look();
+    });
   }
 
   /** Processes that run, by worker index. */
@@ -69,6 +80,7 @@ export class Crew {
   }
 
   async end(): Promise<void> {
+    this.closed = true;
     for (const worker of this.workers.filter(({ running }) => running)) worker.kill();
     await Promise.all(this.workers.map(({ ended }) => ended));
   }

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { type ScenarioName, scenarioNames } from "./scenarios";
+import { type ScenarioName, scenarioNames, scenarios } from "./scenarios";
 
 export interface ElasticOptions {
   readonly scenarios: readonly ScenarioName[];
@@ -16,7 +16,7 @@ export interface ElasticOptions {
 }
 
 export const usage =
-  "usage: npm run bench -- elastic [--scenario kill,stop,cut,join,two,all,big] [--trials N] [--workers 3] [--backend wasm|native] [--seed N] [--verbose] [--keep FOLDER] [--json]";
+  "usage: npm run bench -- elastic [--scenario kill,stop,cut,join,two,all,big,chaos] [--trials N] [--workers 3] [--backend wasm|native] [--seed N] [--verbose] [--keep FOLDER] [--json]";
 
 /** @throws Error that says which option is wrong. */
 export function readOptions(args: readonly string[]): ElasticOptions {
@@ -33,7 +33,9 @@ export function readOptions(args: readonly string[]): ElasticOptions {
       keep: { type: "string" },
     },
   });
-  const asked = (values.scenario ?? [...scenarioNames]).flatMap((list) => list.split(","));
+  const asked = (values.scenario ?? scenarioNames.filter((name) => !scenarios[name].onRequest)).flatMap((list) =>
+    list.split(","),
+  );
   const unknown = asked.find((name) => !scenarioNames.some((known) => known === name));
   if (unknown !== undefined) throw new Error(`there is no scenario ${unknown}; ${usage}`);
   if (values.backend !== "wasm" && values.backend !== "native") throw new Error(`backend ${values.backend}; ${usage}`);

@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket, type Server as TcpServer } from "node:net";
+import { serviceName } from "../../local/front";
 import { parseHello } from "../../trainer-container/collective/hello";
 
 /** Whether bytes from one worker may not reach another now. */
@@ -29,6 +30,7 @@ export class Relay {
   /** Worker indexes by rank, of each sealed list, by its token. */
   private readonly lists = new Map<string, readonly number[]>();
   private blocked: Blocked = () => false;
+  private away: "dynamodb" | "s3" | undefined;
   private store: Server | undefined;
 
   private constructor(private readonly target: URL) {}
@@ -43,6 +45,11 @@ export class Relay {
   /** Of the store, as workers have to see it. */
   get endpoint(): string {
     return `http://127.0.0.1:${(this.store!.address() as AddressInfo).port}`;
+  }
+
+  /** From now on requests to that service end in a closed connection. */
+  takeAway(service: "dynamodb" | "s3" | undefined): void {
+    this.away = service;
   }
 
   /** Cuts what there is between two workers; they may connect anew. */
@@ -65,6 +72,10 @@ export class Relay {
 
   private async pass(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
     const { method, url, headers } = incoming;
+    if (this.away !== undefined && this.away === serviceName(incoming)) {
+      incoming.socket.destroy();
+      return;
+    }
     const puts = headers["x-amz-target"] === "DynamoDB_20120810.PutItem";
     const outgoing = request({ host: this.target.hostname, port: this.target.port, method, path: url });
     for (const [name, value] of Object.entries(headers))

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { faultsInARow } from "./chaos";
 import type { Crew } from "./crew";
 import { anyMoment, type Life, type Moment, momentOfTraining, momentText, reached } from "./moment";
 import { integerBelow, oneOf, type Random, someOf } from "./random";
@@ -33,12 +34,16 @@ export interface Scenario {
   readonly repeats?: "an interval";
   /** Workers reach each other through the relay. */
   readonly relayed?: boolean;
+  /** Each worker's clock is wrong by up to so much. */
+  readonly clockErrorMs?: number;
+  /** Runs only where it is asked for. */
+  readonly onRequest?: boolean;
   /** Workers that are started; all by default. */
   started?(job: Job): number;
   disturb(trial: Trial): Promise<Disturbance>;
 }
 
-export const scenarioNames = ["kill", "stop", "cut", "join", "two", "all", "big"] as const;
+export const scenarioNames = ["kill", "stop", "cut", "join", "two", "all", "big", "chaos"] as const;
 export type ScenarioName = (typeof scenarioNames)[number];
 
 export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
@@ -74,7 +79,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
       await reached(crew, moment);
       const [one, other] = someOf(random, crew.live, 2);
       const kind = (["connections dropped", "one way silent", "both ways silent", "isolated"] as const)[index % 4]!;
-      const healMs = oneOf(random, [500, 9_000, 12_000, 20_000]);
+      const healMs = oneOf(random, [3_000, 12_000, 20_000]);
       const at = Date.now();
       if (kind === "connections dropped") {
         relay.drop(one!.workerIndex, other!.workerIndex);
@@ -143,6 +148,15 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
       const moment = { afterStep: crew.finishedSteps + 10 + integerBelow(random, 10), plusMs: random() * 20 };
       return killSome(trial, moment, job.workers / 4, index % 2 === 0 ? "no replacement" : "a replacement");
     },
+  },
+  chaos: {
+    title: "faults in a row, at the protocol's own instants, clocks up to 5 s wrong",
+    trials: 20,
+    repeats: "an interval",
+    relayed: true,
+    clockErrorMs: 5_000,
+    onRequest: true,
+    disturb: faultsInARow,
   },
 };
 

@@ -48,11 +48,14 @@ export async function runTrial(
   await storeJob(cloud.store, runId, job);
   const relay = await Relay.start(cloud.endpoint);
   const { endpoint } = scenario.relayed ? relay : cloud;
-  const crew = new Crew({ script, endpoint, directory: cloud.directory, runId });
+  const random = seededRandom(seed);
+  const { clockErrorMs = 0 } = scenario;
+  const offsets = Array.from({ length: job.workers }, () => (clockErrorMs && random() * 2 - 1) * clockErrorMs);
+  const crew = new Crew({ script, endpoint, directory: cloud.directory, runId }, (i) => Math.round(offsets[i]!));
   const startedAt = Date.now();
   try {
     for (let i = 0; i < (scenario.started?.(job) ?? job.workers); i += 1) crew.start(i);
-    const { what, at, victims } = await scenario.disturb({ crew, relay, random: seededRandom(seed), life, job, index });
+    const { what, at, victims } = await scenario.disturb({ crew, relay, random, life, job, index });
     const inTime = await crew.over(trialMs);
     const wallMs = Date.now() - startedAt;
     await crew.end();

@@ -32,6 +32,8 @@ export class Worker {
   readonly starts: Mutable<Trace["starts"][number]>[] = [];
   readonly steps: Mutable<Trace["steps"][number]>[] = [];
   readonly lines: string[] = [];
+  /** Messages of its log, in order, but for those of steps. */
+  readonly messages: string[] = [];
   readonly startedAt = Date.now();
   killedAt: number | undefined;
   disturbedAt: number | undefined;
@@ -105,6 +107,7 @@ export class Worker {
     const generation = Number(line["generation"]);
     const step = Number(line["step"]);
     if (line.message === "step finished") this.steps.push({ generation, step, at });
+    else this.messages.push(line.message);
     if (line.message === "generation started") {
       this.starts.push({ generation, step, at, worldSize: Number(line["worldSize"]) });
     }
