@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { TrainingTask } from "../../core/training/training-task";
 import { startCloud, type TrainerCloud } from "../../test/trainer/process/cloud";
 import { storeFeatures, storeTask } from "../../test/trainer/process/task";
 import { Worker } from "../elastic/worker";
@@ -17,7 +18,7 @@ interface Measured {
 /** One worker's whole run. Steps are traced in both cases, for the trace is how they are timed. */
 async function trainOnce(cloud: TrainerCloud, script: string, runId: string, tracked: boolean): Promise<Measured> {
   const { endpoint, directory } = cloud;
-  const environment = tracked ? {} : { RINGMASTER_INGEST_FUNCTION: "" };
+  const environment: Readonly<Record<string, string>> = tracked ? {} : { RINGMASTER_INGEST_FUNCTION: "" };
   const worker = new Worker({ script, endpoint, directory, runId, workerIndex: 0, attempt: 1, environment }, () => {});
   const end = await worker.ended;
   if (end !== 0) throw new Error(`the trainer ended with ${end}:\n${worker.lines.slice(-5).join("\n")}`);
@@ -48,7 +49,7 @@ export async function benchTracking(args: readonly string[]): Promise<void> {
   try {
     const script = `${builtBundles()}/trainer.js`;
     await storeFeatures(cloud.store);
-    const model = { type: "mlp", hidden: [768, 512], activation: "relu", dropout: 0 } as const;
+    const model: TrainingTask["model"] = { type: "mlp", hidden: [768, 512], activation: "relu", dropout: 0 };
     for (let round = -1; round < Number(values.rounds); round += 1) {
       // Which goes first changes: caches and clocks that warm up meet both alike.
       for (const tracked of round % 2 === 0 ? [true, false] : [false, true]) {

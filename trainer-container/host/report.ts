@@ -7,6 +7,7 @@ import type { LeafComputer } from "../loop/gradients";
 import type { TrainingPlan } from "../loop/plan";
 import { namedScore } from "../loop/score";
 import type { TrainingEvents } from "../loop/train";
+import type { GpuReading } from "../telemetry/gpu-reading";
 import { Pace, WorkerRoster } from "../telemetry/progress";
 import { type SystemReading, systemMetrics } from "../telemetry/system-metrics";
 import type { Telemetry } from "../telemetry/telemetry";
@@ -23,6 +24,8 @@ export interface ReporterOptions {
   readonly clock: Clock;
   readonly now: () => number;
   readonly leaves: LeafComputer;
+  /** The device that this worker computes on; absent on a CPU. */
+  readonly readGpu?: () => Promise<GpuReading | undefined>;
 }
 
 /** What the world hears of the training: metric points, progress, log lines. */
@@ -56,7 +59,17 @@ export function createReporter(options: ReporterOptions) {
     }
     before = after;
   };
-  const timer = setInterval(sample, systemEveryMs);
+  const sampleGpu = async () => {
+    const at = step;
+    const reading = await options.readGpu?.();
+    if (reading === undefined) return;
+    telemetry.own(`${prefix}/gpu-utilization`, at, reading.utilization);
+    telemetry.own(`${prefix}/gpu-memory`, at, reading.memoryBytes);
+  };
+  const timer = setInterval(() => {
+    sample();
+    void sampleGpu();
+  }, systemEveryMs);
   timer.unref();
 
   const sendProgress = () => {

@@ -20,6 +20,7 @@ import { planTraining } from "../loop/plan";
 import { createReplica } from "../loop/replica";
 import { scoreLayout } from "../loop/score";
 import { train } from "../loop/train";
+import { readGpu } from "../telemetry/gpu-reading";
 import type { Telemetry } from "../telemetry/telemetry";
 import { createEntrance, InterruptedWhileWaitingError } from "./enter-gang";
 import { judge } from "./failure";
@@ -146,7 +147,20 @@ async function trainTask(
   const leaves = createLeafComputer({ model, plan, layout, feed, now });
   const { workerIndex, traceSteps } = config;
   const { backend } = engine;
-  const reporter = createReporter({ plan, workerIndex, traceSteps, backend, telemetry, logger, clock, now, leaves });
+  // The engine has named the one device that it sees.
+  const device = task.gpusPerWorker > 0 ? process.env.CUDA_VISIBLE_DEVICES : undefined;
+  const reporter = createReporter({
+    plan,
+    workerIndex,
+    traceSteps,
+    backend,
+    telemetry,
+    logger,
+    clock,
+    now,
+    leaves,
+    ...(device === undefined ? {} : { readGpu: () => readGpu(device) }),
+  });
   const checkpointer = createCheckpointer({
     store,
     clock,
