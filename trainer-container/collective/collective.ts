@@ -4,11 +4,13 @@ import { planReduction, type ReductionPlan } from "../../core/training/reduction
 import { AllReduce, type AllReduceInput, type AllReduceResult } from "./all-reduce";
 import { HalvingDoubling } from "./halving-doubling";
 import type { Mesh } from "./mesh";
+import { ParcelExchange, type ParcelsInput } from "./parcels";
+import { ReduceScatter, type ReduceScatterInput } from "./reduce-scatter";
 import { Staging } from "./staging";
 import { StateTransfer, type StateTransferInput } from "./state-transfer";
 
-/** 256 KiB a frame: large against its header, small against a segment that is worth pipelining. */
-const defaultChunkElements = 64 * 1024;
+/** 512 KiB a frame: what a frame costs in calls and wake-ups is little beside its copying, and a large segment is still pipelined. */
+const defaultChunkElements = 128 * 1024;
 
 /** The collective operations over one generation's mesh. One at a time, the same on all ranks. */
 export class Collective {
@@ -49,6 +51,25 @@ export class Collective {
     return halving && this.choose(shape) === "halving-doubling"
       ? HalvingDoubling.run(mesh, plan, halving, input, chunkElements, staging)
       : AllReduce.run(mesh, plan, input, chunkElements, staging);
+  }
+
+  /**
+   * Sums V leaves as `allReduce` does, but leaves each segment's sum on its owner and on the rank after it.
+   *
+   * @returns the signals that each rank raised.
+   * @throws GenerationLostError
+   */
+  reduceScatter(input: ReduceScatterInput): Promise<readonly number[]> {
+    return ReduceScatter.run(this.mesh, this.plan, input, this.chunkElements, this.staging);
+  }
+
+  /**
+   * Any exchange that all ranks have planned alike; complete only after all have begun it.
+   *
+   * @throws GenerationLostError
+   */
+  exchange(input: ParcelsInput): Promise<void> {
+    return ParcelExchange.run(this.mesh, input, this.chunkElements);
   }
 
   /** @throws GenerationLostError, with this rank's state as it was. */

@@ -1,4 +1,6 @@
 import type { LeafRange } from "../../core/training/reduction/plan";
+import type { ParcelsInput } from "../collective/parcels";
+import type { ReduceScatterInput } from "../collective/reduce-scatter";
 
 export type { LeafRange };
 
@@ -66,7 +68,20 @@ export interface Generation {
    * @returns finished steps of every replica now.
    */
   synchronize(state: readonly Float32Array[], finishedSteps: number): Promise<number>;
-  /** Bytes written to sockets since the generation began, and milliseconds spent waiting in `allReduce`. */
+  /**
+   * For a sharded optimizer. Sums all V leaves as `allReduce` does, and leaves each segment's sum on its owner and on the rank after it.
+   *
+   * @returns the signals that each rank raised, by rank.
+   * @throws GenerationLostError, with nothing in `own` and `copy` that may be used.
+   */
+  reduceScatter(input: ReduceScatterInput): Promise<readonly number[]>;
+  /**
+   * Any exchange that all ranks have planned alike. Where it resolves, all ranks have begun it; without parcels it is a barrier.
+   *
+   * @throws GenerationLostError, with nothing in the parcels to receive that may be used.
+   */
+  exchange(input: ParcelsInput): Promise<void>;
+  /** Bytes written to sockets since the generation began, and milliseconds spent waiting in its operations. */
   readonly traffic: { readonly bytesSent: number; readonly waitMs: number };
   /** Closes the sockets. Idempotent. */
   close(): void;
@@ -82,6 +97,8 @@ export const gangSignals = {
   nonFinite: 4,
   /** The run was cancelled or its task is over. */
   stop: 8,
+  /** The leader wants all of a sharded optimizer's state after this step. */
+  checkpoint: 16,
 } as const;
 
 /** The generation cannot go on; `enter` the next one. Nothing that was not finished counts. */

@@ -2,6 +2,8 @@ import type { GangHead } from "../../core/training/gang/model";
 import { stateSource } from "../../core/training/gang/source";
 import { Collective } from "../collective/collective";
 import type { Mesh } from "../collective/mesh";
+import type { ParcelsInput } from "../collective/parcels";
+import type { ReduceScatterInput } from "../collective/reduce-scatter";
 import { type GangMember, type Generation, GenerationLostError, type LeafRange } from "./gang";
 
 /** A sealed generation over its mesh of connections. */
@@ -67,6 +69,22 @@ export class MeshGeneration implements Generation {
     const from = stateSource(this.members.map((member) => member.finishedSteps));
     if (from.behind.length > 0) await this.collective.transferState({ state, ...from });
     return from.finishedSteps;
+  }
+
+  reduceScatter(input: ReduceScatterInput): Promise<readonly number[]> {
+    const signals = input.signals | this.raised;
+    return this.timed(this.collective.reduceScatter({ ...input, signals }));
+  }
+
+  exchange(input: ParcelsInput): Promise<void> {
+    return this.timed(this.collective.exchange(input));
+  }
+
+  private async timed<T>(operation: Promise<T>): Promise<T> {
+    const startedAt = this.mesh.options.now();
+    const result = await operation;
+    this.waitMs += this.mesh.options.now() - startedAt;
+    return result;
   }
 
   close(): void {

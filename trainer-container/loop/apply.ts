@@ -56,7 +56,7 @@ export function applyStep(
   return { step: replica.finishedSteps, epoch, score, gradientNorm, learningRate };
 }
 
-function requireFinite(what: "loss" | "gradient", value: number, finished: number): void {
+export function requireFinite(what: "loss" | "gradient", value: number, finished: number): void {
   if (Number.isFinite(value)) return;
   throw new TrainingHaltedError(
     what === "loss" ? "NON_FINITE_LOSS" : "NON_FINITE_GRADIENT",

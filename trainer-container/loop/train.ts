@@ -1,12 +1,13 @@
-import { allocateSum, releaseSum } from "../collective/sum-memory";
 import type { TrainableModel } from "../engine/engine";
 import { type Generation, GenerationLostError, gangSignals } from "../gang/gang";
-import { applyStep, type StepOutcome } from "./apply";
+import type { StepOutcome } from "./apply";
 import type { ValidationBlocks } from "./feed";
 import type { LeafComputer } from "./gradients";
 import type { TrainingPlan } from "./plan";
 import type { Replica } from "./replica";
 import { type Score, type ScoreLayout, scoreOf } from "./score";
+import { type Sharding, shardedSteps } from "./sharded-steps";
+import { replicatedSteps, type Steps } from "./steps";
 import { validate } from "./validate";
 
 /** What the loop tells the world. None of these may wait or throw. */
@@ -32,6 +33,10 @@ export interface Training {
   readonly enter: (finishedSteps: number) => Promise<Generation | undefined>;
   /** Whether this worker's host is going away. */
   readonly leaving: () => boolean;
+  /** Awaited before anything writes to the replica's buffers: a checkpoint may still need them as they are. */
+  readonly writable?: () => Promise<void> | undefined;
+  /** Where the optimizer's state is split between the ranks; its replica is then `replica`. */
+  readonly sharding?: Sharding;
 }
 
 export type TrainingEnd =
@@ -56,54 +61,49 @@ type EndOfGeneration = TrainingEnd | "re-form";
  * @throws TrainingHaltedError where going on makes no sense.
  */
 export async function train(training: Training): Promise<TrainingEnd> {
-  const { replica, model, events } = training;
+  const { replica, model, events, sharding } = training;
+  const steps = sharding === undefined ? replicatedSteps(training) : shardedSteps(training, sharding);
   for (;;) {
     const generation = await training.enter(replica.finishedSteps);
     if (generation === undefined) return { end: "ended-elsewhere" };
-    const reduced = allocateSum(training.leaves.length);
     try {
-      replica.finishedSteps = await generation.synchronize(replica.buffers, replica.finishedSteps);
+      await steps.begin(generation);
       model.writeWeights(replica.weights);
       events.generationStarted(generation, replica.finishedSteps);
-      const ended = await trainGeneration(training, generation, reduced);
+      const ended = await trainGeneration(training, generation, steps);
       if (ended !== "re-form") return ended;
     } catch (error) {
       if (!(error instanceof GenerationLostError)) throw error;
       events.generationLost(error, replica.finishedSteps);
     } finally {
       generation.close();
-      releaseSum(reduced);
+      steps.end();
     }
   }
 }
 
-async function trainGeneration(
-  training: Training,
-  generation: Generation,
-  reduced: Float32Array,
-): Promise<EndOfGeneration> {
-  const { plan, model, replica, layout, leaves, events } = training;
+async function trainGeneration(training: Training, generation: Generation, steps: Steps): Promise<EndOfGeneration> {
+  const { plan, replica, layout, events } = training;
   const raise = () => (training.leaving() ? gangSignals.leaving : 0);
 
   // A generation may have been lost between an epoch's last step and its validation; doing it again changes nothing.
-  let epochEnd = atEpochEnd(plan, replica) ? await finishEpoch(training, generation, raise()) : undefined;
+  let epochEnd = atEpochEnd(plan, replica) ? await finishEpoch(training, generation, steps, raise()) : undefined;
   if (epochEnd?.next) return epochEnd.next;
 
   while (replica.finishedSteps < plan.totalSteps) {
-    const step = replica.finishedSteps;
     const raised = raise();
-    const local = await leaves.compute(step, generation.leaves);
-    const signals = await generation.allReduce(local, reduced, raised, step);
-    const outcome = applyStep(replica, reduced, model, plan, layout);
+    const { outcome, signals } = await steps.take(generation, raised);
     events.stepFinished(outcome, generation);
 
     // At the very end nobody needs to leave or join any more: all write the result.
     const last = replica.finishedSteps === plan.totalSteps;
     const next = last ? undefined : afterSignals(signals, raised, generation);
-    if (!atEpochEnd(plan, replica) || next) events.boundary(replica, generation, undefined);
+    if (!atEpochEnd(plan, replica) || next) {
+      if (await steps.atBoundary(generation, false)) events.boundary(replica, generation, undefined);
+    }
     if (next) return next;
     if (atEpochEnd(plan, replica)) {
-      epochEnd = await finishEpoch(training, generation, raise());
+      epochEnd = await finishEpoch(training, generation, steps, raise());
       if (epochEnd.next) return epochEnd.next;
     }
   }
@@ -122,9 +122,16 @@ interface FinishedEpoch {
   readonly next: EndOfGeneration | undefined;
 }
 
-async function finishEpoch(training: Training, generation: Generation, raised: number): Promise<FinishedEpoch> {
+async function finishEpoch(
+  training: Training,
+  generation: Generation,
+  steps: Steps,
+  leaving: number,
+): Promise<FinishedEpoch> {
   const { plan, model, replica, layout, events } = training;
   const { finishedSteps } = replica;
+  // Who goes takes shards along: only a step's end sees to it that others have them.
+  const raised = training.sharding === undefined ? leaving : 0;
   const { epoch } = plan.sampler.position(finishedSteps - 1);
   const train = scoreOf(layout, replica.epochScore);
   let validation: Score | undefined;
@@ -136,7 +143,7 @@ async function finishEpoch(training: Training, generation: Generation, raised: n
     signals = scored.signals;
   }
   events.epochFinished(epoch, finishedSteps, train, validation);
-  events.boundary(replica, generation, validation);
+  if (await steps.atBoundary(generation, true)) events.boundary(replica, generation, validation);
   const last = finishedSteps === plan.totalSteps;
   return { validation, next: last ? undefined : afterSignals(signals, raised, generation) };
 }

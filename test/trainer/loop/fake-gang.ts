@@ -7,6 +7,7 @@ import {
   GenerationLostError,
   gangSignals,
 } from "../../../trainer-container/gang/gang";
+import { FakeOperations, type OperationFault } from "./fake-operations";
 
 interface Waiting {
   readonly id: string;
@@ -32,6 +33,9 @@ export class FakeGang {
   private generations = 0;
   /** By finished steps, at the all-reduce of the step that follows; each happens once. */
   readonly faults = new Map<number, Fault>();
+  /** By the number of a sharded step's operation, counted over all generations from 1; each happens once. */
+  readonly operationFaults = new Map<number, OperationFault>();
+  private operations = 0;
 
   constructor(
     private readonly microshards: number,
@@ -42,6 +46,15 @@ export class FakeGang {
 
   get generationCount(): number {
     return this.generations;
+  }
+
+  get operationCount(): number {
+    return this.operations;
+  }
+
+  nextOperation(): OperationFault | undefined {
+    this.operations += 1;
+    return this.operationFaults.get(this.operations);
   }
 
   /** A member that asks to join a running gang. */
@@ -102,6 +115,7 @@ class Round {
   private readonly states = new Map<number, readonly Float32Array[]>();
   private readonly stateWaiters: (() => void)[] = [];
   private lost: GenerationLostError | undefined;
+  private readonly operations: FakeOperations;
 
   constructor(
     private readonly gang: FakeGang,
@@ -119,6 +133,25 @@ class Round {
       pid: process.pid,
       finishedSteps,
     }));
+    let fault: OperationFault | undefined;
+    this.operations = new FakeOperations(
+      microshards,
+      entered.length,
+      () => {
+        fault = gang.nextOperation();
+        return fault && ((rank) => fault!.delivered.includes(this.order[rank]!));
+      },
+      () => {
+        for (const id of fault!.kill) gang.kill(id);
+        this.end(new GenerationLostError(number, undefined, "the network failed"));
+      },
+      () => (gang.joinerWaiting() ? gangSignals.joinerWaiting : 0),
+    );
+  }
+
+  private end(error: GenerationLostError): void {
+    this.lost ??= error;
+    this.operations.lose(this.lost);
   }
 
   lose(id: string, except: readonly string[] = []): void {
@@ -128,6 +161,7 @@ class Round {
     }
     this.contributions.clear();
     for (const wake of this.stateWaiters.splice(0)) wake();
+    this.operations.lose(this.lost);
   }
 
   generation(rank: number): Generation {
@@ -145,6 +179,14 @@ class Round {
           if (this.contributions.size === worldSize) this.reduce(finishedSteps);
         }),
       synchronize: (state, finishedSteps) => this.synchronize(rank, state, finishedSteps),
+      reduceScatter: async (input) => {
+        if (this.lost) throw this.lost;
+        return this.operations.enter(rank, { kind: "reduce-scatter", input });
+      },
+      exchange: async (input) => {
+        if (this.lost) throw this.lost;
+        await this.operations.enter(rank, { kind: "exchange", input });
+      },
       traffic: { bytesSent: 0, waitMs: 0 },
       close: () => undefined,
     };

@@ -1,0 +1,53 @@
+import type { Batch, TrainableModel } from "../../../trainer-container/engine/engine";
+
+/**
+ * Not a model of anything: a gradient of many elements that costs next to nothing, depends on all weights and on the batch, and has
+ * values of very different sizes, so that any slip in any element of any step shows in the end. The last elements are running statistics.
+ */
+export function wideModel(trainable = 6_500, statistics = 300): TrainableModel {
+  const count = trainable + statistics;
+  const weights = initial.slice(0, count);
+  const gradient = new Float32Array(count);
+  return {
+    layout: [
+      { name: "dense/kernel", shape: [trainable], offset: 0, size: trainable, trainable: true },
+      { name: "norm/moving", shape: [statistics], offset: trainable, size: statistics, trainable: false },
+    ],
+    parameterCount: count,
+    trainableCount: trainable,
+    readWeights: (into) => into.set(weights),
+    writeWeights: (from) => weights.set(from),
+    gradients(batch, key, into) {
+      fillGradient(weights, gradient, noiseOf(batch, key));
+      into.set(gradient);
+      return { loss: Math.abs(weights[0]!) + batch.rows, weight: batch.rows, correct: batch.rows >> 1 };
+    },
+    evaluate: (batch) => ({ loss: Math.abs(weights[count - 1]!), weight: batch.rows, correct: 1 }),
+    predict: () => new Float32Array(0),
+    topology: () => "{}",
+    dispose: () => undefined,
+  };
+}
+
+const { imul } = Math; // a look at a global is slow in Jest's context
+const initial = Float32Array.from({ length: 20_000 }, (_, i) => Math.sin(i * 1.7) * 0.3);
+const sizes = Float64Array.from({ length: 20_000 }, (_, i) => 2 ** ((i % 9) - 6) / 2 ** 31);
+
+function noiseOf(batch: Batch, key: string): number {
+  let noise = 1;
+  for (let row = 0; row < batch.rows; row += 1) noise += batch.labels[row]! * (row + 3);
+  for (const character of key) noise = (imul(noise, 31) + character.charCodeAt(0)) | 0;
+  return noise;
+}
+
+/** Not a closure of the model, or every model would have to be compiled anew. */
+function fillGradient(weights: Float32Array, gradient: Float32Array, seed: number): void {
+  let noise = seed;
+  let before = weights[weights.length - 1]!;
+  for (let i = 0; i < gradient.length; i += 1) {
+    noise = (imul(noise, 69_069) + 12_345) | 0;
+    const weight = weights[i]!;
+    gradient[i] = weight * 0.5 + before * 0.1 + noise * sizes[i]!;
+    before = weight;
+  }
+}

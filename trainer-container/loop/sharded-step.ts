@@ -1,0 +1,132 @@
+import { blockSquares, clipFactor, normBlockCount, normOfBlocks } from "../../core/training/optimizer/clip";
+import { learningRateAt } from "../../core/training/optimizer/learning-rate";
+import { copiedBy, lengthOf, neighbourOf, type Span, shardSegment } from "../../core/training/sharding/segments";
+import type { TrainableModel } from "../engine/engine";
+import type { Generation } from "../gang/gang";
+import { simdBlockSquare } from "../kernels/norm";
+import { requireFinite, type StepOutcome } from "./apply";
+import { type ScoreLayout, scoreOf } from "./score";
+import type { ShardedReplica } from "./sharded-replica";
+
+export interface ShardedStepResult {
+  readonly outcome: StepOutcome;
+  readonly signalsByRank: readonly number[];
+}
+
+/**
+ * One optimizer step by all ranks together, in four operations. (1) Each segment's gradient sum comes to its two holders. (2) Everyone gets the
+ * blocks' squares and the score: all know norm and loss. (3) Everyone else gets a segment's new weights from its owner. Beginning (3), a
+ * rank says that it has all it needs to bring its shards forward; completing it, it knows that all ranks do. Only then does
+ * the step count here: whatever is lost from now on, each segment's slots of this step can be had from two ranks.
+ *
+ * @throws GenerationLostError with the replica as it was, but perhaps with the step pending.
+ * @throws TrainingHaltedError where loss or gradient is not finite: on every rank, and none applies the step.
+ */
+export async function shardedStep(
+  replica: ShardedReplica,
+  generation: Generation,
+  model: TrainableModel,
+  layout: ScoreLayout,
+  local: readonly Float32Array[],
+  signals: number,
+): Promise<ShardedStepResult> {
+  const { plan, finishedSteps, shards } = replica;
+  const { worldSize } = generation;
+  const [own, copy] = shards;
+  const signalsByRank = await generation.reduceScatter({
+    local,
+    segments: leafSegments(replica, worldSize),
+    own: own!.gradient,
+    copy: (copy ?? own!).gradient,
+    signals,
+    finishedSteps,
+  });
+
+  const { squares, sums } = await shareSums(replica, generation);
+  const score = scoreOf(layout, sums);
+  const mean = 1 / score.weight;
+  const gradientNorm = normOfBlocks(squares) * mean;
+  requireFinite("loss", score.loss, finishedSteps);
+  requireFinite("gradient", gradientNorm, finishedSteps);
+  const step = finishedSteps + 1;
+  const learningRate = learningRateAt(plan.learningRate, step, plan.totalSteps);
+  const update = { step, learningRate, mean, scale: mean * clipFactor(gradientNorm, plan.clipNorm) };
+
+  // From three ranks on there is someone who holds neither copy of the own segment.
+  const previewed = worldSize > 2;
+  if (previewed) own!.preview(replica.weights, replica.next, update);
+  replica.pending = update;
+  await gatherWeights(replica, generation);
+
+  // No await from here on: a replica is never seen half-way.
+  for (const shard of previewed ? shards.slice(1) : shards) shard.advance(replica.weights, replica.next, update);
+  if (previewed) own!.advanceSlots(replica.weights, update);
+  replica.finish(step);
+  const { epoch, stepInEpoch } = plan.sampler.position(finishedSteps);
+  if (stepInEpoch === 0) replica.epochScore.fill(0);
+  for (let i = 0; i < layout.length; i += 1) replica.epochScore[i]! += sums[i]!;
+  model.writeWeights(replica.weights);
+  return { outcome: { step, epoch, score, gradientNorm, learningRate }, signalsByRank };
+}
+
+/** Segments of a leaf: the parameters', and the score's sums behind the last one. */
+function leafSegments({ parameterCount, epochScore }: ShardedReplica, worldSize: number): readonly Span[] {
+  return Array.from({ length: worldSize }, (_, owner) => {
+    const { start, end } = shardSegment(parameterCount, worldSize, owner);
+    return { start, end: owner === worldSize - 1 ? parameterCount + epochScore.length : end };
+  });
+}
+
+/** Squares of all blocks of the gradient, then the score's sums: each part computed by its owner and sent to everyone. */
+async function shareSums(replica: ShardedReplica, generation: Generation) {
+  const { parameterCount, trainableCount, epochScore } = replica;
+  const { rank, worldSize } = generation;
+  const blocks = normBlockCount(trainableCount);
+  const all = new Float64Array(blocks + epochScore.length);
+  const partOf = (owner: number): Span => {
+    const { start, end } = shardSegment(parameterCount, worldSize, owner);
+    const firstBlock = Math.min(blocks, normBlockCount(start));
+    return { start: firstBlock, end: owner === worldSize - 1 ? all.length : Math.min(blocks, normBlockCount(end)) };
+  };
+  const mine = partOf(rank);
+  const { gradient, parameters } = replica.shards[0]!;
+  blockSquares(gradient, trainableCount, all, mine.start, Math.min(mine.end, blocks), simdBlockSquare);
+  if (rank === worldSize - 1) all.set(gradient.subarray(lengthOf(parameters)), blocks);
+
+  const viewOf = (owner: number): Float32Array => {
+    const { start, end } = partOf(owner);
+    return new Float32Array(all.buffer, start * 8, (end - start) * 2);
+  };
+  const others = othersOf(generation);
+  await generation.exchange({
+    sends: others.map((other) => ({ rank: other, number: 0, values: viewOf(rank) })),
+    receives: others.map((other) => ({ rank: other, number: 0, values: viewOf(other) })),
+    finishedSteps: replica.finishedSteps,
+  });
+  return { squares: all.subarray(0, blocks), sums: all.subarray(blocks) };
+}
+
+/** Into `next`, the segments that this rank holds no shard of. The neighbour needs none of the own one: it has its copy. */
+async function gatherWeights(replica: ShardedReplica, generation: Generation): Promise<void> {
+  const { parameterCount, next, finishedSteps } = replica;
+  const { rank, worldSize } = generation;
+  const segment = (owner: number): Float32Array => {
+    const { start, end } = shardSegment(parameterCount, worldSize, owner);
+    return next.subarray(start, end);
+  };
+  const others = othersOf(generation);
+  await generation.exchange({
+    sends: others
+      .filter((other) => other !== neighbourOf(worldSize, rank))
+      .map((other) => ({ rank: other, number: 0, values: segment(rank) })),
+    receives: others
+      .filter((other) => other !== copiedBy(worldSize, rank))
+      .map((other) => ({ rank: other, number: 0, values: segment(other) })),
+    finishedSteps,
+  });
+}
+
+/** From the next rank on, so that not all ranks send to the same one first. */
+function othersOf({ rank, worldSize }: Generation): readonly number[] {
+  return Array.from({ length: worldSize - 1 }, (_, i) => (rank + 1 + i) % worldSize);
+}

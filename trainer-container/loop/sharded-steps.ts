@@ -1,0 +1,44 @@
+import { gangSignals } from "../gang/gang";
+import { gatheringRank, gatherSlots } from "./sharded-gather";
+import type { ShardedReplica } from "./sharded-replica";
+import { shardedStep } from "./sharded-step";
+import { synchronizeShards } from "./sharded-synchronize";
+import type { Steps } from "./steps";
+import type { Training } from "./train";
+
+/** What a sharded optimizer needs besides. */
+export interface Sharding {
+  readonly replica: ShardedReplica;
+  /** Fills the replica, which has room for all of it, from the newest checkpoint, else from step 0. */
+  readonly restore: () => Promise<void>;
+  /** Whether a checkpoint is due after that step. Asked of the leader before it. */
+  readonly checkpointDue: (finishedSteps: number) => boolean;
+}
+
+/** Each rank holds the slots of two segments and computes these segments' steps. */
+export function shardedSteps({ model, layout, leaves, writable }: Training, sharding: Sharding): Steps {
+  const { replica, restore, checkpointDue } = sharding;
+  let signalsByRank: readonly number[] = [];
+  return {
+    async begin(generation) {
+      await writable?.();
+      await synchronizeShards(replica, generation, restore);
+    },
+    async take(generation, raised) {
+      const step = replica.finishedSteps;
+      const wanted = generation.rank === 0 && checkpointDue(step + 1) ? gangSignals.checkpoint : 0;
+      const local = await leaves.compute(step, generation.leaves);
+      await writable?.();
+      const taken = await shardedStep(replica, generation, model, layout, local, raised | wanted);
+      signalsByRank = taken.signalsByRank;
+      return { outcome: taken.outcome, signals: signalsByRank.reduce((bits, signals) => bits | signals, 0) };
+    },
+    async atBoundary(generation, epochEnd) {
+      if (replica.shards.length === 0) return false; // re-formed after the last step
+      const to = epochEnd ? 0 : gatheringRank(signalsByRank);
+      if (to !== undefined && generation.worldSize > 1) await gatherSlots(replica, generation, to);
+      return generation.worldSize === 1 || to === 0;
+    },
+    end() {},
+  };
+}

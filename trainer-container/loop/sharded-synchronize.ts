@@ -1,0 +1,136 @@
+import { agree } from "../../core/training/sharding/agree";
+import { heldSegments, lengthOf, shardSegment } from "../../core/training/sharding/segments";
+import { decodeStanding, encodeStanding, type Standing } from "../../core/training/sharding/standing";
+import { planTransfers, slotSpans, type Transfer } from "../../core/training/sharding/transfers";
+import type { Parcel } from "../collective/parcels";
+import type { Generation } from "../gang/gang";
+import { Shard } from "./shard";
+import type { HeldSlots, ShardedReplica } from "./sharded-replica";
+
+/**
+ * Brings all ranks of a new generation to one step and to its layout: they tell each other what they hold, agree on the furthest step, and whoever
+ * lacks weights or slots of it gets them from one who has them. Until every rank has its part, each keeps what it held of that step.
+ *
+ * @param restore fills a whole replica from the newest checkpoint; for when a segment was lost with both its holders.
+ * @throws GenerationLostError with a replica that is still of one step.
+ */
+export async function synchronizeShards(
+  replica: ShardedReplica,
+  generation: Generation,
+  restore: () => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    const standings = await shareStandings(generation, replica.standing());
+    const agreement = agree(standings, (step) => (isLast(replica, step) ? 0 : replica.slotElements));
+    if (agreement.kind === "go-on") {
+      await takeOver(replica, generation, standings, agreement);
+      await generation.exchange({ sends: [], receives: [], finishedSteps: agreement.step });
+      replica.forget();
+      return;
+    }
+    if (agreement.ranks.includes(generation.rank)) {
+      replica.makeWhole();
+      await restore();
+    }
+  }
+}
+
+/** After the last step nobody needs slots any more: whoever has the weights has the result, even where others have left with theirs. */
+function isLast({ plan }: ShardedReplica, step: number): boolean {
+  return step === plan.totalSteps;
+}
+
+/** Gradient elements of a segment: the score's sums follow the last one. */
+export function gradientElements(replica: ShardedReplica, worldSize: number, owner: number): number {
+  const segment = lengthOf(shardSegment(replica.parameterCount, worldSize, owner));
+  return owner === worldSize - 1 ? segment + replica.epochScore.length : segment;
+}
+
+async function takeOver(
+  replica: ShardedReplica,
+  generation: Generation,
+  standings: readonly Standing[],
+  { step, source, behind }: Extract<ReturnType<typeof agree>, { kind: "go-on" }>,
+): Promise<void> {
+  const { rank, worldSize } = generation;
+  const { parameterCount, trainableCount, slotNames } = replica;
+  const last = isLast(replica, step);
+  const slotElements = last ? 0 : replica.slotElements;
+  const targets = standings.map((_, to) => slotSpans(parameterCount, slotElements, worldSize, to));
+  const transfers = planTransfers(standings, step, targets);
+  const held = replica.slotsAt(step);
+  const shards = (last ? [] : heldSegments(worldSize, rank)).map(
+    (owner) =>
+      new Shard(
+        replica.plan.optimizer,
+        shardSegment(parameterCount, worldSize, owner),
+        trainableCount,
+        gradientElements(replica, worldSize, owner),
+      ),
+  );
+  const into = shards.map((shard): HeldSlots => ({ ...shard.slots, step, state: shard.state }));
+
+  const sends: Parcel[] = [];
+  const receives: Parcel[] = [];
+  transfers.forEach((transfer, index) => {
+    slotNames.forEach((name, place) => {
+      const number = index * slotNames.length + place;
+      if (transfer.to === rank && transfer.from === rank) view(into, name, transfer).set(view(held, name, transfer));
+      else if (transfer.to === rank) receives.push({ rank: transfer.from, number, values: view(into, name, transfer) });
+      else if (transfer.from === rank) sends.push({ rank: transfer.to, number, values: view(held, name, transfer) });
+    });
+  });
+
+  const late = behind.includes(rank);
+  const epochScore = late ? new Float64Array(replica.epochScore.length) : replica.epochScore;
+  const number = transfers.length * slotNames.length;
+  const weights = late ? replica.next : replica.weights;
+  const rest = (other: number): readonly Parcel[] => [
+    { rank: other, number, values: weights },
+    { rank: other, number: number + 1, values: asFloats(epochScore) },
+  ];
+  if (late) receives.push(...rest(source));
+  if (rank === source) sends.push(...behind.flatMap(rest));
+
+  try {
+    await generation.exchange({ sends, receives, finishedSteps: step });
+  } catch (error) {
+    for (const shard of shards) shard.release();
+    throw error;
+  }
+  if (late) replica.epochScore.set(epochScore);
+  replica.adopt(step, shards, held, late);
+}
+
+/** The part of a slot that a transfer is about, in whichever of the pieces holds it. */
+function view(pieces: readonly HeldSlots[], name: string, { start, end }: Transfer): Float32Array {
+  const piece = pieces.find((one) => one.start <= start && one.end >= end);
+  if (piece === undefined) throw new RangeError(`slots [${start}, ${end}) are not held here`);
+  return piece.state[name]!.subarray(start - piece.start, end - piece.start);
+}
+
+/** Everyone's standing, by rank. Their lengths come first, for they differ. */
+async function shareStandings(generation: Generation, mine: Standing): Promise<readonly Standing[]> {
+  const { rank, worldSize } = generation;
+  const encoded = encodeStanding(mine);
+  const lengths = Array.from({ length: worldSize }, (_, other) => Float64Array.of(other === rank ? encoded.length : 0));
+  await share(generation, lengths);
+  const standings = lengths.map(([length], other) => (other === rank ? encoded : new Float64Array(length!)));
+  await share(generation, standings);
+  return standings.map(decodeStanding);
+}
+
+/** Fills everyone else's place. */
+async function share(generation: Generation, byRank: readonly Float64Array[]): Promise<void> {
+  const others = byRank.map((_, other) => other).filter((other) => other !== generation.rank);
+  const mine = asFloats(byRank[generation.rank]!);
+  await generation.exchange({
+    sends: others.map((rank) => ({ rank, number: 0, values: mine })),
+    receives: others.map((rank) => ({ rank, number: 0, values: asFloats(byRank[rank]!) })),
+    finishedSteps: 0,
+  });
+}
+
+function asFloats(numbers: Float64Array): Float32Array {
+  return new Float32Array(numbers.buffer, numbers.byteOffset, numbers.length * 2);
+}

@@ -1,0 +1,51 @@
+import { allocateSum, releaseSum } from "../collective/sum-memory";
+import type { Generation } from "../gang/gang";
+import { applyStep, type StepOutcome } from "./apply";
+import type { Training } from "./train";
+
+export interface StepResult {
+  readonly outcome: StepOutcome;
+  /** OR over all ranks. */
+  readonly signals: number;
+}
+
+/** How a replica takes its steps with the others: where the training's state lives is nobody else's business. */
+export interface Steps {
+  /** Brings every rank of a new generation to the furthest state. @throws GenerationLostError */
+  begin(generation: Generation): Promise<void>;
+  /** Computes this rank's leaves and takes one step. @throws GenerationLostError, TrainingHaltedError */
+  take(generation: Generation, raised: number): Promise<StepResult>;
+  /**
+   * At a step boundary, on all ranks.
+   *
+   * @returns whether the leader has the whole state, so that a checkpoint can be taken; the same on all ranks.
+   * @throws GenerationLostError
+   */
+  atBoundary(generation: Generation, epochEnd: boolean): Promise<boolean>;
+  /** The generation is closed. */
+  end(): void;
+}
+
+/** Every rank holds all of the state and takes the whole step. */
+export function replicatedSteps({ model, plan, replica, layout, leaves, writable }: Training): Steps {
+  let reduced: Float32Array | undefined;
+  return {
+    async begin(generation) {
+      reduced = allocateSum(leaves.length);
+      await writable?.();
+      replica.finishedSteps = await generation.synchronize(replica.buffers, replica.finishedSteps);
+    },
+    async take(generation, raised) {
+      const step = replica.finishedSteps;
+      const local = await leaves.compute(step, generation.leaves);
+      const signals = await generation.allReduce(local, reduced!, raised, step);
+      await writable?.();
+      return { outcome: applyStep(replica, reduced!, model, plan, layout), signals };
+    },
+    atBoundary: async () => true,
+    end() {
+      if (reduced) releaseSum(reduced);
+      reduced = undefined;
+    },
+  };
+}
