@@ -1,6 +1,8 @@
 import { benchCollective } from "./collective/bench";
 import { benchData } from "./data/bench";
 import { benchElastic } from "./elastic/bench";
+import { benchOptimizer } from "./optimizer/bench";
+import { benchReduction } from "./reduction/bench";
 import { benchTracking } from "./tracking/bench";
 import { benchTrain } from "./train/bench";
 
@@ -9,6 +11,8 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   data: benchData,
   elastic: benchElastic,
   tracking: benchTracking,
+  optimizer: benchOptimizer,
+  reduction: benchReduction,
   train: benchTrain,
 };
 

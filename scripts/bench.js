@@ -11,6 +11,7 @@ try {
     entryPoints: {
       main: "bench/main.ts",
       "collective-rank": "bench/collective/rank.ts",
+      "reduction-rank": "bench/reduction/rank.ts",
       "train-worker": "bench/train/worker.ts",
     },
     external: ["@tensorflow/*", "classic-level"],

@@ -59,6 +59,7 @@ export const f32 = {
   sub: binary(0x93),
   mul: binary(0x94),
   div: binary(0x95),
+  max: binary(0x97),
   demoteF64: unary(0xb6),
   reinterpretI32: unary(0xbe),
 };
@@ -131,6 +132,8 @@ export const i32x4 = {
   add: binary(...simd(0xae)),
   sub: binary(...simd(0xb1)),
   mul: binary(...simd(0xb5)),
+  /** Rounds towards zero; what does not fit becomes the nearest that does. */
+  truncateF32x4: unary(...simd(0xf8)),
   extendLowI16U: unary(...simd(0xa9)),
   extendHighI16U: unary(...simd(0xaa)),
 };
@@ -147,6 +150,7 @@ export const f32x4 = {
   ne: binary(...simd(0x42)),
   lt: binary(...simd(0x43)),
   gt: binary(...simd(0x44)),
+  le: binary(...simd(0x45)),
   abs: unary(...simd(0xe0)),
   neg: unary(...simd(0xe1)),
   sqrt: unary(...simd(0xe3)),
@@ -156,6 +160,9 @@ export const f32x4 = {
   div: binary(...simd(0xe7)),
   min: binary(...simd(0xe8)),
   max: binary(...simd(0xe9)),
+  /** To the nearest integer, of two as near the even one. */
+  nearest: unary(...simd(0x6a)),
+  convertI32x4: unary(...simd(0xfa)),
   /** Two float64 to the low two lanes, zeros above. */
   demoteF64x2: unary(...simd(0x5e)),
 };
@@ -170,6 +177,17 @@ export const f64x2 = {
   div: binary(...simd(0xf3)),
   /** The low two float32. */
   promoteLowF32x4: unary(...simd(0x5f)),
+};
+
+/** The function's number is its place in the module. */
+export function call(index: number, ...operands: readonly Code[]): Code {
+  return [...operands.flat(), 0x10, ...unsigned(index)];
+}
+
+/** Of bytes, in the one memory. */
+export const memory = {
+  copy: (to: Code, from: Code, bytes: Code): Code => [...to, ...from, ...bytes, 0xfc, 10, 0, 0],
+  fill: (at: Code, byte: Code, bytes: Code): Code => [...at, ...byte, ...bytes, 0xfc, 11, 0],
 };
 
 /** `while (condition) body`. */
