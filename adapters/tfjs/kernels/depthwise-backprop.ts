@@ -3,7 +3,7 @@
  * matrix product to hand over; the innermost loops run over contiguous channels.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import type { ConvInfo } from "./im2col";
+import type { ConvInfo } from "../simd/conv";
 import { floats, type KernelArguments } from "./wasm-kernel";
 
 interface DepthwiseAttributes {

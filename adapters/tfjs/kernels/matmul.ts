@@ -1,42 +1,82 @@
 import * as tf from "@tensorflow/tfjs-core";
-import { type BackendWasm, callKernel, dispose, type KernelArguments } from "./wasm-kernel";
+import { gemm } from "../simd/gemm";
+import { simdOf } from "../simd/simd";
+import { type Epilogue, finish } from "./bias-activation";
+import { type BackendWasm, type KernelArguments, replaceKernel } from "./wasm-kernel";
 
 interface MatMulAttributes {
   readonly transposeA: boolean;
   readonly transposeB: boolean;
 }
 
-type MatMulInputs = Record<"a" | "b", tf.TensorInfo>;
+type MatMulInputs = Readonly<Record<"a" | "b", tf.TensorInfo>>;
+type FusedInputs = MatMulInputs & Pick<Epilogue, "bias" | "preluActivationWeights">;
+type FusedAttributes = MatMulAttributes & Pick<Epilogue, "activation" | "leakyreluAlpha">;
 
-/**
- * The stock matmul hands plain products to XNNPACK but computes a transposed one in a scalar loop. Both products of a dense
- * layer's gradient are transposed, so an explicit transpose first makes a training step about seven times faster.
- */
-export function registerTransposingMatMul(): void {
-  const stock = tf.getKernel(tf.BatchMatMul, "wasm");
-  if (!stock) throw new Error("The WebAssembly backend has no matmul kernel.");
-  const stockMatMul = stock.kernelFunc as unknown as (
-    args: KernelArguments<MatMulInputs, MatMulAttributes>,
-  ) => tf.TensorInfo;
-  tf.unregisterKernel(tf.BatchMatMul, "wasm");
-  tf.registerKernel({
-    ...stock,
-    kernelFunc: ((args: KernelArguments<MatMulInputs, MatMulAttributes>) => {
-      const { backend, attrs } = args;
-      const a = attrs.transposeA ? transposeLastTwo(backend, args.inputs.a) : args.inputs.a;
-      const b = attrs.transposeB ? transposeLastTwo(backend, args.inputs.b) : args.inputs.b;
-      const product = stockMatMul({ inputs: { a, b }, backend, attrs: { transposeA: false, transposeB: false } });
-      if (attrs.transposeA) dispose(backend, a);
-      if (attrs.transposeB) dispose(backend, b);
-      return product;
-    }) as unknown as tf.KernelFunc,
-  });
+const float = 4;
+
+/** Sizes and byte strides of the matrices that the last two axes are. */
+function matrix({ shape }: tf.TensorInfo, transposed: boolean) {
+  const [height, width] = shape.slice(-2) as [number, number];
+  const bytes = height * width * float;
+  return transposed
+    ? { rows: width, columns: height, row: float, column: width * float, bytes }
+    : { rows: height, columns: width, row: width * float, column: float, bytes };
 }
 
-function transposeLastTwo(backend: BackendWasm, x: tf.TensorInfo): tf.TensorInfo {
-  const perm = x.shape.map((_, index) => index);
-  const last = perm.length - 1;
-  perm[last] = last - 1;
-  perm[last - 1] = last;
-  return callKernel(backend, tf.Transpose, { x }, { perm });
+/** Which matrix of a tensor of shape `outer` × … meets the result's matrix `index`: axes of size 1 are repeated. */
+function outerIndex(outer: readonly number[], resultOuter: readonly number[], index: number): number {
+  let [at, stride, rest] = [0, 1, index];
+  for (let axis = 1; axis <= resultOuter.length; axis++) {
+    const side = resultOuter.at(-axis) as number;
+    const own = outer.at(-axis) ?? 1;
+    if (axis <= outer.length) {
+      at += own === 1 ? 0 : (rest % side) * stride;
+      stride *= own;
+    }
+    rest = Math.floor(rest / side);
+  }
+  return at;
+}
+
+function multiply(backend: BackendWasm, { a, b }: MatMulInputs, attrs: MatMulAttributes): tf.TensorInfo {
+  if (a.dtype !== "float32" || b.dtype !== "float32")
+    throw new Error(`The WebAssembly backend multiplies float32 matrices; got ${a.dtype} and ${b.dtype}.`);
+  const [left, right] = [matrix(a, attrs.transposeA), matrix(b, attrs.transposeB)];
+  if (left.columns !== right.rows)
+    throw new Error(
+      `Matrices of [${a.shape}] and [${b.shape}] do not fit: ${left.columns} columns, ${right.rows} rows.`,
+    );
+  const [outerA, outerB] = [a.shape.slice(0, -2), b.shape.slice(0, -2)];
+  const outer = tf.broadcast_util.assertAndGetBroadcastShape(outerA, outerB);
+  const [m, n] = [left.rows, right.columns];
+  const product = backend.makeOutput([...outer, m, n], "float32");
+  const simd = simdOf(backend);
+  for (let index = 0; index < tf.util.sizeFromShape(outer); index++) {
+    gemm(simd, {
+      m,
+      n,
+      k: left.columns,
+      a: { ...left, at: simd.address(a) + outerIndex(outerA, outer, index) * left.bytes },
+      b: { ...right, at: simd.address(b) + outerIndex(outerB, outer, index) * right.bytes },
+      c: { at: simd.address(product) + index * m * n * float, row: n * float },
+    });
+  }
+  return product;
+}
+
+/** Both products on our own matrix kernel: faster than XNNPACK's, and transposed operands cost no copy of their own. */
+export function registerMatMul(): void {
+  replaceKernel<KernelArguments<MatMulInputs, MatMulAttributes>>(
+    tf.BatchMatMul,
+    () =>
+      ({ backend, inputs, attrs }) =>
+        multiply(backend, inputs, attrs),
+  );
+  replaceKernel<KernelArguments<FusedInputs, FusedAttributes>>(
+    tf._FusedMatMul,
+    () =>
+      ({ backend, inputs, attrs }) =>
+        finish(backend, multiply(backend, inputs, attrs), { ...inputs, ...attrs }),
+  );
 }

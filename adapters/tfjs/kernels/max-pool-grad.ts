@@ -1,26 +1,16 @@
-import * as tf from "@tensorflow/tfjs-core";
-import { floats, type KernelArguments } from "./wasm-kernel";
-
-interface PoolAttributes {
-  readonly filterSize: [number, number] | number;
-  readonly strides: [number, number] | number;
-  readonly pad: "valid" | "same" | number;
-  readonly dimRoundingMode?: "floor" | "round" | "ceil";
-}
+import type * as tf from "@tensorflow/tfjs-core";
+import { type BackendWasm, floats } from "./wasm-kernel";
 
 /**
- * Gives each output's gradient to the first input of its window that equals the output. The stock kernel loses it where every
- * input of a window is negative.
+ * Max-pooling's gradient for any window and padding: each output's goes to the first input of its window that equals the output. The stock
+ * kernel loses it where every input of a window is negative.
  */
 export function maxPoolGrad(
-  args: KernelArguments<Record<"dy" | "input" | "output", tf.TensorInfo>, PoolAttributes>,
+  backend: BackendWasm,
+  inputs: Readonly<Record<"dy" | "input" | "output", tf.TensorInfo>>,
+  info: tf.backend_util.Conv2DInfo,
 ): tf.TensorInfo {
-  const { backend, attrs } = args;
-  const shape = args.inputs.input.shape as [number, number, number, number];
-  const { filterSize, strides, pad, dimRoundingMode } = attrs;
-  const info = tf.backend_util.computePool2DInfo(shape, filterSize, strides, 1, pad, dimRoundingMode);
-  const gradient = backend.makeOutput(shape, "float32");
-  const { inputs } = args;
+  const gradient = backend.makeOutput(info.inShape, "float32");
   const [x, y, dy] = [floats(backend, inputs.input), floats(backend, inputs.output), floats(backend, inputs.dy)];
   const dx = floats(backend, gradient).fill(0);
   const channels = info.inChannels;

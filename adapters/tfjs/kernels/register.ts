@@ -1,9 +1,12 @@
 import * as tf from "@tensorflow/tfjs-core";
-import { conv2dBackpropFilter, conv2dBackpropInput } from "./conv2d-backprop";
+import { registerBias } from "./bias";
+import { conv2dBackpropFilter, conv2dBackpropInput, registerConv2D } from "./conv2d";
 import { depthwiseBackpropFilter, depthwiseBackpropInput } from "./depthwise-backprop";
-import { registerTransposingMatMul } from "./matmul";
-import { maxPoolGrad } from "./max-pool-grad";
+import { registerMatMul } from "./matmul";
+import { registerMaxPool } from "./max-pool";
 import { registerTypedOneHot } from "./one-hot";
+import { registerPassThrough } from "./pass-through";
+import { registerReluGrad } from "./relu-grad";
 import { unsortedSegmentSum } from "./unsorted-segment-sum";
 
 let registered = false;
@@ -14,7 +17,6 @@ const kernels = {
   [tf.Conv2DBackpropInput]: conv2dBackpropInput,
   [tf.DepthwiseConv2dNativeBackpropFilter]: depthwiseBackpropFilter,
   [tf.DepthwiseConv2dNativeBackpropInput]: depthwiseBackpropInput,
-  [tf.MaxPoolGrad]: maxPoolGrad,
   [tf.UnsortedSegmentSum]: unsortedSegmentSum,
 };
 
@@ -22,7 +24,12 @@ const kernels = {
 export function registerWasmKernels(): void {
   if (registered) return;
   registered = true;
-  registerTransposingMatMul();
+  registerMatMul();
+  registerConv2D();
+  registerMaxPool();
+  registerBias();
+  registerPassThrough();
+  registerReluGrad();
   registerTypedOneHot();
   for (const [kernelName, kernel] of Object.entries(kernels)) {
     if (tf.getKernel(kernelName, "wasm")) tf.unregisterKernel(kernelName, "wasm");

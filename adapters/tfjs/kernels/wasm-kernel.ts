@@ -28,9 +28,21 @@ export function callKernel(
   return run({ inputs, backend, attrs });
 }
 
-/** The same memory under another shape; nothing to dispose of. */
-export function reshaped(tensor: tf.TensorInfo, shape: number[]): tf.TensorInfo {
-  return { dataId: tensor.dataId, dtype: tensor.dtype, shape };
+type Kernel<Arguments> = (args: Arguments) => tf.TensorInfo;
+
+/** Registers a kernel over the stock one, which `make` gets to fall back on. */
+export function replaceKernel<Arguments>(name: string, make: (stock: Kernel<Arguments>) => Kernel<Arguments>): void {
+  const stock = tf.getKernel(name, "wasm");
+  if (!stock) throw new Error(`The WebAssembly backend has no kernel '${name}'.`);
+  tf.unregisterKernel(name, "wasm");
+  const kernel = make(stock.kernelFunc as unknown as Kernel<Arguments>);
+  tf.registerKernel({ ...stock, kernelFunc: kernel as unknown as tf.KernelFunc });
+}
+
+/** The same memory under another shape and a reference of its own. */
+export function shared(backend: BackendWasm, tensor: tf.TensorInfo, shape: readonly number[]): tf.TensorInfo {
+  backend.incRef(tensor.dataId);
+  return { dataId: tensor.dataId, dtype: tensor.dtype, shape: [...shape] };
 }
 
 export function dispose(backend: BackendWasm, ...tensors: readonly tf.TensorInfo[]): void {

@@ -1,0 +1,60 @@
+/** A bias and its gradient: the stock kernels broadcast element by element, and transpose before they sum. */
+import * as tf from "@tensorflow/tfjs-core";
+import { gemm } from "../simd/gemm";
+import { simdOf } from "../simd/simd";
+import { type BackendWasm, type KernelArguments, replaceKernel } from "./wasm-kernel";
+
+const float = 4;
+
+function addBias(backend: BackendWasm, a: tf.TensorInfo, bias: tf.TensorInfo): tf.TensorInfo {
+  const width = bias.shape[0] as number;
+  const sum = backend.makeOutput([...a.shape], "float32");
+  const simd = simdOf(backend);
+  const rows = tf.util.sizeFromShape(a.shape) / width;
+  simd.call["addBias"]!(simd.address(sum), simd.address(a), simd.address(bias), rows, width * float, 0);
+  return sum;
+}
+
+/** Sums over all rows of `width` elements: a product with a row of ones. */
+function sumRows(backend: BackendWasm, x: tf.TensorInfo, width: number, shape: readonly number[]): tf.TensorInfo {
+  const sums = backend.makeOutput([...shape], "float32");
+  const simd = simdOf(backend);
+  const one = simd.scratch("one", float);
+  simd.floats(one, 1)[0] = 1;
+  gemm(simd, {
+    m: 1,
+    n: width,
+    k: tf.util.sizeFromShape(x.shape) / width,
+    a: { at: one, row: 0, column: 0 },
+    b: { at: simd.address(x), row: width * float, column: float },
+    c: { at: simd.address(sums), row: width * float },
+  });
+  return sums;
+}
+
+export function registerBias(): void {
+  replaceKernel<KernelArguments<Record<"a" | "b", tf.TensorInfo>, object>>(tf.Add, (stock) => (args) => {
+    const { a, b } = args.inputs;
+    const isBias =
+      a.dtype === "float32" &&
+      b.dtype === "float32" &&
+      a.shape.length > 1 &&
+      b.shape.length === 1 &&
+      a.shape.at(-1) === b.shape[0] &&
+      b.shape[0] !== 0;
+    return isBias ? addBias(args.backend, a, b) : stock(args);
+  });
+  type Sum = KernelArguments<
+    Record<"x", tf.TensorInfo>,
+    { readonly axis: number | number[]; readonly keepDims: boolean }
+  >;
+  replaceKernel<Sum>(tf.Sum, (stock) => (args) => {
+    const { x } = args.inputs;
+    const axes = [...tf.util.parseAxisParam(args.attrs.axis, x.shape)].sort((a, b) => a - b);
+    const kept = x.shape.slice(axes.length);
+    const leading = axes.every((axis, i) => axis === i) && axes.length > 0 && kept.length > 0;
+    if (!leading || x.dtype !== "float32" || tf.util.sizeFromShape(x.shape) === 0) return stock(args);
+    const shape = args.attrs.keepDims ? [...axes.map(() => 1), ...kept] : kept;
+    return sumRows(args.backend, x, tf.util.sizeFromShape(kept), shape);
+  });
+}

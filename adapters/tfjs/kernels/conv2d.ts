@@ -1,0 +1,153 @@
+import * as tf from "@tensorflow/tfjs-core";
+import { type ConvInfo, convolve, filterGradient, patchSize, positions } from "../simd/conv";
+import { gemm } from "../simd/gemm";
+import { type Simd, simdOf } from "../simd/simd";
+import { type Epilogue, finish } from "./bias-activation";
+import { columnsToImage } from "./columns-to-image";
+import { type BackendWasm, type KernelArguments, replaceKernel } from "./wasm-kernel";
+
+interface ConvAttributes {
+  readonly strides: [number, number] | number;
+  readonly dilations?: [number, number] | number;
+  readonly pad: "valid" | "same" | number | tf.backend_util.ExplicitPadding;
+  readonly dataFormat: "NHWC" | "NCHW";
+  readonly dimRoundingMode?: "floor" | "round" | "ceil";
+}
+
+type Shape4D = [number, number, number, number];
+type ConvInputs = Readonly<Record<"x" | "filter", tf.TensorInfo>>;
+
+const float = 4;
+
+function convInfo(inputShape: readonly number[], filterShape: readonly number[], attrs: ConvAttributes): ConvInfo {
+  const { strides, dilations = 1, pad, dimRoundingMode, dataFormat } = attrs;
+  const format = tf.backend_util.convertConv2DDataFormat(dataFormat);
+  if (format !== "channelsLast")
+    throw new Error(`The WebAssembly backend convolves NHWC only; dataFormat is ${dataFormat}.`);
+  const shapes = [[...inputShape] as Shape4D, [...filterShape] as Shape4D] as const;
+  return tf.backend_util.computeConv2DInfo(...shapes, strides, dilations, pad, dimRoundingMode, false, format);
+}
+
+function forward(backend: BackendWasm, { x, filter }: ConvInputs, attrs: ConvAttributes): tf.TensorInfo {
+  const info = convInfo(x.shape, filter.shape, attrs);
+  const y = backend.makeOutput(info.outShape, "float32");
+  const simd = simdOf(backend);
+  convolve(simd, info, simd.address(x), simd.address(filter), simd.address(y));
+  return y;
+}
+
+/** Both convolutions on our own matrix kernel. */
+export function registerConv2D(): void {
+  replaceKernel<KernelArguments<ConvInputs, ConvAttributes>>(
+    tf.Conv2D,
+    () =>
+      ({ backend, inputs, attrs }) =>
+        forward(backend, inputs, attrs),
+  );
+  type FusedInputs = ConvInputs & Pick<Epilogue, "bias" | "preluActivationWeights">;
+  type FusedAttributes = ConvAttributes & Pick<Epilogue, "activation" | "leakyreluAlpha">;
+  replaceKernel<KernelArguments<FusedInputs, FusedAttributes>>(
+    tf.FusedConv2D,
+    () =>
+      ({ backend, inputs, attrs }) =>
+        finish(backend, forward(backend, inputs, attrs), { ...inputs, ...attrs }),
+  );
+}
+
+/** The gradient of the filter, which the stock backend lacks. */
+export function conv2dBackpropFilter(
+  args: KernelArguments<
+    Record<"x" | "dy", tf.TensorInfo>,
+    ConvAttributes & { readonly filterShape: readonly number[] }
+  >,
+): tf.TensorInfo {
+  const { backend, attrs } = args;
+  const { x, dy } = args.inputs;
+  const gradient = backend.makeOutput([...attrs.filterShape], "float32");
+  const simd = simdOf(backend);
+  const info = convInfo(x.shape, attrs.filterShape, attrs);
+  if (info.batchSize * positions(info) === 0)
+    simd.call["fillZero"]!(simd.address(gradient), patchSize(info) * info.outChannels * float);
+  filterGradient(simd, info, simd.address(x), simd.address(dy), simd.address(gradient));
+  return gradient;
+}
+
+/**
+ * The gradient of the input; the stock kernel is a scalar loop. At stride 1 it is a convolution of dy with the filter turned by 180° and its
+ * channels swapped; otherwise filter · dyᵀ gives the columns, which are added back.
+ */
+export function conv2dBackpropInput(
+  args: KernelArguments<
+    Record<"dy" | "filter", tf.TensorInfo>,
+    ConvAttributes & { readonly inputShape: readonly number[] }
+  >,
+): tf.TensorInfo {
+  const { backend, attrs } = args;
+  const { dy, filter } = args.inputs;
+  const info = convInfo(attrs.inputShape, filter.shape, attrs);
+  const { padInfo, filterHeight, filterWidth } = info;
+  const turnable =
+    Math.max(info.strideHeight, info.strideWidth, info.dilationHeight, info.dilationWidth) === 1 &&
+    Math.max(padInfo.top, padInfo.bottom) < filterHeight &&
+    Math.max(padInfo.left, padInfo.right) < filterWidth;
+  return turnable ? byTurnedFilter(backend, info, dy, filter) : byColumns(backend, info, dy, filter);
+}
+
+function byTurnedFilter(backend: BackendWasm, info: ConvInfo, dy: tf.TensorInfo, filter: tf.TensorInfo): tf.TensorInfo {
+  const dx = backend.makeOutput(info.inShape, "float32");
+  const simd = simdOf(backend);
+  const { padInfo, filterHeight, filterWidth } = info;
+  const turned: ConvInfo = {
+    ...info,
+    inHeight: info.outHeight,
+    inWidth: info.outWidth,
+    inChannels: info.outChannels,
+    outHeight: info.inHeight,
+    outWidth: info.inWidth,
+    outChannels: info.inChannels,
+    padInfo: {
+      ...padInfo,
+      top: filterHeight - 1 - padInfo.top,
+      bottom: filterHeight - 1 - padInfo.bottom,
+      left: filterWidth - 1 - padInfo.left,
+      right: filterWidth - 1 - padInfo.right,
+    },
+  };
+  convolve(simd, turned, simd.address(dy), turnedFilter(simd, info, simd.address(filter)), simd.address(dx));
+  return dx;
+}
+
+/** `[height, width, in, out]` read backwards over height and width, as `[height, width, out, in]`, in scratch. */
+function turnedFilter(simd: Simd, info: ConvInfo, filter: number): number {
+  const [taps, inputs, outputs] = [info.filterHeight * info.filterWidth, info.inChannels, info.outChannels];
+  const size = inputs * outputs;
+  const at = simd.scratch("filter", taps * size * float);
+  const [from, to] = [simd.floats(filter, taps * size), simd.floats(at, taps * size)];
+  for (let tap = 0; tap < taps; tap++) {
+    const [source, target] = [tap * size, (taps - 1 - tap) * size];
+    for (let i = 0; i < inputs; i++)
+      for (let o = 0; o < outputs; o++) to[target + o * inputs + i] = from[source + i * outputs + o] as number;
+  }
+  return at;
+}
+
+function byColumns(backend: BackendWasm, info: ConvInfo, dy: tf.TensorInfo, filter: tf.TensorInfo): tf.TensorInfo {
+  const dx = backend.makeOutput(info.inShape, "float32");
+  const simd = simdOf(backend);
+  const [places, patch, channels] = [positions(info), patchSize(info), info.outChannels];
+  const columns = simd.scratch("columns", places * patch * float);
+  const imageSize = info.inHeight * info.inWidth * info.inChannels;
+  for (let n = 0; n < info.batchSize; n++) {
+    gemm(simd, {
+      m: places,
+      n: patch,
+      k: channels,
+      a: { at: simd.address(dy) + n * places * channels * float, row: channels * float, column: float },
+      b: { at: simd.address(filter), row: float, column: channels * float },
+      c: { at: columns, row: patch * float },
+    });
+    const image = simd.floats(simd.address(dx) + n * imageSize * float, imageSize);
+    columnsToImage(info, simd.floats(columns, places * patch), image);
+  }
+  return dx;
+}

@@ -1,0 +1,113 @@
+/**
+ * Convolutions as matrix products whose matrix of patches is never written down: a table of where each output position's window begins, a
+ * table of where each of the window's elements lies from there, and panels gathered by both. An image with padding is first copied
+ * between zeros, so that no window leaves it.
+ */
+import type { backend_util } from "@tensorflow/tfjs-core";
+import { blocks, largestBlockK, multiplyPanels, type PackA, packB, packRowsOfA, panelsOf, rowsOfBlock } from "./gemm";
+import type { Simd } from "./simd";
+
+export type ConvInfo = backend_util.Conv2DInfo;
+
+const float = 4;
+
+/** Output positions of one image. */
+export function positions({ outHeight, outWidth }: ConvInfo): number {
+  return outHeight * outWidth;
+}
+
+/** Elements of one window. */
+export function patchSize({ filterHeight, filterWidth, inChannels }: ConvInfo): number {
+  return filterHeight * filterWidth * inChannels;
+}
+
+/** Tables of byte offsets, in scratch. */
+interface Tables {
+  readonly positions: number;
+  readonly patch: number;
+}
+
+function paddedWidth({ inWidth, padInfo }: ConvInfo): number {
+  return inWidth + padInfo.left + padInfo.right;
+}
+
+function tablesOf(simd: Simd, info: ConvInfo): Tables {
+  const pixel = info.inChannels * float;
+  const row = paddedWidth(info) * pixel;
+  const starts = new Int32Array(positions(info)).map((_, at) => {
+    const [oh, ow] = [Math.floor(at / info.outWidth), at % info.outWidth];
+    return oh * info.strideHeight * row + ow * info.strideWidth * pixel;
+  });
+  const elements = new Int32Array(patchSize(info)).map((_, at) => {
+    const tap = Math.floor(at / info.inChannels);
+    const [kh, kw] = [Math.floor(tap / info.filterWidth), tap % info.filterWidth];
+    return kh * info.dilationHeight * row + kw * info.dilationWidth * pixel + (at % info.inChannels) * float;
+  });
+  return { positions: simd.table("positions", starts), patch: simd.table("patch", elements) };
+}
+
+/** Where image `n` of `x` lies with its padding. */
+function paddedImages(simd: Simd, info: ConvInfo, x: number): (n: number) => number {
+  const { inHeight, inWidth, inChannels, padInfo } = info;
+  const [width, row] = [inWidth * inChannels * float, paddedWidth(info) * inChannels * float];
+  const size = inHeight * width;
+  if (padInfo.top + padInfo.bottom + padInfo.left + padInfo.right === 0) return (n) => x + n * size;
+  const bytes = (inHeight + padInfo.top + padInfo.bottom) * row;
+  const to = simd.scratch("image", bytes);
+  simd.call["fillZero"]!(to, bytes);
+  const inside = to + padInfo.top * row + padInfo.left * inChannels * float;
+  return (n) => {
+    simd.call["copyRows"]!(inside, x + n * size, inHeight, width, row);
+    return to;
+  };
+}
+
+/** y = windows of x · filter, for NHWC images; `filter` is a patch × channels matrix. */
+export function convolve(simd: Simd, info: ConvInfo, x: number, filter: number, y: number): void {
+  const [places, channels] = [positions(info), info.outChannels];
+  const tables = tablesOf(simd, info);
+  const imageAt = paddedImages(simd, info, x);
+  const row = channels * float;
+  for (const [fromK, depth] of blocks(patchSize(info), largestBlockK)) {
+    const b = packB(simd, { at: filter + fromK * row, row, column: float }, channels, depth);
+    for (let n = 0; n < info.batchSize; n++) {
+      const image = imageAt(n);
+      for (const [first, count] of blocks(places, rowsOfBlock(depth))) {
+        const pack: PackA = (to, panels, k, size) => {
+          const columns = tables.positions + (first + panels.first) * float;
+          const gather = simd.call[`packGathered${panels.rows}`]!;
+          gather(to, image, panels.count, size, tables.patch + k * float, columns);
+        };
+        const panels = panelsOf(count);
+        const a = packRowsOfA(simd, pack, panels, fromK, depth);
+        const at = y + (n * places + first) * row;
+        multiplyPanels(simd, panels, a, b, { columns: channels, depth, at, row, add: fromK > 0 });
+      }
+    }
+  }
+}
+
+/** The filter's gradient: transposed windows of x · dy, image after image; sums of at most a block of positions are added up. */
+export function filterGradient(simd: Simd, info: ConvInfo, x: number, dy: number, gradient: number): void {
+  const [places, channels] = [positions(info), info.outChannels];
+  const tables = tablesOf(simd, info);
+  const imageAt = paddedImages(simd, info, x);
+  const row = channels * float;
+  for (let n = 0; n < info.batchSize; n++) {
+    const image = imageAt(n);
+    for (const [fromPlace, depth] of blocks(places, largestBlockK)) {
+      const b = packB(simd, { at: dy + (n * places + fromPlace) * row, row, column: float }, channels, depth);
+      for (const [first, count] of blocks(patchSize(info), rowsOfBlock(depth))) {
+        const pack: PackA = (to, panels, k, size) => {
+          const columns = tables.patch + (first + panels.first) * float;
+          const gather = simd.call[`packGathered${panels.rows}`]!;
+          gather(to, image, panels.count, size, tables.positions + k * float, columns);
+        };
+        const panels = panelsOf(count);
+        const a = packRowsOfA(simd, pack, panels, fromPlace, depth);
+        const at = gradient + first * row;
+        multiplyPanels(simd, panels, a, b, { columns: channels, depth, at, row, add: n > 0 || fromPlace > 0 });
+      }
+    }
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * The matrix product C = A · B over packed panels (Goto and van de Geijn 2008). A is M × K, B is K × N, C is M × N, float32.
+ *
+ * K is cut into blocks by its size alone. An element of C is the sum over the blocks, in their order, of the block's products summed in the
+ * order of k: its bits depend on its row of A, its column of B and K, not on M, N or the other rows.
+ */
+import { range } from "./define";
+import { maxRows } from "./micro-kernel";
+import { panelColumns } from "./pack";
+import type { Simd } from "./simd";
+
+/** Where an operand lies: bytes to the next row and column. */
+export interface Matrix {
+  readonly at: number;
+  readonly row: number;
+  readonly column: number;
+}
+
+export interface Product {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly a: Matrix;
+  readonly b: Matrix;
+  /** Rows of C lie `row` bytes apart, columns side by side. */
+  readonly c: { readonly at: number; readonly row: number };
+  /** C grows by the product, rather than becoming it. */
+  readonly add?: boolean;
+}
+
+/** Largest block of K: a panel of B, 8 KiB, stays in the first-level cache. */
+export const largestBlockK = 256;
+/** Floats of the packed block of A: half of a second-level cache of 1 MiB. */
+const blockA = 131_072;
+/** Floats of the panels of B that a panel of A meets in turn. */
+const groupB = 4096;
+const float = 4;
+
+/** Blocks of at most `most`, as even as can be: `[first, size]`. */
+export function blocks(total: number, most: number): readonly (readonly [number, number])[] {
+  const count = Math.ceil(total / most);
+  const size = Math.floor(total / count);
+  const larger = total % count;
+  return range(count).map((i) => [i * size + Math.min(i, larger), size + (i < larger ? 1 : 0)] as const);
+}
+
+/** Rows of A whose packed block of that depth fits. */
+export function rowsOfBlock(depth: number): number {
+  return Math.max(maxRows, Math.floor(blockA / depth));
+}
+
+/** Panels of A: `count` of `rows` rows each, beginning at row `first`. */
+interface Panels {
+  readonly rows: number;
+  readonly count: number;
+  readonly first: number;
+}
+
+/** Rows into panels of the largest size and of one less, so that none is padded. */
+export function panelsOf(m: number): readonly Panels[] {
+  const count = Math.ceil(m / maxRows);
+  const rows = Math.floor(m / count);
+  const larger = m % count;
+  const all = [
+    { rows: rows + 1, count: larger, first: 0 },
+    { rows, count: count - larger, first: larger * (rows + 1) },
+  ];
+  return all.filter((panels) => panels.count > 0);
+}
+
+/** Copies `[k, k + depth)` of `panels` of A to `to`. */
+export type PackA = (to: number, panels: Panels, k: number, depth: number) => void;
+
+export function gemm(simd: Simd, { m, n, k, a, b, c, add = false }: Product): void {
+  if (k === 0 && !add) for (let row = 0; row < m; row++) simd.call["fillZero"]!(c.at + row * c.row, n * float);
+  const packA =
+    (firstRow: number): PackA =>
+    (to, { rows, count, first }, fromK, depth) => {
+      const from = a.at + (firstRow + first) * a.row + fromK * a.column;
+      if (a.row === float) simd.call[`packRuns${rows}`]!(to, from, count, depth, a.column);
+      else simd.call[`packStrided${rows}`]!(to, from, count, depth, a.column, a.row);
+    };
+  for (const [fromK, depth] of blocks(k, largestBlockK)) {
+    for (const [firstRow, rows] of blocks(m, rowsOfBlock(depth))) {
+      const panels = panelsOf(rows);
+      const packed = packRowsOfA(simd, packA(firstRow), panels, fromK, depth);
+      // One panel of A meets each of B's once: where B's columns lie side by side they are read where they are.
+      const inPlace = m <= maxRows && b.column === float;
+      const group = inPlace ? n : Math.max(panelColumns, Math.floor(groupB / depth / panelColumns) * panelColumns);
+      for (let column = 0; column < n; column += group) {
+        const columns = Math.min(group, n - column);
+        const part = { ...b, at: b.at + fromK * b.row + column * b.column };
+        const panelB = inPlace ? panelInPlace(simd, part, columns, depth) : packB(simd, part, columns, depth);
+        const at = c.at + firstRow * c.row + column * float;
+        multiplyPanels(simd, panels, packed, panelB, { columns, depth, at, row: c.row, add: add || fromK > 0 });
+      }
+    }
+  }
+}
+
+export function packRowsOfA(simd: Simd, pack: PackA, panels: readonly Panels[], k: number, depth: number): number {
+  const rows = panels.reduce((total, each) => total + each.count * each.rows, 0);
+  const to = simd.scratch("a", rows * depth * float);
+  for (const each of panels) pack(to + each.first * depth * float, each, k, depth);
+  return to;
+}
+
+export interface PanelsOfB {
+  readonly at: number;
+  /** Bytes from panel to panel, and from k to k + 1. */
+  readonly panel: number;
+  readonly step: number;
+  /** The packed panel of what is left of eight columns. */
+  readonly tail: number;
+}
+
+export function packB(simd: Simd, b: Matrix, columns: number, depth: number): PanelsOfB {
+  const full = Math.floor(columns / panelColumns);
+  const at = simd.scratch("b", full * panelColumns * depth * float);
+  if (b.column === float) simd.call["packRuns8"]!(at, b.at, full, depth, b.row);
+  else simd.call["packStrided8"]!(at, b.at, full, depth, b.row, b.column);
+  const step = panelColumns * float;
+  return { at, panel: depth * step, step, tail: packTail(simd, b, full * panelColumns, columns, depth) };
+}
+
+function panelInPlace(simd: Simd, b: Matrix, columns: number, depth: number): PanelsOfB {
+  const full = Math.floor(columns / panelColumns) * panelColumns;
+  return { at: b.at, panel: panelColumns * float, step: b.row, tail: packTail(simd, b, full, columns, depth) };
+}
+
+function packTail(simd: Simd, b: Matrix, first: number, columns: number, depth: number): number {
+  const used = columns - first;
+  if (used === 0) return 0;
+  const width = used <= 4 ? 4 : panelColumns;
+  const bytes = width * depth * float;
+  const to = simd.scratch("tail", bytes);
+  simd.call["fillZero"]!(to, bytes);
+  simd.call["packTail"]!(to, b.at + first * b.column, width, used, depth, b.row, b.column);
+  return to;
+}
+
+/** All panels of A times all of B. */
+export function multiplyPanels(
+  simd: Simd,
+  panels: readonly Panels[],
+  a: number,
+  b: PanelsOfB,
+  c: {
+    readonly columns: number;
+    readonly depth: number;
+    readonly at: number;
+    readonly row: number;
+    readonly add: boolean;
+  },
+): void {
+  const full = Math.floor(c.columns / panelColumns);
+  const tail = c.columns % panelColumns;
+  const tile = simd.tile();
+  for (const { rows, count, first } of panels) {
+    const from = a + first * c.depth * float;
+    const into = c.at + first * c.row;
+    simd.call[`sweep${rows}`]!(
+      ...[from, count, c.depth, b.at, b.panel, b.step, full, b.tail, tail, into, c.row, c.add ? 1 : 0, tile],
+    );
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Max-pooling of windows that lie whole in the image, one row of outputs at a time, four channels at a time. `taps` is a table of i32: where,
+ * from its first, the window's inputs lie, in the order of rows and columns. Addresses and strides are bytes.
+ */
+import { advance, f32x4, i32, local, v128, whileLoop } from "../../../core/wasm/instructions";
+import type { WasmFunction } from "../../../core/wasm/module";
+import { addTo, define } from "./define";
+
+const { get } = local;
+
+/** `maxPool(x, y, outputs, stride, channels, taps, tapsEnd)`; `stride` from window to window, `channels` a pixel's size. */
+const maxPool = define(
+  "maxPool",
+  ["x", "y", "outputs", "stride", "channels", "taps", "tapsEnd"],
+  { at: "i32", left: "i32", tap: "i32", largest: "v128" },
+  (v) => [
+    whileLoop(
+      get(v.outputs),
+      local.set(v.at, get(v.x)),
+      local.set(v.left, get(v.channels)),
+      whileLoop(
+        get(v.left),
+        local.set(v.largest, v128.load(get(v.at))),
+        local.set(v.tap, i32.add(get(v.taps), i32.const(4))),
+        whileLoop(
+          i32.ne(get(v.tap), get(v.tapsEnd)),
+          local.set(v.largest, f32x4.max(get(v.largest), v128.load(i32.add(get(v.at), i32.load(get(v.tap)))))),
+          advance(v.tap, 4),
+        ),
+        v128.store(get(v.y), get(v.largest)),
+        advance(v.y, 16),
+        advance(v.at, 16),
+        advance(v.left, -16),
+      ),
+      addTo(v.x, v.stride),
+      advance(v.outputs, -1),
+    ),
+  ],
+);
+
+/**
+ * `maxPoolGrad(x, y, dy, dx, outputs, stride, channels, taps, tapsEnd)`: each output's gradient is added to the first input of its window
+ * that equals the output; `dx` holds zeros before.
+ */
+const maxPoolGrad = define(
+  "maxPoolGrad",
+  ["x", "y", "dy", "dx", "outputs", "stride", "channels", "taps", "tapsEnd"],
+  { at: "i32", left: "i32", tap: "i32", into: "i32", largest: "v128", gradient: "v128", open: "v128", here: "v128" },
+  (v) => [
+    whileLoop(
+      get(v.outputs),
+      local.set(v.at, i32.const(0)),
+      whileLoop(
+        i32.ne(get(v.at), get(v.channels)),
+        local.set(v.largest, v128.load(get(v.y))),
+        local.set(v.gradient, v128.load(get(v.dy))),
+        local.set(v.open, v128.constI32([-1, -1, -1, -1])),
+        local.set(v.tap, get(v.taps)),
+        whileLoop(
+          i32.ne(get(v.tap), get(v.tapsEnd)),
+          local.set(v.left, i32.add(get(v.at), i32.load(get(v.tap)))),
+          local.set(v.into, i32.add(get(v.dx), get(v.left))),
+          local.set(v.here, v128.and(get(v.open), f32x4.eq(get(v.largest), v128.load(i32.add(get(v.x), get(v.left)))))),
+          v128.store(get(v.into), f32x4.add(v128.load(get(v.into)), v128.and(get(v.here), get(v.gradient)))),
+          local.set(v.open, v128.andNot(get(v.open), get(v.here))),
+          advance(v.tap, 4),
+        ),
+        advance(v.y, 16),
+        advance(v.dy, 16),
+        advance(v.at, 16),
+      ),
+      addTo(v.x, v.stride),
+      addTo(v.dx, v.stride),
+      advance(v.outputs, -1),
+    ),
+  ],
+);
+
+export const poolKernels: readonly WasmFunction[] = [maxPool, maxPoolGrad];

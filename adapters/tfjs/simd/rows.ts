@@ -1,0 +1,71 @@
+/** Loops over rows of channels, four at a time, and over whole vectors. Addresses and strides are bytes. */
+import { advance, f32, f32x4, i32, ifElse, local, memory, v128, whileLoop } from "../../../core/wasm/instructions";
+import type { WasmFunction } from "../../../core/wasm/module";
+import { addTo, define } from "./define";
+
+const { get } = local;
+
+/** `addBias(to, from, bias, rows, width, relu)`: each row, `width` bytes, plus the bias; negative sums become 0 with `relu`. */
+const addBias = define(
+  "addBias",
+  ["to", "from", "bias", "rows", "width", "relu"],
+  { at: "i32", vectors: "i32", end: "i32", four: "v128", zeros: "v128", one: "f32", zero: "f32" },
+  (v) => [
+    local.set(v.end, i32.add(get(v.bias), get(v.width))),
+    local.set(v.vectors, i32.sub(get(v.end), i32.and(get(v.width), i32.const(15)))),
+    whileLoop(
+      get(v.rows),
+      local.set(v.at, get(v.bias)),
+      whileLoop(
+        i32.ne(get(v.at), get(v.vectors)),
+        local.set(v.four, f32x4.add(v128.load(get(v.from)), v128.load(get(v.at)))),
+        ifElse(get(v.relu), local.set(v.four, f32x4.max(get(v.four), get(v.zeros)))),
+        v128.store(get(v.to), get(v.four)),
+        advance(v.to, 16),
+        advance(v.from, 16),
+        advance(v.at, 16),
+      ),
+      whileLoop(
+        i32.ne(get(v.at), get(v.end)),
+        local.set(v.one, f32.add(f32.load(get(v.from)), f32.load(get(v.at)))),
+        ifElse(get(v.relu), local.set(v.one, f32.max(get(v.one), get(v.zero)))),
+        f32.store(get(v.to), get(v.one)),
+        advance(v.to, 4),
+        advance(v.from, 4),
+        advance(v.at, 4),
+      ),
+      advance(v.rows, -1),
+    ),
+  ],
+);
+
+/** `reluGrad(to, dy, x, vectors)`: dy where x > 0, dy × 0 elsewhere; of a NaN x, dy. */
+const reluGrad = define("reluGrad", ["to", "dy", "x", "vectors"], { zero: "v128", one: "v128" }, (v) => [
+  local.set(v.one, f32x4.splat(f32.const(1))),
+  whileLoop(
+    get(v.vectors),
+    v128.store(
+      get(v.to),
+      f32x4.mul(v128.load(get(v.dy)), v128.andNot(get(v.one), f32x4.le(v128.load(get(v.x)), get(v.zero)))),
+    ),
+    advance(v.to, 16),
+    advance(v.dy, 16),
+    advance(v.x, 16),
+    advance(v.vectors, -1),
+  ),
+]);
+
+/** `copyRows(to, from, rows, width, row)`: rows of `width` bytes, side by side, to places `row` bytes apart. */
+const copyRows = define("copyRows", ["to", "from", "rows", "width", "row"], {}, (v) => [
+  whileLoop(
+    get(v.rows),
+    memory.copy(get(v.to), get(v.from), get(v.width)),
+    addTo(v.to, v.row),
+    addTo(v.from, v.width),
+    advance(v.rows, -1),
+  ),
+]);
+
+const fill = define("fillZero", ["at", "bytes"], {}, (v) => [memory.fill(get(v.at), i32.const(0), get(v.bytes))]);
+
+export const rowKernels: readonly WasmFunction[] = [addBias, reluGrad, copyRows, fill];

@@ -1,0 +1,94 @@
+/** The assembled kernels over the memory of the TensorFlow.js backend: no tensor is copied to reach them. */
+import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
+import type { TensorInfo } from "@tensorflow/tfjs-core";
+import { instantiate, type WasmExports, type WasmMemory } from "../../../core/wasm/module";
+import { microKernels } from "./micro-kernel";
+import { packs } from "./pack";
+import { poolKernels } from "./pool";
+import { rowKernels } from "./rows";
+import { sweeps, tileBytes } from "./sweep";
+
+/** Bytes of a cache line; packed panels start on one. */
+const line = 64;
+
+/** What of Emscripten's module is used: its exports hold the memory, which keeps its identity as it grows. */
+interface EmscriptenModule {
+  readonly asm?: { readonly memory?: WasmMemory };
+  _malloc(bytes: number): number;
+  _free(at: number): void;
+}
+
+export type ScratchName =
+  | "a"
+  | "b"
+  | "tail"
+  | "tile"
+  | "positions"
+  | "patch"
+  | "taps"
+  | "image"
+  | "one"
+  | "filter"
+  | "columns";
+
+export class Simd {
+  readonly call: WasmExports;
+  private readonly module: EmscriptenModule;
+  private readonly memory: WasmMemory;
+  private readonly scratches = new Map<ScratchName, { readonly bytes: number; readonly malloc: number }>();
+
+  /** @throws Error where the backend does not show its memory, CompileError where the machine has no WebAssembly SIMD. */
+  constructor(private readonly backend: BackendWasm) {
+    this.module = backend.wasm as unknown as EmscriptenModule;
+    const memory = this.module.asm?.memory;
+    if (!memory) throw new Error("This version of @tensorflow/tfjs-backend-wasm does not show its memory.");
+    this.memory = memory;
+    const functions = [...microKernels, ...sweeps, ...packs, ...rowKernels, ...poolKernels];
+    this.call = instantiate(functions, { initial: 1, shared: false }, memory);
+  }
+
+  /** Where a tensor lies. Allocating moves no tensor. */
+  address(tensor: TensorInfo): number {
+    return this.backend.getMemoryOffset(tensor.dataId);
+  }
+
+  /** Memory of at least so many bytes, kept for the next user of the name; the largest asked for bounds it. */
+  scratch(name: ScratchName, bytes: number): number {
+    const held = this.scratches.get(name);
+    if (held && held.bytes >= bytes) return aligned(held.malloc);
+    if (held) this.module._free(held.malloc);
+    const malloc = this.module._malloc(bytes + line) >>> 0;
+    if (malloc === 0) throw new RangeError(`The WebAssembly heap has no ${bytes} bytes left for '${name}'.`);
+    this.scratches.set(name, { bytes, malloc });
+    return aligned(malloc);
+  }
+
+  /** The scratch tile of the sweeps. */
+  tile(): number {
+    return this.scratch("tile", tileBytes);
+  }
+
+  /** A view, good until the next allocation. */
+  floats(at: number, length: number): Float32Array {
+    return new Float32Array(this.memory.buffer, at, length);
+  }
+
+  /** A table of i32 in scratch. */
+  table(name: ScratchName, values: Int32Array): number {
+    const at = this.scratch(name, values.byteLength);
+    new Int32Array(this.memory.buffer, at, values.length).set(values);
+    return at;
+  }
+}
+
+const aligned = (at: number): number => Math.ceil(at / line) * line;
+
+const instances = new WeakMap<BackendWasm, Simd>();
+
+export function simdOf(backend: BackendWasm): Simd {
+  const known = instances.get(backend);
+  if (known) return known;
+  const simd = new Simd(backend);
+  instances.set(backend, simd);
+  return simd;
+}

@@ -1,0 +1,85 @@
+/** The loops around the micro-kernels: all tiles of some panels of A with some panels of B. */
+import type { Code } from "../../../core/wasm/encoding";
+import { advance, call, f32, i32, ifElse, local, whileLoop } from "../../../core/wasm/instructions";
+import type { WasmFunction } from "../../../core/wasm/module";
+import { addTo, define, range, times } from "./define";
+import { maxRows, microKernelIndex } from "./micro-kernel";
+
+/** Bytes of a row of the scratch tile. */
+const tileRow = 32;
+export const tileBytes = maxRows * tileRow;
+
+/**
+ * `sweep5(a, panels, k, b, panelB, stepB, full, tailB, tail, c, ld, add, tile)`: C's rows of `panels` panels of A, `k` deep and packed one
+ * after the other, times `full` panels of B of eight columns (`panelB` bytes apart, `stepB` from k to k + 1) and, where `tail` columns are left
+ * over, those of the packed panel `tailB`, four wide up to 4, else eight; they go by way of `tile`.
+ */
+export const sweeps: readonly WasmFunction[] = range(maxRows).map((index) => sweep(index + 1));
+
+function sweep(rows: number): WasmFunction {
+  return define(
+    `sweep${rows}`,
+    ["a", "panels", "k", "b", "panelB", "stepB", "full", "tailB", "tail", "c", "ld", "add", "tile"],
+    { spanB: "i32", at: "i32", into: "i32", left: "i32", from: "i32", row: "i32" },
+    (v) => {
+      const get = local.get;
+      const narrow = (vectors: 1 | 2): Code => {
+        const width = vectors * 16;
+        const end = i32.add(get(v.tailB), times(v.k, width));
+        const operands = [get(v.a), get(v.tailB), get(v.tile), end, i32.const(width), i32.const(tileRow), i32.const(0)];
+        return call(microKernelIndex(rows, vectors), ...operands);
+      };
+      const element = f32.load(get(v.from));
+      return [
+        local.set(v.spanB, i32.mul(get(v.k), get(v.stepB))),
+        whileLoop(
+          get(v.panels),
+          local.set(v.at, get(v.b)),
+          local.set(v.into, get(v.c)),
+          local.set(v.left, get(v.full)),
+          whileLoop(
+            get(v.left),
+            call(
+              microKernelIndex(rows, 2),
+              get(v.a),
+              get(v.at),
+              get(v.into),
+              i32.add(get(v.at), get(v.spanB)),
+              get(v.stepB),
+              get(v.ld),
+              get(v.add),
+            ),
+            addTo(v.at, v.panelB),
+            advance(v.into, 32),
+            advance(v.left, -1),
+          ),
+          ifElse(get(v.tail), [
+            ...ifElse(i32.gtU(get(v.tail), i32.const(4)), narrow(2), narrow(1)),
+            ...local.set(v.row, i32.const(0)),
+            ...whileLoop(
+              i32.ne(get(v.row), i32.const(rows)),
+              local.set(v.from, i32.add(get(v.tile), times(v.row, tileRow))),
+              local.set(v.at, i32.add(get(v.into), i32.mul(get(v.row), get(v.ld)))),
+              local.set(v.left, get(v.tail)),
+              whileLoop(
+                get(v.left),
+                ifElse(
+                  get(v.add),
+                  f32.store(get(v.at), f32.add(f32.load(get(v.at)), element)),
+                  f32.store(get(v.at), element),
+                ),
+                advance(v.at, 4),
+                advance(v.from, 4),
+                advance(v.left, -1),
+              ),
+              advance(v.row, 1),
+            ),
+          ]),
+          local.set(v.a, i32.add(get(v.a), times(v.k, rows * 4))),
+          local.set(v.c, i32.add(get(v.c), times(v.ld, rows))),
+          advance(v.panels, -1),
+        ),
+      ];
+    },
+  );
+}
