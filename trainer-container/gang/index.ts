@@ -1,5 +1,6 @@
 import type { Gang } from "./gang";
-import type { GangOptions } from "./options";
+import { defaultGangTiming, type GangOptions } from "./options";
+import { byOwnClock } from "./own-clock";
 import { RendezvousGang } from "./rendezvous-gang";
 
 export type { GangLogger, GangOptions, GangTiming } from "./options";
@@ -11,5 +12,7 @@ export { defaultGangTiming } from "./options";
  * @throws RangeError where the numbers of workers and microshards contradict each other.
  */
 export function createGang(options: GangOptions): Gang {
-  return new RendezvousGang(options);
+  const { store, clock, timing } = options;
+  const leaseMs = timing?.leaseMs ?? defaultGangTiming.leaseMs;
+  return new RendezvousGang({ ...options, store: byOwnClock(store, clock, leaseMs) });
 }

@@ -34,6 +34,8 @@ function member(store: MemoryGangStore, workerIndex: number, overrides: Partial<
 const memberRecord = (overrides: Partial<MemberRecord>): MemberRecord =>
   recordOf({ memberId: "mute", registeredAt: Date.now(), leaseExpiresAt: Date.now() + 60_000, ...overrides });
 
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
 /** Resolves when it is rung. */
 function bell() {
   let ring = () => {};
@@ -101,6 +103,53 @@ describe("a gang", () => {
     expect(outcomes.map(({ finishedSteps }) => finishedSteps)).toEqual([30, 30, 11]);
     expect(outcomes.slice(0, 2).map(({ sha256 }) => sha256)).toEqual([expected, expected]);
     expect([...sizes]).toEqual([3, 2]);
+  });
+
+  it.each([-20_000, 20_000])("takes in a member whose clock is %i ms off", async (offset) => {
+    const store = new MemoryGangStore();
+    const timing = { ...quick, leaseMs: 400, renewMs: 100 };
+    const joined = bell();
+    const clock = { now: () => Date.now() + offset };
+    const first = trainToy(member(store, 0, { expectedWorkers: 2, timing }), task, {
+      beforeStep: async (finishedSteps, generation) => {
+        if (finishedSteps >= 10 && generation.worldSize < 2) await Promise.race([joined.rung, pause(20)]);
+        return 0;
+      },
+    });
+    const late = trainToy(member(store, 1, { expectedWorkers: 2, timing, clock }), task, {
+      beforeStep: () => {
+        joined.ring();
+        return 0;
+      },
+    });
+    const outcomes = await Promise.all([first, late]);
+    expect(outcomes.map(({ sha256, late: tooLate }) => [sha256, tooLate])).toEqual([
+      [expected, false],
+      [expected, false],
+    ]);
+  });
+
+  it.each([-20_000, 20_000])("takes in a member whose clock is %i ms off", async (offset) => {
+    const store = new MemoryGangStore();
+    const timing = { ...quick, leaseMs: 400, renewMs: 100 };
+    const joined = bell();
+    const first = trainToy(member(store, 0, { expectedWorkers: 2, timing }), task, {
+      beforeStep: async (finishedSteps, { worldSize }) => {
+        // Alone, it goes slowly, that the run is not over before the other is in.
+        if (finishedSteps >= 10 && worldSize < 2) await Promise.race([joined.rung, pause(100)]);
+        return 0;
+      },
+    });
+    const clock = { now: () => Date.now() + offset };
+    const other = trainToy(member(store, 1, { expectedWorkers: 2, timing, clock }), task, {
+      beforeStep: () => {
+        joined.ring();
+        return 0;
+      },
+    });
+    for (const outcome of await Promise.all([first, other])) {
+      expect(outcome).toMatchObject({ sha256: expected, late: false });
+    }
   });
 
   it("tells who comes after completion that nothing is left to do", async () => {
