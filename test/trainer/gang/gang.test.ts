@@ -109,30 +109,6 @@ describe("a gang", () => {
     const store = new MemoryGangStore();
     const timing = { ...quick, leaseMs: 400, renewMs: 100 };
     const joined = bell();
-    const clock = { now: () => Date.now() + offset };
-    const first = trainToy(member(store, 0, { expectedWorkers: 2, timing }), task, {
-      beforeStep: async (finishedSteps, generation) => {
-        if (finishedSteps >= 10 && generation.worldSize < 2) await Promise.race([joined.rung, pause(20)]);
-        return 0;
-      },
-    });
-    const late = trainToy(member(store, 1, { expectedWorkers: 2, timing, clock }), task, {
-      beforeStep: () => {
-        joined.ring();
-        return 0;
-      },
-    });
-    const outcomes = await Promise.all([first, late]);
-    expect(outcomes.map(({ sha256, late: tooLate }) => [sha256, tooLate])).toEqual([
-      [expected, false],
-      [expected, false],
-    ]);
-  });
-
-  it.each([-20_000, 20_000])("takes in a member whose clock is %i ms off", async (offset) => {
-    const store = new MemoryGangStore();
-    const timing = { ...quick, leaseMs: 400, renewMs: 100 };
-    const joined = bell();
     const first = trainToy(member(store, 0, { expectedWorkers: 2, timing }), task, {
       beforeStep: async (finishedSteps, { worldSize }) => {
         // Alone, it goes slowly, that the run is not over before the other is in.
