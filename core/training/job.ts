@@ -80,6 +80,8 @@ const resources = z.strictObject({
    * any world size up to V gives the same weights (docs/adr/007-microshards.md).
    */
   microshards: z.int().min(1).max(1_024).default(8),
+  /** Splits the optimizer's state between the workers (docs/adr/015-sharded-optimizer.md). The weights are the same bits with and without. */
+  shardOptimizer: z.boolean().default(false),
   backend: z.enum(["auto", "native", "wasm"]).default("auto"),
 });
 

@@ -39,6 +39,7 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
     microshards: job.resources.microshards,
     workers: job.resources.workers,
     minWorkers: job.resources.minWorkers,
+    shardOptimizer: job.resources.shardOptimizer,
     gpusPerWorker: job.resources.gpusPerWorker,
     threads: threadsOf(run),
     backend: job.resources.backend,

@@ -15,6 +15,8 @@ export interface TrainingTask {
   readonly microshards: number;
   readonly workers: number;
   readonly minWorkers: number;
+  /** Each worker holds the optimizer's state of two segments instead of all. Conduct: the weights are the same bits. Default false. */
+  readonly shardOptimizer?: boolean;
   readonly gpusPerWorker: number;
   /** Of each worker's engine. */
   readonly threads: number;

@@ -29,7 +29,7 @@ export function decodeStanding(numbers: Float64Array): Standing {
 export function covers(spans: readonly Span[], elements: number): boolean {
   let reached = 0;
   for (const { start, end } of [...spans].sort((a, b) => a.start - b.start)) {
-    if (start > reached) return false;
+    if (start > reached) break;
     reached = Math.max(reached, end);
   }
   return reached >= elements;
