@@ -2,7 +2,7 @@
 export type Random = () => number;
 
 export function seededRandom(seed: number): Random {
-  let state = seed >>> 0;
+  let state = Math.imul(seed, 0x9e3779b1) >>> 0; // neighbouring seeds should have little in common
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
