@@ -1,6 +1,21 @@
 import { kernelFor } from "./sum-memory";
 
 /**
+ * How two parts of vectors are added: `out[outAt + i] = a[aAt + i] + b[bAt + i]` for `i` in `[0, count)`, whatever a word of them stands for.
+ * `out` may be `a` at the same place. `at` is where the part lies in the whole vector.
+ */
+export type Add = (
+  out: Float32Array,
+  outAt: number,
+  a: Float32Array,
+  aAt: number,
+  b: Float32Array,
+  bAt: number,
+  count: number,
+  at: number,
+) => void;
+
+/**
  * The add kernel: `out[outAt + i] = a[aAt + i] + b[bAt + i]` for `i` in `[0, count)`. `out` may be `a` at the same place.
  *
  * WebAssembly SIMD where all three lie in its memory (`allocateSum`), else JavaScript; the bits are the same. JavaScript adds in float64

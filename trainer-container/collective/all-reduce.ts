@@ -1,7 +1,7 @@
 import type { ReductionPlan } from "../../core/training/reduction/plan";
 import type { Addition } from "../../core/training/reduction/tree";
 import type { GenerationLostError } from "../gang/gang";
-import { add } from "./add";
+import { type Add, add as addFloats } from "./add";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
 import type { Mesh, Operation } from "./mesh";
 import { chunkCount, chunkOf, type Span, segmentOf } from "./segments";
@@ -10,6 +10,8 @@ import type { Staging } from "./staging";
 export interface AllReduceInput {
   readonly local: readonly Float32Array[];
   readonly out: Float32Array;
+  /** Default: float32. The vectors may hold something else, a word at a time; all ranks must add alike. */
+  readonly add?: Add;
   readonly signals: number;
   readonly finishedSteps: number;
 }
@@ -201,12 +203,14 @@ export class AllReduce implements Operation {
   private addOwnLeaves(chunk: Span): void {
     const { additions, leaves } = this.plan.ranks[this.mesh.options.rank];
     const slot = (leaf: number) => this.input.local[leaf - leaves.first];
+    const { add = addFloats } = this.input;
     const alone = this.plan.worldSize === 1;
+    const length = chunk.end - chunk.start;
     this.timed(() => {
       for (const { into, from, end } of additions) {
         const root = alone && end - into === this.plan.leafCount;
         const target = root ? this.input.out : slot(into);
-        add(target, chunk.start, slot(into), chunk.start, slot(from), chunk.start, chunk.end - chunk.start);
+        add(target, chunk.start, slot(into), chunk.start, slot(from), chunk.start, length, chunk.start);
       }
       if (alone && additions.length === 0) {
         this.input.out.set(slot(0).subarray(chunk.start, chunk.end), chunk.start);
@@ -217,6 +221,7 @@ export class AllReduce implements Operation {
   /** The nodes above the partial sums. The root goes to `out`. */
   private combine(chunk: Span): void {
     const { combine, ranks } = this.plan;
+    const { add = addFloats } = this.input;
     const own = ranks[this.mesh.options.rank].leaves;
     const operand = (slot: number): readonly [Float32Array, number] =>
       slot >= own.first && slot < own.end
@@ -227,7 +232,8 @@ export class AllReduce implements Operation {
         const [a, aAt] = operand(into);
         const [b, bAt] = operand(from);
         const root = i === combine.length - 1;
-        add(root ? this.input.out : a, root ? chunk.start : aAt, a, aAt, b, bAt, chunk.end - chunk.start);
+        const [target, targetAt] = root ? [this.input.out, chunk.start] : [a, aAt];
+        add(target, targetAt, a, aAt, b, bAt, chunk.end - chunk.start, chunk.start);
       });
     });
   }

@@ -2,7 +2,7 @@ import type { HalvingPlan, HalvingRole } from "../../core/training/reduction/hal
 import type { ReductionPlan } from "../../core/training/reduction/plan";
 import type { Addition } from "../../core/training/reduction/tree";
 import type { GenerationLostError } from "../gang/gang";
-import { add } from "./add";
+import { type Add, add as addFloats } from "./add";
 import type { AllReduceInput, AllReduceResult } from "./all-reduce";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
 import { halvingSpan } from "./halving-span";
@@ -41,6 +41,7 @@ export class HalvingDoubling implements Operation {
   private readonly steps: number;
   private readonly role: HalvingRole;
   private readonly leafCount: number;
+  private readonly add: Add;
   /** By number: `give` is 0, `halve k` is 1 + k, `double k` is 1 + steps + k, `serve` the last. */
   private readonly stages: Stage[];
   private readonly owed: number[];
@@ -65,6 +66,7 @@ export class HalvingDoubling implements Operation {
     this.steps = Math.log2(halving.hosts.length);
     this.role = halving.roles[mesh.options.rank];
     this.leafCount = plan.leafCount;
+    this.add = input.add ?? addFloats;
     this.signals = input.signals;
     this.owed = new Array<number>(plan.worldSize).fill(0);
     this.stages = Array.from({ length: 2 + 2 * this.steps }, () => ({ owed: new Map(), arrived: [], left: 0 }));
@@ -185,7 +187,7 @@ export class HalvingDoubling implements Operation {
     const into = k === this.steps - 1 ? this.input.out : sum;
     await this.receive(1 + k, ({ start, end }) => {
       const theirs = this.staging.get(slot);
-      this.timed(() => add(into, start, sum, start, theirs, start - kept.start, end - start));
+      this.timed(() => this.add(into, start, sum, start, theirs, start - kept.start, end - start, start));
     });
   }
 
@@ -270,7 +272,7 @@ export class HalvingDoubling implements Operation {
     this.timed(() => {
       for (const { into, from } of additions) {
         const sum = operand(into);
-        add(sum, start, sum, start, operand(from), start, end - start);
+        this.add(sum, start, sum, start, operand(from), start, end - start, start);
       }
     });
   }

@@ -1,4 +1,5 @@
 import type { LeafRange } from "../../core/training/reduction/plan";
+import type { Add } from "../collective/add";
 import type { ParcelsInput } from "../collective/parcels";
 import type { ReduceScatterInput } from "../collective/reduce-scatter";
 
@@ -56,9 +57,16 @@ export interface Generation {
    * @param signals bits that this rank raises (see `gangSignals`); the answer holds the OR over all ranks, the same everywhere, so
    *   that all decide alike at the same step boundary.
    * @param finishedSteps of this replica before the step; all ranks must agree, else the generation is lost (a bug or a split).
+   * @param add where the vectors hold something else than float32, word by word: the same on all ranks.
    * @throws GenerationLostError when a member is lost or too slow: nothing of `out` may be used.
    */
-  allReduce(local: readonly Float32Array[], out: Float32Array, signals: number, finishedSteps: number): Promise<number>;
+  allReduce(
+    local: readonly Float32Array[],
+    out: Float32Array,
+    signals: number,
+    finishedSteps: number,
+    add?: Add,
+  ): Promise<number>;
   /**
    * Brings all replicas to the state of the furthest member (`members` says who is behind). The source's `state` buffers are sent to
    * those that are behind, and written all or nothing: after a `GenerationLostError` they are as they were. Buffers have one

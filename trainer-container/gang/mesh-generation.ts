@@ -1,5 +1,6 @@
 import type { GangHead } from "../../core/training/gang/model";
 import { stateSource } from "../../core/training/gang/source";
+import type { Add } from "../collective/add";
 import { Collective } from "../collective/collective";
 import type { Mesh } from "../collective/mesh";
 import type { ParcelsInput } from "../collective/parcels";
@@ -55,8 +56,10 @@ export class MeshGeneration implements Generation {
     out: Float32Array,
     signals: number,
     finishedSteps: number,
+    add?: Add,
   ): Promise<number> {
-    const result = await this.collective.allReduce({ local, out, signals: signals | this.raised, finishedSteps });
+    const raised = signals | this.raised;
+    const result = await this.collective.allReduce({ local, out, signals: raised, finishedSteps, ...(add && { add }) });
     this.waitMs += result.waitMs;
     return result.signals;
   }
