@@ -1,7 +1,14 @@
-import { type DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  PutCommand,
+  QueryCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
 import type { GangHead, MemberRecord } from "../../core/training/gang/model";
 import type { GangStore, RegistrationKey } from "../../core/training/gang/store";
 import { holds } from "./client";
+import { inlineMembers, Rosters } from "./gang-roster";
 
 const partition = (gangId: string): string => `GANG#${gangId}`;
 const headKey = "HEAD";
@@ -12,7 +19,7 @@ const daySeconds = 86_400;
 const headDays = 365;
 
 /**
- * Gangs in the table `Gangs`: one partition a gang, read whole by one strongly consistent Query. Writes a second, for W members training: W / 2
+ * Gangs in the table `Gangs`: one partition a gang, read whole by one strongly consistent Query, or head and own item alone. Writes a second, for W members training: W / 2
  * renewals and nothing else; a re-formation adds three a member. docs/gang.md does the sums.
  */
 export function createGangStore(client: DynamoDBDocumentClient, table: string): GangStore {
@@ -38,6 +45,13 @@ export function createGangStore(client: DynamoDBDocumentClient, table: string): 
     );
   }
 
+  const rosters = new Rosters(client, table);
+
+  async function headOf(gangId: string, { pk, sk, expiresAt, ...item }: Record<string, unknown>): Promise<GangHead> {
+    const head = item as unknown as GangHead;
+    return head.members ? head : { ...head, members: await rosters.read(gangId, head.token) };
+  }
+
   return {
     async read(gangId) {
       let head: GangHead | undefined;
@@ -53,13 +67,26 @@ export function createGangStore(client: DynamoDBDocumentClient, table: string): 
             ExclusiveStartKey,
           }),
         );
-        for (const { pk, sk, expiresAt, ...item } of page.Items ?? []) {
-          if (sk === headKey) head = item as unknown as GangHead;
-          else members.push(item as unknown as MemberRecord);
+        for (const item of page.Items ?? []) {
+          if (item["sk"] === headKey) head = await headOf(gangId, item);
+          else members.push(memberOf(item));
         }
         ExclusiveStartKey = page.LastEvaluatedKey;
       } while (ExclusiveStartKey);
       return { head, members };
+    },
+
+    async glance(gangId, memberId) {
+      const Keys = [keyOf(gangId, headKey), keyOf(gangId, memberKey(memberId))];
+      const get = new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } });
+      const { Responses, UnprocessedKeys } = await client.send(get);
+      if (Object.keys(UnprocessedKeys ?? {}).length > 0) throw new Error(`the gang's partition is busy: ${gangId}`);
+      const items = Responses?.[table] ?? [];
+      const head = items.find(({ sk }) => sk === headKey);
+      return {
+        head: head && (await headOf(gangId, head)),
+        members: items.filter(({ sk }) => sk !== headKey).map(memberOf),
+      };
     },
 
     register(gangId, member) {
@@ -87,16 +114,20 @@ export function createGangStore(client: DynamoDBDocumentClient, table: string): 
       return update(gangId, key, "SET accused = :true", " AND accused = :false", { ":true": true, ":false": false });
     },
 
-    seal(gangId, head) {
+    async seal(gangId, head) {
       const first = head.number === 1;
+      const expiresAt = Math.floor(head.sealedAt / 1_000) + headDays * daySeconds;
+      const { members, ...rest } = head;
+      const inline = members.length <= inlineMembers;
+      if (!inline) await rosters.write(gangId, head.token, members, expiresAt);
       return holds(
         client.send(
           new PutCommand({
             TableName: table,
             Item: {
               ...keyOf(gangId, headKey),
-              ...head,
-              expiresAt: Math.floor(head.sealedAt / 1_000) + headDays * daySeconds,
+              ...(inline ? head : rest),
+              expiresAt,
             },
             ConditionExpression: first ? "attribute_not_exists(pk)" : "#number = :before AND completed = :false",
             ...(first
@@ -124,6 +155,10 @@ export function createGangStore(client: DynamoDBDocumentClient, table: string): 
       );
     },
   };
+}
+
+function memberOf({ pk, sk, expiresAt, ...item }: Record<string, unknown>): MemberRecord {
+  return item as unknown as MemberRecord;
 }
 
 /** Time to live: epoch seconds. */

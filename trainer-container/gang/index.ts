@@ -1,3 +1,4 @@
+import { timingOf } from "../../core/training/gang/crowd";
 import type { Gang } from "./gang";
 import { defaultGangTiming, type GangOptions } from "./options";
 import { byOwnClock } from "./own-clock";
@@ -12,7 +13,7 @@ export { defaultGangTiming } from "./options";
  * @throws RangeError where the numbers of workers and microshards contradict each other.
  */
 export function createGang(options: GangOptions): Gang {
-  const { store, clock, timing } = options;
-  const leaseMs = timing?.leaseMs ?? defaultGangTiming.leaseMs;
+  const { store, clock, timing, expectedWorkers } = options;
+  const { leaseMs } = timingOf({ ...defaultGangTiming, ...timing }, expectedWorkers);
   return new RendezvousGang({ ...options, store: byOwnClock(store, clock, leaseMs) });
 }

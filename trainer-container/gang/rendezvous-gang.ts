@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { type Decision, decide, type GangLimits } from "../../core/training/gang/decide";
+import { accuses, timingOf } from "../../core/training/gang/crowd";
+import { type Decision, decide, decideAtGlance, type GangLimits } from "../../core/training/gang/decide";
 import type { GangHead, GangView } from "../../core/training/gang/model";
 import type { Listener } from "../collective/listener";
 import type { Mesh } from "../collective/mesh";
@@ -18,9 +19,8 @@ import { Membership } from "./membership";
 import { MeshGeneration } from "./mesh-generation";
 import { defaultGangTiming, type GangOptions, type GangTiming, limitsOf } from "./options";
 import { startPatrol } from "./patroller";
+import { Watch } from "./watch";
 
-/** Looks in quick succession after registering or after a change; then it slows down. */
-const eagerLooks = 40;
 const longestBackoffMs = 5_000;
 
 /**
@@ -35,6 +35,7 @@ export class RendezvousGang implements Gang {
   private readonly environment: GangEnvironment;
   private readonly pulse: ReturnType<GangEnvironment["createPulse"]>;
   private readonly alarm: Alarm;
+  private readonly watch: Watch;
   private listener: Listener | undefined;
   private current: { readonly generation: MeshGeneration; readonly head: GangHead } | undefined;
   /** Generations up to this one are over for this member. */
@@ -46,11 +47,13 @@ export class RendezvousGang implements Gang {
   constructor(private readonly options: GangOptions) {
     this.memberId = options.memberId;
     this.limits = limitsOf(options);
-    this.timing = { ...defaultGangTiming, ...options.timing };
+    const { expectedWorkers, workerIndex } = options;
+    this.timing = timingOf({ ...defaultGangTiming, ...options.timing }, expectedWorkers);
     this.environment = options.environment ?? processEnvironment;
     const { timers } = this.environment;
     this.pulse = this.environment.createPulse();
     this.alarm = new Alarm(timers);
+    this.watch = new Watch(expectedWorkers, workerIndex, this.timing, timers);
     this.membership = new Membership(options, this.timing, timers, () => this.listener?.port ?? 0);
   }
 
@@ -59,21 +62,32 @@ export class RendezvousGang implements Gang {
     await this.listen();
     await this.leaveGeneration();
     await this.register(finishedSteps);
-    for (let look = 0; ; look++) {
+    this.watch.restart();
+    for (;;) {
       this.requireStaying();
-      const view = await this.insist(() => this.options.store.read(this.options.gangId));
-      const self = { ...this.membership.key, past: this.past };
-      const decision = decide(view, self, this.limits, this.timing, this.options.clock.now());
+      const { view, decision } = await this.look();
       const generation = await this.act(decision, view, finishedSteps);
       if (generation) return generation;
-      if (decision.kind === "wait") await this.alarm.sleep(this.pollMs(look));
-      else look = 0;
+      if (decision.kind === "wait") await this.alarm.sleep(this.watch.pauseMs());
+      else this.watch.restart();
     }
   }
 
   leave(reason: "completed" | "interrupted" | "failed"): Promise<void> {
     this.leaving ??= this.depart(reason);
     return this.leaving;
+  }
+
+  private async look(): Promise<{ readonly view: GangView; readonly decision: Decision }> {
+    const { store, gangId, clock, workerIndex } = this.options;
+    const { whole } = this.watch;
+    const view = await this.insist(() => (whole ? store.read(gangId) : store.glance(gangId, this.memberId)));
+    if (whole) this.watch.looked(view, workerIndex);
+    const self = { ...this.membership.key, past: this.past };
+    const decision = whole
+      ? decide(view, self, this.limits, this.timing, clock.now())
+      : decideAtGlance(view, self, this.timing, clock.now());
+    return { view, decision };
   }
 
   private async act(decision: Decision, view: GangView, finishedSteps: number): Promise<Generation | undefined> {
@@ -142,6 +156,7 @@ export class RendezvousGang implements Gang {
     stopPatrol = startPatrol(generation, this.options, this.limits, this.timing, this.environment.timers);
     this.current = { generation, head };
     const { number, rank, worldSize } = generation;
+    this.watch.restart(rank);
     this.options.logger?.info("entered", { generation: number, rank, worldSize });
     return generation;
   }
@@ -159,6 +174,8 @@ export class RendezvousGang implements Gang {
   private async blame(head: GangHead, lost: GenerationLostError): Promise<void> {
     const culprit = lost.rank === undefined ? undefined : head.members[lost.rank];
     if (!culprit || culprit.memberId === this.memberId) return;
+    const own = head.members.findIndex(({ memberId }) => memberId === this.memberId);
+    if (!accuses(own, lost.rank!, head.members.length, this.timing)) return;
     this.options.logger?.warn("lost a member", { memberId: culprit.memberId, error: lost.message });
     await this.insist(() => this.options.store.accuse(this.options.gangId, culprit));
   }
@@ -197,10 +214,6 @@ export class RendezvousGang implements Gang {
     this.pulse.stop();
     this.listener?.close();
     logger?.info("left", { reason });
-  }
-
-  private pollMs(look: number): number {
-    return look < eagerLooks ? this.timing.pollMs : this.timing.idlePollMs;
   }
 
   /** Where two members cannot reach each other, they would seal and fail in turns; a single loss costs no wait. */

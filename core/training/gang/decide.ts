@@ -39,6 +39,17 @@ export function decide(
   timing: RendezvousTiming,
   now: number,
 ): Decision {
+  const standing = standingsIn(view, now, timing);
+  return decideOwn(view, self, standing) ?? decideSeal(view, self, limits, timing, now, standing);
+}
+
+/** The same from a glance, at the head and the own item alone: what needs the others' items waits. */
+export function decideAtGlance(view: GangView, self: Self, timing: RendezvousTiming, now: number): Decision {
+  return decideOwn(view, self, standingsIn(view, now, timing)) ?? wait("not its turn to look at the whole gang");
+}
+
+/** What the head and the own item say; `undefined` where it is up to the others. */
+function decideOwn(view: GangView, self: Self, standing: (member: MemberRecord) => Standing): Decision | undefined {
   const { head } = view;
   if (head?.completed) return { kind: "completed" };
   const mine = view.members.find(({ memberId }) => memberId === self.memberId);
@@ -50,9 +61,8 @@ export function decide(
     );
     if (rank >= 0) return { kind: "enter", head, rank };
   }
-  const standing = standingsIn(view, now, timing);
   if (!mine || !isSameRegistration(mine, self) || standing(mine) !== "ready") return { kind: "register" };
-  return decideSeal(view, self, limits, timing, now, standing);
+  return undefined;
 }
 
 function decideSeal(

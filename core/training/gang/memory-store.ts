@@ -8,6 +8,16 @@ export class MemoryGangStore implements GangStore {
   private readonly members = new Map<string, Map<string, MemberRecord>>();
 
   async read(gangId: string): Promise<GangView> {
+    return this.view(gangId);
+  }
+
+  async glance(gangId: string, memberId: string): Promise<GangView> {
+    const { head, members } = this.view(gangId);
+    return { head, members: members.filter((member) => member.memberId === memberId) };
+  }
+
+  /** What a read at this instant gives. */
+  view(gangId: string): GangView {
     return { head: this.heads.get(gangId), members: [...this.of(gangId).values()] };
   }
 

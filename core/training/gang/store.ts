@@ -13,6 +13,8 @@ export interface RegistrationKey {
  */
 export interface GangStore {
   read(gangId: string): Promise<GangView>;
+  /** The head and one member's own item, and nothing else: what a member of a large gang looks at between its turns. */
+  glance(gangId: string, memberId: string): Promise<GangView>;
   /**
    * Writes the member's own item, whole. It refuses to overwrite an incarnation that registered later under the same id: two processes
    * must not fight over one.

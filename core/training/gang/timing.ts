@@ -14,6 +14,8 @@ export interface RendezvousTiming {
   readonly survivorCallMs: number;
   /** The n-th in line seals n times so much later than the first: usually one writes, and if it dies another does. */
   readonly turnMs: number;
+  /** Gangs of more expected workers share the store's throughput by turns (see `crowd.ts`). */
+  readonly crowdWorkers: number;
 }
 
 export const defaultRendezvousTiming: RendezvousTiming = {
@@ -23,4 +25,5 @@ export const defaultRendezvousTiming: RendezvousTiming = {
   firstCallMs: 3_000,
   survivorCallMs: 300,
   turnMs: 150,
+  crowdWorkers: 64,
 };

@@ -49,11 +49,14 @@ const chaos = fc.tuple(
   fc.integer({ min: 3, max: count }),
 );
 
-describe("the gang protocol, over interleavings, crashes, stops and delays", () => {
+describe.each([
+  ["small", false],
+  ["large", true],
+])("the protocol of a %s gang, over interleavings, crashes, stops and delays", (_, crowd) => {
   it("seals at most one list a number, each within its limits and free of doubles", async () => {
     await fc.assert(
       fc.asyncProperty(chaos, async ([events, minWorkers, maxWorkers]) => {
-        const simulation = new GangSimulation(count, { minWorkers, maxWorkers });
+        const simulation = new GangSimulation(count, { minWorkers, maxWorkers }, crowd);
         await play(simulation, events);
         let expected = 1;
         for (const [number, heads] of simulation.sealed) {
@@ -72,7 +75,7 @@ describe("the gang protocol, over interleavings, crashes, stops and delays", () 
   it("lets a registration into one generation at most, and no member back into an earlier one", async () => {
     await fc.assert(
       fc.asyncProperty(chaos, async ([events, minWorkers, maxWorkers]) => {
-        const simulation = new GangSimulation(count, { minWorkers, maxWorkers });
+        const simulation = new GangSimulation(count, { minWorkers, maxWorkers }, crowd);
         await play(simulation, events);
         await calm(simulation, 10);
         for (const entered of simulation.enteredBy.values()) expect(entered).toHaveLength(1);
@@ -87,11 +90,11 @@ describe("the gang protocol, over interleavings, crashes, stops and delays", () 
   it("brings all live members together once failures end", async () => {
     await fc.assert(
       fc.asyncProperty(chaos, async ([events, minWorkers, maxWorkers]) => {
-        const simulation = new GangSimulation(count, { minWorkers, maxWorkers });
+        const simulation = new GangSimulation(count, { minWorkers, maxWorkers }, crowd);
         await play(simulation, events);
         const up = simulation.processes.filter((process) => process.up).length;
         if (up < minWorkers) return;
-        expect(await calm(simulation, 30)).toBeLessThan(30);
+        expect(await calm(simulation, 45)).toBeLessThan(45);
       }),
       { seed: 5, numRuns: 120 },
     );
@@ -100,12 +103,12 @@ describe("the gang protocol, over interleavings, crashes, stops and delays", () 
   it("loses no finished step while one replica lives", async () => {
     await fc.assert(
       fc.asyncProperty(chaos, async ([events, minWorkers, maxWorkers]) => {
-        const simulation = new GangSimulation(count, { minWorkers, maxWorkers });
+        const simulation = new GangSimulation(count, { minWorkers, maxWorkers }, crowd);
         await play(simulation, events);
         const furthest = Math.max(...simulation.processes.map((p) => (p.up ? p.finishedSteps : 0)));
         const up = simulation.processes.filter((process) => process.up).length;
         if (up < minWorkers || up > maxWorkers) return;
-        await calm(simulation, 30);
+        await calm(simulation, 45);
         for (let i = 0; i < 8; i++) for (let index = 0; index < count; index++) await simulation.step(index);
         const inside = await simulation.settled();
         for (const process of inside) expect(process.finishedSteps).toBeGreaterThanOrEqual(furthest);

@@ -1,4 +1,5 @@
-import { decide, type GangLimits } from "../../../../core/training/gang/decide";
+import { wholeLookMs } from "../../../../core/training/gang/crowd";
+import { decide, decideAtGlance, type GangLimits } from "../../../../core/training/gang/decide";
 import { MemoryGangStore } from "../../../../core/training/gang/memory-store";
 import type { GangHead, GangView, MemberState } from "../../../../core/training/gang/model";
 import { patrol } from "../../../../core/training/gang/patrol";
@@ -20,6 +21,9 @@ interface Process {
   up: boolean;
   stopped: boolean;
   view: GangView | undefined;
+  /** The view is of its own item and the head alone. */
+  glanced: boolean;
+  wholeLookAt: number;
   head: GangHead | undefined;
   connectingSince: number;
 }
@@ -45,6 +49,8 @@ export class GangSimulation {
   constructor(
     count: number,
     readonly limits: GangLimits,
+    /** As in large gangs, members look at the whole gang in turns, and glance in between. */
+    readonly crowd = false,
   ) {
     this.processes = Array.from({ length: count }, (_, i) => ({
       memberId: `worker-${i}`,
@@ -59,6 +65,8 @@ export class GangSimulation {
       up: true,
       stopped: false,
       view: undefined,
+      glanced: false,
+      wholeLookAt: 0,
       head: undefined,
       connectingSince: 0,
     }));
@@ -96,7 +104,10 @@ export class GangSimulation {
       await this.write(me, "waiting");
       me.phase = "read";
     } else if (me.phase === "read") {
-      me.view = await this.store.read(gangId);
+      me.glanced = this.crowd && this.now < me.wholeLookAt;
+      me.view = await (me.glanced ? this.store.glance(gangId, me.memberId) : this.store.read(gangId));
+      // Places far apart, so that turns differ: half a second for the first two, then 2 s and 8 s.
+      if (!me.glanced) me.wholeLookAt = this.now + wholeLookMs(me.workerIndex * 3, 1_000);
       me.phase = "act";
     } else if (me.phase === "act") {
       await this.act(me);
@@ -117,7 +128,9 @@ export class GangSimulation {
   private async act(me: Process): Promise<void> {
     me.phase = "read";
     const self = { ...this.keyOf(me), past: me.past };
-    const decision = decide(me.view!, self, this.limits, timing, this.now);
+    const decision = me.glanced
+      ? decideAtGlance(me.view!, self, timing, this.now)
+      : decide(me.view!, self, this.limits, timing, this.now);
     if (decision.kind === "register") {
       me.past = Math.max(me.past, me.view!.head?.number ?? 0);
       this.registerAnew(me);

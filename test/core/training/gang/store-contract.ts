@@ -148,6 +148,33 @@ export function gangStoreContract(open: () => GangStore): void {
     expect(await store.seal(gangId, head(2))).toBe(false);
   });
 
+  it("glances at the head and one member's own item", async () => {
+    expect(await store.glance(gangId, "job:0/1")).toEqual({ head: undefined, members: [] });
+    await store.register(gangId, member());
+    await store.register(gangId, member({ memberId: "job:1/1", workerIndex: 1 }));
+    expect(await store.glance(gangId, "job:0/1")).toEqual({ head: undefined, members: [member()] });
+    await store.seal(gangId, head(1));
+    expect(await store.glance(gangId, "job:1/1")).toMatchObject({ head: head(1), members: [{ workerIndex: 1 }] });
+    expect(await store.glance(gangId, "nobody")).toEqual({ head: head(1), members: [] });
+  });
+
+  it("keeps lists of a thousand, one after another", async () => {
+    const thousand = (number: number) => {
+      const members = Array.from({ length: 1_000 }, (_, i) => ({
+        ...head(1).members[0],
+        memberId: `job:${i}/${number}`,
+      }));
+      return head(number, { members, token: `token-${number}` });
+    };
+    expect(await store.seal(gangId, thousand(1))).toBe(true);
+    expect(await store.seal(gangId, { ...thousand(1), token: "late" })).toBe(false);
+    expect((await store.glance(gangId, "nobody")).head).toEqual(thousand(1));
+    expect(await store.seal(gangId, thousand(2))).toBe(true);
+    expect((await store.read(gangId)).head).toEqual(thousand(2));
+    await store.complete(gangId);
+    expect((await store.read(gangId)).head).toEqual({ ...thousand(2), completed: true });
+  });
+
   it("completes no gang that never formed", async () => {
     await store.complete(gangId);
     expect((await store.read(gangId)).head).toBeUndefined();

@@ -1,0 +1,95 @@
+import { inlineMembers } from "../../adapters/dynamodb/gang-roster";
+import { MemoryGangStore } from "../../core/training/gang/memory-store";
+import type { GangHead, GangView } from "../../core/training/gang/model";
+import type { GangStore } from "../../core/training/gang/store";
+import type { Partition } from "./partition";
+
+/** Bytes by which DynamoDB counts an item's attributes: names, texts, numbers at about two digits a byte. */
+function itemBytes(item: object): number {
+  let bytes = 0;
+  for (const [name, value] of Object.entries(item)) bytes += name.length + valueBytes(value);
+  return bytes;
+}
+
+function valueBytes(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value === "number") return 1 + Math.ceil(String(value).length / 2);
+  if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + 1 + valueBytes(each), 3);
+  if (value !== null && typeof value === "object") return 3 + itemBytes(value);
+  return 1;
+}
+
+/** `pk`, `sk` and `expiresAt`. */
+const keyBytes = 90;
+/** A member of a compressed list: two thirds of it are its random incarnation. */
+const rosterBytes = 60;
+
+/** The gangs' table as `adapters/dynamodb/gang-store.ts` uses it, call by call and byte by byte, over one partition. */
+export class SimulatedTable {
+  private readonly inner = new MemoryGangStore();
+  private memberBytes = 0;
+
+  /** @param separateRosters as the adapter does for large gangs; false: the list is part of the head, whatever its size. */
+  constructor(
+    private readonly partition: Partition,
+    private readonly separateRosters: boolean,
+  ) {}
+
+  /** What one process has of it. A process that is no longer alive asks nothing; what it asked before may still be done. */
+  client(alive: () => boolean): GangStore {
+    const { inner, partition } = this;
+    let rosterOf = 0;
+    const withRoster = async (view: GangView): Promise<GangView> => {
+      const { head } = view;
+      if (head && head.number !== rosterOf && this.isSeparate(head)) {
+        await partition.read(false, () => ({ value: undefined, bytes: head.members.length * rosterBytes }));
+        rosterOf = head.number;
+      }
+      return view;
+    };
+    const write = <T>(bytes: number, run: () => Promise<T>): Promise<T> => partition.write(bytes, run);
+    const ask = <T>(call: () => Promise<T>): Promise<T> => (alive() ? call() : new Promise<never>(() => {}));
+    return {
+      read: (gangId) =>
+        ask(async () => {
+          const view = await partition.read(true, () => {
+            const value = inner.view(gangId);
+            return { value, bytes: this.headBytes(value.head) + value.members.length * this.memberBytes };
+          });
+          return withRoster(view);
+        }),
+      glance: (gangId, memberId) =>
+        ask(async () => {
+          const view = await partition.read(true, () => {
+            const { head, members } = inner.view(gangId);
+            const value = { head, members: members.filter((member) => member.memberId === memberId) };
+            // Each item of a batch is rounded up by itself; the own one takes one unit.
+            return { value, bytes: 4_096 * (1 + Math.max(1, Math.ceil(this.headBytes(head) / 4_096))) };
+          });
+          return withRoster(view);
+        }),
+      register: (gangId, member) =>
+        ask(() => {
+          this.memberBytes = Math.max(this.memberBytes, itemBytes(member) + keyBytes);
+          return write(this.memberBytes, () => inner.register(gangId, member));
+        }),
+      renew: (gangId, key, lease) => ask(() => write(this.memberBytes, () => inner.renew(gangId, key, lease))),
+      accuse: (gangId, key) => ask(() => write(this.memberBytes, () => inner.accuse(gangId, key))),
+      seal: (gangId, head) =>
+        ask(async () => {
+          if (this.isSeparate(head)) await write(head.members.length * rosterBytes, async () => true);
+          return write(this.headBytes(head), () => inner.seal(gangId, head));
+        }),
+      complete: (gangId) => ask(() => write(keyBytes, () => inner.complete(gangId))),
+    };
+  }
+
+  private isSeparate(head: GangHead): boolean {
+    return this.separateRosters && head.members.length > inlineMembers;
+  }
+
+  private headBytes(head: GangHead | undefined): number {
+    if (!head) return 0;
+    return this.isSeparate(head) ? 2 * keyBytes : itemBytes(head) + keyBytes;
+  }
+}
