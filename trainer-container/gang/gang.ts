@@ -50,6 +50,8 @@ export interface Generation {
   readonly members: readonly GangMember[];
   /** The leaves that this rank computes; contiguous, balanced within one. */
   readonly leaves: LeafRange;
+  /** Why it cannot go on; undefined while it can. What is computed for it afterwards counts for nothing. */
+  readonly lost: GenerationLostError | undefined;
   /**
    * Sums all V leaves in the canonical order, whatever the world size, into `out` on every rank.
    *

@@ -36,7 +36,6 @@ export class MeshGeneration implements Generation {
     return { bytesSent: this.mesh.bytesSent, waitMs: this.waitMs };
   }
 
-  /** Why it cannot go on; `undefined` while it can. */
   get lost(): GenerationLostError | undefined {
     return this.mesh.lost;
   }

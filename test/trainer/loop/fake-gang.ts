@@ -166,6 +166,7 @@ class Round {
 
   generation(rank: number): Generation {
     const worldSize = this.order.length;
+    const lost = () => this.lost;
     return {
       number: this.number,
       rank,
@@ -186,6 +187,9 @@ class Round {
       exchange: async (input) => {
         if (this.lost) throw this.lost;
         await this.operations.enter(rank, { kind: "exchange", input });
+      },
+      get lost() {
+        return lost();
       },
       traffic: { bytesSent: 0, waitMs: 0 },
       close: () => undefined,
