@@ -1,7 +1,7 @@
 /** A bias and its gradient: the stock kernels broadcast element by element, and transpose before they sum. */
 import * as tf from "@tensorflow/tfjs-core";
-import { gemm } from "../simd/gemm";
 import { simdOf } from "../simd/simd";
+import { sumRows } from "../simd/sum-rows";
 import { type BackendWasm, type KernelArguments, replaceKernel } from "./wasm-kernel";
 
 const float = 4;
@@ -13,23 +13,6 @@ function addBias(backend: BackendWasm, a: tf.TensorInfo, bias: tf.TensorInfo): t
   const rows = tf.util.sizeFromShape(a.shape) / width;
   simd.call["addBias"]!(simd.address(sum), simd.address(a), simd.address(bias), rows, width * float, 0);
   return sum;
-}
-
-/** Sums over all rows of `width` elements: a product with a row of ones. */
-function sumRows(backend: BackendWasm, x: tf.TensorInfo, width: number, shape: readonly number[]): tf.TensorInfo {
-  const sums = backend.makeOutput([...shape], "float32");
-  const simd = simdOf(backend);
-  const one = simd.scratch("one", float);
-  simd.floats(one, 1)[0] = 1;
-  gemm(simd, {
-    m: 1,
-    n: width,
-    k: tf.util.sizeFromShape(x.shape) / width,
-    a: { at: one, row: 0, column: 0 },
-    b: { at: simd.address(x), row: width * float, column: float },
-    c: { at: simd.address(sums), row: width * float },
-  });
-  return sums;
 }
 
 export function registerBias(): void {
@@ -55,6 +38,10 @@ export function registerBias(): void {
     const leading = axes.every((axis, i) => axis === i) && axes.length > 0 && kept.length > 0;
     if (!leading || x.dtype !== "float32" || tf.util.sizeFromShape(x.shape) === 0) return stock(args);
     const shape = args.attrs.keepDims ? [...axes.map(() => 1), ...kept] : kept;
-    return sumRows(args.backend, x, tf.util.sizeFromShape(kept), shape);
+    const width = tf.util.sizeFromShape(kept);
+    const sums = args.backend.makeOutput(shape, "float32");
+    const simd = simdOf(args.backend);
+    sumRows(simd, simd.address(x), tf.util.sizeFromShape(x.shape) / width, width, simd.address(sums));
+    return sums;
   });
 }

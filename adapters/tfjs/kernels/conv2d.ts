@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs-core";
-import { type ConvInfo, convolve, filterGradient, patchSize, positions } from "../simd/conv";
+import { type ConvInfo, convolve, filterGradient, inputGradient, isTurnable, patchSize, positions } from "../simd/conv";
 import { gemm } from "../simd/gemm";
-import { type Simd, simdOf } from "../simd/simd";
+import { simdOf } from "../simd/simd";
 import { type Epilogue, finish } from "./bias-activation";
 import { columnsToImage } from "./columns-to-image";
 import { type BackendWasm, type KernelArguments, replaceKernel } from "./wasm-kernel";
@@ -85,50 +85,11 @@ export function conv2dBackpropInput(
   const { backend, attrs } = args;
   const { dy, filter } = args.inputs;
   const info = convInfo(attrs.inputShape, filter.shape, attrs);
-  const { padInfo, filterHeight, filterWidth } = info;
-  const turnable =
-    Math.max(info.strideHeight, info.strideWidth, info.dilationHeight, info.dilationWidth) === 1 &&
-    Math.max(padInfo.top, padInfo.bottom) < filterHeight &&
-    Math.max(padInfo.left, padInfo.right) < filterWidth;
-  return turnable ? byTurnedFilter(backend, info, dy, filter) : byColumns(backend, info, dy, filter);
-}
-
-function byTurnedFilter(backend: BackendWasm, info: ConvInfo, dy: tf.TensorInfo, filter: tf.TensorInfo): tf.TensorInfo {
+  if (!isTurnable(info)) return byColumns(backend, info, dy, filter);
   const dx = backend.makeOutput(info.inShape, "float32");
   const simd = simdOf(backend);
-  const { padInfo, filterHeight, filterWidth } = info;
-  const turned: ConvInfo = {
-    ...info,
-    inHeight: info.outHeight,
-    inWidth: info.outWidth,
-    inChannels: info.outChannels,
-    outHeight: info.inHeight,
-    outWidth: info.inWidth,
-    outChannels: info.inChannels,
-    padInfo: {
-      ...padInfo,
-      top: filterHeight - 1 - padInfo.top,
-      bottom: filterHeight - 1 - padInfo.bottom,
-      left: filterWidth - 1 - padInfo.left,
-      right: filterWidth - 1 - padInfo.right,
-    },
-  };
-  convolve(simd, turned, simd.address(dy), turnedFilter(simd, info, simd.address(filter)), simd.address(dx));
+  inputGradient(simd, info, simd.address(dy), simd.address(filter), simd.address(dx));
   return dx;
-}
-
-/** `[height, width, in, out]` read backwards over height and width, as `[height, width, out, in]`, in scratch. */
-function turnedFilter(simd: Simd, info: ConvInfo, filter: number): number {
-  const [taps, inputs, outputs] = [info.filterHeight * info.filterWidth, info.inChannels, info.outChannels];
-  const size = inputs * outputs;
-  const at = simd.scratch("filter", taps * size * float);
-  const [from, to] = [simd.floats(filter, taps * size), simd.floats(at, taps * size)];
-  for (let tap = 0; tap < taps; tap++) {
-    const [source, target] = [tap * size, (taps - 1 - tap) * size];
-    for (let i = 0; i < inputs; i++)
-      for (let o = 0; o < outputs; o++) to[target + o * inputs + i] = from[source + i * outputs + o] as number;
-  }
-  return at;
 }
 
 function byColumns(backend: BackendWasm, info: ConvInfo, dy: tf.TensorInfo, filter: tf.TensorInfo): tf.TensorInfo {

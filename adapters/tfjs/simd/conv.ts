@@ -111,3 +111,49 @@ export function filterGradient(simd: Simd, info: ConvInfo, x: number, dy: number
     }
   }
 }
+
+/** Whether the gradient by the input is a convolution with the turned filter. */
+export function isTurnable({ padInfo, filterHeight, filterWidth, ...info }: ConvInfo): boolean {
+  return (
+    Math.max(info.strideHeight, info.strideWidth, info.dilationHeight, info.dilationWidth) === 1 &&
+    Math.max(padInfo.top, padInfo.bottom) < filterHeight &&
+    Math.max(padInfo.left, padInfo.right) < filterWidth
+  );
+}
+
+/** At stride 1: a convolution of dy with the filter turned by 180° and its channels swapped. */
+export function inputGradient(simd: Simd, info: ConvInfo, dy: number, filter: number, dx: number): void {
+  const { padInfo, filterHeight, filterWidth } = info;
+  const turned: ConvInfo = {
+    ...info,
+    inHeight: info.outHeight,
+    inWidth: info.outWidth,
+    inChannels: info.outChannels,
+    outHeight: info.inHeight,
+    outWidth: info.inWidth,
+    outChannels: info.inChannels,
+    padInfo: {
+      ...padInfo,
+      top: filterHeight - 1 - padInfo.top,
+      bottom: filterHeight - 1 - padInfo.bottom,
+      left: filterWidth - 1 - padInfo.left,
+      right: filterWidth - 1 - padInfo.right,
+    },
+  };
+  convolve(simd, turned, dy, turnedFilter(simd, info, filter), dx);
+}
+
+/** `[height, width, in, out]` read backwards over height and width, as `[height, width, out, in]`, in scratch. */
+function turnedFilter(simd: Simd, info: ConvInfo, filter: number): number {
+  const [taps, inputs, outputs] = [info.filterHeight * info.filterWidth, info.inChannels, info.outChannels];
+  const size = inputs * outputs;
+  const at = simd.scratch("filter", taps * size * float);
+  const [from, to] = [simd.floats(filter, taps * size), simd.floats(at, taps * size)];
+  for (let tap = 0; tap < taps; tap++) {
+    const [source, target] = [tap * size, (taps - 1 - tap) * size];
+    for (let i = 0; i < inputs; i++) {
+      for (let o = 0; o < outputs; o++) to[target + o * inputs + i] = from[source + i * outputs + o] as number;
+    }
+  }
+  return at;
+}

@@ -2,23 +2,19 @@
 import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
 import type { TensorInfo } from "@tensorflow/tfjs-core";
 import { instantiate, type WasmExports, type WasmMemory } from "../../../core/wasm/module";
+import { Buffers, type Heap } from "./buffers";
 import { microKernels } from "./micro-kernel";
 import { packs } from "./pack";
-import { poolKernels } from "./pool";
+import { poolKernels } from "./pool-kernels";
 import { rowKernels } from "./rows";
 import { sweeps, tileBytes } from "./sweep";
 
-/** Bytes of a cache line; packed panels start on one. */
-const line = 64;
-
-/** What of Emscripten's module is used: its exports hold the memory, which keeps its identity as it grows. */
-interface EmscriptenModule {
+/** Emscripten's module; its exports hold the memory, which stays the same object as it grows. */
+interface EmscriptenModule extends Heap {
   readonly asm?: { readonly memory?: WasmMemory };
-  _malloc(bytes: number): number;
-  _free(at: number): void;
 }
 
-export type ScratchName =
+type ScratchName =
   | "a"
   | "b"
   | "tail"
@@ -35,7 +31,7 @@ export class Simd {
   readonly call: WasmExports;
   private readonly module: EmscriptenModule;
   private readonly memory: WasmMemory;
-  private readonly scratches = new Map<ScratchName, { readonly bytes: number; readonly malloc: number }>();
+  private readonly scratches: Buffers<ScratchName>;
 
   /** @throws Error where the backend does not show its memory, CompileError where the machine has no WebAssembly SIMD. */
   constructor(private readonly backend: BackendWasm) {
@@ -43,6 +39,7 @@ export class Simd {
     const memory = this.module.asm?.memory;
     if (!memory) throw new Error("This version of @tensorflow/tfjs-backend-wasm does not show its memory.");
     this.memory = memory;
+    this.scratches = this.buffers();
     const functions = [...microKernels, ...sweeps, ...packs, ...rowKernels, ...poolKernels];
     this.call = instantiate(functions, { initial: 1, shared: false }, memory);
   }
@@ -52,15 +49,14 @@ export class Simd {
     return this.backend.getMemoryOffset(tensor.dataId);
   }
 
-  /** Memory of at least so many bytes, kept for the next user of the name; the largest asked for bounds it. */
+  /** Memory of a new owner. */
+  buffers<Name extends string>(): Buffers<Name> {
+    return new Buffers(this.module);
+  }
+
+  /** Memory of at least so many bytes, until the next user of the name. */
   scratch(name: ScratchName, bytes: number): number {
-    const held = this.scratches.get(name);
-    if (held && held.bytes >= bytes) return aligned(held.malloc);
-    if (held) this.module._free(held.malloc);
-    const malloc = this.module._malloc(bytes + line) >>> 0;
-    if (malloc === 0) throw new RangeError(`The WebAssembly heap has no ${bytes} bytes left for '${name}'.`);
-    this.scratches.set(name, { bytes, malloc });
-    return aligned(malloc);
+    return this.scratches.at(name, bytes);
   }
 
   /** The scratch tile of the sweeps. */
@@ -80,8 +76,6 @@ export class Simd {
     return at;
   }
 }
-
-const aligned = (at: number): number => Math.ceil(at / line) * line;
 
 const instances = new WeakMap<BackendWasm, Simd>();
 
