@@ -35,6 +35,7 @@ function planOf({ model, batchSize, backend, microshards }: Setup, workers: numb
     weightDecay: 0,
     schedule: "constant" as const,
     warmupSteps: 0,
+    gradientFormat: "float32" as const,
     clipNorm: 0,
     batchSize,
     epochs: 1_000_000,

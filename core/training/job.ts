@@ -60,6 +60,8 @@ const hyperparameters = z.strictObject({
   weightDecay: z.number().min(0).max(1).default(0),
   schedule: z.enum(["constant", "cosine"]).default("constant"),
   warmupSteps: z.int().min(0).max(1_000_000).default(0),
+  /** In which gradients are rounded, added and sent: half the bytes for other weights (docs/adr/017-narrow-wire.md). */
+  gradientFormat: z.enum(["float32", "bfloat16", "float16"]).default("float32"),
   /** Global-norm clipping; 0 turns it off. */
   clipNorm: z.number().min(0).default(0),
   batchSize: z.int().min(1).max(65_536).default(128),
@@ -141,6 +143,15 @@ export const jobSchema = z
     error: ({ input }) =>
       `must be a multiple of resources.microshards (${microshardsOf(input)}), because all microshards have one shape`,
   })
+  .refine(
+    ({ hyperparameters: { gradientFormat }, resources: { shardOptimizer } }) =>
+      gradientFormat === "float32" || !shardOptimizer,
+    {
+      path: ["hyperparameters", "gradientFormat"],
+      when: whenValid({ resources, hyperparameters }),
+      error: "must be float32 where resources.shardOptimizer is true: a sharded optimizer's sums are float32",
+    },
+  )
   .refine(({ resources: { gpusPerWorker, backend } }) => gpusPerWorker === 0 || backend !== "wasm", {
     path: ["resources", "backend"],
     when: whenValid({ resources }),

@@ -31,5 +31,6 @@ export function identityOf(plan: TrainingPlan, model: TrainableModel): TrainingI
     batchSize: plan.batchSize,
     layout: digestOf(model.layout.map(({ name, shape, trainable }) => [name, shape, trainable])),
     optimizer: plan.optimizer.type,
+    gradientFormat: plan.gradientFormat,
   };
 }

@@ -1,3 +1,4 @@
+import { nextLossScale } from "../../core/training/loss-scale";
 import { clipFactor, globalNorm } from "../../core/training/optimizer/clip";
 import { learningRateAt } from "../../core/training/optimizer/learning-rate";
 import { applyStatistics } from "../../core/training/optimizer/statistics";
@@ -14,15 +15,20 @@ export interface StepOutcome {
   readonly step: number;
   readonly epoch: number;
   readonly score: Score;
-  /** Before clipping. */
+  /** Before clipping. Not finite where the step was skipped. */
   readonly gradientNorm: number;
   readonly learningRate: number;
+  /** By which the step's gradients were scaled; only where they are float16. */
+  readonly lossScale?: number;
+  /** The gradients overflowed float16: the step counts as finished, but changed nothing. The next one has half the scale. */
+  readonly skipped?: true;
 }
 
 /**
  * Takes one optimizer step with the sum of all leaves: mean gradient, clipped by its global norm, then the update of weights and running
  * statistics. Synchronous: a replica is never seen half-way.
  *
+ * @param reduced the gradient's elements, times the replica's loss scale where it has one.
  * @throws TrainingHaltedError where loss or gradient is not finite. Every rank holds the same sum, so none applies it.
  */
 export function applyStep(
@@ -35,25 +41,40 @@ export function applyStep(
   const finished = replica.finishedSteps;
   const sums = reduced.subarray(model.parameterCount);
   const score = scoreOf(layout, sums);
+  const { lossScale } = replica;
   const mean = 1 / score.weight;
-  const gradientNorm = globalNorm(reduced, model.trainableCount, simdBlockSquare) * mean;
+  const unscaled = mean / (lossScale?.scale ?? 1);
+  const gradientNorm = globalNorm(reduced, model.trainableCount, simdBlockSquare) * unscaled;
   requireFinite("loss", score.loss, finished);
-  requireFinite("gradient", gradientNorm, finished);
+  const next = lossScale && nextLossScale(lossScale, Number.isFinite(gradientNorm));
+  const skipped = next !== undefined && next.skipped > lossScale!.skipped;
+  if (!skipped) requireFinite("gradient", gradientNorm, finished);
 
   const learningRate = learningRateAt(plan.learningRate, finished + 1, plan.totalSteps);
-  replica.optimizer.step(replica.weights.subarray(0, model.trainableCount), reduced, {
-    step: finished + 1,
-    learningRate,
-    scale: mean * clipFactor(gradientNorm, plan.clipNorm),
-  });
-  applyStatistics(replica.weights, reduced, model.trainableCount, mean);
+  if (!skipped) {
+    replica.optimizer.step(replica.weights.subarray(0, model.trainableCount), reduced, {
+      step: finished + 1 - (lossScale?.skipped ?? 0),
+      learningRate,
+      scale: unscaled * clipFactor(gradientNorm, plan.clipNorm),
+    });
+    applyStatistics(replica.weights, reduced, model.trainableCount, mean);
+  }
+  if (next !== undefined) replica.lossScale = next;
   model.writeWeights(replica.weights);
 
   const { epoch, stepInEpoch } = plan.sampler.position(finished);
-  if (stepInEpoch === 0) replica.epochScore.fill(0);
+  if (stepInEpoch === 0) replica.epochScore.fill(0, 0, layout.length);
   for (let i = 0; i < layout.length; i += 1) replica.epochScore[i]! += sums[i]!;
   replica.finishedSteps = finished + 1;
-  return { step: replica.finishedSteps, epoch, score, gradientNorm, learningRate };
+  return {
+    step: replica.finishedSteps,
+    epoch,
+    score,
+    gradientNorm,
+    learningRate,
+    ...(lossScale && { lossScale: lossScale.scale }),
+    ...(skipped && { skipped }),
+  };
 }
 
 export function requireFinite(what: "loss" | "gradient", value: number, finished: number): void {

@@ -3,6 +3,7 @@ import { allocateSum } from "../collective/sum-memory";
 import type { TrainableModel } from "../engine/engine";
 import type { LeafRange } from "../gang/gang";
 import type { Feed } from "./feed";
+import { createGradientWire } from "./gradient-wire";
 import type { TrainingPlan } from "./plan";
 import { addScore, type ScoreLayout } from "./score";
 
@@ -20,20 +21,30 @@ export function createLeafComputer(options: {
 }) {
   const { model, plan, layout, feed, now } = options;
   const length = model.parameterCount + layout.length;
+  const wire = createGradientWire(plan.gradientFormat, model, layout);
+  /** Where a leaf is computed before it is packed. */
+  let elements: Float32Array | undefined;
   const pool: Float32Array[] = [];
   let dataWaitMs = 0;
 
   return {
     /** Elements of a leaf. */
     length,
+    /** In what form they are summed. */
+    wire,
     /** Milliseconds spent waiting for data since the start. */
     dataWaitMs: () => dataWaitMs,
-    /** The leaves of `range`; their memory is used again at the next call. */
-    async compute(step: number, range: LeafRange): Promise<readonly Float32Array[]> {
+    /**
+     * The leaves of `range`, in the wire's form; their memory is used again at the next call.
+     * @param lossScale multiplies gradients that are rounded.
+     */
+    async compute(step: number, range: LeafRange, lossScale = 1): Promise<readonly Float32Array[]> {
       const leaves: Float32Array[] = [];
       for (let microshard = range.first; microshard < range.end; microshard += 1) {
-        const leaf = pool[leaves.length] ?? allocateSum(length);
-        pool[leaves.length] = leaf;
+        const summed = pool[leaves.length] ?? allocateSum(wire.words);
+        pool[leaves.length] = summed;
+        if (wire.format !== "float32") elements ??= allocateSum(length);
+        const leaf = elements ?? summed;
         const asked = now();
         const batch = await feed.microshard(step, microshard, range);
         dataWaitMs += now() - asked;
@@ -41,7 +52,8 @@ export function createLeafComputer(options: {
         const result = model.gradients(batch, key, leaf.subarray(0, model.parameterCount));
         const sums = leaf.subarray(model.parameterCount).fill(0);
         addScore(layout, result, sums);
-        leaves.push(leaf);
+        if (leaf !== summed) wire.write(leaf, lossScale, summed);
+        leaves.push(summed);
         await nextTurn(); // gradients block the thread; sockets, leases and signals get their turn here
       }
       return leaves;

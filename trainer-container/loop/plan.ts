@@ -1,6 +1,7 @@
 import type { Hyperparameters } from "../../core/training/job";
 import type { LearningRateConfig } from "../../core/training/optimizer/learning-rate";
 import type { OptimizerConfig } from "../../core/training/optimizer/optimizer";
+import type { GradientFormat } from "../../core/training/reduction/narrow-format";
 import { createSampler, type Sampler } from "../../core/training/sampler";
 import type { TrainingTask } from "../../core/training/training-task";
 import { TrainingHaltedError } from "./errors";
@@ -17,6 +18,8 @@ export interface TrainingPlan {
   /** Greatest global norm of a gradient; undefined: not clipped. */
   readonly clipNorm: number | undefined;
   readonly optimizer: OptimizerConfig;
+  /** In which leaves are rounded, added and sent. */
+  readonly gradientFormat: GradientFormat;
 }
 
 /** @throws TrainingHaltedError with `BAD_TASK` where the task cannot be trained on this many rows. */
@@ -61,6 +64,7 @@ export function planTraining(
     },
     clipNorm: hyperparameters.clipNorm === 0 ? undefined : hyperparameters.clipNorm,
     optimizer: optimizerConfig(hyperparameters),
+    gradientFormat: hyperparameters.gradientFormat,
   };
 }
 

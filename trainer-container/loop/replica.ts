@@ -1,3 +1,4 @@
+import { initialLossScale, type LossScale } from "../../core/training/loss-scale";
 import { createOptimizer } from "../../core/training/optimizer/create-optimizer";
 import type { Optimizer } from "../../core/training/optimizer/optimizer";
 import { allocateSum } from "../collective/sum-memory";
@@ -15,8 +16,10 @@ export interface Replica {
   /** All of the model's parameters: trainable ones, then statistics. */
   readonly weights: Float32Array;
   readonly optimizer: Optimizer;
-  /** Sums of the training score since the epoch began (see `ScoreLayout`). */
+  /** Sums of the training score since the epoch began (see `ScoreLayout`); behind them the numbers of `lossScale`, where there is one. */
   readonly epochScore: Float64Array;
+  /** Where gradients are float16. A view of `epochScore`, and so a part of every copy of the state. */
+  lossScale?: LossScale | undefined;
   /** All of the above but the count, as what a gang's `synchronize` sends; views of the same memory. */
   readonly buffers: readonly Float32Array[];
   /** Back to step 0. */
@@ -32,8 +35,9 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
   const slots = Object.keys(optimizer.state)
     .sort()
     .map((name) => optimizer.state[name]!);
-  const epochScore = new Float64Array(layout.length);
-  return {
+  const scaled = plan.gradientFormat === "float16";
+  const epochScore = new Float64Array(layout.length + (scaled ? lossScaleNumbers : 0));
+  const replica: Replica = {
     finishedSteps: 0,
     weights,
     optimizer,
@@ -44,6 +48,19 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
       weights.set(initial);
       for (const slot of slots) slot.fill(0);
       epochScore.fill(0);
+      if (scaled) this.lossScale = initialLossScale;
     },
   };
+  return scaled ? withLossScale(replica, epochScore.subarray(layout.length)) : replica;
+}
+
+const lossScaleNumbers = 3;
+
+function withLossScale(replica: Replica, numbers: Float64Array): Replica {
+  Object.defineProperty(replica, "lossScale", {
+    get: (): LossScale => ({ scale: numbers[0]!, goodSteps: numbers[1]!, skipped: numbers[2]! }),
+    set: ({ scale, goodSteps, skipped }: LossScale) => numbers.set([scale, goodSteps, skipped]),
+  });
+  replica.lossScale = initialLossScale;
+  return replica;
 }

@@ -28,23 +28,30 @@ export interface Steps {
 
 /** Every rank holds all of the state and takes the whole step. */
 export function replicatedSteps({ model, plan, replica, layout, leaves, writable }: Training): Steps {
+  const { wire } = leaves;
+  let summed: Float32Array | undefined;
+  /** The sum's elements; where they are float32 on the wire, the sum itself. */
   let reduced: Float32Array | undefined;
   return {
     async begin(generation) {
-      reduced = allocateSum(leaves.length);
+      summed = allocateSum(wire.words);
+      reduced = wire.format === "float32" ? summed : allocateSum(leaves.length);
       await writable?.();
       replica.finishedSteps = await generation.synchronize(replica.buffers, replica.finishedSteps);
     },
     async take(generation, raised) {
       const step = replica.finishedSteps;
-      const local = await leaves.compute(step, generation.leaves);
-      const signals = await generation.allReduce(local, reduced!, raised, step);
+      const local = await leaves.compute(step, generation.leaves, replica.lossScale?.scale);
+      const signals = await generation.allReduce(local, summed!, raised, step, wire.add);
+      if (reduced !== summed) wire.read(summed!, reduced!);
       await writable?.();
       return { outcome: applyStep(replica, reduced!, model, plan, layout), signals };
     },
     atBoundary: async () => true,
     end() {
-      if (reduced) releaseSum(reduced);
+      if (reduced && reduced !== summed) releaseSum(reduced);
+      if (summed) releaseSum(summed);
+      summed = undefined;
       reduced = undefined;
     },
   };

@@ -1,5 +1,6 @@
 import type { ContentReference } from "../../ports";
 import type { NumericsRecord } from "../numerics";
+import type { GradientFormat } from "../reduction/narrow-format";
 
 /**
  * A checkpoint: the training's whole state after `finishedSteps`. Its JSON is written last, at
@@ -19,7 +20,10 @@ export interface CheckpointManifest {
   /** Means over the validation split; only where the checkpoint was taken at an epoch's end. */
   readonly validation?: { readonly loss: number; readonly accuracy?: number };
   readonly tensors: readonly TensorGroupReference[];
-  /** Sums of the training score since the epoch began: float64, little-endian, base64. */
+  /**
+   * Sums of the training score since the epoch began; behind them, where gradients are float16, the loss scale, its good steps, and how
+   * many steps were skipped. Float64, little-endian, base64.
+   */
   readonly epochScore: string;
   /** ISO 8601. */
   readonly createdAt: string;
@@ -35,6 +39,7 @@ export interface TrainingIdentity {
   /** SHA-256 over the names, shapes and order of the model's parameters. */
   readonly layout: string;
   readonly optimizer: string;
+  readonly gradientFormat: GradientFormat;
 }
 
 /** A safetensors object that holds some of one buffer's parameters, by name. */

@@ -72,6 +72,12 @@ resources:
     ["a batch that does not divide", ["hyperparameters.batchSize=60"], "hyperparameters.batchSize", 60],
     ["fewer workers than the least", ["resources.minWorkers=3"], "resources.minWorkers", 3],
     ["WebAssembly on a GPU", ["resources.gpusPerWorker=1", "resources.backend=wasm"], "resources.backend", "wasm"],
+    [
+      "a narrow format with a sharded optimizer",
+      ["hyperparameters.gradientFormat=bfloat16", "resources.shardOptimizer=true"],
+      "hyperparameters.gradientFormat",
+      "bfloat16",
+    ],
     ["an even kernel", ["model.type=cnn", "model.kernelSize=4", "model.hidden=[8]"], "model.kernelSize", 4],
     [
       "options that no row can hold",

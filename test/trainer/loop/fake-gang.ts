@@ -1,5 +1,6 @@
 import { leafRange } from "../../../core/training/reduction/plan";
 import { canonicalAdditions } from "../../../core/training/reduction/tree";
+import { type Add, add as addFloats } from "../../../trainer-container/collective/add";
 import {
   type Gang,
   type GangMember,
@@ -104,6 +105,7 @@ interface Contribution {
   readonly local: readonly Float32Array[];
   readonly out: Float32Array;
   readonly signals: number;
+  readonly add: Add;
   resolve(signals: number): void;
   reject(error: Error): void;
 }
@@ -173,10 +175,10 @@ class Round {
       worldSize,
       members: this.members,
       leaves: leafRange(this.microshards, worldSize, rank),
-      allReduce: (local, out, signals, finishedSteps) =>
+      allReduce: (local, out, signals, finishedSteps, add = addFloats) =>
         new Promise((resolve, reject) => {
           if (this.lost) return reject(this.lost);
-          this.contributions.set(rank, { local, out, signals, resolve, reject });
+          this.contributions.set(rank, { local, out, signals, add, resolve, reject });
           if (this.contributions.size === worldSize) this.reduce(finishedSteps);
         }),
       synchronize: (state, finishedSteps) => this.synchronize(rank, state, finishedSteps),
@@ -201,8 +203,7 @@ class Round {
     const slots = all.flatMap(({ local }) => local.map((leaf) => leaf.slice()));
     for (const { into, from } of canonicalAdditions(this.microshards)) {
       const target = slots[into]!;
-      const source = slots[from]!;
-      for (let i = 0; i < target.length; i += 1) target[i]! += source[i]!;
+      all[0]!.add(target, 0, target, 0, slots[from]!, 0, target.length, 0);
     }
     const joining = this.gang.joinerWaiting() ? gangSignals.joinerWaiting : 0;
     const signals = all.reduce((bits, contribution) => bits | contribution.signals, joining);

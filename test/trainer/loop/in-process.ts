@@ -43,6 +43,7 @@ export function taskOf(changes: Partial<TrainingTask> = {}, hyperparameters = {}
       weightDecay: 0,
       schedule: "cosine",
       warmupSteps: 2,
+      gradientFormat: "float32",
       clipNorm: 1,
       batchSize: 24,
       epochs: 3,

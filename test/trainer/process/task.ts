@@ -68,6 +68,7 @@ export async function storeTask(
       weightDecay: 0.01,
       schedule: "cosine",
       warmupSteps: 5,
+      gradientFormat: "float32",
       clipNorm: 1,
       batchSize: 32,
       epochs: 6,
