@@ -2,11 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
 import { findTorch } from "../support/peer-python";
-import { type BenchGang, startGloo, startOurs } from "./gangs";
+import { type BenchGang, type GangMeasured, startGloo, startOurs, type Transport } from "./gangs";
 import type { Task } from "./protocol";
-import { type Line, renderTable } from "./table";
+import { type Line, renderTable, type Times } from "./table";
 
 const worldSizes = [2, 4];
+const transports: readonly Transport[] = ["tcp", "local"];
 /** Bytes of the vector; iterations of one round. */
 const sizes: readonly (readonly [bytes: number, iterations: number])[] = [
   [4 * 1024, 500],
@@ -18,48 +19,61 @@ const sizes: readonly (readonly [bytes: number, iterations: number])[] = [
   [64 * 1024 * 1024, 4],
   [100_000_000, 3],
 ];
-/** Ours and the peer take turns, so that what else the machine does meets both. */
+/** Ours over either transport and the peer take turns, so that what else the machine does meets all. */
 const rounds = 5;
 
-async function measureWorld(worldSize: number, ours: BenchGang, peer: BenchGang | undefined): Promise<Line[]> {
-  const lines: Line[] = [];
-  for (const [bytes, iterations] of sizes) {
-    const task: Task = { elements: bytes / 4, iterations, warmUps: Math.max(2, Math.ceil(iterations / 5)) };
-    const own: number[] = [];
-    const theirs: number[] = [];
-    let bytesByRank: readonly number[] = [];
-    for (let round = 0; round < rounds; round++) {
-      const measured = await ours.measure(task);
-      own.push(...measured.micros);
-      bytesByRank = measured.bytesByRank;
-      if (peer) theirs.push(...(await peer.measure(task)).micros);
-    }
-    const bound = ((2 * (worldSize - 1)) / worldSize) * bytes;
-    lines.push({
-      worldSize,
-      bytes,
-      micros: median(own),
-      peerMicros: peer && median(theirs),
-      wireOverBound: Math.max(...bytesByRank) / bound,
-    });
-  }
-  return lines;
+interface Gangs {
+  readonly own: Readonly<Record<Transport, BenchGang>>;
+  readonly peer: BenchGang | undefined;
 }
 
-/** Our all-reduce against PyTorch Gloo's, processes over loopback; `--json` for machines. */
+async function measureSize(
+  { own, peer }: Gangs,
+  worldSize: number,
+  bytes: number,
+  iterations: number,
+): Promise<Line[]> {
+  const task: Task = { elements: bytes / 4, iterations, warmUps: Math.max(2, Math.ceil(iterations / 5)) };
+  const theirs: GangMeasured[] = [];
+  const ours: Record<Transport, GangMeasured[]> = { tcp: [], local: [] };
+  for (let round = 0; round < rounds; round++) {
+    for (const transport of transports) ours[transport].push(await own[transport].measure(task));
+    if (peer) theirs.push(await peer.measure(task));
+  }
+  const bound = ((2 * (worldSize - 1)) / worldSize) * bytes;
+  return transports.map((transport) => ({
+    worldSize,
+    transport,
+    bytes,
+    ...timesOf(ours[transport]),
+    peer: peer && timesOf(theirs),
+    wireOverBound: Math.max(...ours[transport].flatMap(({ bytesByRank }) => bytesByRank)) / bound,
+  }));
+}
+
+function timesOf(measured: readonly GangMeasured[]): Times {
+  return {
+    micros: median(measured.flatMap(({ micros }) => micros)),
+    cpuMicros: median(measured.map(({ cpuMicros }) => cpuMicros)),
+  };
+}
+
+/** Our all-reduce over TCP loopback and over local sockets against PyTorch Gloo's over TCP loopback; `--json` for machines. */
 export async function benchCollective(args: readonly string[]): Promise<void> {
   const machine = describeMachine();
   const torch = findTorch();
   const lines: Line[] = [];
   for (const worldSize of worldSizes) {
-    const ours = await startOurs(worldSize);
+    const own = { tcp: await startOurs(worldSize, "tcp"), local: await startOurs(worldSize, "local") };
     const peer = typeof torch === "string" ? undefined : await startGloo(worldSize, torch);
     try {
       // Compiling and importing is over; let the machine settle.
       await sleep(1_000);
-      lines.push(...(await measureWorld(worldSize, ours, peer)));
+      for (const [bytes, iterations] of sizes) {
+        lines.push(...(await measureSize({ own, peer }, worldSize, bytes, iterations)));
+      }
     } finally {
-      ours.close();
+      for (const gang of Object.values(own)) gang.close();
       peer?.close();
     }
   }

@@ -4,26 +4,42 @@ import { join } from "node:path";
 import { LineProcess } from "../support/line-process";
 import { slowest } from "../support/median";
 import type { PeerPython } from "../support/peer-python";
-import type { Measured, Task } from "./protocol";
+import type { Measured, RankAddress, Task } from "./protocol";
+
+export interface GangMeasured {
+  /** Of each all-reduce, on its slowest rank. */
+  readonly micros: readonly number[];
+  /** Of one all-reduce, the mean over ranks. */
+  readonly cpuMicros: number;
+  /** What each rank wrote to its sockets for one (ours only). */
+  readonly bytesByRank: readonly number[];
+}
 
 /** W processes that all-reduce together, one at a time with other gangs. */
 export interface BenchGang {
-  /** Microseconds of each all-reduce on its slowest rank, and bytes that each rank wrote to its sockets for one (ours only). */
-  measure(task: Task): Promise<{ readonly micros: readonly number[]; readonly bytesByRank: readonly number[] }>;
+  measure(task: Task): Promise<GangMeasured>;
   close(): void;
 }
 
-async function measureAll(ranks: readonly LineProcess[], task: Task) {
+async function measureAll(ranks: readonly LineProcess[], task: Task): Promise<GangMeasured> {
   for (const rank of ranks) rank.send(task);
   const replies = await Promise.all(ranks.map((rank) => rank.receive<Measured>()));
-  return { micros: slowest(replies.map(({ micros }) => micros)), bytesByRank: replies.map(({ bytes }) => bytes ?? 0) };
+  return {
+    micros: slowest(replies.map(({ micros }) => micros)),
+    cpuMicros: replies.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0) / ranks.length,
+    bytesByRank: replies.map(({ bytes }) => bytes ?? 0),
+  };
 }
 
-export async function startOurs(worldSize: number): Promise<BenchGang> {
+/** `local`: what members on one host choose by themselves; `tcp`: what they take between hosts. */
+export type Transport = "tcp" | "local";
+
+export async function startOurs(worldSize: number, transport: Transport): Promise<BenchGang> {
   const script = join(__dirname, "collective-rank.js");
   const ranks = Array.from({ length: worldSize }, () => new LineProcess(process.execPath, [script]));
-  const ports = await Promise.all(ranks.map((rank) => rank.receive<{ readonly port: number }>()));
-  for (const [rank, child] of ranks.entries()) child.send({ rank, ports: ports.map(({ port }) => port) });
+  const addresses = await Promise.all(ranks.map((rank) => rank.receive<RankAddress>()));
+  const members = transport === "local" ? addresses : addresses.map(({ port }) => ({ port }));
+  for (const [rank, child] of ranks.entries()) child.send({ rank, members });
   await Promise.all(ranks.map((rank) => rank.receive()));
   return {
     measure: (task) => measureAll(ranks, task),

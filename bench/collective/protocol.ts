@@ -13,3 +13,9 @@ export interface Measured {
   /** Written to sockets in one iteration, headers included. */
   readonly bytes?: number;
 }
+
+/** What a rank of ours says at first, and is told of the others; without `incarnation` they are dialled over TCP. */
+export interface RankAddress {
+  readonly port: number;
+  readonly incarnation?: string;
+}

@@ -1,4 +1,5 @@
 /** One rank of our own all-reduce, wired as the trainer wires it: a process, a listener, a mesh, a pulse thread. */
+import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { Collective } from "../../trainer-container/collective/collective";
 import { Listener } from "../../trainer-container/collective/listener";
@@ -6,25 +7,25 @@ import { Mesh } from "../../trainer-container/collective/mesh";
 import { ThreadPulse } from "../../trainer-container/collective/pulse";
 import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
-import type { Measured, Task } from "./protocol";
+import type { Measured, RankAddress, Task } from "./protocol";
 
 interface Start {
   readonly rank: number;
-  readonly ports: readonly number[];
+  readonly members: readonly RankAddress[];
 }
 
 function say(message: unknown): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
-function connect(listener: Listener, { rank, ports }: Start): Promise<Mesh> {
+function connect(listener: Listener, { rank, members }: Start): Promise<Mesh> {
   return Mesh.open({
     gangId: "bench",
     generation: 1,
     token: "bench",
     rank,
-    microshards: ports.length,
-    members: ports.map((port) => ({ host: "127.0.0.1", port })),
+    microshards: members.length,
+    members: members.map((member) => ({ host: "127.0.0.1", ...member })),
     listener,
     pulse: new ThreadPulse(),
     timing: defaultCollectiveTiming,
@@ -61,8 +62,9 @@ async function measure(collective: Collective, task: Task): Promise<Measured> {
 }
 
 async function main(): Promise<void> {
-  const listener = await Listener.start({ host: "127.0.0.1", patienceMs: 10_000 });
-  say({ port: listener.port });
+  const incarnation = randomUUID();
+  const listener = await Listener.start({ host: "127.0.0.1", patienceMs: 10_000, incarnation });
+  say({ port: listener.port, incarnation });
   let collective: Collective | undefined;
   for await (const line of createInterface({ input: process.stdin })) {
     if (collective) {

@@ -1,27 +1,51 @@
-/** One size on one world. */
-export interface Line {
-  readonly worldSize: number;
-  readonly bytes: number;
+import type { Transport } from "./gangs";
+
+export interface Times {
   /** Median of one all-reduce on its slowest rank. */
   readonly micros: number;
-  readonly peerMicros: number | undefined;
+  /** Median over rounds of a rank's CPU time for one. */
+  readonly cpuMicros: number;
+}
+
+/** One size on one world. */
+export interface Line extends Times {
+  readonly worldSize: number;
+  readonly transport: Transport;
+  readonly bytes: number;
+  readonly peer: Times | undefined;
   /** Bytes written by the rank that wrote most, over 2(W−1)/W · S. */
   readonly wireOverBound: number;
 }
 
-const columns = ["ranks", "size", "ours", "Gloo", "ours GB/s", "Gloo GB/s", "bandwidth ×", "latency ×", "wire ÷ bound"];
+const columns = [
+  "ranks",
+  "size",
+  "sockets",
+  "ours",
+  "Gloo (TCP)",
+  "ours GB/s",
+  "Gloo GB/s",
+  "bandwidth ×",
+  "latency ×",
+  "CPU ours",
+  "CPU Gloo",
+  "wire ÷ bound",
+];
 
 /** Markdown. Algorithm bandwidth: bytes of the vector by time. */
 export function renderTable(lines: readonly Line[]): string {
-  const rows = lines.map(({ worldSize, bytes, micros, peerMicros, wireOverBound }) => [
+  const rows = lines.map(({ worldSize, transport, bytes, micros, cpuMicros, peer, wireOverBound }) => [
     String(worldSize),
     sizeText(bytes),
+    transport === "tcp" ? "TCP" : "local",
     timeText(micros),
-    peerMicros === undefined ? "–" : timeText(peerMicros),
+    peer ? timeText(peer.micros) : "–",
     bandwidthText(bytes, micros),
-    peerMicros === undefined ? "–" : bandwidthText(bytes, peerMicros),
-    peerMicros === undefined ? "–" : (peerMicros / micros).toFixed(2),
-    peerMicros === undefined ? "–" : (micros / peerMicros).toFixed(2),
+    peer ? bandwidthText(bytes, peer.micros) : "–",
+    peer ? (peer.micros / micros).toFixed(2) : "–",
+    peer ? (micros / peer.micros).toFixed(2) : "–",
+    timeText(cpuMicros),
+    peer ? timeText(peer.cpuMicros) : "–",
     wireOverBound.toFixed(4),
   ]);
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;

@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { type Hello, longestHello, parseHello, whyRefused } from "./hello";
+import { localSocketPath } from "./local-socket";
 
 /** A generation that takes connections. */
 export interface OpenGeneration {
@@ -17,6 +18,8 @@ export interface ListenerOptions {
   readonly host: string;
   /** How long a caller may take to say hello, or wait for a generation that is not open here yet. */
   readonly patienceMs: number;
+  /** Of this process, as its members know it: then workers on the same host may connect without TCP. */
+  readonly incarnation?: string;
   readonly onRefused?: (reason: string) => void;
 }
 
@@ -27,13 +30,14 @@ interface Waiting {
 }
 
 /**
- * One port a process, for all its generations. A caller may be ahead: it has read the sealed list before this process has. Its
+ * One port a process, for all its generations, and one local socket. A caller may be ahead: it has read the sealed list before this process has. Its
  * connection waits, and `onAhead` tells the rendezvous to look at the store now rather than at its next poll.
  */
 export class Listener {
   private open: OpenGeneration | undefined;
   private readonly waiting = new Set<Waiting>();
   private readonly sockets = new Set<Socket>();
+  private local: Server | undefined;
   /** Called with the generation that a caller knows of and this process does not. */
   onAhead: ((generation: number) => void) | undefined;
 
@@ -45,16 +49,18 @@ export class Listener {
   }
 
   /** Listens on an ephemeral port: two workers may share a host. */
-  static start(options: ListenerOptions): Promise<Listener> {
+  static async start(options: ListenerOptions): Promise<Listener> {
     const server = createServer({ noDelay: true });
     const listener = new Listener(server, options);
-    return new Promise((resolve, reject) => {
+    await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       server.listen(0, options.host, () => {
         server.removeListener("error", reject);
-        resolve(listener);
+        resolve();
       });
     });
+    await listener.listenLocally();
+    return listener;
   }
 
   get port(): number {
@@ -78,8 +84,24 @@ export class Listener {
 
   close(): void {
     this.server.close();
+    this.local?.close();
     for (const caller of this.waiting) clearTimeout(caller.giveUp);
     for (const socket of this.sockets) socket.destroy();
+  }
+
+  /** A convenience: where it cannot be had, everyone comes by TCP. */
+  private listenLocally(): Promise<void> {
+    const { incarnation } = this.options;
+    const path = incarnation === undefined ? undefined : localSocketPath(incarnation);
+    if (path === undefined) return Promise.resolve();
+    const local = createServer((socket) => this.greet(socket));
+    return new Promise((resolve) => {
+      local.on("error", () => resolve());
+      local.listen(path, () => {
+        this.local = local;
+        resolve();
+      });
+    });
   }
 
   private greet(socket: Socket): void {

@@ -1,8 +1,9 @@
 import type { Socket } from "node:net";
-import { GenerationLostError } from "../gang/gang";
+import { GenerationLostError, RankUnreachableError } from "../gang/gang";
 import { type FrameHeader, frameTypes, noRank } from "./frame";
 import { encodeHello, type Hello } from "./hello";
 import type { Listener } from "./listener";
+import { localSocketPath } from "./local-socket";
 import { Peer } from "./peer";
 import { type Pulse, pulseOff } from "./pulse";
 import { type CollectiveTiming, looksPerSilence, pulsesPerSilence } from "./timing";
@@ -13,8 +14,8 @@ export interface MeshOptions {
   readonly token: string;
   readonly rank: number;
   readonly microshards: number;
-  /** By rank, this one included. */
-  readonly members: readonly { readonly host: string; readonly port: number }[];
+  /** By rank, this one included. A member whose incarnation is given is tried by its local socket first. */
+  readonly members: readonly { readonly host: string; readonly port: number; readonly incarnation?: string }[];
   readonly listener: Listener;
   readonly pulse: Pulse;
   readonly timing: CollectiveTiming;
@@ -90,12 +91,15 @@ export class Mesh {
     this.lastProgress = now();
     const hello = (kind: Hello["kind"], to: number) =>
       encodeHello({ kind, gangId, generation, token, microshards, from: rank, to });
-    this.peers = members.map(({ host, port }, to) =>
-      to === rank ? undefined : new Peer(to, { host, port, hello: hello("data", to) }, this.eventsOf(to), now()),
-    );
+    this.peers = members.map(({ host, port, incarnation }, to) => {
+      if (to === rank) return undefined;
+      const localPath = incarnation === undefined ? undefined : localSocketPath(incarnation);
+      return new Peer(to, { host, port, localPath, hello: hello("data", to) }, this.eventsOf(to), now());
+    });
     const connectTimer = setTimeout(() => {
       const missing = this.others().find((peer) => !peer.welcomed || !peer.outbound);
-      this.depart(missing!.rank, missing!.rank, `not connected within ${timing.connectMs} ms`);
+      const cause = new RankUnreachableError(timing.connectMs);
+      this.depart(missing!.rank, missing!.rank, cause.message, cause);
     }, timing.connectMs);
     this.connecting = {
       resolve: () => {

@@ -1,4 +1,4 @@
-import { connect, type Socket } from "node:net";
+import { connect, type IpcNetConnectOpts, type Socket, type TcpNetConnectOpts } from "node:net";
 import { FrameReader, type FrameSink } from "./frame-reader";
 import { Outbound } from "./outbound";
 
@@ -10,6 +10,14 @@ export interface PeerEvents extends FrameSink {
   flushed(): void;
 }
 
+export interface PeerAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Tried first: it connects where the peer is on the same host, and is refused at once elsewhere. */
+  readonly localPath?: string;
+  readonly hello: string;
+}
+
 /** One other rank: the connection dialled to it (read) and the one accepted from it (written). */
 export class Peer {
   /** Set when the peer accepted our connection and shows that it knows the generation. */
@@ -18,7 +26,7 @@ export class Peer {
   departed = false;
   lastHeard: number;
   outbound: Outbound | undefined;
-  private readonly inbound: Socket;
+  private inbound: Socket;
   private readonly reader: FrameReader;
   private readonly extra = new Set<Socket>();
   private endedOnce = false;
@@ -26,34 +34,13 @@ export class Peer {
 
   constructor(
     readonly rank: number,
-    address: { readonly host: string; readonly port: number; readonly hello: string },
+    private readonly address: PeerAddress,
     private readonly events: PeerEvents,
     now: number,
   ) {
     this.lastHeard = now;
     this.reader = new FrameReader(events);
-    this.inbound = connect({
-      host: address.host,
-      port: address.port,
-      noDelay: true,
-      onread: {
-        buffer: () => this.reader.nextBuffer(),
-        callback: (length, buffer) => {
-          events.heard();
-          const open = this.step(() => this.reader.received(length, buffer));
-          this.paused = !open;
-          return open;
-        },
-      },
-    });
-    let failure: unknown;
-    this.inbound.on("connect", () => this.inbound.write(address.hello));
-    this.inbound.on("error", (error) => {
-      failure = error;
-      this.inbound.destroy();
-    });
-    this.inbound.on("end", () => this.end(undefined));
-    this.inbound.on("close", () => this.end(failure));
+    this.inbound = address.localPath === undefined ? this.dialTcp() : this.dialLocally(address.localPath);
   }
 
   acceptData(socket: Socket): void {
@@ -98,6 +85,45 @@ export class Peer {
       // Whoever waits for these bytes must not get what the buffers hold later.
       this.outbound.destroy();
     }
+  }
+
+  private dialTcp(): Socket {
+    const { host, port } = this.address;
+    return this.dial({ host, port, noDelay: true }, (failure) => this.end(failure));
+  }
+
+  private dialLocally(path: string): Socket {
+    let connected = false;
+    const socket = this.dial({ path }, (failure) => {
+      if (connected || this.endedOnce) this.end(failure);
+      else this.inbound = this.dialTcp();
+    });
+    socket.on("connect", () => {
+      connected = true;
+    });
+    return socket;
+  }
+
+  private dial(to: IpcNetConnectOpts | TcpNetConnectOpts, onClose: (failure: unknown) => void): Socket {
+    const onread = {
+      buffer: () => this.reader.nextBuffer(),
+      callback: (length: number, buffer: Uint8Array) => {
+        this.events.heard();
+        const open = this.step(() => this.reader.received(length, buffer));
+        this.paused = !open;
+        return open;
+      },
+    };
+    const socket = connect({ ...to, onread });
+    let failure: unknown;
+    socket.on("connect", () => socket.write(this.address.hello));
+    socket.on("error", (error) => {
+      failure = error;
+      socket.destroy();
+    });
+    socket.on("end", () => this.end(undefined));
+    socket.on("close", () => onClose(failure));
+    return socket;
   }
 
   private step(advance: () => boolean): boolean {

@@ -21,10 +21,21 @@ export interface WorldOptions {
   readonly pulse?: () => Pulse;
   /** Default: as the trainer chooses. */
   readonly algorithm?: Algorithm;
+  /** Also listen on local sockets. */
+  readonly local?: boolean;
+  /** How the ranks are dialled, where not by TCP alone. */
+  readonly members?: (listeners: readonly Listener[]) => MeshOptions["members"];
 }
 
-export async function startListeners(count: number, patienceMs = 2_000): Promise<Listener[]> {
-  return Promise.all(Array.from({ length: count }, () => Listener.start({ host: "127.0.0.1", patienceMs })));
+/** Of a rank's process in a world with `local`. */
+export const incarnationOf = (rank: number): string => `incarnation-${process.pid}-${rank}`;
+
+export async function startListeners(count: number, patienceMs = 2_000, local = false): Promise<Listener[]> {
+  return Promise.all(
+    Array.from({ length: count }, (_, rank) =>
+      Listener.start({ host: "127.0.0.1", patienceMs, ...(local ? { incarnation: incarnationOf(rank) } : {}) }),
+    ),
+  );
 }
 
 export function meshOptions(
@@ -48,7 +59,7 @@ export function meshOptions(
 }
 
 export async function startWorld(worldSize: number, options: WorldOptions = {}): Promise<World> {
-  const listeners = await startListeners(worldSize);
+  const listeners = await startListeners(worldSize, undefined, options.local);
   const { timing, algorithm } = options;
   const meshes = await Promise.all(
     listeners.map((_, rank) =>
@@ -57,6 +68,7 @@ export async function startWorld(worldSize: number, options: WorldOptions = {}):
           microshards: options.microshards ?? 8,
           timing: { ...defaultCollectiveTiming, ...(typeof timing === "function" ? timing(rank) : timing) },
           pulse: options.pulse?.() ?? noPulse,
+          ...(options.members ? { members: options.members(listeners) } : {}),
         }),
       ),
     ),
