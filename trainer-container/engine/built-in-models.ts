@@ -27,7 +27,7 @@ export function buildMlp(definition: MlpDefinition): layers.LayersModel {
 }
 
 /** `[height, width]` reads as one channel. */
-function imageShape(inputShape: readonly number[]): [number, number, number] {
+export function imageShape(inputShape: readonly number[]): [number, number, number] {
   const [height, width, channels = 1] = inputShape;
   if (inputShape.length < 2 || inputShape.length > 3 || height === undefined || width === undefined) {
     throw new ModelError(

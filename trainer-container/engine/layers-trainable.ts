@@ -131,7 +131,8 @@ export class LayersTrainable implements TrainableModel {
     value.dispose();
   }
 
-  private checkFlat(buffer: Float32Array): void {
+  /** @throws BatchError */
+  checkFlat(buffer: Float32Array): void {
     if (buffer.length === this.parameterCount) return;
     throw new BatchError(`A flat buffer of this model has ${this.parameterCount} elements; got ${buffer.length}.`);
   }
@@ -143,7 +144,8 @@ export class LayersTrainable implements TrainableModel {
     );
   }
 
-  private checkBatch(batch: Batch): void {
+  /** @throws BatchError */
+  checkBatch(batch: Batch): void {
     this.checkInputs(batch.inputs, batch.rows);
     const labels = this.definition.task === "regression" ? batch.rows * this.definition.outputs : batch.rows;
     if (batch.labels.length !== labels) {

@@ -7,7 +7,7 @@ import { BackendUnavailableError } from "./errors";
 /** The C++ addon, as far as it is used here; TensorFlow.js's Node backend drives the rest. */
 export interface NativeBinding {
   readonly TF_Version: string;
-  /** Kinds of attributes, and of tensors. */
+  /** Kinds of attributes, and of elements. */
   readonly TF_ATTR_TYPE: number;
   readonly TF_ATTR_INT: number;
   readonly TF_ATTR_STRING: number;
@@ -15,6 +15,17 @@ export interface NativeBinding {
   readonly TF_FLOAT: number;
   readonly TF_INT32: number;
   isUsingGpuDevice(): boolean;
+  createTensor(shape: readonly number[], type: number, values: Float32Array | Int32Array): number;
+  deleteTensor(id: number): void;
+  /** A copy. */
+  tensorDataSync(id: number): Float32Array | Int32Array;
+  executeOp(
+    op: string,
+    attributes: readonly unknown[],
+    inputs: readonly number[],
+    outputs: number,
+  ): readonly { readonly id: number }[];
+  getNumOfTensors(): number;
 }
 
 const packageName = "@tensorflow/tfjs-node-gpu";

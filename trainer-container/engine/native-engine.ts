@@ -8,6 +8,8 @@ import { BackendUnavailableError } from "./errors";
 import { describeGpu, visibleDevices } from "./gpu";
 import { LayersTrainable } from "./layers-trainable";
 import { nativeBackendName as backendName, type NativeBackend } from "./native/op";
+import { isProgrammable, NativeProgram } from "./native/program";
+import { ProgramTrainable } from "./native/program-trainable";
 import { registerNativeKernels } from "./native/register";
 import { loadBinding, type NativeBinding, requireBinding } from "./native-binding";
 
@@ -49,11 +51,21 @@ async function start({ threads, gpu }: EngineOptions): Promise<Engine> {
     );
   }
   const kernels = registerNativeKernels(tf.backend() as NativeBackend);
-  const numerics = record(binding, threads, kernels, gpu === undefined ? undefined : environment.CUDA_VISIBLE_DEVICES);
+  const numerics = record(
+    binding,
+    threads,
+    kernels.switches,
+    gpu === undefined ? undefined : environment.CUDA_VISIBLE_DEVICES,
+  );
   return {
     backend: "native",
     numerics: () => numerics,
-    createModel: async (definition, seed) => new LayersTrainable(buildModel(definition, seed), definition),
+    createModel: async (definition, seed) => {
+      const model = new LayersTrainable(buildModel(definition, seed), definition);
+      return isProgrammable(definition, kernels)
+        ? new ProgramTrainable(model, new NativeProgram(binding, definition, model.layout))
+        : model;
+    },
   };
 }
 
@@ -93,7 +105,7 @@ async function registerBackend(binding: NativeBinding): Promise<void> {
 function record(
   binding: NativeBinding,
   threads: number,
-  kernels: Readonly<Record<string, string>>,
+  switches: Readonly<Record<string, string>>,
   device: string | undefined,
 ): NumericsRecord {
   const { version } = require("@tensorflow/tfjs-node-gpu/package.json") as { version: string };
@@ -110,7 +122,7 @@ function record(
     cpu: describeCpu(),
     ...(device === undefined ? {} : { gpu: describeGpu(device) }),
     switches: {
-      ...kernels,
+      ...switches,
       deterministicOps: process.env.TF_DETERMINISTIC_OPS === "1" ? "on" : "off",
       tf32: process.env.NVIDIA_TF32_OVERRIDE === "0" ? "off" : "on",
       onednn: process.env.TF_ENABLE_ONEDNN_OPTS === "1" ? "on" : "off",

@@ -37,11 +37,17 @@ export function scoreBatch(model: LayersModel, definition: ModelDefinition, batc
 function labelTensor(definition: ModelDefinition, { labels, rows }: Batch): tf.Tensor {
   if (definition.task === "regression") return tf.tensor(Float32Array.from(labels), [rows, definition.outputs]);
   if (definition.task === "binary") return tf.tensor1d(Float32Array.from(labels));
-  for (const label of labels) {
-    if (Number.isInteger(label) && label >= 0 && label < definition.outputs) continue;
-    throw new BatchError(`A label is ${label}, but the classes are the integers 0 to ${definition.outputs - 1}.`);
-  }
+  checkClasses(definition, labels);
   return tf.tensor1d(Int32Array.from(labels), "int32");
+}
+
+/** @throws BatchError */
+export function checkClasses({ outputs }: ModelDefinition, labels: ArrayLike<number>): void {
+  for (let i = 0; i < labels.length; i++) {
+    const label = labels[i] as number;
+    if (Number.isInteger(label) && label >= 0 && label < outputs) continue;
+    throw new BatchError(`A label is ${label}, but the classes are the integers 0 to ${outputs - 1}.`);
+  }
 }
 
 function lossOf(definition: ModelDefinition): LossFunction {
@@ -64,7 +70,7 @@ function sumOverRows(value: tf.Tensor, { rows, weights }: Batch, what: string): 
   return tf.mul(value, rows) as tf.Scalar;
 }
 
-function countCorrect(
+export function countCorrect(
   definition: ModelDefinition,
   { labels, rows, weights }: Batch,
   outputs: ArrayLike<number>,

@@ -1,11 +1,15 @@
-import { version_core } from "@tensorflow/tfjs-core";
+import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
+import * as tf from "@tensorflow/tfjs-core";
 import { version_layers } from "@tensorflow/tfjs-layers";
+import { simdOf } from "../../adapters/tfjs/simd/simd";
 import { startWasmBackend } from "../../adapters/tfjs/wasm-backend";
 import type { NumericsRecord } from "../../core/training/numerics";
 import { buildModel } from "./build-model";
 import { describeCpu } from "./cpu";
 import type { Engine } from "./engine";
 import { LayersTrainable } from "./layers-trainable";
+import { ProgramTrainable } from "./native/program-trainable";
+import { isProgrammable, WasmProgram } from "./wasm/program";
 
 /** The engine on WebAssembly: one thread whatever is asked for, and the same bits on every CPU of an architecture. */
 export async function createWasmEngine(): Promise<Engine> {
@@ -13,7 +17,7 @@ export async function createWasmEngine(): Promise<Engine> {
   const numerics: NumericsRecord = {
     backend: "wasm",
     device: "cpu",
-    libraries: { "tfjs-core": version_core, "tfjs-layers": version_layers, "tfjs-backend-wasm": backend.version },
+    libraries: { "tfjs-core": tf.version_core, "tfjs-layers": version_layers, "tfjs-backend-wasm": backend.version },
     threads: { intraOp: backend.threads, interOp: 1 },
     cpu: describeCpu(),
     switches: { simd: backend.simd ? "on" : "off" },
@@ -24,6 +28,11 @@ export async function createWasmEngine(): Promise<Engine> {
   return {
     backend: "wasm",
     numerics: () => numerics,
-    createModel: async (definition, seed) => new LayersTrainable(buildModel(definition, seed), definition),
+    createModel: async (definition, seed) => {
+      const model = new LayersTrainable(buildModel(definition, seed), definition);
+      if (!isProgrammable(definition)) return model;
+      const simd = simdOf(tf.backend() as BackendWasm);
+      return new ProgramTrainable(model, new WasmProgram(simd, definition, model.layout) as never);
+    },
   };
 }

@@ -3,19 +3,32 @@ import { registerAdd } from "./add";
 import { registerCrossEntropy } from "./cross-entropy";
 import { registerMaxPool } from "./max-pool";
 import type { NativeBackend } from "./op";
+import { Operations } from "./operations";
+import { sharesMemory } from "./shared-tensors";
 
 /** Bits depend on which kernels compute: a number that changes with any of this folder's. */
 const kernelsVersion = "1";
 
-/**
- * Puts faster kernels in the place of tfjs-node's, for users' models as well as built-in ones (docs/adr/012-engine-speed.md).
- *
- * @returns switches for the numerics record.
- */
-export function registerNativeKernels(backend: NativeBackend): Readonly<Record<string, string>> {
+/** What this process's native backend can do, for the numerics record as well. */
+export interface NativeKernels {
+  readonly maxPool: "onednn" | "stock";
+  /** Whether built-in models' gradients are programs (`program.ts`) rather than the layers' tape. */
+  readonly programs: boolean;
+  readonly switches: Readonly<Record<string, string>>;
+}
+
+/** Puts faster kernels in the place of tfjs-node's, for users' models as well as built-in ones (docs/adr/012-engine-speed.md). */
+export function registerNativeKernels(backend: NativeBackend): NativeKernels {
   registerActivationGradients(backend);
   registerAdd();
   registerCrossEntropy(backend);
-  const onednn = process.env["TF_ENABLE_ONEDNN_OPTS"] === "1" && !backend.binding.isUsingGpuDevice();
-  return { kernels: kernelsVersion, maxPool: onednn ? registerMaxPool(backend) : "stock" };
+  const { binding } = backend;
+  const onCpu = !binding.isUsingGpuDevice();
+  const maxPool = onCpu && process.env["TF_ENABLE_ONEDNN_OPTS"] === "1" ? registerMaxPool(backend) : "stock";
+  const programs = onCpu && sharesMemory(binding, new Operations(binding));
+  return {
+    maxPool,
+    programs,
+    switches: { kernels: kernelsVersion, maxPool, builtInModels: programs ? "programs" : "layers" },
+  };
 }

@@ -1,0 +1,70 @@
+import type { Batch, BatchResult, ParameterSlot, TrainableModel } from "../engine";
+import type { LayersTrainable } from "../layers-trainable";
+import type { NativeProgram } from "./program";
+
+/** A built-in model whose gradients a program computes; everything else is the layers model's, brought up to date when it is asked. */
+export class ProgramTrainable implements TrainableModel {
+  readonly layout: readonly ParameterSlot[];
+  readonly parameterCount: number;
+  readonly trainableCount: number;
+  /** Whether the layers model has the weights of before. */
+  private stale = false;
+
+  constructor(
+    private readonly layers: LayersTrainable,
+    private readonly program: NativeProgram,
+  ) {
+    ({ layout: this.layout, parameterCount: this.parameterCount, trainableCount: this.trainableCount } = layers);
+    program.weights.write(this.weightsOfLayers());
+  }
+
+  private weightsOfLayers(): Float32Array {
+    const weights = new Float32Array(this.parameterCount);
+    this.layers.readWeights(weights);
+    return weights;
+  }
+
+  private upToDate(): LayersTrainable {
+    if (this.stale) {
+      const weights = new Float32Array(this.parameterCount);
+      this.program.weights.read(weights);
+      this.layers.writeWeights(weights);
+      this.stale = false;
+    }
+    return this.layers;
+  }
+
+  readWeights(into: Float32Array): void {
+    this.layers.checkFlat(into);
+    this.program.weights.read(into);
+  }
+
+  writeWeights(from: Float32Array): void {
+    this.layers.checkFlat(from);
+    this.program.weights.write(from);
+    this.stale = true;
+  }
+
+  gradients(batch: Batch, _randomKey: string, into: Float32Array): BatchResult {
+    this.layers.checkBatch(batch);
+    this.layers.checkFlat(into);
+    return this.program.gradients(batch, into);
+  }
+
+  evaluate(batch: Batch): BatchResult {
+    return this.upToDate().evaluate(batch);
+  }
+
+  predict(inputs: Float32Array, rows: number): Float32Array {
+    return this.upToDate().predict(inputs, rows);
+  }
+
+  topology(): string {
+    return this.layers.topology();
+  }
+
+  dispose(): void {
+    this.program.dispose();
+    this.layers.dispose();
+  }
+}

@@ -1,0 +1,101 @@
+import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/training/model-definition";
+import { imageShape } from "../built-in-models";
+import type { Batch, BatchResult, ParameterSlot } from "../engine";
+import type { NativeBinding } from "../native-binding";
+import { checkClasses, countCorrect } from "../score";
+import { lossHead } from "./loss-head";
+import { Operations, type TensorId } from "./operations";
+import type { NativeKernels } from "./register";
+import { TensorReader, WeightTensors } from "./shared-tensors";
+import { convolutionStage, denseStage, type Stage } from "./stages";
+
+/** Whether a model's gradient can be written down as stages: the built-in ones without dropout; images need oneDNN's pooling. */
+export function isProgrammable(
+  definition: ModelDefinition,
+  { programs, maxPool }: NativeKernels,
+): definition is MlpDefinition | CnnDefinition {
+  if (!programs || definition.type === "module" || definition.dropout) return false;
+  return definition.type === "mlp" || maxPool === "onednn";
+}
+
+/** The gradient of a built-in model as a fixed sequence of TensorFlow's operations, without a tape. */
+export class NativeProgram {
+  readonly weights: WeightTensors;
+  private readonly operations: Operations;
+  private readonly reader: TensorReader;
+  private readonly stages: readonly Stage[];
+  private readonly rowShape: readonly number[];
+
+  constructor(
+    private readonly binding: NativeBinding,
+    private readonly definition: MlpDefinition | CnnDefinition,
+    private readonly layout: readonly ParameterSlot[],
+  ) {
+    this.operations = new Operations(binding);
+    this.reader = new TensorReader(binding, this.operations);
+    this.weights = new WeightTensors(binding, layout);
+    this.rowShape = definition.type === "cnn" ? imageShape(definition.inputShape) : definition.inputShape;
+    this.stages = this.build();
+  }
+
+  private build(): readonly Stage[] {
+    const { binding, definition, layout } = this;
+    const activation = definition.activation ?? "relu";
+    const convolutions = definition.type === "cnn" ? definition.filters.length : 0;
+    let shape = this.rowShape;
+    return Array.from({ length: layout.length / 2 }, (_, index) => {
+      const [kernel, bias] = [this.weights.ids[2 * index], this.weights.ids[2 * index + 1]] as [TensorId, TensorId];
+      const kernelShape = layout[2 * index]?.shape as readonly number[];
+      const input = shape;
+      if (index < convolutions) {
+        const [height = 0, width = 0, channels = 0] = input;
+        shape = [height >> 1, width >> 1, kernelShape.at(-1) as number];
+        return convolutionStage(binding, { kernel, bias }, activation, [height, width, channels], kernelShape);
+      }
+      shape = kernelShape.slice(1);
+      const last = 2 * index + 2 === layout.length;
+      return denseStage(binding, { kernel, bias }, last ? "linear" : activation, input);
+    });
+  }
+
+  gradients(batch: Batch, into: Float32Array): BatchResult {
+    const { definition, operations, stages } = this;
+    const { rows } = batch;
+    if (definition.task === "classification") checkClasses(definition, batch.labels);
+    try {
+      let tensor = operations.tensor([rows, ...this.rowShape], batch.inputs);
+      for (const stage of stages) tensor = stage.forward(operations, tensor, rows);
+      const outputs = operations.read(tensor);
+      const { loss, gradient } = lossHead(operations, this.binding, definition, batch, tensor, outputs);
+      this.backward(gradient, rows, into);
+      return {
+        loss,
+        weight: batch.weights ? batch.weights.reduce((total, value) => total + value, 0) : rows,
+        ...(definition.task === "regression" ? {} : { correct: countCorrect(definition, batch, outputs) }),
+      };
+    } finally {
+      operations.release();
+    }
+  }
+
+  private backward(gradient: TensorId, rows: number, into: Float32Array): void {
+    let dy = gradient;
+    for (let index = this.stages.length - 1; index >= 0; index--) {
+      const { kernel, bias, input } = (this.stages[index] as Stage).backward(this.operations, dy, rows, index > 0);
+      this.put(kernel, 2 * index, into);
+      this.put(bias, 2 * index + 1, into);
+      if (input !== undefined) dy = input;
+    }
+  }
+
+  private put(id: TensorId, slot: number, into: Float32Array): void {
+    const { offset, size } = this.layout[slot] as ParameterSlot;
+    this.reader.copy(id, into.subarray(offset, offset + size));
+  }
+
+  dispose(): void {
+    this.reader.dispose();
+    this.operations.dispose();
+    this.weights.dispose();
+  }
+}

@@ -1,0 +1,156 @@
+/** Layers of the built-in models, forward and back, as TensorFlow's operations. Images are NHWC, convolutions `same` with stride 1. */
+import type { Activation } from "../../../core/training/model-definition";
+import type { NativeBinding } from "../native-binding";
+import { attributesOf, type OpAttribute } from "./op";
+import type { Operations, TensorId } from "./operations";
+
+/** One part of the model; it keeps what its gradient needs from `forward` to `backward`. */
+export interface Stage {
+  forward(operations: Operations, input: TensorId, rows: number): TensorId;
+  /**
+   * @param dy gradient by the output.
+   * @param wantInput whether the gradient by the input is wanted: the first stage's is not.
+   * @returns the gradients by the weights, and by the input.
+   */
+  backward(operations: Operations, dy: TensorId, rows: number, wantInput: boolean): StageGradients;
+}
+
+interface StageGradients {
+  readonly kernel: TensorId;
+  readonly bias: TensorId;
+  readonly input: TensorId | undefined;
+}
+
+interface Weights {
+  readonly kernel: TensorId;
+  readonly bias: TensorId;
+}
+
+interface ActivationOps {
+  readonly op: string;
+  readonly gradient: string;
+  readonly gradientFirst: boolean;
+}
+
+/** The gradients take the activation's output: a rectifier's may take that as well as its input. */
+const activations: Readonly<Record<Exclude<Activation, "linear">, ActivationOps>> = {
+  relu: { op: "Relu", gradient: "ReluGrad", gradientFirst: true },
+  relu6: { op: "Relu6", gradient: "Relu6Grad", gradientFirst: true },
+  elu: { op: "Elu", gradient: "EluGrad", gradientFirst: true },
+  selu: { op: "Selu", gradient: "SeluGrad", gradientFirst: true },
+  tanh: { op: "Tanh", gradient: "TanhGrad", gradientFirst: false },
+  sigmoid: { op: "Sigmoid", gradient: "SigmoidGrad", gradientFirst: false },
+};
+
+/** Without weights: forward keeps the output, backward multiplies by the derivative there. */
+function activationOf(activation: Activation, float: OpAttribute) {
+  if (activation === "linear") {
+    return { forward: (_: Operations, x: TensorId) => x, backward: (_: Operations, dy: TensorId) => dy };
+  }
+  const { op, gradient, gradientFirst } = activations[activation];
+  let output: TensorId = -1;
+  return {
+    forward(operations: Operations, x: TensorId): TensorId {
+      output = operations.run(op, [float], [x]);
+      return output;
+    },
+    backward: (operations: Operations, dy: TensorId): TensorId =>
+      operations.run(gradient, [float], gradientFirst ? [dy, output] : [output, dy]),
+  };
+}
+
+/** `units` of activation(x·kernel + bias); an image is read as one row of numbers. */
+export function denseStage(
+  binding: NativeBinding,
+  { kernel, bias }: Weights,
+  activation: Activation,
+  input: readonly number[],
+): Stage {
+  const { float, int32, flag, text } = attributesOf(binding);
+  const T = float("T");
+  const product = (a: boolean, b: boolean) => [T, flag("transpose_a", a), flag("transpose_b", b)];
+  const [plain, forKernel, forInput] = [product(false, false), product(true, false), product(false, true)];
+  const biasGradient = [T, text("data_format", "NHWC")];
+  const act = activationOf(activation, T);
+  const flatten = input.length > 1;
+  const width = input.reduce((total, side) => total * side, 1);
+  const reshape = [T, int32("Tshape")];
+  let x: TensorId = -1;
+  return {
+    forward(operations, given, rows) {
+      x = flatten ? operations.run("Reshape", reshape, [given, operations.integers([rows, width])]) : given;
+      return act.forward(
+        operations,
+        operations.run("AddV2", [T], [operations.run("MatMul", plain, [x, kernel]), bias]),
+      );
+    },
+    backward(operations, dy, rows, wantInput) {
+      const dz = act.backward(operations, dy);
+      const dx = wantInput ? operations.run("MatMul", forInput, [dz, kernel]) : undefined;
+      return {
+        kernel: operations.run("MatMul", forKernel, [x, dz]),
+        bias: operations.run("BiasAddGrad", biasGradient, [dz]),
+        input:
+          flatten && dx !== undefined
+            ? operations.run("Reshape", reshape, [dx, operations.integers([rows, ...input])])
+            : dx,
+      };
+    },
+  };
+}
+
+/**
+ * activation(max-pool(convolution + bias)). The layers say pool(activation(…)): an activation never falls, so that it is the same, on a
+ * quarter of the memory. Where it maps different values to one, e.g. saturates, the gradient goes to the largest of them.
+ */
+export function convolutionStage(
+  binding: NativeBinding,
+  { kernel, bias }: Weights,
+  activation: Activation,
+  input: readonly [height: number, width: number, channels: number],
+  kernelShape: readonly number[],
+): Stage {
+  const { float, int32, flag, integers, text } = attributesOf(binding);
+  const T = float("T");
+  const byName = text("_kernel", "MklNameChangeOp");
+  const format = text("data_format", "NHWC");
+  const convolve = [
+    T,
+    integers("strides", [1, 1, 1, 1]),
+    text("padding", "SAME"),
+    format,
+    integers("dilations", [1, 1, 1, 1]),
+  ];
+  const pool = [
+    T,
+    integers("ksize", [1, 2, 2, 1]),
+    integers("strides", [1, 2, 2, 1]),
+    text("padding", "VALID"),
+    format,
+    flag("workspace_enabled", true),
+    byName,
+  ];
+  const sum = [T, int32("Tidx"), flag("keep_dims", false)];
+  const act = activationOf(activation, T);
+  let [x, convolved, pooled, places]: TensorId[] = [-1, -1, -1, -1];
+  return {
+    forward(operations, given) {
+      x = given;
+      convolved = operations.run("_MklNativeConv2DWithBias", [...convolve, byName], [x, kernel, bias]);
+      [pooled, places] = operations.runFor("_MklNativeMaxPool", pool, [convolved], 2);
+      return act.forward(operations, pooled as TensorId);
+    },
+    backward(operations, dy, rows, wantInput) {
+      const inputs = [convolved, pooled, act.backward(operations, dy), places] as TensorId[];
+      const dz = operations.run("_MklNativeMaxPoolGrad", pool, inputs);
+      const shape = operations.integers(kernelShape);
+      return {
+        kernel: operations.run("Conv2DBackpropFilter", convolve, [x as TensorId, shape, dz]),
+        bias: operations.run("Sum", sum, [dz, operations.integers([0, 1, 2])]),
+        input: wantInput
+          ? operations.run("Conv2DBackpropInput", convolve, [operations.integers([rows, ...input]), kernel, dz])
+          : undefined,
+      };
+    },
+  };
+}

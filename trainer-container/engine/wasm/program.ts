@@ -1,0 +1,109 @@
+import type { Buffers } from "../../../adapters/tfjs/simd/buffers";
+import type { Simd } from "../../../adapters/tfjs/simd/simd";
+import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/training/model-definition";
+import { imageShape } from "../built-in-models";
+import type { Batch, BatchResult, ParameterSlot } from "../engine";
+import { checkClasses, countCorrect } from "../score";
+import { lossHead } from "./loss-head";
+import { convolutionStage, denseStage, type Stage, type Workshop } from "./stages";
+
+const float = 4;
+
+/** Whether a model's gradient can be written down as stages: built-in, rectified or linear, without dropout; filters in fours. */
+export function isProgrammable(definition: ModelDefinition): definition is MlpDefinition | CnnDefinition {
+  if (definition.type === "module" || definition.dropout) return false;
+  if (!["relu", "linear"].includes(definition.activation ?? "relu")) return false;
+  return definition.type === "mlp" || definition.filters.every((filters) => filters % 4 === 0);
+}
+
+/**
+ * The gradient of a built-in model as a fixed sequence of kernels, without tensors or a tape: weights, outputs and gradients keep their
+ * places on the heap, so that a step copies weights and rows in and gradients out and allocates nothing.
+ */
+export class WasmProgram {
+  /** Flat, in the layout's order. */
+  readonly weights = {
+    write: (from: Float32Array) => this.view("weights").set(from),
+    read: (into: Float32Array) => into.set(this.view("weights")),
+  };
+  private readonly buffers: Buffers<string>;
+  private readonly stages: readonly Stage[];
+  private readonly parameters: number;
+  private readonly rowSize: number;
+
+  constructor(
+    private readonly simd: Simd,
+    private readonly definition: MlpDefinition | CnnDefinition,
+    layout: readonly ParameterSlot[],
+  ) {
+    this.buffers = simd.buffers();
+    this.parameters = layout.reduce((total, { size }) => total + size, 0);
+    this.rowSize = product(definition.inputShape);
+    this.stages = this.build(layout);
+  }
+
+  private view(name: "weights" | "gradients"): Float32Array {
+    return this.simd.floats(this.buffers.at(name, this.parameters * float), this.parameters);
+  }
+
+  private build(layout: readonly ParameterSlot[]): readonly Stage[] {
+    const { simd, buffers, definition, parameters } = this;
+    const rectified = (definition.activation ?? "relu") === "relu";
+    const convolutions = definition.type === "cnn" ? definition.filters.length : 0;
+    let shape: readonly number[] =
+      definition.type === "cnn" ? imageShape(definition.inputShape) : definition.inputShape;
+    return Array.from({ length: layout.length / 2 }, (_, index) => {
+      const [kernel, bias] = layout.slice(2 * index, 2 * index + 2) as [ParameterSlot, ParameterSlot];
+      const parametersIn = (name: string) => {
+        const at = buffers.at(name, parameters * float);
+        return { kernel: at + kernel.offset * float, bias: at + bias.offset * float };
+      };
+      const last = 2 * index + 2 === layout.length;
+      const workshop: Workshop = {
+        simd,
+        buffers,
+        weights: parametersIn("weights"),
+        gradients: parametersIn("gradients"),
+        rectified: rectified && !last,
+      };
+      const units = kernel.shape.at(-1) as number;
+      const [height = 0, width = 0, channels = 0] = shape;
+      const inputs = product(shape);
+      shape = index < convolutions ? [height >> 1, width >> 1, units] : [units];
+      return index < convolutions
+        ? convolutionStage(index, workshop, [height, width, channels], kernel.shape)
+        : denseStage(index, workshop, inputs, units);
+    });
+  }
+
+  /** @throws BatchError where a label is no class. */
+  gradients(batch: Batch, into: Float32Array): BatchResult {
+    const { simd, buffers, definition } = this;
+    const { rows, weights } = batch;
+    if (definition.task === "classification") checkClasses(definition, batch.labels);
+    const inputs = buffers.at("inputs", rows * this.rowSize * float);
+    simd.floats(inputs, rows * this.rowSize).set(batch.inputs);
+    let at = inputs;
+    for (const stage of this.stages) at = stage.forward(at, rows);
+    const size = rows * definition.outputs;
+    let dy: number | undefined = buffers.at("loss gradient", size * float);
+    const outputs = simd.floats(at, size);
+    const loss = lossHead(definition.task, batch, definition.outputs, outputs, simd.floats(dy, size));
+    const result: BatchResult = {
+      loss,
+      weight: weights ? weights.reduce((total, value) => total + value, 0) : rows,
+      ...(definition.task === "regression" ? {} : { correct: countCorrect(definition, batch, outputs) }),
+    };
+    for (let index = this.stages.length - 1; index >= 0; index--) {
+      dy = (this.stages[index] as Stage).backward(dy as number, rows, index > 0);
+    }
+    into.set(this.view("gradients"));
+    return result;
+  }
+
+  dispose(): void {
+    this.buffers.dispose();
+  }
+}
+
+const product = (shape: readonly number[]): number => shape.reduce((total, side) => total * side, 1);

@@ -1,0 +1,146 @@
+/**
+ * Layers of the built-in models, forward and back, on addresses of the WebAssembly backend's heap. Images are NHWC, convolutions `same` with
+ * stride 1.
+ */
+import * as tf from "@tensorflow/tfjs-core";
+import type { Buffers } from "../../../adapters/tfjs/simd/buffers";
+import { type ConvInfo, convolve, filterGradient, inputGradient } from "../../../adapters/tfjs/simd/conv";
+import { gemm } from "../../../adapters/tfjs/simd/gemm";
+import { maxPool, maxPoolGradient } from "../../../adapters/tfjs/simd/max-pool";
+import type { Simd } from "../../../adapters/tfjs/simd/simd";
+import { sumRows } from "../../../adapters/tfjs/simd/sum-rows";
+
+/** Addresses of a layer's kernel and bias, or of their gradients. */
+export interface Parameters {
+  readonly kernel: number;
+  readonly bias: number;
+}
+
+/** One part of the model; it keeps what its gradient needs from `forward` to `backward`. */
+export interface Stage {
+  /** @returns where the output lies. */
+  forward(x: number, rows: number): number;
+  /**
+   * @param dy gradient by the output, overwritten.
+   * @param wantInput whether the gradient by the input is wanted: the first stage's is not.
+   * @returns where the gradient by the input lies.
+   */
+  backward(dy: number, rows: number, wantInput: boolean): number | undefined;
+}
+
+/** What all stages work with. */
+export interface Workshop {
+  readonly simd: Simd;
+  readonly buffers: Buffers<string>;
+  readonly weights: Parameters;
+  readonly gradients: Parameters;
+  readonly rectified: boolean;
+}
+
+const float = 4;
+
+/** Room for whole vectors: the rectifier's gradient rounds up. */
+const bytesOf = (elements: number): number => Math.ceil(elements / 4) * 16;
+
+function rectifierGradient(simd: Simd, dy: number, output: number, elements: number): void {
+  simd.call["reluGrad"]!(dy, dy, output, Math.ceil(elements / 4));
+}
+
+/** `units` of activation(x · kernel + bias). */
+export function denseStage(
+  index: number,
+  { simd, buffers, ...workshop }: Workshop,
+  width: number,
+  units: number,
+): Stage {
+  const { weights, gradients, rectified } = workshop;
+  let [x, y] = [0, 0];
+  return {
+    forward(given, rows) {
+      x = given;
+      y = buffers.at(`output ${index}`, bytesOf(rows * units));
+      gemm(simd, {
+        m: rows,
+        n: units,
+        k: width,
+        a: { at: x, row: width * float, column: float },
+        b: { at: weights.kernel, row: units * float, column: float },
+        c: { at: y, row: units * float },
+      });
+      simd.call["addBias"]!(y, y, weights.bias, rows, units * float, rectified ? 1 : 0);
+      return y;
+    },
+    backward(dy, rows, wantInput) {
+      if (rectified) rectifierGradient(simd, dy, y, rows * units);
+      gemm(simd, {
+        m: width,
+        n: units,
+        k: rows,
+        a: { at: x, row: float, column: width * float },
+        b: { at: dy, row: units * float, column: float },
+        c: { at: gradients.kernel, row: units * float },
+      });
+      sumRows(simd, dy, rows, units, gradients.bias);
+      if (!wantInput) return undefined;
+      const dx = buffers.at(`input gradient ${index}`, bytesOf(rows * width));
+      gemm(simd, {
+        m: rows,
+        n: width,
+        k: units,
+        a: { at: dy, row: units * float, column: float },
+        b: { at: weights.kernel, row: float, column: units * float },
+        c: { at: dx, row: width * float },
+      });
+      return dx;
+    },
+  };
+}
+
+/**
+ * activation(max-pool(convolution) + bias). The layers say pool(activation(convolution + bias)): neither a bias nor a rectifier changes an
+ * order, so that it is the same, on a quarter of the memory. The bias's gradient is summed before it is spread over the windows.
+ */
+export function convolutionStage(
+  index: number,
+  { simd, buffers, ...workshop }: Workshop,
+  input: readonly [height: number, width: number, channels: number],
+  kernelShape: readonly number[],
+): Stage {
+  const { weights, gradients, rectified } = workshop;
+  const [channels, side] = [kernelShape.at(-1) as number, kernelShape[0] as number];
+  const infos = (rows: number): { conv: ConvInfo; pool: ConvInfo } => {
+    const filter: [number, number, number, number] = [side, side, input[2], channels];
+    return {
+      conv: tf.backend_util.computeConv2DInfo([rows, ...input], filter, 1, 1, "same"),
+      pool: tf.backend_util.computePool2DInfo([rows, input[0], input[1], channels], 2, 2, 1, "valid"),
+    };
+  };
+  let [x, convolved, pooled, y] = [0, 0, 0, 0];
+  return {
+    forward(given, rows) {
+      const { conv, pool } = infos(rows);
+      x = given;
+      const [size, places] = [rows * input[0] * input[1] * channels, rows * pool.outHeight * pool.outWidth];
+      convolved = buffers.at(`convolved ${index}`, bytesOf(size));
+      pooled = buffers.at(`pooled ${index}`, bytesOf(places * channels));
+      y = buffers.at(`output ${index}`, bytesOf(places * channels));
+      convolve(simd, conv, x, weights.kernel, convolved);
+      maxPool(simd, pool, convolved, pooled);
+      simd.call["addBias"]!(y, pooled, weights.bias, places, channels * float, rectified ? 1 : 0);
+      return y;
+    },
+    backward(dy, rows, wantInput) {
+      const { conv, pool } = infos(rows);
+      const places = rows * pool.outHeight * pool.outWidth;
+      if (rectified) rectifierGradient(simd, dy, y, places * channels);
+      sumRows(simd, dy, places, channels, gradients.bias);
+      const dz = buffers.at(`convolution gradient ${index}`, bytesOf(rows * input[0] * input[1] * channels));
+      maxPoolGradient(simd, pool, { x: convolved, y: pooled, dy, dx: dz });
+      filterGradient(simd, conv, x, dz, gradients.kernel);
+      if (!wantInput) return undefined;
+      const dx = buffers.at(`input gradient ${index}`, bytesOf(rows * input[0] * input[1] * input[2]));
+      inputGradient(simd, conv, dz, weights.kernel, dx);
+      return dx;
+    },
+  };
+}
