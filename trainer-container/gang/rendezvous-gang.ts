@@ -199,6 +199,7 @@ export class RendezvousGang implements Gang {
     this.listener = await this.environment.listen({
       host: listenHost ?? (host === "127.0.0.1" ? host : "0.0.0.0"),
       patienceMs: this.timing.connectMs,
+      incarnation: this.membership.key.incarnation,
       onRefused: (reason) => logger?.info("refused a connection", { reason }),
     });
     this.listener.onAhead = () => this.alarm.ring();
