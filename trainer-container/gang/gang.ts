@@ -125,6 +125,14 @@ export class GenerationLostError extends Error {
   }
 }
 
+/** The cause of a loss: that rank took no connection from here, or answered none, in time. */
+export class RankUnreachableError extends Error {
+  constructor(withinMs: number) {
+    super(`not connected within ${withinMs} ms`);
+    this.name = "RankUnreachableError";
+  }
+}
+
 /** Another member has completed the run, so that there is nothing left to enter for. */
 export class GangCompletedError extends Error {
   constructor(readonly gangId: string) {

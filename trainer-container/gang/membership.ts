@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { MemberRecord, MemberState } from "../../core/training/gang/model";
+import { ReachMemory } from "../../core/training/gang/reach";
 import type { RegistrationKey } from "../../core/training/gang/store";
 import { withDeadline } from "./deadline";
 import type { GangTimers } from "./environment";
@@ -13,6 +14,8 @@ export class Membership {
   private issued = 0;
   private registeredAt = 0;
   private finishedSteps = 0;
+  /** Whom it cannot connect to; told to the others with each registration. */
+  readonly reach = new ReachMemory();
   private stopRenewing: (() => void) | undefined;
   private released = false;
 
@@ -58,6 +61,7 @@ export class Membership {
 
   private write(state: MemberState, generation: number): Promise<boolean> {
     const { gangId, memberId, workerIndex, host, clock, store } = this.options;
+    const unreachable = this.reach.list(clock.now());
     const record: MemberRecord = {
       memberId,
       incarnation: this.incarnation,
@@ -72,6 +76,7 @@ export class Membership {
       registeredAt: this.registeredAt,
       leaseExpiresAt: clock.now() + this.timing.leaseMs,
       accused: false,
+      ...(unreachable.length > 0 && { unreachable }),
     };
     return store.register(gangId, record);
   }

@@ -14,6 +14,7 @@ import {
   GangMemberReplacedError,
   type Generation,
   GenerationLostError,
+  RankUnreachableError,
 } from "./gang";
 import { Membership } from "./membership";
 import { MeshGeneration } from "./mesh-generation";
@@ -138,11 +139,15 @@ export class RendezvousGang implements Gang {
       if (this.leaving) mesh.close();
       this.requireStaying();
       this.failedConnects = 0;
+      this.membership.reach.reached(head.members.map(({ memberId }) => memberId));
       return this.begin(head, mesh);
     } catch (error) {
       if (!(error instanceof GenerationLostError)) throw error;
       this.options.logger?.warn("could not connect", { generation: head.number, error: error.message });
       this.requireStaying();
+      if (error.rank !== undefined && error.cause instanceof RankUnreachableError) {
+        this.membership.reach.failed(head.members[error.rank].memberId, this.options.clock.now());
+      }
       await this.blame(head, error);
       await this.backOff();
       await this.register(finishedSteps);

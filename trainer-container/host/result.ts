@@ -4,7 +4,7 @@ import { objectKeys } from "../../core/platform/object-keys";
 import type { Clock, ObjectStore } from "../../core/ports";
 import type { NumericsRecord } from "../../core/training/numerics";
 import type { TrainingResult } from "../../core/training/training-task";
-import { encodeWeights } from "../checkpoint/weights-file";
+import { contentOf, fileOf, readLive } from "../checkpoint/state-files";
 import type { TrainableModel } from "../engine/engine";
 import type { TrainingPlan } from "../loop/plan";
 import { namedScore } from "../loop/score";
@@ -35,7 +35,8 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
   const known = await findResult(store, runId);
   if (known !== undefined) return known;
 
-  const weightsReference = await store.putContent(encodeWeights(model.layout, weights));
+  const file = fileOf("weights", model.layout);
+  const weightsReference = await store.putContentStream(() => contentOf(file, readLive([weights])));
   const topology = await store.putContent(model.topology(), "application/json");
   const result: TrainingResult = {
     runId,

@@ -1,4 +1,5 @@
 import type { GangHead, GangView, MemberRecord, SealedMember } from "./model";
+import { thatCanMeet } from "./reach";
 import { isSameRegistration, type Standing, standingsIn, successions } from "./standing";
 import type { RegistrationKey } from "./store";
 import type { RendezvousTiming } from "./timing";
@@ -85,7 +86,15 @@ function decideSeal(
   if (ready.length < limits.minWorkers)
     return wait(`${ready.length} of at least ${limits.minWorkers} workers are here`);
 
-  const chosen = choose(ready, survivors, limits.maxWorkers);
+  const meeting = new Set(thatCanMeet([...ready].sort(byWorker), now));
+  if (meeting.size < limits.minWorkers) for (const member of ready) meeting.add(member); // what is known may be out of date
+  if (ready.some((member) => member.memberId === self.memberId && !meeting.has(member)))
+    return wait("it and another cannot reach each other");
+  const chosen = choose(
+    ready.filter((member) => meeting.has(member)),
+    survivors.filter((member) => meeting.has(member)),
+    limits.maxWorkers,
+  );
   const turn = chosen.findIndex(({ memberId }) => memberId === self.memberId);
   if (turn < 0) return wait(`the gang is full with ${limits.maxWorkers} workers`);
 

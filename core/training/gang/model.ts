@@ -27,6 +27,14 @@ export interface MemberRecord {
   readonly leaseExpiresAt: number;
   /** Another member lost the connection to it, under this registration. */
   readonly accused: boolean;
+  /** Whom it failed to connect to, more than once; absent where nobody. */
+  readonly unreachable?: readonly Unreachable[];
+}
+
+export interface Unreachable {
+  readonly memberId: string;
+  /** Milliseconds since the epoch; from then on the two may try again. */
+  readonly until: number;
 }
 
 export interface SealedMember {

@@ -1,12 +1,13 @@
 import type { GangLimits } from "./decide";
-import type { GangView } from "./model";
-import { standingsIn } from "./standing";
+import type { GangView, MemberRecord } from "./model";
+import { canMeet } from "./reach";
+import { isSameRegistration, standingsIn } from "./standing";
 import type { RendezvousTiming } from "./timing";
 
 /**
  * What a training generation learns from a look at the store.
  * - `overtaken`: the gang went on without it; it must be given up.
- * - `joiner`: someone waits whom there is room for; re-form at the next step boundary.
+ * - `joiner`: someone waits whom there is room for, and whom all can reach; re-form at the next step boundary.
  */
 export type Patrol = "overtaken" | "joiner" | "quiet";
 
@@ -22,5 +23,8 @@ export function patrol(
   if (head.number > generation) return "overtaken";
   if (head.members.length >= limits.maxWorkers) return "quiet";
   const standing = standingsIn(view, now, timing);
-  return view.members.some((member) => standing(member) === "ready") ? "joiner" : "quiet";
+  const inside = view.members.filter((member) => head.members.some((sealed) => isSameRegistration(sealed, member)));
+  const joins = (member: MemberRecord) =>
+    standing(member) === "ready" && inside.every((other) => canMeet(member, other, now));
+  return view.members.some(joins) ? "joiner" : "quiet";
 }

@@ -1,0 +1,64 @@
+import type { MemberRecord, Unreachable } from "./model";
+
+const firstMs = 15_000;
+const longestMs = 600_000;
+
+/**
+ * Whom this member has failed to connect to, time after time. A single failure tells little: the other may just have died. From the second in a row
+ * the two are kept apart for a while, twice as long after each further one; else a gang with one broken link would spend five seconds of
+ * six on connecting in vain.
+ */
+export class ReachMemory {
+  private readonly failures = new Map<string, { readonly count: number; readonly until: number }>();
+
+  failed(memberId: string, now: number): void {
+    const count = (this.failures.get(memberId)?.count ?? 0) + 1;
+    const until = count === 1 ? now : now + Math.min(longestMs, firstMs * 2 ** (count - 2));
+    this.failures.set(memberId, { count, until });
+  }
+
+  reached(memberIds: readonly string[]): void {
+    for (const memberId of memberIds) this.failures.delete(memberId);
+  }
+
+  list(now: number): readonly Unreachable[] {
+    return [...this.failures].flatMap(([memberId, { until }]) => (until > now ? [{ memberId, until }] : []));
+  }
+}
+
+/** Whether neither says of the other that it cannot be reached. */
+export function canMeet(one: MemberRecord, other: MemberRecord, now: number): boolean {
+  return !shuns(one, other, now) && !shuns(other, one, now);
+}
+
+function shuns({ unreachable = [] }: MemberRecord, { memberId }: MemberRecord, now: number): boolean {
+  return unreachable.some((one) => one.memberId === memberId && one.until > now);
+}
+
+/**
+ * Members that can all meet. Whoever is in the way of most is left out first: of one that is cut off from all, it alone; of a pair, the one
+ * with fewer finished steps, else the later in line. One that alone holds what the run has reached stays, whomever it cannot meet.
+ *
+ * @param members in line.
+ */
+export function thatCanMeet(members: readonly MemberRecord[], now: number): readonly MemberRecord[] {
+  if (members.every(({ unreachable }) => unreachable === undefined)) return members;
+  const holder = soleHolder(members);
+  const rest = [...members];
+  for (;;) {
+    const inTheWay = rest.map((one) => rest.filter((other) => other !== one && !canMeet(one, other, now)).length);
+    const worst = rest.reduce<number | undefined>((found, member, i) => {
+      if (inTheWay[i] === 0 || member === holder) return found;
+      if (found === undefined || inTheWay[i]! > inTheWay[found]!) return i;
+      return inTheWay[i] === inTheWay[found] && member.finishedSteps <= rest[found]!.finishedSteps ? i : found;
+    }, undefined);
+    if (worst === undefined) return rest;
+    rest.splice(worst, 1);
+  }
+}
+
+/** Replicas of one generation are a step apart at most: one further ahead has what nobody else has. */
+function soleHolder(members: readonly MemberRecord[]): MemberRecord | undefined {
+  const [first, second] = [...members].sort((a, b) => b.finishedSteps - a.finishedSteps);
+  return first !== undefined && first.finishedSteps - (second?.finishedSteps ?? 0) > 1 ? first : undefined;
+}
