@@ -20,7 +20,11 @@ export interface GradientWire {
   read(sum: Float32Array, into: Float32Array): void;
 }
 
-export function createGradientWire(format: GradientFormat, model: TrainableModel, layout: ScoreLayout): GradientWire {
+export function createGradientWire(
+  format: GradientFormat,
+  model: Pick<TrainableModel, "parameterCount" | "trainableCount">,
+  layout: Pick<ScoreLayout, "length">,
+): GradientWire {
   const elements = model.parameterCount + layout.length;
   if (format === "float32") {
     return {
