@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import type { Replica } from "../../../trainer-container/loop/replica";
+
+/** Of the whole state. @throws where the replica is not whole. */
+export function stateDigest({ weights, optimizer, epochScore, finishedSteps }: Replica): string {
+  const hash = createHash("sha256").update(String(finishedSteps));
+  const slots = Object.keys(optimizer.state).sort();
+  for (const { buffer, byteOffset, byteLength } of [
+    weights,
+    ...slots.map((name) => optimizer.state[name]!),
+    epochScore,
+  ]) {
+    hash.update(new Uint8Array(buffer, byteOffset, byteLength));
+  }
+  return hash.digest("hex");
+}
+
+interface Stored {
+  readonly finishedSteps: number;
+  readonly weights: Float32Array;
+  readonly state: Readonly<Record<string, Float32Array>>;
+  readonly epochScore: Float64Array;
+  readonly digest: string;
+}
+
+/** Checkpoints in memory, shared by all workers of a test. */
+export class FakeCheckpoints {
+  readonly stored: Stored[] = [];
+
+  save(replica: Replica): void {
+    const { finishedSteps, weights, optimizer, epochScore } = replica;
+    const state = Object.fromEntries(Object.entries(optimizer.state).map(([name, values]) => [name, values.slice()]));
+    const digest = stateDigest(replica);
+    this.stored.push({ finishedSteps, weights: weights.slice(), state, epochScore: epochScore.slice(), digest });
+  }
+
+  /** The newest one, else step 0. */
+  restore(replica: Replica): void {
+    const newest = this.stored.toSorted((a, b) => b.finishedSteps - a.finishedSteps)[0];
+    if (newest === undefined) {
+      replica.reset();
+      return;
+    }
+    replica.weights.set(newest.weights);
+    for (const [name, values] of Object.entries(newest.state)) replica.optimizer.state[name]!.set(values);
+    replica.epochScore.set(newest.epochScore);
+    replica.finishedSteps = newest.finishedSteps;
+  }
+}
