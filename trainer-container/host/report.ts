@@ -117,7 +117,11 @@ export function createReporter(options: ReporterOptions) {
       pace.mark(now(), step);
       for (const [name, value] of Object.entries(namedScore("train", outcome.score)))
         telemetry.shared(name, step, value);
-      telemetry.shared("train/gradient-norm", step, outcome.gradientNorm);
+      const { skipped, lossScale } = outcome;
+      if (lossScale !== undefined) telemetry.shared("train/loss-scale", step, lossScale);
+      if (skipped)
+        logger.log("warn", "step skipped: gradients overflowed float16; the loss scale halves", { step, lossScale });
+      else telemetry.shared("train/gradient-norm", step, outcome.gradientNorm);
       telemetry.shared("train/learning-rate", step, outcome.learningRate);
       if (options.traceSteps) logger.log("debug", "step finished", { step, generation: generation?.number });
       sendProgress();
