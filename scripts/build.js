@@ -42,6 +42,7 @@ function entryPoints() {
     "batch-host": "local/batch/host.ts",
     trainer: "trainer-container/main.ts",
     "collective-worker": "trainer-container/collective/worker.ts",
+    "checkpoint-upload-worker": "trainer-container/checkpoint/upload-worker.ts",
     "prefetch-worker": "trainer-container/data/prefetch-worker.ts",
   };
   for (const name of fs.readdirSync(path.join(root, "lambdas"))) {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,6 +13,7 @@ import { readTrainerConfig } from "../core/config";
 import { createLogger } from "../core/logging";
 import type { MetricSink } from "../core/tracking/metric-sink";
 import type { TrainingTask } from "../core/training/training-task";
+import { createUploadThread } from "./checkpoint/upload-thread";
 import { createEngine } from "./engine/create-engine";
 import { createGang } from "./gang";
 import { advertisedHost } from "./host/advertised-host";
@@ -23,6 +25,8 @@ import { createTelemetry } from "./telemetry/telemetry";
 
 /** Without an ingest function, metrics go nowhere: training does not depend on them. */
 const nowhere: MetricSink = { send: async () => undefined };
+
+const uploadScript = path.join(__dirname, "checkpoint-upload-worker.js");
 
 async function main(): Promise<number> {
   const clock = { now: () => Date.now() };
@@ -66,6 +70,7 @@ async function main(): Promise<number> {
     telemetry: createTelemetry(runId, outbox, clock),
     interruption,
     createEngine,
+    ...(existsSync(uploadScript) ? { upload: createUploadThread(uploadScript, { bucket: config.bucket }) } : {}),
     createGang: (task: TrainingTask) =>
       createGang({
         gangId: runId,

@@ -14,7 +14,7 @@ import type { ParameterSlot } from "../engine/engine";
 import { TrainingHaltedError } from "../loop/errors";
 import type { Replica } from "../loop/replica";
 import { stateBuffers } from "./state";
-import { digestAside, encodeWeights } from "./weights-file";
+import { digestOfFile, fileOf, readLive } from "./state-files";
 
 export interface RestoreOptions {
   readonly store: ObjectStore;
@@ -137,7 +137,7 @@ async function fill(
       );
     }
   }
-  const digest = await digestAside(encodeWeights(layout, replica.weights));
+  const digest = await digestOfFile(fileOf("weights", layout), readLive([replica.weights]));
   if (digest !== manifest.weightsSha256) {
     throw new CorruptObjectError(key, `weights of SHA-256 ${manifest.weightsSha256}`, digest);
   }

@@ -140,6 +140,10 @@ export function createReporter(options: ReporterOptions) {
       telemetry.own(`${prefix}/checkpoint-blocked-ms`, finishedSteps, blockedMs);
       logger.log("info", "checkpoint written", { step: finishedSteps, weightsSha256, blockedMs, uploadMs });
     },
+    notKept(error, finishedSteps) {
+      const message = "no room for a copy of the state: steps wait until its checkpoint is uploaded";
+      logger.log("warn", message, { step: finishedSteps, error });
+    },
     failed(error, finishedSteps) {
       logger.log("error", "checkpoint failed; training goes on", { step: finishedSteps, error });
     },

@@ -1,3 +1,5 @@
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isoTime } from "../../core/clock";
 import type { TrainerConfig } from "../../core/config";
 import type { FeatureManifest } from "../../core/features/manifest";
@@ -9,7 +11,9 @@ import { windowedShards } from "../../core/training/row-order";
 import { type TrainingFailure, type TrainingTask, trainerExitCodes } from "../../core/training/training-task";
 import { createCheckpointer } from "../checkpoint/checkpointer";
 import { restoreNewest } from "../checkpoint/restore";
+import { SnapshotSpace } from "../checkpoint/snapshot";
 import { identityOf } from "../checkpoint/state";
+import { type StateUploader, uploadHere } from "../checkpoint/upload-protocol";
 import { openFeed } from "../data/open-feed";
 import { openValidation } from "../data/open-validation";
 import { createShardCache } from "../data/shard-cache";
@@ -39,6 +43,8 @@ export interface TrainerDependencies {
   readonly logger: Logger;
   readonly telemetry: Telemetry;
   readonly interruption: Interruption;
+  /** Sends checkpoints' copies; left out: on this thread. */
+  readonly upload?: StateUploader;
   readonly createEngine: (options: EngineOptions) => Promise<Engine>;
   readonly createGang: (task: TrainingTask) => Gang;
 }
@@ -173,6 +179,9 @@ async function trainTask(
     events: reporter.checkpointEvents,
     now,
     beforeVisible: () => telemetry.settled(settlePatienceMs),
+    space: new SnapshotSpace(path.join(directory, "state")),
+    upload: dependencies.upload ?? uploadHere(store),
+    sleep,
   });
   const epochsFinished = () => Math.floor(replica.finishedSteps / plan.sampler.stepsPerEpoch);
   const gang = createGang();
@@ -187,6 +196,7 @@ async function trainTask(
       events: withCheckpoints(reporter.events, checkpointer, plan),
       enter: createEntrance(gang, interruption),
       leaving: () => interruption.raised,
+      writable: () => checkpointer.writable(),
     });
 
     if (end.end === "interrupted") {
@@ -221,6 +231,7 @@ async function trainTask(
     logger.log("info", error.message, { step: replica.finishedSteps });
     return trainerExitCodes.retry;
   } finally {
+    checkpointer.close();
     reporter.close();
     await feed.close();
   }

@@ -1,9 +1,15 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { objectKeys } from "../../../core/platform/object-keys";
 import { parseCheckpointManifest } from "../../../core/training/checkpoint/manifest";
 import type { NumericsRecord } from "../../../core/training/numerics";
 import { type Checkpointer, createCheckpointer } from "../../../trainer-container/checkpoint/checkpointer";
 import { restoreNewest } from "../../../trainer-container/checkpoint/restore";
+import { SnapshotSpace } from "../../../trainer-container/checkpoint/snapshot";
 import { identityOf, stateBuffers } from "../../../trainer-container/checkpoint/state";
+import { readLive, type StoredState, stateFiles, storeState } from "../../../trainer-container/checkpoint/state-files";
+import { uploadHere } from "../../../trainer-container/checkpoint/upload-protocol";
 import { type CheckpointWriterOptions, writeCheckpoint } from "../../../trainer-container/checkpoint/writer";
 import type { Replica } from "../../../trainer-container/loop/replica";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
@@ -26,10 +32,21 @@ interface Bench {
   readonly store: MemoryObjectStore;
   readonly failures: unknown[];
   readonly written: number[];
+  readonly notKept: unknown[];
+  readonly space: SnapshotSpace;
   now: number;
 }
 
-const bench = (): Bench => ({ store: createMemoryObjectStore(), failures: [], written: [], now: 1_000_000 });
+/** Few bytes in memory, so that a state lies in both. */
+const memoryBytes = 100;
+const benches: Bench[] = [];
+let directory: string;
+
+function bench(space = new SnapshotSpace(directory, memoryBytes)): Bench {
+  const at = { store: createMemoryObjectStore(), failures: [], notKept: [], written: [], now: 1_000_000, space };
+  benches.push(at);
+  return at;
+}
 
 function optionsFor(worker: Worker, { store }: Bench, clockOf: () => number): CheckpointWriterOptions {
   const { model, plan } = worker.training;
@@ -37,8 +54,21 @@ function optionsFor(worker: Worker, { store }: Bench, clockOf: () => number): Ch
   return { store, clock: { now: clockOf }, runId: "run-1", layout: model.layout, identity, numerics };
 }
 
+const forever = () => new Promise<void>(() => undefined);
+
+/** Holds all content back until `open`. */
+function held(store: MemoryObjectStore): { open(): void } {
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const { putContentStream } = store;
+  store.putContentStream = async (body) => gate.then(() => putContentStream(body));
+  return { open };
+}
+
 /** A worker that checkpoints into the bench's store, waiting for each upload so that tests know what is there. */
-function checkpointing(at: Bench, gang = new FakeGang(6, ["a"]), keep = 3) {
+function checkpointing(at: Bench, gang = new FakeGang(6, ["a"]), keep = 3, sleep: () => Promise<void> = forever) {
   let checkpointer: Checkpointer | undefined;
   const worker = createWorker(gang.member("a"), taskOf(), undefined, {
     boundary: (replica, generation, validation) => {
@@ -54,7 +84,11 @@ function checkpointing(at: Bench, gang = new FakeGang(6, ["a"]), keep = 3) {
     events: {
       written: (manifest) => at.written.push(manifest.finishedSteps),
       failed: (error) => at.failures.push(error),
+      notKept: (error) => at.notKept.push(error),
     },
+    space: at.space,
+    upload: uploadHere(at.store),
+    sleep,
   });
   const original = worker.training.leaves.compute;
   const compute: typeof original = async (step, range) => {
@@ -62,7 +96,14 @@ function checkpointing(at: Bench, gang = new FakeGang(6, ["a"]), keep = 3) {
     return original(step, range);
   };
   return {
-    worker: { ...worker, training: { ...worker.training, leaves: { ...worker.training.leaves, compute } } },
+    worker: {
+      ...worker,
+      training: {
+        ...worker.training,
+        leaves: { ...worker.training.leaves, compute },
+        writable: () => checkpointer.writable(),
+      },
+    },
     checkpointer,
   };
 }
@@ -79,15 +120,26 @@ function restoring(at: Bench, changes: Partial<NumericsRecord> = {}, allowOtherN
   return { worker, restored, unusable };
 }
 
+async function storedState({ replica, training }: Worker, { store }: Bench): Promise<StoredState> {
+  const buffers = stateBuffers(replica, training.model.layout);
+  const read = readLive(buffers.map(({ values }) => values));
+  return storeState(store, stateFiles(buffers, training.model.layout), read);
+}
+
 const keyOf = (step: number) => objectKeys.checkpointManifest("run-1", step);
 
 describe("checkpoints", () => {
   let reference: Replica;
   beforeAll(async () => {
+    directory = mkdtempSync(path.join(tmpdir(), "checkpoints-"));
     const worker = createWorker(new FakeGang(6, ["a"]).member("a"));
     await run(worker);
     reference = worker.replica;
   });
+  afterEach(() => {
+    for (const { space } of benches.splice(0)) space.close();
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
 
   it("fall due by steps and at each epoch's end, and are written in order", async () => {
     const at = bench();
@@ -105,7 +157,7 @@ describe("checkpoints", () => {
     const visible = () => at.store.size(keyOf(0)).then((size) => size !== undefined);
     await writeCheckpoint(
       { ...optionsFor(worker, at, () => 0), beforeVisible: async () => void seen.push(await visible()) },
-      stateBuffers(worker.replica, worker.training.model.layout),
+      await storedState(worker, at),
       { finishedSteps: 0, epoch: 0, epochScore: worker.replica.epochScore },
     );
     expect([...seen, await visible()]).toEqual([false, true]);
@@ -227,23 +279,21 @@ describe("checkpoints", () => {
     expect(at.store.objects.size).toBe(before + 2); // the changed buffer and the manifest
   });
 
-  it("are copied at once and uploaded later, one at a time", async () => {
+  it("are copied before the state changes and uploaded later, one at a time", async () => {
     const at = bench();
     const { worker, checkpointer } = checkpointing(at);
     const { replica } = worker;
-    let release: () => void = () => undefined;
-    const gate = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const { putContent } = at.store;
-    at.store.putContent = async (body) => gate.then(() => putContent(body));
-    const first = replica.weights[0]!;
+    const gate = held(at.store);
+    const first = replica.weights.slice();
     replica.finishedSteps = 5;
     checkpointer.boundary(replica, true, 0, undefined);
-    replica.weights[0] = 99;
+    await checkpointer.writable();
+    replica.weights.fill(99);
+    replica.optimizer.state["v"]!.fill(99);
     replica.finishedSteps = 10;
     checkpointer.boundary(replica, true, 0, undefined); // skipped: one is in flight
-    release();
+    expect(checkpointer.writable()).toBeUndefined();
+    gate.open();
     await checkpointer.idle();
     expect(at.written).toEqual([5]);
     replica.finishedSteps = 11;
@@ -253,27 +303,79 @@ describe("checkpoints", () => {
     await at.store.delete(keyOf(11));
     const { worker: resumed, restored } = restoring(at);
     await restored;
-    expect(resumed.replica.weights[0]).toBe(first);
+    expect(resumed.replica.weights).toEqual(first);
+    expect(Math.max(...resumed.replica.optimizer.state["v"]!)).toBeLessThan(99);
   });
 
   it("of an epoch's end wait for the upload in flight instead of being skipped", async () => {
     const at = bench();
     const { worker, checkpointer } = checkpointing(at);
     const { replica } = worker;
+    const gate = held(at.store);
     const validation = { loss: 0.5, weight: 50, metrics: {} };
     replica.finishedSteps = 5;
     checkpointer.boundary(replica, true, 0, undefined);
+    await checkpointer.writable();
     replica.finishedSteps = 8;
-    replica.weights[0] = 8;
+    replica.weights.fill(8);
     checkpointer.boundary(replica, true, 2, validation);
+    await checkpointer.writable();
     replica.finishedSteps = 10;
-    replica.weights[0] = 10;
+    replica.weights.fill(10);
     checkpointer.boundary(replica, true, 2, undefined); // skipped
+    gate.open();
     await checkpointer.idle();
     expect(at.written).toEqual([5, 8]);
     const { worker: resumed, restored } = restoring(at);
     expect((await restored)!.validation).toEqual({ loss: 0.5 });
-    expect(resumed.replica.weights[0]).toBe(8);
+    expect(new Set(resumed.replica.weights)).toEqual(new Set([8]));
+  });
+
+  describe("where no file can take a copy", () => {
+    const spaceless = () => {
+      const file = path.join(directory, "not-a-folder");
+      writeFileSync(file, "");
+      return new SnapshotSpace(path.join(file, "state"), memoryBytes);
+    };
+
+    it("hold the next step until they are uploaded from the state itself", async () => {
+      const at = bench(spaceless());
+      const { worker, checkpointer } = checkpointing(at);
+      const { replica } = worker;
+      const gate = held(at.store);
+      replica.finishedSteps = 5;
+      const first = digest(replica);
+      checkpointer.boundary(replica, true, 0, undefined);
+      let free = false;
+      const writable = checkpointer.writable()!.then(() => {
+        free = true;
+      });
+      await new Promise(setImmediate);
+      expect([free, at.notKept.length]).toEqual([false, 1]);
+      gate.open();
+      await writable;
+      replica.weights.fill(99);
+      await checkpointer.idle();
+      const { worker: resumed, restored } = restoring(at);
+      await restored;
+      expect(digest(resumed.replica)).toBe(first);
+    });
+
+    it("are given up where that takes too long, and nothing half changed becomes visible", async () => {
+      const at = bench(spaceless());
+      const { worker, checkpointer } = checkpointing(at, undefined, 3, async () => undefined);
+      const { replica } = worker;
+      const gate = held(at.store);
+      replica.finishedSteps = 5;
+      checkpointer.boundary(replica, true, 0, undefined);
+      await checkpointer.writable();
+      replica.weights.fill(99);
+      gate.open();
+      await checkpointer.idle();
+      expect(at.written).toEqual([]);
+      expect(at.failures).toEqual([expect.objectContaining({ message: expect.stringContaining("changed before") })]);
+      expect(await at.store.list(objectKeys.checkpointPrefix("run-1"))).toEqual([]);
+    });
   });
 
   it("that fail leave training alone and are tried again", async () => {

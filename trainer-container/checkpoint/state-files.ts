@@ -1,0 +1,122 @@
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ObjectStore } from "../../core/ports";
+import type { TensorGroupReference } from "../../core/training/checkpoint/manifest";
+import { encodeHead } from "../../core/training/safetensors-header";
+import type { ParameterSlot } from "../engine/engine";
+import type { StateBuffer } from "./state";
+
+/** Bytes of a state, counted from its first buffer's beginning: its buffers lie one after the other. */
+export interface Range {
+  readonly start: number;
+  readonly bytes: number;
+}
+
+/** A safetensors file to be made of a state: its head, then these ranges. */
+export interface StateFile {
+  readonly buffer: string;
+  readonly head: Uint8Array;
+  readonly ranges: readonly Range[];
+}
+
+export interface StateFiles {
+  readonly groups: readonly StateFile[];
+  /** `weights.safetensors`: all parameters by name and nothing else, so that its digest is the digest of the weights. */
+  readonly weights: StateFile;
+}
+
+/** Reads a state; a chunk is good until the next is asked for. */
+export type ReadState = (range: Range) => AsyncIterable<Uint8Array>;
+
+export interface StoredState {
+  readonly tensors: readonly TensorGroupReference[];
+  readonly weightsSha256: string;
+}
+
+const uploadsInFlight = 4;
+
+export function stateFiles(buffers: readonly StateBuffer[], layout: readonly ParameterSlot[]): StateFiles {
+  const groups: StateFile[] = [];
+  let weights: StateFile | undefined;
+  let start = 0;
+  for (const { name, values, groups: slots } of buffers) {
+    for (const group of slots) groups.push(fileOf(name, group, start));
+    if (name === "weights") weights = fileOf(name, layout, start);
+    start += values.byteLength;
+  }
+  if (!weights) throw new RangeError("a state without weights");
+  return { groups, weights };
+}
+
+/** The file of some of a buffer's parameters, `start` bytes into the state. */
+export function fileOf(buffer: string, slots: readonly ParameterSlot[], start = 0): StateFile {
+  const { head, order } = encodeHead(slots.map(({ name, shape }) => ({ name, dtype: "F32", shape })));
+  const ranges: { start: number; bytes: number }[] = [];
+  for (const index of order) {
+    const { offset, size } = slots[index]!;
+    const next = { start: start + offset * 4, bytes: size * 4 };
+    const last = ranges.at(-1);
+    if (last && last.start + last.bytes === next.start) last.bytes += next.bytes;
+    else ranges.push(next);
+  }
+  return { buffer, head, ranges };
+}
+
+/** The file's bytes, in turns: sockets and signals are not kept waiting by a large one. */
+export async function* contentOf({ head, ranges }: StateFile, read: ReadState): AsyncGenerator<Uint8Array> {
+  yield head;
+  for (const range of ranges) {
+    for await (const chunk of read(range)) {
+      yield chunk;
+      await nextTurn();
+    }
+  }
+}
+
+export async function digestOfFile(file: StateFile, read: ReadState): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of contentOf(file, read)) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+/** Stores a state's groups by content: those that are there already are not sent again. */
+export async function storeState(
+  store: Pick<ObjectStore, "putContentStream">,
+  { groups, weights }: StateFiles,
+  read: ReadState,
+): Promise<StoredState> {
+  const tensors: TensorGroupReference[] = [];
+  let next = 0;
+  const storeSome = async () => {
+    while (next < groups.length) {
+      const index = next;
+      next += 1;
+      const file = groups[index]!;
+      tensors[index] = { buffer: file.buffer, ...(await store.putContentStream(() => contentOf(file, read))) };
+    }
+  };
+  await Promise.all(Array.from({ length: uploadsInFlight }, storeSome));
+  // A small model's weights are one group, which is the same file.
+  const ofWeights = tensors.filter(({ buffer }) => buffer === weights.buffer);
+  const weightsSha256 = ofWeights.length === 1 ? ofWeights[0]!.sha256 : await digestOfFile(weights, read);
+  return { tensors, weightsSha256 };
+}
+
+const liveChunk = 1024 * 1024;
+
+/** Reads buffers where they are. `check` is called before each chunk is given out, and may throw. */
+export function readLive(buffers: readonly Float32Array[], check: () => void = () => undefined): ReadState {
+  const all = buffers.map((values) => new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+  return async function* ({ start, bytes }) {
+    let skipped = 0;
+    for (const buffer of all) {
+      const from = Math.max(0, start - skipped);
+      const to = Math.min(buffer.length, start + bytes - skipped);
+      for (let at = from; at < to; at += liveChunk) {
+        check();
+        yield buffer.subarray(at, Math.min(to, at + liveChunk));
+      }
+      skipped += buffer.length;
+    }
+  };
+}

@@ -1,0 +1,25 @@
+import type { ObjectStore } from "../../core/ports";
+import { type FrozenState, readFrozen } from "./frozen-state";
+import { type StateFiles, type StoredState, storeState } from "./state-files";
+
+/** Stores a frozen state's files, wherever that is done. */
+export type StateUploader = (state: FrozenState, files: StateFiles) => Promise<StoredState>;
+
+/** On the calling thread. */
+export function uploadHere(store: ObjectStore): StateUploader {
+  return (state, files) => storeState(store, files, readFrozen(state));
+}
+
+export interface UploadThreadSettings {
+  readonly bucket: string;
+}
+
+export interface UploadRequest {
+  readonly id: number;
+  readonly state: FrozenState;
+  readonly files: StateFiles;
+}
+
+export type UploadReply =
+  | { readonly id: number; readonly stored: StoredState }
+  | { readonly id: number; readonly failure: { readonly message: string; readonly code?: string } };

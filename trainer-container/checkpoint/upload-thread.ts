@@ -1,0 +1,52 @@
+import { Worker } from "node:worker_threads";
+import type { StateUploader, UploadReply, UploadRequest, UploadThreadSettings } from "./upload-protocol";
+
+/** What failed in the upload thread, with its error's code. */
+export class UploadError extends Error {
+  constructor(
+    message: string,
+    readonly code: string,
+  ) {
+    super(message);
+    this.name = "UploadError";
+  }
+}
+
+/**
+ * A `StateUploader` in a thread of its own, started at the first upload. Gradients hold the main thread for as long as a microshard takes;
+ * an upload there would get on by a socket's buffer a turn. A thread that ends fails what it was asked; the next upload starts another.
+ */
+export function createUploadThread(script: string, settings: UploadThreadSettings): StateUploader {
+  let worker: Worker | undefined;
+  let asked = 0;
+  const waiting = new Map<number, { resolve(reply: UploadReply): void; reject(error: Error): void }>();
+
+  function start(): Worker {
+    const started = new Worker(script, { name: "checkpoint-upload", workerData: settings });
+    started.unref();
+    started.on("message", (reply: UploadReply) => {
+      waiting.get(reply.id)?.resolve(reply);
+      waiting.delete(reply.id);
+      if (waiting.size === 0) started.unref();
+    });
+    const ended = (error: Error) => {
+      if (worker === started) worker = undefined;
+      for (const { reject } of waiting.values()) reject(error);
+      waiting.clear();
+    };
+    started.on("error", ended);
+    started.on("exit", (code) => ended(new UploadError(`the upload thread ended with code ${code}`, "UPLOAD_THREAD")));
+    return started;
+  }
+
+  return async (state, files) => {
+    worker ??= start();
+    const request: UploadRequest = { id: asked++, state, files };
+    const reply = new Promise<UploadReply>((resolve, reject) => waiting.set(request.id, { resolve, reject }));
+    worker.ref(); // a process that waits for its last upload has nothing else to stay for
+    worker.postMessage(request);
+    const answer = await reply;
+    if ("stored" in answer) return answer.stored;
+    throw new UploadError(answer.failure.message, answer.failure.code ?? "UPLOAD");
+  };
+}

@@ -1,0 +1,21 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { S3Client } from "@aws-sdk/client-s3";
+import { createObjectStore } from "../../adapters/s3/object-store";
+import { readFrozen } from "./frozen-state";
+import { storeState } from "./state-files";
+import type { UploadReply, UploadRequest, UploadThreadSettings } from "./upload-protocol";
+
+/** The thread that digests and sends checkpoints, while gradients keep the main one busy for as long as they like. */
+const { bucket } = workerData as UploadThreadSettings;
+const store = createObjectStore(new S3Client({ maxAttempts: 6 }), bucket);
+
+parentPort?.on("message", ({ id, state, files }: UploadRequest) => {
+  const answer = (reply: UploadReply) => parentPort?.postMessage(reply);
+  storeState(store, files, readFrozen(state)).then(
+    (stored) => answer({ id, stored }),
+    (error: unknown) => {
+      const { message, code } = error instanceof Error ? (error as NodeJS.ErrnoException) : { message: String(error) };
+      answer({ id, failure: { message, ...(typeof code === "string" ? { code } : {}) } });
+    },
+  );
+});
