@@ -32,6 +32,8 @@ export class Relay {
   private blocked: Blocked = () => false;
   private away: "dynamodb" | "s3" | undefined;
   private store: Server | undefined;
+  /** Data connections so far. */
+  carried = 0;
 
   private constructor(private readonly target: URL) {}
 
@@ -119,6 +121,9 @@ export class Relay {
           this.lists,
           (from, to) => this.blocked(from, to),
           () => this.lines.delete(line),
+          () => {
+            this.carried += 1;
+          },
         );
         this.lines.add(line);
       });
@@ -143,6 +148,7 @@ class Line {
     private readonly lists: ReadonlyMap<string, readonly number[]>,
     private readonly blocked: Blocked,
     private readonly onEnd: () => void,
+    private readonly onData: () => void,
   ) {
     this.listener = connect({ host: "127.0.0.1", port, noDelay: true, allowHalfOpen: true });
     this.out = new Direction(
@@ -191,6 +197,7 @@ class Line {
     const end = this.greeting.indexOf("\n");
     const hello = end < 0 ? undefined : parseHello(this.greeting.slice(0, end));
     const list = hello && this.lists.get(hello.token);
+    if (hello?.kind === "data") this.onData();
     if (hello && list) this.pair = { dialler: list[hello.from]!, listener: list[hello.to]! };
   }
 }

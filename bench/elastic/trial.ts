@@ -51,7 +51,8 @@ export async function runTrial(
   const random = seededRandom(seed);
   const { clockErrorMs = 0 } = scenario;
   const offsets = Array.from({ length: job.workers }, () => (clockErrorMs && random() * 2 - 1) * clockErrorMs);
-  const crew = new Crew({ script, endpoint, directory: cloud.directory, runId }, (i) => Math.round(offsets[i]!));
+  const apart = scenario.relayed === true;
+  const crew = new Crew({ script, endpoint, directory: cloud.directory, runId, apart }, (i) => Math.round(offsets[i]!));
   const startedAt = Date.now();
   try {
     for (let i = 0; i < (scenario.started?.(job) ?? job.workers); i += 1) crew.start(i);
@@ -64,6 +65,7 @@ export async function runTrial(
       ...(inTime ? [] : [`not over after ${trialMs} ms`]),
       ...crew.failures,
       ...(result ? [] : ["no result"]),
+      ...(apart && relay.carried === 0 ? ["workers did not go through the relay: nothing was cut"] : []),
     ];
     return {
       seed,

@@ -19,6 +19,8 @@ export interface WorkerOptions {
   readonly attempt: number;
   /** Its wall clock goes wrong by so much. */
   readonly clockOffsetMs?: number;
+  /** It reaches the others by TCP alone, as if on hosts of their own. */
+  readonly apart?: boolean;
   /** Over what every worker gets. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -50,7 +52,7 @@ export class Worker {
     const job = `${runId}:${workerIndex}`;
     this.memberId = `${job}/${attempt}`;
     this.workerIndex = workerIndex;
-    this.child = spawn(process.execPath, [...this.clockArguments(), script], {
+    this.child = spawn(process.execPath, [...preloads(options), script], {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         PATH: process.env["PATH"],
@@ -112,12 +114,26 @@ export class Worker {
       this.starts.push({ generation, step, at, worldSize: Number(line["worldSize"]) });
     }
   }
-
-  /** The process believes in another time; monotonic clocks are right. */
-  private clockArguments(): readonly string[] {
-    const { clockOffsetMs = 0 } = this.options;
-    if (clockOffsetMs === 0) return [];
-    const source = `const now = Date.now; const Real = Date; globalThis.Date = class extends Real { constructor(...a) { a.length ? super(...a) : super(now() + ${clockOffsetMs}); } static now() { return now() + ${clockOffsetMs}; } };`;
-    return ["--import", `data:text/javascript,${encodeURIComponent(source)}`];
-  }
 }
+
+/** Run before the trainer, whose code knows nothing of it. */
+function preloads({ clockOffsetMs = 0, apart = false }: WorkerOptions): readonly string[] {
+  const sources = [...(clockOffsetMs === 0 ? [] : [otherTime(clockOffsetMs)]), ...(apart ? [noLocalSockets] : [])];
+  return sources.flatMap((source) => ["--import", `data:text/javascript,${encodeURIComponent(source)}`]);
+}
+
+/** The process believes in another time; monotonic clocks are right. */
+const otherTime = (offsetMs: number) => `
+const Real = Date;
+const now = () => Real.now() + ${offsetMs};
+globalThis.Date = class extends Real {
+  constructor(...given) { if (given.length > 0) super(...given); else super(now()); }
+  static now() { return now(); }
+};`;
+
+/** As on hosts of their own: workers find none of the others' local sockets. */
+const noLocalSockets = `
+import net from "node:net";
+const { connect } = net;
+net.connect = (options, ...rest) =>
+  connect(options?.path?.startsWith("\\0ringmaster-") ? { ...options, path: "\\0nobody" } : options, ...rest);`;
