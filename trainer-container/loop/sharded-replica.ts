@@ -4,6 +4,7 @@ import { lengthOf } from "../../core/training/sharding/segments";
 import type { Holding, Standing } from "../../core/training/sharding/standing";
 import { allocateSum } from "../collective/sum-memory";
 import type { TrainableModel } from "../engine/engine";
+import { TrainingHaltedError } from "./errors";
 import type { TrainingPlan } from "./plan";
 import type { Replica } from "./replica";
 import type { ScoreLayout } from "./score";
@@ -50,11 +51,19 @@ export class ShardedReplica implements Replica {
   private retired: Shard[] = [];
   private readonly initial: Float32Array;
 
+  /** @throws TrainingHaltedError `BAD_TASK` where gradients are narrow: their sums are made of whole packed vectors. */
   constructor(
     model: TrainableModel,
     readonly plan: TrainingPlan,
     layout: ScoreLayout,
   ) {
+    if (plan.gradientFormat !== "float32") {
+      const rule = "a sharded optimizer needs float32 gradients";
+      throw new TrainingHaltedError(
+        "BAD_TASK",
+        `gradientFormat is ${plan.gradientFormat}, but ${rule}; turn one of the two off`,
+      );
+    }
     this.parameterCount = model.parameterCount;
     this.trainableCount = model.trainableCount;
     this.initial = new Float32Array(model.parameterCount);
