@@ -124,25 +124,32 @@ function measureTimes(rounds: number): TimeLine[] {
   });
 }
 
-async function measureCurves(engine: Engine, digits: Digits, steps: number, seeds: number): Promise<CurveLine[]> {
+async function measureCurves(
+  engine: Engine,
+  digits: Digits,
+  { steps, seeds, model, named }: ReturnType<typeof optionsOf>,
+): Promise<CurveLine[]> {
   const lines: CurveLine[] = [];
   for (let seed = 1; seed <= seeds; seed++) {
     for (const method of methods()) {
-      if (method.name.includes("1024")) continue; // blocks of 256 tell as much
-      lines.push(await trainWith(method, engine, digits, { model: "mlp", seed, steps, learningRate: 0.002 }));
+      if (method.name.includes("1024") || !named(method.name)) continue; // blocks of 256 tell as much
+      lines.push(await trainWith(method, engine, digits, { model, seed, steps, learningRate: 0.002 }));
     }
   }
   return lines;
 }
 
-/** `--steps N`, `--seeds N`, `--rounds N`; `--only errors,times,curves,orders`. */
+/** `--only errors,times,curves,orders`, `--rounds N`; of the curves: `--steps N`, `--seeds N`, `--model mlp|cnn`, `--methods PART_OF_NAME,…`. */
 function optionsOf(args: readonly string[]) {
   const value = (name: string) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
   const only = value("--only")?.split(",");
+  const parts = value("--methods")?.split(",");
   return {
     steps: Number(value("--steps") ?? 300),
     seeds: Number(value("--seeds") ?? 3),
     rounds: Number(value("--rounds") ?? 7),
+    model: value("--model") === "cnn" ? ("cnn" as const) : ("mlp" as const),
+    named: (name: string) => parts === undefined || parts.some((part) => name.includes(part)),
     wants: (part: string) => only === undefined || only.includes(part),
   };
 }
@@ -150,13 +157,14 @@ function optionsOf(args: readonly string[]) {
 /** The sum of V leaves: error against float64, time, what training makes of it, and what the canonical order costs between processes. */
 export async function benchReduction(args: readonly string[]): Promise<void> {
   const machine = describeMachine();
-  const { steps, seeds, rounds, wants } = optionsOf(args);
+  const options = optionsOf(args);
+  const { rounds, wants } = options;
   const engine = await createEngine({ preferred: "auto", threads: 1 });
   const digits = wants("errors") || wants("curves") ? loadDigits() : undefined;
   const errors = digits && wants("errors") ? [...(await realErrors(engine, digits)), ...syntheticErrors()] : [];
   const times = wants("times") ? measureTimes(rounds) : [];
   const orders = wants("orders") ? await measureOrders([2, 4], rounds) : [];
-  const curves = digits && wants("curves") ? await measureCurves(engine, digits, steps, seeds) : [];
+  const curves = digits && wants("curves") ? await measureCurves(engine, digits, options) : [];
   const after = describeMachine();
   if (args.includes("--json")) {
     const report = { machine, loadAverageAfter: after.loadAverage, errors, times, orders, curves };

@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import { LineProcess } from "../support/line-process";
 import { median, slowest } from "../support/median";
+import { type Contender, contenders } from "./contenders";
 import type { RankMeasured, RankTask } from "./rank";
 
-/** The canonical order against the fastest, between processes. */
+/** One way to sum between processes. */
 export interface OrderLine {
   readonly worldSize: number;
   readonly elements: number;
-  /** Medians of an all-reduce on its slowest rank. */
-  readonly canonicalMicros: number;
-  readonly arrivalMicros: number;
-  /** Medians over rounds of the mean over ranks. */
-  readonly canonicalCpuMicros: number;
-  readonly arrivalCpuMicros: number;
+  readonly contender: Contender;
+  /** Median of an all-reduce on its slowest rank. */
+  readonly micros: number;
+  /** Median over rounds of the mean over ranks: user and system time. */
+  readonly cpuMicros: number;
 }
 
 /** Elements of the vector, all-reduces of one round. The smallest is what agreeing on exponents of 5 million elements would send. */
@@ -22,7 +22,6 @@ const sizes: readonly (readonly [elements: number, iterations: number])[] = [
   [536_000, 20],
   [5_000_000, 4],
 ];
-const orders = ["canonical", "arrival"] as const;
 
 async function startRanks(worldSize: number): Promise<readonly LineProcess[]> {
   const script = join(__dirname, "reduction-rank.js");
@@ -39,26 +38,28 @@ export async function measureOrders(worldSizes: readonly number[], rounds: numbe
     const ranks = await startRanks(worldSize);
     try {
       for (const [elements, iterations] of sizes) {
-        const micros = { canonical: [] as number[], arrival: [] as number[] };
-        const cpu = { canonical: [] as number[], arrival: [] as number[] };
+        const micros = contenders.map(() => [] as number[]);
+        const cpu = contenders.map(() => [] as number[]);
         for (let round = 0; round < rounds; round++) {
-          // Who begins changes from round to round: what else the machine does meets both.
-          for (const order of round % 2 === 0 ? orders : orders.toReversed()) {
-            const task: RankTask = { elements, iterations, order };
+          for (let turn = 0; turn < contenders.length; turn++) {
+            // Who begins changes from round to round: what else the machine does meets all.
+            const index = (turn + round) % contenders.length;
+            const task: RankTask = { elements, iterations, contender: contenders[index] as Contender };
             for (const rank of ranks) rank.send(task);
             const measured = await Promise.all(ranks.map((rank) => rank.receive<RankMeasured>()));
-            micros[order].push(...slowest(measured.map((one) => one.micros)));
-            cpu[order].push(measured.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0) / worldSize);
+            micros[index]?.push(...slowest(measured.map((one) => one.micros)));
+            cpu[index]?.push(measured.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0) / worldSize);
           }
         }
-        lines.push({
-          worldSize,
-          elements,
-          canonicalMicros: median(micros.canonical),
-          arrivalMicros: median(micros.arrival),
-          canonicalCpuMicros: median(cpu.canonical),
-          arrivalCpuMicros: median(cpu.arrival),
-        });
+        lines.push(
+          ...contenders.map((contender, index) => ({
+            worldSize,
+            elements,
+            contender,
+            micros: median(micros[index] ?? []),
+            cpuMicros: median(cpu[index] ?? []),
+          })),
+        );
       }
     } finally {
       for (const rank of ranks) rank.kill();

@@ -6,7 +6,9 @@ import { Mesh } from "../../trainer-container/collective/mesh";
 import { ThreadPulse } from "../../trainer-container/collective/pulse";
 import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
+import { createGradientWire } from "../../trainer-container/loop/gradient-wire";
 import { ArrivalOrder, leavesOf } from "./arrival-order";
+import type { Contender } from "./contenders";
 import { leafCount } from "./digits";
 
 /** As the trainer's collective has it. */
@@ -15,7 +17,7 @@ const chunkElements = 64 * 1024;
 export interface RankTask {
   readonly elements: number;
   readonly iterations: number;
-  readonly order: "canonical" | "arrival";
+  readonly contender: Contender;
 }
 
 /** Of each iteration; the second is of the whole process. */
@@ -34,18 +36,31 @@ function say(message: unknown): void {
 }
 
 async function measure(mesh: Mesh, collective: Collective, task: RankTask): Promise<RankMeasured> {
-  const { elements, iterations, order } = task;
+  const { elements, iterations, contender } = task;
   const { rank } = mesh.options;
   const local = Array.from({ length: leavesOf(leafCount, mesh.worldSize, rank) }, () => allocateSum(elements));
   const out = allocateSum(elements);
   const arrival = new ArrivalOrder(mesh, local, out, chunkElements);
-  const reduce =
-    order === "canonical"
-      ? () => collective.allReduce({ local, out, signals: 0, finishedSteps: 0 })
-      : () => arrival.run();
+  const wire =
+    contender === "bfloat16" || contender === "float16"
+      ? createGradientWire(contender, { trainableCount: elements, parameterCount: elements }, { length: 0 })
+      : undefined;
+  const packed = wire ? [...local, out].map(() => allocateSum(wire.words)) : [];
+  const canonical = { signals: 0, finishedSteps: 0 };
+  const reduce = async () => {
+    if (contender === "arrival") await arrival.run();
+    else if (wire?.add === undefined) await collective.allReduce({ ...canonical, local, out });
+    else {
+      const leaves = packed.slice(0, local.length);
+      const sum = packed.at(-1) as Float32Array;
+      for (const [i, leaf] of local.entries()) wire.write(leaf, 1, leaves[i] as Float32Array);
+      await collective.allReduce({ ...canonical, local: leaves, out: sum, add: wire.add });
+      wire.read(sum, out);
+    }
+  };
   for (const leaf of local) leaf.fill(1);
   await reduce();
-  if (!out.every((value) => value === leafCount)) throw new Error(`the sum in ${order} order is wrong`);
+  if (!out.every((value) => value === leafCount)) throw new Error(`the sum is wrong: ${contender}`);
   for (const leaf of local) leaf.fill(0);
   await reduce();
   const micros: number[] = [];
@@ -56,7 +71,7 @@ async function measure(mesh: Mesh, collective: Collective, task: RankTask): Prom
     micros.push((performance.now() - start) * 1_000);
   }
   const { user, system } = process.cpuUsage(cpu);
-  for (const buffer of [...local, out]) releaseSum(buffer);
+  for (const buffer of [...local, out, ...packed]) releaseSum(buffer);
   arrival.release();
   return { micros, cpuMicros: (user + system) / iterations };
 }

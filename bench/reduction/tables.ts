@@ -1,4 +1,5 @@
 import { median } from "../support/median";
+import type { Contender } from "./contenders";
 import type { CurveLine } from "./curves";
 import type { ErrorLine } from "./errors";
 import type { OrderLine } from "./gang";
@@ -48,20 +49,34 @@ export function renderTimes(lines: readonly TimeLine[]): string {
   );
 }
 
+const contenderNames: Readonly<Record<Contender, string>> = {
+  canonical: "float32, canonical",
+  arrival: "float32, by arrival",
+  bfloat16: "bfloat16, canonical",
+  float16: "float16, canonical",
+};
+
+/** Ratios are to the fastest order's. */
 export function renderOrders(lines: readonly OrderLine[]): string {
-  const micros = (value: number) => `${value.toPrecision(3)} µs`;
+  const micros = (value: number) => `${Math.round(value).toLocaleString("en")} µs`;
   return table(
-    ["ranks", "elements", "canonical", "by arrival", "ratio", "CPU canonical", "CPU by arrival", "ratio"],
-    lines.map((line) => [
-      String(line.worldSize),
-      line.elements.toLocaleString("en"),
-      micros(line.canonicalMicros),
-      micros(line.arrivalMicros),
-      (line.canonicalMicros / line.arrivalMicros).toFixed(2),
-      micros(line.canonicalCpuMicros),
-      micros(line.arrivalCpuMicros),
-      (line.canonicalCpuMicros / line.arrivalCpuMicros).toFixed(2),
-    ]),
+    ["all-reduce", "ranks", "elements", "time", "÷ by arrival", "CPU time a rank", "÷ by arrival"],
+    lines.map((line) => {
+      const fastest = lines.find(
+        ({ worldSize, elements, contender }) =>
+          worldSize === line.worldSize && elements === line.elements && contender === "arrival",
+      );
+      const ratio = (own: number, base: number | undefined) => (base === undefined ? "" : (own / base).toFixed(2));
+      return [
+        contenderNames[line.contender],
+        String(line.worldSize),
+        line.elements.toLocaleString("en"),
+        micros(line.micros),
+        ratio(line.micros, fastest?.micros),
+        micros(line.cpuMicros),
+        ratio(line.cpuMicros, fastest?.cpuMicros),
+      ];
+    }),
   );
 }
 
