@@ -37,6 +37,8 @@ export interface Checkpointer {
    * epoch's end, which has a validation loss and may be the best, is copied and waits for its turn.
    */
   boundary(replica: Replica, leader: boolean, epochsFinished: number, validation: Score | undefined): void;
+  /** Whether `boundary` would take a checkpoint after that step: a sharded optimizer's state is gathered only then. Epochs' ends always are. */
+  due(finishedSteps: number): boolean;
   /** Before anything writes to the replica's buffers: settles once no checkpoint needs them as they are. Never rejects. */
   writable(): Promise<void> | undefined;
   /** Waits for the upload in flight, then stores this state too, unless it is stored already, by whomever. */
@@ -208,6 +210,11 @@ export function createCheckpointer(
       const taken = take(replica, headerOf(replica, epochsFinished, validation));
       if (busy) waiting = taken;
       else start(taken);
+    },
+
+    due(finishedSteps) {
+      const moment = { finishedSteps, at: clock.now() };
+      return inFlight === undefined && (moment.at >= retryAt || isCheckpointDue(rule, last, moment, false));
     },
 
     writable: () => (unwritable.length === 0 ? undefined : hold(unwritable)),

@@ -23,6 +23,7 @@ import { createLeafComputer } from "../loop/gradients";
 import { planTraining } from "../loop/plan";
 import { createReplica } from "../loop/replica";
 import { scoreLayout } from "../loop/score";
+import { isWhole, ShardedReplica } from "../loop/sharded-replica";
 import { train } from "../loop/train";
 import { readGpu } from "../telemetry/gpu-reading";
 import type { Telemetry } from "../telemetry/telemetry";
@@ -128,18 +129,21 @@ async function trainTask(
 
   // This worker's replica, from the newest checkpoint where there is one.
   const layout = scoreLayout(definition.type === "module" ? Object.keys(definition.metrics ?? {}) : []);
-  const replica = createReplica(model, plan, layout);
+  const sharded = task.shardOptimizer ? new ShardedReplica(model, plan, layout) : undefined;
+  const replica = sharded ?? createReplica(model, plan, layout);
   const identity = identityOf(plan, model);
-  const restored = await restoreNewest(replica, {
-    store,
-    runId,
-    layout: model.layout,
-    identity,
-    numerics,
-    allowOtherNumerics: task.allowOtherNumerics === true,
-    onUnusable: (key, error) =>
-      logger.log("error", "a checkpoint cannot be used; trying the one before", { key, error }),
-  });
+  const restore = () =>
+    restoreNewest(replica, {
+      store,
+      runId,
+      layout: model.layout,
+      identity,
+      numerics,
+      allowOtherNumerics: task.allowOtherNumerics === true,
+      onUnusable: (key, error) =>
+        logger.log("error", "a checkpoint cannot be used; trying the one before", { key, error }),
+    });
+  const restored = await restore();
   logger.log("info", "ready", {
     backend: engine.backend,
     parameters: model.parameterCount,
@@ -197,11 +201,22 @@ async function trainTask(
       enter: createEntrance(gang, interruption),
       leaving: () => interruption.raised,
       writable: () => checkpointer.writable(),
+      ...(sharded && {
+        sharding: {
+          replica: sharded,
+          checkpointDue: (step) => checkpointer.due(step),
+          async restore() {
+            const again = await restore();
+            const message = "both holders of a part of the optimizer's state were lost: back to the newest checkpoint";
+            logger.log("warn", message, { step: again?.finishedSteps ?? 0 });
+          },
+        },
+      }),
     });
 
     if (end.end === "interrupted") {
       await gang.leave("interrupted"); // first: nobody should wait for this worker while it uploads
-      if (end.rank === 0) await checkpointer.finish(replica, epochsFinished());
+      if (end.rank === 0 && isWhole(replica)) await checkpointer.finish(replica, epochsFinished());
       logger.log("info", "left: the host is going away", { step: replica.finishedSteps, reason: interruption.reason });
       return trainerExitCodes.retry;
     }
@@ -227,7 +242,7 @@ async function trainTask(
     await checkpointer.idle();
     if (!(error instanceof InterruptedWhileWaitingError)) throw error;
     // Nobody else may hold this state.
-    await checkpointer.finish(replica, epochsFinished());
+    if (isWhole(replica)) await checkpointer.finish(replica, epochsFinished());
     logger.log("info", error.message, { step: replica.finishedSteps });
     return trainerExitCodes.retry;
   } finally {

@@ -193,3 +193,8 @@ export class ShardedReplica implements Replica {
     };
   }
 }
+
+/** Whether all of the replica's state is there to be stored. */
+export function isWhole(replica: Replica): boolean {
+  return !(replica instanceof ShardedReplica) || replica.whole;
+}
