@@ -249,6 +249,27 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       expect(tf.engine().state.numDataBuffers).toBe(before.numDataBuffers);
     });
 
+    it("holds no more memory after 10,000 steps", async () => {
+      const tiny: MlpDefinition = { ...mlp, hidden: [], dropout: 0.1 }; // with dropout: by the tape on each backend
+      const model = await create(tiny);
+      const batch = randomBatch(tiny, 2);
+      const flat = new Float32Array(model.parameterCount);
+      const run = (steps: number): void => {
+        for (let step = 0; step < steps; step++) {
+          model.gradients(batch, "k", flat);
+          model.writeWeights(flat);
+        }
+      };
+      run(2_000);
+      const [tensors, before] = [tf.memory().numTensors, process.memoryUsage()];
+      run(8_000);
+      const after = process.memoryUsage();
+      expect(tf.memory().numTensors).toBe(tensors);
+      // Loose, for what no tensor counts: 8 KiB a step.
+      for (const kind of ["rss", "arrayBuffers"] as const)
+        expect(after[kind] - before[kind]).toBeLessThan(64 * 2 ** 20);
+    });
+
     it("frees everything on dispose", async () => {
       const before = tf.memory().numTensors;
       (await engine.createModel(cnn, 3)).dispose();

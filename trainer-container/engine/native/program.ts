@@ -9,13 +9,13 @@ import type { NativeKernels } from "./register";
 import { TensorReader, WeightTensors } from "./shared-tensors";
 import { convolutionStage, denseStage, type Stage } from "./stages";
 
-/** Whether a model's gradient can be written down as stages: the built-in ones without dropout; images need oneDNN's pooling. */
+/** Whether a model's gradient can be written down as stages: the built-in ones without dropout. */
 export function isProgrammable(
   definition: ModelDefinition,
-  { programs, maxPool }: NativeKernels,
+  { programs }: NativeKernels,
 ): definition is MlpDefinition | CnnDefinition {
-  if (!programs || definition.type === "module" || definition.dropout) return false;
-  return definition.type === "mlp" || maxPool === "onednn";
+  if (programs === "none" || definition.type === "module" || definition.dropout) return false;
+  return definition.type === "mlp" || programs === "all";
 }
 
 /** The gradient of a built-in model as a fixed sequence of TensorFlow's operations, without a tape. */
@@ -44,17 +44,17 @@ export class NativeProgram {
     const convolutions = definition.type === "cnn" ? definition.filters.length : 0;
     let shape = this.rowShape;
     return Array.from({ length: layout.length / 2 }, (_, index) => {
-      const [kernel, bias] = [this.weights.ids[2 * index], this.weights.ids[2 * index + 1]] as [TensorId, TensorId];
+      const weights = { kernel: () => this.weights.id(2 * index), bias: () => this.weights.id(2 * index + 1) };
       const kernelShape = layout[2 * index]?.shape as readonly number[];
       const input = shape;
       if (index < convolutions) {
         const [height = 0, width = 0, channels = 0] = input;
         shape = [height >> 1, width >> 1, kernelShape.at(-1) as number];
-        return convolutionStage(binding, { kernel, bias }, activation, [height, width, channels], kernelShape);
+        return convolutionStage(binding, weights, activation, [height, width, channels], kernelShape);
       }
       shape = kernelShape.slice(1);
       const last = 2 * index + 2 === layout.length;
-      return denseStage(binding, { kernel, bias }, last ? "linear" : activation, input);
+      return denseStage(binding, weights, last ? "linear" : activation, input);
     });
   }
 

@@ -14,11 +14,11 @@ const worthSharing = 4_096;
 
 const isAligned = (values: Float32Array): boolean => values.byteOffset % alignment === 0;
 
-/** The weights of a model as tensors that stay the same while their values change. */
+/** The weights of a model as tensors. */
 export class WeightTensors {
-  readonly ids: readonly TensorId[];
   private readonly memory: Float32Array;
   private readonly views: readonly Float32Array[];
+  private ids: readonly TensorId[];
 
   constructor(
     private readonly binding: NativeBinding,
@@ -33,15 +33,29 @@ export class WeightTensors {
       at += padded[index] as number;
       return view;
     });
-    this.ids = layout.map(({ shape }, index) =>
-      binding.createTensor(shape, binding.TF_FLOAT, this.views[index] as Float32Array),
+    this.ids = this.create();
+  }
+
+  private create(): readonly TensorId[] {
+    const { binding, views } = this;
+    return this.layout.map(({ shape }, index) =>
+      binding.createTensor(shape, binding.TF_FLOAT, views[index] as Float32Array),
     );
+  }
+
+  /** Of the slot with that index; others after `write`, where memory is not shared. */
+  id(slot: number): TensorId {
+    return this.ids[slot] as TensorId;
   }
 
   write(from: Float32Array): void {
     this.layout.forEach(({ offset, size }, index) => {
       this.views[index]?.set(from.subarray(offset, offset + size));
     });
+    if (inSumMemory(this.memory)) return;
+    // That memory was full. Elsewhere alignment is luck, and tensors may be copies: they are made anew.
+    this.deleteTensors();
+    this.ids = this.create();
   }
 
   read(into: Float32Array): void {
@@ -51,8 +65,12 @@ export class WeightTensors {
   }
 
   dispose(): void {
-    for (const id of this.ids) this.binding.deleteTensor(id);
+    this.deleteTensors();
     releaseSum(this.memory);
+  }
+
+  private deleteTensors(): void {
+    for (const id of this.ids) this.binding.deleteTensor(id);
   }
 }
 
@@ -122,7 +140,7 @@ export function sharesMemory(binding: NativeBinding, operations: Operations): bo
   } catch {
     return false;
   } finally {
-    operations.release();
+    operations.dispose();
     reader.dispose();
     releaseSum(memory);
   }

@@ -21,9 +21,10 @@ interface StageGradients {
   readonly input: TensorId | undefined;
 }
 
-interface Weights {
-  readonly kernel: TensorId;
-  readonly bias: TensorId;
+/** Asked at each step. */
+export interface StageWeights {
+  readonly kernel: () => TensorId;
+  readonly bias: () => TensorId;
 }
 
 interface ActivationOps {
@@ -62,7 +63,7 @@ function activationOf(activation: Activation, float: OpAttribute) {
 /** `units` of activation(x·kernel + bias); an image is read as one row of numbers. */
 export function denseStage(
   binding: NativeBinding,
-  { kernel, bias }: Weights,
+  { kernel, bias }: StageWeights,
   activation: Activation,
   input: readonly number[],
 ): Stage {
@@ -81,12 +82,12 @@ export function denseStage(
       x = flatten ? operations.run("Reshape", reshape, [given, operations.integers([rows, width])]) : given;
       return act.forward(
         operations,
-        operations.run("AddV2", [T], [operations.run("MatMul", plain, [x, kernel]), bias]),
+        operations.run("AddV2", [T], [operations.run("MatMul", plain, [x, kernel()]), bias()]),
       );
     },
     backward(operations, dy, rows, wantInput) {
       const dz = act.backward(operations, dy);
-      const dx = wantInput ? operations.run("MatMul", forInput, [dz, kernel]) : undefined;
+      const dx = wantInput ? operations.run("MatMul", forInput, [dz, kernel()]) : undefined;
       return {
         kernel: operations.run("MatMul", forKernel, [x, dz]),
         bias: operations.run("BiasAddGrad", biasGradient, [dz]),
@@ -105,7 +106,7 @@ export function denseStage(
  */
 export function convolutionStage(
   binding: NativeBinding,
-  { kernel, bias }: Weights,
+  { kernel, bias }: StageWeights,
   activation: Activation,
   input: readonly [height: number, width: number, channels: number],
   kernelShape: readonly number[],
@@ -136,7 +137,7 @@ export function convolutionStage(
   return {
     forward(operations, given) {
       x = given;
-      convolved = operations.run("_MklNativeConv2DWithBias", [...convolve, byName], [x, kernel, bias]);
+      convolved = operations.run("_MklNativeConv2DWithBias", [...convolve, byName], [x, kernel(), bias()]);
       [pooled, places] = operations.runFor("_MklNativeMaxPool", pool, [convolved], 2);
       return act.forward(operations, pooled as TensorId);
     },
@@ -148,9 +149,29 @@ export function convolutionStage(
         kernel: operations.run("Conv2DBackpropFilter", convolve, [x as TensorId, shape, dz]),
         bias: operations.run("Sum", sum, [dz, operations.integers([0, 1, 2])]),
         input: wantInput
-          ? operations.run("Conv2DBackpropInput", convolve, [operations.integers([rows, ...input]), kernel, dz])
+          ? operations.run("Conv2DBackpropInput", convolve, [operations.integers([rows, ...input]), kernel(), dz])
           : undefined,
       };
     },
   };
+}
+
+/** Whether this library has the operations of a convolution's stage, tried on one image: 2·x + 1, pooled, and back. */
+export function convolutionWorks(binding: NativeBinding, operations: Operations): boolean {
+  try {
+    const kernel = operations.tensor([1, 1, 1, 1], new Float32Array([2]));
+    const bias = operations.tensor([1], new Float32Array([1]));
+    const weights = { kernel: () => kernel, bias: () => bias };
+    const stage = convolutionStage(binding, weights, "relu", [2, 2, 1], [1, 1, 1, 1]);
+    const output = stage.forward(operations, operations.tensor([1, 2, 2, 1], new Float32Array([1, 2, 4, 3])), 1);
+    const gradients = stage.backward(operations, operations.tensor([1, 1, 1, 1], new Float32Array([3])), 1, true);
+    const read = [output, gradients.kernel, gradients.bias, gradients.input as TensorId].map((id) =>
+      operations.read(id).join(),
+    );
+    return read.join(" ") === "9 12 3 0,0,6,0";
+  } catch {
+    return false;
+  } finally {
+    operations.dispose();
+  }
 }

@@ -1,0 +1,153 @@
+/** Programs against the layers' tape: equal within rounding, equal bits on repetition, nothing left behind. */
+import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/training/model-definition";
+import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
+import { buildModel } from "../../../trainer-container/engine/build-model";
+import { createEngine } from "../../../trainer-container/engine/create-engine";
+import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";
+import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
+import { ProgramTrainable } from "../../../trainer-container/engine/native/program-trainable";
+import { findBinding, loadBinding } from "../../../trainer-container/engine/native-binding";
+import { cnn, mlp, randomBatch } from "./contract";
+
+const wide: MlpDefinition = { ...mlp, inputShape: [96], hidden: [64, 80] }; // kernels large enough to be copied in place
+
+const definitions: readonly (readonly [string, MlpDefinition | CnnDefinition])[] = [
+  ["no hidden layer", { ...mlp, hidden: [] }],
+  ["wide", wide],
+  ["rows of rank 2", { ...mlp, inputShape: [3, 2] }],
+  ["binary", { ...mlp, task: "binary", outputs: 1 }],
+  ["regression", { ...mlp, task: "regression" }],
+  ...(["relu", "relu6", "elu", "selu", "tanh", "sigmoid", "linear"] as const).flatMap(
+    (activation) =>
+      [
+        [`mlp, ${activation}`, { ...mlp, activation }],
+        [`cnn, ${activation}`, { ...cnn, activation }],
+      ] as const,
+  ),
+  ["cnn, odd sides, kernel 5", { ...cnn, inputShape: [9, 11, 3], kernelSize: 5 }],
+  ["cnn, one channel, three blocks", { ...cnn, inputShape: [16, 8], filters: [3, 5, 4], hidden: [] }],
+  ["cnn, regression", { ...cnn, task: "regression", outputs: 2 }],
+];
+
+function gradientOf(model: TrainableModel, batch: Batch) {
+  const into = allocateSum(model.parameterCount);
+  const result = model.gradients(batch, "k", into);
+  const gradient = into.slice();
+  releaseSum(into);
+  return { result, gradient };
+}
+
+const bits = (values: Float32Array): string => Buffer.from(values.buffer).toString("hex");
+
+if (findBinding("cpu")) {
+  describe("native programs", () => {
+    let engine: Engine;
+    const created: TrainableModel[] = [];
+    const create = async (definition: ModelDefinition, seed = 3) => {
+      const model = await engine.createModel(definition, seed);
+      const layers = new LayersTrainable(buildModel(definition, seed), definition);
+      created.push(model, layers);
+      return { model, layers };
+    };
+    beforeAll(async () => {
+      engine = await createEngine({ preferred: "native", threads: 1 });
+    });
+    afterEach(() => {
+      for (const model of created.splice(0)) model.dispose();
+    });
+
+    it("compute built-in models without dropout", async () => {
+      expect(engine.numerics().switches).toMatchObject({ programs: "all" });
+      expect((await create(mlp)).model).toBeInstanceOf(ProgramTrainable);
+      expect((await create({ ...mlp, dropout: 0.1 })).model).toBeInstanceOf(LayersTrainable);
+    });
+
+    it.each(definitions)("have the tape's gradient: %s", async (_, definition) => {
+      const { model, layers } = await create(definition);
+      const weights = new Float32Array(5);
+      weights.set([1, 0.5, 0, 2, 1]);
+      for (const batch of [randomBatch(definition, 5), { ...randomBatch(definition, 5, "other"), weights }]) {
+        const [ours, theirs] = [gradientOf(model, batch), gradientOf(layers, batch)];
+        expect(ours.result.loss).toBeCloseTo(theirs.result.loss, 4);
+        expect({ ...ours.result, loss: 0 }).toEqual({ ...theirs.result, loss: 0 });
+        const scale = Math.max(...theirs.gradient.map(Math.abs));
+        const worst = Math.max(...ours.gradient.map((value, i) => Math.abs(value - theirs.gradient[i]!)));
+        expect(worst / scale).toBeLessThan(2e-5);
+      }
+    });
+
+    it("give equal bits wherever the gradient goes, and whatever ran before", async () => {
+      const { model } = await create(wide);
+      const batch = randomBatch(wide, 7);
+      const first = gradientOf(model, batch).gradient;
+      model.gradients(randomBatch(wide, 3, "other"), "k", new Float32Array(model.parameterCount));
+      for (const into of [new Float32Array(model.parameterCount), allocateSum(model.parameterCount + 1).subarray(1)]) {
+        model.gradients(batch, "k", into);
+        expect(bits(into.slice())).toBe(bits(first));
+      }
+      expect(bits(gradientOf((await create(wide)).model, batch).gradient)).toBe(bits(first));
+    });
+
+    it("leave no other leaf changed", async () => {
+      const { model } = await create(wide);
+      const [one, two] = [allocateSum(model.parameterCount), allocateSum(model.parameterCount)];
+      model.gradients(randomBatch(wide, 4, "one"), "k", one);
+      const before = bits(one.slice());
+      model.gradients(randomBatch(wide, 4, "two"), "k", two);
+      expect(bits(one.slice())).toBe(before);
+      expect(bits(two.slice())).not.toBe(before);
+    });
+
+    it("predict and evaluate with the weights that were written last", async () => {
+      const { model, layers } = await create(cnn);
+      const weights = Float32Array.from({ length: model.parameterCount }, (_, i) => Math.sin(i) / 4);
+      const batch = randomBatch(cnn, 4);
+      for (const each of [model, layers]) each.writeWeights(weights);
+      expect(model.evaluate(batch)).toEqual(layers.evaluate(batch));
+      expect(model.predict(batch.inputs, 4)).toEqual(layers.predict(batch.inputs, 4));
+    });
+
+    it("hold no more memory after 10,000 steps", async () => {
+      const { model } = await create({ ...mlp, hidden: [] });
+      const batch = randomBatch(mlp, 2);
+      const leaf = allocateSum(model.parameterCount);
+      const binding = loadBinding(findBinding("cpu")!);
+      const run = (steps: number) => {
+        for (let i = 0; i < steps; i++) {
+          model.gradients(batch, "k", leaf);
+          model.writeWeights(leaf);
+        }
+      };
+      run(2_000);
+      const [tensors, { rss }] = [binding.getNumOfTensors(), process.memoryUsage()];
+      run(8_000);
+      expect(binding.getNumOfTensors()).toBe(tensors);
+      expect(process.memoryUsage().rss - rss).toBeLessThan(64 * 2 ** 20); // loose: 8 KiB a step
+    });
+
+    it("leave no tensor behind, at a step or at the end", async () => {
+      const binding = loadBinding(findBinding("cpu")!);
+      const batch = randomBatch(cnn, 4);
+      const before = binding.getNumOfTensors();
+      const model = await engine.createModel(cnn, 1);
+      const [leaf, weights] = [allocateSum(model.parameterCount), new Float32Array(model.parameterCount)];
+      const step = () => {
+        model.gradients(batch, "k", leaf);
+        model.readWeights(weights);
+        model.writeWeights(weights);
+      };
+      step();
+      const running = binding.getNumOfTensors();
+      for (let i = 0; i < 20; i++) step();
+      expect(binding.getNumOfTensors()).toBe(running);
+      expect(() => model.gradients({ ...batch, labels: new Int32Array([0, 1, 2, 9]) }, "k", leaf)).toThrow(
+        /label is 9/,
+      );
+      expect(binding.getNumOfTensors()).toBe(running);
+      model.dispose();
+      expect(binding.getNumOfTensors()).toBe(before);
+    });
+  });
+} else {
+  it.skip("native programs: the binding is not installed", () => undefined);
+}
