@@ -37,8 +37,14 @@ export function createLeafComputer(options: {
     /**
      * The leaves of `range`, in the wire's form; their memory is used again at the next call.
      * @param lossScale multiplies gradients that are rounded.
+     * @param lost looked at after each microshard, and thrown: survivors of a loss are back in a microshard's time, not in a step's.
      */
-    async compute(step: number, range: LeafRange, lossScale = 1): Promise<readonly Float32Array[]> {
+    async compute(
+      step: number,
+      range: LeafRange,
+      lossScale = 1,
+      lost: () => Error | undefined = () => undefined,
+    ): Promise<readonly Float32Array[]> {
       const leaves: Float32Array[] = [];
       for (let microshard = range.first; microshard < range.end; microshard += 1) {
         const summed = pool[leaves.length] ?? allocateSum(wire.words);
@@ -55,6 +61,8 @@ export function createLeafComputer(options: {
         if (leaf !== summed) wire.write(leaf, lossScale, summed);
         leaves.push(summed);
         await nextTurn(); // gradients block the thread; sockets, leases and signals get their turn here
+        const loss = lost();
+        if (loss) throw loss;
       }
       return leaves;
     },

@@ -41,7 +41,7 @@ export function replicatedSteps({ model, plan, replica, layout, leaves, writable
     },
     async take(generation, raised) {
       const step = replica.finishedSteps;
-      const local = await leaves.compute(step, generation.leaves, replica.lossScale?.scale);
+      const local = await leaves.compute(step, generation.leaves, replica.lossScale?.scale, () => generation.lost);
       const signals = await generation.allReduce(local, summed!, raised, step, wire.add);
       if (reduced !== summed) wire.read(summed!, reduced!);
       await writable?.();

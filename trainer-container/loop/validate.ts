@@ -28,6 +28,7 @@ export async function validate(
     for (let block = range.first; block < range.end; block += 1) {
       addScore(layout, model.evaluate(await blocks.block(block)), sums);
       await nextTurn();
+      if (generation.lost) throw generation.lost;
     }
     leaves.push(Float32Array.from(sums));
   }
