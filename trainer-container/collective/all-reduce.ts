@@ -2,6 +2,7 @@ import type { ReductionPlan } from "../../core/training/reduction/plan";
 import type { Addition } from "../../core/training/reduction/tree";
 import type { GenerationLostError } from "../gang/gang";
 import { type Add, add as addFloats } from "./add";
+import { FinalRanges } from "./final-ranges";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
 import type { Mesh, Operation } from "./mesh";
 import { chunkCount, chunkOf, type Span, segmentOf } from "./segments";
@@ -49,11 +50,18 @@ export class AllReduce implements Operation {
   private readonly slots: Staging;
   private chunksLeft: number;
   private signals: number;
-  private issued = false;
+  private readonly segments: readonly Span[];
+  /** By owner and chunk: added and sent. */
+  private readonly issued: boolean[][];
+  private readonly final = new FinalRanges();
+  private allIssued = false;
   private failure: GenerationLostError | undefined;
   private busyMs = 0;
   private number = 0;
   private settle: { resolve(): void; reject(error: Error): void } | undefined;
+  private readonly done = new Promise<void>((resolve, reject) => {
+    this.settle = { resolve, reject };
+  });
 
   private constructor(
     private readonly mesh: Mesh,
@@ -74,33 +82,62 @@ export class AllReduce implements Operation {
       foreign += partials.length;
       return 1 + partials.length * chunks + (this.exchange ? 0 : chunkCount(this.segment(other), chunkElements));
     });
+    this.segments = plan.ranks.map((_, owner) => this.segment(owner));
+    this.issued = this.segments.map((segment) => new Array<boolean>(chunkCount(segment, chunkElements)).fill(false));
     this.missing = new Array<number>(chunks).fill(foreign + 1);
     this.chunksLeft = chunks;
     this.signals = input.signals;
+    // Between `begin` and `finish` nobody waits for it yet.
+    this.done.catch(() => {});
   }
 
-  /** @throws GenerationLostError */
-  static async run(
+  /**
+   * Begins without waiting for all leaves: `ready` tells which of their elements are final, `finish` that all are.
+   *
+   * @throws GenerationLostError
+   */
+  static begin(
     mesh: Mesh,
     plan: ReductionPlan,
     input: AllReduceInput,
     chunkElements: number,
     staging: Staging,
-  ): Promise<AllReduceResult> {
-    const startedAt = mesh.options.now();
+  ): AllReduce {
     const operation = new AllReduce(mesh, plan, input, chunkElements, staging);
     operation.number = mesh.begin(operation);
     operation.reserve();
+    mesh.takeHeldFrames();
+    operation.announce();
+    return operation;
+  }
+
+  /**
+   * Elements [start, end) of all own leaves are final. What that completes is added and handed to the kernel before this returns, so
+   * that it is on its way while the caller computes on. Failures wait for `finish`.
+   */
+  ready(start: number, end: number): void {
+    if (this.exchange || this.failure) return;
+    this.final.add({ start, end });
+    this.segments.forEach((segment, owner) => {
+      for (let index = 0; index < this.issued[owner]!.length; index++) {
+        if (!this.issued[owner]![index] && this.final.covers(chunkOf(segment, index, this.chunkElements))) {
+          this.issueChunk(owner, index);
+        }
+      }
+    });
+    for (const peer of this.mesh.others()) peer.outbound!.flush();
+  }
+
+  /** @throws GenerationLostError */
+  async finish(): Promise<AllReduceResult> {
+    const startedAt = this.mesh.options.now();
+    this.busyMs = 0;
     try {
-      const done = new Promise<void>((resolve, reject) => {
-        operation.settle = { resolve, reject };
-      });
-      mesh.takeHeldFrames();
-      await Promise.all([done, operation.issue()]);
+      await Promise.all([this.done, this.issue()]);
     } finally {
-      mesh.end(operation);
+      this.mesh.end(this);
     }
-    return { signals: operation.signals, waitMs: mesh.options.now() - startedAt - operation.busyMs };
+    return { signals: this.signals, waitMs: this.mesh.options.now() - startedAt - this.busyMs };
   }
 
   place(rank: number, header: FrameHeader): Buffer {
@@ -136,7 +173,7 @@ export class AllReduce implements Operation {
   }
 
   flushed(): void {
-    const whole = this.issued && this.chunksLeft === 0 && this.owed.every((frames) => frames === 0);
+    const whole = this.allIssued && this.chunksLeft === 0 && this.owed.every((frames) => frames === 0);
     if (whole && this.mesh.pendingWrites === 0) this.settle?.resolve();
   }
 
@@ -145,36 +182,23 @@ export class AllReduce implements Operation {
     this.settle?.reject(error);
   }
 
+  private announce(): void {
+    const { signals, finishedSteps } = this.input;
+    const begin = { type: frameTypes.begin, operation: this.number, signals, finishedSteps, offset: this.elements };
+    for (const peer of this.mesh.others()) peer.outbound!.send(begin);
+  }
+
   /** Adds own leaves and sends partial sums, first chunks of all segments first, so that all owners start early. */
   private async issue(): Promise<void> {
-    const { worldSize, ranks } = this.plan;
+    const { worldSize } = this.plan;
     const { rank } = this.mesh.options;
-    const { signals, finishedSteps, local } = this.input;
-    const { partials, leaves } = ranks[rank];
-    for (const peer of this.mesh.others()) {
-      const begin = { type: frameTypes.begin, operation: this.number, signals, finishedSteps, offset: this.elements };
-      peer.outbound!.send(begin);
-    }
-    const segments = ranks.map((_, owner) => this.segment(owner));
-    const rounds = Math.max(...segments.map((segment) => chunkCount(segment, this.chunkElements)));
+    const rounds = Math.max(...this.issued.map((chunks) => chunks.length));
     let sinceYield = 0;
     for (let index = 0; index < rounds && !this.failure; index++) {
       for (let step = 1; step <= worldSize; step++) {
         const owner = (rank + step) % worldSize;
-        if (index >= chunkCount(segments[owner], this.chunkElements)) continue;
-        const chunk = chunkOf(segments[owner], index, this.chunkElements);
-        if (!this.exchange || step === 1) this.addOwnLeaves(chunk);
-        if (owner === rank) {
-          this.arrived(index);
-        } else {
-          for (const slot of partials) {
-            this.mesh.peers[owner]!.outbound!.send(
-              { type: frameTypes.partial, operation: this.number, slot, offset: chunk.start },
-              bytesOf(local[slot - leaves.first], chunk.start, chunk.end),
-            );
-          }
-        }
-        sinceYield += chunk.end - chunk.start;
+        if (this.issued[owner]![index] !== false) continue;
+        sinceYield += this.issueChunk(owner, index);
         if (sinceYield >= elementsPerTurn) {
           sinceYield = 0;
           await new Promise(setImmediate);
@@ -182,8 +206,29 @@ export class AllReduce implements Operation {
         }
       }
     }
-    this.issued = true;
+    this.allIssued = true;
     this.flushed();
+  }
+
+  /** @returns how many elements it has. */
+  private issueChunk(owner: number, index: number): number {
+    const { rank } = this.mesh.options;
+    const { partials, leaves } = this.plan.ranks[rank]!;
+    const chunk = chunkOf(this.segments[owner]!, index, this.chunkElements);
+    this.issued[owner]![index] = true;
+    // In an exchange all segments are the same one: it is added once, as the first chunk of it goes out.
+    if (!this.exchange || owner !== rank) this.addOwnLeaves(chunk);
+    if (owner === rank) {
+      this.arrived(index);
+    } else {
+      for (const slot of partials) {
+        this.mesh.peers[owner]!.outbound!.send(
+          { type: frameTypes.partial, operation: this.number, slot, offset: chunk.start },
+          bytesOf(this.input.local[slot - leaves.first]!, chunk.start, chunk.end),
+        );
+      }
+    }
+    return chunk.end - chunk.start;
   }
 
   private arrived(chunkIndex: number): void {

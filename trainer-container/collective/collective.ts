@@ -12,6 +12,13 @@ import { StateTransfer, type StateTransferInput } from "./state-transfer";
 /** 512 KiB a frame: what a frame costs in calls and wake-ups is little beside its copying, and a large segment is still pipelined. */
 const defaultChunkElements = 128 * 1024;
 
+export interface BegunAllReduce {
+  /** Elements [start, end) of all local leaves are final. Never fails: `finish` does. */
+  ready(start: number, end: number): void;
+  /** All elements are final. @throws GenerationLostError */
+  finish(): Promise<AllReduceResult>;
+}
+
 /** The collective operations over one generation's mesh. One at a time, the same on all ranks. */
 export class Collective {
   readonly plan: ReductionPlan;
@@ -36,21 +43,25 @@ export class Collective {
    * @throws GenerationLostError
    */
   allReduce(input: AllReduceInput): Promise<AllReduceResult> {
-    const { leaves } = this.plan.ranks[this.mesh.options.rank];
-    const expected = leaves.end - leaves.first;
-    if (input.local.length !== expected) {
-      throw new RangeError(`got ${input.local.length} local leaves, but this rank computes ${expected}`);
-    }
-    for (const leaf of input.local) {
-      if (leaf.length !== input.out.length) {
-        throw new RangeError(`a leaf has ${leaf.length} elements, but out has ${input.out.length}`);
-      }
-    }
+    this.requireLeaves(input);
+    return Promise.resolve().then(() => this.beginAllReduce(input).finish());
+  }
+
+  /**
+   * The same sum, begun while the caller still computes the last leaf. The leaves' memory belongs to the sum wherever `ready` has said that
+   * it is final.
+   *
+   * @throws GenerationLostError
+   */
+  beginAllReduce(input: AllReduceInput): BegunAllReduce {
+    this.requireLeaves(input);
     const { mesh, plan, halving, chunkElements, staging } = this;
     const shape = { worldSize: plan.worldSize, microshards: plan.leafCount, elements: input.out.length };
-    return halving && this.choose(shape) === "halving-doubling"
-      ? HalvingDoubling.run(mesh, plan, halving, input, chunkElements, staging)
-      : AllReduce.run(mesh, plan, input, chunkElements, staging);
+    if (!halving || this.choose(shape) !== "halving-doubling") {
+      return AllReduce.begin(mesh, plan, input, chunkElements, staging);
+    }
+    // Its first messages take whole vectors' halves: there is little that could go ahead.
+    return { ready: () => {}, finish: () => HalvingDoubling.run(mesh, plan, halving, input, chunkElements, staging) };
   }
 
   /**
@@ -75,5 +86,18 @@ export class Collective {
   /** @throws GenerationLostError, with this rank's state as it was. */
   transferState(input: StateTransferInput): Promise<void> {
     return StateTransfer.run(this.mesh, input, this.chunkElements);
+  }
+
+  private requireLeaves(input: AllReduceInput): void {
+    const { leaves } = this.plan.ranks[this.mesh.options.rank];
+    const expected = leaves.end - leaves.first;
+    if (input.local.length !== expected) {
+      throw new RangeError(`got ${input.local.length} local leaves, but this rank computes ${expected}`);
+    }
+    for (const leaf of input.local) {
+      if (leaf.length !== input.out.length) {
+        throw new RangeError(`a leaf has ${leaf.length} elements, but out has ${input.out.length}`);
+      }
+    }
   }
 }

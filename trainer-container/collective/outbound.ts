@@ -39,6 +39,13 @@ export class Outbound {
     }
   }
 
+  /** Hands what was sent to the kernel now, not at the end of the tick: for a sender that goes on computing. */
+  flush(): void {
+    if (!this.corked) return;
+    this.corked = false;
+    this.socket.uncork();
+  }
+
   /** Ends the stream after what is pending; destroys it if the peer does not take that. */
   end(): void {
     if (this.ended) return;
@@ -63,9 +70,6 @@ export class Outbound {
     if (this.corked) return;
     this.corked = true;
     this.socket.cork();
-    process.nextTick(() => {
-      this.corked = false;
-      this.socket.uncork();
-    });
+    process.nextTick(() => this.flush());
   }
 }
