@@ -49,6 +49,13 @@ export function planTraining(
       `gpusPerWorker is ${task.gpusPerWorker}, but a worker is one process and runs on one GPU; ask for more workers with one GPU each`,
     );
   }
+  const gradientFormat = hyperparameters.gradientFormat ?? "float32"; // tasks written before there was a choice
+  if (gradientFormat !== "float32" && task.shardOptimizer === true) {
+    throw new TrainingHaltedError(
+      "BAD_TASK",
+      `gradientFormat is ${gradientFormat}, but a sharded optimizer's sums are float32; choose one of the two`,
+    );
+  }
   const sampler = createSampler({ seed, rows: trainingRows, batchSize, microshards, shardRows });
   return {
     seed,
@@ -64,7 +71,7 @@ export function planTraining(
     },
     clipNorm: hyperparameters.clipNorm === 0 ? undefined : hyperparameters.clipNorm,
     optimizer: optimizerConfig(hyperparameters),
-    gradientFormat: hyperparameters.gradientFormat,
+    gradientFormat,
   };
 }
 

@@ -37,6 +37,13 @@ describe("planTraining", () => {
       code: "BAD_TASK",
       message: "gpusPerWorker is 4",
     },
+    {
+      name: "a narrow format with a sharded optimizer",
+      task: taskOf({ shardOptimizer: true }, { gradientFormat: "float16" }),
+      rows: 9,
+      code: "BAD_TASK",
+      message: "gradientFormat is float16",
+    },
   ])("refuses $name", ({ task, rows, code, message }) => {
     expect(() => planTraining(task, rows)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(message) }),
