@@ -107,6 +107,35 @@ describe("trainer processes", () => {
     expect((await readResult(cloud.store, "run-killed")).generations).toBeGreaterThan(1);
   });
 
+  const model = { type: "mlp", hidden: [64, 64], activation: "relu", dropout: 0.1 } as const; // five blocks to share
+  let whole: Promise<string> | undefined;
+  const trainWhole = async () => {
+    await storeTask(cloud.store, "run-whole", { model }, { epochs: 3 });
+    expect(await start("run-whole", 0).ended).toBe(0);
+    return (await readResult(cloud.store, "run-whole")).weightsSha256;
+  };
+
+  it.each([
+    { name: "one of three killed: no checkpoint is read", victims: [1] },
+    { name: "two of three killed at once: the rest goes back to the checkpoint", victims: [0, 1] },
+  ])("give the same weights with a sharded optimizer, $name", async ({ victims }) => {
+    whole ??= trainWhole();
+    const expected = await whole;
+    const runId = `run-sharded-${victims.length}`;
+    await storeTask(cloud.store, runId, { model, workers: 3, shardOptimizer: true }, { epochs: 3 });
+    const trainers = startAll(runId, 3);
+    await trained(runId, 45);
+    for (const victim of victims) trainers[victim]!.signal("SIGKILL");
+    const others = trainers.filter((_, index) => !victims.includes(index));
+    const codes = await Promise.all(others.map((trainer) => trainer.ended));
+    if (codes.some((code) => code !== 0)) throw new Error(others.map((one) => one.transcript()).join("\n\n"));
+    const result = await readResult(cloud.store, runId);
+    expect(result.weightsSha256).toBe(expected);
+    expect(result.generations).toBeGreaterThan(1);
+    const restored = others.flatMap(({ lines }) => lines).filter(({ message }) => message.startsWith("both holders"));
+    expect(restored.map(({ step }) => Number(step) >= 20)).toEqual(victims.length === 1 ? [] : [true]);
+  });
+
   it("go on from the last checkpoint when all are killed", async () => {
     await storeTask(cloud.store, "run-lost", { workers: 2 });
     const first = startAll("run-lost", 2);
