@@ -107,7 +107,7 @@ describe("trainer processes", () => {
     expect((await readResult(cloud.store, "run-killed")).generations).toBeGreaterThan(1);
   });
 
-  const model = { type: "mlp", hidden: [64, 64], activation: "relu", dropout: 0.1 } as const; // five blocks to share
+  const model: TrainingTask["model"] = { type: "mlp", hidden: [64, 64], activation: "relu", dropout: 0.1 }; // five blocks to share
   let whole: Promise<string> | undefined;
   const trainWhole = async () => {
     await storeTask(cloud.store, "run-whole", { model }, { epochs: 3 });
