@@ -92,7 +92,7 @@ export class Listener {
   /** A convenience: where it cannot be had, everyone comes by TCP. */
   private listenLocally(): Promise<void> {
     const { incarnation } = this.options;
-    const path = incarnation === undefined ? undefined : localSocketPath(incarnation);
+    const path = incarnation === undefined ? undefined : localSocketPath({ incarnation, port: this.port });
     if (path === undefined) return Promise.resolve();
     const local = createServer((socket) => this.greet(socket));
     return new Promise((resolve) => {

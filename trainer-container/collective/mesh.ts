@@ -93,7 +93,7 @@ export class Mesh {
       encodeHello({ kind, gangId, generation, token, microshards, from: rank, to });
     this.peers = members.map(({ host, port, incarnation }, to) => {
       if (to === rank) return undefined;
-      const localPath = incarnation === undefined ? undefined : localSocketPath(incarnation);
+      const localPath = incarnation === undefined ? undefined : localSocketPath({ incarnation, port });
       return new Peer(to, { host, port, localPath, hello: hello("data", to) }, this.eventsOf(to), now());
     });
     const connectTimer = setTimeout(() => {

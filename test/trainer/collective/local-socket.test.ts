@@ -1,28 +1,32 @@
-import { connect } from "node:net";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { encodeHello, type Hello } from "../../../trainer-container/collective/hello";
 import { Listener } from "../../../trainer-container/collective/listener";
 import { localSocketPath } from "../../../trainer-container/collective/local-socket";
 import { GenerationLostError } from "../../../trainer-container/gang/gang";
-import { incarnationOf, makeLeaves, reduceAll, referenceSum, sameBits, startListeners, startWorld } from "./support";
+import { incarnationOf, makeLeaves, reduceAll, referenceSum, sameBits, startWorld } from "./support";
 
 describe("a local socket's name", () => {
-  it("is another for each incarnation, and does not tell it", () => {
-    const [one, two] = ["a1", "a2"].map((incarnation) => localSocketPath(incarnation, "linux")!);
-    expect(one).toMatch(/^\0ringmaster-[0-9a-f]{32}$/);
-    expect(one).not.toBe(two);
+  it("is another for each incarnation and port, and tells neither", () => {
+    const names = [
+      { incarnation: "a1", port: 80 },
+      { incarnation: "a2", port: 80 },
+      { incarnation: "a1", port: 81 },
+    ].map((worker) => localSocketPath(worker, "linux")!);
+    for (const name of names) expect(name).toMatch(/^\0ringmaster-[0-9a-f]{32}$/);
+    expect(new Set(names).size).toBe(3);
   });
 
-  it("exists on Linux alone", () => expect(localSocketPath("a1", "darwin")).toBeUndefined());
+  it("exists on Linux alone", () => expect(localSocketPath({ incarnation: "a1", port: 80 }, "darwin")).toBeUndefined());
 });
 
 const onLinux = process.platform === "linux" ? describe : describe.skip;
 
 onLinux("ranks on one host", () => {
-  /** Nobody listens there: whoever connects did so without TCP. */
-  const unreachable = { host: "127.0.0.1", port: 1 };
+  /** Nobody listens at that address: whoever connects did so without TCP. */
+  const members = (listeners: readonly Listener[]) =>
+    listeners.map(({ port }, rank) => ({ host: "127.99.99.99", port, incarnation: incarnationOf(rank) }));
 
   it("need no TCP where they know each other's incarnations", async () => {
-    const members = () => [0, 1, 2].map((rank) => ({ ...unreachable, incarnation: incarnationOf(rank) }));
     const world = await startWorld(3, { local: true, members });
     for (const elements of [3, 300_001]) {
       const leaves = makeLeaves(8, elements);
@@ -30,6 +34,37 @@ onLinux("ranks on one host", () => {
       for (const { out } of await reduceAll(world, leaves)) expect(sameBits(out, expected)).toBe(true);
     }
     world.close();
+  });
+
+  it("go through whatever stands before a worker's port", async () => {
+    const carried: number[] = [];
+    const doors: Server[] = [];
+    const world = await startWorld(2, {
+      local: true,
+      members: async (listeners) => {
+        for (const [rank, { port }] of listeners.entries()) {
+          const door = createServer((caller) => {
+            carried.push(rank);
+            const line = connect(port, "127.0.0.1");
+            line.on("error", () => caller.destroy()).on("close", () => caller.destroy());
+            caller.on("error", () => line.destroy()).on("close", () => line.destroy());
+            caller.pipe(line).pipe(caller);
+          });
+          await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+          doors.push(door);
+        }
+        return doors.map((door, rank) => ({
+          host: "127.0.0.1",
+          port: (door.address() as AddressInfo).port,
+          incarnation: incarnationOf(rank),
+        }));
+      },
+    });
+    const leaves = makeLeaves(8, 10_000);
+    for (const { out } of await reduceAll(world, leaves)) expect(sameBits(out, referenceSum(leaves))).toBe(true);
+    expect(carried.sort()).toEqual([0, 1]);
+    world.close();
+    for (const door of doors) door.close();
   });
 
   it("fall back to TCP, each connection by itself, where nobody listens under the name", async () => {
@@ -48,7 +83,6 @@ onLinux("ranks on one host", () => {
   });
 
   it("name the one that is lost", async () => {
-    const members = () => [0, 1, 2].map((rank) => ({ ...unreachable, incarnation: incarnationOf(rank) }));
     const world = await startWorld(3, { local: true, members, chunkElements: 1_000 });
     const leaves = makeLeaves(8, 300_000);
     const outcomes = [0, 1].map((rank) => {
@@ -97,20 +131,12 @@ onLinux("a listener's local socket", () => {
       },
     });
     for (const token of ["guess", "secret"]) {
-      const socket = connect({ path: localSocketPath(incarnationOf(0))! });
+      const socket = connect({ path: localSocketPath({ incarnation: incarnationOf(0), port: listener.port })! });
       socket.write(encodeHello({ ...hello, token }));
       await new Promise<void>((resolve) => socket.on("error", () => {}).on("close", () => resolve()));
     }
     expect(reasons).toEqual(["its token is not this generation's"]);
     expect(accepted).toEqual(["secret"]);
     listener.close();
-  });
-
-  it("is done without where its name is taken", async () => {
-    const [first] = await startListeners(1, 1_000, true);
-    const [second] = await startListeners(1, 1_000, true);
-    expect(second.port).not.toBe(first.port);
-    first.close();
-    second.close();
   });
 });

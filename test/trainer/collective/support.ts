@@ -24,7 +24,7 @@ export interface WorldOptions {
   /** Also listen on local sockets. */
   readonly local?: boolean;
   /** How the ranks are dialled, where not by TCP alone. */
-  readonly members?: (listeners: readonly Listener[]) => MeshOptions["members"];
+  readonly members?: (listeners: readonly Listener[]) => MeshOptions["members"] | Promise<MeshOptions["members"]>;
 }
 
 /** Of a rank's process in a world with `local`. */
@@ -61,6 +61,7 @@ export function meshOptions(
 export async function startWorld(worldSize: number, options: WorldOptions = {}): Promise<World> {
   const listeners = await startListeners(worldSize, undefined, options.local);
   const { timing, algorithm } = options;
+  const members = await options.members?.(listeners);
   const meshes = await Promise.all(
     listeners.map((_, rank) =>
       Mesh.open(
@@ -68,7 +69,7 @@ export async function startWorld(worldSize: number, options: WorldOptions = {}):
           microshards: options.microshards ?? 8,
           timing: { ...defaultCollectiveTiming, ...(typeof timing === "function" ? timing(rank) : timing) },
           pulse: options.pulse?.() ?? noPulse,
-          ...(options.members ? { members: options.members(listeners) } : {}),
+          ...(members ? { members } : {}),
         }),
       ),
     ),
