@@ -190,6 +190,21 @@ export const memory = {
   fill: (at: Code, byte: Code, bytes: Code): Code => [...at, ...byte, ...bytes, 0xfc, 11, 0],
 };
 
+/** `label: { body }`; a branch to it goes past its end. */
+export function block(...body: readonly Code[]): Code {
+  return [0x02, 0x40, ...body.flat(), 0x0b];
+}
+
+/** `label: body`; a branch to it goes to its beginning. */
+export function loop(...body: readonly Code[]): Code {
+  return [0x03, 0x40, ...body.flat(), 0x0b];
+}
+
+/** To the label `depth` labels out, 0 the innermost. */
+export function branchIf(condition: Code, depth: number): Code {
+  return [...condition, 0x0d, ...unsigned(depth)];
+}
+
 /** `while (condition) body`. */
 export function whileLoop(condition: Code, ...body: readonly Code[]): Code {
   return [0x03, 0x40, ...condition, 0x04, 0x40, ...body.flat(), 0x0c, 1, 0x0b, 0x0b];

@@ -15,7 +15,7 @@ const widths = [...range(maxRows).map((index) => index + 1), panelColumns];
 const columnLocals = (width: number): Record<string, ValueType> =>
   Object.fromEntries(range(width).map((index) => [`c${index}`, "i32"]));
 
-/** `packRuns5(to, from, panels, count, row)`: a panel's floats lie side by side; `row` bytes from one row to the next. */
+/** `packRuns4(to, from, panels, count, row)`: a panel's floats lie side by side; `row` bytes from one row to the next. */
 function packRuns(width: number): WasmFunction {
   return define(`packRuns${width}`, ["to", "from", "panels", "count", "row"], { at: "i32", left: "i32" }, (v) => [
     whileLoop(
@@ -43,7 +43,7 @@ function packRuns(width: number): WasmFunction {
 const copyRow = (to: number, columns: readonly number[], shift: Code): Code =>
   columns.flatMap((column, i) => i32.store(local.get(to), i32.load(i32.add(local.get(column), shift)), i * 4));
 
-/** `packStrided5(to, from, panels, count, row, column)`: `column` bytes from one float of a row to the next. */
+/** `packStrided4(to, from, panels, count, row, column)`: `column` bytes from one float of a row to the next. */
 function packStrided(width: number): WasmFunction {
   const params = ["to", "from", "panels", "count", "row", "column"] as const;
   return define(`packStrided${width}`, params, { shift: "i32", left: "i32", ...columnLocals(width) }, (v) => {
@@ -69,7 +69,7 @@ function packStrided(width: number): WasmFunction {
 }
 
 /**
- * `packGathered5(to, from, panels, count, rows, columns)`: row r's float i of panel p is at `from + rows[r] + columns[p × width + i]`, of
+ * `packGathered4(to, from, panels, count, rows, columns)`: row r's float i of panel p is at `from + rows[r] + columns[p × width + i]`, of
  * two tables of i32. A convolution's patches, without a matrix of columns.
  */
 function packGathered(width: number): WasmFunction {

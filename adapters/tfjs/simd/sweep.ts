@@ -10,7 +10,7 @@ const tileRow = 32;
 export const tileBytes = maxRows * tileRow;
 
 /**
- * `sweep5(a, panels, k, b, panelB, stepB, full, tailB, tail, c, ld, add, tile)`: C's rows of `panels` panels of A, `k` deep and packed one
+ * `sweep4(a, panels, k, b, panelB, stepB, full, tailB, tail, c, ld, add, tile)`: C's rows of `panels` panels of A, `k` deep and packed one
  * after the other, times `full` panels of B of eight columns (`panelB` bytes apart, `stepB` from k to k + 1) and, where `tail` columns are left
  * over, those of the packed panel `tailB`, four wide up to 4, else eight; they go by way of `tile`.
  */
@@ -20,18 +20,27 @@ function sweep(rows: number): WasmFunction {
   return define(
     `sweep${rows}`,
     ["a", "panels", "k", "b", "panelB", "stepB", "full", "tailB", "tail", "c", "ld", "add", "tile"],
-    { spanB: "i32", at: "i32", into: "i32", left: "i32", from: "i32", row: "i32" },
+    { spanB: "i32", odd: "i32", at: "i32", into: "i32", left: "i32", from: "i32", row: "i32" },
     (v) => {
       const get = local.get;
-      const narrow = (vectors: 1 | 2): Code => {
-        const width = vectors * 16;
+      /** The address of the last k where their number is odd, else 0: `odd` has all bits or none. */
+      const lastOdd = (end: Code, step: Code): Code => i32.and(i32.sub(end, step), get(v.odd));
+      const narrow = (kind: "packed4" | "packed8", width: number): Code => {
         const end = i32.add(get(v.tailB), times(v.k, width));
-        const operands = [get(v.a), get(v.tailB), get(v.tile), end, i32.const(width), i32.const(tileRow), i32.const(0)];
-        return call(microKernelIndex(rows, vectors), ...operands);
+        const odd = lastOdd(end, i32.const(width));
+        const rest = [i32.const(tileRow), i32.const(0), i32.const(width)];
+        return call(microKernelIndex(rows, kind), get(v.a), get(v.tailB), get(v.tile), end, odd, ...rest);
+      };
+      const whole = (kind: "packed8" | "inPlace8"): Code => {
+        const end = i32.add(get(v.at), get(v.spanB));
+        const odd = lastOdd(end, get(v.stepB));
+        const rest = [get(v.ld), get(v.add), get(v.stepB)];
+        return call(microKernelIndex(rows, kind), get(v.a), get(v.at), get(v.into), end, odd, ...rest);
       };
       const element = f32.load(get(v.from));
       return [
         local.set(v.spanB, i32.mul(get(v.k), get(v.stepB))),
+        local.set(v.odd, i32.sub(i32.const(0), i32.and(get(v.k), i32.const(1)))),
         whileLoop(
           get(v.panels),
           local.set(v.at, get(v.b)),
@@ -39,22 +48,13 @@ function sweep(rows: number): WasmFunction {
           local.set(v.left, get(v.full)),
           whileLoop(
             get(v.left),
-            call(
-              microKernelIndex(rows, 2),
-              get(v.a),
-              get(v.at),
-              get(v.into),
-              i32.add(get(v.at), get(v.spanB)),
-              get(v.stepB),
-              get(v.ld),
-              get(v.add),
-            ),
+            ifElse(i32.eq(get(v.stepB), i32.const(tileRow)), whole("packed8"), whole("inPlace8")),
             addTo(v.at, v.panelB),
             advance(v.into, 32),
             advance(v.left, -1),
           ),
           ifElse(get(v.tail), [
-            ...ifElse(i32.gtU(get(v.tail), i32.const(4)), narrow(2), narrow(1)),
+            ...ifElse(i32.gtU(get(v.tail), i32.const(4)), narrow("packed8", 32), narrow("packed4", 16)),
             ...local.set(v.row, i32.const(0)),
             ...whileLoop(
               i32.ne(get(v.row), i32.const(rows)),
