@@ -9,9 +9,9 @@ import { describeGpu, visibleDevices } from "./gpu";
 import { LayersTrainable } from "./layers-trainable";
 import { nativeBackendName as backendName, type NativeBackend } from "./native/op";
 import { isProgrammable, NativeProgram } from "./native/program";
-import { ProgramTrainable } from "./native/program-trainable";
 import { registerNativeKernels } from "./native/register";
 import { loadBinding, type NativeBinding, requireBinding } from "./native-binding";
+import { ProgramTrainable } from "./program-trainable";
 
 /** What the first engine of this process was started with; TensorFlow reads its settings once. */
 let started: { readonly key: string; readonly engine: Promise<Engine> } | undefined;

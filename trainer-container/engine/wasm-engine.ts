@@ -8,7 +8,7 @@ import { buildModel } from "./build-model";
 import { describeCpu } from "./cpu";
 import type { Engine } from "./engine";
 import { LayersTrainable } from "./layers-trainable";
-import { ProgramTrainable } from "./native/program-trainable";
+import { ProgramTrainable } from "./program-trainable";
 import { isProgrammable, WasmProgram } from "./wasm/program";
 
 /** The engine on WebAssembly: one thread whatever is asked for, and the same bits on every CPU of an architecture. */
@@ -32,7 +32,7 @@ export async function createWasmEngine(): Promise<Engine> {
       const model = new LayersTrainable(buildModel(definition, seed), definition);
       if (!isProgrammable(definition)) return model;
       const simd = simdOf(tf.backend() as BackendWasm);
-      return new ProgramTrainable(model, new WasmProgram(simd, definition, model.layout) as never);
+      return new ProgramTrainable(model, new WasmProgram(simd, definition, model.layout));
     },
   };
 }

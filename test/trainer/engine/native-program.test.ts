@@ -5,8 +5,8 @@ import { buildModel } from "../../../trainer-container/engine/build-model";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
-import { ProgramTrainable } from "../../../trainer-container/engine/native/program-trainable";
 import { findBinding, loadBinding } from "../../../trainer-container/engine/native-binding";
+import { ProgramTrainable } from "../../../trainer-container/engine/program-trainable";
 import { cnn, mlp, randomBatch } from "./contract";
 
 const wide: MlpDefinition = { ...mlp, inputShape: [96], hidden: [64, 80] }; // kernels large enough to be copied in place

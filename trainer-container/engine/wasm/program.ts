@@ -3,6 +3,7 @@ import type { Simd } from "../../../adapters/tfjs/simd/simd";
 import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/training/model-definition";
 import { imageShape } from "../built-in-models";
 import type { Batch, BatchResult, ParameterSlot } from "../engine";
+import type { GradientProgram } from "../program-trainable";
 import { checkClasses, countCorrect } from "../score";
 import { lossHead } from "./loss-head";
 import { convolutionStage, denseStage, type Stage, type Workshop } from "./stages";
@@ -20,8 +21,7 @@ export function isProgrammable(definition: ModelDefinition): definition is MlpDe
  * The gradient of a built-in model as a fixed sequence of kernels, without tensors or a tape: weights, outputs and gradients keep their
  * places on the heap, so that a step copies weights and rows in and gradients out and allocates nothing.
  */
-export class WasmProgram {
-  /** Flat, in the layout's order. */
+export class WasmProgram implements GradientProgram {
   readonly weights = {
     write: (from: Float32Array) => this.view("weights").set(from),
     read: (into: Float32Array) => into.set(this.view("weights")),

@@ -1,6 +1,14 @@
-import type { Batch, BatchResult, ParameterSlot, TrainableModel } from "../engine";
-import type { LayersTrainable } from "../layers-trainable";
-import type { NativeProgram } from "./program";
+import type { Batch, BatchResult, ParameterSlot, TrainableModel } from "./engine";
+import type { LayersTrainable } from "./layers-trainable";
+
+/** A model's gradient as a fixed sequence of a backend's operations, with weights of its own. */
+export interface GradientProgram {
+  /** Flat, in the layout's order. */
+  readonly weights: { write(from: Float32Array): void; read(into: Float32Array): void };
+  /** As `TrainableModel.gradients`, of a batch that has been checked. */
+  gradients(batch: Batch, into: Float32Array): BatchResult;
+  dispose(): void;
+}
 
 /** A built-in model whose gradients a program computes; everything else is the layers model's, brought up to date when it is asked. */
 export class ProgramTrainable implements TrainableModel {
@@ -12,7 +20,7 @@ export class ProgramTrainable implements TrainableModel {
 
   constructor(
     private readonly layers: LayersTrainable,
-    private readonly program: NativeProgram,
+    private readonly program: GradientProgram,
   ) {
     ({ layout: this.layout, parameterCount: this.parameterCount, trainableCount: this.trainableCount } = layers);
     program.weights.write(this.weightsOfLayers());

@@ -1,0 +1,138 @@
+/** Programs on the WebAssembly heap against the layers' tape: equal within rounding, equal bits on repetition, nothing left behind. */
+import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
+import * as tf from "@tensorflow/tfjs-core";
+import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/training/model-definition";
+import { buildModel } from "../../../trainer-container/engine/build-model";
+import { createEngine } from "../../../trainer-container/engine/create-engine";
+import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";
+import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
+import { ProgramTrainable } from "../../../trainer-container/engine/program-trainable";
+import { cnn, mlp, randomBatch } from "./contract";
+
+const images: CnnDefinition = { ...cnn, filters: [4, 8], activation: "relu" };
+
+const definitions: readonly (readonly [string, MlpDefinition | CnnDefinition])[] = [
+  ["no hidden layer", { ...mlp, hidden: [], activation: "relu" }],
+  ["two hidden layers", { ...mlp, inputShape: [19], hidden: [33, 7], activation: "relu" }],
+  ["rows of rank 2", { ...mlp, inputShape: [3, 2], activation: "relu" }],
+  ["linear", { ...mlp, activation: "linear" }],
+  ["binary", { ...mlp, task: "binary", outputs: 1, activation: "relu" }],
+  ["regression", { ...mlp, task: "regression", activation: "relu" }],
+  ["cnn", images],
+  ["cnn, linear", { ...images, activation: "linear" }],
+  ["cnn, odd sides, kernel 5, regression", { ...images, inputShape: [9, 11, 3], kernelSize: 5, task: "regression" }],
+  ["cnn, one channel, three blocks", { ...images, inputShape: [16, 8], filters: [4, 4, 8], hidden: [] }],
+];
+
+function gradientOf(model: TrainableModel, batch: Batch) {
+  const gradient = new Float32Array(model.parameterCount);
+  return { result: model.gradients(batch, "k", gradient), gradient };
+}
+
+const bits = (values: Float32Array): string => Buffer.from(values.buffer).toString("hex");
+
+function heapBytes(): number {
+  const { wasm } = tf.backend() as BackendWasm;
+  return (wasm as unknown as { readonly HEAPU8: Uint8Array }).HEAPU8.length;
+}
+
+describe("WebAssembly programs", () => {
+  let engine: Engine;
+  const created: TrainableModel[] = [];
+  const create = async (definition: ModelDefinition, seed = 3) => {
+    const model = await engine.createModel(definition, seed);
+    const layers = new LayersTrainable(buildModel(definition, seed), definition);
+    created.push(model, layers);
+    return { model, layers };
+  };
+  beforeAll(async () => {
+    engine = await createEngine({ preferred: "wasm", threads: 1 });
+  });
+  afterEach(() => {
+    for (const model of created.splice(0)) model.dispose();
+  });
+
+  it("compute rectified and linear built-in models without dropout, filters in fours", async () => {
+    expect((await create(images)).model).toBeInstanceOf(ProgramTrainable);
+    for (const other of [
+      { ...mlp, dropout: 0.1 },
+      { ...mlp, activation: "tanh" as const },
+      { ...images, filters: [4, 6] },
+    ]) {
+      expect((await create(other)).model).toBeInstanceOf(LayersTrainable);
+    }
+  });
+
+  it.each(definitions)("have the tape's gradient: %s", async (_, definition) => {
+    const { model, layers } = await create(definition);
+    const weights = Float32Array.of(1, 0.5, 0, 2, 1);
+    for (const batch of [randomBatch(definition, 5), { ...randomBatch(definition, 5, "other"), weights }]) {
+      const [ours, theirs] = [gradientOf(model, batch), gradientOf(layers, batch)];
+      expect(ours.result.loss).toBeCloseTo(theirs.result.loss, 4);
+      expect({ ...ours.result, loss: 0 }).toEqual({ ...theirs.result, loss: 0 });
+      const scale = Math.max(...theirs.gradient.map(Math.abs));
+      const worst = Math.max(...ours.gradient.map((value, i) => Math.abs(value - theirs.gradient[i]!)));
+      expect(worst / scale).toBeLessThan(2e-5);
+    }
+  });
+
+  it.each<[string, MlpDefinition | CnnDefinition]>([
+    ["mlp", { ...mlp, inputShape: [300], hidden: [64], activation: "relu" }],
+    ["cnn", images],
+  ])(
+    "give equal bits whatever ran before, as the heap grows, and in another model of the same seed: %s",
+    async (_, definition) => {
+      const { model } = await create(definition);
+      const batch = randomBatch(definition, 7);
+      const first = bits(gradientOf(model, batch).gradient);
+      gradientOf(model, randomBatch(definition, 130, "larger"));
+      const before = heapBytes();
+      const large = tf.zeros([before / 4]);
+      expect(heapBytes()).toBeGreaterThan(before);
+      expect(bits(gradientOf(model, batch).gradient)).toBe(first);
+      large.dispose();
+      expect(bits(gradientOf((await create(definition)).model, batch).gradient)).toBe(first);
+    },
+  );
+
+  it("carry a NaN of a row or a weight into loss and gradient", async () => {
+    const { model } = await create(images);
+    const batch = randomBatch(images, 3);
+    const inputs = batch.inputs.slice();
+    inputs[5] = Number.NaN;
+    const ofRow = gradientOf(model, { ...batch, inputs });
+    expect(ofRow.result.loss).toBeNaN();
+    expect(ofRow.gradient.some(Number.isNaN)).toBe(true);
+    const weights = new Float32Array(model.parameterCount);
+    model.readWeights(weights);
+    weights[0] = Number.POSITIVE_INFINITY;
+    model.writeWeights(weights);
+    expect(gradientOf(model, batch).gradient.some((value) => !Number.isFinite(value))).toBe(true);
+  });
+
+  it("predict and evaluate with the weights that were written last", async () => {
+    const { model, layers } = await create(images);
+    const weights = Float32Array.from({ length: model.parameterCount }, (_, i) => Math.sin(i) / 4);
+    const batch = randomBatch(images, 4);
+    for (const each of [model, layers]) each.writeWeights(weights);
+    expect(model.evaluate(batch)).toEqual(layers.evaluate(batch));
+    expect(model.predict(batch.inputs, 4)).toEqual(layers.predict(batch.inputs, 4));
+  });
+
+  it("hold no more memory after many steps, models and sizes", async () => {
+    const run = async () => {
+      const model = await engine.createModel(images, 3);
+      const gradient = new Float32Array(model.parameterCount);
+      for (let step = 0; step < 500; step++) {
+        model.gradients(randomBatch(images, 1 + (step % 9)), "k", gradient);
+        model.writeWeights(gradient.fill(0.01));
+      }
+      model.dispose();
+    };
+    await run();
+    const [heap, tensors] = [heapBytes(), tf.memory().numTensors];
+    for (let i = 0; i < 3; i++) await run();
+    expect(heapBytes()).toBe(heap);
+    expect(tf.memory().numTensors).toBe(tensors);
+  });
+});
