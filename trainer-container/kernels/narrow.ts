@@ -6,63 +6,77 @@ import {
 } from "../../core/training/reduction/narrow-format";
 import type { Code } from "../../core/wasm/encoding";
 import { advance, f32x4, i16x8, i32, i32x4, local, v128, whileLoop } from "../../core/wasm/instructions";
-import type { WasmFunction } from "../../core/wasm/module";
+import type { ValueType, WasmFunction } from "../../core/wasm/module";
 import { inSumMemory, kernelsInSumMemory } from "../collective/sum-memory";
 
 /**
  * Rounding to 16 bits, packing and adding of packed vectors as SIMD kernels: lane by lane what `core/training/reduction/narrow-format.ts` does.
  */
 
-const all = (value: number): Code => i32x4.splat(i32.const(value));
+const get = local.get;
 const bits = (count: number): Code => i32.const(count);
 const magnitudeMask = 0x7fff_ffff;
 const infinity = 0x7f80_0000;
+const highHalves = 0xffff_0000;
 
-interface Lanes {
-  /** Sets `into` to the 16 bits, in the low half of each lane, of the float32 lanes in local `value`, which it may change. */
-  readonly encode: (value: number, into: number, scratch: number) => Code;
-  /** Float32 lanes of the 16 bits in the low halves of local `half`. */
-  readonly decode: (half: number) => Code;
+/** Vectors of one number in locals that are set before the loop: made in it, they would cost more than what is done with them. */
+class Constants {
+  private readonly values: number[] = [];
+  constructor(private readonly firstLocal: number) {}
+
+  readonly all = (value: number): Code => {
+    const known = this.values.indexOf(value);
+    return get(this.firstLocal + (known >= 0 ? known : this.values.push(value) - 1));
+  };
+
+  get locals(): readonly ValueType[] {
+    return this.values.map(() => "v128");
+  }
+
+  set(): Code {
+    return this.values.flatMap((value, i) => local.set(this.firstLocal + i, i32x4.splat(i32.const(value | 0))));
+  }
 }
 
-const get = local.get;
+/** A format's lanes: 32 bits, of which float16 and bfloat16 use the high half. */
+interface Lanes {
+  /** Sets local `into` to the rounded 16 bits of the float32 lanes in local `value`: in the high halves, or at least there. May change `value`. */
+  readonly encode: (value: number, into: number, scratch: number, all: Constants["all"]) => Code;
+  /** Float32 lanes of what lies in the high halves; whatever lies in the low ones. */
+  readonly decode: (highHalf: Code, scratch: number, all: Constants["all"]) => Code;
+}
 
 const bfloat16: Lanes = {
-  encode: (value, into, scratch) => [
-    ...local.set(scratch, i32x4.gtS(v128.and(get(value), all(magnitudeMask)), all(infinity))),
-    ...local.set(
-      into,
-      i32x4.shrU(
-        i32x4.add(i32x4.add(get(value), all(0x7fff)), v128.and(i32x4.shrU(get(value), bits(16)), all(1))),
-        bits(16),
-      ),
-    ),
-    ...local.set(into, v128.bitselect(all(0x7fc0), get(into), get(scratch))),
-  ],
-  decode: (half) => i32x4.shl(get(half), bits(16)),
+  encode: (value, into, _scratch, all) => {
+    const odd = v128.and(i32x4.shrU(get(value), bits(16)), all(1));
+    const rounded = i32x4.add(i32x4.add(get(value), all(0x7fff)), odd);
+    return local.set(into, v128.bitselect(all(0x7fc0_0000), rounded, f32x4.ne(get(value), get(value))));
+  },
+  decode: (highHalf, _scratch, all) => v128.and(highHalf, all(highHalves)),
 };
 
 const half = 0x3f00_0000;
 const float16: Lanes = {
-  encode: (value, into, scratch) => {
+  encode: (value, into, sign, all) => {
     const lifted = i32x4.sub(f32x4.add(get(value), all(half)), all(half));
     const odd = v128.and(i32x4.shrU(get(value), bits(13)), all(1));
-    const normal = i32x4.shrU(i32x4.add(i32x4.sub(get(value), all((112 << 23) - 0xfff)), odd), bits(13));
+    const normal = i32x4.shrU(i32x4.add(i32x4.add(get(value), all(0xfff - (112 << 23))), odd), bits(13));
     return [
-      ...local.set(scratch, v128.and(i32x4.shrU(get(value), bits(16)), all(0x8000))),
+      ...local.set(sign, v128.and(get(value), all(0x8000_0000))),
       ...local.set(value, v128.and(get(value), all(magnitudeMask))),
       ...local.set(into, v128.bitselect(lifted, normal, i32x4.gtS(all(0x3880_0000), get(value)))),
       ...local.set(into, v128.bitselect(all(0x7c00), get(into), i32x4.gtS(get(value), all(0x4780_0000 - 1)))),
-      ...local.set(into, v128.or(get(into), get(scratch))),
-      ...local.set(into, v128.bitselect(all(0x7e00), get(into), i32x4.gtS(get(value), all(infinity)))),
+      ...local.set(into, v128.or(i32x4.shl(get(into), bits(16)), get(sign))),
+      ...local.set(into, v128.bitselect(all(0x7e00_0000), get(into), i32x4.gtS(get(value), all(infinity)))),
     ];
   },
-  decode: (half16) => {
-    const magnitude = i32x4.shl(v128.and(get(half16), all(0x7fff)), bits(13));
-    const special = v128.and(i32x4.gtS(magnitude, all(0x0f80_0000 - 1)), all(infinity));
-    const scaled = f32x4.mul(magnitude, all(0x7780_0000)); // 2¹¹²
-    const sign = i32x4.shl(v128.and(get(half16), all(0x8000)), bits(16));
-    return v128.or(v128.or(scaled, special), sign);
+  decode: (highHalf, scratch, all) => {
+    // The sign stays in its place; exponent and mantissa move three bits down.
+    const moved = local.tee(scratch, v128.and(i32x4.shrS(highHalf, bits(3)), all(0x8fff_e000)));
+    const scaled = f32x4.mul(moved, all(0x7780_0000)); // 2¹¹²
+    const greatest = all(0x0f80_0000);
+    const special = i32x4.eq(v128.and(get(scratch), greatest), greatest);
+    return v128.or(scaled, v128.and(special, all(infinity)));
   },
 };
 
@@ -72,74 +86,69 @@ const [packedATurn, wordsATurn] = [8, 4];
 /** `(values, into, count, scale)`; count is a multiple of 8. */
 function packKernel(name: string, { encode }: Lanes): WasmFunction {
   const [values, into, count, scale, splat, x, low, high, scratch] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+  const constants = new Constants(9);
+  const loop = [
+    local.set(x, f32x4.mul(v128.load(get(values)), get(splat))),
+    encode(x, low, scratch, constants.all),
+    local.set(x, f32x4.mul(v128.load(get(values), 16), get(splat))),
+    encode(x, high, scratch, constants.all),
+    v128.store(get(into), i16x8.narrowI32U(i32x4.shrU(get(low), bits(16)), i32x4.shrU(get(high), bits(16)))),
+    advance(values, packedATurn * 4),
+    advance(into, packedATurn * 2),
+    advance(count, -packedATurn),
+  ];
   return {
     name,
     params: ["i32", "i32", "i32", "f32"],
-    locals: ["v128", "v128", "v128", "v128", "v128"],
-    body: [
-      local.set(splat, f32x4.splat(get(scale))),
-      whileLoop(
-        get(count),
-        local.set(x, f32x4.mul(v128.load(get(values)), get(splat))),
-        encode(x, low, scratch),
-        local.set(x, f32x4.mul(v128.load(get(values), 16), get(splat))),
-        encode(x, high, scratch),
-        v128.store(get(into), i16x8.narrowI32U(get(low), get(high))),
-        advance(values, packedATurn * 4),
-        advance(into, packedATurn * 2),
-        advance(count, -packedATurn),
-      ),
-    ],
+    locals: ["v128", "v128", "v128", "v128", "v128", ...constants.locals],
+    body: [local.set(splat, f32x4.splat(get(scale))), constants.set(), whileLoop(get(count), ...loop)],
   };
 }
 
 /** `(words, into, count)`; count of elements, a multiple of 8. */
 function unpackKernel(name: string, { decode }: Lanes): WasmFunction {
-  const [words, into, count, halves] = [0, 1, 2, 3];
+  const [words, into, count, halves, scratch] = [0, 1, 2, 3, 4];
+  const constants = new Constants(5);
+  const loop = [
+    local.set(halves, v128.load(get(words))),
+    v128.store(get(into), decode(i32x4.shl(i32x4.extendLowI16U(get(halves)), bits(16)), scratch, constants.all)),
+    v128.store(get(into), decode(i32x4.shl(i32x4.extendHighI16U(get(halves)), bits(16)), scratch, constants.all), 16),
+    advance(words, packedATurn * 2),
+    advance(into, packedATurn * 4),
+    advance(count, -packedATurn),
+  ];
   return {
     name,
     params: ["i32", "i32", "i32"],
-    locals: ["v128"],
-    body: [
-      whileLoop(
-        get(count),
-        local.set(halves, i32x4.extendLowI16U(v128.load(get(words)))),
-        v128.store(get(into), decode(halves)),
-        local.set(halves, i32x4.extendHighI16U(v128.load(get(words)))),
-        v128.store(get(into), decode(halves), 16),
-        advance(words, packedATurn * 2),
-        advance(into, packedATurn * 4),
-        advance(count, -packedATurn),
-      ),
-    ],
+    locals: ["v128", "v128", ...constants.locals],
+    body: [constants.set(), whileLoop(get(count), ...loop)],
   };
 }
 
 /** `(out, a, b, words)`; words is a multiple of 4. */
 function addKernel(name: string, { encode, decode }: Lanes): WasmFunction {
   const [out, a, b, count, left, right, x, low, high, scratch] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
-  const lowOf = (pointer: number) => v128.and(v128.load(get(pointer)), all(0xffff));
-  const highOf = (pointer: number) => i32x4.shrU(v128.load(get(pointer)), bits(16));
-  const sum = (of: (pointer: number) => Code, into: number) => [
-    ...local.set(left, of(a)),
-    ...local.set(right, of(b)),
-    ...local.set(x, f32x4.add(decode(left), decode(right))),
-    ...encode(x, into, scratch),
+  const constants = new Constants(10);
+  const { all } = constants;
+  const lowHalf = (word: number) => i32x4.shl(get(word), bits(16));
+  const sum = (of: (word: number) => Code, into: number) => [
+    ...local.set(x, f32x4.add(decode(of(left), scratch, all), decode(of(right), scratch, all))),
+    ...encode(x, into, scratch, all),
+  ];
+  const loop = [
+    local.set(left, v128.load(get(a))),
+    local.set(right, v128.load(get(b))),
+    sum(lowHalf, low),
+    sum(get, high),
+    v128.store(get(out), v128.or(i32x4.shrU(get(low), bits(16)), v128.and(get(high), all(highHalves)))),
+    [out, a, b].flatMap((pointer) => advance(pointer, wordsATurn * 4)),
+    advance(count, -wordsATurn),
   ];
   return {
     name,
     params: ["i32", "i32", "i32", "i32"],
-    locals: ["v128", "v128", "v128", "v128", "v128", "v128"],
-    body: [
-      whileLoop(
-        get(count),
-        sum(lowOf, low),
-        sum(highOf, high),
-        v128.store(get(out), v128.or(get(low), i32x4.shl(get(high), bits(16)))),
-        [out, a, b].flatMap((pointer) => advance(pointer, wordsATurn * 4)),
-        advance(count, -wordsATurn),
-      ),
-    ],
+    locals: ["v128", "v128", "v128", "v128", "v128", "v128", ...constants.locals],
+    body: [constants.set(), whileLoop(get(count), ...loop)],
   };
 }
 
