@@ -3,6 +3,7 @@ import { benchData } from "./data/bench";
 import { benchElastic } from "./elastic/bench";
 import { benchOptimizer } from "./optimizer/bench";
 import { benchReduction } from "./reduction/bench";
+import { benchSharding } from "./sharding/bench";
 import { benchTracking } from "./tracking/bench";
 import { benchTrain } from "./train/bench";
 
@@ -13,6 +14,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   tracking: benchTracking,
   optimizer: benchOptimizer,
   reduction: benchReduction,
+  sharding: benchSharding,
   train: benchTrain,
 };
 

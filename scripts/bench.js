@@ -12,6 +12,7 @@ try {
       main: "bench/main.ts",
       "collective-rank": "bench/collective/rank.ts",
       "reduction-rank": "bench/reduction/rank.ts",
+      "sharding-rank": "bench/sharding/rank.ts",
       "train-worker": "bench/train/worker.ts",
     },
     external: ["@tensorflow/*", "classic-level"],
