@@ -9,7 +9,7 @@ import { describeModuleContract } from "./module-contract";
 const start = (): Promise<Engine> => createEngine({ preferred: "native", threads: 1 });
 
 if (findBinding("cpu")) {
-  describeEngineContract("native", start);
+  describeEngineContract("native", start, 2_000); // 10,000 of the built-in models' programs: native-program.test.ts
   describeModuleContract("native", start);
 
   it("is what 'auto' chooses", async () => {
