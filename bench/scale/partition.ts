@@ -37,6 +37,12 @@ class Bucket {
     this.tokens = rate;
   }
 
+  forget(): void {
+    this.total = 0;
+    this.peak = 0;
+    this.inSecond = 0;
+  }
+
   /** A request is let in while anything is left, and is charged in full: a large one leaves a debt. */
   take(units: number, now: number): boolean {
     this.tokens = Math.min(this.rate, this.tokens + ((now - this.filledAt) / 1_000) * this.rate);
@@ -65,12 +71,12 @@ export class Partition {
     private readonly random: () => number,
   ) {}
 
-  /** @param bytes of all items that it touches, known when it runs. */
-  read<T>(consistent: boolean, run: () => { readonly value: T; readonly bytes: number }): Promise<T> {
+  /** @param measure bytes of all items that it touches, at the moment when it is done. */
+  read<T>(consistent: boolean, measure: () => number, run: () => T): Promise<T> {
     return this.call((now) => {
-      const { value, bytes } = run();
+      const bytes = measure();
       const units = Math.max(1, Math.ceil(bytes / readUnitBytes)) * (consistent ? 1 : 0.5);
-      return this.reads.take(units, now) ? { value, bytes } : undefined;
+      return this.reads.take(units, now) ? { value: run(), bytes } : undefined;
     });
   }
 
@@ -94,10 +100,8 @@ export class Partition {
     };
     this.calls = 0;
     this.throttles = 0;
-    for (const bucket of [reads, writes]) {
-      bucket.total = 0;
-      bucket.peak = 0;
-    }
+    reads.forget();
+    writes.forget();
     return use;
   }
 

@@ -34,7 +34,7 @@ interface Member {
 const clockSkewMs = 5;
 const epoch = 1_800_000_000_000;
 const stepMs = 200;
-const patienceMs = 600_000;
+const patienceMs = 20_000;
 
 /** W members of the real `RendezvousGang` in virtual time, over one simulated partition and simulated sockets. */
 export class SimulatedGang {
@@ -55,9 +55,11 @@ export class SimulatedGang {
 
   /** All start within a second. */
   async form(): Promise<Formation> {
-    const spreadMs = 1_000;
-    for (const member of this.members) this.time.after(this.random() * spreadMs, () => void this.train(member));
-    return this.settle(spreadMs);
+    const starts = this.members.map(() => this.random() * 1_000);
+    this.members.forEach((member, i) => {
+      this.time.after(starts[i], () => void this.train(member));
+    });
+    return this.settle(Math.max(...starts));
   }
 
   /** A moment of training, then so many die at the same instant. */
@@ -72,11 +74,10 @@ export class SimulatedGang {
       victim.alive = false;
       this.network.kill(victim.port);
     }
-    return this.settle(0);
+    return this.settle(this.time.now);
   }
 
-  private async settle(spreadMs: number): Promise<Formation> {
-    const from = this.time.now + spreadMs;
+  private async settle(from: number): Promise<Formation> {
     const before = this.highest;
     const live = this.members.filter((member) => member.alive);
     const whole = () =>

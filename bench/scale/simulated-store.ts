@@ -27,6 +27,7 @@ const rosterBytes = 60;
 /** The gangs' table as `adapters/dynamodb/gang-store.ts` uses it, call by call and byte by byte, over one partition. */
 export class SimulatedTable {
   private readonly inner = new MemoryGangStore();
+  private readonly measured = new WeakMap<GangHead, number>();
   private memberBytes = 0;
 
   /** @param separateRosters as the adapter does for large gangs; false: the list is part of the head, whatever its size. */
@@ -42,7 +43,12 @@ export class SimulatedTable {
     const withRoster = async (view: GangView): Promise<GangView> => {
       const { head } = view;
       if (head && head.number !== rosterOf && this.isSeparate(head)) {
-        await partition.read(false, () => ({ value: undefined, bytes: head.members.length * rosterBytes }));
+        const bytes = head.members.length * rosterBytes;
+        await partition.read(
+          false,
+          () => bytes,
+          () => {},
+        );
         rosterOf = head.number;
       }
       return view;
@@ -52,21 +58,14 @@ export class SimulatedTable {
     return {
       read: (gangId) =>
         ask(async () => {
-          const view = await partition.read(true, () => {
-            const value = inner.view(gangId);
-            return { value, bytes: this.headBytes(value.head) + value.members.length * this.memberBytes };
-          });
-          return withRoster(view);
+          const bytes = () => this.headBytes(inner.headOf(gangId)) + inner.countOf(gangId) * this.memberBytes;
+          return withRoster(await partition.read(true, bytes, () => inner.view(gangId)));
         }),
       glance: (gangId, memberId) =>
         ask(async () => {
-          const view = await partition.read(true, () => {
-            const { head, members } = inner.view(gangId);
-            const value = { head, members: members.filter((member) => member.memberId === memberId) };
-            // Each item of a batch is rounded up by itself; the own one takes one unit.
-            return { value, bytes: 4_096 * (1 + Math.max(1, Math.ceil(this.headBytes(head) / 4_096))) };
-          });
-          return withRoster(view);
+          // Each item of a batch is rounded up by itself; the own one takes one unit.
+          const bytes = () => 4_096 * (1 + Math.max(1, Math.ceil(this.headBytes(inner.headOf(gangId)) / 4_096)));
+          return withRoster(await partition.read(true, bytes, () => inner.glanceAt(gangId, memberId)));
         }),
       register: (gangId, member) =>
         ask(() => {
@@ -90,6 +89,10 @@ export class SimulatedTable {
 
   private headBytes(head: GangHead | undefined): number {
     if (!head) return 0;
-    return this.isSeparate(head) ? 2 * keyBytes : itemBytes(head) + keyBytes;
+    const known = this.measured.get(head);
+    if (known !== undefined) return known;
+    const bytes = this.isSeparate(head) ? 2 * keyBytes : itemBytes(head) + keyBytes;
+    this.measured.set(head, bytes);
+    return bytes;
   }
 }

@@ -5,6 +5,8 @@ interface Event {
   /** Events of one instant run in the order in which they were made. */
   readonly order: number;
   run: (() => void) | undefined;
+  /** Wakes no promise, so that nothing need be waited for. */
+  readonly quiet: boolean;
 }
 
 /**
@@ -18,8 +20,8 @@ export class VirtualTime {
   private order = 0;
 
   /** @returns how to call it off. */
-  after(ms: number, run: () => void): () => void {
-    const event: Event = { at: this.now + Math.max(0, ms), order: this.order++, run };
+  after(ms: number, run: () => void, quiet = false): () => void {
+    const event: Event = { at: this.now + Math.max(0, ms), order: this.order++, run, quiet };
     this.push(event);
     return () => {
       event.run = undefined;
@@ -59,13 +61,13 @@ export class VirtualTime {
     while (!done()) {
       const event = this.pop();
       if (!event || event.at > limitMs) return false;
-      const { run } = event;
+      const { run, quiet } = event;
       if (!run) continue;
       event.run = undefined;
       this.now = event.at;
       this.events++;
       run();
-      await settled();
+      if (!quiet) await settled();
     }
     return true;
   }

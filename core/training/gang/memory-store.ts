@@ -12,13 +12,25 @@ export class MemoryGangStore implements GangStore {
   }
 
   async glance(gangId: string, memberId: string): Promise<GangView> {
-    const { head, members } = this.view(gangId);
-    return { head, members: members.filter((member) => member.memberId === memberId) };
+    return this.glanceAt(gangId, memberId);
   }
 
   /** What a read at this instant gives. */
   view(gangId: string): GangView {
-    return { head: this.heads.get(gangId), members: [...this.of(gangId).values()] };
+    return { head: this.headOf(gangId), members: [...this.of(gangId).values()] };
+  }
+
+  glanceAt(gangId: string, memberId: string): GangView {
+    const own = this.of(gangId).get(memberId);
+    return { head: this.headOf(gangId), members: own ? [own] : [] };
+  }
+
+  headOf(gangId: string): GangHead | undefined {
+    return this.heads.get(gangId);
+  }
+
+  countOf(gangId: string): number {
+    return this.of(gangId).size;
   }
 
   async register(gangId: string, member: MemberRecord): Promise<boolean> {

@@ -11,9 +11,9 @@ export interface Reduction {
 /** Largest world in which every rank is connected to every other. */
 export const fullMeshWorkers = 64;
 /** From here on many small messages cost more than several latencies: docs/scale.md tabulates both. */
-const manyRanks = 32;
-/** Bytes of a vector from which the direct exchange is bound by bandwidth, which it uses best: it overlaps adding, sending and receiving. */
-const largeBytes = 8 * 2 ** 20;
+const manyRanks = 16;
+/** Bytes of a segment from which its message's own cost matters less than that the direct exchange overlaps adding, sending and receiving. */
+const largeSegmentBytes = 32 * 1024;
 
 /**
  * How a vector is summed. All ranks must choose alike, so that this depends on nothing else; the bits are the same either way.
@@ -25,7 +25,7 @@ const largeBytes = 8 * 2 ** 20;
 export function chooseAlgorithm({ worldSize, microshards, elements }: Reduction): Algorithm {
   if (!isPowerOfTwo(microshards) || worldSize < manyRanks) return "direct";
   if (worldSize > fullMeshWorkers) return "halving-doubling";
-  return elements * 4 < largeBytes ? "halving-doubling" : "direct";
+  return elements * 4 <= worldSize * largeSegmentBytes ? "halving-doubling" : "direct";
 }
 
 function isPowerOfTwo(value: number): boolean {

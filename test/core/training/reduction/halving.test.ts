@@ -96,7 +96,9 @@ describe("chooseAlgorithm", () => {
   const kib = 256;
   it.each([
     ["few ranks", 8, 8, 1 * kib, "direct"],
-    ["few ranks, large vector", 31, 32, 100_000 * kib, "direct"],
+    ["few ranks, large vector", 15, 16, 100_000 * kib, "direct"],
+    ["sixteen, segments of 32 KiB", 16, 16, 512 * kib, "halving-doubling"],
+    ["sixteen, longer segments", 16, 16, 513 * kib, "direct"],
     ["dozens, small vector", 32, 32, 1_024 * kib, "halving-doubling"],
     ["dozens, large vector", 64, 64, 100_000 * kib, "direct"],
     ["dozens, V no power of two", 40, 48, 4 * kib, "direct"],

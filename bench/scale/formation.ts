@@ -1,0 +1,33 @@
+import { type Formation, SimulatedGang } from "./simulated-gang";
+import { fullMesh, microshardsFor, sparseMesh } from "./topology";
+
+export type Protocol = "by turns" | "all look";
+
+export interface FormationLine extends Formation {
+  readonly workers: number;
+  readonly protocol: Protocol;
+  readonly event: "form" | "lose 1" | "lose 10 %";
+}
+
+/**
+ * Forms a gang of W members, then takes 1 and 10 % of them away. `all look` is what every gang did before there were crowds, and what gangs
+ * up to 64 workers still do: each member reads the whole gang every 50 ms, over a full mesh.
+ */
+export async function measureFormation(workers: number, protocol: Protocol, seed: number): Promise<FormationLine[]> {
+  const microshards = microshardsFor(workers);
+  const everyone = protocol === "all look";
+  const gang = new SimulatedGang({
+    workers,
+    microshards,
+    seed,
+    topology: everyone ? fullMesh : sparseMesh(microshards),
+    ...(everyone ? { timing: { crowdWorkers: Number.POSITIVE_INFINITY } } : {}),
+  });
+  const line = { workers, protocol };
+  const formed = await gang.form();
+  const lines: FormationLine[] = [{ ...line, event: "form", ...formed }];
+  if (formed.ms === undefined) return lines;
+  lines.push({ ...line, event: "lose 1", ...(await gang.lose(1)) });
+  lines.push({ ...line, event: "lose 10 %", ...(await gang.lose(Math.max(1, Math.round(workers / 10)))) });
+  return lines;
+}

@@ -1,0 +1,55 @@
+import type { Algorithm } from "../../core/training/reduction/choose";
+import { Collective } from "../../trainer-container/collective/collective";
+import { LinkMesh } from "./link-mesh";
+import { type LinkModel, Links } from "./links";
+import { VirtualTime } from "./virtual-time";
+
+/** As the trainer's frames: 128 Ki elements. */
+const chunkElements = 128 * 1024;
+/** A vector is never simulated with more; a larger one is shrunk, and each byte of it stands for several. */
+const mostElements = 16 * 1024;
+
+export interface SumScenario {
+  readonly worldSize: number;
+  readonly microshards: number;
+  readonly elements: number;
+  readonly algorithm: Algorithm;
+  readonly links: LinkModel;
+}
+
+export interface SimulatedSum {
+  /** Until the slowest rank has its result. */
+  readonly ms: number;
+  readonly messages: number;
+  /** By rank, of the shrunken vector. */
+  readonly results: readonly Float32Array[];
+}
+
+/** One all-reduce of the real operations over simulated links; all ranks begin at once. */
+export async function simulateSum(
+  { worldSize, microshards, elements, algorithm, links: model }: SumScenario,
+  leaf: (index: number, elements: number) => Float32Array = (_, length) => new Float32Array(length),
+): Promise<SimulatedSum> {
+  const scale = Math.max(1, elements / mostElements);
+  const length = Math.round(elements / scale);
+  const time = new VirtualTime();
+  const links = new Links(time, worldSize, model, scale);
+  const meshes = LinkMesh.world(worldSize, microshards, time, links);
+  let done = 0;
+  let ms = 0;
+  const results = meshes.map((mesh) => {
+    const collective = new Collective(mesh, Math.max(1, Math.round(chunkElements / scale)), () => algorithm);
+    const { first, end } = collective.plan.ranks[mesh.options.rank].leaves;
+    const local = Array.from({ length: end - first }, (_, i) => leaf(first + i, length));
+    const out = new Float32Array(length);
+    const sum = collective.allReduce({ local, out, signals: 0, finishedSteps: 0 });
+    sum.then(() => {
+      done++;
+      ms = Math.max(ms, time.now);
+    });
+    return { out, sum };
+  });
+  await time.run(() => done === worldSize);
+  await Promise.all(results.map(({ sum }) => sum));
+  return { ms, messages: links.messages, results: results.map(({ out }) => out) };
+}
