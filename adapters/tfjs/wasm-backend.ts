@@ -3,11 +3,14 @@ import * as wasm from "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
 import { registerChainedOps } from "./chained-ops";
 import { registerWasmKernels } from "./kernels/register";
+import { kernelsVersion, simdOf } from "./simd/simd";
 
 export interface WasmBackendInfo {
   readonly version: string;
   readonly simd: boolean;
   readonly threads: number;
+  /** Of our kernels over the package's: it changes with their arithmetic. */
+  readonly kernels: string;
 }
 
 const crashEvents = ["uncaughtException", "unhandledRejection"] as const;
@@ -20,6 +23,7 @@ let started: Promise<WasmBackendInfo> | undefined;
  * One thread: the backend's threaded build does not run on Node. Its binaries come from the package in `node_modules`,
  * where esbuild bundles leave it.
  *
+ * @throws CompileError on a machine without WebAssembly SIMD.
  * @throws Error when another backend already runs in this process: TensorFlow.js has one engine a process.
  */
 export function startWasmBackend(): Promise<WasmBackendInfo> {
@@ -50,9 +54,11 @@ async function start(): Promise<WasmBackendInfo> {
     }
   });
   if (!ok) throw new Error(`The WebAssembly backend of TensorFlow.js did not start from ${folder}.`);
+  simdOf(tf.backend() as wasm.BackendWasm); // says at the start where this machine or package will not do
   return {
     version: wasm.version_wasm,
     simd: await tf.env().getAsync("WASM_HAS_SIMD_SUPPORT").then(Boolean),
     threads: 1,
+    kernels: kernelsVersion,
   };
 }

@@ -9,6 +9,9 @@ import { poolKernels } from "./pool-kernels";
 import { rowKernels } from "./rows";
 import { sweeps, tileBytes } from "./sweep";
 
+/** Of the kernels' arithmetic: another version may give other bits. */
+export const kernelsVersion = "1";
+
 /** Emscripten's module; its exports hold the memory, which stays the same object as it grows. */
 interface EmscriptenModule extends Heap {
   readonly asm?: { readonly memory?: WasmMemory };

@@ -81,6 +81,22 @@ describe("convolution gradients", () => {
     await expectEqualOnBoth(() => gradientOf((x) => conv(x, values(filter, 2)), values(image, 1)));
   });
 
+  it.each<[image: number[], window: number, stride: number, pad: "same" | "valid"]>([
+    [[2, 6, 4, 4], 2, 2, "valid"],
+    [[1, 7, 5, 8], 2, 2, "valid"],
+    [[2, 6, 6, 4], 3, 1, "valid"],
+    [[1, 5, 5, 8], 3, 2, "same"],
+    [[1, 9, 7, 12], 2, 3, "valid"],
+  ])(
+    "max-pooling of channels in fours: image %p, window %p, stride %p, padding %p",
+    async (image, window, stride, pad) => {
+      const pool = (x: tf.Tensor): tf.Tensor => tf.maxPool(x as tf.Tensor4D, window, stride, pad);
+      await expectEqualOnBoth(() => pool(values(image, 1)));
+      await expectEqualOnBoth(() => gradientOf(pool, values(image, 1)));
+      await expectEqualOnBoth(() => gradientOf(pool, tf.zeros(image))); // of equals, the first is the largest
+    },
+  );
+
   it.each<[string, (x: tf.Tensor) => tf.Tensor]>([
     ["max-pooling", (x) => tf.maxPool(x as tf.Tensor4D, 2, 2, "same")],
     ["max-pooling, overlapping", (x) => tf.maxPool(x as tf.Tensor4D, 3, 1, "valid")],
@@ -100,8 +116,18 @@ describe("matmul", () => {
     [[2, 4, 3], [2, 5, 4], true, true],
     [[2, 4, 3], [1, 4, 5], true, false],
     [[1, 4], [5, 4], false, true],
+    [[3, 2, 4, 3], [3, 5], false, false],
   ])("%p × %p, transposed %p %p", async (a, b, transposeA, transposeB) => {
     await expectEqualOnBoth(() => tf.matMul(values(a, 1), values(b, 2), transposeA, transposeB));
+  });
+});
+
+it("matrices along repeated axes meet each other", async () => {
+  await tf.setBackend("wasm"); // the oracle takes two such axes for one
+  tf.tidy(() => {
+    const [a, b] = [values([2, 1, 4, 3], 1), values([1, 3, 3, 2], 2)];
+    const repeated = tf.matMul(tf.broadcastTo(a, [2, 3, 4, 3]), tf.broadcastTo(b, [2, 3, 3, 2]));
+    expect(tf.matMul(a, b).dataSync()).toEqual(repeated.dataSync());
   });
 });
 

@@ -123,7 +123,7 @@ describe("WebAssembly programs", () => {
     const run = async () => {
       const model = await engine.createModel(images, 3);
       const gradient = new Float32Array(model.parameterCount);
-      for (let step = 0; step < 500; step++) {
+      for (let step = 0; step < 200; step++) {
         model.gradients(randomBatch(images, 1 + (step % 9)), "k", gradient);
         model.writeWeights(gradient.fill(0.01));
       }

@@ -1,0 +1,142 @@
+/** Kernels that do several operations in one: against the operations one by one, on the plain JavaScript backend. */
+import "@tensorflow/tfjs-backend-cpu";
+import * as tf from "@tensorflow/tfjs-core";
+import "@tensorflow/tfjs-layers"; // registers the gradients
+import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
+
+const values = (shape: readonly number[], key: number): tf.Tensor =>
+  tf.tensor(
+    Float32Array.from(
+      { length: tf.util.sizeFromShape([...shape]) },
+      (_, i) => ((i * 7919 + key * 104729) % 1013) / 506.5 - 1,
+    ),
+    [...shape],
+  );
+
+async function on(backend: "wasm" | "cpu", body: () => tf.Tensor): Promise<number[]> {
+  await tf.setBackend(backend);
+  const before = tf.engine().state.numDataBuffers;
+  const result = tf.tidy(body);
+  const data = Array.from(result.dataSync());
+  result.dispose();
+  expect(tf.engine().state.numDataBuffers).toBe(before);
+  return data;
+}
+
+async function expectEqual(body: () => tf.Tensor): Promise<void> {
+  const [actual, expected] = [await on("wasm", body), await on("cpu", body)];
+  expect(actual).toHaveLength(expected.length);
+  actual.forEach((value, i) => {
+    expect(value).toBeCloseTo(expected[i] as number, 4);
+  });
+}
+
+beforeAll(async () => {
+  jest.spyOn(console, "warn").mockImplementation(() => {}); // the oracle advertises the native backend
+  await startWasmBackend();
+});
+
+const activations = ["linear", "relu", "relu6", "elu", "sigmoid", "leakyrelu", "prelu"] as const;
+
+describe.each(activations)("with activation %s", (activation) => {
+  it.each([
+    [3, 10],
+    [5, 8],
+  ])("a product of %i rows and %i columns, with and without bias", async (rows, columns) => {
+    const preluActivationWeights = activation === "prelu" ? { key: 5 } : undefined;
+    for (const biased of [true, false]) {
+      await expectEqual(() =>
+        tf.fused.matMul({
+          a: values([rows, 6], 1) as tf.Tensor2D,
+          b: values([6, columns], 2) as tf.Tensor2D,
+          ...(biased ? { bias: values([columns], 3) } : {}),
+          activation,
+          ...(preluActivationWeights ? { preluActivationWeights: values([columns], 5) } : {}),
+          leakyreluAlpha: 0.3,
+        }),
+      );
+    }
+  });
+
+  it("a convolution", async () => {
+    await expectEqual(() =>
+      tf.fused.conv2d({
+        x: values([2, 6, 5, 3], 1) as tf.Tensor4D,
+        filter: values([3, 3, 3, 6], 2) as tf.Tensor4D,
+        strides: [2, 1],
+        pad: "same",
+        bias: values([6], 3) as tf.Tensor1D,
+        activation,
+        ...(activation === "prelu" ? { preluActivationWeights: values([1, 1, 6], 5) } : {}),
+        leakyreluAlpha: 0.3,
+      }),
+    );
+  });
+});
+
+it.each<[string, () => tf.Tensor]>([
+  [
+    "dilated",
+    () =>
+      tf.conv2d(values([1, 7, 7, 2], 1) as tf.Tensor4D, values([3, 3, 2, 5], 2) as tf.Tensor4D, 1, "same", "NHWC", 2),
+  ],
+  [
+    "explicitly padded",
+    () =>
+      tf.conv2d(values([1, 4, 4, 2], 1) as tf.Tensor4D, values([3, 3, 2, 5], 2) as tf.Tensor4D, 1, [
+        [0, 0],
+        [2, 0],
+        [1, 3],
+        [0, 0],
+      ]),
+  ],
+  [
+    "deep",
+    () => tf.conv2d(values([1, 5, 4, 40], 1) as tf.Tensor4D, values([3, 3, 40, 9], 2) as tf.Tensor4D, 1, "same"),
+  ],
+])("a %s convolution", async (_, body) => {
+  await expectEqual(body);
+});
+
+describe("a bias", () => {
+  it.each([[[3, 4]], [[2, 3, 5]], [[2, 2, 3, 8]]])("is added to rows of %p", async (shape) => {
+    await expectEqual(() => tf.add(values(shape, 1), values(shape.slice(-1), 2)));
+  });
+
+  it("is not what integers, matrices or scalars are", async () => {
+    await expectEqual(() => tf.add(tf.tensor2d([[1, 2]], [1, 2], "int32"), tf.tensor1d([3, 4], "int32")));
+    await expectEqual(() => tf.add(values([2, 1], 1), values([2], 2)));
+    await expectEqual(() => tf.add(values([2, 3], 1), values([2, 3], 2)));
+  });
+
+  it.each<[shape: number[], axes: number[], keepDims: boolean]>([
+    [[7, 10], [0], false],
+    [[600, 3], [0], true],
+    [[2, 3, 4, 8], [0, 1, 2], false],
+    [[2, 3, 4, 8], [0, 1], true],
+    [[2, 3, 4], [1], false],
+    [[2, 3, 4], [2], false],
+    [[2, 3], [0, 1], false],
+  ])("has the sum as its gradient: %p over %p", async (shape, axes, keepDims) => {
+    await expectEqual(() => tf.sum(values(shape, 1), axes, keepDims));
+  });
+});
+
+it.each([1, 3, 4, 6, 33])("the rectifier's gradient for %i elements", async (size) => {
+  await expectEqual(() => tf.grad((x) => tf.mul(tf.relu(x), values([size], 2)))(values([size], 1)));
+});
+
+it("shares memory where nothing changes, and neither user sees the other go", async () => {
+  await tf.setBackend("wasm");
+  const buffers = tf.engine().state.numDataBuffers;
+  const bytes = tf.memory().numBytes;
+  const x = tf.tensor1d([1, 2, 3]);
+  const [copy, cast] = [tf.clone(x), tf.cast(x, "float32")];
+  x.dispose();
+  expect([...copy.dataSync()]).toEqual([1, 2, 3]);
+  copy.dispose();
+  expect([...cast.dataSync()]).toEqual([1, 2, 3]);
+  cast.dispose();
+  expect(tf.engine().state.numDataBuffers).toBe(buffers);
+  expect(tf.memory().numBytes).toBe(bytes);
+});
