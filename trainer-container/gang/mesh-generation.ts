@@ -15,6 +15,9 @@ export class MeshGeneration implements Generation {
   readonly members: readonly GangMember[];
   readonly leaves: LeafRange;
   private readonly collective: Collective;
+  /** Awaited before a step counts. */
+  awake: (() => Promise<void>) | undefined;
+  private abandoned: GenerationLostError | undefined;
   private raised = 0;
   private waitMs = 0;
 
@@ -47,7 +50,8 @@ export class MeshGeneration implements Generation {
 
   /** Ends it here and at all peers. */
   abandon(reason: string): void {
-    this.mesh.abort(new GenerationLostError(this.number, undefined, reason));
+    this.abandoned ??= new GenerationLostError(this.number, undefined, reason);
+    this.mesh.abort(this.abandoned);
   }
 
   async allReduce(
@@ -58,7 +62,8 @@ export class MeshGeneration implements Generation {
     add?: Add,
   ): Promise<number> {
     const raised = signals | this.raised;
-    const result = await this.collective.allReduce({ local, out, signals: raised, finishedSteps, ...(add && { add }) });
+    const input = { local, out, signals: raised, finishedSteps, ...(add && { add }) };
+    const result = await this.counting(() => this.collective.allReduce(input));
     this.waitMs += result.waitMs;
     return result.signals;
   }
@@ -75,11 +80,20 @@ export class MeshGeneration implements Generation {
 
   reduceScatter(input: ReduceScatterInput): Promise<readonly number[]> {
     const signals = input.signals | this.raised;
-    return this.timed(this.collective.reduceScatter({ ...input, signals }));
+    return this.timed(this.counting(() => this.collective.reduceScatter({ ...input, signals })));
   }
 
   exchange(input: ParcelsInput): Promise<void> {
     return this.timed(this.collective.exchange(input));
+  }
+
+  /** What the store says after a freeze comes before what the sockets still hold. */
+  private async counting<T>(operation: () => Promise<T>): Promise<T> {
+    await this.awake?.();
+    const result = await operation();
+    await this.awake?.();
+    if (this.abandoned) throw this.abandoned;
+    return result;
   }
 
   private async timed<T>(operation: Promise<T>): Promise<T> {

@@ -158,7 +158,9 @@ export class RendezvousGang implements Gang {
   private begin(head: GangHead, mesh: Mesh): Generation {
     let stopPatrol = () => {};
     const generation = new MeshGeneration(head, mesh, this.options.chunkElements, () => stopPatrol());
-    stopPatrol = startPatrol(generation, this.options, this.limits, this.timing, this.environment.timers);
+    const patrol = startPatrol(generation, this.options, this.limits, this.timing, this.environment.timers);
+    stopPatrol = patrol.stop;
+    if (generation.rank === 0) generation.awake = patrol.awake;
     this.current = { generation, head };
     const { number, rank, worldSize } = generation;
     this.watch.restart(rank);

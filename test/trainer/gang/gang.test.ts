@@ -34,6 +34,9 @@ function member(store: MemoryGangStore, workerIndex: number, overrides: Partial<
 const memberRecord = (overrides: Partial<MemberRecord>): MemberRecord =>
   recordOf({ memberId: "mute", registeredAt: Date.now(), leaseExpiresAt: Date.now() + 60_000, ...overrides });
 
+const eightLeaves = (elements: number) =>
+  Array.from({ length: task.microshards }, () => new Float32Array(elements).fill(1));
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Resolves when it is rung. */
@@ -125,6 +128,43 @@ describe("a gang", () => {
     });
     for (const outcome of await Promise.all([first, other])) {
       expect(outcome).toMatchObject({ sha256: expected, late: false });
+    }
+  });
+
+  it.each(["before it takes part", "while it takes part"])(
+    "lets one that was frozen, and whose place others took, finish no step: frozen %s",
+    async (moment) => {
+      const store = new MemoryGangStore();
+      let wall = 1_800_000_000_000;
+      const timing = { ...quick, patrolMs: 60_000 };
+      const frozen = member(store, 0, { expectedWorkers: 1, timing, clock: { now: () => wall } });
+      const generation = await frozen.enter(0);
+      await generation.allReduce(eightLeaves(4), new Float32Array(4), 0, 0);
+      const freeze = async () => {
+        const { head } = await store.read("run-1");
+        await store.seal("run-1", { ...head!, number: 2, members: [] });
+        wall += 30_000;
+      };
+      if (moment === "before it takes part") await freeze();
+      const step = generation.allReduce(eightLeaves(4), new Float32Array(4), 0, 1);
+      if (moment === "while it takes part") await freeze();
+      await expect(step).rejects.toThrow("the gang went on to generation 2");
+      await frozen.leave("failed");
+    },
+  );
+
+  it("lets one that was frozen go on where nobody took its place, or the store is away", async () => {
+    for (const read of [undefined, () => Promise.reject(new Error("away"))]) {
+      const store = new MemoryGangStore();
+      let wall = 1_800_000_000_000;
+      const frozen = member(store, 0, { expectedWorkers: 1, clock: { now: () => wall } });
+      const generation = await frozen.enter(0);
+      if (read) Object.assign(store, { read });
+      wall += 30_000;
+      const out = new Float32Array(4);
+      await generation.allReduce(eightLeaves(4), out, 0, 0);
+      expect([...out]).toEqual([8, 8, 8, 8]);
+      await frozen.leave("failed");
     }
   });
 

@@ -49,6 +49,19 @@ const chaos = fc.tuple(
   fc.integer({ min: 3, max: count }),
 );
 
+/** Stops and times long enough for others to take a stopped member's place, also that of a whole generation. */
+const longStops = fc.array(
+  fc.oneof(
+    { weight: 8, arbitrary: fc.integer({ min: 1, max: 60 }).map((times): Event => ({ kind: "rounds", times })) },
+    { weight: 4, arbitrary: who.map((who): Event => ({ kind: "stop", who })) },
+    { weight: 4, arbitrary: who.map((who): Event => ({ kind: "resume", who })) },
+    { weight: 2, arbitrary: who.map((who): Event => ({ kind: "crash", who })) },
+    { weight: 4, arbitrary: who.map((who): Event => ({ kind: "restart", who })) },
+    { weight: 4, arbitrary: fc.integer({ min: 10, max: 30_000 }).map((ms): Event => ({ kind: "advance", ms })) },
+  ),
+  { minLength: 20, maxLength: 60 },
+);
+
 describe.each([
   ["small", false],
   ["large", true],
@@ -69,6 +82,19 @@ describe.each([
         }
       }),
       { seed: 3, numRuns: 100 },
+    );
+  });
+
+  it("never lets two lists both make steps count: once a later one has, an earlier one does no more", async () => {
+    await fc.assert(
+      fc.asyncProperty(longStops, fc.integer({ min: 1, max: 3 }), async (events, maxWorkers) => {
+        const simulation = new GangSimulation(count, { minWorkers: 1, maxWorkers });
+        await play(simulation, events);
+        await calm(simulation, 10);
+        const turns = simulation.finishedUnder.filter((list, i, all) => list !== all[i - 1]);
+        expect(turns).toEqual([...new Set(turns)]);
+      }),
+      { seed: 7, numRuns: 150 },
     );
   });
 

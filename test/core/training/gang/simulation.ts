@@ -42,9 +42,12 @@ export class GangSimulation {
   readonly sealed = new Map<number, GangHead[]>();
   /** `generation` in which a process finished its steps, in order. */
   readonly finishedIn = new Map<string, number[]>();
+  /** The list (by its token) under which each step was finished, in order of time. */
+  readonly finishedUnder: string[] = [];
   /** Generations entered, by registration. */
   readonly enteredBy = new Map<string, number[]>();
   now = 1_000_000;
+  private lists = 0;
 
   constructor(
     count: number,
@@ -136,7 +139,7 @@ export class GangSimulation {
       this.registerAnew(me);
     } else if (decision.kind === "seal") {
       const { number, members } = decision;
-      const head = { number, members, token: "", completed: false, sealedAt: this.now };
+      const head = { number, members, token: `list-${++this.lists}`, completed: false, sealedAt: this.now };
       if (await this.store.seal(gangId, head)) this.sealed.set(number, [...(this.sealed.get(number) ?? []), head]);
     } else if (decision.kind === "enter") {
       me.head = decision.head;
@@ -169,6 +172,7 @@ export class GangSimulation {
     if (members.some((p) => p.phase !== "train" || p.stopped)) return;
     if (this.processes.indexOf(members[0]) !== index) return;
     if (seen === "overtaken") return this.lose(me, undefined);
+    this.finishedUnder.push(me.head!.token);
     const { finishedSteps } = stateSource(members.map((p) => p.finishedSteps));
     for (const member of members) {
       member.finishedSteps = finishedSteps + 1;
