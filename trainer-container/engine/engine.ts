@@ -41,6 +41,9 @@ export interface BatchResult {
   readonly metrics?: Readonly<Record<string, number>>;
 }
 
+/** Elements [start, end) of the gradient being computed are in their place and final. Must not throw. */
+export type OnFinal = (start: number, end: number) => void;
+
 export interface TrainableModel {
   /** All weights in the order of the flat buffers: trainable ones, then statistics. */
   readonly layout: readonly ParameterSlot[];
@@ -56,8 +59,9 @@ export interface TrainableModel {
    *
    * @param randomKey seeds dropout and any random draw of this call, e.g. `"step 12 microshard 3"`; with equal key,
    *   weights and batch the result has equal bits, on any worker.
+   * @param onFinal called while the backward pass goes on, where the model can tell: parts need not be told.
    */
-  gradients(batch: Batch, randomKey: string, into: Float32Array): BatchResult;
+  gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult;
   /** Loss and metrics without training behaviour (no dropout) and without gradients. */
   evaluate(batch: Batch): BatchResult;
   /** Probabilities `[rows, outputs]` (binary: `[rows]`), or values (regression). */

@@ -1,4 +1,4 @@
-import type { Batch, BatchResult, ParameterSlot, TrainableModel } from "./engine";
+import type { Batch, BatchResult, OnFinal, ParameterSlot, TrainableModel } from "./engine";
 import type { LayersTrainable } from "./layers-trainable";
 
 /** A model's gradient as a fixed sequence of a backend's operations, with weights of its own. */
@@ -6,7 +6,7 @@ export interface GradientProgram {
   /** Flat, in the layout's order. */
   readonly weights: { write(from: Float32Array): void; read(into: Float32Array): void };
   /** As `TrainableModel.gradients`, of a batch that has been checked. */
-  gradients(batch: Batch, into: Float32Array): BatchResult;
+  gradients(batch: Batch, into: Float32Array, onFinal?: OnFinal): BatchResult;
   dispose(): void;
 }
 
@@ -53,10 +53,10 @@ export class ProgramTrainable implements TrainableModel {
     this.stale = true;
   }
 
-  gradients(batch: Batch, _randomKey: string, into: Float32Array): BatchResult {
+  gradients(batch: Batch, _randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult {
     this.layers.checkBatch(batch);
     this.layers.checkFlat(into);
-    return this.program.gradients(batch, into);
+    return this.program.gradients(batch, into, onFinal);
   }
 
   evaluate(batch: Batch): BatchResult {

@@ -1,6 +1,6 @@
 import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/training/model-definition";
 import { imageShape } from "../built-in-models";
-import type { Batch, BatchResult, ParameterSlot } from "../engine";
+import type { Batch, BatchResult, OnFinal, ParameterSlot } from "../engine";
 import type { NativeBinding } from "../native-binding";
 import { checkClasses, countCorrect } from "../score";
 import { lossHead } from "./loss-head";
@@ -58,7 +58,7 @@ export class NativeProgram {
     });
   }
 
-  gradients(batch: Batch, into: Float32Array): BatchResult {
+  gradients(batch: Batch, into: Float32Array, onFinal?: OnFinal): BatchResult {
     const { definition, operations, stages } = this;
     const { rows } = batch;
     if (definition.task === "classification") checkClasses(definition, batch.labels);
@@ -67,7 +67,7 @@ export class NativeProgram {
       for (const stage of stages) tensor = stage.forward(operations, tensor, rows);
       const outputs = operations.read(tensor);
       const { loss, gradient } = lossHead(operations, this.binding, definition, batch, tensor, outputs);
-      this.backward(gradient, rows, into);
+      this.backward(gradient, rows, into, onFinal);
       return {
         loss,
         weight: batch.weights ? batch.weights.reduce((total, value) => total + value, 0) : rows,
@@ -78,12 +78,14 @@ export class NativeProgram {
     }
   }
 
-  private backward(gradient: TensorId, rows: number, into: Float32Array): void {
+  private backward(gradient: TensorId, rows: number, into: Float32Array, onFinal?: OnFinal): void {
     let dy = gradient;
     for (let index = this.stages.length - 1; index >= 0; index--) {
       const { kernel, bias, input } = (this.stages[index] as Stage).backward(this.operations, dy, rows, index > 0);
       this.put(kernel, 2 * index, into);
       this.put(bias, 2 * index + 1, into);
+      const [first, last] = this.layout.slice(2 * index, 2 * index + 2) as [ParameterSlot, ParameterSlot];
+      onFinal?.(first.offset, last.offset + last.size);
       if (input !== undefined) dy = input;
     }
   }

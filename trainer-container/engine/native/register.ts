@@ -20,11 +20,13 @@ export interface NativeKernels {
 
 /** Puts faster kernels in the place of tfjs-node's, for users' models as well as built-in ones (docs/adr/012-engine-speed.md). */
 export function registerNativeKernels(backend: NativeBackend): NativeKernels {
-  registerActivationGradients(backend);
-  registerAdd();
-  registerCrossEntropy(backend);
   const { binding } = backend;
   const onCpu = !binding.isUsingGpuDevice();
+  registerActivationGradients(backend);
+  if (onCpu) {
+    registerAdd();
+    registerCrossEntropy(backend); // its GPU kernel is not deterministic in every version
+  }
   const maxPool = onCpu && process.env["TF_ENABLE_ONEDNN_OPTS"] === "1" ? registerMaxPool(backend) : "stock";
   const programs = onCpu ? programsOf(binding, maxPool) : "none";
   return { programs, switches: { kernels: kernelsVersion, maxPool, programs } };

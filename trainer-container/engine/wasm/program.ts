@@ -2,7 +2,7 @@ import type { Buffers } from "../../../adapters/tfjs/simd/buffers";
 import type { Simd } from "../../../adapters/tfjs/simd/simd";
 import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/training/model-definition";
 import { imageShape } from "../built-in-models";
-import type { Batch, BatchResult, ParameterSlot } from "../engine";
+import type { Batch, BatchResult, OnFinal, ParameterSlot } from "../engine";
 import type { GradientProgram } from "../program-trainable";
 import { checkClasses, countCorrect } from "../score";
 import { lossHead } from "./loss-head";
@@ -34,7 +34,7 @@ export class WasmProgram implements GradientProgram {
   constructor(
     private readonly simd: Simd,
     private readonly definition: MlpDefinition | CnnDefinition,
-    layout: readonly ParameterSlot[],
+    private readonly layout: readonly ParameterSlot[],
   ) {
     this.buffers = simd.buffers();
     this.parameters = layout.reduce((total, { size }) => total + size, 0);
@@ -77,7 +77,7 @@ export class WasmProgram implements GradientProgram {
   }
 
   /** @throws BatchError where a label is no class. */
-  gradients(batch: Batch, into: Float32Array): BatchResult {
+  gradients(batch: Batch, into: Float32Array, onFinal?: OnFinal): BatchResult {
     const { simd, buffers, definition } = this;
     const { rows, weights } = batch;
     if (definition.task === "classification") checkClasses(definition, batch.labels);
@@ -96,8 +96,11 @@ export class WasmProgram implements GradientProgram {
     };
     for (let index = this.stages.length - 1; index >= 0; index--) {
       dy = (this.stages[index] as Stage).backward(dy as number, rows, index > 0);
+      const [kernel, bias] = this.layout.slice(2 * index, 2 * index + 2) as [ParameterSlot, ParameterSlot];
+      const end = bias.offset + bias.size;
+      into.set(this.view("gradients").subarray(kernel.offset, end), kernel.offset);
+      onFinal?.(kernel.offset, end);
     }
-    into.set(this.view("gradients"));
     return result;
   }
 
