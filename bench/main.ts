@@ -1,6 +1,7 @@
 import { benchCollective } from "./collective/bench";
 import { benchData } from "./data/bench";
 import { benchElastic } from "./elastic/bench";
+import { benchKernels } from "./kernels/bench";
 import { benchOptimizer } from "./optimizer/bench";
 import { benchReduction } from "./reduction/bench";
 import { benchSharding } from "./sharding/bench";
@@ -11,6 +12,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   collective: benchCollective,
   data: benchData,
   elastic: benchElastic,
+  kernels: benchKernels,
   tracking: benchTracking,
   optimizer: benchOptimizer,
   reduction: benchReduction,
