@@ -43,6 +43,13 @@ export interface GangMember {
   readonly finishedSteps: number;
 }
 
+export interface BegunSum {
+  /** Elements [start, end) of all local leaves are final, and may be read and overwritten by others from now on. Never throws. */
+  ready(start: number, end: number): void;
+  /** All are. Answers and fails as `allReduce`. */
+  finish(): Promise<number>;
+}
+
 export interface Generation {
   readonly number: number;
   readonly rank: number;
@@ -69,6 +76,19 @@ export interface Generation {
     finishedSteps: number,
     add?: Add,
   ): Promise<number>;
+  /**
+   * `allReduce`, begun while the last leaf is still being computed. Until `finish` has ended no other operation may run; where it is never
+   * called, `close` ends it.
+   *
+   * @returns `undefined` where it is not worth it; then `allReduce` sums.
+   * @throws GenerationLostError
+   */
+  beginAllReduce?(
+    local: readonly Float32Array[],
+    out: Float32Array,
+    signals: number,
+    finishedSteps: number,
+  ): BegunSum | undefined;
   /**
    * Brings all replicas to the state of the furthest member (`members` says who is behind). The source's `state` buffers are sent to
    * those that are behind, and written all or nothing: after a `GenerationLostError` they are as they were. Buffers have one

@@ -5,7 +5,10 @@ import { Collective } from "../collective/collective";
 import type { Mesh } from "../collective/mesh";
 import type { ParcelsInput } from "../collective/parcels";
 import type { ReduceScatterInput } from "../collective/reduce-scatter";
-import { type GangMember, type Generation, GenerationLostError, type LeafRange } from "./gang";
+import { type BegunSum, type GangMember, type Generation, GenerationLostError, type LeafRange } from "./gang";
+
+/** Smaller sums take so little time that there is nothing to hide: docs/adr/013-overlap.md. */
+const overlapElements = 256 * 1024;
 
 /** A sealed generation over its mesh of connections. */
 export class MeshGeneration implements Generation {
@@ -66,6 +69,24 @@ export class MeshGeneration implements Generation {
     const result = await this.counting(() => this.collective.allReduce(input));
     this.waitMs += result.waitMs;
     return result.signals;
+  }
+
+  beginAllReduce(
+    local: readonly Float32Array[],
+    out: Float32Array,
+    signals: number,
+    finishedSteps: number,
+  ): BegunSum | undefined {
+    if (this.worldSize === 1 || out.length < overlapElements) return undefined;
+    const sum = this.collective.beginAllReduce({ local, out, signals: signals | this.raised, finishedSteps });
+    return {
+      ready: (start, end) => sum.ready(start, end),
+      finish: async () => {
+        const result = await this.counting(() => sum.finish());
+        this.waitMs += result.waitMs;
+        return result.signals;
+      },
+    };
   }
 
   async synchronize(state: readonly Float32Array[], finishedSteps: number): Promise<number> {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { allocateSum } from "../collective/sum-memory";
-import type { TrainableModel } from "../engine/engine";
+import type { OnFinal, TrainableModel } from "../engine/engine";
 import type { LeafRange } from "../gang/gang";
 import type { Feed } from "./feed";
 import { createGradientWire } from "./gradient-wire";
@@ -38,12 +38,15 @@ export function createLeafComputer(options: {
      * The leaves of `range`, in the wire's form; their memory is used again at the next call.
      * @param lossScale multiplies gradients that are rounded.
      * @param lost looked at after each microshard, and thrown: survivors of a loss are back in a microshard's time, not in a step's.
+     * @param beforeLast gets all leaves before the last one is computed; what it answers is told which of their elements are final. Not called
+     *   where the wire's form is not the one that is computed.
      */
     async compute(
       step: number,
       range: LeafRange,
       lossScale = 1,
       lost: () => Error | undefined = () => undefined,
+      beforeLast: (leaves: readonly Float32Array[]) => OnFinal | undefined = () => undefined,
     ): Promise<readonly Float32Array[]> {
       const leaves: Float32Array[] = [];
       for (let microshard = range.first; microshard < range.end; microshard += 1) {
@@ -55,7 +58,9 @@ export function createLeafComputer(options: {
         const batch = await feed.microshard(step, microshard, range);
         dataWaitMs += now() - asked;
         const key = `seed ${plan.seed} step ${step} microshard ${microshard}`;
-        const result = model.gradients(batch, key, leaf.subarray(0, model.parameterCount));
+        const last = microshard === range.end - 1 && leaf === summed;
+        const onFinal = last ? beforeLast([...leaves, summed]) : undefined;
+        const result = model.gradients(batch, key, leaf.subarray(0, model.parameterCount), onFinal);
         const sums = leaf.subarray(model.parameterCount).fill(0);
         addScore(layout, result, sums);
         if (leaf !== summed) wire.write(leaf, lossScale, summed);

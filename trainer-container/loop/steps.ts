@@ -1,5 +1,5 @@
 import { allocateSum, releaseSum } from "../collective/sum-memory";
-import type { Generation } from "../gang/gang";
+import type { BegunSum, Generation } from "../gang/gang";
 import { applyStep, type StepOutcome } from "./apply";
 import type { Training } from "./train";
 
@@ -41,8 +41,18 @@ export function replicatedSteps({ model, plan, replica, layout, leaves, writable
     },
     async take(generation, raised) {
       const step = replica.finishedSteps;
-      const local = await leaves.compute(step, generation.leaves, replica.lossScale?.scale, () => generation.lost);
-      const signals = await generation.allReduce(local, summed!, raised, step, wire.add);
+      let begun: BegunSum | undefined;
+      const local = await leaves.compute(
+        step,
+        generation.leaves,
+        replica.lossScale?.scale,
+        () => generation.lost,
+        (computed) => {
+          begun = generation.beginAllReduce?.(computed, summed!, raised, step);
+          return begun?.ready;
+        },
+      );
+      const signals = await (begun ? begun.finish() : generation.allReduce(local, summed!, raised, step, wire.add));
       if (reduced !== summed) wire.read(summed!, reduced!);
       await writable?.();
       return { outcome: applyStep(replica, reduced!, model, plan, layout), signals };

@@ -1,6 +1,7 @@
 import type { Collective } from "../../../trainer-container/collective/collective";
 import { FinalRanges } from "../../../trainer-container/collective/final-ranges";
 import { GenerationLostError } from "../../../trainer-container/gang/gang";
+import { MeshGeneration } from "../../../trainer-container/gang/mesh-generation";
 import { makeLeaves, referenceSum, sameBits, startWorld, type World } from "./support";
 
 describe("final ranges", () => {
@@ -118,6 +119,43 @@ describe("an all-reduce that begins before the last leaf is whole", () => {
     for (const outcome of await Promise.allSettled(begun.map(({ sum }) => sum.finish()))) {
       expect(outcome).toMatchObject({ status: "rejected", reason: { rank: 2 } });
       expect(outcome.status === "rejected" && outcome.reason).toBeInstanceOf(GenerationLostError);
+    }
+  });
+
+  it("is what a generation offers for large vectors among several workers", async () => {
+    const members = (count: number) =>
+      Array.from({ length: count }, (_, i) => ({
+        memberId: `m${i}`,
+        incarnation: `i${i}`,
+        registration: 1,
+        workerIndex: i,
+        host: "127.0.0.1",
+        port: 0,
+        pid: 1,
+        finishedSteps: 0,
+      }));
+    for (const [worldSize, elements, offered] of [
+      [1, 2 ** 18, false],
+      [2, 2 ** 18 - 1, false],
+      [2, 2 ** 18, true],
+    ] as const) {
+      world = await startWorld(worldSize, { microshards: 2 });
+      const leaves = makeLeaves(2, elements);
+      const head = { number: 1, members: members(worldSize), token: "secret", completed: false, sealedAt: 0 };
+      const sums = world.ranks.map(({ mesh }, rank) => {
+        const generation = new MeshGeneration(head, mesh, undefined, () => {});
+        const { first, end } = generation.leaves;
+        const out = new Float32Array(elements);
+        return { out, begun: generation.beginAllReduce(leaves.slice(first, end), out, rank, 0), generation };
+      });
+      expect(sums.map(({ begun }) => begun !== undefined)).toEqual(new Array(worldSize).fill(offered));
+      for (const { begun } of sums) begun?.ready(elements / 2, elements);
+      const signals = await Promise.all(sums.map(({ begun }) => begun?.finish()));
+      if (offered) {
+        expect(signals).toEqual([1, 1]);
+        for (const { out } of sums) expect(sameBits(out, referenceSum(leaves))).toBe(true);
+      }
+      world.close();
     }
   });
 

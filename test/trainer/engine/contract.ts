@@ -65,6 +65,25 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
     let engine: Engine;
     const created: TrainableModel[] = [];
 
+    it.each([
+      ["mlp", { ...mlp, activation: "relu" }],
+      ["cnn", { ...cnn, filters: [4, 8], activation: "relu" }],
+      ["mlp with dropout", { ...mlp, dropout: 0.5 }],
+    ] as const)("says of a %s's gradient only what is final", async (_, definition) => {
+      const model = await create(definition);
+      const into = new Float32Array(model.parameterCount).fill(Number.NaN);
+      const told: { start: number; values: Float32Array }[] = [];
+      model.gradients(randomBatch(definition, 4), "step 0", into, (start, end) => {
+        told.push({ start, values: into.slice(start, end) });
+      });
+      const gradient = new Float32Array(model.parameterCount);
+      model.gradients(randomBatch(definition, 4), "step 0", gradient);
+      expect(into).toEqual(gradient);
+      for (const { start, values } of told) expect(gradient.subarray(start, start + values.length)).toEqual(values);
+      // No range twice.
+      expect(told.reduce((total, { values }) => total + values.length, 0)).toBeLessThanOrEqual(model.trainableCount);
+    });
+
     const create = async (definition: ModelDefinition, seed = 1): Promise<TrainableModel> => {
       const model = await engine.createModel(definition, seed);
       created.push(model);

@@ -58,10 +58,12 @@ export function linearModel(
     trainableCount,
     readWeights: (into) => into.set(weights),
     writeWeights: (from) => weights.set(from),
-    gradients(batch, key, into) {
+    gradients(batch, key, into, onFinal) {
       into.fill(0);
       const result = score(batch, into);
       onGradient(key, into);
+      onFinal?.(kernel, trainableCount);
+      onFinal?.(0, kernel);
       return result;
     },
     evaluate: (batch) => score(batch),
