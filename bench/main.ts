@@ -3,6 +3,7 @@ import { benchData } from "./data/bench";
 import { benchElastic } from "./elastic/bench";
 import { benchKernels } from "./kernels/bench";
 import { benchOptimizer } from "./optimizer/bench";
+import { benchOverlap } from "./overlap/bench";
 import { benchReduction } from "./reduction/bench";
 import { benchSharding } from "./sharding/bench";
 import { benchTracking } from "./tracking/bench";
@@ -15,6 +16,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   kernels: benchKernels,
   tracking: benchTracking,
   optimizer: benchOptimizer,
+  overlap: benchOverlap,
   reduction: benchReduction,
   sharding: benchSharding,
   train: benchTrain,

@@ -11,6 +11,8 @@ try {
     entryPoints: {
       main: "bench/main.ts",
       "collective-rank": "bench/collective/rank.ts",
+      "overlap-rank": "bench/overlap/rank.ts",
+      "overlap-slow-link": "bench/overlap/slow-link.ts",
       "reduction-rank": "bench/reduction/rank.ts",
       "sharding-rank": "bench/sharding/rank.ts",
       "train-worker": "bench/train/worker.ts",
