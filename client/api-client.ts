@@ -4,7 +4,9 @@ import type { DatasetSummary, DatasetVersion, Page } from "../core/datasets/repo
 import type { HistoryEntry, Model, ModelArtifact, ModelVersion, OutputSchema } from "../core/registry/model";
 import type { MetricPoint, MetricSummary } from "../core/tracking/metric-repository";
 import { decodeValue, type EncodedValue } from "../core/tracking/metric-values";
+import type { CheckpointSummary } from "../core/training/checkpoint/list";
 import type { Job } from "../core/training/job";
+import type { RestoreOverrides } from "../core/training/restore";
 import type { CodeReference, Run, RunDetails } from "../core/training/run";
 import type { RunPage } from "../core/training/run-repository";
 import type { LogPage } from "../core/training/worker-logs";
@@ -88,6 +90,21 @@ export function createClient({ baseUrl, actor }: ClientOptions) {
       call<RunPage>("GET", "/training-runs", { query }),
     cancelRun: (runId: string) =>
       call<{ run: Run }>("POST", `/training-runs/${segment(runId)}/cancel`).then(({ run }) => run),
+    checkpoints: (runId: string) =>
+      call<{ checkpoints: readonly CheckpointSummary[] }>("GET", `/training-runs/${segment(runId)}/checkpoints`).then(
+        ({ checkpoints }) => checkpoints,
+      ),
+    /** `epoch` may be text as a person wrote it: the API names what is wrong with it. */
+    restoreRun: (
+      runId: string,
+      epoch: number | string,
+      request: { readonly overrides?: RestoreOverrides; readonly allowOtherNumerics?: boolean },
+      idempotencyKey: string,
+    ) =>
+      call<{ run: Run }>("POST", `/training-runs/${segment(runId)}/checkpoints/${segment(String(epoch))}/restore`, {
+        body: request,
+        headers: { "idempotency-key": idempotencyKey },
+      }).then(({ run }) => run),
     metrics: (runId: string) =>
       call<{ metrics: readonly MetricSummary[] }>("GET", `/training-runs/${segment(runId)}/metrics`).then(
         ({ metrics }) => metrics,

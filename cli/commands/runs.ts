@@ -7,11 +7,13 @@ import type { LogPage } from "../../core/training/worker-logs";
 import { contextOf } from "../context";
 import { formatDuration, formatNumber, printJson, printTable } from "../output";
 import { exitCodeOf, watchRun } from "../watch";
+import { addCheckpointCommands } from "./checkpoints";
 
 const logPollMs = 1_000;
 
 export function addRunCommands(program: Command): void {
   const runs = program.command("runs").description("training runs");
+  addCheckpointCommands(runs);
 
   runs
     .command("list")
@@ -120,6 +122,8 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
     totalSteps: progress?.totalSteps ?? training?.steps,
     weightsSha256: training?.weightsSha256,
     backend: training?.backend ?? progress?.backend,
+    restoredFrom: run.restoredFrom,
+    otherNumerics: training?.otherNumerics,
     evaluation: evaluation?.metrics,
     workers: (progress?.workers ?? []).map((worker) => ({
       ...worker,
@@ -161,6 +165,9 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   line("step", shown.step === undefined ? undefined : `${shown.step}/${shown.totalSteps}`);
   line("weights", shown.weightsSha256);
   line("backend", shown.backend);
+  if (run.restoredFrom)
+    line("restored", `from ${run.restoredFrom.runId}, epoch ${run.restoredFrom.epoch}, step ${run.restoredFrom.step}`);
+  line("numerics", shown.otherNumerics && `changed on the way: ${shown.otherNumerics.join(", ")}`);
   if (run.failure) line("failure", `${run.failure.code}: ${run.failure.message}`);
   if (run.outcome) {
     const reasons = "reasons" in run.outcome ? `: ${run.outcome.reasons.join("; ")}` : "";

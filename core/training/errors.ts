@@ -21,6 +21,18 @@ export class RunEndedError extends RingmasterError {
   }
 }
 
+/** The run has no checkpoint of that epoch, or has it no more. */
+export class CheckpointNotFoundError extends RingmasterError {
+  constructor(runId: string, epoch: number, epochs: readonly number[]) {
+    const there = epochs.length === 0 ? "it has none" : `it has those of epochs ${epochs.join(", ")}`;
+    super(
+      `run ${runId} has no checkpoint of epoch ${epoch}: ${there}. The newest checkpoint.keep and the best are kept; ` +
+        `\`ringmaster runs checkpoints ${runId}\` shows them`,
+      { code: "CHECKPOINT_NOT_FOUND", httpStatus: 404, details: { runId, epoch, epochs } },
+    );
+  }
+}
+
 /** The same `Idempotency-Key` came with another body. */
 export class IdempotencyConflictError extends RingmasterError {
   constructor(key: string) {

@@ -62,6 +62,15 @@ export interface Run {
   readonly code: CodeReference;
   /** Compute every step anew, whatever outputs are known. */
   readonly noCache: boolean;
+  /** The checkpoint that training begins with, where it does not begin at step 0. */
+  readonly restoredFrom?: {
+    readonly runId: string;
+    readonly epoch: number;
+    readonly step: number;
+    readonly weightsSha256: string;
+  };
+  /** Train on although the machine computes otherwise than the checkpoint's. */
+  readonly allowOtherNumerics?: true;
   /** Digest of the request, to tell a repeated request from another one under the same key. */
   readonly requestDigest: string;
   readonly createdBy: string;

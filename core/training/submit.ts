@@ -27,6 +27,12 @@ export interface SubmitRequest {
   readonly team: string;
   readonly actor: string;
   readonly idempotencyKey?: string;
+  /** Of the whole request, where the job is not all of it. */
+  readonly requestDigest?: string;
+  readonly restoredFrom?: Run["restoredFrom"];
+  readonly allowOtherNumerics?: true;
+  /** What must be there before the run is. May be done twice. */
+  readonly beforeCreation?: (runId: string) => Promise<void>;
 }
 
 /**
@@ -34,31 +40,55 @@ export interface SubmitRequest {
  * Dying between the row and the start leaves a queued run, which `reconcile` starts.
  */
 export async function submitRun(dependencies: SubmitDependencies, request: SubmitRequest): Promise<Run> {
-  const { runs, datasets, executions, clock, randomId } = dependencies;
-  const { job, idempotencyKey } = request;
+  const { runs, datasets, executions, clock } = dependencies;
+  const { job, code, noCache, idempotencyKey, restoredFrom, allowOtherNumerics } = request;
   const dataset = await resolveDataset(datasets, job.dataset);
   const problems = checkJobAgainst(dataset.manifest, job);
   if (problems.length > 0) throw new InvalidInputError("the job does not fit its dataset", problems);
 
   const { name, version, digest } = dataset.manifest;
   const at = isoTime(clock);
-  const suffix = idempotencyKey === undefined ? randomId() : sha256(`${request.team}\0${idempotencyKey}`);
   const run: Run = {
-    runId: `run-${suffix.slice(0, 16)}`,
+    runId: runIdOf(dependencies, request),
     team: request.team,
     status: "queued",
     job,
     dataset: { name, version, digest },
     model: job.registerAs ?? job.experiment,
-    code: request.code,
-    noCache: request.noCache,
-    requestDigest: digestOf({ job, code: request.code, noCache: request.noCache }),
+    code,
+    noCache,
+    ...(restoredFrom ? { restoredFrom } : {}),
+    ...(allowOtherNumerics ? { allowOtherNumerics } : {}),
+    requestDigest: request.requestDigest ?? digestOf({ job, code, noCache }),
     createdBy: request.actor,
     createdAt: at,
     updatedAt: at,
   };
+  await request.beforeCreation?.(run.runId);
   const created = await runs.create(run);
   if (created.run.requestDigest !== run.requestDigest) throw new IdempotencyConflictError(idempotencyKey ?? run.runId);
   if (created.run.status === "queued") await executions.start(run.runId);
   return created.run;
+}
+
+/** The run that an earlier send of the same request created. @throws IdempotencyConflictError where the key was used with another one. */
+export async function findSubmitted(
+  dependencies: SubmitDependencies,
+  request: { readonly team: string; readonly idempotencyKey?: string; readonly requestDigest: string },
+): Promise<Run | undefined> {
+  const { idempotencyKey, requestDigest } = request;
+  if (idempotencyKey === undefined) return undefined;
+  const run = await dependencies.runs.find(runIdOf(dependencies, request));
+  if (run === undefined) return undefined;
+  if (run.requestDigest !== requestDigest) throw new IdempotencyConflictError(idempotencyKey);
+  if (run.status === "queued") await dependencies.executions.start(run.runId);
+  return run;
+}
+
+function runIdOf(
+  { randomId }: SubmitDependencies,
+  { team, idempotencyKey }: { readonly team: string; readonly idempotencyKey?: string },
+): string {
+  const suffix = idempotencyKey === undefined ? randomId() : sha256(`${team}\0${idempotencyKey}`);
+  return `run-${suffix.slice(0, 16)}`;
 }

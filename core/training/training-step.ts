@@ -23,6 +23,12 @@ export const trainingStep = {
       gpu: resources.gpusPerWorker > 0,
       threads: threadsOf(run),
       moduleSha256: run.code.moduleSha256,
+      // The same weights as an undisturbed run's only where nothing else differed: never taken for its output.
+      restoredFrom: run.restoredFrom && {
+        step: run.restoredFrom.step,
+        weightsSha256: run.restoredFrom.weightsSha256,
+        allowOtherNumerics: run.allowOtherNumerics,
+      },
     };
   },
 } as const;
@@ -43,6 +49,7 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
     gpusPerWorker: job.resources.gpusPerWorker,
     threads: threadsOf(run),
     backend: job.resources.backend,
+    ...(run.allowOtherNumerics ? { allowOtherNumerics: true } : {}),
     featureManifestKey: outputOf<FeaturesOutput>(details, "PrepareFeatures").featureManifestKey,
     checkpoint: { everySteps: job.checkpoint.everySteps, everySeconds: checkpointSeconds, keep: job.checkpoint.keep },
   };

@@ -48,6 +48,8 @@ export interface TrainingResult {
   /** Last epoch's: `train/loss`, `validation/loss`, `validation/accuracy`, … */
   readonly metrics: Readonly<Record<string, number>>;
   readonly numerics: NumericsRecord;
+  /** Fields of the numerics that changed on the way, which the task allowed: the weights are not those of an undisturbed run. */
+  readonly otherNumerics?: readonly string[];
   readonly backend: "native" | "wasm";
   /** How often the gang was sealed anew. */
   readonly generations: number;

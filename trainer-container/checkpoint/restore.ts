@@ -80,6 +80,13 @@ async function readKept(store: ObjectStore, key: string, finishedSteps: number):
   return { finishedSteps, ...(typeof loss === "number" ? { validationLoss: loss } : {}) };
 }
 
+/** Fields in which the machines that computed a checkpoint's steps, and this one, differ from each other. */
+export function otherNumericsOf(manifest: CheckpointManifest | undefined, mine: NumericsRecord): readonly string[] {
+  if (!manifest) return [];
+  const differences = numericsDifferences(manifest.numerics, mine).map(({ field }) => field);
+  return [...new Set([...(manifest.otherNumerics ?? []), ...differences])].sort();
+}
+
 async function readManifest(store: ObjectStore, key: string): Promise<CheckpointManifest | undefined> {
   const body = await store.find(key);
   if (body === undefined) return undefined;

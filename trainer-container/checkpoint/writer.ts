@@ -25,13 +25,15 @@ export interface CheckpointWriterOptions {
   readonly layout: readonly ParameterSlot[];
   readonly identity: TrainingIdentity;
   readonly numerics: NumericsRecord;
+  /** Fields in which other machines that computed the run's steps differed from this one. */
+  readonly otherNumerics?: readonly string[];
   /** Awaited before the manifest is written: what must outlive this process once nobody computes the steps before it again. Never rejects. */
   readonly beforeVisible?: () => Promise<void>;
 }
 
 /** Writes the manifest over tensors that are stored, which makes the checkpoint visible. Dying before it leaves the older ones as they were. */
 export async function writeCheckpoint(
-  { store, clock, runId, identity, numerics, beforeVisible }: CheckpointWriterOptions,
+  { store, clock, runId, identity, numerics, otherNumerics = [], beforeVisible }: CheckpointWriterOptions,
   { tensors, weightsSha256 }: StoredState,
   header: CheckpointHeader,
 ): Promise<CheckpointManifest> {
@@ -43,6 +45,7 @@ export async function writeCheckpoint(
     epoch,
     identity,
     numerics,
+    ...(otherNumerics.length === 0 ? {} : { otherNumerics }),
     weightsSha256,
     ...(validation === undefined ? {} : { validation }),
     tensors,

@@ -40,14 +40,19 @@ export async function modelDefinition(
  * All workers of a run must compute with the same numerics, or leaves would differ by who computes them. The first one's record is the
  * run's; a worker that differs refuses to join.
  *
+ * @returns the fields in which it differs nevertheless, because the task allows it.
  * @throws TrainingHaltedError `NUMERICS_DIFFER`
  */
-export async function agreeOnNumerics(store: ObjectStore, task: TrainingTask, mine: NumericsRecord): Promise<void> {
+export async function agreeOnNumerics(
+  store: ObjectStore,
+  task: TrainingTask,
+  mine: NumericsRecord,
+): Promise<readonly string[]> {
   const key = objectKeys.trainingNumerics(task.runId);
-  if (await store.putNew(key, JSON.stringify(mine, null, 2), "application/json")) return;
+  if (await store.putNew(key, JSON.stringify(mine, null, 2), "application/json")) return [];
   const first = await getJson<NumericsRecord>(store, key);
   const differences = numericsDifferences(first, mine);
-  if (differences.length === 0 || task.allowOtherNumerics === true) return;
+  if (differences.length === 0 || task.allowOtherNumerics === true) return differences.map(({ field }) => field);
   const list = differences.map(({ field, left, right }) => `${field} is ${left} there and ${right} here`).join("; ");
   throw new TrainingHaltedError(
     "NUMERICS_DIFFER",

@@ -18,6 +18,7 @@ export interface ResultOptions {
   readonly weights: Float32Array;
   readonly plan: TrainingPlan;
   readonly numerics: NumericsRecord;
+  readonly otherNumerics: readonly string[];
   /** Rank 0 stores at once; the others only where no result has come up for a while. */
   readonly end: Extract<TrainingEnd, { end: "completed" }>;
   /** Awaited by the rank that stores, before it does: what must outlive this process. Never rejects. */
@@ -50,6 +51,7 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
       ...(end.validation === undefined ? {} : namedScore("validation", end.validation)),
     }),
     numerics,
+    ...(options.otherNumerics.length === 0 ? {} : { otherNumerics: options.otherNumerics }),
     backend: numerics.backend,
     generations: end.generation,
     finishedAt: isoTime(clock),

@@ -10,7 +10,7 @@ import type { Clock, ObjectStore } from "../../core/ports";
 import { windowedShards } from "../../core/training/row-order";
 import { type TrainingFailure, type TrainingTask, trainerExitCodes } from "../../core/training/training-task";
 import { createCheckpointer } from "../checkpoint/checkpointer";
-import { restoreNewest } from "../checkpoint/restore";
+import { otherNumericsOf, restoreNewest } from "../checkpoint/restore";
 import { SnapshotSpace } from "../checkpoint/snapshot";
 import { identityOf } from "../checkpoint/state";
 import { type StateUploader, uploadHere } from "../checkpoint/upload-protocol";
@@ -123,7 +123,7 @@ async function trainTask(
       dependencies.logger.log("info", "no native TensorFlow: computing on WebAssembly", { reason: reason.message }),
   });
   const numerics = engine.numerics();
-  await agreeOnNumerics(store, task, numerics);
+  const unlikeOthers = await agreeOnNumerics(store, task, numerics);
   const definition = await modelDefinition(task, features, store);
   const model = await engine.createModel(definition, task.seed);
 
@@ -144,6 +144,9 @@ async function trainTask(
         logger.log("error", "a checkpoint cannot be used; trying the one before", { key, error }),
     });
   const restored = await restore();
+  const otherNumerics = [...new Set([...otherNumericsOf(restored, numerics), ...unlikeOthers])].sort();
+  if (otherNumerics.length > 0)
+    logger.log("warn", "going on with other numerics, as the task allows", { otherNumerics });
   logger.log("info", "ready", {
     backend: engine.backend,
     parameters: model.parameterCount,
@@ -178,6 +181,7 @@ async function trainTask(
     layout: model.layout,
     identity,
     numerics,
+    otherNumerics,
     rule: task.checkpoint,
     restoredAt: replica.finishedSteps,
     events: reporter.checkpointEvents,
@@ -227,7 +231,7 @@ async function trainTask(
         return telemetry.settled(settlePatienceMs);
       };
       const result = await insist(
-        () => publishResult({ store, clock, runId, model, weights, plan, numerics, end, beforeVisible }),
+        () => publishResult({ store, clock, runId, model, weights, plan, numerics, otherNumerics, end, beforeVisible }),
         (error) => logger.log("warn", "the result cannot be stored yet", { error }),
         interruption,
       );

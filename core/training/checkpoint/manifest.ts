@@ -15,6 +15,8 @@ export interface CheckpointManifest {
   readonly epoch: number;
   readonly identity: TrainingIdentity;
   readonly numerics: NumericsRecord;
+  /** Fields in which the machines that computed its steps differed; its bits are then not those of an undisturbed run. */
+  readonly otherNumerics?: readonly string[];
   /** Of `weights.safetensors` with this checkpoint's weights: equal for equal training, whoever wrote it. */
   readonly weightsSha256: string;
   /** Means over the validation split; only where the checkpoint was taken at an epoch's end. */

@@ -2,11 +2,13 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { encodeValue } from "../../../core/tracking/metric-values";
 import { cancelRun } from "../../../core/training/cancel";
+import { readCheckpoints, summaryOf } from "../../../core/training/checkpoint/list";
 import { RunNotFoundError } from "../../../core/training/errors";
 import { jobSchema } from "../../../core/training/job";
+import { restoreRun } from "../../../core/training/restore";
 import { submitRun } from "../../../core/training/submit";
 import { createRoutes } from "../context";
-import { pageQuery, readBody, readQuery } from "../input";
+import { pageQuery, readBody, readPath, readQuery } from "../input";
 
 const submitBody = z.strictObject({
   job: jobSchema,
@@ -21,6 +23,27 @@ const submitBody = z.strictObject({
     })
     .default({}),
   noCache: z.boolean().default(false),
+});
+
+const restorePath = z.object({ runId: z.string(), epoch: z.coerce.number().int().min(0).max(999_999_999) });
+/** The job's schema judges the values. */
+const restoreBody = z.strictObject({
+  overrides: z
+    .strictObject({
+      hyperparameters: z.strictObject({ epochs: z.number().optional() }).optional(),
+      resources: z
+        .strictObject({
+          workers: z.number().optional(),
+          minWorkers: z.number().optional(),
+          market: z.enum(["spot", "on-demand"]).optional(),
+          memoryMbPerWorker: z.number().optional(),
+        })
+        .optional(),
+      checkpoint: z.strictObject({ everySteps: z.number().optional(), keep: z.number().optional() }).optional(),
+      retries: z.number().optional(),
+    })
+    .default({}),
+  allowOtherNumerics: z.boolean().default(false),
 });
 
 const metricQuery = z.object({ metric: z.string().min(1).max(200).optional() });
@@ -62,6 +85,32 @@ runRoutes.get("/training-runs/:runId", async (context) => {
 runRoutes.post("/training-runs/:runId/cancel", async (context) => {
   const run = await cancelRun(context.get("platform"), context.req.param("runId"), context.get("actor"));
   return context.json({ run });
+});
+
+runRoutes.get("/training-runs/:runId/checkpoints", async (context) => {
+  const { runs, objects } = context.get("platform");
+  const runId = context.req.param("runId");
+  if (!(await runs.find(runId))) throw new RunNotFoundError(runId);
+  return context.json({ checkpoints: (await readCheckpoints(objects, runId)).map(summaryOf) });
+});
+
+runRoutes.post("/training-runs/:runId/checkpoints/:epoch/restore", async (context) => {
+  const { runId, epoch } = readPath(context, restorePath);
+  const body = (await context.req.text()) === "" ? restoreBody.parse({}) : await readBody(context, restoreBody);
+  const platform = context.get("platform");
+  const run = await restoreRun(
+    { ...platform, randomId: () => randomBytes(8).toString("hex") },
+    {
+      runId,
+      epoch,
+      ...body,
+      team: platform.config.team,
+      actor: context.get("actor"),
+      idempotencyKey: context.req.header("idempotency-key"),
+    },
+  );
+  platform.logger.log("info", "run restored", { runId: run.runId, restoredFrom: run.restoredFrom });
+  return context.json({ run }, 201);
 });
 
 runRoutes.get("/training-runs/:runId/metrics", async (context) => {

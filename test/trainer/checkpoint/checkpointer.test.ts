@@ -5,7 +5,7 @@ import { objectKeys } from "../../../core/platform/object-keys";
 import { parseCheckpointManifest } from "../../../core/training/checkpoint/manifest";
 import type { NumericsRecord } from "../../../core/training/numerics";
 import { type Checkpointer, createCheckpointer } from "../../../trainer-container/checkpoint/checkpointer";
-import { restoreNewest } from "../../../trainer-container/checkpoint/restore";
+import { otherNumericsOf, restoreNewest } from "../../../trainer-container/checkpoint/restore";
 import { SnapshotSpace } from "../../../trainer-container/checkpoint/snapshot";
 import { identityOf, stateBuffers } from "../../../trainer-container/checkpoint/state";
 import { readLive, type StoredState, stateFiles, storeState } from "../../../trainer-container/checkpoint/state-files";
@@ -250,6 +250,40 @@ describe("checkpoints", () => {
     expect(await restored).toBeUndefined();
     expect(unusable).toHaveLength(3);
     expect(digest(resumed.replica)).toBe(fresh);
+  });
+
+  it.each([4, 5, 8, 10])(
+    "taken over by another run at step %i lead to the bits of the undisturbed one",
+    async (step) => {
+      const at = bench();
+      const { worker, checkpointer } = checkpointing(at, undefined, 9);
+      await run(worker);
+      await checkpointer.idle();
+      const manifest = Buffer.from(await at.store.get(keyOf(step))).toString();
+      for (const key of await at.store.list(objectKeys.checkpointPrefix("run-1"))) await at.store.delete(key);
+      await at.store.put(keyOf(step), manifest);
+      const { worker: resumed, restored } = restoring(at);
+      expect((await restored)!.finishedSteps).toBe(step);
+      await run(resumed);
+      expect(digest(resumed.replica)).toBe(digest(reference));
+    },
+  );
+
+  it("keep the mark of other numerics for good", async () => {
+    const at = bench();
+    const { worker, checkpointer } = checkpointing(at);
+    await run(worker);
+    await checkpointer.idle();
+    const changed = { ...numerics, threads: { intraOp: 2, interOp: 1 } };
+    const { worker: resumed, restored } = restoring(at, changed, true);
+    const marked = otherNumericsOf(await restored, changed);
+    expect(marked).toEqual(["threads.intraOp"]);
+    const header = { finishedSteps: 13, epoch: 3, epochScore: resumed.replica.epochScore };
+    const options = { ...optionsFor(resumed, at, () => 0), numerics: changed, otherNumerics: marked };
+    await writeCheckpoint(options, await storedState(resumed, at), header);
+    const again = await restoring(at, changed).restored;
+    expect([again!.finishedSteps, otherNumericsOf(again, changed)]).toEqual([13, ["threads.intraOp"]]);
+    expect(otherNumericsOf(undefined, changed)).toEqual([]);
   });
 
   it("refuse other numerics by name, unless they are allowed", async () => {

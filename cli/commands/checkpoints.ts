@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+import type { Command } from "commander";
+import type { RestoreOverrides } from "../../core/training/restore";
+import { contextOf } from "../context";
+import { formatBytes, formatNumber, printJson, printTable } from "../output";
+import { exitCodeOf, watchRun } from "../watch";
+import { describeRun } from "./runs";
+
+interface RestoreOptions {
+  readonly epoch: string;
+  readonly epochs?: string;
+  readonly workers?: string;
+  readonly allowOtherNumerics?: boolean;
+  readonly wait?: boolean;
+}
+
+/** `runs checkpoints` and `runs restore`. */
+export function addCheckpointCommands(runs: Command): void {
+  runs
+    .command("checkpoints <run>")
+    .description("the checkpoints that are kept: the newest and the best")
+    .action(async (runId: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const checkpoints = await client.checkpoints(runId);
+      if (json) printJson({ checkpoints });
+      else
+        printTable(
+          ["EPOCH", "STEP", "VALIDATION LOSS", "SIZE", "WEIGHTS SHA-256", "CREATED"],
+          checkpoints.map(({ epoch, finishedSteps, validation, bytes, weightsSha256, createdAt }) => [
+            epoch,
+            finishedSteps,
+            validation === undefined ? "–" : formatNumber(validation.loss),
+            formatBytes(bytes),
+            weightsSha256.slice(0, 16),
+            createdAt,
+          ]),
+        );
+    });
+
+  runs
+    .command("restore <run>")
+    .description("a new run that goes on from this run's checkpoint")
+    .requiredOption("--epoch <n>", "of the state after n epochs")
+    .option("--epochs <n>", "train to this many epochs in all")
+    .option("--workers <n>", "with this many workers")
+    .option("--allow-other-numerics", "also on a machine that computes otherwise; the result is marked")
+    .option("--wait", "follow the run until it ends or waits for an approval")
+    .action(async (runId: string, options: RestoreOptions, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { epoch, allowOtherNumerics } = options;
+      const request = { overrides: overridesOf(options), allowOtherNumerics: allowOtherNumerics === true };
+      const run = await client.restoreRun(runId, epoch, request, randomUUID());
+      if (!options.wait) {
+        if (json) printJson(run);
+        else
+          process.stdout.write(
+            `${run.runId} is ${run.status}, from step ${run.restoredFrom?.step} of ${runId}; follow it with: ringmaster runs watch ${run.runId}\n`,
+          );
+        return;
+      }
+      if (!json) process.stdout.write(`${run.runId}\n`);
+      const details = await watchRun(client, run.runId, { quiet: json });
+      if (json) printJson(describeRun(details, await client.metrics(run.runId)));
+      process.exitCode = exitCodeOf(details.run);
+    });
+}
+
+function overridesOf({ epochs, workers }: RestoreOptions): RestoreOverrides {
+  return {
+    ...(epochs === undefined ? {} : { hyperparameters: { epochs: Number(epochs) } }),
+    ...(workers === undefined ? {} : { resources: { workers: Number(workers) } }),
+  };
+}

@@ -1,0 +1,96 @@
+import { digestOf } from "../digest";
+import { InvalidInputError } from "../errors";
+import { objectKeys } from "../platform/object-keys";
+import type { ObjectStore } from "../ports";
+import { problemsOf } from "../problems";
+import { checkpointOfEpoch, readCheckpoints } from "./checkpoint/list";
+import type { CheckpointManifest } from "./checkpoint/manifest";
+import { CheckpointNotFoundError, RunNotFoundError } from "./errors";
+import { type Job, jobSchema } from "./job";
+import type { Run } from "./run";
+import { findSubmitted, type SubmitDependencies, submitRun } from "./submit";
+
+export interface RestoreDependencies extends SubmitDependencies {
+  readonly objects: ObjectStore;
+}
+
+/** What may differ from the run that the checkpoint is of: nothing that decides what a step computes. */
+export interface RestoreOverrides {
+  readonly hyperparameters?: { readonly epochs?: number };
+  readonly resources?: Partial<Pick<Job["resources"], "workers" | "minWorkers" | "market" | "memoryMbPerWorker">>;
+  readonly checkpoint?: Partial<Job["checkpoint"]>;
+  readonly retries?: number;
+}
+
+export interface RestoreRequest {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly overrides: RestoreOverrides;
+  /** Go on although the machine computes otherwise than the checkpoint's; the result is then marked. */
+  readonly allowOtherNumerics: boolean;
+  readonly team: string;
+  readonly actor: string;
+  readonly idempotencyKey?: string;
+}
+
+/**
+ * Creates a run that begins with another's checkpoint; that run stays as it is. The checkpoint's manifest is copied to the new run before it
+ * starts, so that it cannot expire in between; its tensors lie in the content store and are shared.
+ */
+export async function restoreRun(dependencies: RestoreDependencies, request: RestoreRequest): Promise<Run> {
+  const { objects, runs } = dependencies;
+  const { team, actor, idempotencyKey, ...what } = request;
+  const requestDigest = digestOf({ restore: what });
+  // A repeated request is answered although the checkpoint may have expired since.
+  const known = await findSubmitted(dependencies, { team, idempotencyKey, requestDigest });
+  if (known) return known;
+
+  const source = await runs.find(request.runId);
+  if (!source) throw new RunNotFoundError(request.runId);
+  const checkpoints = await readCheckpoints(objects, source.runId);
+  const manifest = checkpointOfEpoch(checkpoints, request.epoch);
+  if (!manifest) {
+    const epochs = [...new Set(checkpoints.map(({ epoch }) => epoch))];
+    throw new CheckpointNotFoundError(source.runId, request.epoch, epochs);
+  }
+  const job = jobOf(source, request, manifest);
+  const { finishedSteps, epoch, weightsSha256 } = manifest;
+  return submitRun(dependencies, {
+    job,
+    code: source.code,
+    noCache: source.noCache,
+    team,
+    actor,
+    idempotencyKey,
+    requestDigest,
+    restoredFrom: { runId: source.runId, epoch, step: finishedSteps, weightsSha256 },
+    ...(request.allowOtherNumerics ? { allowOtherNumerics: true } : {}),
+    beforeCreation: (runId) =>
+      objects.put(
+        objectKeys.checkpointManifest(runId, finishedSteps),
+        JSON.stringify({ ...manifest, runId }, null, 2),
+        "application/json",
+      ),
+  });
+}
+
+/** @throws InvalidInputError with every problem. */
+function jobOf(source: Run, { overrides }: RestoreRequest, { epoch }: CheckpointManifest): Job {
+  const { job, dataset } = source;
+  const parsed = jobSchema.safeParse(
+    {
+      ...job,
+      dataset: `${dataset.name}@${dataset.version}`,
+      ...(overrides.retries === undefined ? {} : { retries: overrides.retries }),
+      hyperparameters: { ...job.hyperparameters, ...overrides.hyperparameters },
+      resources: { ...job.resources, ...overrides.resources },
+      checkpoint: { ...job.checkpoint, ...overrides.checkpoint },
+    },
+    { reportInput: true },
+  );
+  if (!parsed.success) throw new InvalidInputError("the restored job", problemsOf(parsed.error));
+  const { epochs } = parsed.data.hyperparameters;
+  if (epochs > epoch) return parsed.data;
+  const rule = `must be more than the checkpoint's ${epoch} finished epochs: nothing is left to train`;
+  throw new InvalidInputError("the restored job", [{ path: "hyperparameters.epochs", value: epochs, rule }]);
+}
