@@ -1,5 +1,5 @@
 import { chooseAlgorithm } from "../../core/training/reduction/choose";
-import { type HalvingPlan, planHalving } from "../../core/training/reduction/halving";
+import { type HalvingPlans, planHalving } from "../../core/training/reduction/halving";
 import { planReduction, type ReductionPlan } from "../../core/training/reduction/plan";
 import { AllReduce, type AllReduceInput, type AllReduceResult } from "./all-reduce";
 import { HalvingDoubling } from "./halving-doubling";
@@ -23,7 +23,7 @@ export interface BegunAllReduce {
 export class Collective {
   readonly plan: ReductionPlan;
   /** `undefined` where halving would not give the canonical order. */
-  private readonly halving: HalvingPlan | undefined;
+  private readonly halving: HalvingPlans | undefined;
   private readonly staging = new Staging();
 
   constructor(

@@ -5,7 +5,7 @@ import type { Addition } from "./tree";
  * Who does what in recursive halving and doubling, so that every node of the canonical tree is still added from the same two children.
  *
  * With P the largest power of two ≤ W and V a power of two, the tree's top is the balanced tree over P subtrees of V / P leaves. A *host*
- * is the rank that computes a subtree's first leaf; it sums that subtree. The hosts then halve with the distances 1, 2, 4, …: pairs of
+ * is the rank that computes a subtree's first leaf (or its last: see `planHalving`); it sums that subtree. The hosts then halve with the distances 1, 2, 4, …: pairs of
  * neighbouring subtrees, then of pairs, which is the tree's own order. A *guest* is any other rank: it gives its partial sums to
  * the hosts of their subtrees, and gets the result from one of them. Where W is a power of two there are no guests, and nothing is given.
  */
@@ -37,22 +37,40 @@ export interface HalvingRole {
   readonly server: number | undefined;
 }
 
-const plans = new WeakMap<ReductionPlan, HalvingPlan | undefined>();
+/**
+ * Two plans with the same sums: hosts compute the first leaf of their subtree, or the last. One rank's guests are hosts in the other plan, so that where
+ * each takes one half of a vector, all send about as much. The same plan twice where W is a power of two.
+ */
+export interface HalvingPlans {
+  readonly first: HalvingPlan;
+  readonly last: HalvingPlan;
+}
+
+const plans = new WeakMap<ReductionPlan, HalvingPlans | undefined>();
 
 /** `undefined` where halving would not add in the canonical order: V is no power of two, or W is 1. */
-export function planHalving(plan: ReductionPlan): HalvingPlan | undefined {
-  if (!plans.has(plan)) plans.set(plan, makePlan(plan));
+export function planHalving(plan: ReductionPlan): HalvingPlans | undefined {
+  if (!plans.has(plan)) plans.set(plan, makePlans(plan));
   return plans.get(plan);
 }
 
-function makePlan({ leafCount, worldSize, ranks, combine }: ReductionPlan): HalvingPlan | undefined {
+function makePlans(plan: ReductionPlan): HalvingPlans | undefined {
+  const { leafCount, worldSize } = plan;
   if (worldSize < 2 || !isPowerOfTwo(leafCount)) return undefined;
+  const first = makePlan(plan, 0);
+  return { first, last: isPowerOfTwo(worldSize) ? first : makePlan(plan, 1) };
+}
+
+/** @param side 0: hosts compute the first leaf of their subtree; 1: the last. */
+function makePlan({ leafCount, worldSize, ranks, combine }: ReductionPlan, side: 0 | 1): HalvingPlan {
   const hostCount = 2 ** (31 - Math.clz32(worldSize));
   const subtree = leafCount / hostCount;
-  // No rank computes more leaves than a subtree has (W >= P), so that no rank owns two first leaves.
+  // No rank computes more leaves than a subtree has (W >= P), so that no rank owns the first leaves of two, or the last.
   const hosts: number[] = [];
+  const shift = side * (subtree - 1);
   ranks.forEach(({ leaves }, rank) => {
-    if (Math.ceil(leaves.first / subtree) * subtree < leaves.end) hosts.push(rank);
+    const firstMark = Math.ceil((leaves.first - shift) / subtree) * subtree + shift;
+    if (firstMark < leaves.end) hosts.push(rank);
   });
   const placeOf = new Map(hosts.map((rank, place) => [rank, place]));
   const hostOf = (slot: number): number => hosts[Math.floor(slot / subtree)];
@@ -90,13 +108,17 @@ function giving(slot: number, host: number, rank: number): readonly Parcel[] {
 }
 
 /** Ranks that `rank` exchanges frames with: log2 P partners, and those that it gives to, takes from, serves or is served by. Ascending. */
-export function halvingNeighbours({ hosts, roles }: HalvingPlan, rank: number): readonly number[] {
-  const { place, gives, takes, guests, server } = roles[rank];
-  const near = new Set<number>([...gives, ...takes].map((parcel) => parcel.rank));
-  for (const guest of guests) near.add(guest);
-  if (server !== undefined) near.add(server);
-  if (place !== undefined) for (let bit = 1; bit < hosts.length; bit *= 2) near.add(hosts[place ^ bit]);
+export function halvingNeighbours({ first, last }: HalvingPlans, rank: number): readonly number[] {
+  const near = new Set([...neighboursIn(first, rank), ...neighboursIn(last, rank)]);
   return [...near].sort((a, b) => a - b);
+}
+
+function neighboursIn({ hosts, roles }: HalvingPlan, rank: number): readonly number[] {
+  const { place, gives, takes, guests, server } = roles[rank];
+  const near = [...gives, ...takes].map((parcel) => parcel.rank).concat(guests);
+  if (server !== undefined) near.push(server);
+  if (place !== undefined) for (let bit = 1; bit < hosts.length; bit *= 2) near.push(hosts[place ^ bit]);
+  return near;
 }
 
 function isPowerOfTwo(value: number): boolean {

@@ -41,6 +41,23 @@ describe("halving and doubling", () => {
     direct.close();
   });
 
+  it.each([
+    [3, 4],
+    [5, 8],
+    [6, 8],
+    [7, 16],
+    [13, 16],
+  ])("gives them on %i ranks, V = %i, also in two halves of a vector with hosts of their own", async (worldSize, V) => {
+    world = await startWorld(worldSize, { microshards: V, chunkElements: 1_500, algorithm });
+    for (const elements of [16 * 1_024 - 1, 16 * 1_024, 20_011]) {
+      const leaves = makeLeaves(V, elements);
+      const expected = referenceSum(leaves);
+      for (const { out } of await reduceAll(world, leaves, { signals: (rank) => 1 << rank })) {
+        expect(sameBits(out, expected)).toBe(true);
+      }
+    }
+  });
+
   it("gives the same bits for 1,000,001 elements in full-size chunks, power of two or not", async () => {
     const leaves = makeLeaves(4, 1_000_001);
     const expected = referenceSum(leaves);

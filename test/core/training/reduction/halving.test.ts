@@ -2,7 +2,7 @@ import { chooseAlgorithm } from "../../../../core/training/reduction/choose";
 import { halvingNeighbours, planHalving } from "../../../../core/training/reduction/halving";
 import { planReduction } from "../../../../core/training/reduction/plan";
 
-const planOf = (microshards: number, worldSize: number) => planHalving(planReduction(microshards, worldSize))!;
+const planOf = (microshards: number, worldSize: number) => planHalving(planReduction(microshards, worldSize))!.first;
 
 describe("planHalving", () => {
   it("makes every rank a host where W is a power of two, and gives nothing away", () => {
@@ -60,12 +60,27 @@ describe("planHalving", () => {
       [1024, 513],
     ]) {
       const plan = planReduction(microshards, worldSize);
-      const { hosts, roles } = planHalving(plan)!;
-      const within = roles.flatMap(({ additions }) => additions).length;
-      expect(within + hosts.length - 1).toBe(plan.combine.length);
-      const served = roles.flatMap(({ guests }) => guests).sort((a, b) => a - b);
-      expect(served).toEqual([...roles.keys()].filter((rank) => !hosts.includes(rank)));
+      const { first, last } = planHalving(plan)!;
+      for (const { hosts, roles } of [first, last]) {
+        const within = roles.flatMap(({ additions }) => additions).length;
+        expect(within + hosts.length - 1).toBe(plan.combine.length);
+        const served = roles.flatMap(({ guests }) => guests).sort((a, b) => a - b);
+        expect(served).toEqual([...roles.keys()].filter((rank) => !hosts.includes(rank)));
+      }
     }
+  });
+
+  it("mirrors who is host and guest, so that the load is even: 3 ranks of 4 leaves", () => {
+    // Leaves [0, 1), [1, 2), [2, 4): rank 1 is a guest where first leaves count, rank 0 where last ones do.
+    const { first, last } = planHalving(planReduction(4, 3))!;
+    expect([first.hosts, last.hosts]).toEqual([
+      [0, 2],
+      [1, 2],
+    ]);
+    expect(first.roles[1]).toMatchObject({ place: undefined, gives: [{ slot: 1, rank: 0 }], server: 0 });
+    expect(last.roles[0]).toMatchObject({ place: undefined, gives: [{ slot: 0, rank: 1 }], server: 1 });
+    const power = planHalving(planReduction(8, 4))!;
+    expect(power.last).toBe(power.first);
   });
 
   it.each([
@@ -79,11 +94,11 @@ describe("planHalving", () => {
   it("needs few neighbours, and each is one of its neighbours' own", () => {
     for (const [worldSize, most] of [
       [512, 9],
-      [1000, 12],
+      [1000, 22],
       [1024, 10],
     ]) {
-      const plan = planOf(1024, worldSize);
-      const near = plan.roles.map((_, rank) => halvingNeighbours(plan, rank));
+      const plans = planHalving(planReduction(1024, worldSize))!;
+      const near = plans.first.roles.map((_, rank) => halvingNeighbours(plans, rank));
       expect(Math.max(...near.map(({ length }) => length))).toBeLessThanOrEqual(most);
       near.forEach((ranks, rank) => {
         for (const other of ranks) expect(near[other]).toContain(rank);
