@@ -169,7 +169,7 @@ describe("a sharded optimizer", () => {
       fc.asyncProperty(fc.integer({ min: 2, max: 6 }), fc.array(single, { maxLength: 5 }), async (world, faults) => {
         expect(await survive(world, faults)).toBe(0);
       }),
-      { numRuns: 50, seed: 21 },
+      { numRuns: 40, seed: 21 },
     );
   });
 
@@ -179,7 +179,7 @@ describe("a sharded optimizer", () => {
       fc.asyncProperty(fc.integer({ min: 2, max: 6 }), fc.array(fault, { maxLength: 6 }), async (world, faults) => {
         restores += await survive(world, faults);
       }),
-      { numRuns: 60, seed: 8 },
+      { numRuns: 40, seed: 8 },
     );
     expect(restores).toBeGreaterThan(0); // or neighbours were never lost together
   });
@@ -272,7 +272,7 @@ describe("a sharded optimizer", () => {
           }
         },
       ),
-      { numRuns: 60, seed: 4 },
+      { numRuns: 40, seed: 4 },
     );
   });
 
