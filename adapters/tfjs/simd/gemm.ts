@@ -26,6 +26,8 @@ export interface Product {
   readonly c: { readonly at: number; readonly row: number };
   /** C grows by the product, rather than becoming it. */
   readonly add?: boolean;
+  /** Where `packWhole` has packed B; for as long as B's values stay. */
+  readonly packed?: number | undefined;
 }
 
 /** Largest block of K: a panel of B, 8 KiB, stays in the first-level cache. */
@@ -71,7 +73,7 @@ export function panelsOf(m: number): readonly Panels[] {
 /** Copies `[k, k + depth)` of `panels` of A to `to`. */
 export type PackA = (to: number, panels: Panels, k: number, depth: number) => void;
 
-export function gemm(simd: Simd, { m, n, k, a, b, c, add = false }: Product): void {
+export function gemm(simd: Simd, { m, n, k, a, b, c, packed: whole, add = false }: Product): void {
   if (k === 0 && !add) for (let row = 0; row < m; row++) simd.call["fillZero"]!(c.at + row * c.row, n * float);
   const packA =
     (firstRow: number): PackA =>
@@ -85,12 +87,14 @@ export function gemm(simd: Simd, { m, n, k, a, b, c, add = false }: Product): vo
       const panels = panelsOf(rows);
       const packed = packRowsOfA(simd, packA(firstRow), panels, fromK, depth);
       // One panel of A meets each of B's once: where B's columns lie side by side they are read where they are.
-      const inPlace = m <= maxRows && b.column === float;
+      const inPlace = whole === undefined && m <= maxRows && b.column === float;
       const group = inPlace ? n : Math.max(panelColumns, Math.floor(groupB / depth / panelColumns) * panelColumns);
       for (let column = 0; column < n; column += group) {
         const columns = Math.min(group, n - column);
         const part = { ...b, at: b.at + fromK * b.row + column * b.column };
-        const panelB = inPlace ? panelInPlace(simd, part, columns, depth) : packB(simd, part, columns, depth);
+        let panelB: PanelsOfB;
+        if (whole !== undefined) panelB = panelsOfWhole(whole + (fromK * n + column * depth) * float, depth);
+        else panelB = inPlace ? panelInPlace(simd, part, columns, depth) : packB(simd, part, columns, depth);
         const at = c.at + firstRow * c.row + column * float;
         multiplyPanels(simd, panels, packed, panelB, { columns, depth, at, row: c.row, add: add || fromK > 0 });
       }
@@ -103,6 +107,20 @@ export function packRowsOfA(simd: Simd, pack: PackA, panels: readonly Panels[], 
   const to = simd.scratch("a", rows * depth * float);
   for (const each of panels) pack(to + each.first * depth * float, each, k, depth);
   return to;
+}
+
+/** Packs all of B, `k` × `n` with columns in eights, to `to`, for several products. */
+export function packWhole(simd: Simd, b: Matrix, k: number, n: number, to: number): void {
+  for (const [fromK, depth] of blocks(k, largestBlockK)) {
+    const [at, from, panels] = [to + fromK * n * float, b.at + fromK * b.row, n / panelColumns];
+    if (b.column === float) simd.call["packRuns8"]!(at, from, panels, depth, b.row);
+    else simd.call["packStrided8"]!(at, from, panels, depth, b.row, b.column);
+  }
+}
+
+function panelsOfWhole(at: number, depth: number): PanelsOfB {
+  const step = panelColumns * float;
+  return { at, panel: depth * step, step, tail: 0 };
 }
 
 export interface PanelsOfB {

@@ -23,9 +23,13 @@ export function isProgrammable(definition: ModelDefinition): definition is MlpDe
  */
 export class WasmProgram implements GradientProgram {
   readonly weights = {
-    write: (from: Float32Array) => this.view("weights").set(from),
+    write: (from: Float32Array) => {
+      this.view("weights").set(from);
+      this.version += 1;
+    },
     read: (into: Float32Array) => into.set(this.view("weights")),
   };
+  private version = 0;
   private readonly buffers: Buffers<string>;
   private readonly stages: readonly Stage[];
   private readonly parameters: number;
@@ -65,6 +69,7 @@ export class WasmProgram implements GradientProgram {
         weights: parametersIn("weights"),
         gradients: parametersIn("gradients"),
         rectified: rectified && !last,
+        version: () => this.version,
       };
       const units = kernel.shape.at(-1) as number;
       const [height = 0, width = 0, channels = 0] = shape;

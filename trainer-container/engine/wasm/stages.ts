@@ -5,7 +5,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { Buffers } from "../../../adapters/tfjs/simd/buffers";
 import { type ConvInfo, convolve, filterGradient, inputGradient } from "../../../adapters/tfjs/simd/conv";
-import { gemm } from "../../../adapters/tfjs/simd/gemm";
+import { gemm, type Matrix, packWhole } from "../../../adapters/tfjs/simd/gemm";
 import { maxPool, maxPoolGradient } from "../../../adapters/tfjs/simd/max-pool";
 import type { Simd } from "../../../adapters/tfjs/simd/simd";
 import { sumRows } from "../../../adapters/tfjs/simd/sum-rows";
@@ -35,6 +35,8 @@ export interface Workshop {
   readonly weights: Parameters;
   readonly gradients: Parameters;
   readonly rectified: boolean;
+  /** Changes with the weights. */
+  readonly version: () => number;
 }
 
 const float = 4;
@@ -46,14 +48,28 @@ function rectifierGradient(simd: Simd, dy: number, output: number, elements: num
   simd.call["reluGrad"]!(dy, dy, output, Math.ceil(elements / 4));
 }
 
+/** Up to so many rows, a weight's packing is worth keeping for the next microshard. */
+const fewRows = 64;
+
+/** Packs a weight when it has changed; undefined where packing within the product is as good. */
+function keeper({ simd, buffers, version }: Workshop, name: string, k: number, n: number, weight: Matrix) {
+  let packedOf = -1;
+  return (rows: number): number | undefined => {
+    if (rows > fewRows || n % 8 !== 0) return undefined;
+    const at = buffers.at(name, k * n * float);
+    if (packedOf !== version()) packWhole(simd, weight, k, n, at);
+    packedOf = version();
+    return at;
+  };
+}
+
 /** `units` of activation(x · kernel + bias). */
-export function denseStage(
-  index: number,
-  { simd, buffers, ...workshop }: Workshop,
-  width: number,
-  units: number,
-): Stage {
-  const { weights, gradients, rectified } = workshop;
+export function denseStage(index: number, workshop: Workshop, width: number, units: number): Stage {
+  const { simd, buffers, weights, gradients, rectified } = workshop;
+  const kernel: Matrix = { at: weights.kernel, row: units * float, column: float };
+  const turned: Matrix = { at: weights.kernel, row: float, column: units * float };
+  const packed = keeper(workshop, `kernel ${index}`, width, units, kernel);
+  const packedTurned = keeper(workshop, `turned kernel ${index}`, units, width, turned);
   let [x, y] = [0, 0];
   return {
     forward(given, rows) {
@@ -64,7 +80,8 @@ export function denseStage(
         n: units,
         k: width,
         a: { at: x, row: width * float, column: float },
-        b: { at: weights.kernel, row: units * float, column: float },
+        b: kernel,
+        packed: packed(rows),
         c: { at: y, row: units * float },
       });
       simd.call["addBias"]!(y, y, weights.bias, rows, units * float, rectified ? 1 : 0);
@@ -88,7 +105,8 @@ export function denseStage(
         n: width,
         k: units,
         a: { at: dy, row: units * float, column: float },
-        b: { at: weights.kernel, row: float, column: units * float },
+        b: turned,
+        packed: packedTurned(rows),
         c: { at: dx, row: width * float },
       });
       return dx;
