@@ -126,7 +126,7 @@ async function fill(
     const groups = manifest.tensors.filter((group) => group.buffer === buffer.name);
     const missing = new Map(buffer.groups.flat().map((slot) => [slot.name, slot]));
     for (const group of groups) {
-      const { tensors } = decodeSafetensors(await store.getContent(group.sha256));
+      const { tensors } = decodeSafetensors(await readGroup(store, group.sha256));
       for (const [name, { data }] of Object.entries(tensors)) {
         const slot = missing.get(name);
         if (slot === undefined || slot.size !== data.length || !(data instanceof Float32Array)) {
@@ -154,6 +154,24 @@ async function fill(
   }
   new Uint8Array(replica.epochScore.buffer).set(score);
   replica.finishedSteps = manifest.finishedSteps;
+}
+
+/**
+ * Content that is damaged in the store is removed: training that goes on from an older checkpoint makes the same bytes again, under the
+ * same name, and would take what is there for them. Read twice, lest one bad reading cost good content.
+ */
+async function readGroup(store: ObjectStore, sha256: string): Promise<Uint8Array> {
+  try {
+    return await store.getContent(sha256);
+  } catch (error) {
+    if (!(error instanceof CorruptObjectError)) throw error;
+  }
+  try {
+    return await store.getContent(sha256);
+  } catch (error) {
+    if (error instanceof CorruptObjectError) await store.delete(objectKeys.content(sha256));
+    throw error;
+  }
 }
 
 /** No answer at all says nothing about the checkpoint; trying an older one would only lose steps. */

@@ -22,7 +22,7 @@ export function createUploadThread(script: string, settings: UploadThreadSetting
   const waiting = new Map<number, { resolve(reply: UploadReply): void; reject(error: Error): void }>();
 
   function start(): Worker {
-    const started = new Worker(script, { name: "checkpoint-upload", workerData: settings });
+    const started = new Worker(script, { name: "checkpoint-upload", workerData: settings, env: process.env });
     started.unref();
     started.on("message", (reply: UploadReply) => {
       waiting.get(reply.id)?.resolve(reply);
