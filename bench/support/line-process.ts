@@ -39,6 +39,11 @@ export class LineProcess {
     return JSON.parse(this.lines.shift()!) as T;
   }
 
+  /** Ends its standard input: a process that waits for that cleans up and goes. */
+  end(): void {
+    this.child.stdin!.end();
+  }
+
   kill(): void {
     this.child.kill("SIGKILL");
   }

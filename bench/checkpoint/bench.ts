@@ -1,0 +1,167 @@
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { LineProcess } from "../support/line-process";
+import { describeMachine, machineLine } from "../support/machine";
+import { median } from "../support/median";
+import { findTorch, type PeerPython } from "../support/peer-python";
+import type { TrainerReport, TrainerTask } from "./protocol";
+
+/** Milliseconds of computing between the writes to the state. */
+const stepTimes = [0, 100, 500, 2000];
+const checkpointsEach = 3;
+const rounds = 2;
+const bucket = "checkpoints";
+
+interface TorchReport {
+  readonly save: readonly number[];
+  readonly dcpSave: readonly number[];
+  readonly asyncBlocked: readonly number[];
+  readonly asyncTotal: readonly number[];
+  readonly baseBytes: number;
+  readonly peakBytes: number;
+}
+
+interface Line {
+  readonly name: string;
+  /** Of the first checkpoint of a process, whose pages are all new; median over the processes. */
+  readonly firstBlockedMs: number;
+  readonly blockedMs: number;
+  readonly totalMs: number;
+  /** Over the synchronous time. */
+  readonly firstShare: number;
+  readonly share: number;
+  readonly peakOverState: number;
+  readonly peakMb: number;
+  readonly baseMb: number;
+}
+
+function runTrainer(task: TrainerTask, env: NodeJS.ProcessEnv): TrainerReport {
+  const script = path.join(__dirname, "checkpoint-trainer.js");
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, JSON.stringify(task)], {
+    encoding: "utf8",
+    env,
+  });
+  if (status !== 0) throw new Error(`the trainer ended with code ${status}: ${stderr}`);
+  return JSON.parse(stdout) as TrainerReport;
+}
+
+async function measure(): Promise<{ readonly lines: readonly Line[]; readonly stateBytes: number }> {
+  const server = new LineProcess(process.execPath, [path.join(__dirname, "checkpoint-store.js")]);
+  try {
+    const { endpoint } = await server.receive<{ readonly endpoint: string }>();
+    const env = {
+      ...process.env,
+      AWS_ENDPOINT_URL: endpoint,
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: "bench",
+      AWS_SECRET_ACCESS_KEY: "bench",
+    };
+    Object.assign(process.env, env);
+    const client = new S3Client({});
+    await client.send(new CreateBucketCommand({ Bucket: bucket }));
+    client.destroy();
+    const kinds: readonly (number | undefined)[] = [undefined, ...stepTimes];
+    const reports = new Map<number | undefined, TrainerReport[]>(kinds.map((kind) => [kind, []]));
+    // In turn, so that what else the machine does meets all of them.
+    for (let round = 0; round < rounds; round += 1) {
+      for (const stepMs of kinds) {
+        const step = stepMs === undefined ? {} : { stepMs };
+        reports.get(stepMs)!.push(runTrainer({ endpoint, bucket, checkpoints: checkpointsEach, ...step }, env));
+      }
+    }
+    const synchronous = timesOf(reports.get(undefined)!);
+    return {
+      stateBytes: reports.get(undefined)![0]!.stateBytes,
+      lines: kinds.map((kind) => lineOf(kind, reports.get(kind)!, synchronous)),
+    };
+  } finally {
+    server.end();
+  }
+}
+
+function timesOf(reports: readonly TrainerReport[]) {
+  const first = reports.map(({ checkpoints }) => checkpoints[0]!);
+  const later = reports.flatMap(({ checkpoints }) => checkpoints.slice(1));
+  return {
+    firstBlockedMs: median(first.map(({ blockedMs }) => blockedMs)),
+    blockedMs: median(later.map(({ blockedMs }) => blockedMs)),
+    totalMs: median(later.map(({ totalMs }) => totalMs)),
+  };
+}
+
+function lineOf(
+  stepMs: number | undefined,
+  reports: readonly TrainerReport[],
+  synchronous: ReturnType<typeof timesOf>,
+): Line {
+  const times = timesOf(reports);
+  const peak = Math.max(...reports.map(({ peakBytes }) => peakBytes));
+  return {
+    name: stepMs === undefined ? "synchronous" : `steps of ${stepMs} ms`,
+    ...times,
+    firstShare: times.firstBlockedMs / synchronous.firstBlockedMs,
+    share: times.blockedMs / synchronous.blockedMs,
+    peakOverState: peak / reports[0]!.stateBytes,
+    peakMb: peak / 1e6,
+    baseMb: median(reports.map(({ baseBytes }) => baseBytes)) / 1e6,
+  };
+}
+
+function runTorch({ python }: PeerPython, stateBytes: number): TorchReport {
+  const script = path.join(process.cwd(), "bench", "checkpoint", "torch.py");
+  const args = [script, String(stateBytes / 12), String(rounds + 1)];
+  const { status, stdout, stderr } = spawnSync(python, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${script} ended with code ${status}: ${stderr}`);
+  return JSON.parse(stdout.trim().split("\n").at(-1)!) as TorchReport;
+}
+
+/** What a checkpoint of 500 MB costs the training, against the embedded S3 in another process; `--json` for machines. */
+export async function benchCheckpoint(args: readonly string[]): Promise<void> {
+  const machine = describeMachine();
+  const torch = findTorch();
+  const { lines, stateBytes } = await measure();
+  const peer = typeof torch === "string" ? undefined : runTorch(torch, stateBytes);
+  const after = describeMachine();
+  if (args.includes("--json")) {
+    const report = {
+      machine,
+      loadAverageAfter: after.loadAverage,
+      stateBytes,
+      lines,
+      peer: peer ?? { skipped: torch },
+    };
+    process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+    return;
+  }
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  print(`${machineLine(machine)} (${after.loadAverage} at the end)`);
+  print(
+    `state ${(stateBytes / 1e6).toFixed(0)} MB: weights and two moments; ${rounds} processes a line in turn, ${checkpointsEach} checkpoints each`,
+  );
+  print("");
+  print("| | blocked, first | share | blocked, later | share | until visible | peak RSS | ÷ state | idle process |");
+  print("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+  for (const line of lines) {
+    const ms = (value: number) => `${value.toFixed(0)} ms`;
+    const share = (value: number) => `${(value * 100).toFixed(1)} %`;
+    print(
+      `| ${line.name} | ${ms(line.firstBlockedMs)} | ${share(line.firstShare)} | ${ms(line.blockedMs)} | ${share(line.share)} | ` +
+        `${ms(line.totalMs)} | ${line.peakMb.toFixed(0)} MB | ${line.peakOverState.toFixed(2)} | ${line.baseMb.toFixed(0)} MB |`,
+    );
+  }
+  print("");
+  if (peer === undefined || typeof torch === "string") {
+    print(`peer skipped: ${String(torch)}`);
+    return;
+  }
+  const later = (times: readonly number[]) => `${median(times.slice(1)).toFixed(0)} ms`;
+  const over = (peer.peakBytes / stateBytes).toFixed(2);
+  print(`peer: PyTorch ${torch.torch}, same state, to a local folder (no digests, no upload), first round left out:`);
+  print(
+    `torch.save ${later(peer.save)}; distributed.checkpoint.save ${later(peer.dcpSave)}; async_save blocks ${later(peer.asyncBlocked)}`,
+  );
+  print(
+    `of ${later(peer.asyncTotal)}; peak RSS ${(peer.peakBytes / 1e6).toFixed(0)} MB, ${over} × the state (idle process ${(peer.baseBytes / 1e6).toFixed(0)} MB)`,
+  );
+}

@@ -1,0 +1,140 @@
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { S3Client } from "@aws-sdk/client-s3";
+import { createObjectStore } from "../../adapters/s3/object-store";
+import type { NumericsRecord } from "../../core/training/numerics";
+import { type Checkpointer, createCheckpointer } from "../../trainer-container/checkpoint/checkpointer";
+import { SnapshotSpace } from "../../trainer-container/checkpoint/snapshot";
+import { createUploadThread } from "../../trainer-container/checkpoint/upload-thread";
+import { allocateSum } from "../../trainer-container/collective/sum-memory";
+import type { ParameterSlot } from "../../trainer-container/engine/engine";
+import type { Replica } from "../../trainer-container/loop/replica";
+import type { CheckpointTime, TrainerReport, TrainerTask } from "./protocol";
+
+/** 41.7 million parameters; with Adam's moments 500 MB. Tensors of one part, of several, and biases. */
+function layoutOf(): readonly ParameterSlot[] {
+  const shapes = [[4096, 2000], ...Array.from({ length: 6 }, () => [2048, 2048]), [2048, 4085]];
+  const slots: ParameterSlot[] = [];
+  let offset = 0;
+  for (const [index, shape] of shapes.entries()) {
+    for (const [kind, sides] of [["kernel", shape] as const, ["bias", shape.slice(1)] as const]) {
+      const size = sides.reduce((product, side) => product * side, 1);
+      slots.push({ name: `layer-${index}/${kind}`, shape: sides, offset, size, trainable: true });
+      offset += size;
+    }
+  }
+  return slots;
+}
+
+const numerics: NumericsRecord = {
+  backend: "wasm",
+  device: "cpu",
+  libraries: {},
+  threads: { intraOp: 1, interOp: 1 },
+  cpu: { model: "bench", features: [] },
+  switches: {},
+  node: process.version,
+  platform: process.platform,
+  arch: process.arch,
+};
+
+const resident = (field: "VmRSS" | "VmHWM") =>
+  Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync("/proc/self/status", "utf8"))![1]) * 1024;
+
+async function main(task: TrainerTask): Promise<TrainerReport> {
+  const layout = layoutOf();
+  const parameters = layout.reduce((sum, { size }) => sum + size, 0);
+  const store = createObjectStore(new S3Client({}), task.bucket);
+  const upload = createUploadThread(path.join(__dirname, "checkpoint-upload-worker.js"), { bucket: task.bucket });
+  await store.put("warm", "up");
+  await upload({ memory: new Uint8Array(new SharedArrayBuffer(4)) }, smallest);
+  const baseBytes = resident("VmRSS");
+
+  const state = { m: allocateSum(parameters), v: allocateSum(parameters) };
+  const weights = allocateSum(parameters);
+  const replica = {
+    finishedSteps: 0,
+    weights,
+    optimizer: { state },
+    epochScore: new Float64Array(2),
+    buffers: [],
+  } as unknown as Replica;
+  const buffers = [weights, state.m, state.v];
+  buffers.forEach((buffer, i) => {
+    for (let at = 0; at < buffer.length; at += 1) buffer[at] = at * (i + 1);
+  });
+  /** Every word of the state changes, in place. */
+  const write = () => {
+    for (const { buffer, byteOffset, length } of buffers) {
+      const words = new Uint32Array(buffer, byteOffset, length);
+      for (let at = 0; at < length; at += 1) words[at]! += 0x9e3779b1;
+    }
+    replica.finishedSteps += 1;
+  };
+
+  let failure: unknown;
+  const checkpointer: Checkpointer = createCheckpointer({
+    store,
+    clock: { now: () => Date.now() },
+    runId: `bench-${task.stepMs ?? "sync"}`,
+    layout,
+    identity: { seed: 0, microshards: 1, batchSize: 1, layout: "bench", optimizer: "adam", gradientFormat: "float32" },
+    numerics,
+    rule: { everySteps: 1, everySeconds: 3_600, keep: 3 },
+    restoredAt: 0,
+    now: () => performance.now(),
+    events: {
+      written: () => undefined,
+      failed: (error) => {
+        failure = error;
+      },
+      notKept: (error) => {
+        failure = error;
+      },
+    },
+    space: new SnapshotSpace(tmpdir()),
+    upload,
+    sleep,
+  });
+
+  const checkpoints: CheckpointTime[] = [];
+  for (let taken = 0; taken < task.checkpoints; taken += 1) {
+    write();
+    const began = performance.now();
+    checkpointer.boundary(replica, true, 0, undefined);
+    let blockedMs = performance.now() - began;
+    let uploading = true;
+    const done = checkpointer.idle().then(() => {
+      uploading = false;
+      return performance.now() - began;
+    });
+    while (task.stepMs !== undefined && uploading) {
+      await sleep(task.stepMs);
+      const asked = performance.now();
+      await checkpointer.writable();
+      blockedMs += performance.now() - asked;
+      write();
+    }
+    const totalMs = await done;
+    if (task.stepMs === undefined) blockedMs = totalMs;
+    checkpoints.push({ blockedMs, totalMs });
+    if (failure) throw failure;
+  }
+  return { stateBytes: parameters * 12, baseBytes, peakBytes: resident("VmHWM"), checkpoints };
+}
+
+const nothing = { buffer: "weights", head: new Uint8Array(1), ranges: [] };
+const smallest = { groups: [], weights: nothing };
+
+main(JSON.parse(process.argv[2]!) as TrainerTask).then(
+  (report) => {
+    process.stdout.write(`${JSON.stringify(report)}\n`);
+    process.exit(0);
+  },
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    process.exit(1);
+  },
+);
