@@ -1,3 +1,4 @@
+import { benchCheckpoint } from "./checkpoint/bench";
 import { benchCollective } from "./collective/bench";
 import { benchData } from "./data/bench";
 import { benchElastic } from "./elastic/bench";
@@ -10,6 +11,7 @@ import { benchTracking } from "./tracking/bench";
 import { benchTrain } from "./train/bench";
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  checkpoint: benchCheckpoint,
   collective: benchCollective,
   data: benchData,
   elastic: benchElastic,

@@ -10,6 +10,9 @@ try {
     absWorkingDir: root,
     entryPoints: {
       main: "bench/main.ts",
+      "checkpoint-store": "bench/checkpoint/store.ts",
+      "checkpoint-trainer": "bench/checkpoint/trainer.ts",
+      "checkpoint-upload-worker": "trainer-container/checkpoint/upload-worker.ts",
       "collective-rank": "bench/collective/rank.ts",
       "overlap-rank": "bench/overlap/rank.ts",
       "overlap-slow-link": "bench/overlap/slow-link.ts",
