@@ -15,13 +15,18 @@ export interface OrderLine {
   readonly cpuMicros: number;
 }
 
-/** Elements of the vector, all-reduces of one round. The smallest is what agreeing on exponents of 5 million elements would send. */
+/**
+ * Elements of the vector, all-reduces of one turn: few, so that what else the machine does meets all contenders. The smallest is about what
+ * agreeing on exponents of 5 million elements would send.
+ */
 const sizes: readonly (readonly [elements: number, iterations: number])[] = [
-  [5_000, 200],
-  [65_536, 60],
-  [536_000, 20],
-  [5_000_000, 4],
+  [5_000, 50],
+  [65_536, 15],
+  [536_000, 4],
+  [5_000_000, 1],
 ];
+/** Turns of each contender for each round asked for. */
+const turnsARound = 4;
 
 async function startRanks(worldSize: number): Promise<readonly LineProcess[]> {
   const script = join(__dirname, "reduction-rank.js");
@@ -40,7 +45,7 @@ export async function measureOrders(worldSizes: readonly number[], rounds: numbe
       for (const [elements, iterations] of sizes) {
         const micros = contenders.map(() => [] as number[]);
         const cpu = contenders.map(() => [] as number[]);
-        for (let round = 0; round < rounds; round++) {
+        for (let round = 0; round < rounds * turnsARound; round++) {
           for (let turn = 0; turn < contenders.length; turn++) {
             // Who begins changes from round to round: what else the machine does meets all.
             const index = (turn + round) % contenders.length;

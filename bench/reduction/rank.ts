@@ -1,5 +1,6 @@
 /** One rank that sums V leaves with others: in the canonical order, in the order of arrival, and small vectors as an extra round would. */
 import { createInterface } from "node:readline";
+import type { NarrowFormat } from "../../core/training/reduction/narrow-format";
 import { Collective } from "../../trainer-container/collective/collective";
 import { Listener } from "../../trainer-container/collective/listener";
 import { Mesh } from "../../trainer-container/collective/mesh";
@@ -8,7 +9,7 @@ import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
 import { createGradientWire } from "../../trainer-container/loop/gradient-wire";
 import { ArrivalOrder, leavesOf } from "./arrival-order";
-import type { Contender } from "./contenders";
+import { type Contender, contenders } from "./contenders";
 import { leafCount } from "./digits";
 
 /** As the trainer's collective has it. */
@@ -35,44 +36,66 @@ function say(message: unknown): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
-async function measure(mesh: Mesh, collective: Collective, task: RankTask): Promise<RankMeasured> {
-  const { elements, iterations, contender } = task;
+interface Prepared {
+  readonly elements: number;
+  readonly reduce: Readonly<Record<Contender, () => Promise<void>>>;
+  release(): void;
+}
+
+/** Buffers of one size, for all contenders: first touches of memory are no part of an all-reduce. Sums are checked once. */
+async function prepare(mesh: Mesh, collective: Collective, elements: number): Promise<Prepared> {
   const { rank } = mesh.options;
   const local = Array.from({ length: leavesOf(leafCount, mesh.worldSize, rank) }, () => allocateSum(elements));
   const out = allocateSum(elements);
   const arrival = new ArrivalOrder(mesh, local, out, chunkElements);
-  const wire =
-    contender === "bfloat16" || contender === "float16"
-      ? createGradientWire(contender, { trainableCount: elements, parameterCount: elements }, { length: 0 })
-      : undefined;
-  const packed = wire ? [...local, out].map(() => allocateSum(wire.words)) : [];
   const canonical = { signals: 0, finishedSteps: 0 };
-  const reduce = async () => {
-    if (contender === "arrival") await arrival.run();
-    else if (wire?.add === undefined) await collective.allReduce({ ...canonical, local, out });
-    else {
-      const leaves = packed.slice(0, local.length);
-      const sum = packed.at(-1) as Float32Array;
-      for (const [i, leaf] of local.entries()) wire.write(leaf, 1, leaves[i] as Float32Array);
-      await collective.allReduce({ ...canonical, local: leaves, out: sum, add: wire.add });
+  const [sum, ...packed] = [out, ...local].map(() => allocateSum(Math.ceil(elements / 2))) as [
+    Float32Array,
+    ...Float32Array[],
+  ];
+  const narrow = (format: NarrowFormat) => {
+    const wire = createGradientWire(format, { trainableCount: elements, parameterCount: elements }, { length: 0 });
+    return async () => {
+      for (const [i, leaf] of local.entries()) wire.write(leaf, 1, packed[i] as Float32Array);
+      const add = wire.add as NonNullable<typeof wire.add>;
+      await collective.allReduce({ ...canonical, local: packed, out: sum, add });
       wire.read(sum, out);
-    }
+    };
   };
-  for (const leaf of local) leaf.fill(1);
-  await reduce();
-  if (!out.every((value) => value === leafCount)) throw new Error(`the sum is wrong: ${contender}`);
+  const reduce = {
+    canonical: async () => {
+      await collective.allReduce({ ...canonical, local, out });
+    },
+    arrival: () => arrival.run(),
+    bfloat16: narrow("bfloat16"),
+    float16: narrow("float16"),
+  };
+  for (const contender of contenders) {
+    for (const leaf of local) leaf.fill(1);
+    await reduce[contender]();
+    if (!out.every((value) => value === leafCount)) throw new Error(`the sum is wrong: ${contender}`);
+  }
   for (const leaf of local) leaf.fill(0);
-  await reduce();
+  return {
+    elements,
+    reduce,
+    release() {
+      for (const buffer of [...local, out, sum, ...packed]) releaseSum(buffer);
+      arrival.release();
+    },
+  };
+}
+
+async function measure({ reduce }: Prepared, { iterations, contender }: RankTask): Promise<RankMeasured> {
+  await reduce[contender]();
   const micros: number[] = [];
   const cpu = process.cpuUsage();
   for (let i = 0; i < iterations; i++) {
     const start = performance.now();
-    await reduce();
+    await reduce[contender]();
     micros.push((performance.now() - start) * 1_000);
   }
   const { user, system } = process.cpuUsage(cpu);
-  for (const buffer of [...local, out, ...packed]) releaseSum(buffer);
-  arrival.release();
   return { micros, cpuMicros: (user + system) / iterations };
 }
 
@@ -80,9 +103,15 @@ async function main(): Promise<void> {
   const listener = await Listener.start({ host: "127.0.0.1", patienceMs: 10_000 });
   say({ port: listener.port });
   let running: { readonly mesh: Mesh; readonly collective: Collective } | undefined;
+  let prepared: Prepared | undefined;
   for await (const line of createInterface({ input: process.stdin })) {
     if (running) {
-      say(await measure(running.mesh, running.collective, JSON.parse(line) as RankTask));
+      const task = JSON.parse(line) as RankTask;
+      if (prepared?.elements !== task.elements) {
+        prepared?.release();
+        prepared = await prepare(running.mesh, running.collective, task.elements);
+      }
+      say(await measure(prepared, task));
       continue;
     }
     const { rank, ports } = JSON.parse(line) as Start;
