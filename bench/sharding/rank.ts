@@ -87,7 +87,7 @@ async function createStepper(setup: Setup, mesh: Mesh, head: GangHead) {
   };
   if (mode === "sharded") {
     const replica = new ShardedReplica(model, plan, layout);
-    await synchronizeShards(replica, generation, async () => undefined);
+    await synchronizeShards(replica, generation, { restore: async () => undefined, sleep: async () => undefined });
     const slotBytes = () =>
       replica.shards.flatMap(({ state }) => Object.values(state)).reduce((sum, { byteLength }) => sum + byteLength, 0);
     const step = () => shardedStep(replica, generation, model, layout, local, 0);

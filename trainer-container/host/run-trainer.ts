@@ -208,6 +208,7 @@ async function trainTask(
       ...(sharded && {
         sharding: {
           replica: sharded,
+          sleep,
           checkpointDue: (step) => checkpointer.due(step),
           async restore() {
             const again = await restore();

@@ -41,6 +41,8 @@ export class ShardedReplica implements Replica {
    * whether or not this rank came to finish it.
    */
   pending: Update | undefined;
+  /** How often a generation was given up because slots were missing that a late member may hold. */
+  waited = 0;
   /** All of the weights of another step, while they are being put together. */
   next: Float32Array;
   private present: Float32Array;
@@ -101,17 +103,18 @@ export class ShardedReplica implements Replica {
     for (const shard of this.shards) shard.release();
     this.shards = [];
     this.pending = undefined;
+    this.waited = 0;
     this.all = Object.fromEntries(this.slotNames.map((name) => [name, new Float32Array(this.slotElements)]));
   }
 
   standing(): Standing {
-    const { finishedSteps } = this;
+    const { finishedSteps, waited } = this;
     const steps = this.pending === undefined ? [finishedSteps] : [finishedSteps, this.pending.step];
     const holdings = [
       ...steps.flatMap((step) => this.shards.map(({ slots }) => ({ ...slots, step }))),
       ...this.others().map(({ start, end, step }) => ({ start, end, step })),
     ];
-    return { finishedSteps, holdings: holdings.filter((holding) => lengthOf(holding) > 0) };
+    return { finishedSteps, holdings: holdings.filter((holding) => lengthOf(holding) > 0), waited };
   }
 
   /** All slots that this rank has of that step; those of the pending one are computed. */
@@ -139,6 +142,7 @@ export class ShardedReplica implements Replica {
     this.aside = held;
     this.all = undefined;
     this.pending = undefined;
+    this.waited = 0;
     this.finishedSteps = step;
   }
 

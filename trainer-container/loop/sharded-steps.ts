@@ -2,27 +2,25 @@ import { gangSignals } from "../gang/gang";
 import { gatheringRank, gatherSlots } from "./sharded-gather";
 import type { ShardedReplica } from "./sharded-replica";
 import { shardedStep } from "./sharded-step";
-import { synchronizeShards } from "./sharded-synchronize";
+import { type Recovery, synchronizeShards } from "./sharded-synchronize";
 import type { Steps } from "./steps";
 import type { Training } from "./train";
 
 /** What a sharded optimizer needs besides. */
-export interface Sharding {
+export interface Sharding extends Recovery {
   readonly replica: ShardedReplica;
-  /** Fills the replica, which has room for all of it, from the newest checkpoint, else from step 0. */
-  readonly restore: () => Promise<void>;
   /** Whether a checkpoint is due after that step. Asked of the leader before it. */
   readonly checkpointDue: (finishedSteps: number) => boolean;
 }
 
 /** Each rank holds the slots of two segments and computes these segments' steps. */
 export function shardedSteps({ model, layout, leaves, writable }: Training, sharding: Sharding): Steps {
-  const { replica, restore, checkpointDue } = sharding;
+  const { replica, checkpointDue } = sharding;
   let signalsByRank: readonly number[] = [];
   return {
     async begin(generation) {
       await writable?.();
-      await synchronizeShards(replica, generation, restore);
+      await synchronizeShards(replica, generation, sharding);
     },
     async take(generation, raised) {
       const step = replica.finishedSteps;

@@ -3,21 +3,30 @@ import { heldSegments, lengthOf, shardSegment } from "../../core/training/shardi
 import { decodeStanding, encodeStanding, type Standing } from "../../core/training/sharding/standing";
 import { planTransfers, slotSpans, type Transfer } from "../../core/training/sharding/transfers";
 import type { Parcel } from "../collective/parcels";
-import type { Generation } from "../gang/gang";
+import { type Generation, GenerationLostError } from "../gang/gang";
 import { Shard } from "./shard";
 import type { HeldSlots, ShardedReplica } from "./sharded-replica";
+
+/** Before a generation without some slots is given up; doubled each time. In all 6.3 s, for survivors may be busy with a long microshard. */
+const firstWaitMs = 100;
+
+export interface Recovery {
+  /** Fills a whole replica from the newest checkpoint; for when a segment was lost with both its holders. */
+  readonly restore: () => Promise<void>;
+  /** Settles after so many milliseconds. */
+  readonly sleep: (ms: number) => Promise<unknown>;
+}
 
 /**
  * Brings all ranks of a new generation to one step and to its layout: they tell each other what they hold, agree on the furthest step, and whoever
  * lacks weights or slots of it gets them from one who has them. Until every rank has its part, each keeps what it held of that step.
  *
- * @param restore fills a whole replica from the newest checkpoint; for when a segment was lost with both its holders.
- * @throws GenerationLostError with a replica that is still of one step.
+ * @throws GenerationLostError with a replica that is still of one step; also where a late member is to be waited for.
  */
 export async function synchronizeShards(
   replica: ShardedReplica,
   generation: Generation,
-  restore: () => Promise<void>,
+  { restore, sleep }: Recovery,
 ): Promise<void> {
   for (;;) {
     const standings = await shareStandings(generation, replica.standing());
@@ -27,6 +36,12 @@ export async function synchronizeShards(
       await generation.exchange({ sends: [], receives: [], finishedSteps: agreement.step });
       replica.forget();
       return;
+    }
+    if (agreement.kind === "wait") {
+      await sleep(firstWaitMs * 2 ** agreement.waited);
+      replica.waited = agreement.waited + 1;
+      const reason = `slots of step ${agreement.step} are with no member: forming anew, for their holders may be late`;
+      throw new GenerationLostError(generation.number, undefined, reason);
     }
     if (agreement.ranks.includes(generation.rank)) {
       replica.makeWhole();

@@ -10,19 +10,21 @@ export interface Standing {
   /** Its weights, all of them, are as after so many steps. */
   readonly finishedSteps: number;
   readonly holdings: readonly Holding[];
+  /** How often it has waited in vain for members that hold what is missing. */
+  readonly waited: number;
 }
 
-/** As numbers, to be sent to the others: finished steps, then start, end and step of each holding. */
-export function encodeStanding({ finishedSteps, holdings }: Standing): Float64Array {
-  return Float64Array.from([finishedSteps, ...holdings.flatMap(({ start, end, step }) => [start, end, step])]);
+/** As numbers, to be sent to the others: finished steps, waits, then start, end and step of each holding. */
+export function encodeStanding({ finishedSteps, holdings, waited }: Standing): Float64Array {
+  return Float64Array.from([finishedSteps, waited, ...holdings.flatMap(({ start, end, step }) => [start, end, step])]);
 }
 
 export function decodeStanding(numbers: Float64Array): Standing {
   const holdings: Holding[] = [];
-  for (let i = 1; i + 2 < numbers.length; i += 3) {
+  for (let i = 2; i + 2 < numbers.length; i += 3) {
     holdings.push({ start: numbers[i] as number, end: numbers[i + 1] as number, step: numbers[i + 2] as number });
   }
-  return { finishedSteps: numbers[0] as number, holdings };
+  return { finishedSteps: numbers[0] as number, holdings, waited: numbers[1] as number };
 }
 
 /** Whether spans cover [0, elements) together. */

@@ -37,6 +37,9 @@ export class FakeGang {
   /** By the number of a sharded step's operation, counted over all generations from 1; each happens once. */
   readonly operationFaults = new Map<number, OperationFault>();
   private operations = 0;
+  /** Generations that are sealed without a member, though it lives and comes back. */
+  readonly late = new Map<string, number>();
+  private readonly tardy: Waiting[] = [];
 
   constructor(
     private readonly microshards: number,
@@ -77,7 +80,8 @@ export class FakeGang {
       enter: (finishedSteps) =>
         new Promise((resolve) => {
           if (!this.live.has(id)) return; // a killed process asks for nothing any more
-          this.waiting.push({ id, finishedSteps, resolve });
+          if (this.late.has(id)) this.live.delete(id);
+          (this.late.has(id) ? this.tardy : this.waiting).push({ id, finishedSteps, resolve });
           this.sealWhenComplete();
         }),
       leave: async () => this.kill(id),
@@ -98,6 +102,17 @@ export class FakeGang {
     members.forEach((waiting, rank) => {
       waiting.resolve(this.round!.generation(rank));
     });
+    for (const waiting of this.tardy.splice(0)) {
+      const missed = (this.late.get(waiting.id) ?? 0) - 1;
+      this.late.set(waiting.id, missed);
+      if (missed > 0) {
+        this.tardy.push(waiting);
+        continue;
+      }
+      this.late.delete(waiting.id);
+      this.live.add(waiting.id);
+      this.waiting.push(waiting);
+    }
   }
 }
 

@@ -32,6 +32,7 @@ export function createShardedWorker(
   const sharding: Sharding = {
     replica,
     checkpointDue,
+    sleep: async () => undefined,
     async restore() {
       sharded.restores += 1;
       if (restore) await restore(replica);

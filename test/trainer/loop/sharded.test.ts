@@ -199,6 +199,21 @@ describe("a sharded optimizer", () => {
     for (const id of ["a", "d"]) expectReference(workers[id]!);
   });
 
+  it.each([1, 3])(
+    "waits for a survivor that comes back %i generations late with what nobody else has",
+    async (generations) => {
+      const gang = new FakeGang(microshards, names.slice(0, 4));
+      gang.operationFaults.set(16, { kill: ["b"], delivered: ["a", "d"] });
+      const workers = shardedWorkers(gang, names.slice(0, 4), { onStep: () => gang.late.set("c", generations) });
+      await trainTogether(gang, workers, ["a", "c", "d"]);
+      expect(gang.generationCount).toBe(2 + generations);
+      for (const id of ["a", "c", "d"]) {
+        expectReference(workers[id]!);
+        expect(workers[id]!.restores).toBe(0);
+      }
+    },
+  );
+
   it("takes newcomers in, who get their shards from those who have them", async () => {
     const gang = new FakeGang(microshards, ["b"]);
     const late: Record<string, ShardedWorker> = {};

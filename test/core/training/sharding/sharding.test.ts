@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { agree } from "../../../../core/training/sharding/agree";
+import { agree, patientFormations } from "../../../../core/training/sharding/agree";
 import { heldSegments, neighbourOf, shardSegment } from "../../../../core/training/sharding/segments";
 import {
   covers,
@@ -14,6 +14,7 @@ import { planTransfers, slotSpans } from "../../../../core/training/sharding/tra
 function ring(elements: number, worldSize: number, step: number): Standing[] {
   return Array.from({ length: worldSize }, (_, rank) => ({
     finishedSteps: step,
+    waited: 0,
     holdings: slotSpans(elements, elements, worldSize, rank).map((span) => ({ ...span, step })),
   }));
 }
@@ -64,9 +65,9 @@ describe("segments of a sharded optimizer", () => {
 
 describe("a standing", () => {
   it("survives being sent as numbers", () => {
-    const standing: Standing = { finishedSteps: 7, holdings: [{ start: 0, end: 1_024, step: 7 }] };
+    const standing: Standing = { finishedSteps: 7, waited: 2, holdings: [{ start: 0, end: 1_024, step: 7 }] };
     expect(decodeStanding(encodeStanding(standing))).toEqual(standing);
-    expect(decodeStanding(encodeStanding({ finishedSteps: 0, holdings: [] })).holdings).toEqual([]);
+    expect(decodeStanding(encodeStanding({ finishedSteps: 0, waited: 0, holdings: [] })).holdings).toEqual([]);
   });
 
   it("covers the slots where its spans leave no gap", () => {
@@ -95,10 +96,19 @@ describe("agree", () => {
   });
 
   it("restores those without a whole state where two neighbours went together", () => {
-    expect(agree([full[0]!, full[3]!], all)).toEqual({ kind: "restore", step: 10, ranks: [0, 1] });
-    const newcomer: Standing = { finishedSteps: 5, holdings: [{ start: 0, end: elements, step: 5 }] };
-    expect(agree([full[0]!, newcomer, full[3]!], all)).toEqual({ kind: "restore", step: 10, ranks: [0, 2] });
+    const [first, last] = [full[0]!, full[3]!].map((standing) => ({ ...standing, waited: patientFormations }));
+    expect(agree([first!, last!], all)).toEqual({ kind: "restore", step: 10, ranks: [0, 1] });
+    const newcomer: Standing = { finishedSteps: 5, waited: 0, holdings: [{ start: 0, end: elements, step: 5 }] };
+    expect(agree([first!, newcomer, last!], all)).toEqual({ kind: "restore", step: 10, ranks: [0, 2] });
     expect(agree([newcomer, { ...newcomer, finishedSteps: 0 }], all)).toMatchObject({ kind: "go-on", step: 5 });
+  });
+
+  it("waits for holders that may only be late, a few formations long", () => {
+    const waited = (times: number) => ({ ...full[0]!, waited: times });
+    expect(agree([waited(0), full[3]!], all)).toEqual({ kind: "wait", step: 10, waited: 0 });
+    const times = patientFormations - 1;
+    expect(agree([waited(times), full[3]!], all)).toEqual({ kind: "wait", step: 10, waited: times });
+    expect(agree([waited(patientFormations), full[3]!], all)).toMatchObject({ kind: "restore" });
   });
 
   it("counts the pending step of those who did not finish what another finished", () => {
@@ -126,7 +136,10 @@ describe("planTransfers", () => {
         fc.integer({ min: 0, max: 3 }),
         (elements, before, lost, joiners) => {
           const survivors = ring(elements, before, 4).toSpliced(lost % before, 1);
-          const newcomers = Array.from({ length: joiners }, (): Standing => ({ finishedSteps: 0, holdings: [] }));
+          const newcomers = Array.from(
+            { length: joiners },
+            (): Standing => ({ finishedSteps: 0, waited: 0, holdings: [] }),
+          );
           const standings = [...newcomers, ...survivors];
           const targets = standings.map((_, rank) => slotSpans(elements, elements, standings.length, rank));
           const transfers = planTransfers(standings, 4, targets);
@@ -154,9 +167,9 @@ describe("planTransfers", () => {
   it("shares the sending between those who hold the same", () => {
     const held = [{ start: 0, end: 4_096, step: 1 }];
     const standings: Standing[] = [
-      { finishedSteps: 1, holdings: held },
-      { finishedSteps: 1, holdings: held },
-      { finishedSteps: 0, holdings: [] },
+      { finishedSteps: 1, waited: 0, holdings: held },
+      { finishedSteps: 1, waited: 0, holdings: held },
+      { finishedSteps: 0, waited: 0, holdings: [] },
     ];
     const targets = [
       [],
@@ -173,6 +186,8 @@ describe("planTransfers", () => {
   });
 
   it("says which element nobody has", () => {
-    expect(() => planTransfers([{ finishedSteps: 1, holdings: [] }], 1, [[{ start: 5, end: 6 }]])).toThrow("element 5");
+    expect(() => planTransfers([{ finishedSteps: 1, waited: 0, holdings: [] }], 1, [[{ start: 5, end: 6 }]])).toThrow(
+      "element 5",
+    );
   });
 });
