@@ -10,6 +10,7 @@ import type { Engine } from "./engine";
 import { LayersTrainable } from "./layers-trainable";
 import { ProgramTrainable } from "./program-trainable";
 import { isProgrammable, WasmProgram } from "./wasm/program";
+import { simdInSumMemory } from "./wasm/sum-memory-simd";
 
 /** The engine on WebAssembly: one thread whatever is asked for, and the same bits on every CPU of an architecture. */
 export async function createWasmEngine(): Promise<Engine> {
@@ -31,7 +32,7 @@ export async function createWasmEngine(): Promise<Engine> {
     createModel: async (definition, seed) => {
       const model = new LayersTrainable(buildModel(definition, seed), definition);
       if (!isProgrammable(definition)) return model;
-      const simd = simdOf(tf.backend() as BackendWasm);
+      const simd = simdInSumMemory() ?? simdOf(tf.backend() as BackendWasm);
       return new ProgramTrainable(model, new WasmProgram(simd, definition, model.layout));
     },
   };

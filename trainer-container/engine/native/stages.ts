@@ -60,6 +60,11 @@ function activationOf(activation: Activation, float: OpAttribute) {
   };
 }
 
+/**
+ * `BatchMatMulV2`, not `MatMul`: of TensorFlow 2.21 with oneDNN the latter, called from here, writes past its memory and corrupts the heap.
+ */
+const productOp = "BatchMatMulV2";
+
 /** `units` of activation(x·kernel + bias); an image is read as one row of numbers. */
 export function denseStage(
   binding: NativeBinding,
@@ -69,7 +74,7 @@ export function denseStage(
 ): Stage {
   const { float, int32, flag, text } = attributesOf(binding);
   const T = float("T");
-  const product = (a: boolean, b: boolean) => [T, flag("transpose_a", a), flag("transpose_b", b)];
+  const product = (a: boolean, b: boolean) => [T, flag("adj_x", a), flag("adj_y", b)];
   const [plain, forKernel, forInput] = [product(false, false), product(true, false), product(false, true)];
   const biasGradient = [T, text("data_format", "NHWC")];
   const act = activationOf(activation, T);
@@ -82,14 +87,14 @@ export function denseStage(
       x = flatten ? operations.run("Reshape", reshape, [given, operations.integers([rows, width])]) : given;
       return act.forward(
         operations,
-        operations.run("AddV2", [T], [operations.run("MatMul", plain, [x, kernel()]), bias()]),
+        operations.run("AddV2", [T], [operations.run(productOp, plain, [x, kernel()]), bias()]),
       );
     },
     backward(operations, dy, rows, wantInput) {
       const dz = act.backward(operations, dy);
-      const dx = wantInput ? operations.run("MatMul", forInput, [dz, kernel()]) : undefined;
+      const dx = wantInput ? operations.run(productOp, forInput, [dz, kernel()]) : undefined;
       return {
-        kernel: operations.run("MatMul", forKernel, [x, dz]),
+        kernel: operations.run(productOp, forKernel, [x, dz]),
         bias: operations.run("BiasAddGrad", biasGradient, [dz]),
         input:
           flatten && dx !== undefined

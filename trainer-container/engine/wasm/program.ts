@@ -30,6 +30,8 @@ export class WasmProgram implements GradientProgram {
     read: (into: Float32Array) => into.set(this.view("weights")),
   };
   private version = 0;
+  /** Where the present call's gradient goes. */
+  private gradient = 0;
   private readonly buffers: Buffers<string>;
   private readonly stages: readonly Stage[];
   private readonly parameters: number;
@@ -58,16 +60,13 @@ export class WasmProgram implements GradientProgram {
       definition.type === "cnn" ? imageShape(definition.inputShape) : definition.inputShape;
     return Array.from({ length: layout.length / 2 }, (_, index) => {
       const [kernel, bias] = layout.slice(2 * index, 2 * index + 2) as [ParameterSlot, ParameterSlot];
-      const parametersIn = (name: string) => {
-        const at = buffers.at(name, parameters * float);
-        return { kernel: at + kernel.offset * float, bias: at + bias.offset * float };
-      };
+      const at = (base: number) => ({ kernel: base + kernel.offset * float, bias: base + bias.offset * float });
       const last = 2 * index + 2 === layout.length;
       const workshop: Workshop = {
         simd,
         buffers,
-        weights: parametersIn("weights"),
-        gradients: parametersIn("gradients"),
+        weights: at(buffers.at("weights", parameters * float)),
+        gradients: () => at(this.gradient),
         rectified: rectified && !last,
         version: () => this.version,
       };
@@ -86,6 +85,8 @@ export class WasmProgram implements GradientProgram {
     const { simd, buffers, definition } = this;
     const { rows, weights } = batch;
     if (definition.task === "classification") checkClasses(definition, batch.labels);
+    const inPlace = this.simd.holds(into);
+    this.gradient = inPlace ? into.byteOffset : buffers.at("gradients", this.parameters * float);
     const inputs = buffers.at("inputs", rows * this.rowSize * float);
     simd.floats(inputs, rows * this.rowSize).set(batch.inputs);
     let at = inputs;

@@ -1,5 +1,5 @@
 /**
- * Layers of the built-in models, forward and back, on addresses of the WebAssembly backend's heap. Images are NHWC, convolutions `same` with
+ * Layers of the built-in models, forward and back, on addresses of one WebAssembly memory. Images are NHWC, convolutions `same` with
  * stride 1.
  */
 import * as tf from "@tensorflow/tfjs-core";
@@ -33,7 +33,8 @@ export interface Workshop {
   readonly simd: Simd;
   readonly buffers: Buffers<string>;
   readonly weights: Parameters;
-  readonly gradients: Parameters;
+  /** Of the present call. */
+  readonly gradients: () => Parameters;
   readonly rectified: boolean;
   /** Changes with the weights. */
   readonly version: () => number;
@@ -95,9 +96,9 @@ export function denseStage(index: number, workshop: Workshop, width: number, uni
         k: rows,
         a: { at: x, row: float, column: width * float },
         b: { at: dy, row: units * float, column: float },
-        c: { at: gradients.kernel, row: units * float },
+        c: { at: gradients().kernel, row: units * float },
       });
-      sumRows(simd, dy, rows, units, gradients.bias);
+      sumRows(simd, dy, rows, units, gradients().bias);
       if (!wantInput) return undefined;
       const dx = buffers.at(`input gradient ${index}`, bytesOf(rows * width));
       gemm(simd, {
@@ -151,10 +152,10 @@ export function convolutionStage(
       const { conv, pool } = infos(rows);
       const places = rows * pool.outHeight * pool.outWidth;
       if (rectified) rectifierGradient(simd, dy, y, places * channels);
-      sumRows(simd, dy, places, channels, gradients.bias);
+      sumRows(simd, dy, places, channels, gradients().bias);
       const dz = buffers.at(`convolution gradient ${index}`, bytesOf(rows * input[0] * input[1] * channels));
       maxPoolGradient(simd, pool, { x: convolved, y: pooled, dy, dx: dz });
-      filterGradient(simd, conv, x, dz, gradients.kernel);
+      filterGradient(simd, conv, x, dz, gradients().kernel);
       if (!wantInput) return undefined;
       const dx = buffers.at(`input gradient ${index}`, bytesOf(rows * input[0] * input[1] * input[2]));
       inputGradient(simd, conv, dz, weights.kernel, dx);

@@ -1,0 +1,33 @@
+import { Simd, simdFunctions } from "../../../adapters/tfjs/simd/simd";
+import { allocateSum, inSumMemory, kernelsInSumMemory, releaseSum } from "../../collective/sum-memory";
+
+let simd: Simd | undefined;
+
+/** The kernels over the memory that leaves lie in, so that gradients are computed where they are summed. `undefined` where there is none. */
+export function simdInSumMemory(): Simd | undefined {
+  simd ??= create();
+  return simd;
+}
+
+function create(): Simd | undefined {
+  const call = kernelsInSumMemory(simdFunctions);
+  if (!call) return undefined;
+  const held = new Map<number, Float32Array>();
+  // Never given back: address 0 would read as a failure. Growing makes a new buffer over the same bytes; the newest covers all of ours.
+  let newest = allocateSum(1);
+  const heap = {
+    _malloc(bytes: number): number {
+      const block = allocateSum(Math.ceil(bytes / Float32Array.BYTES_PER_ELEMENT));
+      if (!inSumMemory(block)) return 0;
+      newest = block;
+      held.set(block.byteOffset, block);
+      return block.byteOffset;
+    },
+    _free(at: number): void {
+      const block = held.get(at);
+      if (block) releaseSum(block);
+      held.delete(at);
+    },
+  };
+  return new Simd(call, heap, () => newest.buffer, inSumMemory);
+}
