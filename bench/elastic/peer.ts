@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ interface Step {
 const workers = 3;
 const steps = 1_000;
 const checkpointEverySteps = 50;
-const trialMs = 120_000;
+const trialMs = 300_000;
 
 /** torchrun's elastic agent on the same kind of trial: a worker killed at a random step. A text says why there is none. */
 export async function measurePeer(trials: number): Promise<PeerSummary | string> {
@@ -75,13 +75,12 @@ async function runPeerTrial({ python }: PeerPython, killAfter: number, rank: num
     {
       stdio: ["ignore", "pipe", "ignore"],
       env: { ...process.env, OMP_NUM_THREADS: "1", GLOO_SOCKET_IFNAME: "lo" },
-      detached: true,
     },
   );
   try {
     return await watch(agent, killAfter, rank);
   } finally {
-    end(agent);
+    if (agent.exitCode === null) end(agent);
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -104,17 +103,21 @@ async function watch(agent: ChildProcess, killAfter: number, rank: number) {
       resumeMs ??= line.at - killedAt;
     }
   });
-  const code = await new Promise((resolve) => agent.on("close", resolve));
+  const code = await new Promise((resolve) => agent.on("exit", resolve));
   clearTimeout(deadline);
   if (code !== 0 || resumeMs === undefined || begun === undefined) return undefined;
   return { resumeMs, lost: Math.max(0, furthest + 1 - begun) };
 }
 
-/** The agent leads a group of its own, with its workers. */
+/** The agent's workers are in sessions of their own, and outlive it. */
 function end(agent: ChildProcess): void {
-  try {
-    process.kill(-agent.pid!, "SIGKILL");
-  } catch {
-    // It has ended.
+  const { stdout } = spawnSync("ps", ["-o", "pid=", "--ppid", String(agent.pid)], { encoding: "utf8" });
+  agent.kill("SIGKILL");
+  for (const pid of stdout.split(/\s+/).filter((text) => text !== "")) {
+    try {
+      process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // It has ended.
+    }
   }
 }
