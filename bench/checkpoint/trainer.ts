@@ -62,8 +62,11 @@ async function main(task: TrainerTask): Promise<TrainerReport> {
     buffers: [],
   } as unknown as Replica;
   const buffers = [weights, state.m, state.v];
+  // No two processes have the same content: the store would take the second's as sent.
+  const salt = Math.floor(Math.random() * 2 ** 32);
   buffers.forEach((buffer, i) => {
-    for (let at = 0; at < buffer.length; at += 1) buffer[at] = at * (i + 1);
+    const words = new Uint32Array(buffer.buffer, buffer.byteOffset, buffer.length);
+    for (let at = 0; at < words.length; at += 1) words[at] = at * (i + 1) + salt;
   });
   /** Every word of the state changes, in place. */
   const write = () => {
@@ -82,7 +85,7 @@ async function main(task: TrainerTask): Promise<TrainerReport> {
     layout,
     identity: { seed: 0, microshards: 1, batchSize: 1, layout: "bench", optimizer: "adam", gradientFormat: "float32" },
     numerics,
-    rule: { everySteps: 1, everySeconds: 3_600, keep: 3 },
+    rule: { everySteps: 2, everySeconds: 3_600, keep: 3 },
     restoredAt: 0,
     now: () => performance.now(),
     events: {
@@ -102,6 +105,12 @@ async function main(task: TrainerTask): Promise<TrainerReport> {
   const checkpoints: CheckpointTime[] = [];
   for (let taken = 0; taken < task.checkpoints; taken += 1) {
     write();
+    if (replica.finishedSteps === 1) {
+      // A boundary where nothing is due: the trainer makes the copy's pages here.
+      checkpointer.boundary(replica, true, 0, undefined);
+      await sleep(Math.max(2_000, task.stepMs ?? 0));
+    }
+    if (replica.finishedSteps % 2 === 1) write();
     const began = performance.now();
     checkpointer.boundary(replica, true, 0, undefined);
     let blockedMs = performance.now() - began;

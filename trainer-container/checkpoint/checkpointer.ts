@@ -88,6 +88,7 @@ export function createCheckpointer(
   let inFlight: Promise<void> | undefined;
   let waiting: Taken | undefined;
   let unwritable: readonly Taken[] = [];
+  let prepared = false;
   const known = new Map<number, KeptCheckpoint>();
 
   function take(replica: Replica, header: CheckpointHeader): Taken {
@@ -118,6 +119,11 @@ export function createCheckpointer(
       else events.notKept(snapshot.trouble(), header.finishedSteps);
     });
     return taken;
+  }
+
+  function prepare(replica: Replica): void {
+    prepared = true;
+    space.prepare(stateBuffers(replica, layout).reduce((bytes, { values }) => bytes + values.byteLength, 0));
   }
 
   function release(taken: Taken): void {
@@ -203,7 +209,10 @@ export function createCheckpointer(
       const moment = { finishedSteps: replica.finishedSteps, at: clock.now() };
       const busy = inFlight !== undefined;
       if (busy && (validation === undefined || waiting !== undefined)) return;
-      if (moment.at < retryAt && !isCheckpointDue(rule, last, moment, validation !== undefined)) return;
+      if (moment.at < retryAt && !isCheckpointDue(rule, last, moment, validation !== undefined)) {
+        if (leader && !prepared) prepare(replica);
+        return;
+      }
       last = moment;
       retryAt = Number.POSITIVE_INFINITY;
       if (!leader) return;

@@ -24,6 +24,9 @@ export interface Snapshot {
 interface Slot {
   readonly memory: Uint8Array<SharedArrayBuffer>;
   file: number | undefined;
+  /** The file's pages are being made; ends soon once a state wants the slot. */
+  warming?: Promise<void>;
+  wanted: boolean;
 }
 
 interface Piece {
@@ -45,10 +48,24 @@ export class SnapshotSpace {
     private readonly memoryBytes: number = defaultMemoryBytes,
   ) {}
 
+  /**
+   * Makes the pages for a state of that size ahead of its first copy, beside the training. Without them that one would take several times as
+   * long as those that follow.
+   */
+  prepare(bytes: number): void {
+    if (this.idle.length > 0 || this.closed) return;
+    const slot = this.slot(Math.min(bytes, this.memoryBytes));
+    slot.wanted = false;
+    slot.memory.fill(0);
+    slot.warming = this.warm(slot, bytes - slot.memory.length).catch(() => undefined); // the first copy meets it again
+    this.idle.push(slot);
+  }
+
   /** Copies what goes to memory at once, and begins to copy the rest. */
   take(buffers: readonly Float32Array[]): Snapshot {
     const total = buffers.reduce((bytes, { byteLength }) => bytes + byteLength, 0);
     const slot = this.slot(Math.min(total, this.memoryBytes));
+    slot.wanted = true;
     const pieces = copyFirst(slot.memory, buffers);
     let trouble: unknown;
     const kept = this.keep(slot, pieces).catch((error: unknown) => {
@@ -60,18 +77,31 @@ export class SnapshotSpace {
 
   close(): void {
     this.closed = true;
-    for (const slot of this.idle.splice(0)) closeFile(slot);
+    for (const slot of this.idle.splice(0)) {
+      if (slot.warming) void slot.warming.then(() => closeFile(slot));
+      else closeFile(slot);
+    }
   }
 
   private slot(memoryBytes: number): Slot {
     const slot = this.idle.pop();
     if (slot?.memory.length === memoryBytes) return slot;
-    if (slot) closeFile(slot);
-    return { memory: new Uint8Array(new SharedArrayBuffer(memoryBytes)), file: undefined };
+    if (slot) void Promise.resolve(slot.warming).then(() => closeFile(slot));
+    return { memory: new Uint8Array(new SharedArrayBuffer(memoryBytes)), file: undefined, wanted: true };
+  }
+
+  private async warm(slot: Slot, bytes: number): Promise<void> {
+    if (bytes <= 0) return;
+    slot.file ??= openNameless(this.directory);
+    const zeros = Buffer.alloc(Math.min(bytes, pieceBytes / 4));
+    for (let at = 0; at < bytes && !slot.wanted && !this.closed; at += zeros.length) {
+      await write(slot.file, zeros, 0, Math.min(zeros.length, bytes - at), at);
+    }
   }
 
   private async keep(slot: Slot, pieces: readonly Piece[]): Promise<FrozenState> {
     if (pieces.length === 0) return { memory: slot.memory };
+    await slot.warming;
     slot.file ??= openNameless(this.directory);
     const { file, memory } = slot;
     let next = 0;
