@@ -32,7 +32,7 @@ const nothing = Buffer.alloc(0);
  */
 const exchangeElements = 16 * 1024;
 /** Elements added and sent between two looks at the sockets. */
-const elementsPerTurn = 256 * 1024;
+const elementsPerTurn = 1024 * 1024;
 
 /**
  * Direct reduce-scatter, then all-gather, chunk by chunk, both at once: a chunk's sum goes out as soon as every rank's partials

@@ -6,6 +6,7 @@ import { HalvingDoubling } from "./halving-doubling";
 import type { Mesh } from "./mesh";
 import { ParcelExchange, type ParcelsInput } from "./parcels";
 import { ReduceScatter, type ReduceScatterInput } from "./reduce-scatter";
+import { directChunkElements } from "./segments";
 import { Staging } from "./staging";
 import { StateTransfer, type StateTransferInput } from "./state-transfer";
 
@@ -25,14 +26,16 @@ export class Collective {
   /** `undefined` where halving would not give the canonical order. */
   private readonly halving: HalvingPlans | undefined;
   private readonly staging = new Staging();
+  private readonly chunkElements: number;
 
   constructor(
     readonly mesh: Mesh,
-    private readonly chunkElements = defaultChunkElements,
+    private readonly givenChunkElements?: number,
     private readonly choose: typeof chooseAlgorithm = chooseAlgorithm,
   ) {
     this.plan = planReduction(mesh.options.microshards, mesh.worldSize);
     this.halving = planHalving(this.plan);
+    this.chunkElements = givenChunkElements ?? defaultChunkElements;
     mesh.onShut = () => this.staging.release();
   }
 
@@ -58,7 +61,8 @@ export class Collective {
     const { mesh, plan, halving, chunkElements, staging } = this;
     const shape = { worldSize: plan.worldSize, microshards: plan.leafCount, elements: input.out.length };
     if (!halving || this.choose(shape) !== "halving-doubling") {
-      return AllReduce.begin(mesh, plan, input, chunkElements, staging);
+      const chunk = this.givenChunkElements ?? directChunkElements(shape.elements, plan.worldSize);
+      return AllReduce.begin(mesh, plan, input, chunk, staging);
     }
     // Its first messages take whole vectors' halves: there is little that could go ahead.
     return { ready: () => {}, finish: () => HalvingDoubling.run(mesh, plan, halving, input, chunkElements, staging) };

@@ -17,6 +17,20 @@ export function segmentOf(elements: number, worldSize: number, rank: number): Sp
   };
 }
 
+const smallestChunk = 128 * 1024;
+const largestChunk = 512 * 1024;
+/** Chunks of a segment that let adding, sending and receiving overlap. */
+const pipelined = 4;
+
+/**
+ * Chunk of a direct all-reduce, in elements: 512 KiB to 2 MiB. What a frame costs in calls and wake-ups does not grow with it, so that
+ * large segments go in large chunks; a multiple of 4 KiB.
+ */
+export function directChunkElements(elements: number, worldSize: number): number {
+  const wanted = Math.ceil(elements / worldSize / pipelined / 1024) * 1024;
+  return Math.min(largestChunk, Math.max(smallestChunk, wanted));
+}
+
 export function chunkCount({ start, end }: Span, chunkElements: number): number {
   return Math.ceil((end - start) / chunkElements);
 }
