@@ -9,10 +9,10 @@ import type { Staging } from "./staging";
 
 const nothing = Buffer.alloc(0);
 /**
- * From here on a vector whose ranks are no power of two is summed as two halves, one by each of the two plans: twice the messages, but
- * as many bytes as elsewhere, for who is a guest in one half is a host in the other.
+ * Of such lengths a vector whose ranks are no power of two is summed as two halves, one by each of the two plans: twice the messages, but
+ * fewer bytes one after another, for who is a guest in one half is a host in the other. Longer ones gain nothing: docs/scale.md.
  */
-const twoPartsElements = 16 * 1024;
+const twoParts = { from: 16 * 1024, to: 4 * 1024 * 1024 };
 
 /**
  * All-reduce in 2·log2 P message latencies instead of two, with log2 P peers instead of W − 1, where P is the largest power of two up to W. The
@@ -38,7 +38,8 @@ export class HalvingDoubling implements Operation {
   ) {
     this.signals = input.signals;
     const { length } = input.out;
-    const middle = first === last || length < twoPartsElements ? length : length >> 1;
+    const whole = first === last || length < twoParts.from || length > twoParts.to;
+    const middle = whole ? length : length >> 1;
     this.parts = [new HalvingPart(this, first, { start: 0, end: middle }, 0)];
     if (middle < length) this.parts = [...this.parts, new HalvingPart(this, last, { start: middle, end: length }, 1)];
   }

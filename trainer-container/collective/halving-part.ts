@@ -1,7 +1,7 @@
 import type { HalvingPlan, HalvingRole } from "../../core/training/reduction/halving";
 import type { LeafRange } from "../../core/training/reduction/plan";
 import type { Addition } from "../../core/training/reduction/tree";
-import { add } from "./add";
+import { type Add, add as addFloats } from "./add";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
 import type { HalvingDoubling } from "./halving-doubling";
 import { halvingSpan } from "./halving-span";
@@ -34,6 +34,7 @@ export class HalvingPart {
   private readonly leafCount: number;
   private readonly slots: number;
   private readonly stages: HalvingStages;
+  private readonly add: Add;
   private current = -1;
   private wake: (() => void) | undefined;
 
@@ -49,6 +50,7 @@ export class HalvingPart {
     this.leaves = plan.ranks[mesh.options.rank].leaves;
     this.leafCount = plan.leafCount;
     this.slots = index * partSlots;
+    this.add = operation.input.add ?? addFloats;
     this.stages = new HalvingStages(2 + 2 * this.steps);
     this.expectFrames();
   }
@@ -213,7 +215,7 @@ export class HalvingPart {
 
   private addInto(into: Operand, a: Operand, b: Operand, { start, end }: Span): void {
     this.operation.timed(() =>
-      add(into.values, start - into.base, a.values, start - a.base, b.values, start - b.base, end - start),
+      this.add(into.values, start - into.base, a.values, start - a.base, b.values, start - b.base, end - start, start),
     );
   }
 
