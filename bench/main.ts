@@ -6,6 +6,7 @@ import { benchKernels } from "./kernels/bench";
 import { benchOptimizer } from "./optimizer/bench";
 import { benchOverlap } from "./overlap/bench";
 import { benchReduction } from "./reduction/bench";
+import { benchScale } from "./scale/bench";
 import { benchSharding } from "./sharding/bench";
 import { benchTracking } from "./tracking/bench";
 import { benchTrain } from "./train/bench";
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   optimizer: benchOptimizer,
   overlap: benchOverlap,
   reduction: benchReduction,
+  scale: benchScale,
   sharding: benchSharding,
   train: benchTrain,
 };
