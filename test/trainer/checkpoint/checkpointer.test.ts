@@ -141,6 +141,21 @@ describe("checkpoints", () => {
   });
   afterAll(() => rmSync(directory, { recursive: true }));
 
+  it("tells before a step whether a checkpoint follows it, for those who must be asked for their part of the state", async () => {
+    const at = bench();
+    const { worker, checkpointer } = checkpointing(at);
+    expect([4, 5, 6].map((step) => checkpointer.due(step))).toEqual([false, true, true]);
+    at.now += 600_000;
+    expect(checkpointer.due(1)).toBe(true);
+    const { open } = held(at.store);
+    worker.replica.finishedSteps = 5;
+    checkpointer.boundary(worker.replica, true, 1, undefined);
+    expect(checkpointer.due(10)).toBe(false); // one upload at a time
+    open();
+    await checkpointer.idle();
+    expect([9, 10].map((step) => checkpointer.due(step))).toEqual([false, true]);
+  });
+
   it("fall due by steps and at each epoch's end, and are written in order", async () => {
     const at = bench();
     const { worker, checkpointer } = checkpointing(at);
