@@ -2,6 +2,7 @@
 import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
 import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/training/model-definition";
+import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import { buildModel } from "../../../trainer-container/engine/build-model";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";
@@ -94,6 +95,21 @@ describe("WebAssembly programs", () => {
       expect(bits(gradientOf((await create(definition)).model, batch).gradient)).toBe(first);
     },
   );
+
+  it("write a gradient where leaves lie with the bits that it has elsewhere, and touch no other leaf", async () => {
+    const definition: MlpDefinition = { ...mlp, inputShape: [30], hidden: [40, 16], activation: "relu" };
+    const { model } = await create(definition);
+    const [one, two] = [randomBatch(definition, 4, "one"), randomBatch(definition, 4, "two")];
+    const [first, second] = [gradientOf(model, one).gradient, gradientOf(model, two).gradient];
+    const leaves = [0, 1].map(() => allocateSum(model.parameterCount + 3));
+    const parts = leaves.map((leaf) => leaf.fill(7).subarray(1, 1 + model.parameterCount));
+    model.gradients(one, "k", parts[0]!);
+    model.gradients(two, "k", parts[1]!);
+    expect(bits(parts[0]!.slice())).toBe(bits(first));
+    expect(bits(parts[1]!.slice())).toBe(bits(second));
+    for (const leaf of leaves) expect([leaf[0], ...leaf.slice(-2)]).toEqual([7, 7, 7]);
+    leaves.forEach(releaseSum);
+  });
 
   it("carry a NaN of a row or a weight into loss and gradient", async () => {
     const { model } = await create(images);

@@ -104,7 +104,7 @@ export class WasmProgram implements GradientProgram {
       dy = (this.stages[index] as Stage).backward(dy as number, rows, index > 0);
       const [kernel, bias] = this.layout.slice(2 * index, 2 * index + 2) as [ParameterSlot, ParameterSlot];
       const end = bias.offset + bias.size;
-      into.set(this.view("gradients").subarray(kernel.offset, end), kernel.offset);
+      if (!inPlace) into.set(this.view("gradients").subarray(kernel.offset, end), kernel.offset);
       onFinal?.(kernel.offset, end);
     }
     return result;
