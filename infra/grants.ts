@@ -16,7 +16,7 @@ export function statementsFor(need: Need, arns: PlatformArns): readonly PolicySt
     case "metrics:write":
       return onTable("Metrics", ["UpdateItem"], arns);
     case "gangs":
-      return onTable("Gangs", ["Query", "PutItem", "UpdateItem"], arns);
+      return onTable("Gangs", ["Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem"], arns);
     case "objects:read":
       // Without the right to list, S3 answers 403 where 404 is meant.
       return [allow(["s3:GetObject"], `${arns.bucket}/*`), allow(["s3:ListBucket"], arns.bucket)];
