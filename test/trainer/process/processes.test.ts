@@ -149,7 +149,7 @@ describe("trainer processes", () => {
     expect(result.generations).toBeGreaterThan(1);
     const restored = others.flatMap(({ lines }) => lines).filter(({ message }) => message.startsWith("both holders"));
     expect(restored.map(({ step }) => Number(step) >= 20)).toEqual(victims.length === 1 ? [] : [true]);
-  });
+  }, 120_000);
 
   it("go on from the last checkpoint when all are killed", async () => {
     await storeTask(cloud.store, "run-lost", { workers: 2 });
