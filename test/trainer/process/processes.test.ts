@@ -133,23 +133,27 @@ describe("trainer processes", () => {
   it.each([
     { name: "one of three killed: no checkpoint is read", victims: [1] },
     { name: "two of three killed at once: the rest goes back to the checkpoint", victims: [0, 1] },
-  ])("give the same weights with a sharded optimizer, $name", async ({ victims }) => {
-    whole ??= trainWhole();
-    const expected = await whole;
-    const runId = `run-sharded-${victims.length}`;
-    await storeTask(cloud.store, runId, { model, workers: 3, shardOptimizer: true }, { epochs: 3 });
-    const trainers = startAll(runId, 3);
-    await trained(runId, 45);
-    for (const victim of victims) trainers[victim]!.signal("SIGKILL");
-    const others = trainers.filter((_, index) => !victims.includes(index));
-    const codes = await Promise.all(others.map((trainer) => trainer.ended));
-    if (codes.some((code) => code !== 0)) throw new Error(others.map((one) => one.transcript()).join("\n\n"));
-    const result = await readResult(cloud.store, runId);
-    expect(result.weightsSha256).toBe(expected);
-    expect(result.generations).toBeGreaterThan(1);
-    const restored = others.flatMap(({ lines }) => lines).filter(({ message }) => message.startsWith("both holders"));
-    expect(restored.map(({ step }) => Number(step) >= 20)).toEqual(victims.length === 1 ? [] : [true]);
-  }, 120_000);
+  ])(
+    "give the same weights with a sharded optimizer, $name",
+    async ({ victims }) => {
+      whole ??= trainWhole();
+      const expected = await whole;
+      const runId = `run-sharded-${victims.length}`;
+      await storeTask(cloud.store, runId, { model, workers: 3, shardOptimizer: true }, { epochs: 3 });
+      const trainers = startAll(runId, 3);
+      await trained(runId, 45);
+      for (const victim of victims) trainers[victim]!.signal("SIGKILL");
+      const others = trainers.filter((_, index) => !victims.includes(index));
+      const codes = await Promise.all(others.map((trainer) => trainer.ended));
+      if (codes.some((code) => code !== 0)) throw new Error(others.map((one) => one.transcript()).join("\n\n"));
+      const result = await readResult(cloud.store, runId);
+      expect(result.weightsSha256).toBe(expected);
+      expect(result.generations).toBeGreaterThan(1);
+      const restored = others.flatMap(({ lines }) => lines).filter(({ message }) => message.startsWith("both holders"));
+      expect(restored.map(({ step }) => Number(step) >= 20)).toEqual(victims.length === 1 ? [] : [true]);
+    },
+    120_000,
+  );
 
   it("go on from the last checkpoint when all are killed", async () => {
     await storeTask(cloud.store, "run-lost", { workers: 2 });
