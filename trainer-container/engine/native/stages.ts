@@ -61,7 +61,7 @@ function activationOf(activation: Activation, float: OpAttribute) {
 }
 
 /**
- * `BatchMatMulV2`, not `MatMul`: of TensorFlow 2.21 with oneDNN the latter, called from here, writes past its memory and corrupts the heap.
+ * `BatchMatMulV2`, not `MatMul`: with TensorFlow 2.21 processes that call the latter under `--cpu-prof` end with a corrupted heap (ADR 012).
  */
 const productOp = "BatchMatMulV2";
 
