@@ -19,7 +19,7 @@ export function isProgrammable(definition: ModelDefinition): definition is MlpDe
 
 /**
  * The gradient of a built-in model as a fixed sequence of kernels, without tensors or a tape: weights, outputs and gradients keep their
- * places on the heap, so that a step copies weights and rows in and gradients out and allocates nothing.
+ * places in memory, so that a step copies weights and rows in, gradients out where they do not lie there, and allocates nothing.
  */
 export class WasmProgram implements GradientProgram {
   readonly weights = {
