@@ -1,7 +1,7 @@
 import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
 import { findTorch, type PeerPython } from "../support/peer-python";
-import { pinning, startDdp, startOurs, type TrainGang } from "./gangs";
+import { pinning, startApart, startDdp, startOurs, type TrainGang } from "./gangs";
 import { benchModels } from "./models";
 import { parseTrainOptions, type TrainOptions } from "./options";
 import { type Line, renderTable } from "./table";
@@ -9,12 +9,16 @@ import { type Line, renderTable } from "./table";
 interface Contender {
   readonly who: string;
   readonly gang: TrainGang;
+  /** Of all its workers. */
+  readonly samplesPerStep: number;
   /** Of a round, so that it takes about as long as asked. */
   steps: number;
   readonly secondsPerStep: number[];
   readonly cpuPerStep: number[];
 }
 
+/** Not a gang: as many trainings of one worker. Their scaling is the most that this machine allows a gang. */
+const apartLabel = ", apart";
 const peerName = "PyTorch DDP";
 
 async function startContenders(
@@ -25,8 +29,8 @@ async function startContenders(
   torch: PeerPython | undefined,
 ): Promise<Contender[]> {
   const contenders: Contender[] = [];
-  const add = async (who: string, start: Promise<TrainGang>) => {
-    contenders.push({ who, gang: await start, steps: 1, secondsPerStep: [], cpuPerStep: [] });
+  const add = async (who: string, start: Promise<TrainGang>, samplesPerStep = batchSize) => {
+    contenders.push({ who, gang: await start, samplesPerStep, steps: 1, secondsPerStep: [], cpuPerStep: [] });
   };
   const definition = benchModels[model]!;
   const setup = { model: definition, batchSize, backend: "native" as const, microshards: worldSize };
@@ -36,6 +40,10 @@ async function startContenders(
       for (const microshards of new Set([worldSize, ...options.microshards])) {
         const start = startOurs(worldSize, { ...setup, backend, microshards });
         await add(`${backend}, V = ${microshards}`, start);
+      }
+      for (const microshards of worldSize > 1 ? options.microshards : []) {
+        const apart = startApart(worldSize, { ...setup, backend, microshards });
+        await add(`${backend}, V = ${microshards}${apartLabel}`, apart, batchSize * worldSize);
       }
     }
     for (const { who, gang } of contenders) {
@@ -68,16 +76,16 @@ async function race(contenders: readonly Contender[], { rounds, seconds }: Train
 }
 
 function lineOf(contender: Contender, peer: Contender | undefined, identity: Omit<Line, keyof Measures>): Line {
-  const { batchSize } = identity;
   const ratio = (of: "secondsPerStep" | "cpuPerStep", inverse: boolean) => {
     if (!peer) return undefined;
-    const ratios = contender[of].map((value, round) => value / peer[of][round]!);
+    const share = peer.samplesPerStep / contender.samplesPerStep;
+    const ratios = contender[of].map((value, round) => (value * share) / peer[of][round]!);
     return median(inverse ? ratios.map((each) => 1 / each) : ratios);
   };
   return {
     ...identity,
-    samplesPerSecond: batchSize / median(contender.secondsPerStep),
-    cpuMsPerThousand: (median(contender.cpuPerStep) / batchSize) * 1e6,
+    samplesPerSecond: contender.samplesPerStep / median(contender.secondsPerStep),
+    cpuMsPerThousand: (median(contender.cpuPerStep) / contender.samplesPerStep) * 1e6,
     overPeer: ratio("secondsPerStep", true),
     cpuOverPeer: ratio("cpuPerStep", false),
     scaling: undefined,
@@ -86,7 +94,8 @@ function lineOf(contender: Contender, peer: Contender | undefined, identity: Omi
 type Measures = Pick<Line, "samplesPerSecond" | "cpuMsPerThousand" | "overPeer" | "cpuOverPeer" | "scaling">;
 
 /** V = W is another label on each world, but the same row. */
-const rowOf = ({ who, worldSize }: Line) => who.replace(new RegExp(`V = ${worldSize}$`), "V = W");
+const rowOf = ({ who, worldSize }: Line) =>
+  who.replace(apartLabel, "").replace(new RegExp(`V = ${worldSize}$`), "V = W");
 
 function withScaling(lines: readonly Line[]): Line[] {
   return lines.map((line) => {

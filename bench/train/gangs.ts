@@ -57,6 +57,20 @@ export async function startOurs(worldSize: number, setup: Setup): Promise<TrainG
   return gangOf(ranks, ready, () => undefined);
 }
 
+/** So many trainings of one worker each, at the same time and apart: what the machine itself gives to that many cores at work. */
+export async function startApart(count: number, setup: Setup): Promise<TrainGang> {
+  const script = join(__dirname, "train-worker.js");
+  const workers = Array.from({ length: count }, (_, core) =>
+    pinned(core, process.execPath, [script, JSON.stringify(setup)]),
+  );
+  for (const worker of workers) {
+    const { port } = await worker.receive<{ readonly port: number }>();
+    worker.send({ rank: 0, ports: [port] });
+  }
+  const ready = await Promise.all(workers.map((worker) => worker.receive<Ready>()));
+  return gangOf(workers, ready, () => undefined);
+}
+
 export async function startDdp(worldSize: number, setup: Setup, { python }: PeerPython): Promise<TrainGang> {
   const folder = mkdtempSync(join(tmpdir(), "ringmaster-bench-"));
   const script = join(process.cwd(), "bench/train/ddp.py");

@@ -28,9 +28,9 @@ const nothing = Buffer.alloc(0);
 /**
  * Up to here, two ranks with one partial sum each send each other all of it and add it both: the same bytes as segments and their sums,
  * in one message latency rather than two. Every segment is the whole vector then, and no sums are sent. Only where the root is all that
- * remains to be added, for other nodes would be added in memory that a socket is still reading.
+ * remains to be added, for other nodes would be added in memory that a socket is still reading. One smallest chunk: there is nothing to overlap.
  */
-const exchangeElements = 16 * 1024;
+const exchangeElements = 128 * 1024;
 /** Elements added and sent between two looks at the sockets. */
 const elementsPerTurn = 1024 * 1024;
 

@@ -26,13 +26,13 @@ describe("allReduce", () => {
   });
 
   it("exchanges a small vector in one message each where two ranks have a partial sum each", async () => {
-    for (const elements of [1, 999, 16 * 1_024, 16 * 1_024 + 1]) {
+    for (const elements of [1, 999, 128 * 1_024, 128 * 1_024 + 1]) {
       world = await startWorld(2);
       const before = world.ranks.map(({ mesh }) => mesh.bytesSent);
       const leaves = makeLeaves(8, elements);
       const expected = referenceSum(leaves);
       for (const { out } of await reduceAll(world, leaves)) expect(sameBits(out, expected)).toBe(true);
-      const small = elements <= 16 * 1_024;
+      const small = elements <= 128 * 1_024;
       // `begin` and one partial sum of everything; else of one half, and the sum of the other.
       const bytes = elements * 4 + (small ? 80 : 120);
       expect(world.ranks.map(({ mesh }, rank) => mesh.bytesSent - before[rank])).toEqual([bytes, bytes]);
@@ -51,7 +51,7 @@ describe("allReduce", () => {
   });
 
   it.each([2, 4, 8])("writes 2(W-1)/W of the vector a rank where %i divides V", async (worldSize) => {
-    const elements = 64_000;
+    const elements = 160_000;
     world = await startWorld(worldSize);
     const before = world.ranks.map(({ mesh }) => mesh.bytesSent);
     await reduceAll(world, makeLeaves(8, elements));

@@ -98,11 +98,11 @@ describe("an all-reduce that begins before the last leaf is whole", () => {
 
   it("has handed the kernel what was ready before the event loop turns", async () => {
     world = await startWorld(2, { chunkElements: 1_000 });
-    const leaves = makeLeaves(8, 40_000);
+    const leaves = makeLeaves(8, 140_000);
     const pending = () => world!.ranks[0].mesh.others()[0].outbound!.pending;
     const { sum, out } = reduceOverlapped(world.ranks[0], leaves, 1_000);
     expect(world.ranks[0].mesh.bytesSent).toBeGreaterThan(20_000 * 4);
-    const other = reduceOverlapped(world.ranks[1], leaves, 40_000);
+    const other = reduceOverlapped(world.ranks[1], leaves, 140_000);
     await Promise.all([sum.finish(), other.sum.finish()]);
     expect(pending()).toBe(0);
     expect(sameBits(out, referenceSum(leaves))).toBe(true);
