@@ -255,6 +255,29 @@ describe("checkpoints", () => {
     expect(digest(resumed.replica)).toBe(digest(reference));
   });
 
+  it.each<[string, (bytes: Uint8Array) => Uint8Array | undefined]>([
+    ["has one bit flipped", (bytes) => bytes.map((byte, i) => (i === bytes.length - 3 ? byte ^ 16 : byte))],
+    ["is missing", () => undefined],
+    ["is cut short", (bytes) => bytes.slice(0, -8)],
+    ["is empty", () => new Uint8Array(0)],
+  ])("use the one before where a part of the newest %s, and say so", async (_damage, damage) => {
+    const at = bench();
+    const { worker, checkpointer } = checkpointing(at);
+    await run(worker);
+    await checkpointer.idle();
+    const newest = parseCheckpointManifest(Buffer.from(await at.store.get(keyOf(12))).toString())!;
+    const part = objectKeys.content(newest.tensors.find(({ buffer }) => buffer === "weights")!.sha256);
+    const damaged = damage(at.store.objects.get(part)!);
+    if (damaged) at.store.objects.set(part, damaged);
+    else at.store.objects.delete(part);
+
+    const { worker: resumed, restored, unusable } = restoring(at);
+    expect((await restored)!.finishedSteps).toBe(10);
+    expect(unusable).toEqual([keyOf(12)]);
+    await run(resumed);
+    expect(digest(resumed.replica)).toBe(digest(reference));
+  });
+
   it("begin at step 0 where none is usable, whatever was half loaded", async () => {
     const at = bench();
     const fresh = digest(restoring(at).worker.replica);
