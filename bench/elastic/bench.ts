@@ -63,7 +63,7 @@ export async function benchElastic(args: readonly string[]): Promise<void> {
   } finally {
     await cloud.close();
   }
-  peer = await measurePeer(options.trials ?? 5);
+  peer = await measurePeer(Math.min(3, options.trials ?? 3));
   if (options.json) {
     const results = rows.map(({ name, summary, outcomes }) => ({
       name,

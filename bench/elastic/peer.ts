@@ -30,7 +30,7 @@ interface Step {
 const workers = 3;
 const steps = 1_000;
 const checkpointEverySteps = 50;
-const trialMs = 300_000;
+const trialMs = 90_000;
 
 /** torchrun's elastic agent on the same kind of trial: a worker killed at a random step. A text says why there is none. */
 export async function measurePeer(trials: number): Promise<PeerSummary | string> {
