@@ -109,7 +109,7 @@ function lineOf(
 }
 
 function runTorch({ python }: PeerPython, stateBytes: number): TorchReport {
-  const script = path.join(process.cwd(), "bench", "checkpoint", "torch.py");
+  const script = path.join(process.cwd(), "bench", "checkpoint", "peer.py");
   const args = [script, String(stateBytes / 12), String(rounds + 1)];
   const { status, stdout, stderr } = spawnSync(python, args, { encoding: "utf8" });
   if (status !== 0) throw new Error(`${script} ended with code ${status}: ${stderr}`);
