@@ -90,6 +90,10 @@ export class Worker {
     });
   }
 
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
   kill(): void {
     this.killedAt = Date.now();
     this.child.kill("SIGKILL");

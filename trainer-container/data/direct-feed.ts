@@ -3,22 +3,61 @@ import type { Batch } from "../engine/engine";
 import type { Feed, ValidationBlocks } from "../loop/feed";
 import type { FeatureSplit } from "./feature-split";
 
-/** Gathers each microshard when it is asked for, on this thread, into one buffer that is used again. */
+/** A buffer, and the microshard that lies in it. */
+interface Gathered {
+  readonly batch: Batch;
+  step: number;
+  index: number;
+}
+
+/**
+ * Gathers microshards on this thread: those of the next step while the sums of this one are on their way, the rest when they are asked for. The
+ * buffers, one for each microshard that the rank computes, are used again.
+ */
 export function createDirectFeed(split: FeatureSplit, sampler: Sampler): Feed {
   const rows = sampler.rowsPerMicroshard;
   const indexes = new Uint32Array(rows);
-  const batch: Batch = {
-    inputs: new Float32Array(rows * split.width),
-    labels: split.createLabels(rows),
-    rows,
+  const places: Gathered[] = [];
+  let turn: NodeJS.Immediate | undefined;
+
+  const place = (number: number): Gathered => {
+    places[number] ??= {
+      batch: { inputs: new Float32Array(rows * split.width), labels: split.createLabels(rows), rows },
+      step: -1,
+      index: -1,
+    };
+    return places[number];
   };
+
+  const gather = (into: Gathered, step: number, index: number): Batch => {
+    if (into.step === step && into.index === index) return into.batch;
+    sampler.rowsOf(step, index, indexes);
+    split.gather(indexes, into.batch.inputs, into.batch.labels);
+    into.step = step;
+    into.index = index;
+    return into.batch;
+  };
+
   return {
-    microshard(step, index) {
-      sampler.rowsOf(step, index, indexes);
-      split.gather(indexes, batch.inputs, batch.labels);
-      return batch;
+    microshard(step, index, { first }) {
+      // What is not there yet is waited for, and counted as waiting.
+      clearImmediate(turn);
+      return gather(place(index - first), step, index);
     },
-    close: async () => undefined,
+    ahead(step, { first, end }) {
+      clearImmediate(turn);
+      const next = (index: number) => {
+        if (index === end) return;
+        turn = setImmediate(() => {
+          gather(place(index - first), step, index);
+          next(index + 1);
+        });
+      };
+      next(first);
+    },
+    async close() {
+      clearImmediate(turn);
+    },
   };
 }
 

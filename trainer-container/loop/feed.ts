@@ -8,6 +8,8 @@ export interface Feed {
    * @param leaves all that this rank computes of the step: with them a feed knows what will be asked for next.
    */
   microshard(step: number, index: number, leaves: LeafRange): Batch | Promise<Batch>;
+  /** The sums of a step are on their way: there is time to gather the microshards of this, the next one. Does not wait. */
+  ahead?(step: number, leaves: LeafRange): void;
   close(): Promise<void>;
 }
 

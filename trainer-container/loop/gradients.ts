@@ -34,6 +34,10 @@ export function createLeafComputer(options: {
     wire,
     /** Milliseconds spent waiting for data since the start. */
     dataWaitMs: () => dataWaitMs,
+    /** Between two steps' computations: gets the next one's data where that takes this thread's time. */
+    ahead(step: number, range: LeafRange): void {
+      if (step < plan.totalSteps) feed.ahead?.(step, range);
+    },
     /**
      * The leaves of `range`, in the wire's form; their memory is used again at the next call.
      * @param lossScale multiplies gradients that are rounded.

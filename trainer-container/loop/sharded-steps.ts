@@ -27,6 +27,7 @@ export function shardedSteps({ model, layout, leaves, writable }: Training, shar
       const wanted = generation.rank === 0 && checkpointDue(step + 1) ? gangSignals.checkpoint : 0;
       const local = await leaves.compute(step, generation.leaves, undefined, () => generation.lost);
       await writable?.();
+      leaves.ahead(replica.finishedSteps + 1, generation.leaves);
       const taken = await shardedStep(replica, generation, model, layout, local, raised | wanted);
       signalsByRank = taken.signalsByRank;
       return { outcome: taken.outcome, signals: signalsByRank.reduce((bits, signals) => bits | signals, 0) };

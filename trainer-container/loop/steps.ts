@@ -52,7 +52,9 @@ export function replicatedSteps({ model, plan, replica, layout, leaves, writable
           return begun?.ready;
         },
       );
-      const signals = await (begun ? begun.finish() : generation.allReduce(local, summed!, raised, step, wire.add));
+      const sum = begun ? begun.finish() : generation.allReduce(local, summed!, raised, step, wire.add);
+      leaves.ahead(step + 1, generation.leaves);
+      const signals = await sum;
       if (reduced !== summed) wire.read(summed!, reduced!);
       await writable?.();
       return { outcome: applyStep(replica, reduced!, model, plan, layout), signals };

@@ -86,3 +86,65 @@ describe("createValidationBlocks", () => {
     expect(createValidationBlocks(splitOf([], manifest), 4).count).toBe(0);
   });
 });
+
+describe("gathering ahead", () => {
+  const sampler = createSampler({ seed: 1, rows: 10, batchSize: 6, microshards: 3 });
+  const leaves = { first: 1, end: 3 };
+  const expected = (step: number, microshard: number) => {
+    const rows = new Uint32Array(2);
+    sampler.rowsOf(step, microshard, rows);
+    return [...rows].flatMap(dense);
+  };
+
+  /** Notes when rows are gathered. */
+  function open() {
+    const gathered: string[] = [];
+    let waiting = false;
+    const feed = createDirectFeed(
+      {
+        ...split,
+        gather(...args) {
+          gathered.push(waiting ? "waited" : "ahead");
+          split.gather(...args);
+        },
+      },
+      sampler,
+    );
+    const inputs = async (step: number, microshard: number, range = leaves) => {
+      waiting = true;
+      const batch = await feed.microshard(step, microshard, range);
+      waiting = false;
+      return [...batch.inputs];
+    };
+    return { feed, gathered, inputs };
+  }
+  const turns = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+  it("gives the same rows, without a wait", async () => {
+    const { feed, gathered, inputs } = open();
+    feed.ahead!(4, leaves);
+    await turns();
+    expect(await inputs(4, 1)).toEqual(expected(4, 1));
+    expect(await inputs(4, 2)).toEqual(expected(4, 2));
+    expect(gathered).toEqual(["ahead", "ahead"]);
+  });
+
+  it("gathers what was not reached when it is asked for", async () => {
+    const { feed, gathered, inputs } = open();
+    feed.ahead!(4, leaves);
+    expect(await inputs(4, 1)).toEqual(expected(4, 1));
+    await turns();
+    expect(await inputs(4, 2)).toEqual(expected(4, 2));
+    expect(gathered).toEqual(["waited", "waited"]);
+  });
+
+  it("is for nothing where another generation computes other leaves of another step", async () => {
+    const { feed, inputs } = open();
+    feed.ahead!(4, leaves);
+    await turns();
+    const other = { first: 0, end: 3 };
+    for (const microshard of [0, 1, 2]) expect(await inputs(3, microshard, other)).toEqual(expected(3, microshard));
+    for (const microshard of [0, 1, 2]) expect(await inputs(4, microshard, other)).toEqual(expected(4, microshard));
+    await feed.close();
+  });
+});
