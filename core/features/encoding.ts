@@ -30,6 +30,8 @@ export interface FeatureView extends FeatureRows {
   readonly width: number;
   /** Writes row `row` to `into[offset … offset + width)`; every element of it, whatever stood there. */
   writeRow(row: number, into: Float32Array, offset: number): void;
+  /** The same, but for elements that are 0 of one-hots: zeros stand there already. */
+  writeOnZeros(row: number, into: Float32Array, offset: number): void;
   /** Class index, or value. */
   labelAt(row: number): number;
   /** Index into the values of slice column `slice`. */
@@ -88,13 +90,17 @@ export function decodeFeatureShard(
     codes,
     label,
     slices,
-    writeRow: (row, into, offset) => writeDense(numeric, row * numericWidth, codes, row * codesWidth, into, offset),
+    writeRow: (row, into, offset) => {
+      if (codesWidth > 0) into.fill(0, offset, offset + width);
+      writeDense(numeric, row * numericWidth, codes, row * codesWidth, into, offset);
+    },
+    writeOnZeros: (row, into, offset) => writeDense(numeric, row * numericWidth, codes, row * codesWidth, into, offset),
     labelAt: (row) => label[row]!,
     sliceAt: (row, slice) => slices[row * sliceWidth + slice]!,
   };
 }
 
-/** Unfolds one row that lies at `numericAt` and `codesAt` into its dense form. */
+/** Unfolds one row that lies at `numericAt` and `codesAt` into its dense form, over zeros. */
 type RowWriter = (
   numeric: Float32Array,
   numericAt: number,
@@ -108,7 +114,6 @@ function rowWriter(transform: FeatureTransform): RowWriter {
   const oneHots = transform.outputs.filter((output) => output.kind === "one-hot");
   const runs = mergeRuns(transform);
   return (numeric, numericAt, codes, codesAt, into, offset) => {
-    if (oneHots.length > 0) into.fill(0, offset, offset + transform.width);
     for (const run of runs) {
       const from = numericAt + run.source;
       const to = offset + run.offset;

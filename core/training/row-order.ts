@@ -4,6 +4,8 @@ import { keyedPermutation, type Permutation } from "./permutation";
 export interface RowOrder {
   /** The row, numbered within the split, at a place of an epoch. */
   at(epoch: number, position: number): number;
+  /** The rows at `position` and after, `into.length` of them; all within the epoch. */
+  range(epoch: number, position: number, into: Uint32Array): void;
 }
 
 /** Shards in memory at a time beside the next ones: at 128 MiB a shard, half a GiB in all. */
@@ -26,11 +28,13 @@ export function windowedShards(
 /** Every order of all rows is possible. */
 export function fullOrder(seed: number, rows: number): RowOrder {
   let order: { readonly epoch: number; readonly permutation: Permutation } | undefined;
+  const orderOf = (epoch: number): Permutation => {
+    if (order?.epoch !== epoch) order = { epoch, permutation: keyedPermutation(rows, `seed ${seed} epoch ${epoch}`) };
+    return order.permutation;
+  };
   return {
-    at(epoch, position) {
-      if (order?.epoch !== epoch) order = { epoch, permutation: keyedPermutation(rows, `seed ${seed} epoch ${epoch}`) };
-      return order.permutation.at(position);
-    },
+    at: (epoch, position) => orderOf(epoch).at(position),
+    range: (epoch, position, into) => orderOf(epoch).range(position, into),
   };
 }
 
@@ -103,8 +107,11 @@ export function windowedOrder(seed: number, shardRows: readonly number[]): Windo
     return { epoch, index };
   };
 
-  return {
+  const order: WindowedOrder = {
     windowAt,
+    range(epoch, position, into) {
+      for (let i = 0; i < into.length; i += 1) into[i] = order.at(epoch, position + i);
+    },
     at(epoch, position) {
       if (position >= rows) throw new RangeError(`position ${position} of an epoch of ${rows} rows is asked for`);
       const { shards, start, permutation } = epochOf(epoch).windows[windowAt(epoch, position).index]!;
@@ -120,4 +127,5 @@ export function windowedOrder(seed: number, shardRows: readonly number[]): Windo
       index + 1 < windowCount ? { epoch, index: index + 1 } : { epoch: epoch + 1, index: 0 },
     shardsOf: ({ epoch, index }) => epochOf(epoch).windows[index]!.shards,
   };
+  return order;
 }

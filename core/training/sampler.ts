@@ -47,7 +47,8 @@ export function createSampler({ seed, rows, batchSize, microshards, shardRows }:
     rowsOf(step, microshard, into) {
       const { epoch, stepInEpoch } = position(step);
       const first = stepInEpoch * batchSize + microshard * rowsPerMicroshard;
-      for (let i = 0; i < rowsPerMicroshard; i += 1) into[i] = order.at(epoch, (first + i) % rows);
+      if (first + rowsPerMicroshard <= rows) order.range(epoch, first, into);
+      else for (let i = 0; i < rowsPerMicroshard; i += 1) into[i] = order.at(epoch, (first + i) % rows);
     },
   };
 }

@@ -3,6 +3,9 @@ import type { Batch } from "../engine/engine";
 import type { Feed, ValidationBlocks } from "../loop/feed";
 import type { FeatureSplit } from "./feature-split";
 
+/** Gathering ahead looks at the sockets so often: other ranks wait for this one's sums. */
+const turnMs = 0.5;
+
 /** A buffer, and the microshard that lies in it. */
 interface Gathered {
   readonly batch: Batch;
@@ -46,14 +49,18 @@ export function createDirectFeed(split: FeatureSplit, sampler: Sampler): Feed {
     },
     ahead(step, { first, end }) {
       clearImmediate(turn);
-      const next = (index: number) => {
-        if (index === end) return;
+      const from = (index: number) => {
         turn = setImmediate(() => {
-          gather(place(index - first), step, index);
-          next(index + 1);
+          const began = performance.now();
+          let next = index;
+          while (next < end && performance.now() - began < turnMs) {
+            gather(place(next - first), step, next);
+            next += 1;
+          }
+          if (next < end) from(next);
         });
       };
-      next(first);
+      from(first);
     },
     async close() {
       clearImmediate(turn);

@@ -55,12 +55,13 @@ export function splitOf(
     rows: rowCount,
     width,
     gather(rows, inputs, labels) {
+      if (views[0]?.codes.length) inputs.fill(0, 0, rows.length * width); // at once: rows of one-hots are mostly zeros
       for (let i = 0; i < rows.length; i += 1) {
         const row = rows[i]!;
         if (row >= rowCount) throw new RangeError(`row ${row} is asked for, but the split has ${rowCount} rows`);
         const index = viewOf(row);
         const local = row - starts[index]!;
-        views[index]!.writeRow(local, inputs, i * width);
+        views[index]!.writeOnZeros(local, inputs, i * width);
         labels[i] = views[index]!.labelAt(local);
       }
     },
