@@ -7,15 +7,12 @@ import { Mesh } from "../../trainer-container/collective/mesh";
 import { ThreadPulse } from "../../trainer-container/collective/pulse";
 import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
+import { runChild, say } from "../support/child";
 import type { Measured, RankAddress, Task } from "./protocol";
 
 interface Start {
   readonly rank: number;
   readonly members: readonly RankAddress[];
-}
-
-function say(message: unknown): void {
-  process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
 function connect(listener: Listener, { rank, members }: Start): Promise<Mesh> {
@@ -74,10 +71,6 @@ async function main(): Promise<void> {
       say({ ready: true });
     }
   }
-  process.exit();
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  process.exit(1);
-});
+runChild(main);

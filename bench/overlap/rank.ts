@@ -6,14 +6,11 @@ import { Mesh } from "../../trainer-container/collective/mesh";
 import { ThreadPulse } from "../../trainer-container/collective/pulse";
 import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
+import { runChild, say } from "../support/child";
 import type { Measured, Start, Task } from "./protocol";
 
 /** Parts in which gradients become final: the layers of a model. */
 const layers = 16;
-
-function say(message: unknown): void {
-  process.stdout.write(`${JSON.stringify(message)}\n`);
-}
 
 function connect(listener: Listener, { rank, ports }: Start): Promise<Mesh> {
   return Mesh.open({
@@ -85,10 +82,6 @@ async function main(): Promise<void> {
       say({ ready: true });
     }
   }
-  process.exit();
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  process.exit(1);
-});
+runChild(main);

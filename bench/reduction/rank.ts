@@ -8,6 +8,7 @@ import { ThreadPulse } from "../../trainer-container/collective/pulse";
 import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
 import { createGradientWire } from "../../trainer-container/loop/gradient-wire";
+import { runChild, say } from "../support/child";
 import { ArrivalOrder, leavesOf } from "./arrival-order";
 import { type Contender, contenders } from "./contenders";
 import { leafCount } from "./digits";
@@ -30,10 +31,6 @@ export interface RankMeasured {
 interface Start {
   readonly rank: number;
   readonly ports: readonly number[];
-}
-
-function say(message: unknown): void {
-  process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
 interface Prepared {
@@ -130,10 +127,6 @@ async function main(): Promise<void> {
     running = { mesh, collective: new Collective(mesh, chunkElements) };
     say({ ready: true });
   }
-  process.exit();
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  process.exit(1);
-});
+runChild(main);

@@ -15,6 +15,7 @@ import { scoreLayout } from "../../trainer-container/loop/score";
 import { ShardedReplica } from "../../trainer-container/loop/sharded-replica";
 import { shardedStep } from "../../trainer-container/loop/sharded-step";
 import { synchronizeShards } from "../../trainer-container/loop/sharded-synchronize";
+import { runChild, say } from "../support/child";
 import type { Measured, Setup, Start, Task } from "./protocol";
 
 const layout = scoreLayout([]);
@@ -132,7 +133,6 @@ async function measure(stepper: Awaited<ReturnType<typeof createStepper>>, { ste
 }
 
 async function main(): Promise<void> {
-  const say = (message: unknown) => process.stdout.write(`${JSON.stringify(message)}\n`);
   const setup = JSON.parse(process.argv[2]!) as Setup;
   const listener = await Listener.start({ host: "127.0.0.1", patienceMs: 60_000 });
   say({ port: listener.port });
@@ -159,10 +159,6 @@ async function main(): Promise<void> {
     stepper = await createStepper(setup, mesh, head);
     say({});
   }
-  process.exit();
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  process.exit(1);
-});
+runChild(main);

@@ -15,16 +15,13 @@ import { createLeafComputer } from "../../trainer-container/loop/gradients";
 import { planTraining } from "../../trainer-container/loop/plan";
 import { createReplica } from "../../trainer-container/loop/replica";
 import { scoreLayout } from "../../trainer-container/loop/score";
+import { runChild, say } from "../support/child";
 import { batchesInMemory } from "./models";
 import type { Measured, Ready, Setup, Task } from "./protocol";
 
 interface Start {
   readonly rank: number;
   readonly ports: readonly number[];
-}
-
-function say(message: unknown): void {
-  process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
 function planOf({ model, batchSize, backend, microshards }: Setup, workers: number) {
@@ -139,10 +136,6 @@ async function main(): Promise<void> {
     trainer = await createTrainer(setup, mesh);
     say({ parameters: trainer.parameters } satisfies Ready);
   }
-  process.exit();
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  process.exit(1);
-});
+runChild(main);
