@@ -1,5 +1,5 @@
+import { ExpressionError, parseExpression } from "../../core/schedules/expression";
 import type { Clock } from "../clock";
-import { ExpressionError, parseExpression } from "../scheduler/expression";
 import { isObject, ServiceError } from "../wire";
 import type { Bus } from "./bus";
 import { noRule, validation } from "./errors";

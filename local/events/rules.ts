@@ -1,6 +1,6 @@
 import type { ClassicLevel } from "classic-level";
+import { type Expression, nextFire, parseExpression } from "../../core/schedules/expression";
 import { OrderedWrites } from "../ordered-writes";
-import { type Expression, nextFire, parseExpression } from "../scheduler/expression";
 import { account, region } from "../service";
 import type { TargetInput } from "./input";
 import { matchesPattern, type Pattern } from "./pattern";

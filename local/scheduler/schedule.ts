@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { type Expression, ExpressionError, nextFire, parseExpression } from "../../core/schedules/expression";
+import { isTimeZone } from "../../core/schedules/time-zone";
 import { targetKind } from "../events/target";
 import { account, region } from "../service";
 import { isObject } from "../wire";
 import { validation } from "./errors";
-import { type Expression, ExpressionError, nextFire, parseExpression } from "./expression";
-import { isTimeZone } from "./time-zone";
 
 const name = z.string().regex(/^[0-9a-zA-Z\-_.]{1,64}$/, "must be 1–64 letters, digits, '-', '_' or '.'");
 

@@ -1,5 +1,5 @@
-import { nextFire, parseExpression } from "../../../local/scheduler/expression";
-import { fromWallTime, isTimeZone, toWallTime } from "../../../local/scheduler/time-zone";
+import { nextFire, parseExpression } from "../../../core/schedules/expression";
+import { fromWallTime, isTimeZone, toWallTime } from "../../../core/schedules/time-zone";
 
 const utc = (text: string) => Date.parse(`${text}Z`);
 
