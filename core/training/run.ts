@@ -48,6 +48,16 @@ export interface CodeReference {
   readonly moduleSha256?: string;
 }
 
+/** What made a retraining rule submit a run. */
+export interface RunCause {
+  readonly rule: string;
+  readonly type: "dataset" | "schedule" | "drift" | "manual";
+  /** What happened, the same whatever the number of events that told of it: `dataset:digits@2`. */
+  readonly id: string;
+  /** When it happened. */
+  readonly at: string;
+}
+
 export interface Run {
   readonly runId: string;
   readonly team: string;
@@ -62,6 +72,8 @@ export interface Run {
   readonly code: CodeReference;
   /** Compute every step anew, whatever outputs are known. */
   readonly noCache: boolean;
+  /** Absent where a person submitted it. */
+  readonly cause?: RunCause;
   /** The checkpoint that training begins with, where it does not begin at step 0. */
   readonly restoredFrom?: {
     readonly runId: string;

@@ -29,6 +29,7 @@ export interface SubmitRequest {
   readonly idempotencyKey?: string;
   /** Of the whole request, where the job is not all of it. */
   readonly requestDigest?: string;
+  readonly cause?: Run["cause"];
   readonly restoredFrom?: Run["restoredFrom"];
   readonly allowOtherNumerics?: true;
   /** What must be there before the run is. May be done twice. */
@@ -41,7 +42,7 @@ export interface SubmitRequest {
  */
 export async function submitRun(dependencies: SubmitDependencies, request: SubmitRequest): Promise<Run> {
   const { runs, datasets, executions, clock } = dependencies;
-  const { job, code, noCache, idempotencyKey, restoredFrom, allowOtherNumerics } = request;
+  const { job, code, noCache, idempotencyKey, cause, restoredFrom, allowOtherNumerics } = request;
   const dataset = await resolveDataset(datasets, job.dataset);
   const problems = checkJobAgainst(dataset.manifest, job);
   if (problems.length > 0) throw new InvalidInputError("the job does not fit its dataset", problems);
@@ -57,6 +58,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     model: job.registerAs ?? job.experiment,
     code,
     noCache,
+    ...(cause ? { cause } : {}),
     ...(restoredFrom ? { restoredFrom } : {}),
     ...(allowOtherNumerics ? { allowOtherNumerics } : {}),
     requestDigest: request.requestDigest ?? digestOf({ job, code, noCache }),

@@ -1,0 +1,61 @@
+import type { Cause, CauseRecord } from "./cause";
+import type { RuleState } from "./rule";
+
+export type Decision =
+  | { readonly move: "start" }
+  /** An earlier event of the same cause was dealt with. */
+  | { readonly move: "already"; readonly record: CauseRecord }
+  | { readonly move: "skip" | "wait"; readonly reason: string };
+
+/** What besides the rule and the cause's record a decision looks at. */
+export interface Facts {
+  readonly now: number;
+  /** The rule's runs that have not ended; counted where the rule limits them. */
+  readonly openRuns: number;
+  /** Of a dataset cause's version. */
+  readonly deprecation?: string;
+  /** The id of a later cause of the same kind that is dealt with or waits. */
+  readonly later?: string;
+}
+
+/** What to do about a cause. Pure: the same rule, record and facts give the same answer. */
+export function decide(
+  { rule, lastStartedAt }: RuleState,
+  cause: Cause,
+  record: CauseRecord | undefined,
+  facts: Facts,
+): Decision {
+  if (record !== undefined && record.state !== "waiting" && record.state !== "started")
+    return { move: "already", record };
+  // It was decided when it was begun; whoever begun it died before the run was there.
+  if (record?.state === "started") return { move: "start" };
+  if (rule.deletedAt !== undefined) return { move: "skip", reason: `the rule was deleted at ${rule.deletedAt}` };
+  if (facts.deprecation !== undefined)
+    return { move: "skip", reason: `the version is deprecated: ${facts.deprecation}` };
+  if (cause.type === "manual") return { move: "start" };
+  if (!rule.enabled)
+    return { move: "skip", reason: `the rule is disabled${rule.pausedReason ? `: ${rule.pausedReason}` : ""}` };
+  if (cause.at < rule.since) {
+    return { move: "skip", reason: `it happened at ${cause.at}, before the rule was in force (${rule.since})` };
+  }
+  if (record !== undefined && facts.later !== undefined) {
+    return { move: "skip", reason: `${facts.later} came while it waited` };
+  }
+  const wait = limitOf(rule, lastStartedAt, facts);
+  return wait === undefined ? { move: "start" } : { move: "wait", reason: wait };
+}
+
+function limitOf(
+  { cooldownMinutes, maxConcurrentRuns }: RuleState["rule"],
+  lastStartedAt: string | undefined,
+  { now, openRuns }: Facts,
+): string | undefined {
+  const free = lastStartedAt === undefined ? 0 : Date.parse(lastStartedAt) + cooldownMinutes * 60_000;
+  if (now < free) {
+    return `the last run began at ${lastStartedAt}, and ${cooldownMinutes} minutes must lie between two: from ${new Date(free).toISOString()} on`;
+  }
+  if (maxConcurrentRuns !== undefined && openRuns >= maxConcurrentRuns) {
+    return `${openRuns} of the rule's runs have not ended, and ${maxConcurrentRuns} may be open at a time`;
+  }
+  return undefined;
+}

@@ -1,0 +1,128 @@
+import { z } from "zod";
+import { ExpressionError, parseExpression } from "../schedules/expression";
+import { isTimeZone } from "../schedules/time-zone";
+import { jobSchema } from "../training/job";
+
+const name = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9-]{0,62}$/,
+    "must be 1–63 lower-case letters, digits and hyphens, starting with a letter or digit",
+  );
+
+/** Short, because `<team>.<rule>` is the name of a schedule, which has 64 characters at most. */
+export const ruleNameSchema = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9-]{0,30}$/,
+    "must be 1–31 lower-case letters, digits and hyphens, starting with a letter or digit",
+  );
+
+export const severities = ["warning", "critical"] as const;
+export type Severity = (typeof severities)[number];
+
+const expression = z
+  .string()
+  .max(256)
+  .superRefine((text, context) => {
+    const problem = expressionProblem(text);
+    if (problem !== undefined) context.addIssue({ code: "custom", message: problem, input: text });
+  });
+
+const trigger = z.discriminatedUnion("type", [
+  /** Each new version of the dataset. */
+  z.strictObject({ type: z.literal("dataset"), dataset: name }),
+  /** `rate(1 day)`, `cron(0 3 * * ? *)` by the clock of a time zone of the IANA database. */
+  z.strictObject({
+    type: z.literal("schedule"),
+    expression,
+    timeZone: z
+      .string()
+      .max(50)
+      .refine(isTimeZone, "must be a time zone of the IANA database, e.g. Europe/Berlin")
+      .default("UTC"),
+  }),
+  /** A monitor that finds drift of this severity at least. */
+  z.strictObject({ type: z.literal("drift"), monitor: name, severity: z.enum(severities).default("warning") }),
+]);
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/, "must be a lower-case hex SHA-256");
+const code = z.strictObject({
+  commit: z.string().max(200).optional(),
+  dirty: z.boolean().optional(),
+  moduleSha256: digest.optional(),
+});
+
+/** What a person says of a rule: when to retrain, and by which job. */
+export const ruleDefinitionSchema = z
+  .strictObject({
+    name: ruleNameSchema,
+    trigger,
+    job: jobSchema,
+    /** Where the job came from; the bundle of a user's module is named in the job. */
+    code: code.default({}),
+    /** A cause that comes sooner after the last start waits; of those that wait the latest is run. */
+    cooldownMinutes: z.int().min(0).max(525_600).default(0),
+    /** A cause that comes while so many of the rule's runs are open waits, too. */
+    maxConcurrentRuns: z.int().min(1).max(100).optional(),
+  })
+  .superRefine(({ trigger, job }, context) => {
+    const [dataset, version] = job.dataset.split("@");
+    if (version !== undefined && version !== "latest") {
+      const message = `must not name a version: a rule retrains on what there is when it is caused; write ${dataset} or ${dataset}@latest`;
+      context.addIssue({ code: "custom", path: ["job", "dataset"], message, input: job.dataset });
+    }
+    if (trigger.type === "dataset" && trigger.dataset !== dataset) {
+      const message = `must be ${dataset}, the dataset of the job: a new version of another one would not change what it trains on`;
+      context.addIssue({ code: "custom", path: ["trigger", "dataset"], message, input: trigger.dataset });
+    }
+  });
+
+export type RuleDefinition = z.output<typeof ruleDefinitionSchema>;
+export type RuleDefinitionInput = z.input<typeof ruleDefinitionSchema>;
+export type Trigger = RuleDefinition["trigger"];
+
+/** Binds causes to a job. Its name is the team's; its history outlives it. */
+export interface RetrainingRule extends RuleDefinition {
+  readonly team: string;
+  /** 1 when it is made; each change adds one. */
+  readonly revision: number;
+  readonly enabled: boolean;
+  /** Why it is not enabled. */
+  readonly pausedReason?: string;
+  /** Causes from before this moment are none: when the rule was made, or last enabled or pointed at something else. */
+  readonly since: string;
+  readonly createdBy: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly deletedAt?: string;
+}
+
+/** A rule with what became of it. */
+export interface RuleState {
+  readonly rule: RetrainingRule;
+  /** Starts so far: each is counted in the write that begins it, so that limits hold whoever comes at the same moment. */
+  readonly starts: number;
+  readonly lastStartedAt?: string;
+  /** The rule's revision that the Scheduler has. */
+  readonly scheduledRevision?: number;
+  /** The latest cause that no run could be made of. */
+  readonly lastFailure?: {
+    readonly cause: string;
+    readonly code: string;
+    readonly message: string;
+    readonly at: string;
+  };
+}
+
+/** The rule that an expression breaks; `undefined` where it is right. */
+function expressionProblem(text: string): string | undefined {
+  try {
+    if (parseExpression(text).kind !== "at") return undefined;
+    return "must be rate(…) or cron(…): a rule fires again and again; `ringmaster submit` runs a job once";
+  } catch (error) {
+    if (error instanceof ExpressionError)
+      return `must be rate(value unit) or cron(minutes hours day-of-month month day-of-week year): ${error.message}`;
+    throw error;
+  }
+}
