@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { sha256 } from "../schemas/common";
+
+const tag = "Contents";
+
+export const createUploads = contract({
+  operationId: "createUploads",
+  method: "POST",
+  path: "/uploads",
+  tag,
+  summary: "Get URLs to upload the contents that the store lacks",
+  description:
+    "Put each to its URL with the headers given; the store checks the digest as it comes in. URLs live 15 minutes.",
+  body: z
+    .strictObject({
+      contents: z
+        .array(
+          z.strictObject({
+            sha256,
+            bytes: z
+              .int()
+              .min(0)
+              .max(5 * 1024 ** 3),
+          }),
+        )
+        .min(1)
+        .max(1_000),
+    })
+    .meta({ id: "UploadRequest" }),
+  bodyExample: { contents: [examples.content] },
+  idempotent: true,
+  class: "heavy",
+  responses: {
+    200: {
+      description: "The missing ones; what is there already needs no upload.",
+      schema: z
+        .object({
+          missing: z.array(
+            z
+              .object({ sha256, url: z.string(), headers: z.record(z.string(), z.string()) })
+              .meta({ id: "UploadTarget", description: "PUT the content to `url` with exactly these headers." }),
+          ),
+        })
+        .meta({ id: "UploadTargets" }),
+      example: {
+        missing: [{ sha256: examples.content.sha256, url: "https://…", headers: { "x-amz-checksum-sha256": "…" } }],
+      },
+    },
+  },
+});
+
+export const getContentUrl = contract({
+  operationId: "getContentUrl",
+  method: "GET",
+  path: "/contents/{sha256}",
+  tag,
+  summary: "Get a URL to download a content",
+  params: z.strictObject({ sha256 }),
+  responses: {
+    200: {
+      description: "Lives 15 minutes.",
+      schema: z.object({ url: z.string() }).meta({ id: "ContentUrl" }),
+      example: { url: "https://…" },
+    },
+  },
+  errors: ["CONTENT_NOT_FOUND"],
+});

@@ -1,0 +1,122 @@
+import { z } from "zod";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { nameText, pageQuery, versionNumber } from "../schemas/common";
+import { datasetDraft, datasetPage, datasetVersion, datasetVersionPage } from "../schemas/datasets";
+
+const tag = "Datasets";
+const name = z.strictObject({ name: nameText });
+const nameAndVersion = name.extend({ version: versionNumber });
+const answerVersion = z.object({ version: datasetVersion }).meta({ id: "DatasetVersionAnswer" });
+const registration = z.object({ created: z.boolean(), version: datasetVersion }).meta({ id: "DatasetRegistration" });
+
+export const registerDatasetVersion = contract({
+  operationId: "registerDatasetVersion",
+  method: "POST",
+  path: "/datasets/{name}/versions",
+  tag,
+  summary: "Register an uploaded snapshot as the next version",
+  description:
+    "Equal content is the same version, however often and from however many places it is sent. Its shards and index files must have been uploaded (`POST /uploads`).",
+  params: name,
+  body: z
+    .strictObject({
+      draft: datasetDraft,
+      allowSchemaChange: z
+        .boolean()
+        .default(false)
+        .meta({ description: "Columns may differ from the version before." }),
+    })
+    .meta({ id: "DatasetRegistrationRequest" }),
+  bodyExample: { draft: examples.draft },
+  idempotent: true,
+  class: "heavy",
+  responses: {
+    200: {
+      description: "That content is a version already.",
+      schema: registration,
+      example: { created: false, version: examples.datasetVersion },
+    },
+    201: {
+      description: "The new version.",
+      schema: registration,
+      example: { created: true, version: examples.datasetVersion },
+    },
+  },
+  errors: ["EMPTY_DATASET", "INVALID_DATASET_MANIFEST", "SCHEMA_MISMATCH", "DATASET_BUSY"],
+});
+
+export const listDatasets = contract({
+  operationId: "listDatasets",
+  method: "GET",
+  path: "/datasets",
+  tag,
+  summary: "List datasets by name",
+  query: pageQuery,
+  pages: "items",
+  responses: { 200: { description: "A page.", schema: datasetPage, example: { items: [examples.datasetSummary] } } },
+});
+
+export const listDatasetVersions = contract({
+  operationId: "listDatasetVersions",
+  method: "GET",
+  path: "/datasets/{name}/versions",
+  tag,
+  summary: "List a dataset's versions, newest first",
+  params: name,
+  query: pageQuery,
+  pages: "items",
+  responses: {
+    200: { description: "A page.", schema: datasetVersionPage, example: { items: [examples.datasetVersion] } },
+  },
+  errors: ["DATASET_NOT_FOUND"],
+});
+
+export const getDataset = contract({
+  operationId: "getDataset",
+  method: "GET",
+  path: "/datasets/{name}",
+  tag,
+  summary: "Get the version that a new run would use",
+  description: "The newest that is not deprecated; `NAME@3` for a version that must not be deprecated.",
+  params: name,
+  responses: {
+    200: { description: "The version.", schema: answerVersion, example: { version: examples.datasetVersion } },
+  },
+  errors: [
+    "DATASET_NOT_FOUND",
+    "DATASET_VERSION_NOT_FOUND",
+    "DATASET_VERSION_DEPRECATED",
+    "DATASET_WITHOUT_ACTIVE_VERSION",
+  ],
+});
+
+export const getDatasetVersion = contract({
+  operationId: "getDatasetVersion",
+  method: "GET",
+  path: "/datasets/{name}/versions/{version}",
+  tag,
+  summary: "Get a version, deprecated or not",
+  params: nameAndVersion,
+  responses: {
+    200: { description: "The version.", schema: answerVersion, example: { version: examples.datasetVersion } },
+  },
+  errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
+});
+
+export const deprecateDatasetVersion = contract({
+  operationId: "deprecateDatasetVersion",
+  method: "POST",
+  path: "/datasets/{name}/versions/{version}/deprecate",
+  tag,
+  summary: "Keep new runs from using a version",
+  description: "It stays readable. The first deprecation stands.",
+  params: nameAndVersion,
+  body: z.strictObject({ reason: z.string().max(1_000).default("") }).meta({ id: "DeprecationRequest" }),
+  bodyExample: { reason: "labels of March are wrong" },
+  idempotent: true,
+  responses: {
+    200: { description: "The version.", schema: answerVersion, example: { version: examples.datasetVersion } },
+  },
+  errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
+});

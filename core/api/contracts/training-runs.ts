@@ -1,0 +1,194 @@
+import { z } from "zod";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { nameText, pageQuery } from "../schemas/common";
+import {
+  checkpointSummary,
+  codeReference,
+  jobInput,
+  logPage,
+  metricPoint,
+  metricSummary,
+  restoreOverrides,
+  run,
+  runDetails,
+  runPage,
+} from "../schemas/runs";
+
+const tag = "Training runs";
+const params = z.strictObject({ runId: nameText });
+const answerRun = z.object({ run }).meta({ id: "RunAnswer" });
+
+export const submitTrainingRun = contract({
+  operationId: "submitTrainingRun",
+  method: "POST",
+  path: "/training-runs",
+  tag,
+  summary: "Submit a job",
+  description:
+    "Creates a run in state `queued` and starts its state machine. The dataset is resolved now: `latest` means what it means at this moment.",
+  body: z
+    .strictObject({
+      job: jobInput,
+      code: codeReference.default({}),
+      noCache: z.boolean().default(false).meta({ description: "Compute every step anew." }),
+    })
+    .meta({ id: "SubmitRequest" }),
+  bodyExample: { job: examples.job },
+  idempotencyKey: true,
+  responses: {
+    201: { description: "The run, new or that of the same key.", schema: answerRun, example: { run: examples.run } },
+  },
+  errors: [
+    "IDEMPOTENCY_CONFLICT",
+    "DATASET_NOT_FOUND",
+    "DATASET_VERSION_NOT_FOUND",
+    "DATASET_VERSION_DEPRECATED",
+    "DATASET_WITHOUT_ACTIVE_VERSION",
+  ],
+});
+
+export const listTrainingRuns = contract({
+  operationId: "listTrainingRuns",
+  method: "GET",
+  path: "/training-runs",
+  tag,
+  summary: "List runs, newest first",
+  query: pageQuery,
+  pages: "runs",
+  responses: { 200: { description: "A page.", schema: runPage, example: { runs: [examples.run] } } },
+});
+
+export const getTrainingRun = contract({
+  operationId: "getTrainingRun",
+  method: "GET",
+  path: "/training-runs/{runId}",
+  tag,
+  summary: "Get a run with its steps, attempts, workers and progress",
+  params,
+  responses: {
+    200: {
+      description: "Everything known of it.",
+      schema: runDetails,
+      example: { run: examples.run, steps: [], attempts: [], workers: [] },
+    },
+  },
+  errors: ["RUN_NOT_FOUND"],
+});
+
+export const cancelTrainingRun = contract({
+  operationId: "cancelTrainingRun",
+  method: "POST",
+  path: "/training-runs/{runId}/cancel",
+  tag,
+  summary: "End a run: its row, its execution, its workers",
+  description: "Cancelling twice is cancelling once; a run that ended otherwise is refused.",
+  params,
+  idempotent: true,
+  responses: { 200: { description: "The run, killed.", schema: answerRun, example: { run: examples.run } } },
+  errors: ["RUN_NOT_FOUND", "RUN_ENDED"],
+});
+
+export const listCheckpoints = contract({
+  operationId: "listCheckpoints",
+  method: "GET",
+  path: "/training-runs/{runId}/checkpoints",
+  tag,
+  summary: "List a run's checkpoints that can be read, oldest first",
+  params,
+  responses: {
+    200: {
+      description: "Those that there are now.",
+      schema: z.object({ checkpoints: z.array(checkpointSummary) }).meta({ id: "CheckpointList" }),
+      example: { checkpoints: [examples.checkpoint] },
+    },
+  },
+  errors: ["RUN_NOT_FOUND"],
+});
+
+export const restoreTrainingRun = contract({
+  operationId: "restoreTrainingRun",
+  method: "POST",
+  path: "/training-runs/{runId}/checkpoints/{epoch}/restore",
+  tag,
+  summary: "Create a run that goes on from a checkpoint of another",
+  description:
+    "The other run stays as it is. Overrides may change conduct and length, nothing that decides what a step computes.",
+  params: params.extend({ epoch: z.coerce.number().int().min(0).max(999_999_999) }),
+  body: z
+    .strictObject({
+      overrides: restoreOverrides.default({}),
+      allowOtherNumerics: z
+        .boolean()
+        .default(false)
+        .meta({ description: "Go on although the machine computes otherwise; the result is then marked." }),
+    })
+    .meta({ id: "RestoreRequest" }),
+  bodyExample: { overrides: { hyperparameters: { epochs: 10 } } },
+  idempotencyKey: true,
+  responses: {
+    201: { description: "The new run, or that of the same key.", schema: answerRun, example: { run: examples.run } },
+  },
+  errors: [
+    "IDEMPOTENCY_CONFLICT",
+    "RUN_NOT_FOUND",
+    "CHECKPOINT_NOT_FOUND",
+    "DATASET_NOT_FOUND",
+    "DATASET_VERSION_NOT_FOUND",
+    "DATASET_VERSION_DEPRECATED",
+  ],
+});
+
+/** Two answers: without `metric` the summaries of all, with it the points of one. */
+export const getTrainingRunMetrics = contract({
+  operationId: "getTrainingRunMetrics",
+  method: "GET",
+  path: "/training-runs/{runId}/metrics",
+  tag,
+  summary: "Get a run's metrics: summaries of all, or the points of one",
+  params,
+  query: z.strictObject({
+    metric: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .meta({ description: "The points of this one.", example: "train/loss" }),
+  }),
+  responses: {
+    200: {
+      description: "Without `metric`: last, least and greatest value of each. With it: its points, ascending by step.",
+      schema: z
+        .union([
+          z.object({ metrics: z.array(metricSummary) }).meta({ id: "MetricSummaries" }),
+          z.object({ metric: z.string(), points: z.array(metricPoint) }).meta({ id: "MetricPoints" }),
+        ])
+        .meta({ id: "RunMetrics" }),
+      example: { metric: "train/loss", points: [{ step: 1, value: 2.3, time: 1_767_259_800_000 }] },
+    },
+  },
+  errors: ["RUN_NOT_FOUND"],
+});
+
+export const getTrainingRunLogs = contract({
+  operationId: "getTrainingRunLogs",
+  method: "GET",
+  path: "/training-runs/{runId}/logs",
+  tag,
+  summary: "Read what a run's workers printed",
+  params,
+  query: z.strictObject({
+    worker: z.coerce.number().int().min(0).max(100_000).optional().meta({ description: "Of this one only." }),
+    nextToken: z.string().max(4_096).optional(),
+  }),
+  pages: "lines",
+  class: "heavy",
+  responses: {
+    200: {
+      description: "A page.",
+      schema: logPage,
+      example: { lines: [{ worker: 0, time: 1_767_259_800_000, message: "epoch 1 done" }] },
+    },
+  },
+  errors: ["RUN_NOT_FOUND"],
+});

@@ -1,0 +1,62 @@
+/** Every code that the API answers, with its status and its meaning. A route answers those of its contract and the general ones. */
+export const errorCatalogue = {
+  INVALID_INPUT: {
+    status: 400,
+    meaning: "Something in the request breaks its rule; `details.problems` lists everything at once.",
+  },
+  EMPTY_DATASET: { status: 400, meaning: "The dataset has no rows." },
+  INVALID_DATASET_MANIFEST: {
+    status: 400,
+    meaning: "The manifest contradicts itself or names content that was not uploaded.",
+  },
+  UNAUTHENTICATED: { status: 401, meaning: "The request is not signed, or its token is missing, expired or wrong." },
+  FORBIDDEN: { status: 403, meaning: "The caller may not do this." },
+  ROUTE_NOT_FOUND: { status: 404, meaning: "There is no such path." },
+  RUN_NOT_FOUND: { status: 404, meaning: "There is no such run." },
+  CHECKPOINT_NOT_FOUND: { status: 404, meaning: "The run has no checkpoint of that epoch, or has it no more." },
+  DATASET_NOT_FOUND: { status: 404, meaning: "There is no such dataset." },
+  DATASET_VERSION_NOT_FOUND: { status: 404, meaning: "The dataset has no such version." },
+  MODEL_NOT_FOUND: { status: 404, meaning: "There is no such model." },
+  MODEL_VERSION_NOT_FOUND: { status: 404, meaning: "The model has no such version." },
+  NO_CHAMPION: { status: 404, meaning: "The model has no version in production." },
+  CONTENT_NOT_FOUND: { status: 404, meaning: "The content store does not have it." },
+  METHOD_NOT_ALLOWED: { status: 405, meaning: "The path takes other methods: the `Allow` header names them." },
+  IDEMPOTENCY_CONFLICT: { status: 409, meaning: "The `Idempotency-Key` was used with another request." },
+  RUN_ENDED: { status: 409, meaning: "The run has ended and does not change any more." },
+  DATASET_VERSION_DEPRECATED: { status: 409, meaning: "No new run may use that version." },
+  DATASET_WITHOUT_ACTIVE_VERSION: { status: 409, meaning: "All versions of the dataset are deprecated." },
+  SCHEMA_MISMATCH: {
+    status: 409,
+    meaning: "The columns differ from the version before, and the request does not allow it.",
+  },
+  GATE_NOT_PASSED: { status: 409, meaning: "The version has not passed its gates." },
+  NOT_APPROVED: { status: 409, meaning: "The version has no approval, or was rejected." },
+  ALREADY_DECIDED: { status: 409, meaning: "The version was decided upon the other way." },
+  NOTHING_TO_ROLL_BACK: { status: 409, meaning: "The model had no version in production before this one." },
+  BODY_TOO_LARGE: { status: 413, meaning: "The body is larger than 10 MiB; data go through `POST /uploads`." },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: "A body must be `application/json`." },
+  THROTTLED: { status: 429, meaning: "Too many requests; send it again after a pause." },
+  INTERNAL: { status: 500, meaning: "Our fault; the log has it under the request id." },
+  CORRUPT_OBJECT: { status: 500, meaning: "A stored object is not what its name promises." },
+  BAD_GATEWAY: { status: 502, meaning: "The function failed before it could answer." },
+  DATASET_BUSY: { status: 503, meaning: "Others register versions of this dataset; send it again." },
+  REGISTRY_BUSY: { status: 503, meaning: "Others change this model; send it again." },
+  TIMED_OUT: { status: 504, meaning: "No answer within 29 seconds; send it again." },
+  STORAGE_FULL: { status: 507, meaning: "One machine: its disk is full; nothing was stored." },
+} as const;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** What any route may answer. */
+export const generalErrors: readonly ErrorCode[] = [
+  "INVALID_INPUT",
+  "UNAUTHENTICATED",
+  "FORBIDDEN",
+  "THROTTLED",
+  "INTERNAL",
+  "BAD_GATEWAY",
+  "TIMED_OUT",
+  "STORAGE_FULL",
+];
+/** What any route with a body may answer. */
+export const bodyErrors: readonly ErrorCode[] = ["BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];

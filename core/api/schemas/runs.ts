@@ -1,0 +1,204 @@
+import { z } from "zod";
+import type { TrainingProgress } from "../../tracking/metric-batch";
+import type { MetricSummary } from "../../tracking/metric-repository";
+import type { EncodedValue } from "../../tracking/metric-values";
+import type { CheckpointSummary } from "../../training/checkpoint/list";
+import { jobSchema } from "../../training/job";
+import {
+  phases,
+  type Run,
+  type RunDetails,
+  type StepRecord,
+  type TrainingAttempt,
+  type WorkerRecord,
+} from "../../training/run";
+import type { LogPage } from "../../training/worker-logs";
+import { count, datasetReference, instant, metricValue, nextToken, sha256 } from "./common";
+
+// `satisfies` holds each schema against the type that the code works with: neither can change alone.
+
+/** A job as people write it. */
+export const jobInput = jobSchema.meta({
+  id: "JobInput",
+  description: "A job as people write it; what is left out has the default.",
+});
+/** A job with every default filled in, as runs keep it. */
+export const job = jobSchema.meta({ id: "Job", description: "A job with every default filled in." });
+
+export const phase = z.enum(phases).meta({ id: "Phase", description: "A step of the run's state machine." });
+
+const failure = z.object({
+  code: z.string(),
+  message: z.string(),
+  phase: phase.optional(),
+  details: z.unknown().optional(),
+});
+const verdict = { model: z.string(), version: z.int(), reasons: z.array(z.string()) };
+const outcome = z
+  .discriminatedUnion("decision", [
+    z.object({ decision: z.literal("promoted"), model: z.string(), version: z.int() }),
+    z.object({ decision: z.literal("refused-by-gate"), ...verdict }),
+    z.object({ decision: z.literal("rejected"), ...verdict }),
+  ])
+  .meta({ id: "RunOutcome", description: "What became of the model that a completed run made." });
+
+export const codeReference = z
+  .strictObject({
+    commit: z.string().max(200).optional(),
+    dirty: z.boolean().optional().meta({ description: "Whether files differed from the commit." }),
+    moduleSha256: sha256.optional().meta({ description: "Bundle of the user's module, in the content store." }),
+  })
+  .meta({ id: "CodeReference", description: "Where the code that made a run came from." });
+
+export const run = z
+  .object({
+    runId: z.string(),
+    team: z.string(),
+    status: z.enum(["queued", "running", "completed", "failed", "killed"]),
+    phase: phase.optional(),
+    job,
+    dataset: datasetReference,
+    model: z.string().meta({ description: "Registered model that the run makes a version of." }),
+    code: codeReference,
+    noCache: z.boolean().meta({ description: "Compute every step anew, whatever outputs are known." }),
+    restoredFrom: z
+      .object({ runId: z.string(), epoch: count, step: count, weightsSha256: sha256 })
+      .optional()
+      .meta({ description: "The checkpoint that training begins with." }),
+    allowOtherNumerics: z.literal(true).optional(),
+    requestDigest: z.string(),
+    createdBy: z.string(),
+    createdAt: instant,
+    updatedAt: instant,
+    endedAt: instant.optional(),
+    failure: failure.optional(),
+    outcome: outcome.optional(),
+  })
+  .meta({ id: "Run" }) satisfies z.ZodType<Run>;
+
+const step = z
+  .object({
+    step: phase,
+    inputHash: z.string(),
+    output: z.unknown().meta({ description: "Small: ids, keys, digests, metrics." }),
+    reusedFrom: z.string().optional().meta({ description: "The run that computed it, where this one did not." }),
+    startedAt: instant,
+    finishedAt: instant,
+  })
+  .meta({ id: "StepRecord" }) satisfies z.ZodType<StepRecord>;
+
+const market = z.enum(["spot", "on-demand"]);
+const attempt = z
+  .object({
+    attempt: z.int().min(1),
+    market,
+    workers: count,
+    jobId: z.string().optional(),
+    status: z.enum(["submitting", "submitted", "succeeded", "failed"]),
+    reason: z.string().optional(),
+    startedAt: instant,
+    endedAt: instant.optional(),
+  })
+  .meta({
+    id: "TrainingAttempt",
+    description: "One Batch job submitted for the run.",
+  }) satisfies z.ZodType<TrainingAttempt>;
+
+const worker = z
+  .object({
+    workerIndex: count,
+    jobId: z.string(),
+    status: z.string(),
+    logStreamName: z.string().optional(),
+    attempts: z.array(
+      z.object({
+        exitCode: z.int().optional(),
+        reason: z.string().optional(),
+        startedAt: z.number().optional(),
+        stoppedAt: z.number().optional(),
+        logStreamName: z.string().optional(),
+      }),
+    ),
+  })
+  .meta({ id: "WorkerRecord", description: "A worker's place in Batch." }) satisfies z.ZodType<WorkerRecord>;
+
+const progress = z
+  .object({
+    step: count,
+    totalSteps: count,
+    epoch: count,
+    epochs: count,
+    generation: count,
+    worldSize: count,
+    loss: z.number().nullable(),
+    samplesPerSecond: z.number(),
+    backend: z.enum(["native", "wasm"]),
+    workers: z.array(
+      z.object({
+        rank: count,
+        memberId: z.string(),
+        workerIndex: count,
+        host: z.string(),
+        pid: count,
+        state: z.enum(["joining", "training", "left", "lost"]),
+        step: count,
+      }),
+    ),
+  })
+  .meta({ id: "TrainingProgress" }) satisfies z.ZodType<TrainingProgress>;
+
+export const runDetails = z
+  .object({
+    run,
+    steps: z.array(step),
+    attempts: z.array(attempt),
+    workers: z.array(worker),
+    progress: progress.optional(),
+  })
+  .meta({ id: "RunDetails", description: "Everything known of a run." }) satisfies z.ZodType<RunDetails>;
+
+export const runPage = z
+  .object({ runs: z.array(run), nextToken })
+  .meta({ id: "RunPage", description: "Runs, newest first." });
+
+export const checkpointSummary = z
+  .object({
+    finishedSteps: count,
+    epoch: count.meta({ description: "Epochs that are finished." }),
+    validation: z.object({ loss: z.number(), accuracy: z.number().optional() }).optional(),
+    bytes: count,
+    weightsSha256: sha256,
+    createdAt: instant,
+  })
+  .meta({ id: "CheckpointSummary" }) satisfies z.ZodType<CheckpointSummary>;
+
+type Encoded<T, Keys extends keyof T> = Omit<T, Keys> & Readonly<Record<Keys, EncodedValue>>;
+
+export const metricSummary = z
+  .object({ metric: z.string(), last: metricValue, lastStep: count, min: metricValue, max: metricValue })
+  .meta({ id: "MetricSummary" }) satisfies z.ZodType<Encoded<MetricSummary, "last" | "min" | "max">>;
+
+export const metricPoint = z
+  .object({ step: count, value: metricValue, time: z.number().meta({ description: "Milliseconds since the epoch." }) })
+  .meta({ id: "MetricPoint" });
+
+export const logPage = z
+  .object({ lines: z.array(z.object({ worker: count, time: z.number(), message: z.string() })), nextToken })
+  .meta({ id: "LogPage", description: "What workers printed." }) satisfies z.ZodType<LogPage>;
+
+/** What may differ from the run that a checkpoint is of. The job's schema judges the values. */
+export const restoreOverrides = z
+  .strictObject({
+    hyperparameters: z.strictObject({ epochs: z.number().optional() }).optional(),
+    resources: z
+      .strictObject({
+        workers: z.number().optional(),
+        minWorkers: z.number().optional(),
+        market: market.optional(),
+        memoryMbPerWorker: z.number().optional(),
+      })
+      .optional(),
+    checkpoint: z.strictObject({ everySteps: z.number().optional(), keep: z.number().optional() }).optional(),
+    retries: z.number().optional(),
+  })
+  .meta({ id: "RestoreOverrides", description: "What may differ from the run that the checkpoint is of." });
