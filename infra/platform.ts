@@ -1,7 +1,7 @@
 import path from "node:path";
 import { type App, Tags } from "aws-cdk-lib";
 import { acknowledgeFindings } from "./acknowledgements";
-import { readSettings } from "./settings";
+import { type RingmasterConfig, readConfig } from "./config";
 import { ApiStack } from "./stacks/api-stack";
 import { ComputeStack } from "./stacks/compute-stack";
 import { DataStack } from "./stacks/data-stack";
@@ -27,31 +27,36 @@ export interface PlatformStacks {
 /**
  * The whole platform, a stack a lifecycle: data outlive everything, compute changes with the fleet, the workflow with each release. Names come from
  * `core/platform`: the same that the embedded cloud uses.
+ *
+ * @throws ConfigError for a configuration that cannot be
  */
-export function definePlatform(app: App, { repository, bundles }: PlatformSources): PlatformStacks {
-  const settings = readSettings(app.node);
-  const { prefix } = settings;
-  const account = process.env["CDK_DEFAULT_ACCOUNT"];
-  const region = process.env["CDK_DEFAULT_REGION"];
-  const props = account && region ? { env: { account, region } } : {};
+export function definePlatform(
+  app: App,
+  { repository, bundles }: PlatformSources,
+  settings: RingmasterConfig = {},
+): PlatformStacks {
+  const config = readConfig(settings, app.node);
+  const { prefix } = config;
+  const account = config.account ?? process.env["CDK_DEFAULT_ACCOUNT"];
+  const region = config.region ?? process.env["CDK_DEFAULT_REGION"];
+  const props = { config, env: { account, region } };
 
-  const data = new DataStack(app, `${prefix}-data`, { ...props, prefix });
+  const data = new DataStack(app, `${prefix}-data`, props);
   const compute = new ComputeStack(app, `${prefix}-compute`, {
     ...props,
-    settings,
-    trainerImage: (scope, puller) => trainerImage(scope, puller, settings, repository),
+    trainerImage: (scope, puller) => trainerImage(scope, puller, config, repository),
   });
   const workflow = new WorkflowStack(app, `${prefix}-workflow`, {
     ...props,
     bundles,
     nodeModules: path.join(repository, "node_modules"),
-    prefix,
   });
-  const api = new ApiStack(app, `${prefix}-api`, { ...props, prefix, handler: workflow.functions.get("api")! });
-  const triggers = new TriggersStack(app, `${prefix}-triggers`, { ...props, prefix, functions: workflow.functions });
+  const api = new ApiStack(app, `${prefix}-api`, { ...props, handler: workflow.functions.get("api")! });
+  const triggers = new TriggersStack(app, `${prefix}-triggers`, { ...props, functions: workflow.functions });
   // They refer to each other by name (names.ts), which does not tell CloudFormation what comes first.
   for (const stack of [compute, workflow]) stack.addStackDependency(data);
   Tags.of(app).add("ringmaster", prefix);
+  for (const [key, value] of Object.entries(config.tags)) Tags.of(app).add(key, value);
   const stacks: PlatformStacks = { data, compute, workflow, api, triggers };
   acknowledgeFindings(prefix, stacks);
   return stacks;

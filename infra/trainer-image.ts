@@ -2,7 +2,7 @@ import { IgnoreMode } from "aws-cdk-lib";
 import { DockerImageAsset, Platform } from "aws-cdk-lib/aws-ecr-assets";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
-import type { DeploymentSettings } from "./settings";
+import type { DeploymentConfig } from "./config";
 
 /** All that the image is made of: a change elsewhere in the repository makes no new image. */
 const sources = [
@@ -19,10 +19,10 @@ const sources = [
 export function trainerImage(
   scope: Construct,
   puller: IGrantable,
-  settings: DeploymentSettings,
+  config: DeploymentConfig,
   repository: string,
 ): string {
-  if (settings.trainerImage !== undefined) return settings.trainerImage;
+  if (config.trainerImage !== undefined) return config.trainerImage;
   const asset = new DockerImageAsset(scope, "TrainerImage", {
     directory: repository,
     file: "trainer-container/Dockerfile",

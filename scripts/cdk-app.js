@@ -25,6 +25,11 @@ try {
     external: ["aws-cdk-lib", "constructs", "cdk-nag", "esbuild"],
   });
   require(outfile).synthesize(root, bundles);
+} catch (error) {
+  // A mistake in the configuration is the operator's: its message says all, and a stack would bury it.
+  if (error?.name !== "ConfigError") throw error;
+  console.error(`\n${error.message}\n`);
+  process.exitCode = 1;
 } finally {
   fs.rmSync(outfile, { force: true });
 }

@@ -14,7 +14,7 @@ import {
 } from "aws-cdk-lib/aws-ec2";
 import { ManagedPolicy, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
-import type { DeploymentSettings } from "../settings";
+import type { DeploymentConfig } from "../config";
 import type { TrainerNetwork } from "./trainer-network";
 
 export interface TrainerQueueProps {
@@ -26,7 +26,7 @@ export interface TrainerQueueProps {
    */
   readonly serves: "arrays" | "gangs";
   readonly network: TrainerNetwork;
-  readonly settings: DeploymentSettings;
+  readonly config: DeploymentConfig;
 }
 
 /**
@@ -39,7 +39,7 @@ export class TrainerQueue extends Construct {
 
   constructor(scope: Construct, id: string, props: TrainerQueueProps) {
     super(scope, id);
-    const { queueName, market, serves, settings } = props;
+    const { queueName, market, serves, config } = props;
     if (serves === "gangs" && market === "spot") {
       throw new Error(
         `The queue "${queueName}" is to serve gangs (multi-node-parallel jobs) on spot, but AWS Batch does not run them there: they stay in RUNNABLE without an error. Use market "on-demand", or serve arrays.`,
@@ -52,7 +52,7 @@ export class TrainerQueue extends Construct {
           order: 1,
           computeEnvironment: this.#environment(
             "Cpu",
-            settings.cpuInstanceClasses,
+            config.compute.cpu.instanceClasses,
             EcsMachineImageType.ECS_AL2023,
             props,
           ),
@@ -61,7 +61,7 @@ export class TrainerQueue extends Construct {
           order: 2,
           computeEnvironment: this.#environment(
             "Gpu",
-            [settings.gpuInstanceClass],
+            [config.compute.gpu.instanceClass],
             EcsMachineImageType.ECS_AL2023_NVIDIA,
             props,
           ),
@@ -74,7 +74,7 @@ export class TrainerQueue extends Construct {
     id: string,
     instanceClasses: readonly string[],
     imageType: EcsMachineImageType,
-    { market, serves, network, settings }: TrainerQueueProps,
+    { market, serves, network, config }: TrainerQueueProps,
   ): ManagedEc2EcsComputeEnvironment {
     const spot = market === "spot";
     return new ManagedEc2EcsComputeEnvironment(this, id, {
@@ -88,7 +88,7 @@ export class TrainerQueue extends Construct {
       useOptimalInstanceClasses: false,
       images: [{ imageType }],
       minvCpus: 0,
-      maxvCpus: settings.maxVcpus,
+      maxvCpus: config.compute.cpu.maxVcpus,
       instanceRole: new Role(this, `${id}InstanceRole`, {
         assumedBy: new ServicePrincipal("ec2.amazonaws.com"),
         managedPolicies: [ManagedPolicy.fromAwsManagedPolicyName("service-role/AmazonEC2ContainerServiceforEC2Role")],

@@ -2,17 +2,17 @@ import { Stack, type StackProps } from "aws-cdk-lib";
 import { ManagedPolicy, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import { functionNameIn } from "../../core/platform/functions";
+import { trainerPermissions } from "../../core/platform/permissions";
 import { resourceNames } from "../../core/platform/trainer-job";
+import type { DeploymentConfig } from "../config";
 import { TrainerJobDefinitions } from "../constructs/trainer-job-definitions";
 import { TrainerNetwork } from "../constructs/trainer-network";
 import { TrainerQueue } from "../constructs/trainer-queue";
-import { statementsFor } from "../grants";
-import { PlatformArns, platformEnvironment } from "../names";
-import { trainerNeeds } from "../needs";
-import type { DeploymentSettings } from "../settings";
+import { grant } from "../grants";
+import { platformEnvironment } from "../names";
 
 export interface ComputeStackProps extends StackProps {
-  readonly settings: DeploymentSettings;
+  readonly config: DeploymentConfig;
   /** Made within this stack, because an image asset belongs to one. */
   readonly trainerImage: (scope: Construct, executionRole: Role) => string;
 }
@@ -21,8 +21,8 @@ export interface ComputeStackProps extends StackProps {
 export class ComputeStack extends Stack {
   constructor(scope: Construct, id: string, props: ComputeStackProps) {
     super(scope, id, props);
-    const { settings } = props;
-    const { prefix } = settings;
+    const { config } = props;
+    const { prefix } = config;
     const names = resourceNames(prefix);
     const network = new TrainerNetwork(this, "Network");
     new TrainerQueue(this, "Spot", {
@@ -30,22 +30,19 @@ export class ComputeStack extends Stack {
       market: "spot",
       serves: "arrays",
       network,
-      settings,
+      config,
     });
     new TrainerQueue(this, "OnDemand", {
       queueName: names.jobQueueOnDemand,
       market: "on-demand",
       serves: "gangs",
       network,
-      settings,
+      config,
     });
 
     const assumedBy = new ServicePrincipal("ecs-tasks.amazonaws.com");
     const jobRole = new Role(this, "TrainerRole", { assumedBy });
-    for (const need of trainerNeeds) {
-      for (const statement of statementsFor(need, new PlatformArns(this, prefix)))
-        jobRole.addToPrincipalPolicy(statement);
-    }
+    grant(jobRole, trainerPermissions, prefix);
     const executionRole = new Role(this, "TrainerExecutionRole", {
       assumedBy,
       managedPolicies: [ManagedPolicy.fromAwsManagedPolicyName("service-role/AmazonECSTaskExecutionRolePolicy")],

@@ -6,17 +6,19 @@ import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import type { FunctionName } from "../../core/platform/functions";
 import { type RuleDefinition, rules } from "../../core/platform/rules";
+import type { DeploymentConfig } from "../config";
 import { PlatformArns } from "../names";
 
 export interface TriggersStackProps extends StackProps {
-  readonly prefix: string;
+  readonly config: DeploymentConfig;
   readonly functions: ReadonlyMap<FunctionName, IFunction>;
 }
 
 /** What sets functions going: events and schedules. What cannot be delivered in a day waits in a queue to be looked at. */
 export class TriggersStack extends Stack {
-  constructor(scope: Construct, id: string, { prefix, functions, ...props }: TriggersStackProps) {
+  constructor(scope: Construct, id: string, { config, functions, ...props }: TriggersStackProps) {
     super(scope, id, props);
+    const { prefix } = config;
     const deadLetterQueue = new Queue(this, "Undelivered", {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,

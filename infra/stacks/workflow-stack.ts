@@ -4,6 +4,7 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import type { Construct } from "constructs";
 import { type FunctionName, functions } from "../../core/platform/functions";
+import type { DeploymentConfig } from "../config";
 import { functionCode } from "../constructs/bundled-code";
 import { packageLayer } from "../constructs/package-layer";
 import { PlatformFunction } from "../constructs/platform-function";
@@ -14,7 +15,7 @@ export interface WorkflowStackProps extends StackProps {
   /** Directory of the built bundles (`scripts/build.js`). */
   readonly bundles: string;
   readonly nodeModules: string;
-  readonly prefix: string;
+  readonly config: DeploymentConfig;
 }
 
 /** What happens: the functions, and the state machine that calls them. */
@@ -22,8 +23,9 @@ export class WorkflowStack extends Stack {
   readonly functions: ReadonlyMap<FunctionName, IFunction>;
   readonly stateMachine: StateMachine;
 
-  constructor(scope: Construct, id: string, { bundles, nodeModules, prefix, ...props }: WorkflowStackProps) {
+  constructor(scope: Construct, id: string, { bundles, nodeModules, config, ...props }: WorkflowStackProps) {
     super(scope, id, props);
+    const { prefix } = config;
     const environment = platformEnvironment(this, prefix);
     const layers = {
       duckdb: packageLayer(this, "duckdb", nodeModules),

@@ -1,15 +1,11 @@
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { App } from "aws-cdk-lib";
 import { Annotations, Match, type Template } from "aws-cdk-lib/assertions";
-import { InstanceClass } from "aws-cdk-lib/aws-ec2";
 import { functions } from "../../core/platform/functions";
 import { rules } from "../../core/platform/rules";
 import { tableNameIn, tables } from "../../core/platform/tables";
 import { trainerJob } from "../../core/platform/trainer-job";
-import { needs } from "../../infra/needs";
-import { readSettings } from "../../infra/settings";
 import { repository, type Synthesized, synthesizePlatform } from "./synthesized";
 
 let platform: Synthesized;
@@ -127,32 +123,6 @@ describe("workflow", () => {
     );
     expect(codes.length).toBeGreaterThanOrEqual(functions.length);
     expect(new Set(codes).size).toBe(codes.length);
-  });
-
-  it("lets each function do what it needs, and no more", () => {
-    const bare = ["logs:CreateLogStream", "logs:PutLogEvents", "xray:PutTelemetryRecords", "xray:PutTraceSegments"];
-    const promote = actionsOf(statementsOf(workflow, "promoterole"));
-    expect(promote).toEqual(
-      [
-        ...bare,
-        "dynamodb:DeleteItem",
-        "dynamodb:GetItem",
-        "dynamodb:PutItem",
-        "dynamodb:Query",
-        "dynamodb:Query",
-        "dynamodb:UpdateItem",
-      ].sort(),
-    );
-    for (const { name } of functions) {
-      const actions = actionsOf(statementsOf(workflow, `${name.replaceAll("-", "")}role`));
-      expect(actions).toEqual(expect.arrayContaining(bare));
-      expect(actions.filter((action) => action.endsWith("*"))).toEqual([]);
-      expect(actions.includes("batch:SubmitJob")).toBe(needs[name].includes("jobs:run"));
-      expect(actions.includes("batch:TerminateJob")).toBe(needs[name].includes("jobs:end"));
-      expect(actions.includes("s3:DeleteObject")).toBe(needs[name].includes("objects:delete"));
-      expect(actions.includes("s3:PutObject")).toBe(needs[name].includes("objects:write"));
-      expect(actions.includes("states:StartExecution")).toBe(needs[name].includes("executions:start"));
-    }
   });
 
   it("holds the state machine, with its functions filled in and the right to invoke them", () => {
@@ -296,19 +266,4 @@ it("has nothing to complain about", () => {
     const warnings = annotations.findWarning("*", Match.anyValue()).map(({ entry }) => String(entry.data));
     expect(warnings.filter((warning) => !warning.includes("native-packages"))).toEqual([]);
   }
-});
-
-describe("settings", () => {
-  it.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
-    ["a prefix that no bucket could have", { prefix: "Team A" }, /"prefix" is "Team A", but must be/],
-    ["no vCPUs", { maxVcpus: 0 }, /"maxVcpus" is 0, but must be/],
-  ])("refuse %s", (_name, context, message) => {
-    expect(() => readSettings(new App({ context }).node)).toThrow(message);
-  });
-
-  it("name instance families that exist", () => {
-    const { cpuInstanceClasses, gpuInstanceClass } = readSettings(new App().node);
-    const known: readonly string[] = Object.values(InstanceClass);
-    for (const family of [...cpuInstanceClasses, gpuInstanceClass]) expect(known).toContain(family);
-  });
 });

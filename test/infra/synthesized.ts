@@ -4,6 +4,7 @@ import path from "node:path";
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { functions } from "../../core/platform/functions";
+import type { RingmasterConfig } from "../../infra/config";
 import { definePlatform, type PlatformStacks } from "../../infra/platform";
 
 export const repository = path.resolve(__dirname, "../..");
@@ -19,7 +20,10 @@ export interface Synthesized {
  * The platform as `cdk synth` makes it, with the context of `cdk.json`, but with empty functions in place of the build: what they hold is not
  * what these tests are about, and each asset is by its content its own.
  */
-export function synthesizePlatform(context: Readonly<Record<string, unknown>> = {}): Synthesized {
+export function synthesizePlatform(
+  context: Readonly<Record<string, unknown>> = {},
+  config: RingmasterConfig = {},
+): Synthesized {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), "infra-"));
   const bundles = path.join(directory, "bundles");
   fs.mkdirSync(path.join(bundles, "lambdas"), { recursive: true });
@@ -31,7 +35,7 @@ export function synthesizePlatform(context: Readonly<Record<string, unknown>> = 
     readonly context: Readonly<Record<string, unknown>>;
   };
   const app = new App({ context: { ...defaults, ...context }, outdir: path.join(directory, "out") });
-  const stacks = definePlatform(app, { repository, bundles });
+  const stacks = definePlatform(app, { repository, bundles }, config);
   return {
     app,
     stacks,

@@ -1,0 +1,167 @@
+import type { ConfigProblem } from "./error";
+import type { DeploymentConfig } from "./schema";
+
+/** Most that the teams may take of a function's environment, which AWS Lambda limits to 4 KiB in all. */
+const teamsLimit = 3_000;
+
+/** A rule that looks at several settings at once; yields what breaks it. */
+type Rule = (config: DeploymentConfig) => Iterable<ConfigProblem>;
+
+const problem = (path: string, value: unknown, rule: string): ConfigProblem => ({
+  path,
+  text: `${path} is ${JSON.stringify(value)}, but ${rule}.`,
+});
+
+/** Each value at two places of one list yields a problem at the second. */
+function* repeated(values: Iterable<readonly [path: string, value: string]>, rule: (first: string) => string) {
+  const seen = new Map<string, string>();
+  for (const [path, value] of values) {
+    const first = seen.get(value);
+    if (first !== undefined) yield problem(path, value, rule(first));
+    else seen.set(value, path);
+  }
+}
+
+const teamNames: Rule = ({ teams }) =>
+  repeated(
+    teams.map(({ name }, i) => [`teams[${i}].name`, name]),
+    (first) => `${first} has that name already: a team is listed once`,
+  );
+
+/** Who calls belongs to one team: it decides whose data they see. */
+const teamCallers: Rule = function* ({ teams }) {
+  for (const kind of ["principals", "groups"] as const) {
+    yield* repeated(
+      teams.flatMap((team, i) => team[kind].map((value, j) => [`teams[${i}].${kind}[${j}]`, value] as const)),
+      (first) => `${first} is the same, and a caller belongs to one team only`,
+    );
+  }
+};
+
+const groupsNeedTokens: Rule = function* ({ teams, api }) {
+  if (api.auth.mode !== "iam") return;
+  for (const [i, { groups }] of teams.entries()) {
+    if (groups.length > 0) {
+      yield problem(
+        `teams[${i}].groups`,
+        groups,
+        'api.auth.mode is "iam", whose callers are in no groups: name principals, or choose "cognito" or "oidc"',
+      );
+    }
+  }
+};
+
+const sharesAgree: Rule = function* ({ teams }) {
+  const weights = new Map<string, { readonly path: string; readonly weight: number }>();
+  for (const [i, { name, share = name, weight }] of teams.entries()) {
+    const first = weights.get(share);
+    if (first && first.weight !== weight) {
+      yield problem(
+        `teams[${i}].weight`,
+        weight,
+        `${first.path} is ${first.weight}, and both draw from the share "${share}", which has one weight`,
+      );
+    }
+    if (!first) weights.set(share, { path: `teams[${i}].weight`, weight });
+  }
+};
+
+const teamsFit: Rule = function* ({ teams }) {
+  const size = Buffer.byteLength(
+    JSON.stringify(teams.map(({ name, principals, groups }) => ({ name, principals, groups }))),
+  );
+  if (size > teamsLimit) {
+    yield {
+      path: "teams",
+      text: `teams take ${size} bytes as names, principals and groups, but must take at most ${teamsLimit}: functions get them in their environment, which AWS Lambda limits to 4 KiB. Name roles by patterns ("…:role/vision-*") or use groups.`,
+    };
+  }
+};
+
+/** Families whose name says that the processor is Arm: `c7g`, `m6gd`, `g5g`, `t4g`; and the first one. */
+const arm = /^(a1|[a-z]+\d+g[a-z0-9-]*)$/;
+/** With accelerators of any kind. */
+const accelerated = /^(g|gr|p|trn|inf|dl|f|vt)\d/;
+/** With NVIDIA GPUs that the image's CUDA and the AL2023 machine image know: not g2, g3, p2, p3, nor g4ad, whose GPUs are AMD's. */
+const nvidia = /^(g[4-9]|gr[4-9]|p[4-9])/;
+
+/** The processor's generation and maker: `6i` of `c6i`, `m6id` and `r6idn`; disks, network and sizes of memory do not change how it computes. */
+const processorOf = (family: string) => /^[a-z]+(\d+[aig]?)/.exec(family)?.[1];
+
+const cpuFamilies: Rule = function* ({ compute }) {
+  const { instanceClasses } = compute.cpu;
+  for (const [i, family] of instanceClasses.entries()) {
+    const path = `compute.cpu.instanceClasses[${i}]`;
+    if (accelerated.test(family))
+      yield problem(path, family, "must be a family without accelerators: those go to compute.gpu");
+    else if (arm.test(family))
+      yield problem(path, family, "must be a family of x86-64 processors: the trainer's image is built for those");
+    else if (processorOf(family) !== processorOf(instanceClasses[0]!)) {
+      yield problem(
+        path,
+        family,
+        `must have the processor of ${JSON.stringify(instanceClasses[0])}: a run's workers land on any of these families, and are bit-identical on one model of processor only`,
+      );
+    }
+  }
+};
+
+const gpuFamily: Rule = function* ({ compute }) {
+  const { instanceClass } = compute.gpu;
+  const path = "compute.gpu.instanceClass";
+  if (arm.test(instanceClass))
+    yield problem(path, instanceClass, "must be a family of x86-64 processors: the trainer's image is built for those");
+  else if (!nvidia.test(instanceClass) || instanceClass === "g4ad") {
+    yield problem(
+      path,
+      instanceClass,
+      'must be a family with NVIDIA GPUs that the Amazon Linux 2023 image supports, such as "g4dn", "g5", "g6" or "p4d": not p3, g3 or older',
+    );
+  }
+};
+
+const zones: Rule = function* ({ network, region }) {
+  if (network.mode !== "existing" && region === "us-west-1" && network.zones > 2) {
+    yield problem("network.zones", network.zones, "us-west-1 offers an account 2 availability zones");
+  }
+};
+
+const subnets: Rule = ({ network }) =>
+  repeated(
+    network.mode === "existing" ? network.subnetIds.map((id, i) => [`network.subnetIds[${i}]`, id] as const) : [],
+    (first) => `${first} is the same subnet`,
+  );
+
+const domain: Rule = function* ({ api, region }) {
+  if (!api.domain) return;
+  const { name, certificateArn, hostedZone } = api.domain;
+  const certificateRegion = certificateArn.split(":")[3];
+  if (region !== undefined && certificateRegion !== region) {
+    yield problem(
+      "api.domain.certificateArn",
+      certificateArn,
+      `must be of the deployment's region, ${region}: the API is a regional one`,
+    );
+  }
+  if (hostedZone && name !== hostedZone.name && !name.endsWith(`.${hostedZone.name}`)) {
+    yield problem("api.domain.name", name, `must lie in the hosted zone ${hostedZone.name}`);
+  }
+};
+
+const rules: readonly Rule[] = [
+  teamNames,
+  teamCallers,
+  groupsNeedTokens,
+  sharesAgree,
+  teamsFit,
+  cpuFamilies,
+  gpuFamily,
+  zones,
+  subnets,
+  domain,
+];
+
+/** What of a configuration, each of whose values may be, does not go together. */
+export function problemsBetween(config: DeploymentConfig): readonly ConfigProblem[] {
+  return rules.flatMap((rule) => [...rule(config)]);
+}
