@@ -9,7 +9,7 @@ function wildcards(prefix: string): Readonly<Record<string, string>> {
     `arn:<AWS::Partition>:${service}:<AWS::Region>:<AWS::AccountId>:${resource}`;
   return {
     "*": "These actions know no resources (service authorization reference); test/infra/nag.test.ts lists them.",
-    [`arn:<AWS::Partition>:s3:::${prefix}-data-<AWS::AccountId>-<AWS::Region>/*`]:
+    [`arn:<AWS::Partition>:s3:::${prefix}-data-<AWS::AccountId>-<AWS::Region>/teams/*`]:
       "Objects of the platform's own bucket.",
     [arn("states", `execution:${names.stateMachine}:*`)]: "Executions have no name before they exist.",
     [arn("batch", "job/*")]: "Jobs have no id before they exist.",

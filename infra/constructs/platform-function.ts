@@ -12,9 +12,8 @@ import {
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { type FunctionDefinition, functionNameIn } from "../../core/platform/functions";
-import { statementsFor } from "../grants";
-import { PlatformArns } from "../names";
-import { needs } from "../needs";
+import { functionPermissions } from "../../core/platform/permissions";
+import { grant } from "../grants";
 
 export const functionRuntime = Runtime.NODEJS_22_X;
 
@@ -26,7 +25,7 @@ export interface PlatformFunctionProps {
   readonly prefix: string;
 }
 
-/** A function with a role of its own that may do what `needs.ts` says, write its log and trace, and nothing else. */
+/** A function with a role of its own that may do what `core/platform/permissions` says, write its log and trace, and nothing else. */
 export class PlatformFunction extends LambdaFunction {
   constructor(scope: Construct, { definition, code, layers, environment, prefix }: PlatformFunctionProps) {
     const { name, timeoutSeconds, memoryMb, storageMb } = definition;
@@ -38,10 +37,7 @@ export class PlatformFunction extends LambdaFunction {
     });
     const role = new Role(scope, `${name}-role`, { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     logGroup.grantWrite(role);
-    for (const need of needs[name]) {
-      for (const statement of statementsFor(need, new PlatformArns(scope, prefix)))
-        role.addToPrincipalPolicy(statement);
-    }
+    grant(role, functionPermissions[name], prefix);
     super(scope, name, {
       functionName,
       code,

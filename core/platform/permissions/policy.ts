@@ -1,0 +1,36 @@
+import { arnsOf, type Resource, type World } from "./world";
+
+/** An IAM policy, as far as this platform writes one. */
+export interface PolicyDocument {
+  readonly Version: "2012-10-17";
+  readonly Statement: readonly PolicyStatement[];
+}
+
+export interface PolicyStatement {
+  readonly Effect: "Allow" | "Deny";
+  readonly Action: string | readonly string[];
+  readonly Resource: string | readonly string[];
+  readonly Condition?: Conditions;
+}
+
+/** Operator → condition key → values: all must hold; of a key's values one is enough. */
+export type Conditions = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
+
+/** What somebody may do to something. */
+export interface Permission {
+  readonly resource: Resource;
+  /** `dynamodb:GetItem`, …; never with a wildcard. */
+  readonly actions: readonly string[];
+}
+
+export function statementsOf(permissions: readonly Permission[], world: World): readonly PolicyStatement[] {
+  return permissions.map(({ resource, actions }) => ({
+    Effect: "Allow",
+    Action: actions,
+    Resource: arnsOf(resource, world),
+  }));
+}
+
+export function policyOf(permissions: readonly Permission[], world: World): PolicyDocument {
+  return { Version: "2012-10-17", Statement: statementsOf(permissions, world) };
+}
