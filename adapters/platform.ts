@@ -2,14 +2,21 @@ import { BatchClient } from "@aws-sdk/client-batch";
 import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SFNClient } from "@aws-sdk/client-sfn";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { type PlatformConfig, readConfig } from "../core/config";
 import type { DatasetRepository } from "../core/datasets/repository";
 import { createLogger, type Logger } from "../core/logging";
 import type { StepDependencies } from "../core/pipelines/step";
+import { teamPrefix } from "../core/platform/object-keys";
+import { checkTeamName } from "../core/platform/teams";
 import type { Clock, ObjectStore } from "../core/ports";
 import { createRegistry, type Registry } from "../core/registry/registry";
 import type { MetricRepository } from "../core/tracking/metric-repository";
+import { teamMetrics } from "../core/tracking/team-metrics";
+import { RunNotFoundError } from "../core/training/errors";
 import type { Executions, TaskTokens, TrainingJobs } from "../core/training/ports";
+import type { Run } from "../core/training/run";
+import { teamRuns } from "../core/training/team-runs";
 import type { WorkerLogs } from "../core/training/worker-logs";
 import { createTrainingJobs } from "./batch/training-jobs";
 import { createDocumentClient } from "./dynamodb/client";
@@ -24,11 +31,24 @@ import { createObjectStore } from "./s3/object-store";
 import { createExecutions } from "./stepfunctions/executions";
 import { createTaskTokens } from "./stepfunctions/task-tokens";
 
-/** All of core's ports on AWS, for one process. Endpoints are the SDK's own business (`AWS_ENDPOINT_URL`). */
-export interface Platform extends StepDependencies {
+/** What no team owns, and the way to each team's platform. */
+export interface Deployment {
   readonly config: PlatformConfig;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Every team's, for those who look after them all. */
+  listOpenRuns(): Promise<readonly Run[]>;
+  /** `undefined` where there is no such run. */
+  teamOf(runId: string): Promise<string | undefined>;
+  /** All of core's ports, as that team sees them. @throws InvalidInputError where the name is none. */
+  forTeam(team: string): Platform;
+  /** The platform of the run's team. @throws RunNotFoundError */
+  forRun(runId: string): Promise<Platform>;
+}
+
+/** All of core's ports on AWS for one team: nothing of another team can be read or written through them. */
+export interface Platform extends Deployment, StepDependencies {
+  readonly team: string;
   readonly objects: ObjectStore;
   readonly contentUrls: ContentUrls;
   readonly logs: WorkerLogs;
@@ -40,27 +60,64 @@ export interface Platform extends StepDependencies {
   readonly jobs: TrainingJobs;
 }
 
-/** Reads and checks the environment, and wires every port. Clients connect when they are first used. */
-export function createPlatform(environment: Readonly<Record<string, string | undefined>> = process.env): Platform {
+/** What stands behind the ports. Endpoints are the SDK's own business (`AWS_ENDPOINT_URL`). */
+export interface Backing
+  extends Pick<Platform, "config" | "clock" | "logger" | "logs" | "executions" | "tokens" | "jobs"> {
+  readonly dynamodb: DynamoDBDocumentClient;
+  readonly s3: S3Client;
+}
+
+/** Reads and checks the environment, and wires every port for one process. Clients connect when they are first used. */
+export function createPlatform(environment: Readonly<Record<string, string | undefined>> = process.env): Deployment {
   const config = readConfig(environment);
   const clock: Clock = { now: () => Date.now() };
-  const dynamodb = createDocumentClient();
-  const s3 = new S3Client({});
   const sfn = new SFNClient({});
-  return {
+  return createDeployment({
     config,
     clock,
     logger: createLogger((line) => process.stdout.write(`${line}\n`), clock),
-    objects: createObjectStore(s3, config.bucket),
-    contentUrls: createContentUrls(s3, config.bucket),
+    dynamodb: createDocumentClient(),
+    s3: new S3Client({}),
     logs: createWorkerLogs(new CloudWatchLogsClient({})),
-    runs: createRunRepository(dynamodb, config.tables.catalog),
-    cache: createStepCache(dynamodb, config.tables.catalog),
-    datasets: createDatasetRepository(dynamodb, config.tables.catalog),
-    metrics: createMetricRepository(dynamodb, config.tables.metrics),
-    registry: createRegistry(createModelRepository(dynamodb, config.tables.catalog)),
     executions: createExecutions(sfn, config.stateMachineArn),
     tokens: createTaskTokens(sfn),
     jobs: createTrainingJobs(new BatchClient({}), config),
+  });
+}
+
+/** A team's platform is cheap: closures over what all teams share. */
+export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployment {
+  const { bucket, tables } = shared.config;
+  const allRuns = createRunRepository(dynamodb, tables.catalog);
+  const runs = teamRuns(allRuns);
+  const metrics = createMetricRepository(dynamodb, tables.metrics);
+
+  const deployment: Deployment = {
+    config: shared.config,
+    clock: shared.clock,
+    logger: shared.logger,
+    listOpenRuns: () => allRuns.listOpen(),
+    teamOf: (runId) => runs.teamOf(runId),
+    async forRun(runId) {
+      const team = await runs.teamOf(runId);
+      if (team === undefined) throw new RunNotFoundError(runId);
+      return deployment.forTeam(team);
+    },
+    forTeam(name) {
+      const team = checkTeamName(name);
+      return {
+        ...deployment,
+        ...shared,
+        team,
+        objects: createObjectStore(s3, bucket, teamPrefix(team)),
+        contentUrls: createContentUrls(s3, bucket, team),
+        runs: runs.of(team),
+        cache: createStepCache(dynamodb, tables.catalog, team),
+        datasets: createDatasetRepository(dynamodb, tables.catalog, team),
+        metrics: teamMetrics(metrics, async (runId) => (await runs.teamOf(runId)) === team),
+        registry: createRegistry(createModelRepository(dynamodb, tables.catalog, team)),
+      };
+    },
   };
+  return deployment;
 }

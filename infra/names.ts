@@ -78,6 +78,5 @@ export function platformEnvironment(scope: Construct, prefix: string): Readonly<
     stateMachineArn: new PlatformArns(scope, prefix).stateMachine,
     jobQueues: { spot: names.jobQueueSpot, onDemand: names.jobQueueOnDemand },
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },
-    team: "default",
   });
 }

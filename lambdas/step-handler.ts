@@ -1,5 +1,5 @@
 import type { Context } from "aws-lambda";
-import { createPlatform, type Platform } from "../adapters/platform";
+import { createPlatform, type Deployment, type Platform } from "../adapters/platform";
 import { RingmasterError } from "../core/errors";
 
 /** What the state machine sends to each of its functions. */
@@ -10,20 +10,22 @@ export interface StepEvent {
 }
 
 /**
- * Frames a function of the state machine: wires the platform once an execution environment, logs with run id and request id, and gives
+ * Frames a function of the state machine: wires the platform once an execution environment, hands over that of the run's team, logs with run id and request id, and gives
  * domain errors the names that the state machine's Retry and Catch know: their code, or `RETRYABLE`.
  */
 export function stepHandler<Event extends StepEvent, Result>(
   execute: (platform: Platform, event: Event) => Promise<Result>,
 ): (event: Event, context: Context) => Promise<Result> {
-  let platform: Platform | undefined;
+  let deployment: Deployment | undefined;
   return async (event, context) => {
-    platform ??= createPlatform();
-    const logger = platform.logger.with({ runId: event.runId, requestId: context.awsRequestId });
-    const startedAt = platform.clock.now();
+    deployment ??= createPlatform();
+    const { clock } = deployment;
+    const logger = deployment.logger.with({ runId: event.runId, requestId: context.awsRequestId });
+    const startedAt = clock.now();
     try {
+      const platform = await deployment.forRun(event.runId);
       const result = await execute({ ...platform, logger }, event);
-      logger.log("info", "step done", { milliseconds: platform.clock.now() - startedAt });
+      logger.log("info", "step done", { milliseconds: clock.now() - startedAt });
       return result;
     } catch (error) {
       logger.log("error", "step failed", { error });

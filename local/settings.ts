@@ -30,7 +30,6 @@ export function localConfig(): PlatformConfig {
     stateMachineArn: `arn:aws:states:${region}:${account}:stateMachine:${names.stateMachine}`,
     jobQueues: { spot: names.jobQueueSpot, onDemand: names.jobQueueOnDemand },
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },
-    team: "default",
   };
 }
 

@@ -11,6 +11,7 @@ import { createLambdaMetricSink } from "../adapters/lambda/metric-sink";
 import { createObjectStore } from "../adapters/s3/object-store";
 import { readTrainerConfig } from "../core/config";
 import { createLogger } from "../core/logging";
+import { teamPrefix } from "../core/platform/object-keys";
 import type { MetricSink } from "../core/tracking/metric-sink";
 import type { TrainingTask } from "../core/training/training-task";
 import { createUploadThread } from "./checkpoint/upload-thread";
@@ -49,7 +50,8 @@ async function main(): Promise<number> {
   }
 
   const retries = { maxAttempts: 6 };
-  const store = createObjectStore(new S3Client(retries), config.bucket);
+  const place = { bucket: config.bucket, prefix: teamPrefix(config.team) };
+  const store = createObjectStore(new S3Client(retries), place.bucket, place.prefix);
   const gangs = createGangStore(createDocumentClient(new DynamoDBClient(retries)), config.gangsTable);
   const outbox = new Outbox({
     sink: config.ingestFunction
@@ -70,7 +72,7 @@ async function main(): Promise<number> {
     telemetry: createTelemetry(runId, outbox, clock),
     interruption,
     createEngine,
-    ...(existsSync(uploadScript) ? { upload: createUploadThread(uploadScript, { bucket: config.bucket }) } : {}),
+    ...(existsSync(uploadScript) ? { upload: createUploadThread(uploadScript, place) } : {}),
     createGang: (task: TrainingTask) =>
       createGang({
         gangId: runId,

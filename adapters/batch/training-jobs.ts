@@ -61,8 +61,11 @@ type JobShape = Pick<
 
 function shapeOf(request: JobRequest, definitions: PlatformConfig["jobDefinitions"]): JobShape {
   const overrides = {
-    // Overrides are limited to 8 KiB: the run's id is all that a trainer needs.
-    environment: [{ name: "RINGMASTER_RUN_ID", value: request.runId }],
+    // Overrides are limited to 8 KiB: which run, and whose; all else is in the store.
+    environment: [
+      { name: "RINGMASTER_RUN_ID", value: request.runId },
+      { name: "RINGMASTER_TEAM", value: request.team },
+    ],
     resourceRequirements: [
       { type: "VCPU" as const, value: String(request.vcpusPerWorker) },
       { type: "MEMORY" as const, value: String(request.memoryMbPerWorker) },

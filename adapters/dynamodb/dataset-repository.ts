@@ -14,14 +14,19 @@ import { isConditionFailed, queryPage } from "./client";
 
 /** Each attempt fails only where another registration succeeded meanwhile. */
 const attempts = 32;
-const partition = (name: string): string => `DATASET#${name}`;
 const versionKey = (version: number): string => `VERSION#${String(version).padStart(9, "0")}`;
 
 /**
- * Dataset versions in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Datasets". A version's row holds its whole manifest:
+ * A team's dataset versions in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Datasets". A version's row holds its whole manifest:
  * at 90 bytes a shard, DynamoDB's 400 KB are some 4,000 shards, half a terabyte.
  */
-export function createDatasetRepository(client: DynamoDBDocumentClient, table: string): DatasetRepository {
+export function createDatasetRepository(
+  client: DynamoDBDocumentClient,
+  table: string,
+  team: string,
+): DatasetRepository {
+  const partition = (name: string): string => `TEAM#${team}#DATASET#${name}`;
+
   async function read(name: string, sk: string): Promise<Record<string, unknown> | undefined> {
     const { Item } = await client.send(
       new GetCommand({ TableName: table, Key: { pk: partition(name), sk }, ConsistentRead: true }),
@@ -53,7 +58,7 @@ export function createDatasetRepository(client: DynamoDBDocumentClient, table: s
   }
 
   /** False where another registration came first. */
-  async function tryRegister(manifest: DatasetManifest, team: string): Promise<boolean> {
+  async function tryRegister(manifest: DatasetManifest): Promise<boolean> {
     const { name, version, digest, rowCount, bytes, createdAt } = manifest;
     const pk = partition(name);
     try {
@@ -110,13 +115,13 @@ export function createDatasetRepository(client: DynamoDBDocumentClient, table: s
     find,
     findByDigest,
 
-    async register(draft: DatasetDraft, { team, at }) {
+    async register(draft: DatasetDraft, { at }) {
       for (let attempt = 1; attempt <= attempts; attempt += 1) {
         const known = await findByDigest(draft.name, draft.digest);
         if (known) return { created: false, version: known };
         const version = (await newestOf(draft.name)) + 1;
         const manifest: DatasetManifest = { ...draft, version, createdAt: at };
-        if (await tryRegister(manifest, team)) return { created: true, version: { manifest, team } };
+        if (await tryRegister(manifest)) return { created: true, version: { manifest, team } };
       }
       throw new DatasetBusyError(draft.name, attempts);
     },
@@ -150,7 +155,7 @@ export function createDatasetRepository(client: DynamoDBDocumentClient, table: s
       return { items: page.items.map(versionOf), nextToken: page.nextToken };
     },
 
-    async list({ team, limit, nextToken }) {
+    async list({ limit, nextToken }) {
       const page = await queryPage(
         client,
         {

@@ -10,9 +10,9 @@ import { isTransactionConditionFailed, isTransactionConflict, queryAll } from ".
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
 
-/** The registry in the Catalog table; docs/access-patterns.md, "Models". */
-export function createModelRepository(client: DynamoDBDocumentClient, table: string): ModelRepository {
-  const pk = (name: string): string => `MODEL#${name}`;
+/** A team's registry in the Catalog table; docs/access-patterns.md, "Models". */
+export function createModelRepository(client: DynamoDBDocumentClient, table: string, team: string): ModelRepository {
+  const pk = (name: string): string => `TEAM#${team}#MODEL#${name}`;
 
   async function get<T>(name: string, sk: string): Promise<T | undefined> {
     const { Item } = await client.send(
@@ -38,7 +38,7 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
     listVersions: (name) => query<ModelVersion>({ ...ofModel(name, "VERSION#"), ScanIndexForward: false }),
     history: (name) => query<HistoryEntry>(ofModel(name, "HISTORY#")),
 
-    list: (team) =>
+    list: () =>
       query<Model>({
         IndexName: "gsi1",
         KeyConditionExpression: "gsi1pk = :team",
@@ -59,7 +59,7 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
                 Put: {
                   ...put("MODEL", model, {
                     revision: model.revision,
-                    gsi1pk: `TEAM#${model.team}#MODELS`,
+                    gsi1pk: `TEAM#${team}#MODELS`,
                     gsi1sk: model.name,
                   }),
                   // Every change of the model goes through this condition: there is one order of changes, and no lost one.

@@ -8,7 +8,7 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 import type { TrainingProgress } from "../../core/tracking/metric-batch";
 import type { Run, RunDetails, StepRecord, TrainingAttempt, WorkerRecord } from "../../core/training/run";
-import type { RunRepository } from "../../core/training/run-repository";
+import type { AllRuns } from "../../core/training/run-repository";
 import { holds, isTransactionConditionFailed, queryAll, queryPage } from "./client";
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
@@ -19,8 +19,8 @@ const openStatuses = { ":queued": "queued", ":running": "running" };
 /** Order of a Batch job's statuses in time, to tell a late event from a new one. */
 const statusOrder = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"];
 
-/** Runs in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Runs". */
-export function createRunRepository(client: DynamoDBDocumentClient, table: string): RunRepository {
+/** Every team's runs in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Runs". */
+export function createRunRepository(client: DynamoDBDocumentClient, table: string): AllRuns {
   const key = (runId: string, sk: string) => ({ pk: partition(runId), sk });
 
   async function find(runId: string): Promise<Run | undefined> {
@@ -46,6 +46,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
                     ...key(run.runId, "RUN"),
                     gsi1pk: `TEAM#${run.team}#RUNS`,
                     gsi1sk: `${run.createdAt}#${run.runId}`,
+                    team: run.team,
                     data: fixed,
                     status,
                     phase,

@@ -2,9 +2,9 @@ import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/li
 import type { CachedOutput, StepCache } from "../../core/training/run-repository";
 import { isConditionFailed } from "./client";
 
-/** Steps' outputs by input hash; docs/access-patterns.md, "Steps' outputs". */
-export function createStepCache(client: DynamoDBDocumentClient, table: string): StepCache {
-  const keyOf = (step: string, inputHash: string) => ({ pk: `STEP#${step}#${inputHash}`, sk: "OUTPUT" });
+/** A team's steps' outputs by input hash; docs/access-patterns.md, "Steps' outputs". */
+export function createStepCache(client: DynamoDBDocumentClient, table: string, team: string): StepCache {
+  const keyOf = (step: string, inputHash: string) => ({ pk: `TEAM#${team}#STEP#${step}#${inputHash}`, sk: "OUTPUT" });
 
   async function find(step: string, inputHash: string): Promise<CachedOutput | undefined> {
     const { Item } = await client.send(

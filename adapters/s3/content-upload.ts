@@ -7,7 +7,6 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { CorruptObjectError } from "../../core/object-errors";
-import { objectKeys } from "../../core/platform/object-keys";
 import type { ContentReference } from "../../core/ports";
 import type { BufferPool } from "./buffer-pool";
 import { knowPayloadDigest } from "./payload-digest";
@@ -65,15 +64,14 @@ export async function describeContent(body: AsyncIterable<Uint8Array>, pool: Buf
  */
 export async function uploadInParts(
   client: S3Client,
-  bucket: string,
+  object: { readonly Bucket: string; readonly Key: string },
   description: ContentDescription,
   body: AsyncIterable<Uint8Array>,
   pool: BufferPool,
   created: { readonly ContentType: string; readonly ServerSideEncryption: "AES256" },
 ): Promise<void> {
-  const { sha256, parts, bytes } = description;
-  const key = objectKeys.content(sha256);
-  const object = { Bucket: bucket, Key: key };
+  const { parts, bytes } = description;
+  const key = object.Key;
   const begun = await translated(key, () =>
     client.send(
       new CreateMultipartUploadCommand({

@@ -1,6 +1,6 @@
 import { GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys, teamPrefix } from "../../core/platform/object-keys";
 
 /** Long enough for a shard over a slow line, short enough to be of no use to a thief. */
 const expirySeconds = 900;
@@ -11,20 +11,21 @@ export interface ContentUrls {
   forDownload(sha256: string): Promise<string>;
 }
 
-/** Presigned URLs to the content store, so that data goes straight to the bucket and clients need no credentials for it. */
-export function createContentUrls(client: S3Client, bucket: string): ContentUrls {
+/** Presigned URLs to a team's content store, so that data goes straight to the bucket and clients need no credentials for it. */
+export function createContentUrls(client: S3Client, bucket: string, team: string): ContentUrls {
+  const keyOf = (sha256: string): string => `${teamPrefix(team)}${objectKeys.content(sha256)}`;
   return {
     async forUpload(sha256) {
       const checksum = Buffer.from(sha256, "hex").toString("base64");
       const url = await getSignedUrl(
         client,
-        new PutObjectCommand({ Bucket: bucket, Key: objectKeys.content(sha256), ChecksumSHA256: checksum }),
+        new PutObjectCommand({ Bucket: bucket, Key: keyOf(sha256), ChecksumSHA256: checksum }),
         { expiresIn: expirySeconds, unhoistableHeaders: new Set(["x-amz-checksum-sha256"]) },
       );
       return { url, headers: { "x-amz-checksum-sha256": checksum } };
     },
     forDownload: (sha256) =>
-      getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: objectKeys.content(sha256) }), {
+      getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: keyOf(sha256) }), {
         expiresIn: expirySeconds,
       }),
   };

@@ -25,12 +25,13 @@ const defaultType = "application/octet-stream";
 const encrypted = { ServerSideEncryption: "AES256" } as const;
 
 /**
- * The bucket as an `ObjectStore`. Throttles, 5xx and broken connections are retried by the client (its `maxAttempts`);
+ * The bucket as an `ObjectStore`, or what lies in it under `prefix`, which no key leaves. Throttles, 5xx and broken connections are retried by the client (its `maxAttempts`);
  * `409 ConditionalRequestConflict`, which the client takes for final, is retried here.
  *
  * @throws StorageFullError from the writes, where the store has no room left.
  */
-export function createObjectStore(client: S3Client, bucket: string): ObjectStore {
+export function createObjectStore(client: S3Client, bucket: string, prefix = ""): ObjectStore {
+  const at = (key: string) => ({ Bucket: bucket, Key: `${prefix}${key}` });
   const pool = new BufferPool(partBytes, partsInFlight);
   const store: ObjectStore = {
     async get(key) {
@@ -55,7 +56,7 @@ export function createObjectStore(client: S3Client, bucket: string): ObjectStore
     },
 
     async size(key) {
-      const head = await unlessMissing(() => client.send(new HeadObjectCommand({ Bucket: bucket, Key: key })));
+      const head = await unlessMissing(() => client.send(new HeadObjectCommand(at(key))));
       return head === undefined ? undefined : (head.ContentLength ?? 0);
     },
 
@@ -90,7 +91,11 @@ export function createObjectStore(client: S3Client, bucket: string): ObjectStore
       try {
         if (await isStored(reference)) return reference;
         if (whole) await writeContent(reference, whole.subarray(0, bytes), contentType);
-        else await uploadInParts(client, bucket, description, open(), pool, { ContentType: contentType, ...encrypted });
+        else
+          await uploadInParts(client, at(objectKeys.content(sha256)), description, open(), pool, {
+            ContentType: contentType,
+            ...encrypted,
+          });
       } finally {
         if (whole) pool.give(whole);
       }
@@ -105,21 +110,21 @@ export function createObjectStore(client: S3Client, bucket: string): ObjectStore
       return body;
     },
 
-    async list(prefix) {
+    async list(under) {
       const keys: string[] = [];
       let token: string | undefined;
       do {
         const page = await client.send(
-          new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: token }),
+          new ListObjectsV2Command({ Bucket: bucket, Prefix: `${prefix}${under}`, ContinuationToken: token }),
         );
-        for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key);
+        for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key.slice(prefix.length));
         token = page.IsTruncated ? page.NextContinuationToken : undefined;
       } while (token !== undefined);
       return keys;
     },
 
     async delete(key) {
-      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+      await client.send(new DeleteObjectCommand(at(key)));
     },
   };
 
@@ -127,7 +132,7 @@ export function createObjectStore(client: S3Client, bucket: string): ObjectStore
     // A connection may break after the headers, when the client's own retries are over.
     return withRetries(isBrokenBody, async () => {
       const answer = await client.send(
-        new GetObjectCommand({ Bucket: bucket, Key: key, ...(range === undefined ? {} : { Range: range }) }),
+        new GetObjectCommand({ ...at(key), ...(range === undefined ? {} : { Range: range }) }),
       );
       return (await answer.Body?.transformToByteArray()) ?? new Uint8Array(0);
     });
@@ -162,7 +167,7 @@ export function createObjectStore(client: S3Client, bucket: string): ObjectStore
     extra: { readonly IfNoneMatch?: string; readonly ChecksumSHA256?: string } = {},
   ): Promise<void> {
     const type = contentType === undefined ? {} : { ContentType: contentType };
-    const command = new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ...type, ...encrypted, ...extra });
+    const command = new PutObjectCommand({ ...at(key), Body: body, ...type, ...encrypted, ...extra });
     if (extra.ChecksumSHA256 !== undefined) knowPayloadDigest(command, Buffer.from(extra.ChecksumSHA256, "base64"));
     await translated(key, () => client.send(command));
   }

@@ -47,7 +47,10 @@ async function main(task: TrainerTask): Promise<TrainerReport> {
   const layout = layoutOf();
   const parameters = layout.reduce((sum, { size }) => sum + size, 0);
   const store = createObjectStore(new S3Client({}), task.bucket);
-  const upload = createUploadThread(path.join(__dirname, "checkpoint-upload-worker.js"), { bucket: task.bucket });
+  const upload = createUploadThread(path.join(__dirname, "checkpoint-upload-worker.js"), {
+    bucket: task.bucket,
+    prefix: "",
+  });
   await store.put("warm", "up");
   await upload({ memory: new Uint8Array(new SharedArrayBuffer(4)) }, smallest);
   const baseBytes = resident("VmRSS");

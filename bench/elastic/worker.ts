@@ -67,6 +67,7 @@ export class Worker {
         AWS_BATCH_JOB_ATTEMPT: String(attempt),
         AWS_BATCH_JOB_ARRAY_INDEX: String(workerIndex),
         RINGMASTER_RUN_ID: runId,
+        RINGMASTER_TEAM: "default",
         RINGMASTER_BUCKET: "ringmaster",
         RINGMASTER_TABLE_GANGS: "Gangs",
         RINGMASTER_INGEST_FUNCTION: "ingest",

@@ -18,7 +18,6 @@ const environmentSchema = z.object({
   RINGMASTER_JOB_QUEUE_ON_DEMAND: resource,
   RINGMASTER_JOB_DEFINITION: resource,
   RINGMASTER_JOB_DEFINITION_GANG: resource,
-  RINGMASTER_TEAM: z.string().default("default"),
 });
 
 export interface PlatformConfig {
@@ -29,7 +28,6 @@ export interface PlatformConfig {
   readonly jobQueues: { readonly spot: string; readonly onDemand: string };
   /** `single`: one node, elastic arrays of it. `gang`: multi-node-parallel, on-demand only. */
   readonly jobDefinitions: { readonly single: string; readonly gang: string };
-  readonly team: string;
 }
 
 /** Reads and checks the whole environment at once. */
@@ -50,7 +48,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     stateMachineArn: env.RINGMASTER_STATE_MACHINE_ARN,
     jobQueues: { spot: env.RINGMASTER_JOB_QUEUE_SPOT, onDemand: env.RINGMASTER_JOB_QUEUE_ON_DEMAND },
     jobDefinitions: { single: env.RINGMASTER_JOB_DEFINITION, gang: env.RINGMASTER_JOB_DEFINITION_GANG },
-    team: env.RINGMASTER_TEAM,
   };
 }
 
@@ -67,6 +64,5 @@ export function environmentOf(config: PlatformConfig): Readonly<Record<string, s
     RINGMASTER_JOB_QUEUE_ON_DEMAND: config.jobQueues.onDemand,
     RINGMASTER_JOB_DEFINITION: config.jobDefinitions.single,
     RINGMASTER_JOB_DEFINITION_GANG: config.jobDefinitions.gang,
-    RINGMASTER_TEAM: config.team,
   };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { teamNamePattern, teamNameRule } from "../platform/teams";
 import { ConfigurationError } from "./errors";
 
 /** Empty means absent, as in a job definition's environment. */
@@ -10,6 +11,7 @@ const index = z.coerce.number().int().min(0).optional();
 
 const schema = z.object({
   RINGMASTER_RUN_ID: z.string().min(1),
+  RINGMASTER_TEAM: z.string().regex(teamNamePattern, teamNameRule),
   RINGMASTER_BUCKET: z.string().min(1),
   RINGMASTER_TABLE_GANGS: z.string().min(1),
   RINGMASTER_INGEST_FUNCTION: optional,
@@ -28,6 +30,8 @@ const schema = z.object({
 /** All that a trainer takes from its environment; the rest is in the store. */
 export interface TrainerConfig {
   readonly runId: string;
+  /** Whose run it is: all that the trainer reads and writes in the bucket lies under this team's prefix. */
+  readonly team: string;
   readonly bucket: string;
   readonly gangsTable: string;
   /** Where metrics go; undefined: nowhere. */
@@ -66,6 +70,7 @@ export function readTrainerConfig(
   const job = env.AWS_BATCH_JOB_ID ?? `${host.hostname}-${host.pid}`;
   return {
     runId: env.RINGMASTER_RUN_ID,
+    team: env.RINGMASTER_TEAM,
     bucket: env.RINGMASTER_BUCKET,
     gangsTable: env.RINGMASTER_TABLE_GANGS,
     ingestFunction: env.RINGMASTER_INGEST_FUNCTION,

@@ -23,7 +23,7 @@ export interface Page<Item> {
   readonly nextToken?: string;
 }
 
-/** The port to dataset versions. Every write may be repeated; versions never change but for their deprecation. */
+/** The port to a team's dataset versions. Every write may be repeated; versions never change but for their deprecation. */
 export interface DatasetRepository {
   /**
    * The next version of `draft.name`, or the version that has the same digest. Registering the same content from many places at once makes
@@ -33,7 +33,7 @@ export interface DatasetRepository {
    */
   register(
     draft: DatasetDraft,
-    context: { readonly team: string; readonly at: string },
+    context: { readonly at: string },
   ): Promise<{ readonly created: boolean; readonly version: DatasetVersion }>;
   find(name: string, version: number): Promise<DatasetVersion | undefined>;
   findByDigest(name: string, digest: string): Promise<DatasetVersion | undefined>;
@@ -48,11 +48,7 @@ export interface DatasetRepository {
     readonly nextToken?: string;
   }): Promise<Page<DatasetVersion>>;
   /** By name. */
-  list(query: {
-    readonly team: string;
-    readonly limit: number;
-    readonly nextToken?: string;
-  }): Promise<Page<DatasetSummary>>;
+  list(query: { readonly limit: number; readonly nextToken?: string }): Promise<Page<DatasetSummary>>;
   /** False where there is no such version. The first deprecation stands. */
   deprecate(
     name: string,

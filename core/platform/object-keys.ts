@@ -1,4 +1,9 @@
-/** Every key in the bucket is made here. Names are deterministic; content lives under `cas/`, names point into it. */
+/** Where all that a team has lies in the bucket. The object store of a team adds it: no key made below leaves its team. */
+export function teamPrefix(team: string): string {
+  return `teams/${team}/`;
+}
+
+/** Every key of a team's is made here. Names are deterministic; content lives under `cas/`, names point into it. */
 export const objectKeys = {
   /** Anything content-addressed: shards, index files, tensors, reports. */
   content: (sha256: string): string => `cas/sha256/${sha256}`,

@@ -1,13 +1,13 @@
 import type { HistoryEntry, Model, ModelVersion } from "./model";
 import type { ModelChange } from "./transitions";
 
-/** The port to the registry; docs/access-patterns.md, "Models". */
+/** The port to a team's registry; docs/access-patterns.md, "Models". */
 export interface ModelRepository {
   find(name: string): Promise<Model | undefined>;
   findVersion(name: string, version: number): Promise<ModelVersion | undefined>;
   /** The version that a run made, if it made one. */
   findVersionOfRun(name: string, runId: string): Promise<number | undefined>;
-  list(team: string): Promise<readonly Model[]>;
+  list(): Promise<readonly Model[]>;
   /** Newest first. */
   listVersions(name: string): Promise<readonly ModelVersion[]>;
   /** Oldest first. */

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { InvalidInputError } from "../errors";
-import { RunNotFoundError } from "../training/errors";
 import type { RunRepository } from "../training/run-repository";
 import type { MetricBatch } from "./metric-batch";
 import type { MetricRepository } from "./metric-repository";
@@ -51,11 +50,17 @@ const metricBatch = z.object({
   progress: progress.optional(),
 });
 
-/** Checks a batch and writes it. The order of the two writes does not matter: each may be repeated. */
-export async function ingest(
-  dependencies: { readonly runs: RunRepository; readonly metrics: MetricRepository },
-  input: unknown,
-): Promise<void> {
+export interface IngestDependencies {
+  readonly runs: RunRepository;
+  readonly metrics: MetricRepository;
+}
+
+/**
+ * Checks a batch and writes it. The order of the two writes does not matter: each may be repeated.
+ *
+ * @param forRun the repositories of the run's team. @throws RunNotFoundError from it, InvalidInputError
+ */
+export async function ingest(forRun: (runId: string) => Promise<IngestDependencies>, input: unknown): Promise<void> {
   const parsed = metricBatch.safeParse(input);
   if (!parsed.success) {
     throw new InvalidInputError(
@@ -64,7 +69,7 @@ export async function ingest(
     );
   }
   const batch: MetricBatch = parsed.data;
-  if (!(await dependencies.runs.find(batch.runId))) throw new RunNotFoundError(batch.runId);
+  const dependencies = await forRun(batch.runId);
   await Promise.all([
     dependencies.metrics.write(batch.runId, batch.series),
     batch.progress && dependencies.runs.recordProgress(batch.runId, batch.progress),

@@ -36,6 +36,7 @@ export async function launchAttempt(
   if (!(await runs.beginAttempt(run.runId, attempt)) && !plan.again) return undefined;
   const { jobId } = await jobs.submit({
     runId: run.runId,
+    team: run.team,
     attempt: plan.attempt,
     workers: resources.workers,
     market: plan.market,

@@ -19,6 +19,7 @@ export interface TaskTokens {
 
 export interface JobRequest {
   readonly runId: string;
+  readonly team: string;
   readonly attempt: number;
   readonly workers: number;
   readonly market: "spot" | "on-demand";

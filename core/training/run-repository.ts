@@ -16,13 +16,13 @@ export interface RunConclusion {
   readonly workLeft?: boolean;
 }
 
-/** The port to runs. Every write may be repeated; a run that has ended never changes. See docs/access-patterns.md. */
+/** The port to a team's runs. Every write may be repeated; a run that has ended never changes. See docs/access-patterns.md. */
 export interface RunRepository {
   /** Creates it, or answers the one that is there under the same id. */
   create(run: Run): Promise<{ readonly created: boolean; readonly run: Run }>;
   find(runId: string): Promise<Run | undefined>;
   findDetails(runId: string): Promise<RunDetails | undefined>;
-  list(query: { readonly team: string; readonly limit: number; readonly nextToken?: string }): Promise<RunPage>;
+  list(query: { readonly limit: number; readonly nextToken?: string }): Promise<RunPage>;
   /** Every run that is neither completed, failed nor killed, or of which there is work left to stop. */
   listOpen(): Promise<readonly Run[]>;
   /** Sets `running` and the phase. False where the run has ended (or is not there). */
@@ -43,7 +43,12 @@ export interface RunRepository {
   recordProgress(runId: string, progress: TrainingProgress): Promise<void>;
 }
 
-/** Outputs of finished steps, by the hash of their inputs. */
+/** Runs of every team: their ids are the world's. Made a team's port by `teamRuns`. */
+export interface AllRuns extends Omit<RunRepository, "list"> {
+  list(query: { readonly team: string; readonly limit: number; readonly nextToken?: string }): Promise<RunPage>;
+}
+
+/** A team's outputs of finished steps, by the hash of their inputs. */
 export interface StepCache {
   find(step: Phase, inputHash: string): Promise<CachedOutput | undefined>;
   /** The first output stands; answers the one that does. */

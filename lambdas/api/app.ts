@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import type { Platform } from "../../adapters/platform";
+import type { Deployment } from "../../adapters/platform";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
+import { defaultTeam } from "../../core/platform/teams";
 import type { ApiEnvironment } from "./context";
 import { datasetRoutes } from "./routes/datasets";
 import { modelRoutes } from "./routes/models";
@@ -15,23 +16,23 @@ const maxBodyBytes = 10 * 1024 * 1024;
 const maxNameLength = 255;
 
 /** The API under `/api/v1`. Errors are `{error: {code, message, details, requestId}}`. */
-export function createApp(platform: Platform): Hono<ApiEnvironment> {
+export function createApp(deployment: Deployment): Hono<ApiEnvironment> {
   const app = new Hono<ApiEnvironment>();
 
   app.use(async (context, next) => {
     const requestId = randomUUID();
     context.set("requestId", requestId);
     context.set("actor", actorOf(context));
-    context.set("platform", { ...platform, logger: platform.logger.with({ requestId }) });
+    context.set("platform", { ...deployment.forTeam(defaultTeam), logger: deployment.logger.with({ requestId }) });
     context.header("x-request-id", requestId);
-    const startedAt = platform.clock.now();
+    const startedAt = deployment.clock.now();
     await next();
-    platform.logger.log("debug", "request", {
+    deployment.logger.log("debug", "request", {
       requestId,
       method: context.req.method,
       path: context.req.path,
       status: context.res.status,
-      milliseconds: platform.clock.now() - startedAt,
+      milliseconds: deployment.clock.now() - startedAt,
     });
   });
   app.use(
@@ -58,7 +59,7 @@ export function createApp(platform: Platform): Hono<ApiEnvironment> {
     await next();
   });
 
-  app.get("/api/v1/health", (context) => context.json({ status: "ok", prefix: platform.config.prefix }));
+  app.get("/api/v1/health", (context) => context.json({ status: "ok", prefix: deployment.config.prefix }));
   app.route("/api/v1", runRoutes);
   app.route("/api/v1", datasetRoutes);
   app.route("/api/v1", modelRoutes);
@@ -88,7 +89,7 @@ export function createApp(platform: Platform): Hono<ApiEnvironment> {
               httpStatus: 500,
               retryable: true,
             });
-    if (known.httpStatus >= 500) platform.logger.log("error", "request failed", { requestId, error });
+    if (known.httpStatus >= 500) deployment.logger.log("error", "request failed", { requestId, error });
     const { code, message, details, httpStatus } = known;
     return Response.json(
       { error: { code, message, details, requestId } },

@@ -1,17 +1,19 @@
 import type { Context } from "aws-lambda";
-import { createPlatform, type Platform } from "../../adapters/platform";
+import { createPlatform, type Deployment } from "../../adapters/platform";
 import { concludeInterrupted, finishTraining } from "../../core/training/finish";
 import { type FinishEvent, readJobEvent } from "./events";
 
-let platform: Platform | undefined;
+let deployment: Deployment | undefined;
 
 /** Sees trainers' jobs and executions end: answers the state machine, tries again, or ends what a stopped execution left running. */
 export async function handler(event: FinishEvent, context: Context): Promise<void> {
-  platform ??= createPlatform();
-  const logger = platform.logger.with({ requestId: context.awsRequestId });
+  deployment ??= createPlatform();
+  const logger = deployment.logger.with({ requestId: context.awsRequestId });
   if (event["detail-type"] === "Batch Job State Change") {
     const read = readJobEvent(event.detail);
-    if (!read) return;
+    const team = read && (await deployment.teamOf(read.runId));
+    if (!team) return;
+    const platform = deployment.forTeam(team);
     if (read.worker) await platform.runs.recordWorker(read.runId, read.worker);
     if (event.detail.status === "SUCCEEDED" || event.detail.status === "FAILED") {
       const move = await finishTraining(platform, read.runId);
@@ -21,7 +23,9 @@ export async function handler(event: FinishEvent, context: Context): Promise<voi
   }
   const { name, status, error, cause } = event.detail;
   if (status === "ABORTED" || status === "FAILED" || status === "TIMED_OUT") {
-    await concludeInterrupted(platform, name, status, error ?? undefined, cause ?? undefined);
+    const team = await deployment.teamOf(name);
+    if (team === undefined) return;
+    await concludeInterrupted(deployment.forTeam(team), name, status, error ?? undefined, cause ?? undefined);
     logger.log("info", "execution ended", { runId: name, status });
   }
 }

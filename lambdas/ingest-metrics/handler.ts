@@ -1,11 +1,11 @@
-import { createPlatform, type Platform } from "../../adapters/platform";
+import { createPlatform, type Deployment } from "../../adapters/platform";
 import { ingest } from "../../core/tracking/ingest";
 
-let platform: Platform | undefined;
+let deployment: Deployment | undefined;
 
 /** Takes a trainer's batch of metric points and progress. */
 export async function handler(event: unknown): Promise<{ readonly accepted: true }> {
-  platform ??= createPlatform();
-  await ingest(platform, event);
+  deployment ??= createPlatform();
+  await ingest(deployment.forRun, event);
   return { accepted: true };
 }

@@ -5,17 +5,10 @@ import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createDocumentClient } from "../../adapters/dynamodb/client";
-import { createDatasetRepository } from "../../adapters/dynamodb/dataset-repository";
-import { createMetricRepository } from "../../adapters/dynamodb/metric-repository";
-import { createModelRepository } from "../../adapters/dynamodb/model-repository";
-import { createRunRepository } from "../../adapters/dynamodb/run-repository";
-import { createStepCache } from "../../adapters/dynamodb/step-cache";
-import type { Platform } from "../../adapters/platform";
-import { createContentUrls } from "../../adapters/s3/content-urls";
-import { createObjectStore } from "../../adapters/s3/object-store";
+import { createDeployment, type Platform } from "../../adapters/platform";
 import { createLogger } from "../../core/logging";
 import { tables } from "../../core/platform/tables";
-import { createRegistry } from "../../core/registry/registry";
+import { defaultTeam } from "../../core/platform/teams";
 import type { JobOutcome } from "../../core/training/attempts";
 import type { JobRequest } from "../../core/training/ports";
 import { createDynamoDb } from "../../local/dynamodb";
@@ -102,7 +95,7 @@ export interface Calls {
   job: JobOutcome;
 }
 
-/** A platform on real stores, with a clock that stands still and with recorded calls to Batch and Step Functions. */
+/** The default team's platform on real stores (`forTeam` gives others'), with a clock that stands still and with recorded calls to Batch and Step Functions. */
 export function createTestPlatform(embedded: Embedded): { readonly platform: Platform; readonly calls: Calls } {
   const config = localConfig();
   let time = Date.parse("2026-01-01T00:00:00.000Z");
@@ -122,18 +115,13 @@ export function createTestPlatform(embedded: Embedded): { readonly platform: Pla
     heartbeats: [],
     job: { status: "running", hostLoss: false },
   };
-  const platform: Platform = {
+  const deployment = createDeployment({
+    dynamodb: embedded.dynamodb,
+    s3: embedded.s3,
     config,
     clock,
     logger: createLogger(() => undefined, clock),
-    objects: createObjectStore(embedded.s3, config.bucket),
-    contentUrls: createContentUrls(embedded.s3, config.bucket),
     logs: { read: async () => ({ lines: [] }) },
-    runs: createRunRepository(embedded.dynamodb, config.tables.catalog),
-    cache: createStepCache(embedded.dynamodb, config.tables.catalog),
-    datasets: createDatasetRepository(embedded.dynamodb, config.tables.catalog),
-    metrics: createMetricRepository(embedded.dynamodb, config.tables.metrics),
-    registry: createRegistry(createModelRepository(embedded.dynamodb, config.tables.catalog)),
     executions: {
       start: async (runId) => void calls.started.push(runId),
       stop: async (runId) => void calls.stopped.push(runId),
@@ -152,6 +140,6 @@ export function createTestPlatform(embedded: Embedded): { readonly platform: Pla
       describe: async () => calls.job,
       terminate: async (jobId) => void calls.terminated.push(jobId),
     },
-  };
-  return { platform, calls };
+  });
+  return { platform: deployment.forTeam(defaultTeam), calls };
 }

@@ -85,8 +85,6 @@ export async function registerTestDataset(platform: Platform, name = "digits", r
     rowCount: rows,
     bytes: shard.bytes,
   };
-  await registerDataset({ repository: platform.datasets, objects: platform.objects, clock: platform.clock }, draft, {
-    team: platform.config.team,
-  });
+  await registerDataset({ repository: platform.datasets, objects: platform.objects, clock: platform.clock }, draft);
   return draft;
 }

@@ -12,6 +12,8 @@ export function uploadHere(store: ObjectStore): StateUploader {
 
 export interface UploadThreadSettings {
   readonly bucket: string;
+  /** Of every key. */
+  readonly prefix: string;
 }
 
 export interface UploadRequest {

@@ -6,8 +6,8 @@ import { storeState } from "./state-files";
 import type { UploadReply, UploadRequest, UploadThreadSettings } from "./upload-protocol";
 
 /** The thread that digests and sends checkpoints, while gradients keep the main one busy for as long as they like. */
-const { bucket } = workerData as UploadThreadSettings;
-const store = createObjectStore(new S3Client({ maxAttempts: 6 }), bucket);
+const { bucket, prefix } = workerData as UploadThreadSettings;
+const store = createObjectStore(new S3Client({ maxAttempts: 6 }), bucket, prefix);
 
 parentPort?.on("message", ({ id, state, files }: UploadRequest) => {
   const answer = (reply: UploadReply) => parentPort?.postMessage(reply);

@@ -59,14 +59,14 @@ datasetRoutes.post("/datasets/:name/versions", async (context) => {
   const registered = await registerDataset(
     { repository: platform.datasets, objects: platform.objects, clock: platform.clock },
     draft satisfies DatasetDraft,
-    { team: platform.config.team, allowSchemaChange },
+    { allowSchemaChange },
   );
   return context.json(registered, registered.created ? 201 : 200);
 });
 
 datasetRoutes.get("/datasets", async (context) => {
-  const platform = context.get("platform");
-  return context.json(await platform.datasets.list({ team: platform.config.team, ...readQuery(context, pageQuery) }));
+  const { datasets } = context.get("platform");
+  return context.json(await datasets.list(readQuery(context, pageQuery)));
 });
 
 datasetRoutes.get("/datasets/:name/versions", async (context) => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isoTime } from "../../../core/clock";
+import { objectKeys, teamPrefix } from "../../../core/platform/object-keys";
 import { approveOrReject } from "../../../core/registry/approval";
 import { ModelNotFoundError } from "../../../core/registry/errors";
 import { readArtifact } from "../../../core/registry/registration";
@@ -12,8 +13,8 @@ const reason = z.string().max(2_000).default("");
 export const modelRoutes = createRoutes();
 
 modelRoutes.get("/models", async (context) => {
-  const { registry, config } = context.get("platform");
-  return context.json({ models: await registry.repository.list(config.team) });
+  const { registry } = context.get("platform");
+  return context.json({ models: await registry.repository.list() });
 });
 
 modelRoutes.get("/models/:name", async (context) => {
@@ -27,15 +28,16 @@ modelRoutes.get("/models/:name", async (context) => {
 
 /** What serving should load: version, artifact, digest, schemas. */
 modelRoutes.get("/models/:name/production", async (context) => {
-  const { registry, objects, config } = context.get("platform");
+  const { registry, objects, config, team } = context.get("platform");
   const version = await registry.production(context.req.param("name"));
   const artifact = await readArtifact(objects, version.artifactKey);
+  const uriOf = (key: string): string => `s3://${config.bucket}/${teamPrefix(team)}${key}`;
   return context.json({
     model: version.model,
     version: version.version,
     runId: version.runId,
-    artifactUri: `s3://${config.bucket}/${version.artifactKey}`,
-    weightsUri: `s3://${config.bucket}/cas/sha256/${artifact.weights.sha256}`,
+    artifactUri: uriOf(version.artifactKey),
+    weightsUri: uriOf(objectKeys.content(artifact.weights.sha256)),
     sha256: version.weightsSha256,
     inputSchema: artifact.inputSchema,
     outputSchema: artifact.outputSchema,

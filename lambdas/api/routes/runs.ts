@@ -61,7 +61,7 @@ runRoutes.post("/training-runs", async (context) => {
     { ...platform, randomId: () => randomBytes(8).toString("hex") },
     {
       ...body,
-      team: platform.config.team,
+      team: platform.team,
       actor: context.get("actor"),
       idempotencyKey: context.req.header("idempotency-key"),
     },
@@ -71,8 +71,8 @@ runRoutes.post("/training-runs", async (context) => {
 });
 
 runRoutes.get("/training-runs", async (context) => {
-  const platform = context.get("platform");
-  return context.json(await platform.runs.list({ team: platform.config.team, ...readQuery(context, pageQuery) }));
+  const { runs } = context.get("platform");
+  return context.json(await runs.list(readQuery(context, pageQuery)));
 });
 
 runRoutes.get("/training-runs/:runId", async (context) => {
@@ -104,7 +104,7 @@ runRoutes.post("/training-runs/:runId/checkpoints/:epoch/restore", async (contex
       runId,
       epoch,
       ...body,
-      team: platform.config.team,
+      team: platform.team,
       actor: context.get("actor"),
       idempotencyKey: context.req.header("idempotency-key"),
     },

@@ -1,3 +1,4 @@
+import { createMetricRepository } from "../../../adapters/dynamodb/metric-repository";
 import { ingest } from "../../../core/tracking/ingest";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
 import type { MetricRepository } from "../../../core/tracking/metric-repository";
@@ -16,7 +17,7 @@ describe("metric points in DynamoDB", () => {
   beforeAll(async () => {
     embedded = await startEmbedded();
     ({ platform } = createTestPlatform(embedded));
-    metrics = platform.metrics;
+    metrics = createMetricRepository(embedded.dynamodb, platform.config.tables.metrics);
   });
   afterAll(() => embedded.stop());
 
@@ -67,12 +68,12 @@ describe("metric points in DynamoDB", () => {
     ["a name with a #", { series: [{ metric: "x#y", steps: [1], values: [1], times: [1] }] }],
   ])("takes no batch with %s", async (_name, batch) => {
     await platform.runs.create(runOf("run-ingest"));
-    await expect(ingest(platform, { runId: "run-ingest", ...batch })).rejects.toThrow(
+    await expect(ingest(platform.forRun, { runId: "run-ingest", ...batch })).rejects.toThrow(
       "the metric batch cannot be taken",
     );
   });
 
   it("takes no batch for a run that is not there", async () => {
-    await expect(ingest(platform, { runId: "run-gone", series: [] })).rejects.toThrow('no run "run-gone"');
+    await expect(ingest(platform.forRun, { runId: "run-gone", series: [] })).rejects.toThrow('no run "run-gone"');
   });
 });

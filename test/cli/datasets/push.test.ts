@@ -41,8 +41,7 @@ function platform() {
       expect(stored.sha256).toBe(sha256);
     },
   };
-  const register = (draft: DatasetDraft) =>
-    registerDataset({ objects, repository, clock: { now: () => 0 } }, draft, { team: "red" });
+  const register = (draft: DatasetDraft) => registerDataset({ objects, repository, clock: { now: () => 0 } }, draft);
   const push = (file: string, schemaText = schema, onProgress?: (progress: PushProgress) => void) =>
     pushDataset({ name: "toy", file, schemaFile: write("schema.yaml", schemaText), uploads, register, onProgress });
   return { push, sent: () => sent, uploads, register };

@@ -1,7 +1,7 @@
 import type { DatasetRepository, DatasetVersion, Page } from "../../../core/datasets/repository";
 
 /** A `DatasetRepository` for tests; passes the port's contract suite. */
-export function createMemoryDatasetRepository(): DatasetRepository {
+export function createMemoryDatasetRepository(team = "red"): DatasetRepository {
   const versions = new Map<string, DatasetVersion[]>();
   const of = (name: string): DatasetVersion[] => versions.get(name) ?? [];
   const newestFirst = (name: string): DatasetVersion[] => [...of(name)].reverse();
@@ -12,7 +12,7 @@ export function createMemoryDatasetRepository(): DatasetRepository {
   }
 
   return {
-    async register(draft, { team, at }) {
+    async register(draft, { at }) {
       const known = of(draft.name).find(({ manifest }) => manifest.digest === draft.digest);
       if (known) return { created: false, version: known };
       const version = { manifest: { ...draft, version: of(draft.name).length + 1, createdAt: at }, team };
@@ -24,8 +24,8 @@ export function createMemoryDatasetRepository(): DatasetRepository {
     findNewest: async (name) => of(name).at(-1),
     findActive: async (name) => newestFirst(name).find(({ deprecation }) => deprecation === undefined),
     listVersions: async ({ name, limit, nextToken }) => page(newestFirst(name), limit, nextToken),
-    async list({ team, limit, nextToken }) {
-      const newest = [...versions.values()].map((all) => all.at(-1)!).filter((version) => version.team === team);
+    async list({ limit, nextToken }) {
+      const newest = [...versions.values()].map((all) => all.at(-1)!);
       const summaries = newest.map(({ manifest }) => ({
         name: manifest.name,
         latestVersion: manifest.version,

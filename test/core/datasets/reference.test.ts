@@ -13,7 +13,7 @@ const at = "2026-01-01T00:00:00.000Z";
 
 async function threeVersions() {
   const repository = createMemoryDatasetRepository();
-  for (const content of ["a", "b", "c"]) await repository.register(draftOf("digits", content), { team: "red", at });
+  for (const content of ["a", "b", "c"]) await repository.register(draftOf("digits", content), { at });
   await repository.deprecate("digits", 3, { at, reason: "labels swapped" });
   return repository;
 }

@@ -1,19 +1,21 @@
 import type { DatasetRepository } from "../../../core/datasets/repository";
 import { draftOf } from "./drafts";
 
-/** What every `DatasetRepository` must keep. `create` gives one that is empty for the names of this suite. */
-export function describeDatasetRepository(create: () => Promise<DatasetRepository>): void {
-  const context = { team: "red", at: "2026-01-01T00:00:00.000Z" };
+/** What every `DatasetRepository` must keep. `create` gives those of teams over one store that is empty for the names of this suite. */
+export function describeDatasetRepository(create: () => Promise<(team: string) => DatasetRepository>): void {
+  const context = { at: "2026-01-01T00:00:00.000Z" };
+  let ofTeam: (team: string) => DatasetRepository;
   let repository: DatasetRepository;
   beforeEach(async () => {
-    repository = await create();
+    ofTeam = await create();
+    repository = ofTeam("red");
   });
   const register = (name: string, content: string) => repository.register(draftOf(name, content), context);
 
   it("numbers different contents consecutively, and equal content once", async () => {
     expect((await register("digits", "a")).version.manifest.version).toBe(1);
     expect((await register("digits", "b")).version.manifest.version).toBe(2);
-    const again = await repository.register(draftOf("digits", "a"), { team: "red", at: "2027-01-01T00:00:00.000Z" });
+    const again = await repository.register(draftOf("digits", "a"), { at: "2027-01-01T00:00:00.000Z" });
     expect([again.created, again.version.manifest.version, again.version.manifest.createdAt]).toEqual([
       false,
       1,
@@ -87,9 +89,8 @@ export function describeDatasetRepository(create: () => Promise<DatasetRepositor
   it("lists a team's datasets by name, with their latest version", async () => {
     for (const name of ["iris", "digits", "flights"]) await register(name, name);
     await register("digits", "more rows");
-    await repository.register(draftOf("secret", "x"), { ...context, team: "blue" });
-    const first = await repository.list({ team: "red", limit: 2 });
-    const second = await repository.list({ team: "red", limit: 2, nextToken: first.nextToken });
+    const first = await repository.list({ limit: 2 });
+    const second = await repository.list({ limit: 2, nextToken: first.nextToken });
     expect([...first.items, ...second.items].map(({ name, latestVersion }) => [name, latestVersion])).toEqual([
       ["digits", 2],
       ["flights", 1],
@@ -102,5 +103,24 @@ export function describeDatasetRepository(create: () => Promise<DatasetRepositor
       bytes: "more rows".length,
       updatedAt: context.at,
     });
+  });
+
+  it("keeps teams apart: the same name and content are each team's own", async () => {
+    const blue = ofTeam("blue");
+    await register("digits", "a");
+    await register("digits", "b");
+    const { digest } = draftOf("digits", "a");
+    expect(await blue.find("digits", 1)).toBeUndefined();
+    expect(await blue.findByDigest("digits", digest)).toBeUndefined();
+    expect(await blue.findNewest("digits")).toBeUndefined();
+    expect(await blue.findActive("digits")).toBeUndefined();
+    expect(await blue.listVersions({ name: "digits", limit: 10 })).toMatchObject({ items: [] });
+    expect(await blue.list({ limit: 10 })).toMatchObject({ items: [] });
+    expect(await blue.deprecate("digits", 1, { at: context.at, reason: "" })).toBe(false);
+    expect(await blue.register(draftOf("digits", "b"), context)).toMatchObject({
+      created: true,
+      version: { team: "blue", manifest: { version: 1 } },
+    });
+    expect((await repository.findNewest("digits"))?.manifest.version).toBe(2);
   });
 }

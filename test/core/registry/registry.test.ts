@@ -72,7 +72,7 @@ describe("the registry", () => {
     await registry.apply(name, [2], promote(2, by));
     expect((await registry.production(name)).version).toBe(2);
     expect((await registry.version(name, 1)).stage).toBe("archived");
-    expect((await registry.repository.list("default")).find((model) => model.name === name)).toMatchObject({
+    expect((await registry.repository.list()).find((model) => model.name === name)).toMatchObject({
       production: 2,
       formerProduction: [1],
     });

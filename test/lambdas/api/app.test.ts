@@ -225,7 +225,10 @@ describe("the API", () => {
   it("hides what went wrong inside, and says by which id to find it", async () => {
     const broken = createApp({
       ...platform,
-      runs: { ...platform.runs, list: () => Promise.reject(new Error("secret detail")) },
+      forTeam: (team) => ({
+        ...platform.forTeam(team),
+        runs: { ...platform.runs, list: () => Promise.reject(new Error("secret detail")) },
+      }),
     });
     const response = await broken.request("/api/v1/training-runs");
     const body = JSON.parse(await response.text());

@@ -1,4 +1,4 @@
-import type { Platform } from "../../../adapters/platform";
+import type { Deployment } from "../../../adapters/platform";
 import { createApp } from "../../../lambdas/api/app";
 import { internalError } from "../../../local/dynamodb/errors";
 
@@ -6,8 +6,9 @@ it("says that the disk is full, where a store says so", async () => {
   const error = internalError("IO error: /data/dynamodb/000003.log: No space left on device");
   const registry = { repository: { list: () => Promise.reject(error) } };
   const logger = { log: () => undefined, with: () => logger };
-  const platform = { registry, config: { team: "red" }, logger, clock: { now: () => 0 } } as unknown as Platform;
-  const response = await createApp(platform).request("/api/v1/models");
+  const forTeam = () => ({ registry });
+  const deployment = { forTeam, logger, clock: { now: () => 0 } } as unknown as Deployment;
+  const response = await createApp(deployment).request("/api/v1/models");
   expect(response.status).toBe(507);
   expect(((await response.json()) as { error: unknown }).error).toMatchObject({
     code: "STORAGE_FULL",

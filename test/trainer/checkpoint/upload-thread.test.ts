@@ -69,10 +69,10 @@ describe("the thread that uploads checkpoints", () => {
     const frozen = (await snapshot.kept)!;
     expect(frozen.file).toBeDefined();
     live.fill(0);
-    const upload = createUploadThread(script, { bucket: "bucket" });
+    const upload = createUploadThread(script, { bucket: "bucket", prefix: "teams/red/" });
     expect(await upload(frozen, files)).toEqual(expected);
     expect(await upload(frozen, files)).toEqual(expected);
-    const store = createObjectStore(s3.client, "bucket");
+    const store = createObjectStore(s3.client, "bucket", "teams/red/");
     const { sha256, bytes } = expected.tensors[0]!;
     expect(await store.getContent(sha256)).toHaveLength(bytes);
     snapshot.release();
@@ -82,7 +82,7 @@ describe("the thread that uploads checkpoints", () => {
 
   it("says what failed, and takes the next upload", async () => {
     const frozen = { memory: new Uint8Array(new SharedArrayBuffer(values.byteLength)) };
-    const upload = createUploadThread(script, { bucket: "no-such-bucket" });
+    const upload = createUploadThread(script, { bucket: "no-such-bucket", prefix: "" });
     await expect(upload(frozen, files)).rejects.toMatchObject({ name: "UploadError", message: expect.any(String) });
     const short = { memory: new Uint8Array(new SharedArrayBuffer(8)) };
     await expect(upload(short, files)).rejects.toThrow("is asked for its byte");
@@ -100,7 +100,7 @@ describe("the thread that uploads checkpoints", () => {
          else { writeFileSync(${marker}, ""); process.exit(7); }
        });`,
     );
-    const upload = createUploadThread(dying, { bucket: "bucket" });
+    const upload = createUploadThread(dying, { bucket: "bucket", prefix: "teams/red/" });
     const frozen = { memory: new Uint8Array(new SharedArrayBuffer(8)) };
     await expect(upload(frozen, files)).rejects.toThrow("ended with code 7");
     expect(await upload(frozen, files)).toEqual({ tensors: [], weightsSha256: "again" });

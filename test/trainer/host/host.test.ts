@@ -14,7 +14,12 @@ const readTrainerConfig = (environment: Readonly<Record<string, string | undefin
   read(environment, { hostname: "host", pid: 42, temporaryDirectory: "/tmp" });
 
 describe("readTrainerConfig", () => {
-  const least = { RINGMASTER_RUN_ID: "run-1", RINGMASTER_BUCKET: "b", RINGMASTER_TABLE_GANGS: "g" };
+  const least = {
+    RINGMASTER_RUN_ID: "run-1",
+    RINGMASTER_TEAM: "red",
+    RINGMASTER_BUCKET: "b",
+    RINGMASTER_TABLE_GANGS: "g",
+  };
 
   it("takes worker and member from Batch's variables", () => {
     const array = { AWS_BATCH_JOB_ID: "job:3", AWS_BATCH_JOB_ATTEMPT: "2", AWS_BATCH_JOB_ARRAY_INDEX: "3" };
@@ -33,9 +38,9 @@ describe("readTrainerConfig", () => {
   });
 
   it("names every problem at once", () => {
-    const environment = { RINGMASTER_RUN_ID: "", AWS_BATCH_JOB_ARRAY_INDEX: "-1" };
+    const environment = { RINGMASTER_RUN_ID: "", RINGMASTER_TEAM: "../blue", AWS_BATCH_JOB_ARRAY_INDEX: "-1" };
     expect(() => readTrainerConfig(environment)).toThrow(
-      /RINGMASTER_RUN_ID.*RINGMASTER_BUCKET.*RINGMASTER_TABLE_GANGS.*AWS_BATCH_JOB_ARRAY_INDEX/,
+      /RINGMASTER_RUN_ID.*RINGMASTER_TEAM.*RINGMASTER_BUCKET.*RINGMASTER_TABLE_GANGS.*AWS_BATCH_JOB_ARRAY_INDEX/,
     );
   });
 });

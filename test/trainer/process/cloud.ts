@@ -6,6 +6,7 @@ import path from "node:path";
 import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { createObjectStore } from "../../../adapters/s3/object-store";
+import { teamPrefix } from "../../../core/platform/object-keys";
 import type { ObjectStore } from "../../../core/ports";
 import type { MetricBatch } from "../../../core/tracking/metric-batch";
 import { createDynamoDb } from "../../../local/dynamodb";
@@ -67,7 +68,7 @@ export async function startCloud(): Promise<TrainerCloud> {
   return {
     endpoint,
     directory,
-    store: createObjectStore(client, "ringmaster"),
+    store: createObjectStore(client, "ringmaster", teamPrefix("default")),
     batches,
     received: (condition) =>
       new Promise((resolve) => {

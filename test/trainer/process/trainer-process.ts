@@ -32,6 +32,7 @@ export class TrainerProcess {
         AWS_BATCH_JOB_ATTEMPT: String(attempt),
         AWS_BATCH_JOB_ARRAY_INDEX: String(index),
         RINGMASTER_RUN_ID: runId,
+        RINGMASTER_TEAM: "default",
         RINGMASTER_BUCKET: "ringmaster",
         RINGMASTER_TABLE_GANGS: "Gangs",
         RINGMASTER_INGEST_FUNCTION: "ingest",

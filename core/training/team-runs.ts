@@ -1,0 +1,91 @@
+import { RunNotFoundError } from "./errors";
+import type { Run } from "./run";
+import type { AllRuns, RunRepository } from "./run-repository";
+
+export interface TeamRuns {
+  /** `undefined` where there is no such run. */
+  teamOf(runId: string): Promise<string | undefined>;
+  /** A team's port: another team's run is not there, whatever is asked of it. */
+  of(team: string): RunRepository;
+}
+
+/** As many as a function meets while it is warm; a run's team never changes, so what is remembered stays true. */
+const remembered = 10_000;
+
+/** Runs of all teams as ports of one team each. Ids are unguessable and the world's, so that only the row knows whose a run is. */
+export function teamRuns(all: AllRuns): TeamRuns {
+  const teams = new Map<string, string>();
+
+  function remember({ runId, team }: Run): void {
+    if (teams.size >= remembered) teams.clear();
+    teams.set(runId, team);
+  }
+
+  async function teamOf(runId: string): Promise<string | undefined> {
+    const known = teams.get(runId);
+    if (known !== undefined) return known;
+    const run = await all.find(runId);
+    if (run) remember(run);
+    return run?.team;
+  }
+
+  function of(team: string): RunRepository {
+    const owns = async (runId: string): Promise<boolean> => (await teamOf(runId)) === team;
+    const insist = async (runId: string): Promise<void> => {
+      if (!(await owns(runId))) throw new RunNotFoundError(runId);
+    };
+    const own = (run: Run | undefined): Run | undefined => {
+      if (run) remember(run);
+      return run?.team === team ? run : undefined;
+    };
+
+    return {
+      async create(run) {
+        if (run.team !== team) throw new Error(`run ${run.runId} is of team ${run.team}, not of ${team}`);
+        const created = await all.create(run);
+        if (!own(created.run)) throw new Error(`the id ${run.runId} is taken by another team's run: submit again`);
+        return created;
+      },
+      find: async (runId) => own(await all.find(runId)),
+      async findDetails(runId) {
+        const details = await all.findDetails(runId);
+        return own(details?.run) && details;
+      },
+      list: (query) => all.list({ ...query, team }),
+      listOpen: async () => (await all.listOpen()).filter((run) => run.team === team),
+      enterPhase: async (runId, phase, at) => (await owns(runId)) && all.enterPhase(runId, phase, at),
+      conclude: async (runId, conclusion) => (await owns(runId)) && all.conclude(runId, conclusion),
+      async delist(runId) {
+        await insist(runId);
+        await all.delist(runId);
+      },
+      async recordStep(runId, record) {
+        await insist(runId);
+        await all.recordStep(runId, record);
+      },
+      async putTaskToken(runId, phase, token) {
+        await insist(runId);
+        await all.putTaskToken(runId, phase, token);
+      },
+      findTaskToken: async (runId, phase) => ((await owns(runId)) ? all.findTaskToken(runId, phase) : undefined),
+      async beginAttempt(runId, attempt) {
+        await insist(runId);
+        return all.beginAttempt(runId, attempt);
+      },
+      async updateAttempt(runId, attempt) {
+        await insist(runId);
+        await all.updateAttempt(runId, attempt);
+      },
+      async recordWorker(runId, worker) {
+        await insist(runId);
+        await all.recordWorker(runId, worker);
+      },
+      async recordProgress(runId, progress) {
+        await insist(runId);
+        await all.recordProgress(runId, progress);
+      },
+    };
+  }
+
+  return { teamOf, of };
+}
