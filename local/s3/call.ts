@@ -1,8 +1,9 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { EventSink } from "../service";
 import { account } from "../service";
 import { accessDenied, invalidRequest, S3Error } from "./errors";
 import type { FolderCache } from "./listing";
+import type { Announcement, Notifications, ObjectEventType } from "./notifications";
+import type { ObjectRecord } from "./record";
 import type { Store } from "./store";
 import type { Uploads } from "./uploads";
 import { writeXml, type XmlFields } from "./xml";
@@ -12,7 +13,7 @@ export interface Context {
   readonly store: Store;
   readonly uploads: Uploads;
   readonly folders: FolderCache;
-  readonly events: EventSink;
+  readonly notifications: Notifications;
 }
 
 /** One request, taken apart. */
@@ -155,29 +156,20 @@ export function requireQuery(query: URLSearchParams, name: string): string {
   return value;
 }
 
-const sequence = { last: 0 };
-
-/** S3's own notification, published once the write is on disk. `reason` is the API call behind it. */
-export function emitObjectEvent(
+/** The event of this request's write, to be handed to the write itself. */
+export function announce(
   call: Call,
-  detailType: "Object Created" | "Object Deleted",
-  detail: { readonly key: string; readonly size?: number; readonly etag?: string; readonly reason: string },
-): void {
-  const { reason, ...object } = detail;
-  sequence.last = Math.max(sequence.last + 1, call.store.clock.now() * 1000);
-  call.events.put({
-    source: "aws.s3",
-    detailType,
-    resources: [`arn:aws:s3:::${call.bucket}`],
-    detail: {
-      version: "0",
-      bucket: { name: call.bucket },
-      object: { ...object, sequencer: sequence.last.toString(16).toUpperCase().padStart(16, "0") },
-      "request-id": call.requestId,
-      requester: account,
-      "source-ip-address": call.request.socket.remoteAddress ?? "127.0.0.1",
-      reason,
-      ...(detailType === "Object Deleted" ? { "deletion-type": "Permanently Deleted" } : {}),
-    },
+  type: ObjectEventType,
+  object: { readonly key: string; readonly reason: string; readonly record?: ObjectRecord },
+): Announcement {
+  const { key, reason, record } = object;
+  return call.notifications.announce({
+    type,
+    bucket: call.bucket,
+    key,
+    reason,
+    requestId: call.requestId,
+    sourceAddress: call.request.socket.remoteAddress ?? "127.0.0.1",
+    ...(record ? { size: record.size, etag: record.etag, writeId: record.writeId } : {}),
   });
 }

@@ -5,6 +5,7 @@ import type { EventSink, Service } from "../service";
 import { type Call, type Context, checkSignature, parseAddress, respondError } from "./call";
 import { toS3Error } from "./errors";
 import { FolderCache } from "./listing";
+import { Notifications } from "./notifications";
 import { route } from "./route";
 import { Store } from "./store";
 import { Uploads } from "./uploads";
@@ -12,7 +13,7 @@ import { Uploads } from "./uploads";
 export interface S3Options {
   /** Created where it is missing. One process at a time may own it. */
   readonly dataDirectory: string;
-  /** Receives "Object Created" and "Object Deleted" once the change is on disk. */
+  /** Receives "Object Created" and "Object Deleted" of the buckets that ask for them, as EventBridge does; must have them on disk on return. */
   readonly events: EventSink;
   readonly clock?: Clock;
 }
@@ -26,11 +27,16 @@ export async function createS3({ dataDirectory, events, clock = Date }: S3Option
   store.disk.prepare();
   const uploads = new Uploads(store);
   uploads.recover();
-  const context: Context = { store, uploads, folders: new FolderCache(), events };
+  const notifications = new Notifications(store.disk, events, () => clock.now());
+  notifications.recover();
+  const context: Context = { store, uploads, folders: new FolderCache(), notifications };
   return {
     signingName: "s3",
     handle: (request, response) => handle(context, request, response),
-    close: () => store.disk.settle(),
+    async close() {
+      await store.disk.settle();
+      notifications.close();
+    },
   };
 }
 

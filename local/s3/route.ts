@@ -14,6 +14,7 @@ import {
   uploadPart,
   uploadPartCopy,
 } from "./operations/multipart";
+import { getBucketNotification, putBucketNotification } from "./operations/notification";
 import { putObject } from "./operations/put";
 import { deleteObjectTagging, getObjectTagging, putObjectTagging } from "./operations/tagging";
 
@@ -28,6 +29,8 @@ const operations: Readonly<Record<string, Operation>> = {
   "bucket GET": listObjectsV1,
   "bucket GET list-type": listObjectsV2,
   "bucket GET location": getBucketLocation,
+  "bucket GET notification": getBucketNotification,
+  "bucket PUT notification": putBucketNotification,
   "bucket GET uploads": listMultipartUploads,
   "bucket POST delete": deleteObjects,
   "object PUT": putObject,

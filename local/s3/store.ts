@@ -7,6 +7,7 @@ import { checkWrite } from "./conditions";
 import { Disk, flushDirectory, renameInto } from "./disk";
 import { noSuchBucket, noSuchKey, S3Error } from "./errors";
 import { type BinaryKey, fromBinary, parseEntry } from "./keys";
+import type { Announcement } from "./notifications";
 import { Pins } from "./pins";
 import { findRecord, type ObjectRecord, openIfThere, readRecord, type Tags } from "./record";
 
@@ -127,7 +128,8 @@ export class Store {
 
   /**
    * Makes a finished temporary file the object, if the condition holds at that instant. On return it is durable.
-   * @param publishParts runs in the same synchronous section, right after the rename (multipart)
+   * @param announcement of the event, in the same synchronous section
+   * @param publishParts runs there too, right after the rename (multipart)
    * @throws S3Error 404 NoSuchBucket, 412 PreconditionFailed; the temporary file is then removed
    */
   async publish(
@@ -135,13 +137,14 @@ export class Store {
     key: BinaryKey,
     temporary: string,
     condition: WriteCondition,
+    announcement: Announcement,
     publishParts: () => void = () => {},
   ): Promise<void> {
     const file = this.disk.object(bucket, key);
     try {
       const replaced = this.find(bucket, key);
       checkWrite(condition, replaced, fromBinary(key));
-      renameInto(temporary, file);
+      announced(announcement, () => renameInto(temporary, file));
       publishParts();
       fs.rmSync(`${file}tags`, { force: true });
       this.#retireParts(bucket, replaced);
@@ -153,12 +156,17 @@ export class Store {
   }
 
   /** Removes the object; fine where there is none. Returns whether there was one. */
-  async remove(bucket: string, key: BinaryKey, condition: WriteCondition = {}): Promise<boolean> {
+  async remove(
+    bucket: string,
+    key: BinaryKey,
+    announcement: Announcement,
+    condition: WriteCondition = {},
+  ): Promise<boolean> {
     const removed = this.find(bucket, key);
     checkWrite(condition, removed, fromBinary(key));
     if (!removed) return false;
     const file = this.disk.object(bucket, key);
-    fs.rmSync(file, { force: true });
+    announced(announcement, () => fs.rmSync(file, { force: true }));
     fs.rmSync(`${file}tags`, { force: true });
     this.#retireParts(bucket, removed);
     const directory = removeEmptyFolders(path.dirname(file), this.disk.objects(bucket));
@@ -200,6 +208,18 @@ export class Store {
   newWrite(): { readonly modified: number; readonly writeId: string } {
     return { modified: this.clock.now(), writeId: randomUUID() };
   }
+}
+
+/** No request and no other event comes between the change and its event; a kill does, and finds the journal. */
+function announced(announcement: Announcement, change: () => void): void {
+  announcement.before();
+  try {
+    change();
+  } catch (error) {
+    announcement.cancel();
+    throw error;
+  }
+  announcement.after();
 }
 
 interface LaterTags {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { receiveText } from "../body";
-import { type Call, emitObjectEvent, requireQuery, respondXml } from "../call";
+import { announce, type Call, requireQuery, respondXml } from "../call";
 import { type Checksum, checksumElement, checksumHeader, checksumMismatch, combineChecksums } from "../checksums";
 import { writeCondition } from "../conditions";
 import { invalidRequest, malformedXml, noSuchUpload, S3Error } from "../errors";
@@ -40,9 +40,8 @@ export async function completeMultipartUpload(call: Call): Promise<void> {
       parts: { uploadId, list: parts.map(storedPart) },
     };
     const temporary = await store.disk.writeTemporary(encodeRecord(record));
-    await store.publish(bucket, key, temporary, condition, () => uploads.markCompleted(bucket, record));
-    const { size, etag } = record;
-    emitObjectEvent(call, "Object Created", { key: call.key, size, etag, reason: "CompleteMultipartUpload" });
+    const announcement = announce(call, "Object Created", { key: call.key, reason: "CompleteMultipartUpload", record });
+    await store.publish(bucket, key, temporary, condition, announcement, () => uploads.markCompleted(bucket, record));
     answer(call, record);
   });
 }

@@ -1,4 +1,4 @@
-import { type Call, emitObjectEvent, respondXml } from "../call";
+import { announce, type Call, respondXml } from "../call";
 import { checksumElement, parseChecksumAlgorithm } from "../checksums";
 import { writeCondition } from "../conditions";
 import { invalidArgument, invalidRequest } from "../errors";
@@ -46,9 +46,9 @@ export async function copyObject(call: Call): Promise<void> {
         ...(asked.storageClass ? { storageClass: asked.storageClass } : {}),
       }),
     );
-    await store.publish(bucket, key, temporary, condition);
-    const { size, etag, modified, checksum } = record;
-    emitObjectEvent(call, "Object Created", { key: call.key, size, etag, reason: "CopyObject" });
+    const announcement = announce(call, "Object Created", { key: call.key, reason: "CopyObject", record });
+    await store.publish(bucket, key, temporary, condition, announcement);
+    const { etag, modified, checksum } = record;
     const fields = {
       LastModified: new Date(modified).toISOString(),
       ETag: `"${etag}"`,

@@ -1,13 +1,13 @@
 import { receiveText } from "../body";
-import { type Call, emitObjectEvent, respond, respondXml } from "../call";
+import { announce, type Call, respond, respondXml } from "../call";
 import { writeCondition } from "../conditions";
 import { malformedXml, S3Error, toS3Error } from "../errors";
 import { requireKey } from "../keys";
 import { childrenNamed, childText, parseXml } from "../xml";
 
 export async function deleteObject(call: Call): Promise<void> {
-  const removed = await call.store.remove(call.bucket, requireKey(call.key), writeCondition(call.request.headers));
-  if (removed) emitObjectEvent(call, "Object Deleted", { key: call.key, reason: "DeleteObject" });
+  const announcement = announce(call, "Object Deleted", { key: call.key, reason: "DeleteObject" });
+  await call.store.remove(call.bucket, requireKey(call.key), announcement, writeCondition(call.request.headers));
   respond(call, 204);
 }
 
@@ -29,9 +29,8 @@ export async function deleteObjects(call: Call): Promise<void> {
     try {
       if (key === "") throw new S3Error(400, "UserKeyMustBeSpecified", "The bucket key must be specified.");
       const condition = etag === undefined ? {} : { etag };
-      if (await call.store.remove(call.bucket, requireKey(key), condition)) {
-        emitObjectEvent(call, "Object Deleted", { key, reason: "DeleteObjects" });
-      }
+      const announcement = announce(call, "Object Deleted", { key, reason: "DeleteObjects" });
+      await call.store.remove(call.bucket, requireKey(key), announcement, condition);
       deleted.push({ Key: key });
     } catch (error) {
       const { code, message } = toS3Error(error, call.store.disk.root);

@@ -1,5 +1,5 @@
 import { type BodyDigest, receiveBody } from "../body";
-import { type Call, emitObjectEvent, respond } from "../call";
+import { announce, type Call, respond } from "../call";
 import type { ChecksumAlgorithm } from "../checksums";
 import { checkWrite, writeCondition } from "../conditions";
 import { FileWriter } from "../disk";
@@ -25,13 +25,8 @@ export async function putObject(call: Call): Promise<void> {
       ...(checksum ? { checksum } : {}),
     }),
   );
-  await store.publish(bucket, key, temporary, condition);
-  emitObjectEvent(call, "Object Created", {
-    key: call.key,
-    size: record.size,
-    etag: record.etag,
-    reason: "PutObject",
-  });
+  const announcement = announce(call, "Object Created", { key: call.key, reason: "PutObject", record });
+  await store.publish(bucket, key, temporary, condition, announcement);
   respond(call, 200, { etag: `"${record.etag}"`, ...checksumHeaders(record), ...storedHeaders(record) });
 }
 

@@ -5,9 +5,11 @@ import {
   CopyObjectCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
+  GetBucketNotificationConfigurationCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  PutBucketNotificationConfigurationCommand,
   PutObjectCommand,
   PutObjectTaggingCommand,
   UploadPartCommand,
@@ -59,13 +61,23 @@ describe("beyond the contract", () => {
     const { Contents } = await s3.client.send(new ListObjectsV2Command({ Bucket: name }));
     const sorted = [...odd].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     expect(Contents!.map(({ Key }) => Key)).toEqual(sorted);
-    expect(fs.readdirSync(s3.directory).sort()).toEqual(["buckets", "temporary"]);
+    expect(fs.readdirSync(s3.directory).sort()).toEqual(["buckets", "notifications.ndjson", "temporary"]);
     for (const key of odd) await s3.client.send(new DeleteObjectCommand({ Bucket: name, Key: key }));
     expect(fs.readdirSync(path.join(s3.directory, "buckets", name, "objects"))).toEqual([]);
   });
 
-  it("publishes S3's events after each write", async () => {
-    s3.events.length = 0;
+  it("publishes S3's events of each write, where the bucket asks for them", async () => {
+    const configuration = async () => {
+      const { EventBridgeConfiguration } = await s3.client.send(
+        new GetBucketNotificationConfigurationCommand({ Bucket }),
+      );
+      return EventBridgeConfiguration;
+    };
+    await put(s3, Bucket, "silent", "abc");
+    expect([s3.events, await configuration()]).toEqual([[], undefined]);
+    const NotificationConfiguration = { EventBridgeConfiguration: {} };
+    await s3.client.send(new PutBucketNotificationConfigurationCommand({ Bucket, NotificationConfiguration }));
+    expect(await configuration()).toEqual({});
     const etag = (await put(s3, Bucket, "runs/r 1", "abc")).replaceAll('"', "");
     await s3.client.send(new CopyObjectCommand({ Bucket, Key: "copy", CopySource: `${Bucket}/runs/r%201` }));
     const { UploadId } = await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key: "multi" }));
@@ -100,6 +112,17 @@ describe("beyond the contract", () => {
       ["Object Created", "multi", "CompleteMultipartUpload"],
       ["Object Deleted", "copy", "DeleteObject"],
     ]);
+    await s3.client.send(new PutBucketNotificationConfigurationCommand({ Bucket, NotificationConfiguration: {} }));
+    await put(s3, Bucket, "silent", "again");
+    expect(s3.events).toHaveLength(4);
+    const QueueConfigurations = [
+      { QueueArn: "arn:aws:sqs:us-east-1:000000000000:q", Events: ["s3:ObjectCreated:*" as const] },
+    ];
+    const queue = new PutBucketNotificationConfigurationCommand({
+      Bucket,
+      NotificationConfiguration: { QueueConfigurations },
+    });
+    expect(await failure(s3.client.send(queue))).toBe("501 NotImplemented");
   });
 
   it("deletes the version that If-Match names only", async () => {

@@ -1,0 +1,127 @@
+import fs from "node:fs";
+import path from "node:path";
+import { Journal } from "../events/journal";
+import { account, type EmittedEvent, type EventSink } from "../service";
+import type { Disk } from "./disk";
+import { renameInto } from "./disk";
+import { toBinary } from "./keys";
+import { findRecord, type ObjectRecord } from "./record";
+
+export type ObjectEventType = "Object Created" | "Object Deleted";
+
+/** What S3 tells of a write. `reason` is the API call behind it. */
+export interface ObjectNotice {
+  readonly type: ObjectEventType;
+  readonly bucket: string;
+  readonly key: string;
+  readonly size?: number;
+  readonly etag?: string;
+  readonly reason: string;
+  readonly requestId: string;
+  readonly sourceAddress: string;
+  /** The write that is told of; a removal has none. */
+  readonly writeId?: string;
+}
+
+/** What goes with a change on disk: all three are called in the change's synchronous section. */
+export interface Announcement {
+  /** Before the change: from here on a kill does not lose the event. */
+  before(): void;
+  /** After it. */
+  after(): void;
+  /** Instead of `after`, where the change was not made. */
+  cancel(): void;
+}
+
+interface Intent {
+  readonly bucket: string;
+  readonly key: string;
+  readonly writeId?: string;
+  readonly event: EmittedEvent;
+}
+
+const silent: Announcement = { before: () => undefined, after: () => undefined, cancel: () => undefined };
+
+/**
+ * S3's events to EventBridge, for the buckets that ask for them (PutBucketNotificationConfiguration), each at least once: what is about to be told
+ * is in a journal before the object changes, and the bus has it on disk before the journal forgets it. A process killed between the two leaves
+ * a line there; the next one looks whether the change was made, and tells of it if so.
+ */
+export class Notifications {
+  readonly #disk: Disk;
+  readonly #events: EventSink;
+  readonly #now: () => number;
+  readonly #journal: Journal<Intent>;
+  #sequence = 0;
+
+  constructor(disk: Disk, events: EventSink, now: () => number) {
+    this.#disk = disk;
+    this.#events = events;
+    this.#now = now;
+    this.#journal = new Journal(path.join(disk.root, "notifications.ndjson"));
+  }
+
+  /** Tells of what a killed process has done and not told. */
+  recover(): void {
+    const left = this.#journal.recover();
+    for (const intent of left) if (this.#wasDone(intent)) this.#events.put(intent.event);
+    this.#journal.routed(left.length);
+  }
+
+  isOn(bucket: string): boolean {
+    return fs.existsSync(this.#file(bucket));
+  }
+
+  async configure(bucket: string, on: boolean): Promise<void> {
+    if (!on) fs.rmSync(this.#file(bucket), { force: true });
+    else renameInto(await this.#disk.writeTemporary(JSON.stringify({ eventBridge: true })), this.#file(bucket));
+  }
+
+  announce(notice: ObjectNotice): Announcement {
+    const { bucket, key, writeId } = notice;
+    if (!this.isOn(bucket)) return silent;
+    const event = this.#eventOf(notice);
+    return {
+      before: () => this.#journal.append([{ bucket, key, ...(writeId === undefined ? {} : { writeId }), event }]),
+      after: () => {
+        this.#events.put(event);
+        this.#journal.routed(1);
+      },
+      cancel: () => this.#journal.routed(1),
+    };
+  }
+
+  close(): void {
+    this.#journal.close();
+  }
+
+  #wasDone({ bucket, key, writeId }: Intent): boolean {
+    const record = findRecord<ObjectRecord>(this.#disk.object(bucket, toBinary(key)));
+    return record?.writeId === writeId;
+  }
+
+  #eventOf({ type, bucket, key, size, etag, reason, requestId, sourceAddress }: ObjectNotice): EmittedEvent {
+    // Of two writes of a key, the later has the greater one.
+    this.#sequence = Math.max(this.#sequence + 1, this.#now() * 1000);
+    const sequencer = this.#sequence.toString(16).toUpperCase().padStart(16, "0");
+    return {
+      source: "aws.s3",
+      detailType: type,
+      resources: [`arn:aws:s3:::${bucket}`],
+      detail: {
+        version: "0",
+        bucket: { name: bucket },
+        object: { key, ...(size === undefined ? {} : { size }), ...(etag === undefined ? {} : { etag }), sequencer },
+        "request-id": requestId,
+        requester: account,
+        "source-ip-address": sourceAddress,
+        reason,
+        ...(type === "Object Deleted" ? { "deletion-type": "Permanently Deleted" } : {}),
+      },
+    };
+  }
+
+  #file(bucket: string): string {
+    return path.join(this.#disk.bucket(bucket), "notification.json");
+  }
+}

@@ -1,0 +1,95 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import fs from "node:fs";
+import path from "node:path";
+import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  PutBucketNotificationConfigurationCommand,
+  PutObjectCommand,
+  S3Client,
+} from "@aws-sdk/client-s3";
+import { buildSync } from "esbuild";
+import { startS3, temporaryDirectory } from "./harness";
+
+const root = path.resolve(__dirname, "../../..");
+
+/** A service whose bus dies with the whole process at the first event of a key that says so: the object is changed, the event told to nobody. */
+const program = `
+  import http from "node:http";
+  import { createS3 } from "./local/s3";
+  const put = ({ detail }) => { if (detail.object.key.startsWith("fatal")) process.kill(process.pid, "SIGKILL"); };
+  createS3({ dataDirectory: process.argv[2], events: { put } }).then((s3) => {
+    const server = http.createServer((request, response) => void s3.handle(request, response));
+    server.listen(0, "127.0.0.1", () => console.log(server.address().port));
+  });
+`;
+
+describe("an event between an object's change and a kill -9", () => {
+  const directory = temporaryDirectory();
+  const data = path.join(directory, "data");
+  const Bucket = "notified";
+  beforeAll(() => {
+    buildSync({
+      stdin: { contents: program, resolveDir: root, loader: "ts" },
+      outfile: path.join(directory, "server.js"),
+      bundle: true,
+      platform: "node",
+      logLevel: "error",
+    });
+  });
+  afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));
+
+  /** Does things against a service in a process of its own until it has died of them. */
+  async function untilDeath(work: (client: S3Client) => Promise<unknown>): Promise<void> {
+    const child = spawn(process.execPath, [path.join(directory, "server.js"), data], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const gone = once(child, "exit");
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    const client = new S3Client({
+      endpoint: `http://127.0.0.1:${line.toString().trim()}`,
+      region: "us-east-1",
+      credentials: { accessKeyId: "a", secretAccessKey: "b" },
+      maxAttempts: 1,
+    });
+    await expect(work(client)).rejects.toThrow();
+    await gone;
+    client.destroy();
+  }
+
+  const told = async () => {
+    const s3 = await startS3({ directory: data });
+    await s3.close();
+    return s3.events.map(({ detailType, detail }) => [detailType, (detail as { object: { key: string } }).object.key]);
+  };
+
+  it("is told by the next process, once", async () => {
+    await untilDeath(async (client) => {
+      await client.send(new CreateBucketCommand({ Bucket }));
+      const NotificationConfiguration = { EventBridgeConfiguration: {} };
+      await client.send(new PutBucketNotificationConfigurationCommand({ Bucket, NotificationConfiguration }));
+      await client.send(new PutObjectCommand({ Bucket, Key: "before", Body: "x" }));
+      await client.send(new PutObjectCommand({ Bucket, Key: "fatal", Body: "x" }));
+    });
+    expect(await told()).toEqual([["Object Created", "fatal"]]);
+    expect(await told()).toEqual([]);
+    await untilDeath((client) => client.send(new DeleteObjectCommand({ Bucket, Key: "fatal" })));
+    expect(await told()).toEqual([["Object Deleted", "fatal"]]);
+  });
+
+  it("is not told where the change was never made", async () => {
+    const event = {
+      source: "aws.s3",
+      detailType: "Object Created",
+      resources: [],
+      detail: { object: { key: "before" } },
+    };
+    const intents = [
+      { bucket: Bucket, key: "before", writeId: "of a write that did not come to be", event },
+      { bucket: Bucket, key: "before", event: { ...event, detailType: "Object Deleted" } },
+    ];
+    fs.writeFileSync(path.join(data, "notifications.ndjson"), intents.map((line) => JSON.stringify(line)).join("\n"));
+    expect(await told()).toEqual([]);
+  });
+});
