@@ -1,0 +1,153 @@
+import { isoTime } from "../clock";
+import { digestOf } from "../digest";
+import { RingmasterError } from "../errors";
+import type { Job } from "../training/job";
+import { isOpen, type Run } from "../training/run";
+import { findSubmitted, type SubmitDependencies, submitRun } from "../training/submit";
+import { type Cause, type CauseRecord, causeIdOf, idempotencyKeyOf, runCauseOf } from "./cause";
+import { type Decision, decide, type Facts } from "./decide";
+import { RuleBusyError } from "./errors";
+import type { RetrainingRepository } from "./ports";
+import type { RuleState } from "./rule";
+
+export interface FireDependencies extends SubmitDependencies {
+  readonly team: string;
+  readonly retraining: RetrainingRepository;
+}
+
+/** Each round that fails is another's that got through. */
+const rounds = 50;
+/** Of a rule's history, how far back an open run or a later cause is looked for. */
+const recentCauses = 100;
+
+/**
+ * Deals with a cause of a rule: once, however often and from however many places it is called. Dying at any line leaves either nothing or an
+ * open record, which the next event of the cause or the sweep goes on with: the run's id is made from rule and cause, so going on finds it.
+ *
+ * @returns what became of the cause; `undefined` where there is no such rule.
+ * @throws what may pass: whoever called tries again. What cannot pass is recorded as `failed`.
+ */
+export async function fire(
+  dependencies: FireDependencies,
+  ruleName: string,
+  cause: Cause,
+): Promise<CauseRecord | undefined> {
+  const { retraining, clock } = dependencies;
+  const id = causeIdOf(cause);
+  for (let round = 0; round < rounds; round += 1) {
+    const state = await retraining.find(ruleName);
+    if (!state) return undefined;
+    const known = await retraining.findCause(ruleName, id);
+    const decision = decide(state, cause, known, await factsOf(dependencies, state, cause, known));
+    if (decision.move === "already") return decision.record;
+    if (decision.move === "start" && known?.state === "started") return submit(dependencies, state, known);
+    const now = isoTime(clock);
+    const record: CauseRecord = {
+      rule: ruleName,
+      id,
+      cause,
+      ...outcomeOf(decision),
+      heardAt: known?.heardAt ?? now,
+      changedAt: now,
+    };
+    if (known?.state === "waiting" && record.state === "waiting" && known.reason === record.reason) return known;
+    const from = known?.state === "waiting" ? "waiting" : undefined;
+    if (!(await retraining.putCause(record, from, decision.move === "start" ? state : undefined))) continue;
+    return decision.move === "start" ? submit(dependencies, state, record) : record;
+  }
+  throw new RuleBusyError(ruleName);
+}
+
+function outcomeOf(decision: Exclude<Decision, { move: "already" }>): Pick<CauseRecord, "state" | "reason"> {
+  if (decision.move === "start") return { state: "started" };
+  return { state: decision.move === "wait" ? "waiting" : "skipped", reason: decision.reason };
+}
+
+async function submit(dependencies: FireDependencies, { rule }: RuleState, begun: CauseRecord): Promise<CauseRecord> {
+  const { retraining, clock, team } = dependencies;
+  const identity = {
+    team,
+    idempotencyKey: idempotencyKeyOf(rule.name, begun.id),
+    // The rule may have changed since the run was made: it is the cause's run all the same.
+    requestDigest: digestOf({ rule: rule.name, cause: begun.id }),
+  };
+  const conclude = async (end: Pick<CauseRecord, "state" | "runId" | "failure">): Promise<CauseRecord> => {
+    const record: CauseRecord = { ...begun, ...end, changedAt: isoTime(clock) };
+    if (await retraining.putCause(record, "started")) return record;
+    return (await retraining.findCause(rule.name, begun.id)) ?? record;
+  };
+  try {
+    const run =
+      (await findSubmitted(dependencies, identity)) ??
+      (await submitRun(dependencies, {
+        ...identity,
+        job: jobFor(rule.job, begun.cause),
+        code: rule.code,
+        noCache: false,
+        actor: begun.cause.type === "manual" ? begun.cause.by : `retraining rule ${rule.name}`,
+        cause: runCauseOf(rule.name, begun.cause),
+      }));
+    return await conclude({ state: "submitted", runId: run.runId });
+  } catch (error) {
+    if (!(error instanceof RingmasterError) || error.retryable || error.httpStatus >= 500) throw error;
+    const { code, message } = error;
+    await retraining.recordFailure(rule.name, { cause: begun.id, code, message, at: isoTime(clock) });
+    return conclude({ state: "failed", failure: { code, message } });
+  }
+}
+
+/** A new version is trained on as itself, whatever `latest` is by now. */
+function jobFor(job: Job, cause: Cause): Job {
+  return cause.type === "dataset" ? { ...job, dataset: `${cause.dataset}@${cause.version}` } : job;
+}
+
+async function factsOf(
+  { retraining, runs, datasets, clock }: FireDependencies,
+  { rule }: RuleState,
+  cause: Cause,
+  known: CauseRecord | undefined,
+): Promise<Facts> {
+  const limited = rule.maxConcurrentRuns !== undefined;
+  const waited = known?.state === "waiting";
+  const [version, recent] = await Promise.all([
+    cause.type === "dataset" ? datasets.find(cause.dataset, cause.version) : undefined,
+    limited || waited ? retraining.listCauses(rule.name, { limit: recentCauses }) : undefined,
+  ]);
+  const records = recent?.items ?? [];
+  return {
+    now: clock.now(),
+    openRuns: limited ? await countOpen(runs, records) : 0,
+    ...(version?.deprecation ? { deprecation: version.deprecation.reason } : {}),
+    ...(waited ? laterOf(cause, records) : {}),
+  };
+}
+
+async function countOpen(
+  runs: { find(runId: string): Promise<Run | undefined> },
+  records: readonly CauseRecord[],
+): Promise<number> {
+  const found = await Promise.all(
+    records.map(async ({ state, runId }) => {
+      if (runId === undefined) return state === "started";
+      const run = await runs.find(runId);
+      return run !== undefined && isOpen(run.status);
+    }),
+  );
+  return found.filter(Boolean).length;
+}
+
+/** A later cause of the same kind makes one that waits needless. */
+function laterOf(cause: Cause, records: readonly CauseRecord[]): Pick<Facts, "later"> {
+  const later = records.find(
+    ({ cause: other, state }) =>
+      other.type === cause.type &&
+      state !== "skipped" &&
+      state !== "failed" &&
+      (isVersionOf(other, cause) ?? other.at > cause.at),
+  );
+  return later ? { later: later.id } : {};
+}
+
+function isVersionOf(other: Cause, cause: Cause): boolean | undefined {
+  return other.type === "dataset" && cause.type === "dataset" ? other.version > cause.version : undefined;
+}

@@ -1,0 +1,169 @@
+import { isoTime } from "../clock";
+import { parseDatasetReference, resolveDataset } from "../datasets/reference";
+import type { DatasetRepository } from "../datasets/repository";
+import { digestOf } from "../digest";
+import { InvalidInputError } from "../errors";
+import type { Clock } from "../ports";
+import { checkJobAgainst } from "../training/job-checks";
+import { RuleBusyError, RuleExistsError, RuleNotFoundError } from "./errors";
+import type { RetrainingRepository, RetrainingSchedules } from "./ports";
+import type { RetrainingRule, RuleDefinition, RuleState } from "./rule";
+
+export interface RuleDependencies {
+  readonly team: string;
+  readonly retraining: RetrainingRepository;
+  readonly schedules: RetrainingSchedules;
+  readonly datasets: DatasetRepository;
+  readonly clock: Clock;
+}
+
+const rounds = 20;
+
+/**
+ * Makes a rule. The same definition again is the same rule; another one under the same name is refused.
+ *
+ * @throws InvalidInputError where the job does not fit the dataset as it is, DatasetNotFoundError, RuleExistsError
+ */
+export async function createRule(
+  dependencies: RuleDependencies,
+  definition: RuleDefinition,
+  actor: string,
+): Promise<{ readonly created: boolean; readonly rule: RetrainingRule }> {
+  const { retraining, clock, team } = dependencies;
+  for (let round = 0; round < rounds; round += 1) {
+    const known = await retraining.find(definition.name);
+    if (known && known.rule.deletedAt === undefined) {
+      if (digestOf(definitionOf(known.rule)) !== digestOf(definition)) throw new RuleExistsError(definition.name);
+      await syncSchedule(dependencies, definition.name);
+      return { created: false, rule: known.rule };
+    }
+    await assertJobFits(dependencies, definition);
+    const at = isoTime(clock);
+    const rule: RetrainingRule = {
+      ...definition,
+      team,
+      revision: (known?.rule.revision ?? 0) + 1,
+      enabled: true,
+      since: at,
+      createdBy: actor,
+      createdAt: at,
+      updatedAt: at,
+    };
+    if (!(await retraining.save(rule, known?.rule))) continue;
+    await syncSchedule(dependencies, rule.name);
+    return { created: true, rule };
+  }
+  throw new RuleBusyError(definition.name);
+}
+
+/** Replaces what the rule says; its name and history stay. */
+export async function updateRule(dependencies: RuleDependencies, definition: RuleDefinition): Promise<RetrainingRule> {
+  await assertJobFits(dependencies, definition);
+  return change(dependencies, definition.name, (rule, at) =>
+    digestOf(definitionOf(rule)) === digestOf(definition)
+      ? rule
+      : { ...rule, ...definition, since: digestOf(rule.trigger) === digestOf(definition.trigger) ? rule.since : at },
+  );
+}
+
+/** A disabled rule hears of causes and skips them. Enabled again it begins with what happens from then on. */
+export async function setEnabled(
+  dependencies: RuleDependencies,
+  name: string,
+  enabled: boolean,
+  reason?: string,
+): Promise<RetrainingRule> {
+  return change(dependencies, name, ({ pausedReason, ...rule }, at) => {
+    if (rule.enabled === enabled && pausedReason === reason)
+      return { ...rule, ...(pausedReason === undefined ? {} : { pausedReason }) };
+    return enabled
+      ? { ...rule, enabled, since: rule.enabled ? rule.since : at }
+      : { ...rule, enabled, ...(reason ? { pausedReason: reason } : {}) };
+  });
+}
+
+/** Ends a rule; fine where it is deleted already. What it did stays to be read. */
+export async function deleteRule(dependencies: RuleDependencies, name: string): Promise<RetrainingRule> {
+  return change(dependencies, name, (rule, at) => ({ ...rule, enabled: false, deletedAt: at }), true);
+}
+
+/** @throws RuleNotFoundError */
+export async function getRule(retraining: RetrainingRepository, name: string): Promise<RuleState> {
+  const state = await retraining.find(name);
+  if (!state) throw new RuleNotFoundError(name);
+  return state;
+}
+
+async function change(
+  dependencies: RuleDependencies,
+  name: string,
+  next: (rule: RetrainingRule, at: string) => RetrainingRule,
+  deletedIsFine = false,
+): Promise<RetrainingRule> {
+  const { retraining, clock } = dependencies;
+  for (let round = 0; round < rounds; round += 1) {
+    const { rule } = await getRule(retraining, name);
+    if (rule.deletedAt !== undefined) {
+      if (!deletedIsFine) throw new RuleNotFoundError(name);
+      await syncSchedule(dependencies, name);
+      return rule;
+    }
+    const at = isoTime(clock);
+    const wanted = next(rule, at);
+    const same = digestOf(wanted) === digestOf(rule);
+    const saved: RetrainingRule = same ? rule : { ...wanted, revision: rule.revision + 1, updatedAt: at };
+    if (!same && !(await retraining.save(saved, rule))) continue;
+    await syncSchedule(dependencies, name);
+    return saved;
+  }
+  throw new RuleBusyError(name);
+}
+
+/**
+ * Brings the Scheduler to where the rule's row is, which is the truth. Of several at once the last to read the row wins: a revision counts as
+ * scheduled only where it is still the row's after its schedule was put; else it is put again.
+ */
+export async function syncSchedule(
+  { retraining, schedules, team }: Pick<RuleDependencies, "retraining" | "schedules" | "team">,
+  name: string,
+): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    const state = await retraining.find(name);
+    if (!state || state.scheduledRevision === state.rule.revision) return;
+    const { rule } = state;
+    if (rule.trigger.type === "schedule" && rule.deletedAt === undefined) await schedules.put(rule);
+    else if (hadSchedule(state)) await schedules.delete(team, name);
+    if (await retraining.markScheduled(name, rule.revision)) return;
+  }
+  throw new RuleBusyError(name);
+}
+
+/** A first revision of a rule of another kind has left nothing in the Scheduler: no need to ask. */
+function hadSchedule({ rule }: RuleState): boolean {
+  return rule.trigger.type === "schedule" || rule.revision > 1;
+}
+
+async function assertJobFits({ datasets }: RuleDependencies, { job }: RuleDefinition): Promise<void> {
+  const { name } = parseDatasetReference(job.dataset);
+  const { manifest } = await resolveDataset(datasets, name);
+  const problems = checkJobAgainst(manifest, job).map((problem) => ({ ...problem, path: `job.${problem.path}` }));
+  if (problems.length > 0) throw new InvalidInputError("the rule's job does not fit its dataset", problems);
+}
+
+function definitionOf({
+  name,
+  trigger,
+  job,
+  code,
+  cooldownMinutes,
+  maxConcurrentRuns,
+}: RetrainingRule): RuleDefinition {
+  return {
+    name,
+    trigger,
+    job,
+    code,
+    cooldownMinutes,
+    ...(maxConcurrentRuns === undefined ? {} : { maxConcurrentRuns }),
+  };
+}
