@@ -118,3 +118,9 @@ export function contract<
 export function pathParameters(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
 }
+
+/** Of a JSON answer. */
+export function responseSchema({ schema, description }: ResponseContract): z.ZodType {
+  if (schema === undefined) throw new Error(`the answer "${description}" is JSON and has no schema`);
+  return schema;
+}

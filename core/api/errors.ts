@@ -59,4 +59,12 @@ export const generalErrors: readonly ErrorCode[] = [
   "STORAGE_FULL",
 ];
 /** What any route with a body may answer. */
-export const bodyErrors: readonly ErrorCode[] = ["BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
+const bodyErrors: readonly ErrorCode[] = ["BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
+
+/** Every code that the operation may answer. */
+export function errorCodesOf(operation: {
+  readonly errors: readonly ErrorCode[];
+  readonly body?: unknown;
+}): readonly ErrorCode[] {
+  return [...operation.errors, ...generalErrors, ...(operation.body === undefined ? [] : bodyErrors)];
+}

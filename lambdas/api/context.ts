@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
-import { Hono } from "hono";
 import type { Platform } from "../../adapters/platform";
+import type { Contract } from "../../core/api/contract";
 
 /** What every route finds in its context. */
 export interface ApiEnvironment {
@@ -9,11 +9,9 @@ export interface ApiEnvironment {
   Variables: {
     readonly platform: Platform;
     readonly requestId: string;
+    /** Of the route that answers; absent where none does. */
+    readonly contract: Contract | undefined;
     /** Who calls, for the records. */
     readonly actor: string;
   };
-}
-
-export function createRoutes(): Hono<ApiEnvironment> {
-  return new Hono<ApiEnvironment>();
 }

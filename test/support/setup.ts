@@ -1,2 +1,4 @@
 /** The SDK's news about Node's versions is not what a test's output is for. */
 process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] = "true";
+/** Every answer of the API, in process or of a stack that a test starts, is held against its contract. */
+process.env["RINGMASTER_CHECK_RESPONSES"] = "1";

@@ -70,7 +70,7 @@ export const getTrainingRun = contract({
     200: {
       description: "Everything known of it.",
       schema: runDetails,
-      example: { run: examples.run, steps: [], attempts: [], workers: [] },
+      example: { run: examples.run, steps: [], attempts: [], workers: [], machines: [], recoveries: [] },
     },
   },
   errors: ["RUN_NOT_FOUND"],

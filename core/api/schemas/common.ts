@@ -34,13 +34,11 @@ export const pageQuery = z.strictObject({
 export const nextToken = z.string().optional().meta({ description: "Opaque; absent on the last page." });
 
 /** JSON has no NaN and no infinities: they are strings. */
-export const metricValue = z
-  .union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])])
-  .meta({
-    id: "MetricValue",
-    description: "A number; NaN and the infinities, which JSON lacks, are strings.",
-    example: 0.25,
-  });
+export const metricValue = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]).meta({
+  id: "MetricValue",
+  description: "A number; NaN and the infinities, which JSON lacks, are strings.",
+  example: 0.25,
+});
 
 export const problem = z
   .object({ path: z.string(), value: z.unknown().optional(), rule: z.string(), line: z.int().optional() })

@@ -43,12 +43,10 @@ const draftShape = {
 };
 
 /** The shape only; `registerDataset` checks what it means. */
-export const datasetDraft = z
-  .strictObject(draftShape)
-  .meta({
-    id: "DatasetDraft",
-    description: "A version before it has a number; `ringmaster data push` makes it.",
-  }) satisfies z.ZodType<DatasetDraft>;
+export const datasetDraft = z.strictObject(draftShape).meta({
+  id: "DatasetDraft",
+  description: "A version before it has a number; `ringmaster data push` makes it.",
+}) satisfies z.ZodType<DatasetDraft>;
 
 const datasetManifest = z
   .object({ ...draftShape, version: z.int().min(1), createdAt: instant })

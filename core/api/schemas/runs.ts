@@ -61,6 +61,15 @@ export const run = z
     model: z.string().meta({ description: "Registered model that the run makes a version of." }),
     code: codeReference,
     noCache: z.boolean().meta({ description: "Compute every step anew, whatever outputs are known." }),
+    cause: z
+      .object({
+        rule: z.string(),
+        type: z.enum(["dataset", "schedule", "drift", "manual"]),
+        id: z.string(),
+        at: instant,
+      })
+      .optional()
+      .meta({ description: "What made a retraining rule submit it; absent where a person did." }),
     restoredFrom: z
       .object({ runId: z.string(), epoch: count, step: count, weightsSha256: sha256 })
       .optional()
@@ -88,6 +97,17 @@ const step = z
   .meta({ id: "StepRecord" }) satisfies z.ZodType<StepRecord>;
 
 const market = z.enum(["spot", "on-demand"]);
+
+const usage = z
+  .object({
+    workerSeconds: z.number(),
+    gpuSeconds: z.number(),
+    instanceTypes: z.array(z.string()),
+    estimatedUsd: z.number().optional().meta({ description: "Absent where no worker's instance has a known price." }),
+    pricesOf: z.string().optional().meta({ description: "The day of the prices that it is estimated by." }),
+  })
+  .meta({ id: "AttemptUsage", description: "What an attempt took, of all workers together." });
+
 const attempt = z
   .object({
     attempt: z.int().min(1),
@@ -97,7 +117,9 @@ const attempt = z
     status: z.enum(["submitting", "submitted", "succeeded", "failed"]),
     reason: z.string().optional(),
     startedAt: instant,
+    claimedAt: instant.optional(),
     endedAt: instant.optional(),
+    usage: usage.optional().meta({ description: "Once it has ended." }),
   })
   .meta({
     id: "TrainingAttempt",
@@ -108,7 +130,9 @@ const worker = z
   .object({
     workerIndex: count,
     jobId: z.string(),
+    attempt: z.int().optional(),
     status: z.string(),
+    startedAt: z.number().optional().meta({ description: "Milliseconds since the epoch." }),
     logStreamName: z.string().optional(),
     attempts: z.array(
       z.object({
@@ -147,12 +171,27 @@ const progress = z
   })
   .meta({ id: "TrainingProgress" }) satisfies z.ZodType<TrainingProgress>;
 
+const machine = z
+  .object({
+    memberId: z.string(),
+    instanceType: z.string(),
+    availabilityZone: z.string().optional(),
+    instanceId: z.string().optional(),
+  })
+  .meta({ id: "MachineRecord", description: "The machine under one process of a worker." });
+
+const recovery = z
+  .object({ generation: count, step: count, seconds: z.number() })
+  .meta({ id: "RecoveryRecord", description: "How the gang came back after it had lost a worker." });
+
 export const runDetails = z
   .object({
     run,
     steps: z.array(step),
     attempts: z.array(attempt),
     workers: z.array(worker),
+    machines: z.array(machine),
+    recoveries: z.array(recovery),
     progress: progress.optional(),
   })
   .meta({ id: "RunDetails", description: "Everything known of a run." }) satisfies z.ZodType<RunDetails>;

@@ -1,84 +1,71 @@
-import { z } from "zod";
+import * as contracts from "../../../core/api/contracts/models";
 import { isoTime } from "../../../core/clock";
 import { objectKeys, teamPrefix } from "../../../core/platform/object-keys";
 import { approveOrReject } from "../../../core/registry/approval";
 import { ModelNotFoundError } from "../../../core/registry/errors";
 import { readArtifact } from "../../../core/registry/registration";
 import { promote, rollBack } from "../../../core/registry/transitions";
-import { createRoutes } from "../context";
-import { readBody, readVersion } from "../input";
+import { defineRoute } from "../route";
 
-const reason = z.string().max(2_000).default("");
+export const modelRoutes = [
+  defineRoute(contracts.listModels, async ({ platform: { registry } }) => ({
+    status: 200,
+    body: { models: await registry.repository.list() },
+  })),
 
-export const modelRoutes = createRoutes();
+  defineRoute(contracts.getModel, async ({ platform: { registry }, params: { name } }) => {
+    const { repository } = registry;
+    const model = await repository.find(name);
+    if (!model) throw new ModelNotFoundError(name);
+    const [versions, history] = await Promise.all([repository.listVersions(name), repository.history(name)]);
+    return { status: 200, body: { model, versions, history } };
+  }),
 
-modelRoutes.get("/models", async (context) => {
-  const { registry } = context.get("platform");
-  return context.json({ models: await registry.repository.list() });
-});
+  defineRoute(contracts.getProductionModel, async ({ platform, params: { name } }) => {
+    const { registry, objects, config, team } = platform;
+    const version = await registry.production(name);
+    const artifact = await readArtifact(objects, version.artifactKey);
+    const uriOf = (key: string): string => `s3://${config.bucket}/${teamPrefix(team)}${key}`;
+    return {
+      status: 200,
+      body: {
+        model: version.model,
+        version: version.version,
+        runId: version.runId,
+        artifactUri: uriOf(version.artifactKey),
+        weightsUri: uriOf(objectKeys.content(artifact.weights.sha256)),
+        sha256: version.weightsSha256,
+        inputSchema: artifact.inputSchema,
+        outputSchema: artifact.outputSchema,
+        metrics: version.metrics,
+        artifact,
+      },
+    };
+  }),
 
-modelRoutes.get("/models/:name", async (context) => {
-  const { repository } = context.get("platform").registry;
-  const name = context.req.param("name");
-  const model = await repository.find(name);
-  if (!model) throw new ModelNotFoundError(name);
-  const [versions, history] = await Promise.all([repository.listVersions(name), repository.history(name)]);
-  return context.json({ model, versions, history });
-});
+  defineRoute(contracts.getModelVersion, async ({ platform: { registry }, params: { name, version } }) => ({
+    status: 200,
+    body: { version: await registry.version(name, version) },
+  })),
 
-/** What serving should load: version, artifact, digest, schemas. */
-modelRoutes.get("/models/:name/production", async (context) => {
-  const { registry, objects, config, team } = context.get("platform");
-  const version = await registry.production(context.req.param("name"));
-  const artifact = await readArtifact(objects, version.artifactKey);
-  const uriOf = (key: string): string => `s3://${config.bucket}/${teamPrefix(team)}${key}`;
-  return context.json({
-    model: version.model,
-    version: version.version,
-    runId: version.runId,
-    artifactUri: uriOf(version.artifactKey),
-    weightsUri: uriOf(objectKeys.content(artifact.weights.sha256)),
-    sha256: version.weightsSha256,
-    inputSchema: artifact.inputSchema,
-    outputSchema: artifact.outputSchema,
-    metrics: version.metrics,
-    artifact,
-  });
-});
+  defineRoute(contracts.decideModelVersion, async ({ platform, params: { name, version }, body, actor }) => {
+    const by = { by: actor, reason: body.reason };
+    const decided = await approveOrReject(platform, { model: name, version }, body.decision, by);
+    return { status: 200, body: { version: decided } };
+  }),
 
-modelRoutes.get("/models/:name/versions/:version", async (context) => {
-  const { registry } = context.get("platform");
-  return context.json({ version: await registry.version(context.req.param("name"), readVersion(context)) });
-});
+  /** Promotion by hand goes through the same door as a run's: a passed gate and an approval. */
+  defineRoute(contracts.setModelVersionStage, async ({ platform, params: { name, version }, body, actor }) => {
+    const { registry, clock } = platform;
+    await registry.version(name, version);
+    const who = { by: actor, reason: body.reason, at: isoTime(clock) };
+    const model = await registry.apply(name, [version], promote(version, who));
+    return { status: 200, body: { model, version: await registry.version(name, version) } };
+  }),
 
-modelRoutes.post("/models/:name/versions/:version/approvals", async (context) => {
-  const body = await readBody(context, z.strictObject({ decision: z.enum(["approved", "rejected"]), reason }));
-  const version = await approveOrReject(
-    context.get("platform"),
-    { model: context.req.param("name"), version: readVersion(context) },
-    body.decision,
-    { by: context.get("actor"), reason: body.reason },
-  );
-  return context.json({ version });
-});
-
-/** Promotion by hand goes through the same door as a run's: a passed gate and an approval. */
-modelRoutes.put("/models/:name/versions/:version/stage", async (context) => {
-  const { registry, clock } = context.get("platform");
-  const body = await readBody(context, z.strictObject({ stage: z.literal("production"), reason }));
-  const name = context.req.param("name");
-  const version = readVersion(context);
-  await registry.version(name, version);
-  const actor = { by: context.get("actor"), reason: body.reason, at: isoTime(clock) };
-  const model = await registry.apply(name, [version], promote(version, actor));
-  return context.json({ model, version: await registry.version(name, version) });
-});
-
-modelRoutes.post("/models/:name/rollback", async (context) => {
-  const { registry, clock } = context.get("platform");
-  const body = await readBody(context, z.strictObject({ reason }));
-  const name = context.req.param("name");
-  const actor = { by: context.get("actor"), reason: body.reason, at: isoTime(clock) };
-  const model = await registry.apply(name, [], rollBack(actor));
-  return context.json({ model, version: await registry.production(name) });
-});
+  defineRoute(contracts.rollBackModel, async ({ platform: { registry, clock }, params: { name }, body, actor }) => {
+    const who = { by: actor, reason: body.reason, at: isoTime(clock) };
+    const model = await registry.apply(name, [], rollBack(who));
+    return { status: 200, body: { model, version: await registry.production(name) } };
+  }),
+];

@@ -156,7 +156,7 @@ describe("the API", () => {
           runId: "run-gated",
           weightsSha256: "a".repeat(64),
           artifactKey: "runs/run-gated/artifacts/manifest.json",
-          dataset: { name: "digits", version: 1, digest: "d" },
+          dataset: { name: "digits", version: 1, digest: "d".repeat(64) },
           metrics: { accuracy: 0.99 },
           evaluationReport: { sha256: "e".repeat(64), bytes: 1 },
         },

@@ -1,0 +1,34 @@
+import { RingmasterError } from "../../core/errors";
+
+/** `{error: {code, message, details, requestId}}`: the shape of every refusal and failure. */
+export function errorResponse(
+  { code, message, details, httpStatus, retryable }: RingmasterError,
+  requestId: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  // Whoever may send it again should wait a moment first.
+  const pause: Record<string, string> = retryable && httpStatus !== 500 ? { "retry-after": "1" } : {};
+  return Response.json(
+    { error: { code, message, details, requestId } },
+    { status: httpStatus, headers: { "x-request-id": requestId, ...pause, ...headers } },
+  );
+}
+
+/** What a caller may know of anything that was thrown. */
+export function knownError(error: Error): RingmasterError {
+  if (error instanceof RingmasterError) return error;
+  if (/\bdisk\b.* is full/.test(error.message)) {
+    return new RingmasterError(`${error.message}. Free some space there, then send the request again`, {
+      code: "STORAGE_FULL",
+      httpStatus: 507,
+      retryable: true,
+      cause: error,
+    });
+  }
+  return new RingmasterError("something went wrong on our side; the log has it under this request id", {
+    code: "INTERNAL",
+    httpStatus: 500,
+    retryable: true,
+    cause: error,
+  });
+}

@@ -1,0 +1,25 @@
+import * as contracts from "../../../core/api/contracts/contents";
+import { RingmasterError } from "../../../core/errors";
+import { objectKeys } from "../../../core/platform/object-keys";
+import { defineRoute } from "../route";
+
+export const contentRoutes = [
+  /** Which of these contents are missing, each with a URL to put it to; the store checks the digest as it comes in. */
+  defineRoute(contracts.createUploads, async ({ platform: { objects, contentUrls }, body: { contents } }) => {
+    const targets = await Promise.all(
+      contents.map(async ({ sha256 }) => {
+        const size = await objects.size(objectKeys.content(sha256));
+        return size === undefined ? { sha256, ...(await contentUrls.forUpload(sha256)) } : undefined;
+      }),
+    );
+    return { status: 200, body: { missing: targets.filter((target) => target !== undefined) } };
+  }),
+
+  /** A URL to get a content from, for serving and for people. */
+  defineRoute(contracts.getContentUrl, async ({ platform: { objects, contentUrls }, params: { sha256 } }) => {
+    if ((await objects.size(objectKeys.content(sha256))) === undefined) {
+      throw new RingmasterError(`the content store has no ${sha256}`, { code: "CONTENT_NOT_FOUND", httpStatus: 404 });
+    }
+    return { status: 200, body: { url: await contentUrls.forDownload(sha256) } };
+  }),
+];

@@ -1,0 +1,15 @@
+import type { Route } from "../route";
+import { contentRoutes } from "./contents";
+import { datasetRoutes } from "./datasets";
+import { modelRoutes } from "./models";
+import { runRoutes } from "./runs";
+import { systemRoutes } from "./system";
+
+/** Every route of the API: one for each contract (`core/api/contracts`), which a test makes sure of. */
+export const routes: readonly Route[] = [
+  ...runRoutes,
+  ...datasetRoutes,
+  ...modelRoutes,
+  ...contentRoutes,
+  ...systemRoutes,
+];
