@@ -1,4 +1,5 @@
 /** The one place of configuration: what each process takes from its environment, checked when it starts. */
 export { ConfigurationError } from "./errors";
 export { environmentOf, type PlatformConfig, readConfig } from "./platform";
+export { readTeamDirectory } from "./teams";
 export { readTrainerConfig, type TrainerConfig, type TrainerHost } from "./trainer";

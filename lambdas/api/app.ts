@@ -1,29 +1,35 @@
 import { randomUUID } from "node:crypto";
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Deployment } from "../../adapters/platform";
+import type { TeamMembers } from "../../core/access/membership";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
-import { defaultTeam } from "../../core/platform/teams";
 import type { ApiEnvironment } from "./context";
 import { datasetRoutes } from "./routes/datasets";
 import { modelRoutes } from "./routes/models";
 import { runRoutes } from "./routes/runs";
 import { uploadRoutes } from "./routes/uploads";
+import { tenancy } from "./tenancy";
 
 /** API Gateway's own limit. */
 const maxBodyBytes = 10 * 1024 * 1024;
 /** Far above any name or id, far below what a key of DynamoDB may have. */
 const maxNameLength = 255;
 
-/** The API under `/api/v1`. Errors are `{error: {code, message, details, requestId}}`. */
-export function createApp(deployment: Deployment): Hono<ApiEnvironment> {
+/**
+ * The API under `/api/v1`. Errors are `{error: {code, message, details, requestId}}`.
+ *
+ * @param options.directory who is in which team; empty: everyone is of the default one.
+ */
+export function createApp(
+  deployment: Deployment,
+  { directory = [] }: { readonly directory?: readonly TeamMembers[] } = {},
+): Hono<ApiEnvironment> {
   const app = new Hono<ApiEnvironment>();
 
   app.use(async (context, next) => {
     const requestId = randomUUID();
     context.set("requestId", requestId);
-    context.set("actor", actorOf(context));
-    context.set("platform", { ...deployment.forTeam(defaultTeam), logger: deployment.logger.with({ requestId }) });
     context.header("x-request-id", requestId);
     const startedAt = deployment.clock.now();
     await next();
@@ -59,6 +65,7 @@ export function createApp(deployment: Deployment): Hono<ApiEnvironment> {
     await next();
   });
 
+  app.use(tenancy(deployment, directory));
   app.get("/api/v1/health", (context) => context.json({ status: "ok", prefix: deployment.config.prefix }));
   app.route("/api/v1", runRoutes);
   app.route("/api/v1", datasetRoutes);
@@ -97,10 +104,4 @@ export function createApp(deployment: Deployment): Hono<ApiEnvironment> {
     );
   });
   return app;
-}
-
-/** Who signed the request, as the gateway found out; where nobody signs, on one machine, who the caller says that he is. */
-function actorOf(context: Context<ApiEnvironment>): string {
-  const signer = context.env?.event?.requestContext.identity?.userArn;
-  return signer || context.req.header("x-ringmaster-actor")?.slice(0, 200) || "anonymous";
 }

@@ -1,6 +1,7 @@
 import { handle } from "hono/aws-lambda";
 import { createPlatform } from "../../adapters/platform";
+import { readTeamDirectory } from "../../core/config";
 import { createApp } from "./app";
 
 /** The whole API as one function behind API Gateway. */
-export const handler = handle(createApp(createPlatform()));
+export const handler = handle(createApp(createPlatform(), { directory: readTeamDirectory(process.env) }));

@@ -1,0 +1,46 @@
+import { RingmasterError } from "../errors";
+
+/** Nobody is known to call: no token, or one that is not valid. */
+export class UnauthenticatedError extends RingmasterError {
+  constructor(why: string) {
+    super(
+      `${why}: send a token as "Authorization: Bearer …" (the command line takes it from RINGMASTER_TOKEN); ` +
+        "`ringmaster tokens create --team TEAM --actor NAME` makes one",
+      { code: "UNAUTHENTICATED", httpStatus: 401 },
+    );
+  }
+}
+
+/** The caller is known, and no team's. */
+export class NoTeamError extends RingmasterError {
+  constructor(actor: string) {
+    super(
+      `${actor} is in no team: whoever operates this deployment adds its principal or one of its groups to a team, under "teams" in ringmaster.config.ts, and deploys`,
+      { code: "NO_TEAM", httpStatus: 403, details: { actor } },
+    );
+  }
+}
+
+/** The caller asks for a team that it is not in. Says nothing of whether there is such a team. */
+export class NotInTeamError extends RingmasterError {
+  constructor(actor: string, asked: string, teams: readonly string[]) {
+    super(
+      `${actor} is not in team ${JSON.stringify(asked)}, but in ${teams.join(", ")}: name one of these in x-ringmaster-team (--team)`,
+      { code: "NOT_IN_TEAM", httpStatus: 403, details: { actor, asked, teams } },
+    );
+  }
+}
+
+/** The caller is in several teams and names none. */
+export class TeamNotChosenError extends RingmasterError {
+  constructor(actor: string, teams: readonly string[]) {
+    super(
+      `${actor} is in several teams, ${teams.join(", ")}: name one of these in x-ringmaster-team (--team, RINGMASTER_TEAM)`,
+      {
+        code: "TEAM_NOT_CHOSEN",
+        httpStatus: 400,
+        details: { actor, teams },
+      },
+    );
+  }
+}

@@ -1,0 +1,36 @@
+import type { MiddlewareHandler } from "hono";
+import type { Deployment } from "../../adapters/platform";
+import { type Caller, chooseTeam, type TeamMembers } from "../../core/access/membership";
+import { checkTeamName, defaultTeam } from "../../core/platform/teams";
+import { callerOf } from "./caller";
+import type { ApiEnvironment } from "./context";
+
+/** By which a caller in several teams says for which one it calls. */
+export const teamHeader = "x-ringmaster-team";
+
+/** What is the same for everyone, known or not: a monitor has no team. */
+const teamless: ReadonlySet<string> = new Set(["/api/v1/health", "/api/v1/openapi.json"]);
+
+/** Finds who calls and for which team, and hands the routes that team's platform: there is no other way to one. */
+export function tenancy(deployment: Deployment, directory: readonly TeamMembers[]): MiddlewareHandler<ApiEnvironment> {
+  return async (context, next) => {
+    if (teamless.has(context.req.path)) {
+      context.set("actor", "anonymous");
+      context.set("platform", deployment.forTeam(defaultTeam));
+      await next();
+      return;
+    }
+    const header = (name: string): string | undefined => context.req.header(name)?.slice(0, 200) || undefined;
+    const asked = header(teamHeader);
+    const event = context.env?.event;
+    // Without a gateway's event it is this process itself that calls, whose word is good.
+    const caller: Caller = event
+      ? callerOf(event.requestContext)
+      : { actor: header("x-ringmaster-actor") ?? "anonymous", principals: [], groups: [], team: asked ?? defaultTeam };
+    const team = checkTeamName(chooseTeam(caller, directory, asked), teamHeader);
+    const logger = deployment.logger.with({ requestId: context.get("requestId"), team });
+    context.set("actor", caller.actor);
+    context.set("platform", { ...deployment.forTeam(team), logger });
+    await next();
+  };
+}
