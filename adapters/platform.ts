@@ -1,6 +1,7 @@
 import { BatchClient } from "@aws-sdk/client-batch";
 import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
 import { S3Client } from "@aws-sdk/client-s3";
+import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SFNClient } from "@aws-sdk/client-sfn";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { type PlatformConfig, readConfig } from "../core/config";
@@ -11,6 +12,7 @@ import { teamPrefix } from "../core/platform/object-keys";
 import { checkTeamName } from "../core/platform/teams";
 import type { Clock, ObjectStore } from "../core/ports";
 import { createRegistry, type Registry } from "../core/registry/registry";
+import type { RetrainingIndex, RetrainingRepository, RetrainingSchedules } from "../core/retraining/ports";
 import type { MetricRepository } from "../core/tracking/metric-repository";
 import { teamMetrics } from "../core/tracking/team-metrics";
 import { RunNotFoundError } from "../core/training/errors";
@@ -23,11 +25,13 @@ import { createDocumentClient } from "./dynamodb/client";
 import { createDatasetRepository } from "./dynamodb/dataset-repository";
 import { createMetricRepository } from "./dynamodb/metric-repository";
 import { createModelRepository } from "./dynamodb/model-repository";
+import { createRetrainingIndex, createRetrainingRepository } from "./dynamodb/retraining-repository";
 import { createRunRepository } from "./dynamodb/run-repository";
 import { createStepCache } from "./dynamodb/step-cache";
 import { createWorkerLogs } from "./logs/worker-logs";
 import { type ContentUrls, createContentUrls } from "./s3/content-urls";
 import { createObjectStore } from "./s3/object-store";
+import { createRetrainingSchedules } from "./scheduler/retraining-schedules";
 import { createExecutions } from "./stepfunctions/executions";
 import { createTaskTokens } from "./stepfunctions/task-tokens";
 
@@ -42,6 +46,9 @@ export interface Deployment {
   teamOf(runId: string): Promise<string | undefined>;
   /** All of core's ports, as that team sees them. @throws InvalidInputError where the name is none. */
   forTeam(team: string): Platform;
+  /** What the retraining sweep goes through. */
+  readonly retrainingIndex: RetrainingIndex;
+  readonly schedules: RetrainingSchedules;
   /** The platform of the run's team. @throws RunNotFoundError */
   forRun(runId: string): Promise<Platform>;
 }
@@ -55,6 +62,7 @@ export interface Platform extends Deployment, StepDependencies {
   readonly datasets: DatasetRepository;
   readonly metrics: MetricRepository;
   readonly registry: Registry;
+  readonly retraining: RetrainingRepository;
   readonly executions: Executions;
   readonly tokens: TaskTokens;
   readonly jobs: TrainingJobs;
@@ -62,7 +70,7 @@ export interface Platform extends Deployment, StepDependencies {
 
 /** What stands behind the ports. Endpoints are the SDK's own business (`AWS_ENDPOINT_URL`). */
 export interface Backing
-  extends Pick<Platform, "config" | "clock" | "logger" | "logs" | "executions" | "tokens" | "jobs"> {
+  extends Pick<Platform, "config" | "clock" | "logger" | "logs" | "executions" | "tokens" | "jobs" | "schedules"> {
   readonly dynamodb: DynamoDBDocumentClient;
   readonly s3: S3Client;
 }
@@ -82,6 +90,7 @@ export function createPlatform(environment: Readonly<Record<string, string | und
     executions: createExecutions(sfn, config.stateMachineArn),
     tokens: createTaskTokens(sfn),
     jobs: createTrainingJobs(new BatchClient({}), config),
+    schedules: createRetrainingSchedules(new SchedulerClient({}), config.retraining),
   });
 }
 
@@ -96,6 +105,8 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
     config: shared.config,
     clock: shared.clock,
     logger: shared.logger,
+    retrainingIndex: createRetrainingIndex(dynamodb, tables.catalog),
+    schedules: shared.schedules,
     listOpenRuns: () => allRuns.listOpen(),
     teamOf: (runId) => runs.teamOf(runId),
     async forRun(runId) {
@@ -116,6 +127,7 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
         datasets: createDatasetRepository(dynamodb, tables.catalog, team),
         metrics: teamMetrics(metrics, async (runId) => (await runs.teamOf(runId)) === team),
         registry: createRegistry(createModelRepository(dynamodb, tables.catalog, team)),
+        retraining: createRetrainingRepository(dynamodb, tables.catalog, team),
       };
     },
   };

@@ -10,7 +10,8 @@ import {
 } from "@aws-sdk/client-batch";
 import { CreateTableCommand, DynamoDBClient, UpdateTimeToLiveCommand } from "@aws-sdk/client-dynamodb";
 import { EventBridgeClient, PutRuleCommand, PutTargetsCommand } from "@aws-sdk/client-eventbridge";
-import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { CreateBucketCommand, PutBucketNotificationConfigurationCommand, S3Client } from "@aws-sdk/client-s3";
+import { CreateScheduleGroupCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { CreateStateMachineCommand, SFNClient, UpdateStateMachineCommand } from "@aws-sdk/client-sfn";
 import { digestOf } from "../core/digest";
 import { functionNameIn, functions } from "../core/platform/functions";
@@ -18,7 +19,7 @@ import { rules } from "../core/platform/rules";
 import { type TableDefinition, tableNameIn, tables } from "../core/platform/tables";
 import { resourceNames, trainerJob } from "../core/platform/trainer-job";
 import { account, region } from "./service";
-import { localConfig } from "./settings";
+import { localConfig, localWorld } from "./settings";
 
 /** The image by which job definitions name the trainer. */
 export const trainerImage = "ringmaster-trainer";
@@ -34,6 +35,7 @@ export async function provision(definition: string): Promise<void> {
     createStateMachine(definition),
     createCompute(),
     createRules(),
+    createScheduleGroup(),
   ]);
 }
 
@@ -72,11 +74,10 @@ async function createTable(table: TableDefinition): Promise<void> {
 
 async function createBucket(): Promise<void> {
   const client = new S3Client({});
-  await unlessThere(
-    client.send(new CreateBucketCommand({ Bucket: localConfig().bucket })),
-    "BucketAlreadyOwnedByYou",
-    "BucketAlreadyExists",
-  );
+  const Bucket = localConfig().bucket;
+  await unlessThere(client.send(new CreateBucketCommand({ Bucket })), "BucketAlreadyOwnedByYou", "BucketAlreadyExists");
+  const NotificationConfiguration = { EventBridgeConfiguration: {} };
+  await client.send(new PutBucketNotificationConfigurationCommand({ Bucket, NotificationConfiguration }));
 }
 
 async function createStateMachine(template: string): Promise<void> {
@@ -195,7 +196,7 @@ async function createRules(): Promise<void> {
           Name,
           Description: rule.description,
           State: "ENABLED",
-          EventPattern: rule.pattern && JSON.stringify(rule.pattern),
+          EventPattern: rule.pattern && JSON.stringify(rule.pattern(localWorld())),
           ScheduleExpression: rule.schedule,
         }),
       );
@@ -203,6 +204,11 @@ async function createRules(): Promise<void> {
       await client.send(new PutTargetsCommand({ Rule: Name, Targets: [{ Id: "function", Arn }] }));
     }),
   );
+}
+
+async function createScheduleGroup(): Promise<void> {
+  const Name = localConfig().retraining.scheduleGroup;
+  await unlessThere(new SchedulerClient({}).send(new CreateScheduleGroupCommand({ Name })), "ConflictException");
 }
 
 function functionArn(name: string): string {

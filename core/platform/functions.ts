@@ -23,7 +23,8 @@ export type FunctionName =
   | "promote"
   | "conclude-run"
   | "ingest-metrics"
-  | "reconcile-runs";
+  | "reconcile-runs"
+  | "retrain";
 
 export const functions: readonly FunctionDefinition[] = [
   { name: "api", timeoutSeconds: 29, memoryMb: 1024, externals: [] },
@@ -31,7 +32,8 @@ export const functions: readonly FunctionDefinition[] = [
   { name: "prepare-features", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["duckdb"] },
   { name: "launch-training", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "finish-training", timeoutSeconds: 60, memoryMb: 512, externals: [] },
-  { name: "evaluate", timeoutSeconds: 900, memoryMb: 3008, externals: ["tfjs"] },
+  // Reads raw rows as well as predicting: the champion has a transform of its own.
+  { name: "evaluate", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["tfjs", "duckdb"] },
   { name: "register-model", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "evaluate-gates", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "request-approval", timeoutSeconds: 60, memoryMb: 512, externals: [] },
@@ -39,6 +41,7 @@ export const functions: readonly FunctionDefinition[] = [
   { name: "conclude-run", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "ingest-metrics", timeoutSeconds: 30, memoryMb: 512, externals: [] },
   { name: "reconcile-runs", timeoutSeconds: 60, memoryMb: 512, externals: [] },
+  { name: "retrain", timeoutSeconds: 60, memoryMb: 512, externals: [] },
 ];
 
 export function functionNameIn(prefix: string, name: FunctionName): string {

@@ -1,13 +1,21 @@
 import type { FunctionName } from "./functions";
+import { arnsOf, type World } from "./permissions/world";
+import { driftAlarmPrefix } from "./retraining";
 
 /** The EventBridge rules: the one list that `infra/` deploys and `local/` puts on its bus. */
 export interface RuleDefinition {
   readonly name: string;
   readonly description: string;
   readonly target: FunctionName;
-  /** One of the two. */
-  readonly pattern?: Readonly<Record<string, unknown>>;
+  /** One of the two. A pattern is kept to this platform's own things: an account may have others. */
+  readonly pattern?: (world: World) => EventPattern;
   readonly schedule?: string;
+}
+
+export interface EventPattern {
+  readonly source: readonly string[];
+  readonly "detail-type": readonly string[];
+  readonly detail?: Readonly<Record<string, unknown>>;
 }
 
 export const rules: readonly RuleDefinition[] = [
@@ -15,22 +23,25 @@ export const rules: readonly RuleDefinition[] = [
     name: "training-job-changed",
     description: "A trainer's Batch job changed: record its state; at its end give the state machine its answer.",
     target: "finish-training",
-    pattern: {
+    pattern: (world) => ({
       source: ["aws.batch"],
       "detail-type": ["Batch Job State Change"],
-      // Every transition is recorded as the worker's state; the ends are acted upon.
-      detail: { status: ["RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"] },
-    },
+      detail: {
+        jobQueue: arnsOf("job-queues", world),
+        // Every transition is recorded as the worker's state; the ends are acted upon.
+        status: ["RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"],
+      },
+    }),
   },
   {
     name: "execution-ended",
     description: "An execution was stopped, failed or timed out: end its Batch job and its run's row.",
     target: "finish-training",
-    pattern: {
+    pattern: (world) => ({
       source: ["aws.states"],
       "detail-type": ["Step Functions Execution Status Change"],
-      detail: { status: ["ABORTED", "FAILED", "TIMED_OUT"] },
-    },
+      detail: { stateMachineArn: arnsOf("state-machine", world), status: ["ABORTED", "FAILED", "TIMED_OUT"] },
+    }),
   },
   {
     name: "reconcile-runs",
@@ -38,5 +49,39 @@ export const rules: readonly RuleDefinition[] = [
       "Each minute: start runs whose start was lost, heartbeat those that train, end those whose event was lost.",
     target: "reconcile-runs",
     schedule: "rate(1 minute)",
+  },
+  {
+    name: "dataset-version-made",
+    description: "A dataset has a new version: retrain by the rules that wait for it.",
+    target: "retrain",
+    pattern: ({ bucket }) => ({
+      source: ["aws.s3"],
+      "detail-type": ["Object Created"],
+      // Of millions of objects only the manifests of dataset versions, of which there is one a push.
+      detail: { bucket: { name: [bucket] }, object: { key: [{ wildcard: "teams/*/datasets/*/manifest.json" }] } },
+    }),
+  },
+  {
+    name: "drift-detected",
+    description: "A monitor found drift: retrain by the rules that wait for it.",
+    target: "retrain",
+    pattern: () => ({ source: ["ringmaster"], "detail-type": ["Drift Detected"] }),
+  },
+  {
+    name: "drift-alarm",
+    description: "A drift alarm went off: retrain by the rules that wait for its monitor.",
+    target: "retrain",
+    pattern: ({ prefix }) => ({
+      source: ["aws.cloudwatch"],
+      "detail-type": ["CloudWatch Alarm State Change"],
+      detail: { alarmName: [{ prefix: driftAlarmPrefix(prefix) }], state: { value: ["ALARM"] } },
+    }),
+  },
+  {
+    name: "retraining-sweep",
+    description:
+      "Every five minutes: causes that wait or whose event was lost, and schedules that are not what their rule says.",
+    target: "retrain",
+    schedule: "rate(5 minutes)",
   },
 ];

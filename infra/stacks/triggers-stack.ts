@@ -1,13 +1,16 @@
 import { Duration, Stack, type StackProps } from "aws-cdk-lib";
+import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { type EventPattern, Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
-import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import { type IQueue, Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import type { FunctionName } from "../../core/platform/functions";
+import type { World } from "../../core/platform/permissions";
 import { type RuleDefinition, rules } from "../../core/platform/rules";
 import type { DeploymentConfig } from "../config";
-import { PlatformArns } from "../names";
+import { RetrainingSchedules } from "../constructs/retraining-schedules";
+import { worldOf } from "../grants";
 
 export interface TriggersStackProps extends StackProps {
   readonly config: DeploymentConfig;
@@ -16,6 +19,9 @@ export interface TriggersStackProps extends StackProps {
 
 /** What sets functions going: events and schedules. What cannot be delivered in a day waits in a queue to be looked at. */
 export class TriggersStack extends Stack {
+  /** Something in one of them was given up; where to tell of it is the observability's. */
+  readonly undelivered: readonly Alarm[];
+
   constructor(scope: Construct, id: string, { config, functions, ...props }: TriggersStackProps) {
     super(scope, id, props);
     const { prefix } = config;
@@ -24,46 +30,56 @@ export class TriggersStack extends Stack {
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
     });
+    const targetOf = (name: FunctionName, what: string): IFunction => {
+      const target = functions.get(name);
+      if (!target) throw new Error(`core/platform/rules.ts: ${what} targets no function: ${name}`);
+      return target;
+    };
+    const world = worldOf(this, prefix);
     for (const definition of rules) {
-      const target = functions.get(definition.target);
-      if (!target)
-        throw new Error(
-          `core/platform/rules.ts: the rule "${definition.name}" targets no function: ${definition.target}`,
-        );
+      const target = targetOf(definition.target, `the rule "${definition.name}"`);
       new Rule(this, definition.name, {
         ruleName: `${prefix}-${definition.name}`,
         description: definition.description,
-        ...this.#source(definition, prefix),
+        ...sourceOf(definition, world),
         targets: [new LambdaFunction(target, { deadLetterQueue, maxEventAge: Duration.hours(24), retryAttempts: 185 })],
       });
     }
+    const schedules = new RetrainingSchedules(this, "Retraining", {
+      prefix,
+      target: targetOf("retrain", "retraining"),
+    });
+    this.undelivered = [
+      this.#alarm("UndeliveredAlarm", deadLetterQueue, "An event could not be delivered in a day."),
+      this.#alarm(
+        "UndeliveredFiringAlarm",
+        schedules.deadLetterQueue,
+        "A retraining rule's schedule fired, and its function could not be called in a day.",
+      ),
+    ];
   }
 
-  #source({ name, pattern, schedule }: RuleDefinition, prefix: string) {
-    if (schedule !== undefined) return { schedule: Schedule.expression(schedule) };
-    if (pattern === undefined)
-      throw new Error(`core/platform/rules.ts: the rule "${name}" has neither pattern nor schedule.`);
-    return { eventPattern: this.#ownEvents(pattern, prefix) };
+  #alarm(id: string, queue: IQueue, alarmDescription: string): Alarm {
+    return new Alarm(this, id, {
+      alarmDescription,
+      metric: queue.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(5), statistic: "Maximum" }),
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      threshold: 0,
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
   }
+}
 
-  /** The pattern, kept to this platform's queues and state machine: an account may have others. */
-  #ownEvents(pattern: NonNullable<RuleDefinition["pattern"]>, prefix: string): EventPattern {
-    const {
-      "detail-type": detailType,
-      source,
-      detail,
-      ...rest
-    } = pattern as {
-      readonly "detail-type"?: string[];
-      readonly source?: string[];
-      readonly detail?: Readonly<Record<string, unknown>>;
-    };
-    const arns = new PlatformArns(this, prefix);
-    const own: Readonly<Record<string, object>> = {
-      "aws.batch": { jobQueue: arns.jobQueues },
-      "aws.states": { stateMachineArn: [arns.stateMachine] },
-    };
-    const narrowed = Object.assign({}, detail, ...(source ?? []).map((name) => own[name]));
-    return { ...rest, ...(source ? { source } : {}), ...(detailType ? { detailType } : {}), detail: narrowed };
-  }
+function sourceOf({ name, pattern, schedule }: RuleDefinition, world: World) {
+  if (schedule !== undefined) return { schedule: Schedule.expression(schedule) };
+  if (pattern === undefined)
+    throw new Error(`core/platform/rules.ts: the rule "${name}" has neither pattern nor schedule.`);
+  const { source, "detail-type": detailType, detail } = pattern(world);
+  const eventPattern: EventPattern = {
+    source: [...source],
+    detailType: [...detailType],
+    ...(detail ? { detail } : {}),
+  };
+  return { eventPattern };
 }

@@ -3,6 +3,7 @@ import {
   catalog,
   executions,
   listBucket,
+  listSchedules,
   lookAtJobs,
   objects,
   queryIndex,
@@ -11,6 +12,7 @@ import {
   submitJobs,
   table,
   terminateJobs,
+  writeSchedules,
 } from "./grants";
 import type { Permission } from "./policy";
 
@@ -42,6 +44,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     executions("StopExecution"),
     terminateJobs,
     readJobLogs,
+    ...writeSchedules,
   ],
   "validate-dataset": [step, objects("GetObject", "PutObject", "AbortMultipartUpload"), listBucket],
   "prepare-features": [step, objects("GetObject", "PutObject", "AbortMultipartUpload"), listBucket],
@@ -59,5 +62,12 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     queryIndex("Catalog", "gsi1"),
     stateMachine("StartExecution", "SendTaskSuccess", "SendTaskFailure", "SendTaskHeartbeat"),
     executions("StopExecution", "DescribeExecution"),
+  ],
+  retrain: [
+    catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"),
+    queryIndex("Catalog", "gsi1"),
+    stateMachine("StartExecution"),
+    ...writeSchedules,
+    listSchedules,
   ],
 };

@@ -55,4 +55,11 @@ export const readJobLogs: Permission = on("job-logs", "logs")("FilterLogEvents")
 
 export const invoke = (name: FunctionName): Permission => on(`function/${name}`, "lambda")("InvokeFunction");
 
+/** `UpdateSchedule` and `CreateSchedule` hand a role over; `ListSchedules` knows no resources. */
+export const writeSchedules: readonly Permission[] = [
+  on("retraining-schedules", "scheduler")("CreateSchedule", "UpdateSchedule", "DeleteSchedule"),
+  on("retraining-role", "iam")("PassRole"),
+];
+export const listSchedules: Permission = on("*", "scheduler")("ListSchedules");
+
 export const assumeRunRole: Permission = on("run-role", "sts")("AssumeRole");

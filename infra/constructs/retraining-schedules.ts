@@ -1,0 +1,47 @@
+import { Duration, Stack } from "aws-cdk-lib";
+import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
+import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+import { retrainingNames } from "../../core/platform/retraining";
+
+export interface RetrainingSchedulesProps {
+  readonly prefix: string;
+  /** What schedules call. */
+  readonly target: IFunction;
+}
+
+/**
+ * Where the schedules of retraining rules live. The API makes them as rules are made; here are their group, the role that they call the
+ * function by and can call nothing else by, and the queue of firings that could not be delivered.
+ */
+export class RetrainingSchedules extends Construct {
+  readonly deadLetterQueue: Queue;
+
+  constructor(scope: Construct, id: string, { prefix, target }: RetrainingSchedulesProps) {
+    super(scope, id);
+    const { account, region } = Stack.of(this);
+    const names = retrainingNames({ prefix, region });
+    this.deadLetterQueue = new Queue(this, "Undelivered", {
+      queueName: names.deadLetterQueue,
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
+    const group = new CfnScheduleGroup(this, "Group", { name: names.scheduleGroup });
+    const role = new Role(this, "Role", {
+      roleName: names.scheduleRole,
+      // The Scheduler may act for this group only: not for schedules that others in the account make.
+      assumedBy: new ServicePrincipal("scheduler.amazonaws.com", {
+        conditions: { StringEquals: { "aws:SourceAccount": account, "aws:SourceArn": group.attrArn } },
+      }),
+    });
+    role.addToPrincipalPolicy(
+      new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [target.functionArn] }),
+    );
+    role.addToPrincipalPolicy(
+      new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [this.deadLetterQueue.queueArn] }),
+    );
+  }
+}

@@ -1,0 +1,103 @@
+import type { EventBridgeEvent } from "aws-lambda";
+import { parseDriftAlarmName } from "../../core/platform/retraining";
+import { teamNamePattern } from "../../core/platform/teams";
+import type { ScheduleInput } from "../../core/retraining/ports";
+import { type Severity, severities } from "../../core/retraining/rule";
+
+interface ObjectCreated {
+  readonly bucket: { readonly name: string };
+  readonly object: { readonly key: string };
+}
+
+/** What a monitor puts on the bus. Times are ISO 8601. */
+export interface DriftDetected {
+  readonly team: string;
+  readonly monitor: string;
+  /** Where the window ends in which drift was found: it tells one finding from the next. */
+  readonly windowEnd: string;
+  readonly severity?: Severity;
+}
+
+interface AlarmStateChange {
+  readonly alarmName: string;
+  readonly state: { readonly value: string; readonly timestamp?: string };
+}
+
+export type RetrainEvent =
+  | EventBridgeEvent<"Object Created", ObjectCreated>
+  | EventBridgeEvent<"Drift Detected", DriftDetected>
+  | EventBridgeEvent<"CloudWatch Alarm State Change", AlarmStateChange>
+  | EventBridgeEvent<"Scheduled Event", unknown>
+  | ScheduleInput;
+
+/** What an event says has happened; it is the same for each event of the same thing. */
+export type Happening =
+  | { readonly type: "dataset"; readonly team: string; readonly dataset: string; readonly version: number }
+  | { readonly type: "schedule"; readonly team: string; readonly rule: string; readonly at: string }
+  | {
+      readonly type: "drift";
+      readonly team: string;
+      readonly monitor: string;
+      readonly at: string;
+      readonly windowEnd: string;
+      readonly severity: Severity;
+    }
+  | { readonly type: "sweep" }
+  /** Not ours, or not what it should be: trying again would not change it. */
+  | { readonly type: "none"; readonly reason: string };
+
+const manifestKey = /^teams\/([^/]+)\/datasets\/([^/]+)\/versions\/([1-9]\d{0,8})\/manifest\.json$/;
+
+export function readEvent(event: RetrainEvent, own: { readonly bucket: string; readonly prefix: string }): Happening {
+  if ("type" in event) {
+    const at = iso(event.scheduledTime);
+    return event.type === "retraining-schedule" && at !== undefined
+      ? checked({ type: "schedule", team: event.team, rule: event.rule, at })
+      : none("a schedule's input must have a scheduledTime");
+  }
+  switch (event["detail-type"]) {
+    case "Scheduled Event":
+      return { type: "sweep" };
+    case "Object Created": {
+      const { bucket, object } = event.detail;
+      const [, team, dataset, version] = manifestKey.exec(object.key) ?? [];
+      if (bucket.name !== own.bucket || !team || !dataset || !version)
+        return none(`${bucket.name}/${object.key} is no dataset version's manifest`);
+      return checked({ type: "dataset", team, dataset, version: Number(version) });
+    }
+    case "Drift Detected": {
+      const { team, monitor, windowEnd, severity = "warning" } = event.detail;
+      const [at, end] = [iso(event.time), iso(windowEnd)];
+      if (at === undefined || end === undefined || typeof monitor !== "string" || !severities.includes(severity))
+        return none("a drift event must have team, monitor, windowEnd (ISO 8601) and a known severity, if any");
+      return checked({ type: "drift", team, monitor, at, windowEnd: end, severity });
+    }
+    case "CloudWatch Alarm State Change": {
+      const { alarmName, state } = event.detail;
+      const names = parseDriftAlarmName(own.prefix, alarmName);
+      const at = iso(state.timestamp ?? event.time);
+      if (!names || state.value !== "ALARM" || at === undefined) return none(`${alarmName} is ${state.value}`);
+      // An alarm knows no degrees: whoever set its threshold meant it.
+      return checked({ type: "drift", ...names, at, windowEnd: at, severity: "critical" });
+    }
+    default:
+      return none(
+        `it is of no kind that retrains: ${JSON.stringify((event as { "detail-type"?: unknown })["detail-type"])}`,
+      );
+  }
+}
+
+/** Names become parts of keys. */
+function checked(happening: Extract<Happening, { team: string }>): Happening {
+  return teamNamePattern.test(happening.team) ? happening : none(`${JSON.stringify(happening.team)} is no team`);
+}
+
+function none(reason: string): Happening {
+  return { type: "none", reason };
+}
+
+/** With milliseconds and Z, whichever way the sender writes times: the same moment gives the same text. */
+function iso(time: unknown): string | undefined {
+  const parsed = typeof time === "string" ? Date.parse(time) : Number.NaN;
+  return Number.isNaN(parsed) ? undefined : new Date(parsed).toISOString();
+}

@@ -1,0 +1,14 @@
+import { randomBytes } from "node:crypto";
+import type { Context } from "aws-lambda";
+import { createPlatform, type Deployment } from "../../adapters/platform";
+import type { RetrainEvent } from "./events";
+import { createRetrainHandler } from "./retrain";
+
+let deployment: Deployment | undefined;
+
+/** Hears what has happened, from EventBridge and its Scheduler, and starts the runs that rules ask for: one a cause. */
+export async function handler(event: RetrainEvent, context: Context): Promise<void> {
+  deployment ??= createPlatform();
+  const logger = deployment.logger.with({ requestId: context.awsRequestId });
+  await createRetrainHandler(deployment, logger, () => randomBytes(8).toString("hex"))(event);
+}
