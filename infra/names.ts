@@ -2,6 +2,7 @@ import { ArnFormat, Aws, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import { environmentOf } from "../core/config";
 import { type FunctionName, functionNameIn } from "../core/platform/functions";
+import { retrainingNames } from "../core/platform/retraining";
 import { type TableName, tableNameIn } from "../core/platform/tables";
 import { resourceNames } from "../core/platform/trainer-job";
 
@@ -56,6 +57,14 @@ export class PlatformArns {
     return this.#named("logs", "log-group", "/aws/batch/job:*");
   }
 
+  queue(name: string): string {
+    return this.#stack.formatArn({ service: "sqs", resource: name });
+  }
+  get retrainingRole(): string {
+    const resourceName = retrainingNames({ prefix: this.#prefix, region: this.#stack.region }).scheduleRole;
+    return this.#stack.formatArn({ service: "iam", region: "", resource: "role", resourceName });
+  }
+
   #arn(service: string, resource: string, resourceName: string): string {
     return this.#stack.formatArn({ service, resource, resourceName });
   }
@@ -67,6 +76,8 @@ export class PlatformArns {
 /** The environment of functions and trainers: the variables that the embedded cloud sets as well. */
 export function platformEnvironment(scope: Construct, prefix: string): Readonly<Record<string, string>> {
   const names = resourceNames(prefix);
+  const arns = new PlatformArns(scope, prefix);
+  const retraining = retrainingNames({ prefix, region: Stack.of(scope).region });
   return environmentOf({
     prefix,
     bucket: bucketNameIn(prefix),
@@ -75,8 +86,20 @@ export function platformEnvironment(scope: Construct, prefix: string): Readonly<
       metrics: tableNameIn(prefix, "Metrics"),
       gangs: tableNameIn(prefix, "Gangs"),
     },
-    stateMachineArn: new PlatformArns(scope, prefix).stateMachine,
-    jobQueues: { spot: names.jobQueueSpot, onDemand: names.jobQueueOnDemand },
+    stateMachineArn: arns.stateMachine,
+    jobQueues: {
+      spot: names.jobQueueSpot,
+      spotGpu: names.jobQueueSpotGpu,
+      onDemand: names.jobQueueOnDemand,
+      onDemandGpu: names.jobQueueOnDemandGpu,
+    },
+    teamShares: {},
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },
+    retraining: {
+      functionArn: arns.function("retrain"),
+      scheduleGroup: retraining.scheduleGroup,
+      scheduleRoleArn: arns.retrainingRole,
+      deadLetterQueueArn: arns.queue(retraining.deadLetterQueue),
+    },
   });
 }

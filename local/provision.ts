@@ -1,28 +1,15 @@
-import {
-  BatchClient,
-  CreateComputeEnvironmentCommand,
-  CreateJobQueueCommand,
-  DescribeComputeEnvironmentsCommand,
-  DescribeJobDefinitionsCommand,
-  DescribeJobQueuesCommand,
-  RegisterJobDefinitionCommand,
-  type RegisterJobDefinitionCommandInput,
-} from "@aws-sdk/client-batch";
 import { CreateTableCommand, DynamoDBClient, UpdateTimeToLiveCommand } from "@aws-sdk/client-dynamodb";
 import { EventBridgeClient, PutRuleCommand, PutTargetsCommand } from "@aws-sdk/client-eventbridge";
 import { CreateBucketCommand, PutBucketNotificationConfigurationCommand, S3Client } from "@aws-sdk/client-s3";
 import { CreateScheduleGroupCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { CreateStateMachineCommand, SFNClient, UpdateStateMachineCommand } from "@aws-sdk/client-sfn";
-import { digestOf } from "../core/digest";
 import { functionNameIn, functions } from "../core/platform/functions";
 import { rules } from "../core/platform/rules";
 import { type TableDefinition, tableNameIn, tables } from "../core/platform/tables";
-import { resourceNames, trainerJob } from "../core/platform/trainer-job";
+import { resourceNames } from "../core/platform/trainer-job";
+import { createCompute } from "./provision-compute";
 import { account, region } from "./service";
 import { localConfig, localWorld } from "./settings";
-
-/** The image by which job definitions name the trainer. */
-export const trainerImage = "ringmaster-trainer";
 
 /**
  * Makes in the embedded cloud what `cdk deploy` makes in AWS, through the same APIs and from the same descriptions (`core/platform`,
@@ -101,88 +88,6 @@ async function createStateMachine(template: string): Promise<void> {
     "StateMachineAlreadyExists",
   );
   if (!created) await client.send(new UpdateStateMachineCommand({ stateMachineArn, definition }));
-}
-
-async function createCompute(): Promise<void> {
-  const client = new BatchClient({});
-  const names = resourceNames(localConfig().prefix);
-  await Promise.all([
-    createQueue(client, names.computeSpot, names.jobQueueSpot, "SPOT"),
-    createQueue(client, names.computeOnDemand, names.jobQueueOnDemand, "EC2"),
-    registerDefinition(client, {
-      ...definitionBase,
-      jobDefinitionName: names.jobDefinition,
-      type: "container",
-      containerProperties: container,
-    }),
-    registerDefinition(client, {
-      ...definitionBase,
-      jobDefinitionName: names.jobDefinitionGang,
-      type: "multinode",
-      nodeProperties: { numNodes: 2, mainNode: 0, nodeRangeProperties: [{ targetNodes: "0:", container }] },
-    }),
-  ]);
-}
-
-const container = {
-  image: trainerImage,
-  resourceRequirements: [
-    { type: "VCPU" as const, value: "1" },
-    { type: "MEMORY" as const, value: "2048" },
-  ],
-};
-
-const definitionBase = {
-  retryStrategy: {
-    attempts: trainerJob.attempts,
-    evaluateOnExit: trainerJob.evaluateOnExit.map((rule) => ({ ...rule })),
-  },
-  timeout: { attemptDurationSeconds: trainerJob.timeoutSeconds },
-};
-
-async function createQueue(client: BatchClient, compute: string, queue: string, type: "SPOT" | "EC2"): Promise<void> {
-  const { computeEnvironments } = await client.send(
-    new DescribeComputeEnvironmentsCommand({ computeEnvironments: [compute] }),
-  );
-  if (!computeEnvironments?.length) {
-    await client.send(
-      new CreateComputeEnvironmentCommand({
-        computeEnvironmentName: compute,
-        type: "MANAGED",
-        state: "ENABLED",
-        computeResources: {
-          type,
-          minvCpus: 0,
-          maxvCpus: 1024,
-          instanceTypes: ["optimal"],
-          subnets: ["subnet-local"],
-          securityGroupIds: ["sg-local"],
-          instanceRole: `arn:aws:iam::${account}:instance-profile/ringmaster`,
-        },
-      }),
-    );
-  }
-  const { jobQueues } = await client.send(new DescribeJobQueuesCommand({ jobQueues: [queue] }));
-  if (!jobQueues?.length) {
-    await client.send(
-      new CreateJobQueueCommand({
-        jobQueueName: queue,
-        priority: 1,
-        state: "ENABLED",
-        computeEnvironmentOrder: [{ order: 1, computeEnvironment: compute }],
-      }),
-    );
-  }
-}
-
-/** A definition is registered again only where it has changed: each registration is a revision. */
-async function registerDefinition(client: BatchClient, definition: RegisterJobDefinitionCommandInput): Promise<void> {
-  const fingerprint = digestOf(definition).slice(0, 16);
-  const { jobDefinitions } = await client.send(
-    new DescribeJobDefinitionsCommand({ jobDefinitionName: definition.jobDefinitionName, status: "ACTIVE" }),
-  );
-  if (jobDefinitions?.some((one) => one.tags?.["fingerprint"] === fingerprint)) return;
-  await client.send(new RegisterJobDefinitionCommand({ ...definition, tags: { fingerprint } }));
 }
 
 async function createRules(): Promise<void> {

@@ -1,5 +1,8 @@
 import { join } from "node:path";
 import { environmentOf, type PlatformConfig } from "../core/config";
+import { functionNameIn } from "../core/platform/functions";
+import type { World } from "../core/platform/permissions";
+import { retrainingNames } from "../core/platform/retraining";
 import { tableNameIn } from "../core/platform/tables";
 import { resourceNames } from "../core/platform/trainer-job";
 import { account, region } from "./service";
@@ -16,9 +19,15 @@ export interface StackSettings {
 /** One prefix is enough: stacks beside each other have data directories of their own. */
 const prefix = "ringmaster";
 
+/** Where the platform stands, as ARNs have it. */
+export function localWorld(): World {
+  return { partition: "aws", region, account, prefix, bucket: `${prefix}-data` };
+}
+
 /** The platform's names on the embedded cloud. */
 export function localConfig(): PlatformConfig {
   const names = resourceNames(prefix);
+  const retraining = retrainingNames({ prefix, region });
   return {
     prefix,
     bucket: `${prefix}-data`,
@@ -28,8 +37,20 @@ export function localConfig(): PlatformConfig {
       gangs: tableNameIn(prefix, "Gangs"),
     },
     stateMachineArn: `arn:aws:states:${region}:${account}:stateMachine:${names.stateMachine}`,
-    jobQueues: { spot: names.jobQueueSpot, onDemand: names.jobQueueOnDemand },
+    jobQueues: {
+      spot: names.jobQueueSpot,
+      spotGpu: names.jobQueueSpotGpu,
+      onDemand: names.jobQueueOnDemand,
+      onDemandGpu: names.jobQueueOnDemandGpu,
+    },
+    teamShares: {},
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },
+    retraining: {
+      functionArn: `arn:aws:lambda:${region}:${account}:function:${functionNameIn(prefix, "retrain")}`,
+      scheduleGroup: retraining.scheduleGroup,
+      scheduleRoleArn: `arn:aws:iam::${account}:role/${retraining.scheduleRole}`,
+      deadLetterQueueArn: `arn:aws:sqs:${region}:${account}:${retraining.deadLetterQueue}`,
+    },
   };
 }
 

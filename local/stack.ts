@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { SFNClient, StartExecutionCommand } from "@aws-sdk/client-sfn";
+import { createTokenStore } from "../adapters/files/token-store";
 import { functionNameIn, functions } from "../core/platform/functions";
 import { createApiServer } from "./api-server";
 import { createBatch } from "./batch";
@@ -11,7 +12,8 @@ import { createFront } from "./front";
 import { createLambda } from "./lambda";
 import { listen, portOf } from "./listen";
 import { createLogs } from "./logs";
-import { provision, trainerImage } from "./provision";
+import { provision } from "./provision";
+import { trainerImage } from "./provision-compute";
 import { createS3 } from "./s3";
 import { createScheduler } from "./scheduler";
 import type { Service } from "./service";
@@ -44,7 +46,10 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
 
   await provision(readFileSync(join(bundles, "state-machines", "training-run.asl.json"), "utf8"));
   const { handler } = await import("../lambdas/api/handler");
-  const apiServer = createApiServer(handler as unknown as Parameters<typeof createApiServer>[0]);
+  const apiServer = createApiServer(
+    handler as unknown as Parameters<typeof createApiServer>[0],
+    createTokenStore(settings.dataDirectory),
+  );
   await listen(apiServer, settings.apiPort, "--api-port");
 
   return {

@@ -1,50 +1,62 @@
-import {
-  type BatchClient,
-  DescribeJobsCommand,
-  type JobDetail,
-  ListJobsCommand,
-  SubmitJobCommand,
-  TerminateJobCommand,
-} from "@aws-sdk/client-batch";
+import { type BatchClient, ListJobsCommand, SubmitJobCommand, TerminateJobCommand } from "@aws-sdk/client-batch";
 import type { PlatformConfig } from "../../core/config";
-import type { JobOutcome } from "../../core/training/attempts";
+import { schedulingOf } from "../../core/platform/shares";
+import { JobRefusedError } from "../../core/training/errors";
 import { type JobRequest, jobNameOf, type TrainingJobs } from "../../core/training/ports";
+import { describeAll, failedChildren, outcomeOf, spansOf, workerJobsOf } from "./job-details";
 
 /**
  * Spot: an array of single-node jobs (one: a plain job) that find each other by our own rendezvous. On-demand with several workers: one
  * multi-node-parallel job. Batch refuses the latter on Spot by hanging in RUNNABLE, so it is never asked for.
+ *
+ * @param once a client that does not try again by itself: SubmitJob knows no idempotency token, and behind a lost answer may be a job
  */
 export function createTrainingJobs(
   client: BatchClient,
-  config: Pick<PlatformConfig, "jobQueues" | "jobDefinitions">,
+  once: BatchClient,
+  config: Pick<PlatformConfig, "jobQueues" | "jobDefinitions" | "teamShares">,
 ): TrainingJobs {
-  const queueOf = (market: JobRequest["market"]): string =>
-    market === "spot" ? config.jobQueues.spot : config.jobQueues.onDemand;
-
-  async function findByName(queue: string, jobName: string): Promise<string | undefined> {
-    const { jobSummaryList } = await client.send(
-      new ListJobsCommand({ jobQueue: queue, filters: [{ name: "JOB_NAME", values: [jobName] }] }),
-    );
-    return jobSummaryList?.find((job) => job.jobName === jobName)?.jobId;
+  /** A queue a market and kind of machine. */
+  function queueOf({ market, gpusPerWorker }: JobRequest): string {
+    const { spot, spotGpu, onDemand, onDemandGpu } = config.jobQueues;
+    if (gpusPerWorker > 0) return market === "spot" ? spotGpu : onDemandGpu;
+    return market === "spot" ? spot : onDemand;
   }
 
   return {
+    async find(request) {
+      const jobName = jobNameOf(request.runId, request.attempt);
+      const filters = [{ name: "JOB_NAME", values: [jobName] }];
+      const { jobSummaryList } = await client.send(new ListJobsCommand({ jobQueue: queueOf(request), filters }));
+      return jobSummaryList?.find((job) => job.jobName === jobName)?.jobId;
+    },
+
     async submit(request) {
       const jobName = jobNameOf(request.runId, request.attempt);
-      const jobQueue = queueOf(request.market);
-      const known = await findByName(jobQueue, jobName);
-      if (known) return { jobId: known };
-      const { jobId } = await client.send(
-        new SubmitJobCommand({ jobName, jobQueue, ...shapeOf(request, config.jobDefinitions) }),
-      );
-      return { jobId: jobId as string };
+      const job = new SubmitJobCommand({
+        jobName,
+        jobQueue: queueOf(request),
+        ...schedulingOf(request.team, config.teamShares),
+        ...shapeOf(request, config.jobDefinitions),
+      });
+      try {
+        const { jobId } = await once.send(job);
+        return { jobId: jobId as string };
+      } catch (error) {
+        if (isRefusal(error)) throw new JobRefusedError(jobName, error.message, error);
+        throw error;
+      }
     },
 
     async describe(jobId) {
-      const { jobs } = await client.send(new DescribeJobsCommand({ jobs: [jobId] }));
-      const job = jobs?.[0];
+      const [job] = await describeAll(client, [jobId]);
       if (!job) return { status: "failed", hostLoss: false, reason: `Batch does not know job ${jobId}` };
       return outcomeOf(job, await failedChildren(client, job));
+    },
+
+    async spans(jobId, { workers, market }) {
+      const jobs = await describeAll(client, workerJobsOf(jobId, workers, market));
+      return jobs.flatMap(spansOf);
     },
 
     async terminate(jobId, reason) {
@@ -88,24 +100,9 @@ function shapeOf(request: JobRequest, definitions: PlatformConfig["jobDefinition
   };
 }
 
-/** Batch keeps an array's failure with its children. */
-async function failedChildren(client: BatchClient, job: JobDetail): Promise<readonly JobDetail[]> {
-  if (job.status !== "FAILED" || !job.arrayProperties?.size) return [job];
-  const { jobSummaryList } = await client.send(
-    new ListJobsCommand({ arrayJobId: job.jobId, jobStatus: "FAILED", maxResults: 100 }),
-  );
-  const ids = (jobSummaryList ?? []).map((child) => child.jobId as string);
-  if (ids.length === 0) return [job];
-  return (await client.send(new DescribeJobsCommand({ jobs: ids }))).jobs ?? [job];
-}
-
-function outcomeOf(job: JobDetail, failed: readonly JobDetail[]): JobOutcome {
-  if (job.status === "SUCCEEDED") return { status: "succeeded", hostLoss: false, reason: job.statusReason };
-  if (job.status !== "FAILED") return { status: "running", hostLoss: false };
-  const reasons = failed.map((child) => child.statusReason ?? child.container?.reason ?? "");
-  return {
-    status: "failed",
-    hostLoss: reasons.length > 0 && reasons.every((reason) => reason.startsWith("Host EC2")),
-    reason: [...new Set(reasons.filter((reason) => reason !== ""))].join("; ") || job.statusReason,
-  };
+/** What Batch would answer again: the request itself is wrong. */
+function isRefusal(error: unknown): error is Error {
+  if (!(error instanceof Error) || error.name !== "ClientException") return false;
+  const { httpStatusCode } = (error as { readonly $metadata?: { readonly httpStatusCode?: number } }).$metadata ?? {};
+  return httpStatusCode !== 429 && !/too many requests|rate exceeded/i.test(error.message);
 }

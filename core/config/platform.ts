@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { readTeamShares, type TeamShares } from "../platform/shares";
 import { ConfigurationError } from "./errors";
 
 const resource = z.string().min(1);
@@ -15,9 +16,16 @@ const environmentSchema = z.object({
   RINGMASTER_TABLE_GANGS: resource,
   RINGMASTER_STATE_MACHINE_ARN: resource,
   RINGMASTER_JOB_QUEUE_SPOT: resource,
+  RINGMASTER_JOB_QUEUE_SPOT_GPU: resource,
   RINGMASTER_JOB_QUEUE_ON_DEMAND: resource,
+  RINGMASTER_JOB_QUEUE_ON_DEMAND_GPU: resource,
+  RINGMASTER_TEAM_SHARES: z.string().default("{}").transform(readTeamShares),
   RINGMASTER_JOB_DEFINITION: resource,
   RINGMASTER_JOB_DEFINITION_GANG: resource,
+  RINGMASTER_RETRAINING_FUNCTION_ARN: resource,
+  RINGMASTER_RETRAINING_SCHEDULE_GROUP: resource,
+  RINGMASTER_RETRAINING_SCHEDULE_ROLE_ARN: resource,
+  RINGMASTER_RETRAINING_DEAD_LETTER_QUEUE_ARN: resource,
 });
 
 export interface PlatformConfig {
@@ -25,9 +33,23 @@ export interface PlatformConfig {
   readonly bucket: string;
   readonly tables: { readonly catalog: string; readonly metrics: string; readonly gangs: string };
   readonly stateMachineArn: string;
-  readonly jobQueues: { readonly spot: string; readonly onDemand: string };
+  /** One a market and kind of machine. */
+  readonly jobQueues: {
+    readonly spot: string;
+    readonly spotGpu: string;
+    readonly onDemand: string;
+    readonly onDemandGpu: string;
+  };
+  readonly teamShares: TeamShares;
   /** `single`: one node, elastic arrays of it. `gang`: multi-node-parallel, on-demand only. */
   readonly jobDefinitions: { readonly single: string; readonly gang: string };
+  /** What the schedules of retraining rules are made with. */
+  readonly retraining: {
+    readonly functionArn: string;
+    readonly scheduleGroup: string;
+    readonly scheduleRoleArn: string;
+    readonly deadLetterQueueArn: string;
+  };
 }
 
 /** Reads and checks the whole environment at once. */
@@ -46,8 +68,20 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       gangs: env.RINGMASTER_TABLE_GANGS,
     },
     stateMachineArn: env.RINGMASTER_STATE_MACHINE_ARN,
-    jobQueues: { spot: env.RINGMASTER_JOB_QUEUE_SPOT, onDemand: env.RINGMASTER_JOB_QUEUE_ON_DEMAND },
+    jobQueues: {
+      spot: env.RINGMASTER_JOB_QUEUE_SPOT,
+      spotGpu: env.RINGMASTER_JOB_QUEUE_SPOT_GPU,
+      onDemand: env.RINGMASTER_JOB_QUEUE_ON_DEMAND,
+      onDemandGpu: env.RINGMASTER_JOB_QUEUE_ON_DEMAND_GPU,
+    },
+    teamShares: env.RINGMASTER_TEAM_SHARES,
     jobDefinitions: { single: env.RINGMASTER_JOB_DEFINITION, gang: env.RINGMASTER_JOB_DEFINITION_GANG },
+    retraining: {
+      functionArn: env.RINGMASTER_RETRAINING_FUNCTION_ARN,
+      scheduleGroup: env.RINGMASTER_RETRAINING_SCHEDULE_GROUP,
+      scheduleRoleArn: env.RINGMASTER_RETRAINING_SCHEDULE_ROLE_ARN,
+      deadLetterQueueArn: env.RINGMASTER_RETRAINING_DEAD_LETTER_QUEUE_ARN,
+    },
   };
 }
 
@@ -61,8 +95,15 @@ export function environmentOf(config: PlatformConfig): Readonly<Record<string, s
     RINGMASTER_TABLE_GANGS: config.tables.gangs,
     RINGMASTER_STATE_MACHINE_ARN: config.stateMachineArn,
     RINGMASTER_JOB_QUEUE_SPOT: config.jobQueues.spot,
+    RINGMASTER_JOB_QUEUE_SPOT_GPU: config.jobQueues.spotGpu,
     RINGMASTER_JOB_QUEUE_ON_DEMAND: config.jobQueues.onDemand,
+    RINGMASTER_JOB_QUEUE_ON_DEMAND_GPU: config.jobQueues.onDemandGpu,
+    RINGMASTER_TEAM_SHARES: JSON.stringify(config.teamShares),
     RINGMASTER_JOB_DEFINITION: config.jobDefinitions.single,
     RINGMASTER_JOB_DEFINITION_GANG: config.jobDefinitions.gang,
+    RINGMASTER_RETRAINING_FUNCTION_ARN: config.retraining.functionArn,
+    RINGMASTER_RETRAINING_SCHEDULE_GROUP: config.retraining.scheduleGroup,
+    RINGMASTER_RETRAINING_SCHEDULE_ROLE_ARN: config.retraining.scheduleRoleArn,
+    RINGMASTER_RETRAINING_DEAD_LETTER_QUEUE_ARN: config.retraining.deadLetterQueueArn,
   };
 }

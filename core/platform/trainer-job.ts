@@ -14,15 +14,25 @@ export const trainerJob = {
   ],
   /** A run that trains longer than this is stopped, in seconds. */
   timeoutSeconds: 2_419_200,
+  /** How long what a team used counts when its fair share is worked out: a day's heavy user yields to the others the next. */
+  shareDecaySeconds: 86_400,
 } as const;
+
+/** The queues that jobs are submitted to. */
+export function jobQueueNames(prefix: string): readonly string[] {
+  const { jobQueueSpot, jobQueueSpotGpu, jobQueueOnDemand, jobQueueOnDemandGpu } = resourceNames(prefix);
+  return [jobQueueSpot, jobQueueSpotGpu, jobQueueOnDemand, jobQueueOnDemandGpu];
+}
 
 /** Names of what has one name in an account, from the platform's prefix. */
 export const resourceNames = (prefix: string) => ({
   stateMachine: `${prefix}-training-run`,
+  /** A queue a market and kind of machine: a queue over both kinds would send the work of a full one to the other, where it computes differently. */
   jobQueueSpot: `${prefix}-spot`,
+  jobQueueSpotGpu: `${prefix}-spot-gpu`,
   jobQueueOnDemand: `${prefix}-on-demand`,
-  computeSpot: `${prefix}-compute-spot`,
-  computeOnDemand: `${prefix}-compute-on-demand`,
+  jobQueueOnDemandGpu: `${prefix}-on-demand-gpu`,
+  schedulingPolicy: `${prefix}-teams`,
   jobDefinition: `${prefix}-trainer`,
   jobDefinitionGang: `${prefix}-trainer-gang`,
 });

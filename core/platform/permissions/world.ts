@@ -1,6 +1,7 @@
 import { type FunctionName, functionNameIn } from "../functions";
+import { retrainingNames } from "../retraining";
 import { type TableName, tableNameIn } from "../tables";
-import { resourceNames } from "../trainer-job";
+import { jobQueueNames, resourceNames } from "../trainer-job";
 
 /** Where the platform stands: what ARNs are made of. `infra/` gives CloudFormation's tokens, `local/` its one account. */
 export interface World {
@@ -32,6 +33,9 @@ export type Resource =
   | "job-logs"
   | `function/${FunctionName}`
   | "run-role"
+  /** The schedules of retraining rules. */
+  | "retraining-schedules"
+  | "retraining-role"
   /** For actions that know no resources (service authorization reference). */
   | "*";
 
@@ -61,7 +65,7 @@ export function arnsOf(resource: Resource, world: World): readonly string[] {
     case "executions":
       return [arn("states", `execution:${names.stateMachine}:*`)];
     case "job-queues":
-      return [names.jobQueueSpot, names.jobQueueOnDemand].map((queue) => arn("batch", `job-queue/${queue}`));
+      return jobQueueNames(prefix).map((queue) => arn("batch", `job-queue/${queue}`));
     case "job-definitions":
       return [names.jobDefinition, names.jobDefinitionGang].flatMap((definition) => [
         arn("batch", `job-definition/${definition}`),
@@ -75,6 +79,10 @@ export function arnsOf(resource: Resource, world: World): readonly string[] {
       return [arn("lambda", `function:${functionNameIn(prefix, name as FunctionName)}`)];
     case "run-role":
       return [`arn:${partition}:iam::${account}:role/${runRoleNameIn(world)}`];
+    case "retraining-schedules":
+      return [arn("scheduler", `schedule/${retrainingNames(world).scheduleGroup}/*`)];
+    case "retraining-role":
+      return [`arn:${partition}:iam::${account}:role/${retrainingNames(world).scheduleRole}`];
     case "*":
       return ["*"];
     default:
