@@ -7,6 +7,7 @@ import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { type PlatformConfig, readConfig } from "../core/config";
 import type { DatasetRepository } from "../core/datasets/repository";
 import { createLogger, type Logger } from "../core/logging";
+import type { Meter } from "../core/metering/meter";
 import type { StepDependencies } from "../core/pipelines/step";
 import { teamPrefix } from "../core/platform/object-keys";
 import { checkTeamName } from "../core/platform/teams";
@@ -21,6 +22,7 @@ import type { Run } from "../core/training/run";
 import { teamRuns } from "../core/training/team-runs";
 import type { WorkerLogs } from "../core/training/worker-logs";
 import { createTrainingJobs } from "./batch/training-jobs";
+import { createEmfMeter } from "./cloudwatch/emf-meter";
 import { createDocumentClient } from "./dynamodb/client";
 import { createDatasetRepository } from "./dynamodb/dataset-repository";
 import { createMetricRepository } from "./dynamodb/metric-repository";
@@ -40,6 +42,8 @@ export interface Deployment {
   readonly config: PlatformConfig;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** What is measured of the platform's own running. */
+  readonly meter: Meter;
   /** Every team's, for those who look after them all. */
   listOpenRuns(): Promise<readonly Run[]>;
   /** `undefined` where there is no such run. */
@@ -70,7 +74,7 @@ export interface Platform extends Deployment, StepDependencies {
 
 /** What stands behind the ports. Endpoints are the SDK's own business (`AWS_ENDPOINT_URL`). */
 export interface Backing
-  extends Pick<Platform, "config" | "clock" | "logger" | "logs" | "executions" | "tokens" | "jobs" | "schedules"> {
+  extends Pick<Platform, "config" | "clock" | "logger" | "meter" | "logs" | "executions" | "tokens" | "jobs" | "schedules"> {
   readonly dynamodb: DynamoDBDocumentClient;
   readonly s3: S3Client;
 }
@@ -79,17 +83,19 @@ export interface Backing
 export function createPlatform(environment: Readonly<Record<string, string | undefined>> = process.env): Deployment {
   const config = readConfig(environment);
   const clock: Clock = { now: () => Date.now() };
+  const write = (line: string): void => void process.stdout.write(`${line}\n`);
   const sfn = new SFNClient({});
   return createDeployment({
     config,
     clock,
-    logger: createLogger((line) => process.stdout.write(`${line}\n`), clock),
+    logger: createLogger(write, clock),
     dynamodb: createDocumentClient(),
     s3: new S3Client({}),
-    logs: createWorkerLogs(new CloudWatchLogsClient({})),
+    logs: createWorkerLogs(new CloudWatchLogsClient({}), config.jobLogGroup),
     executions: createExecutions(sfn, config.stateMachineArn),
     tokens: createTaskTokens(sfn),
-    jobs: createTrainingJobs(new BatchClient({}), config),
+    jobs: createTrainingJobs(new BatchClient({}), new BatchClient({ maxAttempts: 1 }), config),
+    meter: createEmfMeter(write, clock, config.prefix),
     schedules: createRetrainingSchedules(new SchedulerClient({}), config.retraining),
   });
 }
@@ -105,6 +111,7 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
     config: shared.config,
     clock: shared.clock,
     logger: shared.logger,
+    meter: shared.meter,
     retrainingIndex: createRetrainingIndex(dynamodb, tables.catalog),
     schedules: shared.schedules,
     listOpenRuns: () => allRuns.listOpen(),

@@ -94,6 +94,7 @@ export function platformEnvironment(scope: Construct, prefix: string): Readonly<
       onDemandGpu: names.jobQueueOnDemandGpu,
     },
     teamShares: {},
+    jobLogGroup: names.jobLogGroup,
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },
     retraining: {
       functionArn: arns.function("retrain"),

@@ -46,6 +46,10 @@ export async function createCompute(): Promise<void> {
 
 const container = {
   image: trainerImage,
+  logConfiguration: {
+    logDriver: "awslogs" as const,
+    options: { "awslogs-group": localConfig().jobLogGroup },
+  },
   resourceRequirements: [
     { type: "VCPU" as const, value: "1" },
     { type: "MEMORY" as const, value: "2048" },

@@ -44,6 +44,7 @@ export function localConfig(): PlatformConfig {
       onDemandGpu: names.jobQueueOnDemandGpu,
     },
     teamShares: {},
+    jobLogGroup: names.jobLogGroup,
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },
     retraining: {
       functionArn: `arn:aws:lambda:${region}:${account}:function:${functionNameIn(prefix, "retrain")}`,

@@ -1,13 +1,11 @@
 import { type CloudWatchLogsClient, FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
 import type { LogPage, WorkerLogs } from "../../core/training/worker-logs";
 
-/** Where Batch sends what containers print. */
-const logGroup = "/aws/batch/job";
 /** Streams that one FilterLogEvents may name. */
 const maxStreams = 100;
 
-/** Trainers' output in CloudWatch Logs: streams are named by the workers' attempts. */
-export function createWorkerLogs(client: CloudWatchLogsClient): WorkerLogs {
+/** Trainers' output in CloudWatch Logs, in one group of the platform's: streams are named by the workers' attempts. */
+export function createWorkerLogs(client: CloudWatchLogsClient, logGroup: string): WorkerLogs {
   return {
     async read(workers, { worker, nextToken }): Promise<LogPage> {
       const workerOf = new Map<string, number>();

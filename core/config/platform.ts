@@ -22,6 +22,7 @@ const environmentSchema = z.object({
   RINGMASTER_TEAM_SHARES: z.string().default("{}").transform(readTeamShares),
   RINGMASTER_JOB_DEFINITION: resource,
   RINGMASTER_JOB_DEFINITION_GANG: resource,
+  RINGMASTER_JOB_LOG_GROUP: resource,
   RINGMASTER_RETRAINING_FUNCTION_ARN: resource,
   RINGMASTER_RETRAINING_SCHEDULE_GROUP: resource,
   RINGMASTER_RETRAINING_SCHEDULE_ROLE_ARN: resource,
@@ -43,6 +44,8 @@ export interface PlatformConfig {
   readonly teamShares: TeamShares;
   /** `single`: one node, elastic arrays of it. `gang`: multi-node-parallel, on-demand only. */
   readonly jobDefinitions: { readonly single: string; readonly gang: string };
+  /** Where trainers' output goes. */
+  readonly jobLogGroup: string;
   /** What the schedules of retraining rules are made with. */
   readonly retraining: {
     readonly functionArn: string;
@@ -76,6 +79,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     teamShares: env.RINGMASTER_TEAM_SHARES,
     jobDefinitions: { single: env.RINGMASTER_JOB_DEFINITION, gang: env.RINGMASTER_JOB_DEFINITION_GANG },
+    jobLogGroup: env.RINGMASTER_JOB_LOG_GROUP,
     retraining: {
       functionArn: env.RINGMASTER_RETRAINING_FUNCTION_ARN,
       scheduleGroup: env.RINGMASTER_RETRAINING_SCHEDULE_GROUP,
@@ -101,6 +105,7 @@ export function environmentOf(config: PlatformConfig): Readonly<Record<string, s
     RINGMASTER_TEAM_SHARES: JSON.stringify(config.teamShares),
     RINGMASTER_JOB_DEFINITION: config.jobDefinitions.single,
     RINGMASTER_JOB_DEFINITION_GANG: config.jobDefinitions.gang,
+    RINGMASTER_JOB_LOG_GROUP: config.jobLogGroup,
     RINGMASTER_RETRAINING_FUNCTION_ARN: config.retraining.functionArn,
     RINGMASTER_RETRAINING_SCHEDULE_GROUP: config.retraining.scheduleGroup,
     RINGMASTER_RETRAINING_SCHEDULE_ROLE_ARN: config.retraining.scheduleRoleArn,

@@ -35,4 +35,6 @@ export const resourceNames = (prefix: string) => ({
   schedulingPolicy: `${prefix}-teams`,
   jobDefinition: `${prefix}-trainer`,
   jobDefinitionGang: `${prefix}-trainer-gang`,
+  /** Of trainers. Not Batch's own `/aws/batch/job`: that one is every platform's in the account, and is kept for ever. */
+  jobLogGroup: `/aws/batch/${prefix}-trainer`,
 });

@@ -27,4 +27,5 @@ export function hostLost(instance: string): string {
   return `Host EC2 (instance ${instance}) terminated.`;
 }
 
-export const logGroup = "/aws/batch/job";
+/** Where containers' output goes unless their definition names a group. */
+export const defaultLogGroup = "/aws/batch/job";

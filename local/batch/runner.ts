@@ -6,7 +6,7 @@ import { containerEnvironment, findImage, type Placement } from "./environment";
 import type { InstanceMetadata } from "./host-messages";
 import { type HostEnd, HostProcess, processStart } from "./host-process";
 import type { JobBook } from "./job-book";
-import { containerInstanceArn, hostLost, instanceId, logGroup, nameOf } from "./names";
+import { containerInstanceArn, defaultLogGroup, hostLost, instanceId, nameOf } from "./names";
 import type { Attempt, Ending, ImageConfig, Job } from "./types";
 
 export interface RunnerOptions {
@@ -67,7 +67,7 @@ export class Runner {
     } as const;
     const host = new HostProcess(hostPath, start, {
       onStarted: (pid) => this.onStarted(job, pid),
-      onLines: (lines) => logs?.append(logGroup, logStreamName, lines),
+      onLines: (lines) => logs?.append(logGroupOf(job), logStreamName, lines),
       onEnd: (end) => this.onEnd(job, end),
     });
     this.runs.set(job.jobId, { job, host });
@@ -142,4 +142,9 @@ export class Runner {
 
 function known({ exitCode, reason }: Ending): Pick<Ending, "exitCode" | "reason"> {
   return { ...(exitCode === undefined ? {} : { exitCode }), ...(reason === undefined ? {} : { reason }) };
+}
+
+/** As the awslogs driver: the group that the job's definition names. */
+function logGroupOf(job: Job): string {
+  return job.containerProperties?.logConfiguration?.options?.["awslogs-group"] ?? defaultLogGroup;
 }

@@ -51,6 +51,7 @@ const container = z.looseObject({
   resourceRequirements,
   vcpus: z.number().int().min(1).optional(),
   memory: z.number().int().min(4).optional(),
+  logConfiguration: z.looseObject({ logDriver: z.string(), options: stringMap.optional() }).optional(),
 });
 
 const overrides = z.looseObject({

@@ -49,6 +49,7 @@ export interface ContainerProperties {
   /** Deprecated in Batch for `resourceRequirements`, but taken. */
   readonly vcpus?: number;
   readonly memory?: number;
+  readonly logConfiguration?: { readonly options?: Readonly<Record<string, string>> };
   readonly [other: string]: unknown;
 }
 

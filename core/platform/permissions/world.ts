@@ -74,7 +74,7 @@ export function arnsOf(resource: Resource, world: World): readonly string[] {
     case "jobs":
       return [arn("batch", "job/*")];
     case "job-logs":
-      return [arn("logs", "log-group:/aws/batch/job:*")];
+      return [arn("logs", `log-group:${names.jobLogGroup}:*`)];
     case "function":
       return [arn("lambda", `function:${functionNameIn(prefix, name as FunctionName)}`)];
     case "run-role":
