@@ -3,11 +3,13 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type ApiClient, createClient } from "../client/api-client";
 import { InvalidInputError } from "../core/errors";
+import { checkTeamName } from "../core/platform/teams";
 import { StackNotRunningError } from "./errors";
 import { readStackFile } from "./stack-file";
 
 /** Options that every command has. */
 export interface GlobalOptions {
+  readonly team?: string;
   readonly json?: boolean;
   readonly api?: string;
   readonly data: string;
@@ -21,7 +23,18 @@ export interface CliContext {
 
 export function contextOf(command: Command): CliContext {
   const options = command.optsWithGlobals<GlobalOptions>();
-  return { client: createClient({ baseUrl: apiUrlOf(command), actor: actorName() }), json: options.json === true };
+  const { RINGMASTER_TOKEN: token } = process.env;
+  const team = teamOf(command);
+  const caller = { actor: actorName(), ...(team ? { team } : {}), ...(token ? { token } : {}) };
+  return { client: createClient({ baseUrl: apiUrlOf(command), ...caller }), json: options.json === true };
+}
+
+/** `--team`, else RINGMASTER_TEAM; where neither is given, the API knows the caller's only one. */
+export function teamOf(command: Command): string | undefined {
+  const { team } = command.optsWithGlobals<GlobalOptions>();
+  if (team !== undefined) return checkTeamName(team, "--team");
+  const fromEnvironment = process.env["RINGMASTER_TEAM"];
+  return fromEnvironment ? checkTeamName(fromEnvironment, "RINGMASTER_TEAM") : undefined;
 }
 
 /**

@@ -4,6 +4,7 @@ import { addModelCommands } from "./commands/models";
 import { addRunCommands } from "./commands/runs";
 import { addStackCommands } from "./commands/stack";
 import { addSubmitCommand } from "./commands/submit";
+import { addTokenCommands } from "./commands/tokens";
 import { exitCodes, printJson, reportError } from "./output";
 
 function createProgram(): Command {
@@ -11,6 +12,7 @@ function createProgram(): Command {
     .description("train, track, gate and promote models; on AWS or on this machine")
     .option("--json", "one JSON document on stdout, for programs")
     .option("--api <url>", "where the API is (default: RINGMASTER_API_URL, else the local stack's)")
+    .option("--team <team>", "for which team (default: RINGMASTER_TEAM, else your only one)")
     .option("--data <directory>", "the local stack's data", ".ringmaster")
     .showHelpAfterError("(ringmaster --help lists the commands)")
     .exitOverride();
@@ -19,6 +21,7 @@ function createProgram(): Command {
   addSubmitCommand(program);
   addRunCommands(program);
   addModelCommands(program);
+  addTokenCommands(program);
   return program;
 }
 

@@ -17,6 +17,10 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** Who calls, for the records. */
   readonly actor: string;
+  /** For which team; absent: the caller's only one. */
+  readonly team?: string;
+  /** Where the API asks for one. */
+  readonly token?: string;
 }
 
 export interface UploadTarget {
@@ -43,7 +47,13 @@ export interface ResolvedModel {
 }
 
 /** The API, typed. Rejects with `ApiError` or `ApiUnreachableError`. */
-export function createClient({ baseUrl, actor }: ClientOptions) {
+export function createClient({ baseUrl, actor, team, token }: ClientOptions) {
+  const caller = {
+    "x-ringmaster-actor": actor,
+    ...(team === undefined ? {} : { "x-ringmaster-team": team }),
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
+
   async function call<T>(
     method: string,
     path: string,
@@ -59,7 +69,7 @@ export function createClient({ baseUrl, actor }: ClientOptions) {
     }
     const response = await fetch(url, {
       method,
-      headers: { "content-type": "application/json", "x-ringmaster-actor": actor, ...options.headers },
+      headers: { "content-type": "application/json", ...caller, ...options.headers },
       body: options.body === undefined ? undefined : JSON.stringify(options.body),
     }).catch((cause: unknown) => {
       throw new ApiUnreachableError(baseUrl, cause);

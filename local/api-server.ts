@@ -1,5 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
+import type { TokenStore } from "../adapters/files/token-store";
+import { RingmasterError } from "../core/errors";
+import { type AuthorizerContext, authenticate } from "./api-auth";
 import { foreignCaller } from "./loopback";
 
 type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
@@ -8,16 +11,21 @@ type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<API
 const maxBodyBytes = 10 * 1024 * 1024;
 
 /**
- * API Gateway on one machine: turns a request into the proxy event that the `api` function gets on AWS. Only loopback names are
- * answered, so that no web page can reach the API by a name of its own that resolves here.
+ * API Gateway on one machine, its authorizer included: turns a request into the proxy event that the `api` function gets on AWS. Only
+ * loopback names are answered, so that no web page can reach the API by a name of its own that resolves here.
  */
-export function createApiServer(handler: ApiHandler): Server {
+export function createApiServer(handler: ApiHandler, tokens: TokenStore): Server {
   return createServer({ keepAlive: true, keepAliveTimeout: 120_000 }, (request, response) => {
-    void answer(handler, request, response);
+    void answer(handler, tokens, request, response);
   });
 }
 
-async function answer(handler: ApiHandler, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  handler: ApiHandler,
+  tokens: TokenStore,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const foreign = foreignCaller(request.headers);
   if (foreign !== undefined) {
     send(response, 403, {
@@ -27,12 +35,13 @@ async function answer(handler: ApiHandler, request: IncomingMessage, response: S
     return;
   }
   try {
+    const authorizer = isOpen(request) ? undefined : await authenticate(tokens, request.headers);
     const body = await readBody(request);
     if (body === undefined) {
       send(response, 413, { code: "BODY_TOO_LARGE", message: `the request body is larger than ${maxBodyBytes} bytes` });
       return;
     }
-    const event = eventOf(request, body);
+    const event = eventOf(request, body, authorizer);
     if (event === undefined) {
       send(response, 400, { code: "BAD_REQUEST", message: `${request.url} is not a path that can be read` });
       return;
@@ -44,6 +53,11 @@ async function answer(handler: ApiHandler, request: IncomingMessage, response: S
     response.writeHead(result.statusCode);
     response.end(result.isBase64Encoded ? Buffer.from(result.body, "base64") : result.body);
   } catch (error) {
+    if (error instanceof RingmasterError && !response.headersSent) {
+      if (error.httpStatus === 401) response.setHeader("www-authenticate", 'Bearer realm="ringmaster"');
+      send(response, error.httpStatus, error);
+      return;
+    }
     process.stderr.write(
       `${JSON.stringify({ level: "error", message: "the API function failed", error: String(error) })}\n`,
     );
@@ -55,10 +69,15 @@ async function answer(handler: ApiHandler, request: IncomingMessage, response: S
 function send(
   response: ServerResponse,
   status: number,
-  error: { readonly code: string; readonly message: string },
+  { code, message }: { readonly code: string; readonly message: string },
 ): void {
   response.writeHead(status, { "content-type": "application/json", connection: "close" });
-  response.end(JSON.stringify({ error }));
+  response.end(JSON.stringify({ error: { code, message } }));
+}
+
+/** Whether it runs is no secret: `ringmaster status` asks without a token. */
+function isOpen({ url }: IncomingMessage): boolean {
+  return url === "/api/v1/health";
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
@@ -72,7 +91,11 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return Buffer.concat(chunks);
 }
 
-function eventOf(request: IncomingMessage, body: Buffer): APIGatewayProxyEvent | undefined {
+function eventOf(
+  request: IncomingMessage,
+  body: Buffer,
+  authorizer: AuthorizerContext | undefined,
+): APIGatewayProxyEvent | undefined {
   const base = `http://${request.headers.host}`;
   if (!URL.canParse(request.url ?? "/", base)) return undefined;
   const url = new URL(request.url ?? "/", base);
@@ -102,6 +125,7 @@ function eventOf(request: IncomingMessage, body: Buffer): APIGatewayProxyEvent |
       domainName: url.host,
       path: url.pathname,
       stage: "local",
+      ...(authorizer ? { authorizer } : {}),
     } as APIGatewayProxyEvent["requestContext"],
     body: body.length === 0 ? null : body.toString("base64"),
     isBase64Encoded: true,

@@ -2,6 +2,8 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { rename, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { requireTokens } from "../adapters/files/token-store";
+import { checkLayout, keepLayout, LayoutError } from "./layout";
 import { PortTakenError } from "./listen";
 import { dataPaths } from "./settings";
 import { startStack } from "./stack";
@@ -37,6 +39,8 @@ export async function main(argv: readonly string[]): Promise<void> {
       port: { type: "string", default: "4566" },
       "api-port": { type: "string", default: "4700" },
       data: { type: "string", default: ".ringmaster" },
+      /** From now on the API over these data asks for a token. */
+      auth: { type: "boolean", default: false },
       /** Stop when the process that started this one is gone. */
       "with-parent": { type: "boolean", default: false },
     },
@@ -46,7 +50,10 @@ export async function main(argv: readonly string[]): Promise<void> {
   const data = resolve(values.data);
   mkdirSync(data, { recursive: true });
   const { stackFile } = dataPaths(data);
+  checkLayout(data);
   const release = lock(data);
+  keepLayout(data);
+  if (values.auth) requireTokens(data);
   const stack = await startStack(
     { port: Number(values.port), apiPort: Number(values["api-port"]), dataDirectory: data },
     __dirname,
@@ -150,7 +157,7 @@ if (require.main === module) {
   // Data and logs are their owner's alone.
   process.umask(0o077);
   main(process.argv.slice(2)).catch((error: unknown) => {
-    const expected = error instanceof PortTakenError || error instanceof DataInUseError;
+    const expected = error instanceof PortTakenError || error instanceof DataInUseError || error instanceof LayoutError;
     const message =
       expected || !(error instanceof Error)
         ? String((error as Error).message ?? error)

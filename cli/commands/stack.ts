@@ -12,6 +12,7 @@ interface UpOptions extends GlobalOptions {
   readonly port: string;
   readonly apiPort: string;
   readonly detach?: boolean;
+  readonly auth?: boolean;
 }
 
 /** How long a stack may take to be ready, and to stop. It needs a second or two; a loaded machine may need more. */
@@ -23,6 +24,7 @@ export function addStackCommands(program: Command): void {
     .description("start the embedded cloud: the AWS services and the API, on 127.0.0.1")
     .option("--port <port>", "port of the AWS wire protocols (0: a free one)", "4566")
     .option("--api-port <port>", "port of the API (0: a free one)", "4700")
+    .option("--auth", "the API asks for a token, from now on (`ringmaster tokens create`)")
     .option("--detach", "return when it is ready; it goes on in the background")
     .action(async (_options: unknown, command: Command) => up(command.optsWithGlobals<UpOptions>()));
 
@@ -62,6 +64,7 @@ async function up(options: UpOptions): Promise<void> {
   const data = resolve(options.data);
   makeData(data);
   const args = [join(__dirname, "stack.js"), "--port", options.port, "--api-port", options.apiPort, "--data", data];
+  if (options.auth) args.push("--auth");
   if (!options.detach) {
     // The channel ends with this process, whatever its end: nothing is left behind (--with-parent).
     const child = spawn(process.execPath, [...args, "--with-parent"], {

@@ -5,16 +5,21 @@ import type { Deployment } from "../../adapters/platform";
 import type { TeamMembers } from "../../core/access/membership";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
 import type { ApiEnvironment } from "./context";
-import { datasetRoutes } from "./routes/datasets";
-import { modelRoutes } from "./routes/models";
-import { runRoutes } from "./routes/runs";
-import { uploadRoutes } from "./routes/uploads";
+import { errorResponse, knownError } from "./error-response";
+import { checkedRefusal } from "./response-check";
+import { mountRoutes } from "./route";
+import { routes } from "./routes";
 import { tenancy } from "./tenancy";
 
 /** API Gateway's own limit. */
 const maxBodyBytes = 10 * 1024 * 1024;
 /** Far above any name or id, far below what a key of DynamoDB may have. */
 const maxNameLength = 255;
+
+/** Tests hold every answer against its contract; nobody else pays for that. */
+function checkedByEnvironment(): boolean {
+  return process.env["RINGMASTER_CHECK_RESPONSES"] === "1";
+}
 
 /**
  * The API under `/api/v1`. Errors are `{error: {code, message, details, requestId}}`.
@@ -23,7 +28,10 @@ const maxNameLength = 255;
  */
 export function createApp(
   deployment: Deployment,
-  { directory = [] }: { readonly directory?: readonly TeamMembers[] } = {},
+  {
+    checkResponses = checkedByEnvironment(),
+    directory = [],
+  }: { readonly checkResponses?: boolean; readonly directory?: readonly TeamMembers[] } = {},
 ): Hono<ApiEnvironment> {
   const app = new Hono<ApiEnvironment>();
 
@@ -66,11 +74,7 @@ export function createApp(
   });
 
   app.use(tenancy(deployment, directory));
-  app.get("/api/v1/health", (context) => context.json({ status: "ok", prefix: deployment.config.prefix }));
-  app.route("/api/v1", runRoutes);
-  app.route("/api/v1", datasetRoutes);
-  app.route("/api/v1", modelRoutes);
-  app.route("/api/v1", uploadRoutes);
+  mountRoutes(app, routes, { checkResponses });
 
   app.notFound((context) => {
     throw new RingmasterError(`there is no ${context.req.method} ${context.req.path}`, {
@@ -81,27 +85,10 @@ export function createApp(
 
   app.onError((error, context) => {
     const requestId = context.get("requestId");
-    const known =
-      error instanceof RingmasterError
-        ? error
-        : /\bdisk\b.* is full/.test(error.message)
-          ? new RingmasterError(`${error.message}. Free some space there, then send the request again`, {
-              code: "STORAGE_FULL",
-              httpStatus: 507,
-              retryable: true,
-              cause: error,
-            })
-          : new RingmasterError("something went wrong on our side; the log has it under this request id", {
-              code: "INTERNAL",
-              httpStatus: 500,
-              retryable: true,
-            });
+    const known = knownError(error);
     if (known.httpStatus >= 500) deployment.logger.log("error", "request failed", { requestId, error });
-    const { code, message, details, httpStatus } = known;
-    return Response.json(
-      { error: { code, message, details, requestId } },
-      { status: httpStatus, headers: { "x-request-id": requestId } },
-    );
+    const response = errorResponse(known, requestId);
+    return checkResponses ? checkedRefusal(context.get("contract"), error, response) : response;
   });
   return app;
 }

@@ -1,9 +1,20 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import * as http from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createTokenStore } from "../../../adapters/files/token-store";
+import { makeToken } from "../../../core/access/tokens";
 import { createApiServer } from "../../../local/api-server";
 
 describe("the API's door", () => {
-  const server = createApiServer(async ({ path }) => ({ statusCode: 200, body: path }));
+  const data = mkdtempSync(join(tmpdir(), "api-server-"));
+  const tokens = createTokenStore(data);
+  /** Answers with what the authorizer says of the caller. */
+  const server = createApiServer(
+    async ({ requestContext }) => ({ statusCode: 200, body: JSON.stringify(requestContext.authorizer ?? {}) }),
+    tokens,
+  );
   let port: number;
   beforeAll(async () => {
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -12,6 +23,7 @@ describe("the API's door", () => {
   afterAll(async () => {
     server.closeAllConnections();
     await new Promise((closed) => server.close(closed));
+    rmSync(data, { recursive: true });
   });
 
   function ask(path: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {
@@ -44,5 +56,49 @@ describe("the API's door", () => {
   it.each(["http://[bad/", "//"])("refuses the path %s and goes on", async (path) => {
     expect(await ask(path)).toMatchObject({ status: 400, body: expect.stringContaining("BAD_REQUEST") });
     expect((await ask("/api/v1/health")).status).toBe(200);
+  });
+
+  it("without tokens takes a caller's word for his name and team", async () => {
+    const said = { "x-ringmaster-actor": "ann", "x-ringmaster-team": "vision" };
+    expect(JSON.parse((await ask("/api/v1/models", said)).body)).toEqual({ principalId: "ann", team: "vision" });
+    expect(JSON.parse((await ask("/api/v1/models")).body)).toEqual({ principalId: "anonymous", team: "default" });
+  });
+
+  describe("once there is a token", () => {
+    const owner = { team: "vision", actor: "ann", createdAt: "2026-01-01T00:00:00.000Z" };
+    const { token, record } = makeToken(
+      owner,
+      Uint8Array.from({ length: 38 }, (_, i) => i),
+    );
+    const other = makeToken(
+      owner,
+      Uint8Array.from({ length: 38 }, (_, i) => i + 1),
+    ).token;
+    const basic = Buffer.from(`anyone:${token}`).toString("base64");
+    beforeAll(() => tokens.add(record));
+
+    it.each([
+      ["none", {}],
+      ["one that was never made", { authorization: `Bearer ${other}` }],
+      ["something else", { authorization: "Bearer x" }],
+      ["another scheme", { authorization: `AWS4-HMAC-SHA256 Credential=${token}` }],
+    ])("refuses a call with %s: 401, and what to do", async (_what, headers) => {
+      const { status, body } = await ask("/api/v1/models", headers as Record<string, string>);
+      expect([status, JSON.parse(body).error.code]).toEqual([401, "UNAUTHENTICATED"]);
+      expect(body).toContain("ringmaster tokens create");
+    });
+
+    it.each([`Bearer ${token}`, `bearer ${token}`, `Basic ${basic}`])(
+      "knows who calls by %s",
+      async (authorization) => {
+        const lie = { "x-ringmaster-actor": "mallory", "x-ringmaster-team": "audio" };
+        const { status, body } = await ask("/api/v1/models", { authorization, ...lie });
+        expect([status, JSON.parse(body)]).toEqual([200, { principalId: "ann", team: "vision" }]);
+      },
+    );
+
+    it("still says whether it runs", async () => {
+      expect((await ask("/api/v1/health")).status).toBe(200);
+    });
   });
 });

@@ -1,0 +1,74 @@
+import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { createTokenStore } from "../../adapters/files/token-store";
+import { makeToken } from "../../core/access/tokens";
+import { InvalidInputError } from "../../core/errors";
+import { defaultTeam } from "../../core/platform/teams";
+import { type GlobalOptions, teamOf } from "../context";
+import { printJson, printTable } from "../output";
+
+/** Tokens of the embedded cloud's API. Whoever may write its data may make them: the stack need not run. */
+export function addTokenCommands(program: Command): void {
+  const tokens = program
+    .command("tokens")
+    .description("who may call the embedded cloud's API, once it asks for a token");
+
+  tokens
+    .command("create")
+    .description("make a token and show it, this once; from the first one on the API asks for one")
+    .requiredOption("--actor <name>", "who calls with it, for the records")
+    .action(async (_options: unknown, command: Command) => create(command));
+
+  tokens
+    .command("list")
+    .description("every token's id, team and owner")
+    .action(async (_options: unknown, command: Command) => list(command.optsWithGlobals<GlobalOptions>()));
+
+  tokens
+    .command("revoke <id>")
+    .description("a token that is taken no more, at once")
+    .action(async (id: string, _options: unknown, command: Command) => revoke(id, command.optsWithGlobals()));
+}
+
+async function create(command: Command): Promise<void> {
+  const { actor, data, json } = command.optsWithGlobals<GlobalOptions & { readonly actor: string }>();
+  if (!/^[\x21-\x7e][\x20-\x7e]{0,199}$/.test(actor)) {
+    const rule = "must be 1–200 printable ASCII characters";
+    throw new InvalidInputError("the token cannot be made", [{ path: "--actor", value: actor, rule }]);
+  }
+  const owner = { team: teamOf(command) ?? defaultTeam, actor, createdAt: new Date().toISOString() };
+  const { token, record } = makeToken(owner, randomBytes(38));
+  await createTokenStore(resolve(data)).add(record);
+  if (json) printJson({ id: record.id, ...owner, token });
+  else
+    process.stdout.write(
+      `${token}\n\nof team ${owner.team}, for ${actor}; it is shown this once. The API over ${resolve(data)} asks for a token now:\n` +
+        `  export RINGMASTER_TOKEN=${token}\n`,
+    );
+}
+
+async function list({ data, json }: GlobalOptions): Promise<void> {
+  const records = (await createTokenStore(resolve(data)).list()).map(({ id, team, actor, createdAt }) => ({
+    id,
+    team,
+    actor,
+    createdAt,
+  }));
+  if (json) printJson({ tokens: records });
+  else if (records.length === 0) process.stdout.write(`no tokens over ${resolve(data)}\n`);
+  else
+    printTable(
+      ["ID", "TEAM", "ACTOR", "CREATED"],
+      records.map(({ id, team, actor, createdAt }) => [id, team, actor, createdAt]),
+    );
+}
+
+async function revoke(id: string, { data, json }: GlobalOptions): Promise<void> {
+  if (!(await createTokenStore(resolve(data)).revoke(id))) {
+    const rule = "must be the id of a token: `ringmaster tokens list` shows them";
+    throw new InvalidInputError("the token cannot be revoked", [{ path: "id", value: id, rule }]);
+  }
+  if (json) printJson({ revoked: id });
+  else process.stdout.write(`token ${id} is taken no more\n`);
+}

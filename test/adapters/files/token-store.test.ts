@@ -1,0 +1,69 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createTokenStore, requireTokens } from "../../../adapters/files/token-store";
+import { makeToken } from "../../../core/access/tokens";
+
+describe("tokens on disk", () => {
+  let data: string;
+  beforeEach(() => {
+    data = mkdtempSync(join(tmpdir(), "tokens-"));
+  });
+  afterEach(() => rmSync(data, { recursive: true }));
+
+  const make = (first: number, at = "2026-01-01T00:00:00.000Z") =>
+    makeToken(
+      { team: "vision", actor: "ann", createdAt: at },
+      Uint8Array.from({ length: 38 }, (_, i) => first + i),
+    );
+
+  it("are not asked for until there is one, or somebody says so", async () => {
+    const store = createTokenStore(data);
+    expect(await store.required()).toBe(false);
+    expect(await store.list()).toEqual([]);
+    requireTokens(data);
+    expect(await store.required()).toBe(true);
+  });
+
+  it("are known, listed, and after they are revoked no more", async () => {
+    const store = createTokenStore(data);
+    const [late, early] = [make(1, "2026-01-02T00:00:00.000Z"), make(2)];
+    await store.add(late.record);
+    await store.add(early.record);
+    expect(await store.verify(late.token)).toEqual(late.record);
+    expect(await store.verify(late.token.replace(/.$/, "A"))).toBeUndefined();
+    expect(await store.list()).toEqual([early.record, late.record]);
+    expect(await store.revoke(late.record.id)).toBe(true);
+    expect(await store.revoke(late.record.id)).toBe(false);
+    expect(await store.verify(late.token)).toBeUndefined();
+    expect(await store.verify(early.token)).toEqual(early.record);
+    await store.revoke(early.record.id);
+    expect(await store.required()).toBe(true);
+  });
+
+  it("lie where only their owner reads, without the secret", async () => {
+    const { token, record } = make(3);
+    await createTokenStore(data).add(record);
+    const directory = join(data, "tokens");
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    const [name] = readdirSync(directory);
+    expect(statSync(join(directory, name)).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(directory, name), "utf8")).not.toContain(token.split("-")[2]);
+  });
+
+  it.each(["", "{", "{}", "null"])("are none where the file holds %j", async (content) => {
+    const { token, record } = make(4);
+    const store = createTokenStore(data);
+    await store.add(record);
+    writeFileSync(join(data, "tokens", `${record.id}.json`), content);
+    expect(await store.verify(token)).toBeUndefined();
+    expect(await store.list()).toEqual([]);
+  });
+
+  it("are revoked by their id alone", async () => {
+    writeFileSync(join(data, "keep.json"), "{}");
+    requireTokens(data);
+    expect(await createTokenStore(data).revoke("../keep")).toBe(false);
+    expect(readdirSync(data)).toContain("keep.json");
+  });
+});
