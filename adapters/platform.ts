@@ -74,7 +74,10 @@ export interface Platform extends Deployment, StepDependencies {
 
 /** What stands behind the ports. Endpoints are the SDK's own business (`AWS_ENDPOINT_URL`). */
 export interface Backing
-  extends Pick<Platform, "config" | "clock" | "logger" | "meter" | "logs" | "executions" | "tokens" | "jobs" | "schedules"> {
+  extends Pick<
+    Platform,
+    "config" | "clock" | "logger" | "meter" | "logs" | "executions" | "tokens" | "jobs" | "schedules"
+  > {
   readonly dynamodb: DynamoDBDocumentClient;
   readonly s3: S3Client;
 }

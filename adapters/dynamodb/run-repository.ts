@@ -7,9 +7,19 @@ import {
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
 import type { TrainingProgress } from "../../core/tracking/metric-batch";
-import type { Run, RunDetails, StepRecord, TrainingAttempt, WorkerRecord } from "../../core/training/run";
+import {
+  type MachineRecord,
+  phases,
+  type RecoveryRecord,
+  type Run,
+  type RunDetails,
+  type StepRecord,
+  type TrainingAttempt,
+  type WorkerRecord,
+} from "../../core/training/run";
 import type { AllRuns } from "../../core/training/run-repository";
-import { holds, isTransactionConditionFailed, queryAll, queryPage } from "./client";
+import { createAttemptRepository } from "./attempt-repository";
+import { holds, isConditionFailed, isTransactionConditionFailed, queryAll, queryPage } from "./client";
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
 const partition = (runId: string): string => `RUN#${runId}`;
@@ -29,6 +39,9 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
     );
     return Item?.["data"] === undefined ? undefined : runOf(Item);
   }
+
+  const putNew = (Item: Record<string, unknown>) =>
+    client.send(new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" }));
 
   return {
     find,
@@ -123,10 +136,10 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
           new UpdateCommand({
             TableName: table,
             Key: key(runId, "RUN"),
-            UpdateExpression: "SET #status = :running, phase = :phase, updatedAt = :at",
-            ConditionExpression: stillOpen,
+            UpdateExpression: "SET #status = :running, phase = :phase, phaseOrder = :order, updatedAt = :at",
+            ConditionExpression: `${stillOpen} AND (attribute_not_exists(phaseOrder) OR phaseOrder <= :order)`,
             ExpressionAttributeNames: { "#status": "status" },
-            ExpressionAttributeValues: { ...openStatuses, ":phase": phase, ":at": at },
+            ExpressionAttributeValues: { ...openStatuses, ":phase": phase, ":order": phases.indexOf(phase), ":at": at },
           }),
         ),
       );
@@ -178,51 +191,52 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
     },
 
     async putTaskToken(runId, phase, token) {
-      await client.send(new PutCommand({ TableName: table, Item: { ...key(runId, `TOKEN#${phase}`), token } }));
-    },
-
-    async findTaskToken(runId, phase) {
-      const { Item } = await client.send(
-        new GetCommand({ TableName: table, Key: key(runId, `TOKEN#${phase}`), ConsistentRead: true }),
-      );
-      return Item?.["token"] as string | undefined;
-    },
-
-    async beginAttempt(runId, attempt) {
-      return holds(
-        client.send(
-          new PutCommand({
-            TableName: table,
-            Item: { ...key(runId, `ATTEMPT#${pad(attempt.attempt, 4)}`), record: attempt },
-            ConditionExpression: "attribute_not_exists(pk)",
-          }),
-        ),
-      );
-    },
-
-    async updateAttempt(runId, attempt) {
       await client.send(
-        new PutCommand({
+        new UpdateCommand({
           TableName: table,
-          Item: { ...key(runId, `ATTEMPT#${pad(attempt.attempt, 4)}`), record: attempt },
+          Key: key(runId, `TOKEN#${phase}`),
+          UpdateExpression: "ADD tokens :token",
+          ExpressionAttributeValues: { ":token": new Set([token]) },
         }),
       );
     },
 
+    async findTaskTokens(runId, phase) {
+      const { Item } = await client.send(
+        new GetCommand({ TableName: table, Key: key(runId, `TOKEN#${phase}`), ConsistentRead: true }),
+      );
+      return [...((Item?.["tokens"] as ReadonlySet<string> | undefined) ?? [])];
+    },
+
+    ...createAttemptRepository(client, table, key),
+
     async recordWorker(runId, worker) {
-      const order = worker.attempts.length * 100 + statusOrder.indexOf(worker.status);
-      await holds(
-        client.send(
+      // Ours, Batch's, status: each in so many digits that the whole is compared part by part.
+      const order = (worker.attempt ?? 1) * 100_000 + worker.attempts.length * 100 + statusOrder.indexOf(worker.status);
+      try {
+        const { Attributes } = await client.send(
           new PutCommand({
             TableName: table,
-            Item: { ...key(runId, `WORKER#${pad(worker.workerIndex, 6)}`), jobId: worker.jobId, order, record: worker },
-            ConditionExpression: "attribute_not_exists(pk) OR jobId <> :jobId OR #order < :order",
+            Item: { ...key(runId, `WORKER#${pad(worker.workerIndex, 6)}`), order, record: worker },
+            ConditionExpression: "attribute_not_exists(pk) OR #order < :order",
             ExpressionAttributeNames: { "#order": "order" },
-            ExpressionAttributeValues: { ":jobId": worker.jobId, ":order": order },
+            ExpressionAttributeValues: { ":order": order },
+            ReturnValues: "ALL_OLD",
           }),
-        ),
-      );
+        );
+        return { newer: true, before: Attributes?.["record"] as WorkerRecord | undefined };
+      } catch (error) {
+        if (!isConditionFailed(error)) throw error;
+        return { newer: false };
+      }
     },
+
+    async recordMachine(runId, machine) {
+      await holds(putNew({ ...key(runId, `MACHINE#${machine.memberId}`), record: machine }));
+    },
+
+    recordRecovery: (runId, recovery) =>
+      holds(putNew({ ...key(runId, `RECOVERY#${pad(recovery.generation, 6)}`), record: recovery })),
 
     async recordProgress(runId, progress) {
       await holds(
@@ -256,6 +270,8 @@ function detailsOf(items: readonly Record<string, unknown>[]): RunDetails | unde
     steps: records<StepRecord>("STEP#").sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1)),
     attempts: records<TrainingAttempt>("ATTEMPT#"),
     workers: records<WorkerRecord>("WORKER#"),
+    machines: records<MachineRecord>("MACHINE#"),
+    recoveries: records<RecoveryRecord>("RECOVERY#"),
     progress: records<TrainingProgress>("PROGRESS")[0],
   };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { teamNamePattern, teamNameRule } from "../platform/teams";
+import { wholeJobOf } from "../training/ports";
 import { ConfigurationError } from "./errors";
 
 /** Empty means absent, as in a job definition's environment. */
@@ -36,6 +37,8 @@ export interface TrainerConfig {
   readonly gangsTable: string;
   /** Where metrics go; undefined: nowhere. */
   readonly ingestFunction: string | undefined;
+  /** The whole Batch job, of which this worker is a child or node. */
+  readonly jobId: string;
   readonly workerIndex: number;
   /** No two live processes share one. */
   readonly memberId: string;
@@ -75,6 +78,7 @@ export function readTrainerConfig(
     gangsTable: env.RINGMASTER_TABLE_GANGS,
     ingestFunction: env.RINGMASTER_INGEST_FUNCTION,
     workerIndex: env.AWS_BATCH_JOB_ARRAY_INDEX ?? env.AWS_BATCH_JOB_NODE_INDEX ?? 0,
+    jobId: wholeJobOf(job),
     memberId: `${job}/${env.AWS_BATCH_JOB_ATTEMPT ?? "1"}`,
     advertiseHost: env.RINGMASTER_ADVERTISE_HOST,
     cacheDirectory: env.RINGMASTER_CACHE_DIR ?? `${host.temporaryDirectory}/ringmaster-shards`,

@@ -1,7 +1,7 @@
 import { isoTime } from "../clock";
 import { digestOf } from "../digest";
 import type { Clock } from "../ports";
-import { RunEndedError, RunNotFoundError } from "../training/errors";
+import { RunEndedError, RunNotFoundError, StepPassedError } from "../training/errors";
 import { isOpen, type Phase, type Run, type RunDetails, type StepRecord } from "../training/run";
 import type { RunRepository, StepCache } from "../training/run-repository";
 
@@ -39,7 +39,9 @@ export async function beginStep(dependencies: StepDependencies, runId: string, s
   if (!details) throw new RunNotFoundError(runId);
   if (!isOpen(details.run.status)) throw new RunEndedError(runId, details.run.status);
   if (!(await runs.enterPhase(runId, step, isoTime(clock)))) {
-    throw new RunEndedError(runId, (await runs.find(runId))?.status ?? "gone");
+    const now = await runs.find(runId);
+    if (now && isOpen(now.status)) throw new StepPassedError(runId, step, now.phase);
+    throw new RunEndedError(runId, now?.status ?? "gone");
   }
   return details;
 }

@@ -13,7 +13,8 @@ export const objectKeys = {
   /** What trainers read and write beside checkpoints: see `core/training/training-task.ts`. */
   trainingTask: (runId: string): string => `runs/${runId}/training/task.json`,
   trainingResult: (runId: string): string => `runs/${runId}/training/result.json`,
-  trainingFailure: (runId: string): string => `runs/${runId}/training/failure.json`,
+  /** Of one Batch job: an earlier attempt's is not the later one's, whenever it is written. */
+  trainingFailure: (runId: string, jobId: string): string => `runs/${runId}/training/failures/${jobId}.json`,
   /** Numerics of the run's first worker: the others must compute alike. */
   trainingNumerics: (runId: string): string => `runs/${runId}/training/numerics.json`,
   /** Zero-padded so that lexical order is the order of steps. */

@@ -34,14 +34,25 @@ export async function approveOrReject(
 
 /** Tells a version's decision to the run that waits for it; where either comes first, the other finds it. */
 export async function answerApproval(
-  { runs, tokens }: Pick<ApprovalDependencies, "runs" | "tokens">,
+  dependencies: Pick<ApprovalDependencies, "runs" | "tokens">,
   version: ModelVersion,
 ): Promise<void> {
-  if (!version.approval || version.awaitedBy === undefined) return;
-  const token = await runs.findTaskToken(version.awaitedBy, "AwaitApproval");
-  if (token === undefined) return;
-  const { decision, by, reason } = version.approval;
-  if (decision === "approved") await tokens.succeed(token, { runId: version.awaitedBy });
-  else
-    await tokens.fail(token, "ApprovalRejected", reason === "" ? `rejected by ${by}` : `rejected by ${by}: ${reason}`);
+  if (version.awaitedBy !== undefined) await answerRun(dependencies, version.awaitedBy, version);
+}
+
+/** Tells it to one run: an identical one may wait for the same version, and only the latest is known to it. */
+export async function answerRun(
+  { runs, tokens }: Pick<ApprovalDependencies, "runs" | "tokens">,
+  runId: string,
+  { approval }: ModelVersion,
+): Promise<void> {
+  if (!approval) return;
+  const { decision, by, reason } = approval;
+  const cause = reason === "" ? `rejected by ${by}` : `rejected by ${by}: ${reason}`;
+  const waiting = await runs.findTaskTokens(runId, "AwaitApproval");
+  await Promise.all(
+    waiting.map((token) =>
+      decision === "approved" ? tokens.succeed(token, { runId }) : tokens.fail(token, "ApprovalRejected", cause),
+    ),
+  );
 }

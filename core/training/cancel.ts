@@ -1,15 +1,11 @@
-import { isoTime } from "../clock";
-import type { Clock } from "../ports";
+import type { EndAttemptDependencies } from "./end-attempt";
+import { endRun } from "./end-run";
 import { RunEndedError, RunNotFoundError } from "./errors";
-import type { Executions, TrainingJobs } from "./ports";
-import { isOpen, type Run, type RunDetails } from "./run";
-import type { RunRepository } from "./run-repository";
+import type { Executions } from "./ports";
+import { isOpen, type Run } from "./run";
 
-export interface CancelDependencies {
-  readonly runs: RunRepository;
+export interface CancelDependencies extends EndAttemptDependencies {
   readonly executions: Executions;
-  readonly jobs: TrainingJobs;
-  readonly clock: Clock;
 }
 
 /**
@@ -17,38 +13,15 @@ export interface CancelDependencies {
  * once; a run that ended otherwise is refused. Dying after the row leaves a killed run in the list of open ones, which `reconcile` winds up.
  */
 export async function cancelRun(dependencies: CancelDependencies, runId: string, actor: string): Promise<Run> {
-  const { runs, clock } = dependencies;
+  const { runs, executions } = dependencies;
   const run = await runs.find(runId);
   if (!run) throw new RunNotFoundError(runId);
   if (!isOpen(run.status) && run.status !== "killed") throw new RunEndedError(runId, run.status);
-  const at = isoTime(clock);
   const message = `cancelled by ${actor}`;
-  await runs.conclude(runId, {
-    status: "killed",
-    at,
-    failure: { code: "CANCELLED", message, phase: run.phase },
-    workLeft: true,
-  });
-  const details = await windUp(dependencies, runId, message);
+  const failure = { code: "CANCELLED", message, phase: run.phase };
+  await endRun(dependencies, run, { status: "killed", failure }, executions);
   // It may have come to its end in the same moment: the first end stands.
-  const { status } = details?.run ?? run;
-  if (status !== "killed") throw new RunEndedError(runId, status);
-  return details?.run ?? run;
-}
-
-/** Stops what a run that has ended left at work. May be repeated. */
-export async function windUp(
-  { runs, executions, jobs, clock }: CancelDependencies,
-  runId: string,
-  reason: string,
-): Promise<RunDetails | undefined> {
-  await executions.stop(runId, reason);
-  const details = await runs.findDetails(runId);
-  const attempt = details?.attempts.at(-1);
-  if (attempt?.jobId !== undefined && attempt.status === "submitted") {
-    await jobs.terminate(attempt.jobId, reason);
-    await runs.updateAttempt(runId, { ...attempt, status: "failed", reason, endedAt: isoTime(clock) });
-  }
-  await runs.delist(runId);
-  return details;
+  const now = (await runs.find(runId)) ?? run;
+  if (now.status !== "killed") throw new RunEndedError(runId, now.status);
+  return now;
 }

@@ -1,6 +1,10 @@
 import type { GateOutput, RegistrationOutput } from "../pipelines/outputs";
-import { outputOf } from "../pipelines/step";
+import { findOutput, outputOf } from "../pipelines/step";
 import type { ModelVersion } from "../registry/model";
+import type { Registry } from "../registry/registry";
+import type { EndAttemptDependencies } from "./end-attempt";
+import { endRun } from "./end-run";
+import { RunNotFoundError } from "./errors";
 import type { Run, RunDetails, RunFailure, RunOutcome } from "./run";
 
 /** What the state machine says when it comes to its end. */
@@ -12,6 +16,37 @@ export interface StateError {
   readonly Cause?: string;
 }
 
+export interface ConcludeDependencies extends EndAttemptDependencies {
+  readonly registry: Registry;
+}
+
+/**
+ * The state machine's word on a run's end. The first end stands.
+ *
+ * @throws RunNotFoundError
+ */
+export async function concludeRun(
+  dependencies: ConcludeDependencies,
+  runId: string,
+  conclusion: Conclusion,
+  error?: StateError,
+): Promise<{ readonly status: "completed" | "failed"; readonly failure?: RunFailure }> {
+  const { runs, registry } = dependencies;
+  const details = await runs.findDetails(runId);
+  if (!details) throw new RunNotFoundError(runId);
+  if (conclusion === "failed") {
+    const failure = failureOf(error, details.run);
+    await endRun(dependencies, details.run, { status: "failed", failure });
+    return { status: "failed", failure };
+  }
+  const registration = findOutput<RegistrationOutput>(details, "Register");
+  const version = registration && (await registry.repository.findVersion(registration.model, registration.version));
+  await endRun(dependencies, details.run, {
+    status: "completed",
+    outcome: outcomeOf(conclusion, details, version),
+  });
+  return { status: "completed" };
+}
 /** A run whose model was refused is a completed run: the gates did their work. */
 export function outcomeOf(
   conclusion: Exclude<Conclusion, "failed">,

@@ -21,6 +21,32 @@ export class RunEndedError extends RingmasterError {
   }
 }
 
+/** An invocation that comes late: the state machine has gone on, and nobody waits for this one's answer. */
+export class StepPassedError extends RingmasterError {
+  constructor(runId: string, step: string, phase: string | undefined) {
+    super(`run ${runId} is in ${phase}: its step ${step} is over, and this call of it came late`, {
+      code: "STEP_PASSED",
+      httpStatus: 409,
+      details: { runId, step, phase },
+    });
+  }
+}
+
+/** Batch does not take a training job of this shape: it would refuse it again. */
+export class JobRefusedError extends RingmasterError {
+  constructor(jobName: string, reason: string, cause?: unknown) {
+    super(
+      `AWS Batch refused the job ${jobName}: ${reason}. Check the job file's resources against the queue's limits`,
+      {
+        code: "JOB_REFUSED",
+        httpStatus: 409,
+        details: { jobName, reason },
+        cause,
+      },
+    );
+  }
+}
+
 /** The run has no checkpoint of that epoch, or has it no more. */
 export class CheckpointNotFoundError extends RingmasterError {
   constructor(runId: string, epoch: number, epochs: readonly number[]) {

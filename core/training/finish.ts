@@ -2,21 +2,19 @@ import { isoTime } from "../clock";
 import { findJson } from "../object-documents";
 import { finishStep, inputHashOf, type StepDependencies } from "../pipelines/step";
 import type { ObjectStore } from "../ports";
-import { decideNextMove, hostLossReason, type JobOutcome, type NextMove } from "./attempts";
-import { launchAttempt } from "./launch";
+import { decideNextMove, type JobOutcome, type NextMove, recordedOutcome } from "./attempts";
+import { type EndAttemptDependencies, endAttempt } from "./end-attempt";
+import { JobRefusedError } from "./errors";
+import { launchAttempt, takeOverAttempt } from "./launch";
 import type { TaskTokens, TrainingJobs } from "./ports";
 import { isOpen, type RunDetails, type TrainingAttempt } from "./run";
 import { trainingKeys, trainingOutputOf, trainingStep } from "./training-step";
 import type { TrainingFailure, TrainingResult } from "./training-task";
 
-export interface FinishDependencies extends StepDependencies {
+export interface FinishDependencies extends StepDependencies, EndAttemptDependencies {
   readonly objects: ObjectStore;
-  readonly jobs: TrainingJobs;
   readonly tokens: TaskTokens;
 }
-
-/** Longer than any function runs: whoever began an attempt before that and has not recorded its job is dead. */
-const launchPatienceMs = 90_000;
 
 /**
  * Looks where a run's training stands, and does what follows: answers the state machine, submits the next attempt, or waits. Called on
@@ -27,39 +25,53 @@ export async function finishTraining(dependencies: FinishDependencies, runId: st
   const details = await runs.findDetails(runId);
   const attempt = details?.attempts.at(-1);
   if (!details || !attempt || !isOpen(details.run.status) || details.run.phase !== "LaunchTraining") return "wait";
+  const waiting = await runs.findTaskTokens(runId, "LaunchTraining");
+  if (waiting.length === 0) return "wait";
 
-  const token = await runs.findTaskToken(runId, "LaunchTraining");
-  if (token === undefined) return "wait";
-  const keys = trainingKeys(runId);
-  const result = await findJson<TrainingResult>(objects, keys.result);
-  const job: JobOutcome =
-    attempt.jobId === undefined ? { status: "running", hostLoss: false } : await jobs.describe(attempt.jobId);
-  const failure = await findJson<TrainingFailure>(objects, keys.failure);
+  // The job before the result: what a worker writes between the two looks is seen, and its job's end is not taken for a failure.
+  const job = await outcomeOf(jobs, attempt);
+  const result = await findJson<TrainingResult>(objects, trainingKeys(runId).result);
+  const failure =
+    attempt.jobId === undefined
+      ? undefined
+      : await findJson<TrainingFailure>(objects, trainingKeys(runId).failure(attempt.jobId));
+  const { retries } = details.run.job;
   const next = decideNextMove({
     hasResult: result !== undefined,
     failure,
     job,
     attempts: details.attempts,
-    retries: details.run.job.retries,
+    retries,
   });
 
-  const { clock } = dependencies;
-  const abandoned = attempt.jobId === undefined && clock.now() - Date.parse(attempt.startedAt) > launchPatienceMs;
-  if (next.move === "wait" && abandoned) {
-    await launchAttempt(dependencies, details.run, { ...attempt, again: true });
-  } else if (next.move === "succeed" && result) {
-    await endAttempt(dependencies, runId, attempt, "succeeded");
-    const output = await recordResult(dependencies, details, result, attempt.startedAt);
-    await tokens.succeed(token, output);
-  } else if (next.move === "resubmit") {
-    await endAttempt(dependencies, runId, attempt, "failed", job.hostLoss && !failure ? hostLossReason : next.why);
-    await objects.delete(keys.failure);
-    await launchAttempt(dependencies, details.run, { attempt: attempt.attempt + 1, market: next.market });
-  } else if (next.move === "fail") {
-    await endAttempt(dependencies, runId, attempt, "failed", next.message);
-    await tokens.fail(token, next.code, next.message);
+  const answerFailure = (code: string, message: string) =>
+    Promise.all(waiting.map((token) => tokens.fail(token, code, message)));
+  try {
+    if (next.move === "wait" && attempt.jobId === undefined) {
+      await takeOverAttempt(dependencies, details.run, attempt);
+    } else if (next.move === "succeed" && result) {
+      await endAttempt(dependencies, details, attempt, { status: "succeeded" }, "batch");
+      await recordResult(dependencies, details, result, attempt.startedAt);
+      await Promise.all(waiting.map((token) => tokens.succeed(token, { runId })));
+    } else if (next.move === "resubmit") {
+      await endAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
+      await launchAttempt(dependencies, details.run, { attempt: attempt.attempt + 1, market: next.market });
+    } else if (next.move === "fail") {
+      await endAttempt(dependencies, details, attempt, { status: "failed", reason: next.message }, "batch");
+      await answerFailure(next.code, next.message);
+    }
+  } catch (error) {
+    if (!(error instanceof JobRefusedError)) throw error;
+    await answerFailure(error.code, error.message);
+    return "fail";
   }
   return next.move;
+}
+
+async function outcomeOf(jobs: TrainingJobs, attempt: TrainingAttempt): Promise<JobOutcome> {
+  const recorded = recordedOutcome(attempt);
+  if (recorded) return recorded;
+  return attempt.jobId === undefined ? { status: "running", hostLoss: false } : jobs.describe(attempt.jobId);
 }
 
 /** Writes the training step's output into the run, and into the cache for others. */
@@ -68,55 +80,12 @@ async function recordResult(
   details: RunDetails,
   result: TrainingResult,
   startedAt: string,
-): Promise<unknown> {
+): Promise<void> {
   const { runId } = details.run;
   const inputHash = inputHashOf(trainingStep, details);
   const known = details.steps.some((record) => record.step === trainingStep.step && record.inputHash === inputHash);
-  if (known) return { runId };
+  if (known) return;
   const output = trainingOutputOf(result);
   await dependencies.cache.keep("LaunchTraining", inputHash, { runId, output, at: isoTime(dependencies.clock) });
   await finishStep(dependencies, runId, trainingStep, inputHash, { runId, output }, startedAt);
-  return { runId };
-}
-
-async function endAttempt(
-  dependencies: FinishDependencies,
-  runId: string,
-  attempt: TrainingAttempt,
-  status: "succeeded" | "failed",
-  reason?: string,
-): Promise<void> {
-  await dependencies.runs.updateAttempt(runId, {
-    ...attempt,
-    status,
-    reason,
-    endedAt: isoTime(dependencies.clock),
-  });
-}
-
-/** What a run's execution left behind when it was stopped, timed out, or failed before it could say so itself. */
-export async function concludeInterrupted(
-  dependencies: FinishDependencies,
-  runId: string,
-  status: "ABORTED" | "FAILED" | "TIMED_OUT",
-  error: string | undefined,
-  cause: string | undefined,
-): Promise<void> {
-  const { runs, jobs, clock } = dependencies;
-  const run = await runs.find(runId);
-  if (!run) return;
-  await runs.conclude(runId, {
-    status: status === "ABORTED" ? "killed" : "failed",
-    at: isoTime(clock),
-    failure: {
-      code: error ?? `EXECUTION_${status}`,
-      message: cause ?? `the run's execution is ${status}`,
-      phase: run.phase,
-    },
-  });
-  // Only now: a launch that is under way sees the run's end, or its job is seen here.
-  const attempt = (await runs.findDetails(runId))?.attempts.at(-1);
-  if (attempt?.jobId === undefined || attempt.status !== "submitted") return;
-  await jobs.terminate(attempt.jobId, `run ${runId} ended: ${status}`);
-  await endAttempt(dependencies, runId, attempt, "failed", `terminated: the run's execution is ${status}`);
 }

@@ -1,4 +1,5 @@
 import type { JobOutcome } from "./attempts";
+import type { WorkerSpan } from "./usage";
 
 /** Starts and stops the state machine's executions. An execution is named by its run. */
 export interface Executions {
@@ -30,9 +31,16 @@ export interface JobRequest {
 
 /** Training jobs in AWS Batch. */
 export interface TrainingJobs {
-  /** Finds the job of that run and attempt where it was submitted before (a crash between SubmitJob and its record), else submits. */
+  /** The job of that run and attempt, by its name: of a process that died between SubmitJob and its record. */
+  find(request: JobRequest): Promise<string | undefined>;
+  /**
+   * Asks once: SubmitJob knows no idempotency token, so what is asked twice may be done twice.
+   * @throws JobRefusedError where Batch does not take such a job, now or ever.
+   */
   submit(request: JobRequest): Promise<{ readonly jobId: string }>;
   describe(jobId: string): Promise<JobOutcome>;
+  /** When and where the job's workers ran, as far as Batch knows. */
+  spans(jobId: string, request: Pick<JobRequest, "workers" | "market">): Promise<readonly WorkerSpan[]>;
   /** Quiet where it has ended. */
   terminate(jobId: string, reason: string): Promise<void>;
 }
@@ -45,4 +53,9 @@ export function jobNameOf(runId: string, attempt: number): string {
 export function parseJobName(name: string): { readonly runId: string; readonly attempt: number } | undefined {
   const match = /^(run-[0-9a-z]+)-(\d+)$/.exec(name);
   return match ? { runId: match[1], attempt: Number(match[2]) } : undefined;
+}
+
+/** The job that a child of an array (`<job>:3`) or a node of a gang (`<job>#3`) belongs to. */
+export function wholeJobOf(jobId: string): string {
+  return jobId.split(/[:#]/)[0];
 }

@@ -1,10 +1,12 @@
 import type { RegistrationOutput } from "../pipelines/outputs";
 import { findOutput } from "../pipelines/step";
-import { type ApprovalDependencies, answerApproval } from "../registry/approval";
-import { windUp } from "./cancel";
-import { concludeInterrupted, type FinishDependencies, finishTraining } from "./finish";
+import { type ApprovalDependencies, answerRun } from "../registry/approval";
+import { concludeInterrupted } from "./end-run";
+import { type FinishDependencies, finishTraining } from "./finish";
 import type { Executions } from "./ports";
 import { isOpen, type Run } from "./run";
+import { stopStragglers } from "./stragglers";
+import { windUp } from "./wind-up";
 
 export interface ReconcileDependencies extends FinishDependencies, ApprovalDependencies {
   readonly executions: Executions;
@@ -17,7 +19,7 @@ const startGraceMs = 30_000;
 export async function reconcile(dependencies: ReconcileDependencies, run: Run): Promise<string> {
   const { executions, runs, tokens, clock, registry } = dependencies;
   if (!isOpen(run.status)) {
-    await windUp(dependencies, run.runId, run.failure?.message ?? `the run is ${run.status}`);
+    await windUp(dependencies, run.runId, run.failure?.message ?? `the run is ${run.status}`, executions);
     return "wound up";
   }
   const execution = await executions.status(run.runId);
@@ -33,16 +35,21 @@ export async function reconcile(dependencies: ReconcileDependencies, run: Run): 
   }
   if (run.phase === "LaunchTraining") {
     const move = await finishTraining(dependencies, run.runId);
-    const token = await runs.findTaskToken(run.runId, "LaunchTraining");
     // Batch may hold a job for hours until there is capacity: the wait is alive for as long as we look after it.
-    if (token !== undefined && (move === "wait" || move === "resubmit")) await tokens.heartbeat(token);
+    if (move === "wait" || move === "resubmit") {
+      const waiting = await runs.findTaskTokens(run.runId, "LaunchTraining");
+      await Promise.all(waiting.map((token) => tokens.heartbeat(token)));
+    }
     return move;
   }
+  const details = await runs.findDetails(run.runId);
+  if (details) await stopStragglers(dependencies, details);
   if (run.phase === "AwaitApproval") {
-    const details = await runs.findDetails(run.runId);
     const registration = details && findOutput<RegistrationOutput>(details, "Register");
-    if (registration)
-      await answerApproval(dependencies, await registry.version(registration.model, registration.version));
+    if (registration) {
+      const version = await registry.version(registration.model, registration.version);
+      await answerRun(dependencies, run.runId, version);
+    }
     return "awaiting approval";
   }
   return "running";

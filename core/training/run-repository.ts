@@ -1,5 +1,16 @@
 import type { TrainingProgress } from "../tracking/metric-batch";
-import type { Phase, Run, RunDetails, RunFailure, RunOutcome, StepRecord, TrainingAttempt, WorkerRecord } from "./run";
+import type { AttemptRepository } from "./attempt-repository";
+import type {
+  MachineRecord,
+  Phase,
+  RecoveryRecord,
+  Run,
+  RunDetails,
+  RunFailure,
+  RunOutcome,
+  StepRecord,
+  WorkerRecord,
+} from "./run";
 
 export interface RunPage {
   readonly runs: readonly Run[];
@@ -17,7 +28,7 @@ export interface RunConclusion {
 }
 
 /** The port to a team's runs. Every write may be repeated; a run that has ended never changes. See docs/access-patterns.md. */
-export interface RunRepository {
+export interface RunRepository extends AttemptRepository {
   /** Creates it, or answers the one that is there under the same id. */
   create(run: Run): Promise<{ readonly created: boolean; readonly run: Run }>;
   find(runId: string): Promise<Run | undefined>;
@@ -25,20 +36,29 @@ export interface RunRepository {
   list(query: { readonly limit: number; readonly nextToken?: string }): Promise<RunPage>;
   /** Every run that is neither completed, failed nor killed, or of which there is work left to stop. */
   listOpen(): Promise<readonly Run[]>;
-  /** Sets `running` and the phase. False where the run has ended (or is not there). */
+  /** Sets `running` and the phase; phases go forward only. False where the run has ended, is past that phase, or is not there. */
   enterPhase(runId: string, phase: Phase, at: string): Promise<boolean>;
   /** Ends the run once; false where it had ended before, whose end then stands. */
   conclude(runId: string, conclusion: RunConclusion): Promise<boolean>;
   /** Takes a run that has ended out of the list of open ones. */
   delist(runId: string): Promise<void>;
   recordStep(runId: string, record: StepRecord): Promise<void>;
+  /** Adds a token to the phase's: a state that is tried again gives a new one, and nobody can tell which call comes last. */
   putTaskToken(runId: string, phase: Phase, token: string): Promise<void>;
-  findTaskToken(runId: string, phase: Phase): Promise<string | undefined>;
-  /** False where that attempt is there already. */
-  beginAttempt(runId: string, attempt: TrainingAttempt): Promise<boolean>;
-  updateAttempt(runId: string, attempt: TrainingAttempt): Promise<void>;
-  /** Keeps the newer of what is there and what comes: more attempts, then the later status. */
-  recordWorker(runId: string, worker: WorkerRecord): Promise<void>;
+  /** All that the phase has given; one of them at most still waits. */
+  findTaskTokens(runId: string, phase: Phase): Promise<readonly string[]>;
+  /**
+   * Keeps the newer of what is there and what comes: the later attempt of ours, then more attempts of Batch's, then the later status.
+   * @returns what it took the place of where it is newer.
+   */
+  recordWorker(
+    runId: string,
+    worker: WorkerRecord,
+  ): Promise<{ readonly newer: boolean; readonly before?: WorkerRecord }>;
+  /** Of one process; the first stands. */
+  recordMachine(runId: string, machine: MachineRecord): Promise<void>;
+  /** Once a generation. False where it is there already. */
+  recordRecovery(runId: string, recovery: RecoveryRecord): Promise<boolean>;
   /** Ignored where a later step is recorded. */
   recordProgress(runId: string, progress: TrainingProgress): Promise<void>;
 }

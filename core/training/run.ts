@@ -113,14 +113,54 @@ export interface TrainingAttempt {
   readonly status: "submitting" | "submitted" | "succeeded" | "failed";
   readonly reason?: string;
   readonly startedAt: string;
+  /** When whoever submits it took it upon itself: at the start, or later where that one died. */
+  readonly claimedAt?: string;
   readonly endedAt?: string;
+  /** Once it has ended. */
+  readonly usage?: AttemptUsage;
+}
+
+/** What an attempt took, of all workers together. */
+export interface AttemptUsage {
+  /** From each worker's start in Batch to its stop. */
+  readonly workerSeconds: number;
+  readonly gpuSeconds: number;
+  /** Those that its workers said they run on, each once. */
+  readonly instanceTypes: readonly string[];
+  /** Seconds × price × the part of the instance that the job had reserved; absent where no worker's instance has a known price. */
+  readonly estimatedUsd?: number;
+  /** The day of the prices that it is estimated by. */
+  readonly pricesOf?: string;
+}
+
+/** The machine under one process of a worker, as that process found it in the instance's metadata. */
+export interface MachineRecord {
+  /** Batch's job and attempt: `<job>:<index>/<attempt>`. */
+  readonly memberId: string;
+  readonly instanceType: string;
+  readonly availabilityZone?: string;
+  readonly instanceId?: string;
+}
+
+/** How the gang came back after it had lost a worker. */
+export interface RecoveryRecord {
+  /** The generation that went on. */
+  readonly generation: number;
+  /** Finished before the loss. */
+  readonly step: number;
+  /** From the moment the loss was noticed to the next finished step. */
+  readonly seconds: number;
 }
 
 /** A worker's place in Batch: one child of the array, or one node. */
 export interface WorkerRecord {
   readonly workerIndex: number;
   readonly jobId: string;
+  /** Ours, of which this is a worker; absent counts as the first. */
+  readonly attempt?: number;
   readonly status: string;
+  /** Milliseconds since the epoch; of the process that runs now. */
+  readonly startedAt?: number;
   /** Of the attempt that runs now. */
   readonly logStreamName?: string;
   readonly attempts: readonly WorkerAttempt[];
@@ -140,6 +180,8 @@ export interface RunDetails {
   readonly steps: readonly StepRecord[];
   readonly attempts: readonly TrainingAttempt[];
   readonly workers: readonly WorkerRecord[];
+  readonly machines: readonly MachineRecord[];
+  readonly recoveries: readonly RecoveryRecord[];
   readonly progress?: TrainingProgress;
 }
 

@@ -67,18 +67,23 @@ export function teamRuns(all: AllRuns): TeamRuns {
         await insist(runId);
         await all.putTaskToken(runId, phase, token);
       },
-      findTaskToken: async (runId, phase) => ((await owns(runId)) ? all.findTaskToken(runId, phase) : undefined),
-      async beginAttempt(runId, attempt) {
-        await insist(runId);
-        return all.beginAttempt(runId, attempt);
-      },
-      async updateAttempt(runId, attempt) {
-        await insist(runId);
-        await all.updateAttempt(runId, attempt);
-      },
+      findTaskTokens: async (runId, phase) => ((await owns(runId)) ? all.findTaskTokens(runId, phase) : []),
+      beginAttempt: async (runId, attempt) => (await owns(runId)) && all.beginAttempt(runId, attempt),
+      takeOverAttempt: async (runId, attempt, claimedAt, at) =>
+        (await owns(runId)) && all.takeOverAttempt(runId, attempt, claimedAt, at),
+      recordJob: async (runId, attempt, jobId) => (await owns(runId)) && all.recordJob(runId, attempt, jobId),
+      endAttempt: async (runId, attempt, end) => (await owns(runId)) && all.endAttempt(runId, attempt, end),
       async recordWorker(runId, worker) {
         await insist(runId);
-        await all.recordWorker(runId, worker);
+        return all.recordWorker(runId, worker);
+      },
+      async recordMachine(runId, machine) {
+        await insist(runId);
+        await all.recordMachine(runId, machine);
+      },
+      async recordRecovery(runId, recovery) {
+        await insist(runId);
+        return all.recordRecovery(runId, recovery);
       },
       async recordProgress(runId, progress) {
         await insist(runId);

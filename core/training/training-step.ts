@@ -66,7 +66,7 @@ export function trainingOutputOf({
 export const trainingKeys = (runId: string) => ({
   task: objectKeys.trainingTask(runId),
   result: objectKeys.trainingResult(runId),
-  failure: objectKeys.trainingFailure(runId),
+  failure: (jobId: string) => objectKeys.trainingFailure(runId, jobId),
 });
 
 /** Thread counts change how native kernels split their sums, so a worker's count follows the job file, never the machine. */

@@ -57,7 +57,7 @@ export interface TrainingResult {
   readonly finishedAt: string;
 }
 
-/** `objectKeys.trainingFailure(runId)`: why training cannot go on, by the worker that found out. */
+/** `objectKeys.trainingFailure(runId, jobId)`: why training cannot go on, by the worker that found out. */
 export interface TrainingFailure {
   readonly runId: string;
   /** `NON_FINITE_LOSS`, `NON_FINITE_GRADIENT`, `USER_CODE`, `BAD_TASK`, `NUMERICS_DIFFER`, … */

@@ -1,6 +1,7 @@
 import type { Context } from "aws-lambda";
 import { createPlatform, type Deployment } from "../../adapters/platform";
-import { concludeInterrupted, finishTraining } from "../../core/training/finish";
+import { concludeInterrupted } from "../../core/training/end-run";
+import { takeJobEvent } from "../../core/training/job-event";
 import { type FinishEvent, readJobEvent } from "./events";
 
 let deployment: Deployment | undefined;
@@ -13,12 +14,8 @@ export async function handler(event: FinishEvent, context: Context): Promise<voi
     const read = readJobEvent(event.detail);
     const team = read && (await deployment.teamOf(read.runId));
     if (!team) return;
-    const platform = deployment.forTeam(team);
-    if (read.worker) await platform.runs.recordWorker(read.runId, read.worker);
-    if (event.detail.status === "SUCCEEDED" || event.detail.status === "FAILED") {
-      const move = await finishTraining(platform, read.runId);
-      logger.log("info", "training looked at", { runId: read.runId, job: event.detail.jobId, move });
-    }
+    const move = await takeJobEvent(deployment.forTeam(team), team, read);
+    if (move) logger.log("info", "training looked at", { runId: read.runId, job: event.detail.jobId, move });
     return;
   }
   const { name, status, error, cause } = event.detail;

@@ -24,6 +24,8 @@ const details: RunDetails = {
   ],
   attempts: [],
   workers: [],
+  machines: [],
+  recoveries: [],
   progress: {
     step: 50,
     totalSteps: 100,

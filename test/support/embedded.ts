@@ -7,10 +7,13 @@ import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createDocumentClient } from "../../adapters/dynamodb/client";
 import { createDeployment, type Platform } from "../../adapters/platform";
 import { createLogger } from "../../core/logging";
+import type { Measures } from "../../core/metering/meter";
 import { tables } from "../../core/platform/tables";
 import { defaultTeam } from "../../core/platform/teams";
+import type { RetrainingRule } from "../../core/retraining/rule";
 import type { JobOutcome } from "../../core/training/attempts";
 import type { JobRequest } from "../../core/training/ports";
+import type { WorkerSpan } from "../../core/training/usage";
 import { createDynamoDb } from "../../local/dynamodb";
 import { createFront } from "../../local/front";
 import { listen, portOf } from "../../local/listen";
@@ -91,6 +94,11 @@ export interface Calls {
   readonly succeeded: { readonly token: string; readonly output: unknown }[];
   readonly failed: { readonly token: string; readonly error: string; readonly cause: string }[];
   readonly heartbeats: string[];
+  /** By `<team>.<rule>`. */
+  readonly schedules: Map<string, RetrainingRule>;
+  readonly measured: { readonly measures: Measures; readonly team?: string }[];
+  /** When any job's workers ran; a test changes it. */
+  spans: readonly WorkerSpan[];
   /** What Batch says of any job; a test changes it. */
   job: JobOutcome;
 }
@@ -113,6 +121,9 @@ export function createTestPlatform(embedded: Embedded): { readonly platform: Pla
     succeeded: [],
     failed: [],
     heartbeats: [],
+    measured: [],
+    spans: [],
+    schedules: new Map(),
     job: { status: "running", hostLoss: false },
   };
   const deployment = createDeployment({
@@ -121,6 +132,7 @@ export function createTestPlatform(embedded: Embedded): { readonly platform: Pla
     config,
     clock,
     logger: createLogger(() => undefined, clock),
+    meter: { emit: (measures, team) => void calls.measured.push({ measures, ...(team ? { team } : {}) }) },
     logs: { read: async () => ({ lines: [] }) },
     executions: {
       start: async (runId) => void calls.started.push(runId),
@@ -133,12 +145,23 @@ export function createTestPlatform(embedded: Embedded): { readonly platform: Pla
       heartbeat: async (token) => void calls.heartbeats.push(token),
     },
     jobs: {
+      find: async ({ runId, attempt }) => {
+        const known = calls.submitted.some((one) => one.runId === runId && one.attempt === attempt);
+        return known ? `job-${runId}-${attempt}` : undefined;
+      },
+      spans: async () => calls.spans,
       submit: async (request) => {
         calls.submitted.push(request);
         return { jobId: `job-${request.runId}-${request.attempt}` };
       },
       describe: async () => calls.job,
       terminate: async (jobId) => void calls.terminated.push(jobId),
+    },
+    schedules: {
+      put: async (rule) => void calls.schedules.set(`${rule.team}.${rule.name}`, rule),
+      delete: async (team, rule) => void calls.schedules.delete(`${team}.${rule}`),
+      list: async () =>
+        [...calls.schedules.keys()].map((name) => ({ team: name.split(".")[0]!, rule: name.split(".")[1]! })),
     },
   });
   return { platform: deployment.forTeam(defaultTeam), calls };

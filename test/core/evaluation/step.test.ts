@@ -44,6 +44,8 @@ async function setup() {
     ],
     attempts: [],
     workers: [],
+    machines: [],
+    recoveries: [],
   });
   return { objects, details, topology, weights };
 }

@@ -1,5 +1,6 @@
 import { cancelRun } from "../../../core/training/cancel";
-import { concludeInterrupted, finishTraining } from "../../../core/training/finish";
+import { concludeInterrupted } from "../../../core/training/end-run";
+import { finishTraining } from "../../../core/training/finish";
 import { launchAttempt, nextAttempt } from "../../../core/training/launch";
 import { reconcile } from "../../../core/training/reconcile";
 import { trainingKeys } from "../../../core/training/training-step";
@@ -69,7 +70,7 @@ describe("the end of a run's training", () => {
       retryable: true,
       failedAt: "2026-01-01T00:00:00.000Z",
     };
-    await platform.objects.put(trainingKeys(runId).failure, JSON.stringify(failure));
+    await platform.objects.put(trainingKeys(runId).failure(`job-${runId}-2`), JSON.stringify(failure));
     expect(await finishTraining(platform, runId)).toBe("fail");
     expect(calls.failed).toEqual([{ token: `token-${runId}`, error: "USER_CODE", cause: "model() threw" }]);
   });
@@ -84,7 +85,7 @@ describe("the end of a run's training", () => {
       retryable: false,
       failedAt: "x",
     };
-    await platform.objects.put(trainingKeys(runId).failure, JSON.stringify(failure));
+    await platform.objects.put(trainingKeys(runId).failure(`job-${runId}-1`), JSON.stringify(failure));
     calls.job = { status: "failed", hostLoss: false };
     expect(await finishTraining(platform, runId)).toBe("fail");
     expect(calls.submitted).toHaveLength(1);
@@ -101,9 +102,16 @@ describe("the end of a run's training", () => {
   it("a launch that died before it could record its job finds it again by its attempt", async () => {
     const { platform, calls, runId } = await launched();
     const details = (await platform.runs.findDetails(runId))!;
-    await launchAttempt(platform, details.run, nextAttempt(details));
-    expect(calls.submitted.map(({ attempt }) => attempt)).toEqual([1, 1]);
-    expect((await platform.runs.findDetails(runId))!.attempts).toHaveLength(1);
+    const runs: typeof platform.runs = { ...platform.runs, recordJob: () => Promise.reject(new Error("killed here")) };
+    const second = launchAttempt({ ...platform, runs }, details.run, nextAttempt(details));
+    await expect(second).rejects.toThrow("killed here");
+    const later = { ...platform, clock: { now: () => platform.clock.now() + 31_000 } };
+    expect(await finishTraining(later, runId)).toBe("wait");
+    expect(calls.submitted.map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect((await platform.runs.findDetails(runId))!.attempts).toMatchObject([
+      { attempt: 1 },
+      { attempt: 2, status: "submitted", jobId: `job-${runId}-2` },
+    ]);
   });
 
   it("an attempt is begun by one call alone, and taken over where that one is certainly dead", async () => {
@@ -111,12 +119,18 @@ describe("the end of a run's training", () => {
     const details = (await platform.runs.findDetails(runId))!;
     const second = { attempt: 2, market: "spot" } as const;
     const startedAt = new Date(platform.clock.now()).toISOString();
-    await platform.runs.beginAttempt(runId, { ...second, workers: 2, status: "submitting", startedAt });
+    await platform.runs.beginAttempt(runId, {
+      ...second,
+      workers: 2,
+      status: "submitting",
+      startedAt,
+      claimedAt: startedAt,
+    });
     // Its process died here, or has not come further yet: nobody can tell.
     expect(await launchAttempt(platform, details.run, second)).toBeUndefined();
     expect(await finishTraining(platform, runId)).toBe("wait");
     expect(calls.submitted).toHaveLength(1);
-    const later = { ...platform, clock: { now: () => platform.clock.now() + 91_000 } };
+    const later = { ...platform, clock: { now: () => platform.clock.now() + 31_000 } };
     expect(await finishTraining(later, runId)).toBe("wait");
     expect(calls.submitted.map(({ attempt }) => attempt)).toEqual([1, 2]);
     expect((await platform.runs.findDetails(runId))!.attempts.at(-1)).toMatchObject({
@@ -136,7 +150,8 @@ describe("the end of a run's training", () => {
       },
     };
     const launch = launchAttempt({ ...platform, jobs }, details.run, { attempt: 2, market: "spot" });
-    expect(await launch).toMatchObject({ status: "failed" });
+    expect(await launch).toBeUndefined();
+    expect((await platform.runs.findDetails(runId))!.attempts.at(-1)).toMatchObject({ attempt: 2, status: "failed" });
     expect(calls.terminated).toEqual([`job-${runId}-2`]);
 
     const other = await launched();

@@ -1,0 +1,52 @@
+import { type BatchClient, DescribeJobsCommand, type JobDetail } from "@aws-sdk/client-batch";
+import type { JobOutcome } from "../../core/training/attempts";
+import type { JobRequest } from "../../core/training/ports";
+import type { WorkerSpan } from "../../core/training/usage";
+
+/** Batch describes a hundred jobs a call. */
+export async function describeAll(client: BatchClient, ids: readonly string[]): Promise<readonly JobDetail[]> {
+  const described: JobDetail[] = [];
+  for (let from = 0; from < ids.length; from += 100) {
+    const { jobs } = await client.send(new DescribeJobsCommand({ jobs: ids.slice(from, from + 100) }));
+    described.push(...(jobs ?? []));
+  }
+  return described;
+}
+
+/** The jobs of single workers, whose ids follow from the whole's: children of an array, nodes of a gang. */
+export function workerJobsOf(jobId: string, workers: number, market: JobRequest["market"]): readonly string[] {
+  if (workers === 1) return [jobId];
+  const separator = market === "spot" ? ":" : "#";
+  return Array.from({ length: workers }, (_, index) => `${jobId}${separator}${index}`);
+}
+
+/** Each of Batch's own attempts, and the one that runs. */
+export function spansOf({ jobId, status, startedAt, attempts = [] }: JobDetail): readonly WorkerSpan[] {
+  const spans: WorkerSpan[] = attempts.flatMap((attempt, i) =>
+    attempt.startedAt === undefined
+      ? []
+      : [{ memberId: `${jobId}/${i + 1}`, startedAt: attempt.startedAt, stoppedAt: attempt.stoppedAt }],
+  );
+  if (status !== "RUNNING" || startedAt === undefined) return spans;
+  return [...spans, { memberId: `${jobId}/${attempts.length + 1}`, startedAt }];
+}
+
+/** Batch keeps an array's failure with its children. */
+export async function failedChildren(client: BatchClient, job: JobDetail): Promise<readonly JobDetail[]> {
+  const { size } = job.arrayProperties ?? {};
+  if (job.status !== "FAILED" || !size || job.jobId === undefined) return [job];
+  const children = await describeAll(client, workerJobsOf(job.jobId, size, "spot"));
+  const failed = children.filter(({ status }) => status === "FAILED");
+  return failed.length === 0 ? [job] : failed;
+}
+
+export function outcomeOf(job: JobDetail, failed: readonly JobDetail[]): JobOutcome {
+  if (job.status === "SUCCEEDED") return { status: "succeeded", hostLoss: false, reason: job.statusReason };
+  if (job.status !== "FAILED") return { status: "running", hostLoss: false };
+  const reasons = failed.map((child) => child.statusReason ?? child.container?.reason ?? "");
+  return {
+    status: "failed",
+    hostLoss: reasons.length > 0 && reasons.every((reason) => reason.startsWith("Host EC2")),
+    reason: [...new Set(reasons.filter((reason) => reason !== ""))].join("; ") || job.statusReason,
+  };
+}

@@ -1,0 +1,61 @@
+/** How CloudWatch spells units. */
+export type MetricUnit = "Count" | "Seconds" | "None";
+
+export interface MetricDefinition {
+  readonly unit: MetricUnit;
+  /** What its values are kept apart by, beside the platform's name. */
+  readonly by: "platform" | "team";
+  /** `sum`: each value is something that happened, counted once for its cause. `level`: how things stand. `spread`: a distribution. */
+  readonly kind: "sum" | "level" | "spread";
+  readonly means: string;
+}
+
+export const metricNamespace = "Ringmaster";
+
+const sum = (unit: MetricUnit, means: string): MetricDefinition => ({ unit, by: "team", kind: "sum", means });
+const level = (means: string): MetricDefinition => ({ unit: "Count", by: "team", kind: "level", means });
+const spread = (means: string): MetricDefinition => ({ unit: "Seconds", by: "team", kind: "spread", means });
+
+/** Everything that the platform says of its own running: the one list that functions emit, the dashboard shows and docs/operations.md explains. */
+export const operationalMetrics = {
+  RunsQueued: level("open runs that no step has begun"),
+  RunsPreparing: level("runs in ValidateDataset or PrepareFeatures"),
+  RunsTraining: level("runs in LaunchTraining: their job waits or runs"),
+  RunsConcluding: level("runs in Evaluate, Register, Gate or Promote"),
+  RunsAwaitingApproval: level("runs that wait for a person"),
+  RunsCompleted: sum("Count", "runs that came to their end, whatever became of the model"),
+  RunsFailed: sum("Count", "runs that failed"),
+  RunsKilled: sum("Count", "runs that were cancelled or aborted"),
+  ModelsPromoted: sum("Count", "completed runs whose model went to production"),
+  ModelsRefusedByGate: sum("Count", "completed runs whose model a gate refused"),
+  ModelsRejected: sum("Count", "completed runs whose model a person rejected"),
+  RunDuration: spread("from a run's creation to its end, waits included"),
+  QueueWait: spread("from a job's submission to its first worker's start"),
+  WorkerHours: sum("None", "hours of workers, at the end of each attempt"),
+  GpuHours: sum("None", "hours of GPUs, at the end of each attempt"),
+  EstimatedDollars: sum("None", "estimated US dollars, at the end of each attempt"),
+  SpotInterruptions: sum("Count", "workers whose host was taken away"),
+  RecoveryTime: spread("from the loss of a worker to the next finished step"),
+  RetrainingFired: sum("Count", "runs that a retraining rule began"),
+  RetrainingSkipped: sum("Count", "causes that a retraining rule let pass"),
+  MetricIngestLag: {
+    unit: "Seconds",
+    by: "platform",
+    kind: "spread",
+    means: "from a metric point to its being stored",
+  },
+  ReconcileErrors: {
+    unit: "Count",
+    by: "platform",
+    kind: "sum",
+    means: "open runs that a reconciliation could not look after",
+  },
+  ReconcileUnreached: {
+    unit: "Count",
+    by: "platform",
+    kind: "sum",
+    means: "open runs that a reconciliation had no time for",
+  },
+} as const satisfies Readonly<Record<string, MetricDefinition>>;
+
+export type OperationalMetric = keyof typeof operationalMetrics;

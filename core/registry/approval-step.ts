@@ -1,0 +1,31 @@
+import { isoTime } from "../clock";
+import type { RegistrationOutput } from "../pipelines/outputs";
+import { beginStep, outputOf, type StepDependencies } from "../pipelines/step";
+import { type ApprovalDependencies, answerRun } from "./approval";
+import { requestApproval } from "./transitions";
+
+/**
+ * Leaves the task token for the call that approves or rejects; answers at once where the word is known, or the version is the champion.
+ */
+export async function awaitApproval(
+  dependencies: ApprovalDependencies & StepDependencies,
+  runId: string,
+  taskToken: string,
+): Promise<{ readonly waiting: boolean }> {
+  const { runs, registry, tokens, clock } = dependencies;
+  const details = await beginStep(dependencies, runId, "AwaitApproval");
+  const { model, version } = outputOf<RegistrationOutput>(details, "Register");
+  await runs.putTaskToken(runId, "AwaitApproval", taskToken);
+  const head = await registry.apply(
+    model,
+    [version],
+    requestApproval(version, runId, { by: `run ${runId}`, at: isoTime(clock) }),
+  );
+  if (head.production === version) {
+    await tokens.succeed(taskToken, { runId });
+    return { waiting: false };
+  }
+  const candidate = await registry.version(model, version);
+  await answerRun(dependencies, runId, candidate);
+  return { waiting: candidate.approval === undefined };
+}

@@ -1,0 +1,39 @@
+import { isoTime } from "../clock";
+import { beginStep, finishStep, inputHashOf } from "../pipelines/step";
+import type { NextMove } from "./attempts";
+import { type FinishDependencies, finishTraining } from "./finish";
+import { launchAttempt, nextAttempt } from "./launch";
+import { trainingKeys, trainingStep, trainingTaskOf } from "./training-step";
+
+export type TrainingBegun =
+  | { readonly reusedFrom: string }
+  | { readonly attempt: number | undefined; readonly jobId: string | undefined }
+  | { readonly move: NextMove["move"] };
+
+/**
+ * Starts a run's training in Batch and leaves the task token for whoever sees it end; answers at once where the output is known. Invoked
+ * again, because the state machine heard nothing of the first time or missed heartbeats, it goes on with what is under way.
+ */
+export async function beginTraining(
+  dependencies: FinishDependencies,
+  runId: string,
+  taskToken: string,
+): Promise<TrainingBegun> {
+  const { runs, cache, clock, objects, tokens } = dependencies;
+  const details = await beginStep(dependencies, runId, "LaunchTraining");
+  await runs.putTaskToken(runId, "LaunchTraining", taskToken);
+
+  const inputHash = inputHashOf(trainingStep, details);
+  const known = details.run.noCache ? undefined : await cache.find("LaunchTraining", inputHash);
+  if (known && details.attempts.length === 0) {
+    await finishStep(dependencies, runId, trainingStep, inputHash, known, isoTime(clock));
+    await tokens.succeed(taskToken, { runId });
+    return { reusedFrom: known.runId };
+  }
+
+  await objects.putNew(trainingKeys(runId).task, JSON.stringify(trainingTaskOf(details)), "application/json");
+  // The job may have ended in between, when there was no token to answer.
+  if (details.attempts.length > 0) return { move: await finishTraining(dependencies, runId) };
+  const attempt = await launchAttempt(dependencies, details.run, nextAttempt(details));
+  return { attempt: attempt?.attempt, jobId: attempt?.jobId };
+}

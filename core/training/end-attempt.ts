@@ -1,0 +1,45 @@
+import { isoTime } from "../clock";
+import type { Meter } from "../metering/meter";
+import type { AttemptEnd } from "./attempt-repository";
+import { jobRequestOf, type LaunchDependencies } from "./launch";
+import type { RunDetails, TrainingAttempt } from "./run";
+import { spansOfRows, usageOf } from "./usage";
+
+export interface EndAttemptDependencies extends LaunchDependencies {
+  readonly meter: Meter;
+}
+
+/**
+ * Ends an attempt with what it took, and counts its hours and dollars: once, by whoever writes the end.
+ *
+ * @param from `batch` asks the service when its workers ran; `rows` takes what its events have left, where the end must not wait for an answer.
+ */
+export async function endAttempt(
+  dependencies: EndAttemptDependencies,
+  details: RunDetails,
+  attempt: TrainingAttempt,
+  end: Pick<AttemptEnd, "status" | "reason">,
+  from: "batch" | "rows",
+): Promise<void> {
+  if (attempt.status === "succeeded" || attempt.status === "failed") return;
+  const { runs, jobs, clock, meter } = dependencies;
+  const { run, machines, workers } = details;
+  const { resources } = run.job;
+  const spans =
+    from === "batch" && attempt.jobId !== undefined
+      ? await jobs.spans(attempt.jobId, jobRequestOf(run, attempt))
+      : spansOfRows(workers, attempt.attempt);
+  const usage = usageOf(attempt, resources, spans, machines, clock.now());
+  const { jobId } = attempt;
+  if (!(await runs.endAttempt(run.runId, attempt.attempt, { ...end, at: isoTime(clock), usage, jobId }))) return;
+  const { workerSeconds, gpuSeconds, estimatedUsd } = usage;
+  meter.emit(
+    {
+      WorkerHours: workerSeconds / 3600,
+      ...(gpuSeconds === 0 ? {} : { GpuHours: gpuSeconds / 3600 }),
+      ...(estimatedUsd === undefined ? {} : { EstimatedDollars: estimatedUsd }),
+    },
+    run.team,
+    { runId: run.runId, attempt: attempt.attempt, market: attempt.market },
+  );
+}

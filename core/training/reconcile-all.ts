@@ -1,0 +1,51 @@
+import type { Meter } from "../metering/meter";
+import { runLevels } from "../metering/run-levels";
+import type { Clock } from "../ports";
+import { type ReconcileDependencies, reconcile } from "./reconcile";
+import type { Run } from "./run";
+
+export interface ReconcileAllOptions {
+  readonly forTeam: (team: string) => ReconcileDependencies;
+  readonly meter: Meter;
+  readonly clock: Clock;
+  /** No run is begun after this; milliseconds since the epoch. */
+  readonly until: number;
+  readonly onDone: (runId: string, state: string) => void;
+  readonly onError: (runId: string, error: unknown) => void;
+}
+
+/** Runs at one time: their waiting for services overlaps, and the services' rates are kept. */
+const atOnce = 8;
+
+/**
+ * Looks after every open run. One run's trouble does not keep the others waiting; where there are more than there is time for, another minute
+ * begins with other ones, so that each gets its turn.
+ */
+export async function reconcileAll(open: readonly Run[], options: ReconcileAllOptions): Promise<void> {
+  const { forTeam, meter, clock, until, onDone, onError } = options;
+  for (const [team, levels] of runLevels(open)) meter.emit(levels, team);
+
+  // A different beginning each minute; strides through the list by the golden ratio, so that neighbouring minutes are far apart.
+  const minute = Math.floor(clock.now() / 60_000);
+  const first = Math.floor(((minute * 0.618_033_988_749) % 1) * open.length);
+  const waiting = [...open.slice(first), ...open.slice(0, first)];
+  let errors = 0;
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (let run = next(); run !== undefined; run = next()) {
+        try {
+          onDone(run.runId, await reconcile(forTeam(run.team), run));
+        } catch (error) {
+          errors += 1;
+          onError(run.runId, error);
+        }
+      }
+    }),
+  );
+  if (errors > 0) meter.emit({ ReconcileErrors: errors });
+  if (waiting.length > 0) meter.emit({ ReconcileUnreached: waiting.length });
+
+  function next(): Run | undefined {
+    return clock.now() < until ? waiting.shift() : undefined;
+  }
+}

@@ -1,0 +1,106 @@
+import { type InstancePrice, instancePriceOf, instancePricesAsOf } from "../platform/prices";
+import type { AttemptUsage, MachineRecord, TrainingAttempt, WorkerRecord } from "./run";
+
+/** One process of a worker, from its start in Batch to its stop. */
+export interface WorkerSpan {
+  /** Batch's job and attempt: `<job>:<index>/<attempt>`, as the trainer knows itself. */
+  readonly memberId: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Absent while it runs. */
+  readonly stoppedAt?: number;
+}
+
+/** What a job reserves for each worker. */
+export interface Reservation {
+  readonly vcpusPerWorker: number;
+  readonly memoryMbPerWorker: number;
+  readonly gpusPerWorker: number;
+}
+
+/**
+ * What an attempt took, and what that costs by the platform's table of prices. An estimate: spot prices move, a shared instance's other part is
+ * not counted, nor an instance's start and idle minutes.
+ *
+ * A worker whose host was gone before it could say what it is counts as the attempt's others.
+ *
+ * @param now ends the spans of what still runs
+ */
+export function usageOf(
+  attempt: Pick<TrainingAttempt, "market">,
+  reservation: Reservation,
+  spans: readonly WorkerSpan[],
+  machines: readonly MachineRecord[],
+  now: number,
+): AttemptUsage {
+  const typeOf = new Map(machines.map(({ memberId, instanceType }) => [memberId, instanceType]));
+  const known = spans.flatMap(({ memberId }) => typeOf.get(memberId) ?? []);
+  const likely = mostFrequent(known);
+  let workerSeconds = 0;
+  let estimatedUsd: number | undefined;
+  for (const { memberId, startedAt, stoppedAt = now } of spans) {
+    const seconds = Math.max(0, stoppedAt - startedAt) / 1000;
+    workerSeconds += seconds;
+    const instanceType = typeOf.get(memberId) ?? likely;
+    const price = instanceType === undefined ? undefined : instancePriceOf(instanceType);
+    if (!price) continue;
+    const usdPerHour = attempt.market === "spot" ? price.spotUsdPerHourEstimate : price.onDemandUsdPerHour;
+    estimatedUsd = (estimatedUsd ?? 0) + (seconds / 3600) * usdPerHour * shareOf(reservation, price);
+  }
+  return {
+    workerSeconds,
+    gpuSeconds: workerSeconds * reservation.gpusPerWorker,
+    instanceTypes: [...new Set(known)].sort(),
+    ...(estimatedUsd === undefined ? {} : { estimatedUsd, pricesOf: instancePricesAsOf }),
+  };
+}
+
+/** The part of the instance that nobody else can have: the largest of its parts of processors, memory and GPUs. */
+function shareOf(reservation: Reservation, { vcpus, memoryGib, gpus }: InstancePrice): number {
+  const parts = [
+    reservation.vcpusPerWorker / vcpus,
+    reservation.memoryMbPerWorker / 1024 / memoryGib,
+    gpus === 0 ? 0 : reservation.gpusPerWorker / gpus,
+  ];
+  return Math.min(1, Math.max(...parts));
+}
+
+function mostFrequent(names: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))[0]?.[0];
+}
+
+/** The spans of a job's workers by the rows that Batch's events have left. */
+export function spansOfRows(workers: readonly WorkerRecord[], attempt: number): readonly WorkerSpan[] {
+  return workers
+    .filter((worker) => (worker.attempt ?? 1) === attempt)
+    .flatMap(({ jobId, startedAt, attempts }) => {
+      const ended = attempts.flatMap((one, i) =>
+        one.startedAt === undefined
+          ? []
+          : [{ memberId: `${jobId}/${i + 1}`, startedAt: one.startedAt, stoppedAt: one.stoppedAt }],
+      );
+      // A job's own start is that of its latest attempt, which is among the ended ones once it has ended.
+      const runs = startedAt !== undefined && attempts.every((one) => one.startedAt !== startedAt);
+      return runs ? [...ended, { memberId: `${jobId}/${attempts.length + 1}`, startedAt }] : ended;
+    });
+}
+
+/** Of all attempts together; what runs now is not in it. */
+export function totalUsage(attempts: readonly Pick<TrainingAttempt, "usage">[]): AttemptUsage | undefined {
+  const usages = attempts.flatMap(({ usage }) => usage ?? []);
+  if (usages.length === 0) return undefined;
+  const priced = usages.flatMap(({ estimatedUsd }) => estimatedUsd ?? []);
+  return {
+    workerSeconds: usages.reduce((sum, { workerSeconds }) => sum + workerSeconds, 0),
+    gpuSeconds: usages.reduce((sum, { gpuSeconds }) => sum + gpuSeconds, 0),
+    instanceTypes: [...new Set(usages.flatMap(({ instanceTypes }) => instanceTypes))].sort(),
+    ...(priced.length === 0
+      ? {}
+      : {
+          estimatedUsd: priced.reduce((sum, one) => sum + one, 0),
+          pricesOf: usages.flatMap(({ pricesOf }) => pricesOf ?? []).at(-1),
+        }),
+  };
+}
