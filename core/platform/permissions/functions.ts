@@ -21,8 +21,8 @@ const step = catalog("GetItem", "Query", "PutItem", "UpdateItem");
 
 /** `finishTraining`: looks at the job, answers the state machine, ends an attempt or begins the next. */
 const finish: readonly Permission[] = [
-  catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"),
-  objects("GetObject", "DeleteObject"),
+  catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
+  objects("GetObject"),
   listBucket,
   ...submitJobs,
   lookAtJobs,
@@ -42,6 +42,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     listBucket,
     stateMachine("StartExecution", "SendTaskSuccess", "SendTaskFailure"),
     executions("StopExecution"),
+    lookAtJobs,
     terminateJobs,
     readJobLogs,
     ...writeSchedules,
@@ -55,7 +56,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
   "evaluate-gates": [step],
   "request-approval": [step, stateMachine("SendTaskSuccess", "SendTaskFailure")],
   promote: [step],
-  "conclude-run": [catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"), terminateJobs],
+  "conclude-run": [catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"), lookAtJobs, terminateJobs],
   "ingest-metrics": [catalog("GetItem", "PutItem"), table("Metrics", "UpdateItem")],
   "reconcile-runs": [
     ...finish,
