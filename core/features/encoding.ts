@@ -10,6 +10,7 @@ import {
 } from "../training/safetensors";
 import { CorruptShardError } from "./errors";
 import type { FeatureManifest, FeatureTransform } from "./manifest";
+import { type SparseInputs, sparseGatherer } from "./sparse";
 
 /** Row-major tensors of one shard; the widths follow from `shardLayout`. */
 export interface FeatureRows {
@@ -32,6 +33,11 @@ export interface FeatureView extends FeatureRows {
   writeRow(row: number, into: Float32Array, offset: number): void;
   /** The same, but for elements that are 0 of one-hots: zeros stand there already. */
   writeOnZeros(row: number, into: Float32Array, offset: number): void;
+  /**
+   * Writes those of `rows` that lie in this shard, which begins at row `first`, as pairs, and their labels, each to the place that its row
+   * has in `rows`. @throws CorruptShardError
+   */
+  gatherSparse(rows: Uint32Array, first: number, into: SparseInputs, labels: FeatureRows["label"]): void;
   /** Class index, or value. */
   labelAt(row: number): number;
   /** Index into the values of slice column `slice`. */
@@ -83,6 +89,7 @@ export function decodeFeatureShard(
   const slices = integersOrReals(tensors, "slices", "I32", rows, sliceWidth) as Int32Array;
   const { width } = manifest.transform;
   const writeDense = rowWriter(manifest.transform);
+  const gatherSparse = sparseGatherer(manifest.transform);
   return {
     rows,
     width,
@@ -95,6 +102,8 @@ export function decodeFeatureShard(
       writeDense(numeric, row * numericWidth, codes, row * codesWidth, into, offset);
     },
     writeOnZeros: (row, into, offset) => writeDense(numeric, row * numericWidth, codes, row * codesWidth, into, offset),
+    gatherSparse: (wanted, first, into, labels) =>
+      gatherSparse({ rows, numeric, numericWidth, codes, codesWidth, label, first }, wanted, into, labels),
     labelAt: (row) => label[row]!,
     sliceAt: (row, slice) => slices[row * sliceWidth + slice]!,
   };

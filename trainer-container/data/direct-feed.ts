@@ -1,3 +1,4 @@
+import { createSparseInputs } from "../../core/features/sparse";
 import type { Sampler } from "../../core/training/sampler";
 import type { Batch } from "../engine/engine";
 import type { Feed, ValidationBlocks } from "../loop/feed";
@@ -16,8 +17,10 @@ interface Gathered {
 /**
  * Gathers microshards on this thread: those of the next step while the sums of this one are on their way, the rest when they are asked for. The
  * buffers, one for each microshard that the rank computes, are used again.
+ *
+ * @param sparseEntries where rows are to be sparse: the pairs of each.
  */
-export function createDirectFeed(split: FeatureSplit, sampler: Sampler): Feed {
+export function createDirectFeed(split: FeatureSplit, sampler: Sampler, sparseEntries?: number): Feed {
   const rows = sampler.rowsPerMicroshard;
   const indexes = new Uint32Array(rows);
   const places: Gathered[] = [];
@@ -25,7 +28,7 @@ export function createDirectFeed(split: FeatureSplit, sampler: Sampler): Feed {
 
   const place = (number: number): Gathered => {
     places[number] ??= {
-      batch: { inputs: new Float32Array(rows * split.width), labels: split.createLabels(rows), rows },
+      batch: createBatch(rows, split.width, split.createLabels(rows), sparseEntries),
       step: -1,
       index: -1,
     };
@@ -35,7 +38,9 @@ export function createDirectFeed(split: FeatureSplit, sampler: Sampler): Feed {
   const gather = (into: Gathered, step: number, index: number): Batch => {
     if (into.step === step && into.index === index) return into.batch;
     sampler.rowsOf(step, index, indexes);
-    split.gather(indexes, into.batch.inputs, into.batch.labels);
+    const { inputs, sparse, labels } = into.batch;
+    if (sparse) split.gatherSparse(indexes, sparse, labels);
+    else split.gather(indexes, inputs, labels);
     into.step = step;
     into.index = index;
     return into.batch;
@@ -66,6 +71,13 @@ export function createDirectFeed(split: FeatureSplit, sampler: Sampler): Feed {
       clearImmediate(turn);
     },
   };
+}
+
+/** Room for `rows` rows, dense or sparse. */
+export function createBatch(rows: number, width: number, labels: Batch["labels"], sparseEntries?: number): Batch {
+  return sparseEntries === undefined
+    ? { inputs: new Float32Array(rows * width), labels, rows }
+    : { inputs: new Float32Array(0), sparse: createSparseInputs(sparseEntries, rows), labels, rows };
 }
 
 /** The split in its own order, `blockRows` at a time; the last block holds the rest. */

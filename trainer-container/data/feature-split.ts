@@ -1,6 +1,7 @@
 import type { SplitName } from "../../core/datasets/manifest";
 import { decodeFeatureShard, type FeatureView } from "../../core/features/encoding";
 import type { FeatureManifest } from "../../core/features/manifest";
+import type { SparseInputs } from "../../core/features/sparse";
 import type { ShardCache } from "./shard-cache";
 
 /**
@@ -13,6 +14,8 @@ export interface FeatureSplit {
   readonly width: number;
   /** Writes the dense form of `rows[i]` to `inputs[i × width …]` and its label to `labels[i]`. */
   gather(rows: Uint32Array, inputs: Float32Array, labels: Int32Array | Float32Array): void;
+  /** The same rows as pairs. @throws CorruptShardError */
+  gatherSparse(rows: Uint32Array, inputs: SparseInputs, labels: Int32Array | Float32Array): void;
   /** Labels as the features keep them: class indexes, or values. */
   createLabels(rows: number): Int32Array | Float32Array;
 }
@@ -51,6 +54,10 @@ export function splitOf(
     return low;
   };
 
+  const check = (row: number) => {
+    if (row >= rowCount) throw new RangeError(`row ${row} is asked for, but the split has ${rowCount} rows`);
+  };
+
   return {
     rows: rowCount,
     width,
@@ -58,11 +65,17 @@ export function splitOf(
       if (views[0]?.codes.length) inputs.fill(0, 0, rows.length * width); // at once: rows of one-hots are mostly zeros
       for (let i = 0; i < rows.length; i += 1) {
         const row = rows[i]!;
-        if (row >= rowCount) throw new RangeError(`row ${row} is asked for, but the split has ${rowCount} rows`);
+        check(row);
         const index = viewOf(row);
         const local = row - starts[index]!;
         views[index]!.writeOnZeros(local, inputs, i * width);
         labels[i] = views[index]!.labelAt(local);
+      }
+    },
+    gatherSparse(rows, inputs, labels) {
+      for (let i = 0; i < rows.length; i += 1) check(rows[i]!);
+      for (let index = 0; index < views.length; index += 1) {
+        views[index]!.gatherSparse(rows, starts[index]!, inputs, labels);
       }
     },
     createLabels: (rows) => (label.kind === "class" ? new Int32Array(rows) : new Float32Array(rows)),

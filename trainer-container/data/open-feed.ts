@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { FeatureManifest } from "../../core/features/manifest";
+import { sparseEntries } from "../../core/features/sparse";
 import { createSampler, type SamplerOptions } from "../../core/training/sampler";
 import type { Feed } from "../loop/feed";
 import { createDirectFeed } from "./direct-feed";
@@ -15,25 +16,37 @@ import { createWindowedFeed } from "./windowed-feed";
  */
 const worthAThreadBytes = 1024 * 1024;
 
+export interface FeedOptions {
+  /** Whether the model does; rows are then sparse where the features make that worth it. */
+  readonly takesSparse?: boolean;
+  /** Of the thread that gathers ahead. */
+  readonly script?: string;
+}
+
 /**
  * The training split's feed: shard by shard where its order is windowed; else from memory, in a thread of its own where microshards are large,
- * or on this one. Same rows, same bits.
+ * or on this one. Same rows, same bits. Sparse rows are a few bytes, and always gathered on this one.
  */
 export async function openFeed(
   manifest: FeatureManifest,
   sampler: SamplerOptions,
   cache: ShardCache,
-  script: string = path.join(__dirname, "prefetch-worker.js"),
+  { takesSparse = false, script = path.join(__dirname, "prefetch-worker.js") }: FeedOptions = {},
 ): Promise<{ readonly feed: Feed; readonly kind: "windowed" | "prefetching" | "direct" }> {
   const { shardRows } = sampler;
+  const entries = takesSparse ? sparseEntries(manifest.transform) : undefined;
   if (shardRows !== undefined) {
-    return { feed: createWindowedFeed(manifest, { ...sampler, shardRows }, cache), kind: "windowed" };
+    return { feed: createWindowedFeed(manifest, { ...sampler, shardRows }, cache, entries), kind: "windowed" };
   }
   const rows = sampler.batchSize / sampler.microshards;
   const { width } = manifest.transform;
-  if (rows * width * Float32Array.BYTES_PER_ELEMENT < worthAThreadBytes || !existsSync(script)) {
+  if (
+    entries !== undefined ||
+    rows * width * Float32Array.BYTES_PER_ELEMENT < worthAThreadBytes ||
+    !existsSync(script)
+  ) {
     const split = await loadFeatureSplit(manifest, "train", cache);
-    return { feed: createDirectFeed(split, createSampler(sampler)), kind: "direct" };
+    return { feed: createDirectFeed(split, createSampler(sampler), entries), kind: "direct" };
   }
   const shards: Uint8Array<ArrayBuffer>[] = [];
   for (const shard of manifest.splits.train.shards) shards.push(ownMemory(await cache.load(shard)));

@@ -1,8 +1,8 @@
 import type { FeatureManifest } from "../../core/features/manifest";
 import { windowedOrder } from "../../core/training/row-order";
 import { createSampler, type SamplerOptions } from "../../core/training/sampler";
-import type { Batch } from "../engine/engine";
 import type { Feed, ValidationBlocks } from "../loop/feed";
+import { createBatch } from "./direct-feed";
 import type { ShardCache } from "./shard-cache";
 import { createShardShelf } from "./shard-shelf";
 
@@ -32,6 +32,7 @@ export function createWindowedFeed(
   manifest: FeatureManifest,
   options: SamplerOptions & { readonly shardRows: readonly number[] },
   cache: ShardCache,
+  sparseEntries?: number,
 ): Feed {
   const { seed, shardRows, batchSize } = options;
   const sampler = createSampler(options);
@@ -41,11 +42,9 @@ export function createWindowedFeed(
   const { width } = manifest.transform;
   const rows = sampler.rowsPerMicroshard;
   const indexes = new Uint32Array(rows);
-  const batch: Batch = {
-    inputs: new Float32Array(rows * width),
-    labels: manifest.label.kind === "class" ? new Int32Array(rows) : new Float32Array(rows),
-    rows,
-  };
+  const labels = manifest.label.kind === "class" ? new Int32Array(rows) : new Float32Array(rows);
+  const batch = createBatch(rows, width, labels, sparseEntries);
+  const { inputs, sparse } = batch;
 
   return {
     async microshard(step, index) {
@@ -61,12 +60,16 @@ export function createWindowedFeed(
       const views = await shelf.hold(now, order.shardsOf(order.next(last)));
 
       sampler.rowsOf(step, index, indexes);
+      if (sparse) {
+        for (const [shard, view] of views) view.gatherSparse(indexes, starts[shard]!, sparse, labels);
+        return batch;
+      }
       for (let i = 0; i < rows; i += 1) {
         const shard = shardAt(starts, indexes[i]!);
         const view = views.get(shard)!;
         const local = indexes[i]! - starts[shard]!;
-        view.writeRow(local, batch.inputs, i * width);
-        batch.labels[i] = view.labelAt(local);
+        view.writeRow(local, inputs, i * width);
+        labels[i] = view.labelAt(local);
       }
       return batch;
     },

@@ -2,6 +2,7 @@
  * The engine's port: what the training loop knows of TensorFlow. Weights and gradients cross it as flat float32 buffers,
  * one microshard at a time, always at the same shape, so that a microshard's gradient has the same bits whoever computes it.
  */
+import type { SparseInputs } from "../../core/features/sparse";
 import type { ModelDefinition } from "../../core/training/model-definition";
 import type { BackendName, NumericsRecord } from "../../core/training/numerics";
 
@@ -23,6 +24,8 @@ export interface ParameterSlot {
 export interface Batch {
   /** `[rows, ...inputShape]`, row-major. */
   readonly inputs: Float32Array;
+  /** The rows, in the place of `inputs`, which are then empty: for the gradients of a model that `takesSparse`. */
+  readonly sparse?: SparseInputs;
   /** Class index (classification), 0 or 1 (binary): `[rows]`. Values (regression): `[rows, outputs]`. */
   readonly labels: Int32Array | Float32Array;
   readonly rows: number;
@@ -51,6 +54,11 @@ export interface TrainableModel {
   readonly parameterCount: number;
   /** Elements `[0, trainableCount)` take the optimizer's step; the rest are statistics (see `ParameterSlot.trainable`). */
   readonly trainableCount: number;
+  /**
+   * Whether gradients can be computed from sparse rows, in less time and with other bits than from dense ones: a part of what the model
+   * is, so the same on every worker with these numerics.
+   */
+  readonly takesSparse?: boolean;
   readWeights(into: Float32Array): void;
   writeWeights(from: Float32Array): void;
   /**

@@ -2,6 +2,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import type { LayersModel } from "@tensorflow/tfjs-layers";
 import { applyOutputActivation } from "../../adapters/tfjs/activation";
 import { artifactFormat, type ModelTopology } from "../../adapters/tfjs/artifact";
+import type { SparseInputs } from "../../core/features/sparse";
 import type { ModelDefinition } from "../../core/training/model-definition";
 import { canonicalNames, layerNames, renameStrings } from "./canonical-names";
 import type { Batch, BatchResult, ParameterSlot, TrainableModel } from "./engine";
@@ -144,9 +145,18 @@ export class LayersTrainable implements TrainableModel {
     );
   }
 
+  private checkSparse({ entries, positions, values }: SparseInputs, rows: number): void {
+    const pairs = rows * entries;
+    if (rows > 0 && positions.length === pairs && values.length === pairs) return;
+    throw new BatchError(
+      `${rows} sparse rows take ${pairs} positions and values; got ${positions.length} and ${values.length}.`,
+    );
+  }
+
   /** @throws BatchError */
-  checkBatch(batch: Batch): void {
-    this.checkInputs(batch.inputs, batch.rows);
+  checkBatch(batch: Batch, takesSparse = false): void {
+    if (batch.sparse === undefined || !takesSparse) this.checkInputs(batch.inputs, batch.rows);
+    else this.checkSparse(batch.sparse, batch.rows);
     const labels = this.definition.task === "regression" ? batch.rows * this.definition.outputs : batch.rows;
     if (batch.labels.length !== labels) {
       throw new BatchError(`${batch.rows} rows take ${labels} labels; got ${batch.labels.length}.`);

@@ -3,6 +3,7 @@ import type { LayersTrainable } from "./layers-trainable";
 
 /** A model's gradient as a fixed sequence of a backend's operations, with weights of its own. */
 export interface GradientProgram {
+  readonly takesSparse: boolean;
   /** Flat, in the layout's order. */
   readonly weights: { write(from: Float32Array): void; read(into: Float32Array): void };
   /** As `TrainableModel.gradients`, of a batch that has been checked. */
@@ -15,6 +16,7 @@ export class ProgramTrainable implements TrainableModel {
   readonly layout: readonly ParameterSlot[];
   readonly parameterCount: number;
   readonly trainableCount: number;
+  readonly takesSparse: boolean;
   /** Whether the layers model has the weights of before. */
   private stale = false;
 
@@ -23,6 +25,7 @@ export class ProgramTrainable implements TrainableModel {
     private readonly program: GradientProgram,
   ) {
     ({ layout: this.layout, parameterCount: this.parameterCount, trainableCount: this.trainableCount } = layers);
+    this.takesSparse = program.takesSparse;
     program.weights.write(this.weightsOfLayers());
   }
 
@@ -54,7 +57,7 @@ export class ProgramTrainable implements TrainableModel {
   }
 
   gradients(batch: Batch, _randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult {
-    this.layers.checkBatch(batch);
+    this.layers.checkBatch(batch, this.takesSparse);
     this.layers.checkFlat(into);
     return this.program.gradients(batch, into, onFinal);
   }

@@ -113,8 +113,6 @@ async function trainTask(
   const { cacheDirectory: directory, cacheLimitBytes: limitBytes } = config;
   const cache = createShardCache({ store, directory, limitBytes });
   const { seed, microshards, batchSize } = plan;
-  const { feed, kind } = await openFeed(features, { seed, rows, batchSize, microshards, shardRows }, cache);
-  const validation = await openValidation(features, cache, validationRows);
   const engine = await dependencies.createEngine({
     preferred: task.backend,
     threads: task.threads,
@@ -126,6 +124,9 @@ async function trainTask(
   const unlikeOthers = await agreeOnNumerics(store, task, numerics);
   const definition = await modelDefinition(task, features, store);
   const model = await engine.createModel(definition, task.seed);
+  const sampling = { seed, rows, batchSize, microshards, shardRows };
+  const { feed, kind } = await openFeed(features, sampling, cache, { takesSparse: model.takesSparse === true });
+  const validation = await openValidation(features, cache, validationRows);
 
   // This worker's replica, from the newest checkpoint where there is one.
   const layout = scoreLayout(definition.type === "module" ? Object.keys(definition.metrics ?? {}) : []);

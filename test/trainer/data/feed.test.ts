@@ -1,5 +1,6 @@
 import { decodeFeatureShard, encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/manifest";
+import { createSparseInputs, type SparseInputs } from "../../../core/features/sparse";
 import { createSampler } from "../../../core/training/sampler";
 import { createDirectFeed, createValidationBlocks } from "../../../trainer-container/data/direct-feed";
 import { splitOf } from "../../../trainer-container/data/feature-split";
@@ -34,6 +35,15 @@ const shardOf = (first: number, rows: number) => {
 const dense = (r: number) => [r % 3 === 1 ? 1 : 0, r % 3 === 2 ? 1 : 0, r / 4];
 const split = splitOf([shardOf(0, 4), shardOf(4, 1), shardOf(5, 5)], manifest);
 
+/** Dense rows of three. */
+function unfolded({ entries, positions, values }: SparseInputs, rows: number): number[] {
+  const into = new Array<number>(rows * 3).fill(0);
+  positions.forEach((position, i) => {
+    into[Math.floor(i / entries) * 3 + position]! += values[i]!;
+  });
+  return into;
+}
+
 describe("feature splits", () => {
   it("number rows through the shards and unfold them where asked", () => {
     const inputs = new Float32Array(4 * 3).fill(9);
@@ -42,6 +52,14 @@ describe("feature splits", () => {
     expect([...inputs]).toEqual([9, 0, 4, 3].flatMap(dense));
     expect([...labels]).toEqual([1, 0, 0, 1]);
     expect(split.rows).toBe(10);
+  });
+
+  it("give the same rows as pairs", () => {
+    const inputs = createSparseInputs(2, 4);
+    const labels = split.createLabels(4);
+    split.gatherSparse(Uint32Array.of(9, 0, 4, 3), inputs, labels);
+    expect(unfolded(inputs, 4)).toEqual([9, 0, 4, 3].flatMap(dense));
+    expect([...labels]).toEqual([1, 0, 0, 1]);
   });
 
   it("refuse a row that is not there", () => {
@@ -55,6 +73,17 @@ describe("feature splits", () => {
 });
 
 describe("createDirectFeed", () => {
+  it("gives sparse rows where they are asked for", async () => {
+    const sampler = createSampler({ seed: 1, rows: 10, batchSize: 4, microshards: 2 });
+    const leaves = { first: 0, end: 2 };
+    const [direct, sparse] = [createDirectFeed(split, sampler), createDirectFeed(split, sampler, 2)];
+    const expected = await direct.microshard(3, 1, leaves);
+    const batch = await sparse.microshard(3, 1, leaves);
+    expect(batch.inputs).toHaveLength(0);
+    expect(unfolded(batch.sparse!, batch.rows)).toEqual([...expected.inputs]);
+    expect(batch.labels).toEqual(expected.labels);
+  });
+
   it("gives each microshard the sampler's rows", async () => {
     const sampler = createSampler({ seed: 1, rows: 10, batchSize: 4, microshards: 2 });
     const feed = createDirectFeed(split, sampler);

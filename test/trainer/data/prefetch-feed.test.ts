@@ -62,7 +62,7 @@ describe("openFeed", () => {
 
   async function open(worker: string, sampler = options) {
     const cache = createShardCache({ store, directory: path.join(folder, "shards"), limitBytes: 1e9 });
-    const opened = await openFeed(manifest, sampler, cache, worker);
+    const opened = await openFeed(manifest, sampler, cache, { script: worker });
     feeds.push(opened.feed);
     return opened;
   }

@@ -86,6 +86,23 @@ describe("the windowed feed", () => {
     }
   });
 
+  it("gives the same rows sparse, where model and features make that worth it", async () => {
+    const { manifest, cache } = openCache();
+    const wide = { ...manifest, transform: { ...transform, width: 16, shape: [16] } };
+    const [dense, sparse] = await Promise.all(
+      [false, true].map((takesSparse) => openFeed(wide, options, cache, { takesSparse })),
+    );
+    for (const step of [0, 3, 7]) {
+      const expected = await dense!.feed.microshard(step, 1, leaves);
+      const batch = await sparse!.feed.microshard(step, 1, leaves);
+      expect([...batch.sparse!.positions]).toEqual([0, 1, 0, 1, 0, 1]);
+      const numbers = [...expected.inputs].filter((_, i) => i % 16 < 2);
+      expect([[...batch.sparse!.values], [...batch.labels]]).toEqual([numbers, [...expected.labels]]);
+    }
+    const narrow = await openFeed(manifest, options, cache, { takesSparse: true });
+    expect((await narrow.feed.microshard(0, 0, leaves)).sparse).toBeUndefined();
+  });
+
   it("reads each shard once an epoch, the next window's ahead of need", async () => {
     const { manifest, cache, fetched } = openCache();
     const { feed } = await openFeed(manifest, options, cache);

@@ -8,6 +8,7 @@ import { LayersTrainable } from "../../../trainer-container/engine/layers-traina
 import { findBinding, loadBinding } from "../../../trainer-container/engine/native-binding";
 import { ProgramTrainable } from "../../../trainer-container/engine/program-trainable";
 import { cnn, mlp, randomBatch } from "./contract";
+import { describeSparseGradients } from "./sparse-contract";
 
 const wide: MlpDefinition = { ...mlp, inputShape: [96], hidden: [64, 80] }; // kernels large enough to be copied in place
 
@@ -40,6 +41,11 @@ function gradientOf(model: TrainableModel, batch: Batch) {
 const bits = (values: Float32Array): string => Buffer.from(values.buffer).toString("hex");
 
 if (findBinding("cpu")) {
+  describeSparseGradients(
+    () => createEngine({ preferred: "native", threads: 1 }),
+    (["tanh", "elu", "sigmoid"] as const).map((activation) => [activation, { ...wide, inputShape: [50], activation }]),
+  );
+
   describe("native programs", () => {
     let engine: Engine;
     const created: TrainableModel[] = [];

@@ -27,6 +27,9 @@ export function syntheticSplit(rows: number, phase = 0): FeatureSplit {
         labels[i] = input(row, 0) > 0.3 ? 0 : input(row, 1) > 0 ? 1 : 2;
       });
     },
+    gatherSparse: () => {
+      throw new Error("these rows are dense");
+    },
     createLabels: (count) => new Int32Array(count),
   };
 }

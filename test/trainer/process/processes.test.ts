@@ -82,7 +82,7 @@ describe("trainer processes", () => {
     const file = await cloud.store.getContent(result.weightsSha256);
     expect(sha256(file)).toBe(result.weightsSha256);
     expect(Object.values(decodeSafetensors(file).tensors).map(({ shape }) => shape)).toEqual(
-      expect.arrayContaining([[9, 24], [24], [24, 3], [3]]),
+      expect.arrayContaining([[66, 24], [24], [24, 3], [3]]),
     );
     expect(result).toMatchObject({ steps: totalSteps, epochs: 6, backend: "wasm", generations: 1 });
     expect(result.metrics["validation/accuracy"]).toBeGreaterThan(0.7);
@@ -105,6 +105,20 @@ describe("trainer processes", () => {
     expect(await leader!.ended).toBe("SIGKILL");
     await expectReference("run-killed", [other!, start("run-killed", 0, 2)]);
     expect((await readResult(cloud.store, "run-killed")).generations).toBeGreaterThan(1);
+  });
+
+  it("give the same weights from sparse rows, alone and on three workers of which one is killed", async () => {
+    const model: TrainingTask["model"] = { type: "mlp", hidden: [24], activation: "relu", dropout: 0 };
+    await storeTask(cloud.store, "run-sparse", { model }, { epochs: 3 });
+    await storeTask(cloud.store, "run-sparse-3", { model, workers: 3 }, { epochs: 3 });
+    expect(await start("run-sparse", 0).ended).toBe(0);
+    const [first, ...others] = startAll("run-sparse-3", 3);
+    await trained("run-sparse-3", 15);
+    first!.signal("SIGKILL");
+    await Promise.all(others.map((trainer) => trainer.ended));
+    const [alone, three] = await Promise.all(["run-sparse", "run-sparse-3"].map((id) => readResult(cloud.store, id)));
+    expect(three!.weightsSha256).toBe(alone!.weightsSha256);
+    expect(alone!.metrics["train/loss"]).toBeLessThan(1);
   });
 
   it("give the same weights in float16 alone and on three workers of which one is killed, and tell the loss scale", async () => {
@@ -248,7 +262,8 @@ describe("trainer processes", () => {
       const runId = `run-bad-${name.length}`;
       await storeTask(cloud.store, runId, task as Partial<TrainingTask>, hyperparameters);
       expect(await start(runId, 0).ended).toBe(1);
-      const failure = JSON.parse(Buffer.from(await cloud.store.get(objectKeys.trainingFailure(runId))).toString());
+      const [key] = await cloud.store.list(`runs/${runId}/training/failures/`);
+      const failure = JSON.parse(Buffer.from(await cloud.store.get(key!)).toString());
       expect(failure).toMatchObject({ runId, retryable: false, code: expect.stringContaining(code) });
       expect(await cloud.store.find(objectKeys.trainingResult(runId))).toBeUndefined();
     },

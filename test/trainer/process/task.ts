@@ -8,10 +8,10 @@ const featureManifestKey = objectKeys.featureManifest("test");
 const transform: FeatureManifest["transform"] = {
   outputs: [
     { kind: "numeric", column: "x", offset: 0, width: 6, source: 0, mean: 0, deviation: 1 },
-    { kind: "one-hot", column: "colour", offset: 6, width: 3, source: 0, vocabulary: ["red", "green", "blue"] },
+    { kind: "one-hot", column: "colour", offset: 6, width: 60, source: 0, vocabulary: [...Array(60).keys()] },
   ],
-  width: 9,
-  shape: [9],
+  width: 66, // wide enough for sparse rows
+  shape: [66],
 };
 
 /** A small feature set in two shards a split, whose three classes follow from its columns. */
@@ -26,9 +26,9 @@ export async function storeFeatures(store: ObjectStore): Promise<void> {
     let first: number = phase;
     for (const rows of sizes) {
       const numeric = Float32Array.from({ length: rows * 6 }, (_, i) => Math.sin((first * 6 + i) * 12.9898) * 1.3);
-      const codes = Int32Array.from({ length: rows }, (_, row) => (((first + row) * 7) % 4) - 1);
+      const codes = Int32Array.from({ length: rows }, (_, row) => (((first + row) * 7) % 61) - 1);
       const label = Int32Array.from({ length: rows }, (_, row) =>
-        numeric[row * 6]! > 0.3 ? 0 : codes[row] === 1 || numeric[row * 6 + 1]! > 0 ? 1 : 2,
+        numeric[row * 6]! > 0.3 ? 0 : codes[row]! % 3 === 1 || numeric[row * 6 + 1]! > 0 ? 1 : 2,
       );
       const bytes = encodeFeatureShard(
         { rows, numeric, codes, label, slices: new Int32Array(0) },

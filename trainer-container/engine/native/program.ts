@@ -7,6 +7,7 @@ import { lossHead } from "./loss-head";
 import { Operations, type TensorId } from "./operations";
 import type { NativeKernels } from "./register";
 import { TensorReader, WeightTensors } from "./shared-tensors";
+import { SparseFirstStage } from "./sparse-first-stage";
 import { convolutionStage, denseStage, type Stage } from "./stages";
 
 /** Whether a model's gradient can be written down as stages: the built-in ones without dropout. */
@@ -21,9 +22,12 @@ export function isProgrammable(
 /** The gradient of a built-in model as a fixed sequence of TensorFlow's operations, without a tape. */
 export class NativeProgram {
   readonly weights: WeightTensors;
+  readonly takesSparse: boolean;
   private readonly operations: Operations;
   private readonly reader: TensorReader;
   private readonly stages: readonly Stage[];
+  /** In the place of the first stage where rows are sparse. */
+  private readonly sparse: SparseFirstStage | undefined;
   private readonly rowShape: readonly number[];
 
   constructor(
@@ -36,6 +40,10 @@ export class NativeProgram {
     this.weights = new WeightTensors(binding, layout);
     this.rowShape = definition.type === "cnn" ? imageShape(definition.inputShape) : definition.inputShape;
     this.stages = this.build();
+    this.takesSparse = definition.type === "mlp";
+    const activation = definition.hidden.length > 0 ? (definition.activation ?? "relu") : "linear";
+    const weights = { kernel: () => this.weights.view(0), bias: () => this.weights.view(1) };
+    this.sparse = this.takesSparse ? new SparseFirstStage(binding, this.reader, weights, activation) : undefined;
   }
 
   private build(): readonly Stage[] {
@@ -63,11 +71,14 @@ export class NativeProgram {
     const { rows } = batch;
     if (definition.task === "classification") checkClasses(definition, batch.labels);
     try {
-      let tensor = operations.tensor([rows, ...this.rowShape], batch.inputs);
-      for (const stage of stages) tensor = stage.forward(operations, tensor, rows);
+      const sparse = batch.sparse && this.sparse?.with(batch.sparse);
+      let tensor = sparse
+        ? sparse.forward(operations, rows)
+        : (stages[0] as Stage).forward(operations, operations.tensor([rows, ...this.rowShape], batch.inputs), rows);
+      for (const stage of stages.slice(1)) tensor = stage.forward(operations, tensor, rows);
       const outputs = operations.read(tensor);
       const { loss, gradient } = lossHead(operations, this.binding, definition, batch, tensor, outputs);
-      this.backward(gradient, rows, into, onFinal);
+      this.backward(gradient, rows, into, sparse, onFinal);
       return {
         loss,
         weight: batch.weights ? batch.weights.reduce((total, value) => total + value, 0) : rows,
@@ -78,15 +89,27 @@ export class NativeProgram {
     }
   }
 
-  private backward(gradient: TensorId, rows: number, into: Float32Array, onFinal?: OnFinal): void {
+  private backward(
+    gradient: TensorId,
+    rows: number,
+    into: Float32Array,
+    sparse: SparseFirstStage | undefined,
+    onFinal?: OnFinal,
+  ): void {
     let dy = gradient;
     for (let index = this.stages.length - 1; index >= 0; index--) {
-      const { kernel, bias, input } = (this.stages[index] as Stage).backward(this.operations, dy, rows, index > 0);
-      this.put(kernel, 2 * index, into);
-      this.put(bias, 2 * index + 1, into);
       const [first, last] = this.layout.slice(2 * index, 2 * index + 2) as [ParameterSlot, ParameterSlot];
+      if (index === 0 && sparse !== undefined) {
+        const of = ({ offset, size }: ParameterSlot) => into.subarray(offset, offset + size);
+        sparse.backward(this.operations, dy, { kernel: of(first), bias: of(last) });
+      } else {
+        const stage = this.stages[index] as Stage;
+        const { kernel, bias, input } = stage.backward(this.operations, dy, rows, index > 0);
+        this.put(kernel, 2 * index, into);
+        this.put(bias, 2 * index + 1, into);
+        if (input !== undefined) dy = input;
+      }
       onFinal?.(first.offset, last.offset + last.size);
-      if (input !== undefined) dy = input;
     }
   }
 
@@ -96,6 +119,7 @@ export class NativeProgram {
   }
 
   dispose(): void {
+    this.sparse?.dispose();
     this.reader.dispose();
     this.operations.dispose();
     this.weights.dispose();

@@ -9,7 +9,7 @@ import { sharesMemory } from "./shared-tensors";
 import { convolutionWorks } from "./stages";
 
 /** Bits depend on which kernels compute: a number that changes with any of this folder's. */
-const kernelsVersion = "1";
+const kernelsVersion = "2";
 
 /** What this process's native backend can do, for the numerics record as well. */
 export interface NativeKernels {

@@ -48,6 +48,11 @@ export class WeightTensors {
     return this.ids[slot] as TensorId;
   }
 
+  /** Its values, until the next `write`. */
+  view(slot: number): Float32Array {
+    return this.views[slot] as Float32Array;
+  }
+
   write(from: Float32Array): void {
     this.layout.forEach(({ offset, size }, index) => {
       this.views[index]?.set(from.subarray(offset, offset + size));

@@ -44,7 +44,7 @@ const activations: Readonly<Record<Exclude<Activation, "linear">, ActivationOps>
 };
 
 /** Without weights: forward keeps the output, backward multiplies by the derivative there. */
-function activationOf(activation: Activation, float: OpAttribute) {
+export function activationOf(activation: Activation, float: OpAttribute) {
   if (activation === "linear") {
     return { forward: (_: Operations, x: TensorId) => x, backward: (_: Operations, dy: TensorId) => dy };
   }

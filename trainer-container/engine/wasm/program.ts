@@ -6,7 +6,7 @@ import type { Batch, BatchResult, OnFinal, ParameterSlot } from "../engine";
 import type { GradientProgram } from "../program-trainable";
 import { checkClasses, countCorrect } from "../score";
 import { lossHead } from "./loss-head";
-import { convolutionStage, denseStage, type Stage, type Workshop } from "./stages";
+import { convolutionStage, denseStage, type Stage, sparseStage, type Workshop } from "./stages";
 
 const float = 4;
 
@@ -22,6 +22,7 @@ export function isProgrammable(definition: ModelDefinition): definition is MlpDe
  * places in memory, so that a step copies weights and rows in, gradients out where they do not lie there, and allocates nothing.
  */
 export class WasmProgram implements GradientProgram {
+  readonly takesSparse: boolean;
   readonly weights = {
     write: (from: Float32Array) => {
       this.view("weights").set(from);
@@ -34,6 +35,8 @@ export class WasmProgram implements GradientProgram {
   private gradient = 0;
   private readonly buffers: Buffers<string>;
   private readonly stages: readonly Stage[];
+  /** In the place of the first stage where rows are sparse. */
+  private readonly sparse: ReturnType<typeof sparseStage>;
   private readonly parameters: number;
   private readonly rowSize: number;
 
@@ -46,30 +49,38 @@ export class WasmProgram implements GradientProgram {
     this.parameters = layout.reduce((total, { size }) => total + size, 0);
     this.rowSize = product(definition.inputShape);
     this.stages = this.build(layout);
+    this.takesSparse = definition.type === "mlp";
+    this.sparse = sparseStage(0, this.workshop(0), this.rowSize, layout[0]?.shape.at(-1) as number);
   }
 
   private view(name: "weights" | "gradients"): Float32Array {
     return this.simd.floats(this.buffers.at(name, this.parameters * float), this.parameters);
   }
 
+  /** For the stage of that index. */
+  private workshop(index: number): Workshop {
+    const { simd, buffers, definition, layout, parameters } = this;
+    const [kernel, bias] = layout.slice(2 * index, 2 * index + 2) as [ParameterSlot, ParameterSlot];
+    const at = (base: number) => ({ kernel: base + kernel.offset * float, bias: base + bias.offset * float });
+    const last = 2 * index + 2 === layout.length;
+    return {
+      simd,
+      buffers,
+      weights: at(buffers.at("weights", parameters * float)),
+      gradients: () => at(this.gradient),
+      rectified: (definition.activation ?? "relu") === "relu" && !last,
+      version: () => this.version,
+    };
+  }
+
   private build(layout: readonly ParameterSlot[]): readonly Stage[] {
-    const { simd, buffers, definition, parameters } = this;
-    const rectified = (definition.activation ?? "relu") === "relu";
+    const { definition } = this;
     const convolutions = definition.type === "cnn" ? definition.filters.length : 0;
     let shape: readonly number[] =
       definition.type === "cnn" ? imageShape(definition.inputShape) : definition.inputShape;
     return Array.from({ length: layout.length / 2 }, (_, index) => {
-      const [kernel, bias] = layout.slice(2 * index, 2 * index + 2) as [ParameterSlot, ParameterSlot];
-      const at = (base: number) => ({ kernel: base + kernel.offset * float, bias: base + bias.offset * float });
-      const last = 2 * index + 2 === layout.length;
-      const workshop: Workshop = {
-        simd,
-        buffers,
-        weights: at(buffers.at("weights", parameters * float)),
-        gradients: () => at(this.gradient),
-        rectified: rectified && !last,
-        version: () => this.version,
-      };
+      const kernel = layout[2 * index] as ParameterSlot;
+      const workshop = this.workshop(index);
       const units = kernel.shape.at(-1) as number;
       const [height = 0, width = 0, channels = 0] = shape;
       const inputs = product(shape);
@@ -87,10 +98,9 @@ export class WasmProgram implements GradientProgram {
     if (definition.task === "classification") checkClasses(definition, batch.labels);
     const inPlace = this.simd.holds(into);
     this.gradient = inPlace ? into.byteOffset : buffers.at("gradients", this.parameters * float);
-    const inputs = buffers.at("inputs", rows * this.rowSize * float);
-    simd.floats(inputs, rows * this.rowSize).set(batch.inputs);
-    let at = inputs;
-    for (const stage of this.stages) at = stage.forward(at, rows);
+    const { sparse } = batch;
+    let at = sparse ? this.sparse.forward(sparse, rows) : this.firstForward(batch);
+    for (const stage of this.stages.slice(1)) at = stage.forward(at, rows);
     const size = rows * definition.outputs;
     let dy: number | undefined = buffers.at("loss gradient", size * float);
     const outputs = simd.floats(at, size);
@@ -101,13 +111,20 @@ export class WasmProgram implements GradientProgram {
       ...(definition.task === "regression" ? {} : { correct: countCorrect(definition, batch, outputs) }),
     };
     for (let index = this.stages.length - 1; index >= 0; index--) {
-      dy = (this.stages[index] as Stage).backward(dy as number, rows, index > 0);
+      if (sparse && index === 0) this.sparse.backward(sparse, dy as number, rows);
+      else dy = (this.stages[index] as Stage).backward(dy as number, rows, index > 0);
       const [kernel, bias] = this.layout.slice(2 * index, 2 * index + 2) as [ParameterSlot, ParameterSlot];
       const end = bias.offset + bias.size;
       if (!inPlace) into.set(this.view("gradients").subarray(kernel.offset, end), kernel.offset);
       onFinal?.(kernel.offset, end);
     }
     return result;
+  }
+
+  private firstForward({ inputs, rows }: Batch): number {
+    const at = this.buffers.at("inputs", rows * this.rowSize * float);
+    this.simd.floats(at, rows * this.rowSize).set(inputs);
+    return (this.stages[0] as Stage).forward(at, rows);
   }
 
   dispose(): void {

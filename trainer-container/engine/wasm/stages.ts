@@ -9,6 +9,8 @@ import { gemm, type Matrix, packWhole } from "../../../adapters/tfjs/simd/gemm";
 import { maxPool, maxPoolGradient } from "../../../adapters/tfjs/simd/max-pool";
 import type { Simd } from "../../../adapters/tfjs/simd/simd";
 import { sumRows } from "../../../adapters/tfjs/simd/sum-rows";
+import type { SparseInputs } from "../../../core/features/sparse";
+import { type DenseParameters, sparseBackward, sparseForward } from "../../kernels/sparse-layer";
 
 /** Addresses of a layer's kernel and bias, or of their gradients. */
 export interface Parameters {
@@ -111,6 +113,28 @@ export function denseStage(index: number, workshop: Workshop, width: number, uni
         c: { at: dx, row: width * float },
       });
       return dx;
+    },
+  };
+}
+
+/** The first dense layer where rows are sparse: no product, and nothing for what is zero. */
+export function sparseStage(index: number, workshop: Workshop, width: number, units: number) {
+  const { simd, buffers, weights, gradients, rectified } = workshop;
+  const at = ({ kernel, bias }: Parameters): DenseParameters => ({
+    kernel: simd.floats(kernel, width * units),
+    bias: simd.floats(bias, units),
+  });
+  let y = 0;
+  return {
+    forward(inputs: SparseInputs, rows: number): number {
+      y = buffers.at(`output ${index}`, bytesOf(rows * units));
+      sparseForward(inputs, at(weights), simd.floats(y, rows * units), rectified);
+      return y;
+    },
+    /** @param dy overwritten. */
+    backward(inputs: SparseInputs, dy: number, rows: number): void {
+      if (rectified) rectifierGradient(simd, dy, y, rows * units);
+      sparseBackward(inputs, simd.floats(dy, rows * units), at(gradients()));
     },
   };
 }

@@ -1,0 +1,120 @@
+/** Gradients from sparse rows, on every backend: the tape's of the same dense rows within rounding, the same bits on repetition. */
+import type { MlpDefinition } from "../../../core/training/model-definition";
+import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
+import { buildModel } from "../../../trainer-container/engine/build-model";
+import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";
+import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
+import { seededRandom } from "../../../trainer-container/engine/seeded-random";
+
+const wide: MlpDefinition = {
+  type: "mlp",
+  inputShape: [50],
+  outputs: 3,
+  task: "classification",
+  hidden: [80, 7],
+  activation: "relu",
+};
+const definitions: readonly (readonly [string, MlpDefinition])[] = [
+  ["two hidden layers", wide],
+  ["no hidden layer", { ...wide, hidden: [] }],
+  ["binary, no hidden layer", { ...wide, hidden: [], task: "binary", outputs: 1 }],
+  ["regression", { ...wide, task: "regression", outputs: 2 }],
+  ["linear", { ...wide, activation: "linear" }],
+];
+
+/** The same rows both ways: a number at 0, one-hots of 20 and 29 values, some of them unknown. */
+function batches(
+  definition: MlpDefinition,
+  rows: number,
+  key = "rows",
+): { readonly sparse: Batch; readonly dense: Batch } {
+  const random = seededRandom(key);
+  const inputs = new Float32Array(rows * 50);
+  const [positions, values] = [new Int32Array(rows * 3), new Float32Array(rows * 3)];
+  for (let row = 0; row < rows; row += 1) {
+    const pairs = [
+      [0, random() * 2 - 1],
+      [1 + Math.floor(random() * 20), random() < 0.2 ? 0 : 1],
+      [21 + Math.floor(random() * 29), random() < 0.2 ? 0 : 1],
+    ] as const;
+    pairs.forEach(([position, value], i) => {
+      positions[row * 3 + i] = position;
+      values[row * 3 + i] = value;
+      inputs[row * 50 + position] = value;
+    });
+  }
+  const labels =
+    definition.task === "regression"
+      ? Float32Array.from({ length: rows * definition.outputs }, random)
+      : Int32Array.from({ length: rows }, () => Math.floor(random() * Math.max(2, definition.outputs)));
+  const sparse = { inputs: new Float32Array(0), sparse: { entries: 3, positions, values }, labels, rows };
+  return { sparse, dense: { inputs, labels, rows } };
+}
+
+function gradientOf(model: TrainableModel, batch: Batch) {
+  const into = allocateSum(model.parameterCount).fill(5);
+  const result = model.gradients(batch, "k", into);
+  const gradient = into.slice();
+  releaseSum(into);
+  return { result, gradient };
+}
+
+const bits = (values: Float32Array): string => Buffer.from(values.buffer).toString("hex");
+
+export function describeSparseGradients(start: () => Promise<Engine>, more: typeof definitions = []): void {
+  describe("gradients from sparse rows", () => {
+    let engine: Engine;
+    const created: TrainableModel[] = [];
+    const create = async (definition: MlpDefinition) => {
+      const model = await engine.createModel(definition, 3);
+      const layers = new LayersTrainable(buildModel(definition, 3), definition);
+      created.push(model, layers);
+      return { model, layers };
+    };
+    beforeAll(async () => {
+      engine = await start();
+    });
+    afterEach(() => {
+      for (const model of created.splice(0)) model.dispose();
+    });
+
+    it.each([...definitions, ...more])("are the tape's: %s", async (_, definition) => {
+      const { model, layers } = await create(definition);
+      expect(model.takesSparse).toBe(true);
+      const weights = Float32Array.of(1, 0.5, 0, 2, 1, 1, 1);
+      for (const given of [{}, { weights }]) {
+        const { sparse, dense } = batches(definition, 7);
+        const ours = gradientOf(model, { ...sparse, ...given });
+        const theirs = gradientOf(layers, { ...dense, ...given });
+        expect(ours.result.loss).toBeCloseTo(theirs.result.loss, 4);
+        expect({ ...ours.result, loss: 0 }).toEqual({ ...theirs.result, loss: 0 });
+        const scale = Math.max(...theirs.gradient.map(Math.abs));
+        const worst = Math.max(...ours.gradient.map((value, i) => Math.abs(value - theirs.gradient[i]!)));
+        expect(worst / scale).toBeLessThan(2e-5);
+      }
+    });
+
+    it("have equal bits whatever ran before and wherever they go", async () => {
+      const { model } = await create(wide);
+      const { sparse } = batches(wide, 6);
+      const first = bits(gradientOf(model, sparse).gradient);
+      gradientOf(model, batches(wide, 9, "other").sparse);
+      gradientOf(model, batches(wide, 6).dense);
+      expect(bits(gradientOf(model, sparse).gradient)).toBe(first);
+      for (const into of [new Float32Array(model.parameterCount), allocateSum(model.parameterCount + 1).subarray(1)]) {
+        model.gradients(sparse, "k", into);
+        expect(bits(into.slice())).toBe(first);
+      }
+      expect(bits(gradientOf((await create(wide)).model, sparse).gradient)).toBe(first);
+    });
+
+    it("refuse rows that are not whole, and models that take dense rows only", async () => {
+      const { model, layers } = await create(wide);
+      const { sparse } = batches(wide, 6);
+      expect(() => gradientOf(model, { ...sparse, rows: 5, labels: sparse.labels.subarray(1) })).toThrow(
+        "5 sparse rows take 15 positions and values; got 18 and 18",
+      );
+      expect(() => gradientOf(layers, sparse)).toThrow("take 300 inputs; got 0");
+    });
+  });
+}
