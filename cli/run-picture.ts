@@ -1,5 +1,6 @@
 import pc from "picocolors";
-import { phases, type RunDetails } from "../core/training/run";
+import type { RunDetails } from "../client/api-client";
+import { phases } from "../core/training/run";
 import { formatDuration } from "./output";
 
 /** A run as a person sees it: its steps, a bar for each worker, loss, speed and what is left. One string a line. */

@@ -1,8 +1,8 @@
 import pc from "picocolors";
-import type { ApiClient } from "../client/api-client";
+import type { ApiClient, Run, RunDetails } from "../client/api-client";
 import type { RegistrationOutput } from "../core/pipelines/outputs";
 import { findOutput } from "../core/pipelines/step";
-import { isOpen, type Run, type RunDetails } from "../core/training/run";
+import { isOpen } from "../core/training/run";
 import { exitCodes } from "./output";
 import { drawRun } from "./run-picture";
 

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
+import type { RunDetails } from "../../client/api-client";
 import type { EvaluationOutput, TrainingOutput } from "../../core/pipelines/outputs";
 import { findOutput } from "../../core/pipelines/step";
 import type { MetricSummary } from "../../core/tracking/metric-repository";
-import { isOpen, type RunDetails, type WorkerAttempt } from "../../core/training/run";
+import { isOpen, type WorkerAttempt } from "../../core/training/run";
 import type { LogPage } from "../../core/training/worker-logs";
 import { contextOf } from "../context";
 import { formatDuration, formatNumber, printJson, printTable } from "../output";

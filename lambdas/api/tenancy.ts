@@ -9,7 +9,7 @@ import type { ApiEnvironment } from "./context";
 export const teamHeader = "x-ringmaster-team";
 
 /** What is the same for everyone, known or not: a monitor has no team. */
-const teamless: ReadonlySet<string> = new Set(["/api/v1/health", "/api/v1/openapi.json"]);
+const teamless: ReadonlySet<string> = new Set(["/api/v1/health", "/api/v1/openapi.json", "/api/v1/docs"]);
 
 /** Finds who calls and for which team, and hands the routes that team's platform: there is no other way to one. */
 export function tenancy(deployment: Deployment, directory: readonly TeamMembers[]): MiddlewareHandler<ApiEnvironment> {

@@ -1,11 +1,16 @@
 import { contracts } from "../../../core/api/contracts";
 import * as system from "../../../core/api/contracts/system";
+import { documentationPage } from "../../../core/api/docs-page/page";
 import { openApiDocument } from "../../../core/api/openapi/document";
 import type { OpenApiDocument } from "../../../core/api/openapi/model";
 import { defineRoute } from "../route";
 
 /** Made once a process, when somebody asks. */
 let document: OpenApiDocument | undefined;
+function description(): OpenApiDocument {
+  document ??= openApiDocument(contracts);
+  return document;
+}
 
 export const systemRoutes = [
   defineRoute(system.getHealth, ({ platform }) => ({
@@ -13,8 +18,16 @@ export const systemRoutes = [
     body: { status: "ok", prefix: platform.config.prefix },
   })),
 
-  defineRoute(system.getOpenApiDocument, () => {
-    document ??= openApiDocument(contracts);
-    return { status: 200, body: { ...document } };
+  defineRoute(system.getOpenApiDocument, () => ({ status: 200, body: { ...description() } })),
+
+  defineRoute(system.getDocumentation, () => {
+    const { html, contentSecurityPolicy } = documentationPage(description());
+    const headers = {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": contentSecurityPolicy,
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+    };
+    return { response: new Response(html, { headers }) };
   }),
 ];

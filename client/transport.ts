@@ -1,0 +1,152 @@
+import { ApiError, ApiTimeoutError, ApiUnreachableError } from "./errors";
+import { type Operations, operations } from "./generated/operations";
+import { isWorthRepeating, pauseBefore, type RetryOptions, retryDefaults } from "./retries";
+
+export interface TransportOptions extends Partial<RetryOptions> {
+  /** Origin and stage: `http://127.0.0.1:4700`, `https://….execute-api.eu-west-1.amazonaws.com/live`. */
+  readonly baseUrl: string;
+  /** Who calls, for the records; on AWS who signs is who calls. */
+  readonly actor?: string;
+  /** For which of the caller's teams; may be left out by callers in one. */
+  readonly team?: string;
+  /** Sent as a bearer token. */
+  readonly token?: string;
+  /** More headers of each request, e.g. a signature over method, URL, headers and body. */
+  readonly authorize?: (request: OutgoingRequest) => Promise<Readonly<Record<string, string>>>;
+  /** Of one attempt. Default 30 s: the API answers within 29. */
+  readonly timeoutMs?: number;
+  readonly fetch?: typeof fetch;
+}
+
+export interface OutgoingRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+type Name = keyof Operations;
+
+/** A request as the generated types have it, looked at without them. */
+interface AnyRequest {
+  readonly params?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: unknown;
+  readonly idempotencyKey?: string;
+}
+
+/**
+ * Calls operations by name. What is safe to repeat is repeated with full jitter where nobody answered, the answer took too long, or the
+ * API said to come again (429, 502, 503, 504).
+ */
+export function createTransport(options: TransportOptions) {
+  const retry = { ...retryDefaults, ...options };
+  const send = options.fetch ?? fetch;
+
+  /** @throws ApiError, ApiUnreachableError, ApiTimeoutError */
+  async function call<N extends Name>(name: N, request: Operations[N]["request"]): Promise<Operations[N]["answer"]> {
+    const { method, path, repeatable } = operations[name];
+    const { params, query, body, idempotencyKey }: AnyRequest = request;
+    const url = urlOf(options.baseUrl, path, params ?? {}, query ?? {});
+    const outgoing: OutgoingRequest = {
+      method,
+      url,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      headers: {
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(options.actor === undefined ? {} : { "x-ringmaster-actor": options.actor }),
+        ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+        ...(options.team === undefined ? {} : { "x-ringmaster-team": options.team }),
+        ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+      },
+    };
+    const safe = repeatable === "always" || (repeatable === "with-key" && idempotencyKey !== undefined);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return (await once(outgoing)) as Operations[N]["answer"];
+      } catch (error) {
+        if (attempt >= retry.attempts || !isWorthRepeating(error, safe)) throw error;
+        await retry.sleep(pauseBefore(attempt, error, retry));
+      }
+    }
+  }
+
+  async function once(request: OutgoingRequest): Promise<unknown> {
+    const { method, url, body } = request;
+    const timeoutMs = options.timeoutMs ?? 30_000;
+    const signature = (await options.authorize?.(request)) ?? {};
+    let response: Response;
+    let text: string;
+    try {
+      response = await send(url, {
+        method,
+        headers: { ...request.headers, ...signature },
+        body,
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      text = await response.text();
+    } catch (cause) {
+      if (cause instanceof Error && cause.name === "TimeoutError")
+        throw new ApiTimeoutError(method, url, timeoutMs, cause);
+      throw new ApiUnreachableError(options.baseUrl, cause);
+    }
+    const answer = parse(text);
+    if (response.ok && answer !== undefined) return answer;
+    const error = (answer as { readonly error?: ConstructorParameters<typeof ApiError>[0] } | undefined)?.error ?? {
+      code: "BAD_RESPONSE",
+      message: `${method} ${url.pathname} answered ${response.status} with something that is not the API's JSON`,
+    };
+    throw new ApiError(error, response.status, response.headers);
+  }
+
+  /** Everything of a list, page after page, as it is asked for. */
+  async function* pages<N extends PagedName>(
+    name: N,
+    request: Operations[N]["request"],
+  ): AsyncGenerator<Item<N>, void, undefined> {
+    const items = operations[name].pages!;
+    let query: Readonly<Record<string, unknown>> = (request as AnyRequest).query ?? {};
+    for (;;) {
+      const page: object = await call(name, { ...request, query } as Operations[N]["request"]);
+      const { [items]: found, nextToken } = page as Readonly<Record<string, unknown>>;
+      yield* found as readonly Item<N>[];
+      if (nextToken === undefined) return;
+      query = { ...query, nextToken };
+    }
+  }
+
+  return { call, pages };
+}
+
+/** Operations that list something page by page. */
+export type PagedName = { [N in Name]: [Operations[N]["pages"]] extends [never] ? never : N }[Name];
+
+type Item<N extends PagedName> = Operations[N]["answer"] extends infer Page
+  ? Operations[N]["pages"] extends keyof Page
+    ? Page[Operations[N]["pages"]] extends readonly (infer One)[]
+      ? One
+      : never
+    : never
+  : never;
+
+function urlOf(
+  baseUrl: string,
+  path: string,
+  params: Readonly<Record<string, string | number>>,
+  query: Readonly<Record<string, string | number | undefined>>,
+): URL {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  const url = new URL(`${baseUrl.replace(/\/+$/, "")}/api/v1${filled}`);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
