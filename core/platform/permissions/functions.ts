@@ -19,14 +19,13 @@ import type { Permission } from "./policy";
 /** What every step of the state machine does to its run's rows: `core/pipelines/step.ts`. */
 const step = catalog("GetItem", "Query", "PutItem", "UpdateItem");
 
-/** `finishTraining`: looks at the job, answers the state machine, ends an attempt or begins the next. */
-const finish: readonly Permission[] = [
-  catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
-  objects("GetObject"),
-  listBucket,
+/** What `finishTraining` and launching do: look at the job, answer the state machine, end an attempt or begin the next. */
+const training: readonly Permission[] = [
   ...submitJobs,
   lookAtJobs,
   terminateJobs,
+  listBucket,
+  stateMachine("SendTaskSuccess", "SendTaskFailure"),
 ];
 
 /**
@@ -47,21 +46,37 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     readJobLogs,
     ...writeSchedules,
   ],
-  "validate-dataset": [step, objects("GetObject", "PutObject", "AbortMultipartUpload"), listBucket],
-  "prepare-features": [step, objects("GetObject", "PutObject", "AbortMultipartUpload"), listBucket],
-  "launch-training": [...finish, objects("PutObject"), stateMachine("SendTaskSuccess", "SendTaskFailure")],
-  "finish-training": [...finish, stateMachine("SendTaskSuccess", "SendTaskFailure")],
-  evaluate: [step, objects("GetObject", "PutObject", "AbortMultipartUpload"), listBucket],
-  "register-model": [step, objects("GetObject", "PutObject", "AbortMultipartUpload"), listBucket],
+  "validate-dataset": [step, objects("GetObject", "PutObject"), listBucket],
+  "prepare-features": [step, objects("GetObject", "PutObject"), listBucket],
+  "launch-training": [
+    catalog("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem"),
+    objects("GetObject", "PutObject"),
+    ...training,
+  ],
+  "finish-training": [
+    catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
+    objects("GetObject"),
+    ...training,
+    executions("StopExecution"),
+  ],
+  evaluate: [step, objects("GetObject", "PutObject"), listBucket],
+  "register-model": [step, objects("GetObject", "PutObject"), listBucket],
   "evaluate-gates": [step],
   "request-approval": [step, stateMachine("SendTaskSuccess", "SendTaskFailure")],
   promote: [step],
-  "conclude-run": [catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"), lookAtJobs, terminateJobs],
+  "conclude-run": [
+    catalog("GetItem", "Query", "UpdateItem", "DeleteItem"),
+    lookAtJobs,
+    terminateJobs,
+    executions("StopExecution"),
+  ],
   "ingest-metrics": [catalog("GetItem", "PutItem"), table("Metrics", "UpdateItem")],
   "reconcile-runs": [
-    ...finish,
+    catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
     queryIndex("Catalog", "gsi1"),
-    stateMachine("StartExecution", "SendTaskSuccess", "SendTaskFailure", "SendTaskHeartbeat"),
+    objects("GetObject"),
+    ...training,
+    stateMachine("StartExecution", "SendTaskHeartbeat"),
     executions("StopExecution", "DescribeExecution"),
   ],
   retrain: [

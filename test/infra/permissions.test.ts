@@ -1,0 +1,40 @@
+import { type FunctionName, functions } from "../../core/platform/functions";
+import { functionPermissions, type Permission, trainerPermissions } from "../../core/platform/permissions";
+import { derive } from "./reach/derive";
+import { repository } from "./synthesized";
+
+/** `action resource`, sorted: the form in which what is granted and what is needed are compared. */
+const flat = (permissions: readonly Permission[]): readonly string[] =>
+  permissions.flatMap(({ resource, actions }) => actions.map((action) => `${action} ${resource}`)).sort();
+
+const missing = (from: readonly string[], what: readonly string[]) => what.filter((one) => !from.includes(one));
+
+const handlerOf = (name: FunctionName) => `lambdas/${name}/handler.ts`;
+const trainer = "trainer-container/main.ts";
+
+let needed: Readonly<Record<string, readonly string[]>>;
+beforeAll(() => {
+  needed = derive(repository, [...functions.map(({ name }) => handlerOf(name)), trainer]);
+});
+
+describe("what code that can be reached sends to AWS", () => {
+  it.each(functions.map(({ name }) => [name] as const))("%s: is granted, and nothing else is", (name) => {
+    const granted = flat(functionPermissions[name]);
+    expect({
+      notGranted: missing(granted, needed[handlerOf(name)]!),
+      notUsed: missing(needed[handlerOf(name)]!, granted),
+    }).toEqual({
+      notGranted: [],
+      notUsed: [],
+    });
+    expect(new Set(granted).size).toBe(granted.length);
+  });
+
+  it("the trainer: is granted, and nothing else is", () => {
+    const granted = flat(trainerPermissions);
+    expect({ notGranted: missing(granted, needed[trainer]!), notUsed: missing(needed[trainer]!, granted) }).toEqual({
+      notGranted: [],
+      notUsed: [],
+    });
+  });
+});

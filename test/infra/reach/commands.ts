@@ -1,0 +1,68 @@
+import type { Permission } from "../../../core/platform/permissions";
+
+/** SDK commands and what IAM asks for them: the action (service authorization reference) and the resource that it is asked on. */
+export const fixed: Readonly<Record<string, readonly (readonly [action: string, resource: Permission["resource"]])[]>> =
+  {
+    // Who may not list is answered 403 where an object is missing.
+    GetObjectCommand: [
+      ["s3:GetObject", "objects"],
+      ["s3:ListBucket", "bucket"],
+    ],
+    HeadObjectCommand: [
+      ["s3:GetObject", "objects"],
+      ["s3:ListBucket", "bucket"],
+    ],
+    ListObjectsV2Command: [["s3:ListBucket", "bucket"]],
+    PutObjectCommand: [["s3:PutObject", "objects"]],
+    CreateMultipartUploadCommand: [["s3:PutObject", "objects"]],
+    UploadPartCommand: [["s3:PutObject", "objects"]],
+    CompleteMultipartUploadCommand: [["s3:PutObject", "objects"]],
+    AbortMultipartUploadCommand: [["s3:AbortMultipartUpload", "objects"]],
+    DeleteObjectCommand: [["s3:DeleteObject", "objects"]],
+    StartExecutionCommand: [["states:StartExecution", "state-machine"]],
+    StopExecutionCommand: [["states:StopExecution", "executions"]],
+    DescribeExecutionCommand: [["states:DescribeExecution", "executions"]],
+    SendTaskSuccessCommand: [["states:SendTaskSuccess", "state-machine"]],
+    SendTaskFailureCommand: [["states:SendTaskFailure", "state-machine"]],
+    SendTaskHeartbeatCommand: [["states:SendTaskHeartbeat", "state-machine"]],
+    SubmitJobCommand: [
+      ["batch:SubmitJob", "job-queues"],
+      ["batch:SubmitJob", "job-definitions"],
+    ],
+    TerminateJobCommand: [["batch:TerminateJob", "jobs"]],
+    DescribeJobsCommand: [["batch:DescribeJobs", "*"]],
+    ListJobsCommand: [["batch:ListJobs", "*"]],
+    FilterLogEventsCommand: [["logs:FilterLogEvents", "job-logs"]],
+    AssumeRoleCommand: [["sts:AssumeRole", "run-role"]],
+    // A schedule is handed the role by which it calls its target.
+    CreateScheduleCommand: [
+      ["scheduler:CreateSchedule", "retraining-schedules"],
+      ["iam:PassRole", "retraining-role"],
+    ],
+    UpdateScheduleCommand: [
+      ["scheduler:UpdateSchedule", "retraining-schedules"],
+      ["iam:PassRole", "retraining-role"],
+    ],
+    DeleteScheduleCommand: [["scheduler:DeleteSchedule", "retraining-schedules"]],
+    ListSchedulesCommand: [["scheduler:ListSchedules", "*"]],
+  };
+
+/** Of the document client. */
+export const tableCommands: Readonly<Record<string, string>> = {
+  GetCommand: "GetItem",
+  BatchGetCommand: "BatchGetItem",
+  QueryCommand: "Query",
+  PutCommand: "PutItem",
+  UpdateCommand: "UpdateItem",
+  DeleteCommand: "DeleteItem",
+  BatchWriteCommand: "BatchWriteItem",
+};
+/** Parts of a transaction, each of which asks for its own right. */
+export const transactionParts: Readonly<Record<string, string>> = {
+  Put: "PutItem",
+  Update: "UpdateItem",
+  Delete: "DeleteItem",
+  ConditionCheck: "ConditionCheckItem",
+  Get: "GetItem",
+};
+export const transactions = new Set(["TransactWriteCommand", "TransactGetCommand"]);

@@ -1,0 +1,13 @@
+import { needsOf } from "./needs";
+import { Reach } from "./reach";
+import { Sources } from "./sources";
+
+/** `main.js <root> <file>…`: what each entry point asks IAM for, as JSON. A program of its own, because the compiler's API is an ES module. */
+const [root, ...entries] = process.argv.slice(2) as [string, ...string[]];
+const sources = new Sources(root);
+try {
+  const needs = entries.map((entry) => [entry, needsOf(new Reach(sources, `${root}/${entry}`))]);
+  process.stdout.write(JSON.stringify(Object.fromEntries(needs)));
+} finally {
+  sources.close();
+}
