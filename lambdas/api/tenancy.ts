@@ -8,8 +8,8 @@ import type { ApiEnvironment } from "./context";
 /** By which a caller in several teams says for which one it calls. */
 export const teamHeader = "x-ringmaster-team";
 
-/** What is the same for everyone, known or not: a monitor has no team. */
-const teamless: ReadonlySet<string> = new Set(["/api/v1/health", "/api/v1/openapi.json", "/api/v1/docs"]);
+/** What is the same for everyone, known or not: whether it is well, and how it is called. */
+export const teamless: ReadonlySet<string> = new Set(["/api/v1/health", "/api/v1/openapi.json", "/api/v1/docs"]);
 
 /** Finds who calls and for which team, and hands the routes that team's platform: there is no other way to one. */
 export function tenancy(deployment: Deployment, directory: readonly TeamMembers[]): MiddlewareHandler<ApiEnvironment> {

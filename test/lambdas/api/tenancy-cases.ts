@@ -1,0 +1,179 @@
+import { createHash } from "node:crypto";
+import type { Platform } from "../../../adapters/platform";
+import type { DatasetDraft } from "../../../core/datasets/identity";
+import { objectKeys } from "../../../core/platform/object-keys";
+import type { ModelArtifact } from "../../../core/registry/model";
+import { decideApproval, promote, recordGate } from "../../../core/registry/transitions";
+import { checkpointFormat } from "../../../core/training/checkpoint/manifest";
+import { jobInput, numerics, registerTestDataset, runOf } from "../../support/fixtures";
+
+/** One team's things, by the names that a request gives; or names of nothing at all. */
+export interface Things {
+  readonly runId: string;
+  readonly dataset: string;
+  readonly model: string;
+  readonly content: string;
+  readonly draft: DatasetDraft;
+}
+
+export interface Case {
+  readonly body?: (things: Things) => unknown;
+  /** What the owner gets: the case would show nothing if it failed for him too. */
+  readonly owner: number | ((body: never) => void);
+  /** What another team gets: `absent`, 404 as for what is nowhere; a refusal of what it lacks itself; or an answer without the owner's things. */
+  readonly other: "absent" | { readonly refused: string } | ((body: never, things: Things) => void);
+}
+
+const at = "2026-01-01T00:00:00.000Z";
+const by = { by: "test", at };
+const absent = { owner: 200, other: "absent" } as const;
+const empty = (list: string, itemsOf: (things: Things) => string): Case => ({
+  owner: (body: Record<string, readonly unknown[]>) => expect(body[list].length).toBeGreaterThan(0),
+  other: (body: Record<string, readonly unknown[]>, things) => {
+    expect(body[list]).toEqual([]);
+    expect(JSON.stringify(body)).not.toContain(itemsOf(things));
+  },
+});
+const everyone: Case = { owner: 200, other: () => undefined };
+
+/**
+ * Every route of the API. A new one needs a line here that says how it keeps teams apart; without one the test fails. In the order in which the
+ * owner makes the calls.
+ */
+export const cases: Readonly<Record<string, Case>> = {
+  "GET /api/v1/health": everyone,
+  "GET /api/v1/openapi.json": everyone,
+  "GET /api/v1/docs": everyone,
+
+  "GET /api/v1/training-runs": empty("runs", ({ runId }) => runId),
+  "GET /api/v1/training-runs/:runId": absent,
+  "GET /api/v1/training-runs/:runId/checkpoints": absent,
+  "GET /api/v1/training-runs/:runId/metrics": absent,
+  "GET /api/v1/training-runs/:runId/logs": absent,
+  "POST /api/v1/training-runs": {
+    body: ({ dataset }) => ({ job: jobInput({ dataset }) }),
+    owner: 201,
+    other: "absent",
+  },
+  "POST /api/v1/training-runs/:runId/checkpoints/:epoch/restore": { body: () => ({}), owner: 201, other: "absent" },
+  "POST /api/v1/training-runs/:runId/cancel": absent,
+
+  "GET /api/v1/datasets": empty("items", ({ dataset }) => dataset),
+  "GET /api/v1/datasets/:name": absent,
+  "GET /api/v1/datasets/:name/versions": absent,
+  "GET /api/v1/datasets/:name/versions/:version": absent,
+  // The same data are a version where the content was uploaded, and only there.
+  "POST /api/v1/datasets/:name/versions": {
+    body: ({ draft }) => ({ draft }),
+    owner: 200,
+    other: { refused: "INVALID_DATASET_MANIFEST" },
+  },
+  "POST /api/v1/datasets/:name/versions/:version/deprecate": { ...absent, body: () => ({ reason: "wrong" }) },
+
+  "POST /api/v1/uploads": {
+    body: ({ content }) => ({ contents: [{ sha256: content, bytes: 3 }] }),
+    owner: ({ missing }: { missing: unknown[] }) => expect(missing).toEqual([]),
+    // That another team has the same content is nothing that this one learns.
+    other: ({ missing }: { missing: { sha256: string; url: string }[] }, { content }) => {
+      expect(missing.map(({ sha256 }) => sha256)).toEqual([content]);
+      expect(new URL(missing[0].url).pathname).toContain("/teams/blue/cas/");
+    },
+  },
+  "GET /api/v1/contents/:sha256": absent,
+
+  "GET /api/v1/models": empty("models", ({ model }) => model),
+  "GET /api/v1/models/:name": absent,
+  "GET /api/v1/models/:name/production": absent,
+  "GET /api/v1/models/:name/versions/:version": absent,
+  "POST /api/v1/models/:name/versions/:version/approvals": { ...absent, body: () => ({ decision: "approved" }) },
+  "PUT /api/v1/models/:name/versions/:version/stage": { ...absent, body: () => ({ stage: "production" }) },
+  "POST /api/v1/models/:name/rollback": { ...absent, body: () => ({}) },
+};
+
+/** As they are named in paths: the third version is the one that waits for an approval, the second epoch the one with a checkpoint. */
+export function pathOf(route: string, things: Things): string {
+  const [, path] = route.split(" ");
+  const values: Readonly<Record<string, string>> = {
+    runId: things.runId,
+    sha256: things.content,
+    name: path.includes("/models") ? things.model : things.dataset,
+    version: path.includes("/models") ? "3" : "1",
+    epoch: "2",
+  };
+  return path.replace(/:(\w+)/g, (_, name: string) => {
+    if (values[name] === undefined) throw new Error(`say in tenancy-cases.ts what :${name} of ${route} is`);
+    return values[name];
+  });
+}
+
+/** Names of the same shape that nothing has. */
+export function nothingLike({ draft }: Things): Things {
+  const dataset = "no-dataset";
+  return {
+    runId: "run-0000000000000000",
+    dataset,
+    model: "no-model",
+    content: "0".repeat(64),
+    draft: { ...draft, name: dataset },
+  };
+}
+
+/** Something of everything that a team can have. */
+export async function furnish(platform: Platform): Promise<Things> {
+  const { team, objects, registry, runs, metrics } = platform;
+  const draft = await registerTestDataset(platform, "its-dataset");
+  const { dataset, model, runId } = { dataset: draft.name, model: "its-model", runId: "run-1t51t51t51t51t51" };
+  await runs.create(runOf(runId, { team, dataset: { name: dataset, version: 1, digest: draft.digest } }));
+  await metrics.write(runId, [{ metric: "train/loss", steps: [1], values: [1], times: [1] }]);
+  const weights = await objects.putContent("weights");
+  const checkpoint = {
+    format: checkpointFormat,
+    runId,
+    finishedSteps: 20,
+    epoch: 2,
+    identity: { seed: 0, microshards: 8, batchSize: 128, layout: "l", optimizer: "adam", gradientFormat: "float32" },
+    numerics,
+    weightsSha256: weights.sha256,
+    tensors: [{ buffer: "weights", ...weights }],
+    epochScore: "",
+    createdAt: at,
+  };
+  await objects.put(objectKeys.checkpointManifest(runId, 20), JSON.stringify(checkpoint));
+
+  const artifact: ModelArtifact = {
+    format: 1,
+    runId,
+    model,
+    weights,
+    topology: weights,
+    weightsSha256: weights.sha256,
+    transform: { outputs: [], shape: [1], width: 1 } as unknown as ModelArtifact["transform"],
+    label: { kind: "value", column: "label" } as unknown as ModelArtifact["label"],
+    inputSchema: [],
+    outputSchema: { kind: "value", column: "label" },
+    numerics,
+  };
+  const artifactKey = objectKeys.artifactManifest(runId);
+  await objects.put(artifactKey, JSON.stringify(artifact));
+  for (const version of [1, 2, 3]) {
+    const made = `run-${createHash("sha256").update(String(version)).digest("hex").slice(0, 16)}`;
+    await registry.register(
+      team,
+      {
+        model,
+        runId: made,
+        weightsSha256: weights.sha256,
+        artifactKey,
+        dataset: { name: dataset, version: 1, digest: draft.digest },
+        metrics: { accuracy: 1 },
+        evaluationReport: weights,
+      },
+      by,
+    );
+    await registry.apply(model, [version], recordGate(version, { passed: true, checks: [], at }, by));
+    if (version === 3) continue;
+    await registry.apply(model, [version], decideApproval(version, "approved", { ...by, reason: "" }));
+    await registry.apply(model, [version], promote(version, by));
+  }
+  return { runId, dataset, model, content: weights.sha256, draft };
+}
