@@ -1,0 +1,103 @@
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { describeRun } from "../../cli/commands/runs";
+import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
+
+type Shown = ReturnType<typeof describeRun>;
+
+/** Two teams on one deployment with the same names for everything, through the commands that a person types. */
+describe("two teams with the same dataset and the same model", () => {
+  const stack = new TestStack();
+  const as = <T>(team: string, ...args: string[]) => stack.json<T>(["--team", team, ...args], [0, 2]);
+  const runs = new Map<string, Shown>();
+
+  beforeAll(async () => {
+    await stack.up();
+  });
+  afterAll(() => stack.remove());
+
+  it("each trains on its own data, from the same names to the same version numbers", async () => {
+    const job = stack.file("job.yaml", toyJob(6));
+    const schema = stack.file("schema.yaml", toySchema);
+    for (const [team, rows] of [
+      ["vision", 1_200],
+      ["audio", 900],
+    ] as const) {
+      const csv = stack.file(`${team}.csv`, toyCsv(rows));
+      expect(await as(team, "datasets", "push", "toy", "--file", csv, "--schema", schema)).toMatchObject({
+        created: true,
+        version: 1,
+        rowCount: rows,
+      });
+      const { runId } = await as<{ runId: string }>(team, "submit", job);
+      runs.set(team, await as<Shown>(team, "runs", "watch", runId));
+    }
+    const [vision, audio] = [runs.get("vision")!, runs.get("audio")!];
+    expect(vision.failure ?? audio.failure).toBeUndefined();
+    expect([vision.phase, audio.phase]).toEqual(["AwaitApproval", "AwaitApproval"]);
+    expect(vision.weightsSha256).not.toBe(audio.weightsSha256);
+    expect(vision.metrics.map(({ metric }) => metric)).toContain("train/loss");
+  }, 240_000);
+
+  it("an identical run of the other team reuses nothing of the first one's", async () => {
+    const csv = join(stack.directory, "vision.csv");
+    const schema = join(stack.directory, "schema.yaml");
+    await as("sound", "datasets", "push", "toy", "--file", csv, "--schema", schema);
+    const { runId } = await as<{ runId: string }>("sound", "submit", join(stack.directory, "job.yaml"));
+    const run = await as<Shown>("sound", "runs", "watch", runId);
+    expect(run.reused).toEqual([]);
+    expect(run.weightsSha256).toBe(runs.get("vision")!.weightsSha256);
+  }, 120_000);
+
+  it("neither sees, ends or decides about the other's", async () => {
+    const { runId } = runs.get("vision")!;
+    expect(await as("audio", "runs", "show", runId)).toMatchObject({ error: { code: "RUN_NOT_FOUND" } });
+    expect(await as("audio", "runs", "cancel", runId)).toMatchObject({ error: { code: "RUN_NOT_FOUND" } });
+    const listed = await as<{ runs: { runId: string }[] }>("audio", "runs", "list");
+    expect(listed.runs.map((run) => run.runId)).toEqual([runs.get("audio")!.runId]);
+    await as("audio", "models", "approve", "toy", "1");
+    expect(await as<Shown>("vision", "runs", "show", runId)).toMatchObject({
+      status: "running",
+      phase: "AwaitApproval",
+    });
+    expect(await as<Shown>("audio", "runs", "watch", runs.get("audio")!.runId)).toMatchObject({ status: "completed" });
+    expect(await as("vision", "models", "resolve", "toy")).toMatchObject({ error: { code: "NO_CHAMPION" } });
+    expect(await as("audio", "models", "resolve", "toy")).toMatchObject({
+      version: 1,
+      artifactUri: expect.stringContaining("/teams/audio/runs/"),
+    });
+    expect(await as("nobody", "models", "list")).toEqual({ models: [] });
+  });
+
+  it("asks for a token once there is one, and knows by it who calls", async () => {
+    const { token } = await as<{ token: string }>("vision", "tokens", "create", "--actor", "ann");
+    const asked = await stack.json(["models", "list"], [2]);
+    expect(asked).toMatchObject({ error: { code: "UNAUTHENTICATED" } });
+    expect((await stack.run("status")).code).toBe(0);
+    process.env["RINGMASTER_TOKEN"] = token;
+    try {
+      await stack.json(["models", "approve", "toy", "1", "--reason", "fine"]);
+      expect(await stack.json(["--team", "audio", "models", "list"], [2])).toMatchObject({
+        error: { code: "NOT_IN_TEAM" },
+      });
+      const { history } = await stack.json<{ history: { action: string; by: string }[] }>(["models", "show", "toy"]);
+      expect(history.find(({ action }) => action === "approved")?.by).toBe("ann");
+    } finally {
+      delete process.env["RINGMASTER_TOKEN"];
+    }
+  });
+});
+
+it("does not touch data of an older layout", async () => {
+  const stack = new TestStack();
+  try {
+    mkdirSync(join(stack.data, "dynamodb"), { recursive: true });
+    const { code, stderr } = await stack.run("up", "--detach", "--port", "0", "--api-port", "0");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/holds data of layout 1.*Nothing there was changed.*--data DIRECTORY/s);
+    expect(readdirSync(join(stack.data, "dynamodb"))).toEqual([]);
+    expect(existsSync(join(stack.data, "s3"))).toBe(false);
+  } finally {
+    await stack.remove();
+  }
+});
