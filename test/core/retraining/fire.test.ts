@@ -1,0 +1,207 @@
+import { type Cause, causeIdOf } from "../../../core/retraining/cause";
+import { fire } from "../../../core/retraining/fire";
+import { deleteRule, setEnabled, updateRule } from "../../../core/retraining/lifecycle";
+import { ruleDefinitionSchema } from "../../../core/retraining/rule";
+import { type Embedded, startEmbedded } from "../../support/embedded";
+import { jobInput } from "../../support/fixtures";
+import { createScene, minute, type Scene } from "./scene";
+
+let embedded: Embedded;
+let scene: Scene;
+let teams = 0;
+beforeAll(async () => {
+  embedded = await startEmbedded();
+});
+afterAll(() => embedded.stop());
+beforeEach(async () => {
+  teams += 1;
+  scene = await createScene(embedded, `fire-${teams}`);
+});
+
+const scheduled = (at: string): Cause => ({ type: "schedule", at });
+
+describe("a cause", () => {
+  it("makes one run, however often and from however many places it is told of", async () => {
+    await scene.rule();
+    const cause = await scene.push(101);
+    const records = await Promise.all(Array.from({ length: 8 }, () => fire(scene.dependencies, "on-digits", cause)));
+    records.push(await fire(scene.dependencies, "on-digits", cause));
+    const runs = await scene.runs();
+    expect(runs).toHaveLength(1);
+    expect(new Set(records.map((record) => record?.runId))).toEqual(new Set([runs[0]!.runId]));
+    expect(runs[0]).toMatchObject({
+      dataset: { name: "digits", version: 2 },
+      createdBy: "retraining rule on-digits",
+      cause: { rule: "on-digits", type: "dataset", id: "dataset:digits@2", at: cause.at },
+    });
+    expect(await scene.platform.retraining.find("on-digits")).toMatchObject({ starts: 1 });
+    expect(new Set(scene.calls.started)).toEqual(new Set([runs[0]!.runId]));
+  });
+
+  it("is the version that it tells of, in whatever order versions come", async () => {
+    await scene.rule();
+    const [second, third] = [await scene.push(101), await scene.push(102)];
+    for (const cause of [third, second, third, second]) await fire(scene.dependencies, "on-digits", cause);
+    expect((await scene.runs()).map(({ dataset }) => dataset.version).sort()).toEqual([2, 3]);
+  });
+
+  it("concerns the rules that wait for it, each by itself", async () => {
+    await scene.rule();
+    await scene.rule({ name: "small", job: jobInput({ evaluation: {}, experiment: "small" }) });
+    expect([...(await scene.platform.retraining.rulesOf("dataset", "digits"))].sort()).toEqual(["on-digits", "small"]);
+    const cause = await scene.push(101);
+    for (const rule of ["small", "on-digits", "nobody"]) await fire(scene.dependencies, rule, cause);
+    expect((await scene.runs()).map(({ cause: { rule } = {}, model }) => [rule, model]).sort()).toEqual([
+      ["on-digits", "digits"],
+      ["small", "small"],
+    ]);
+  });
+
+  it("goes on where a process died after any of its writes, although the rule has changed since", async () => {
+    await scene.rule();
+    const cause = await scene.push(101);
+    const { retraining } = scene.dependencies;
+    /** Dies instead of its nth write. */
+    const mortal = (after: number) => {
+      let left = after;
+      const spend = () => {
+        if (left === 0) throw new Error("kill -9");
+        left -= 1;
+      };
+      return {
+        ...scene.dependencies,
+        retraining: {
+          ...retraining,
+          putCause: async (...args: Parameters<typeof retraining.putCause>) => {
+            spend();
+            return retraining.putCause(...args);
+          },
+        },
+        executions: {
+          ...scene.dependencies.executions,
+          start: async () => spend(),
+        },
+      };
+    };
+    for (const writes of [0, 1, 1]) await expect(fire(mortal(writes), "on-digits", cause)).rejects.toThrow("kill -9");
+    await setEnabled(scene.dependencies, "on-digits", false, "changed my mind");
+    const end = await fire(scene.dependencies, "on-digits", cause);
+    expect(end).toMatchObject({ state: "submitted", runId: (await scene.runs())[0]!.runId });
+    expect(await scene.runs()).toHaveLength(1);
+    expect(await scene.deployment.retrainingIndex.openCauses()).not.toContainEqual(
+      expect.objectContaining({ team: scene.platform.team }),
+    );
+  });
+
+  it("that a person gives runs at once, whatever the rule's limits, and once a key", async () => {
+    await scene.rule({ cooldownMinutes: 60 });
+    await setEnabled(scene.dependencies, "on-digits", false);
+    const by = (key: string): Cause => ({
+      type: "manual",
+      at: new Date(scene.clock.time).toISOString(),
+      by: "ada",
+      key,
+    });
+    for (const key of ["a", "a", "b"]) await fire(scene.dependencies, "on-digits", by(key));
+    expect((await scene.runs()).map(({ createdBy }) => createdBy)).toEqual(["ada", "ada"]);
+  });
+
+  it("whose job does not fit the new columns is recorded with what is wrong, on itself and on the rule", async () => {
+    await scene.rule({
+      job: jobInput({ evaluation: {}, resources: { microshards: 64 }, hyperparameters: { batchSize: 64 } }),
+    });
+    const cause = await scene.push(60); // 40 rows to train on
+    const record = await fire(scene.dependencies, "on-digits", cause);
+    expect(record).toMatchObject({
+      state: "failed",
+      failure: {
+        code: "INVALID_INPUT",
+        message: expect.stringContaining("must be at most the 40 training rows of digits@2"),
+      },
+    });
+    expect(await fire(scene.dependencies, "on-digits", cause)).toEqual(record);
+    expect(await scene.platform.retraining.find("on-digits")).toMatchObject({
+      lastFailure: { cause: "dataset:digits@2", code: "INVALID_INPUT" },
+    });
+    expect(await scene.runs()).toEqual([]);
+  });
+
+  it.each<[string, (scene: Scene) => Promise<unknown>, RegExp]>([
+    [
+      "disabled",
+      ({ dependencies }) => setEnabled(dependencies, "on-digits", false, "wrong labels"),
+      /disabled: wrong labels/,
+    ],
+    ["deleted", ({ dependencies }) => deleteRule(dependencies, "on-digits"), /the rule was deleted/],
+  ])("is skipped where the rule is %s, and stays so", async (_what, change, reason) => {
+    await scene.rule();
+    const cause = await scene.push(101);
+    await change(scene);
+    expect(await fire(scene.dependencies, "on-digits", cause)).toMatchObject({
+      state: "skipped",
+      reason: expect.stringMatching(reason),
+    });
+    if (_what === "disabled") await setEnabled(scene.dependencies, "on-digits", true);
+    await fire(scene.dependencies, "on-digits", cause);
+    expect(await scene.runs()).toEqual([]);
+  });
+
+  it("is skipped where its version was deprecated meanwhile", async () => {
+    await scene.rule();
+    const cause = await scene.push(101);
+    await scene.platform.datasets.deprecate("digits", 2, { at: cause.at, reason: "half of it is missing" });
+    expect(await fire(scene.dependencies, "on-digits", cause)).toMatchObject({
+      state: "skipped",
+      reason: "the version is deprecated: half of it is missing",
+    });
+  });
+
+  it("of a schedule is its time: late, doubled and out of order it is one run each", async () => {
+    await scene.rule({ name: "nightly", trigger: { type: "schedule", expression: "rate(1 hour)" } });
+    const [one, two] = ["2026-01-01T13:00:00.000Z", "2026-01-01T14:00:00.000Z"];
+    for (const at of [two, one, one, two]) await fire(scene.dependencies, "nightly", scheduled(at!));
+    expect((await scene.runs()).map(({ cause }) => cause?.id).sort()).toEqual([`schedule:${one}`, `schedule:${two}`]);
+  });
+});
+
+describe("limits", () => {
+  it("a cooldown makes causes wait, and the latest of them runs", async () => {
+    await scene.rule({ cooldownMinutes: 30 });
+    const causes = [await scene.push(101), await scene.push(102), await scene.push(103)];
+    for (const cause of causes) await fire(scene.dependencies, "on-digits", cause);
+    const states = async () =>
+      Promise.all(
+        causes.map(async (cause) => (await scene.platform.retraining.findCause("on-digits", causeIdOf(cause)))?.state),
+      );
+    expect(await states()).toEqual(["submitted", "waiting", "waiting"]);
+    scene.clock.time += 40 * minute;
+    for (const cause of causes) await fire(scene.dependencies, "on-digits", cause);
+    expect(await states()).toEqual(["submitted", "skipped", "submitted"]);
+    expect(await scene.runs()).toHaveLength(2);
+  });
+
+  it("two causes at the same moment do not both pass a limit of one", async () => {
+    await scene.rule({ maxConcurrentRuns: 1 });
+    const causes = [await scene.push(101), await scene.push(102), await scene.push(103)];
+    const records = await Promise.all(causes.map((cause) => fire(scene.dependencies, "on-digits", cause)));
+    expect(records.map((record) => record?.state).sort()).toEqual(["submitted", "waiting", "waiting"]);
+    const [run] = await scene.runs();
+    await scene.platform.runs.conclude(run!.runId, { status: "completed", at: "2026-01-01T13:00:00.000Z" });
+    for (const cause of causes) await fire(scene.dependencies, "on-digits", cause);
+    expect(await scene.runs()).toHaveLength(run?.dataset.version === 4 ? 1 : 2);
+  });
+});
+
+it("a rule that says something else runs what it says then", async () => {
+  await scene.rule();
+  await updateRule(
+    scene.dependencies,
+    ruleDefinitionSchema.parse({
+      name: "on-digits",
+      trigger: { type: "dataset", dataset: "digits" },
+      job: jobInput({ evaluation: {}, seed: 7 }),
+    }),
+  );
+  await fire(scene.dependencies, "on-digits", await scene.push(101));
+  expect((await scene.runs()).map(({ job }) => job.seed)).toEqual([7]);
+});

@@ -1,0 +1,67 @@
+import { problemsOf } from "../../../core/problems";
+import { type RuleDefinitionInput, ruleDefinitionSchema } from "../../../core/retraining/rule";
+import { jobInput } from "../../support/fixtures";
+
+const rule = (more: Partial<RuleDefinitionInput> = {}): RuleDefinitionInput => ({
+  name: "nightly",
+  trigger: { type: "schedule", expression: "cron(0 3 * * ? *)", timeZone: "Europe/Berlin" },
+  job: jobInput(),
+  ...more,
+});
+
+function problems(input: unknown): readonly string[] {
+  const parsed = ruleDefinitionSchema.safeParse(input, { reportInput: true });
+  return parsed.success ? [] : problemsOf(parsed.error).map(({ path, rule }) => `${path} ${rule}`);
+}
+
+describe("a rule", () => {
+  it("is read with every default filled in", () => {
+    const parsed = ruleDefinitionSchema.parse(rule({ trigger: { type: "schedule", expression: "rate(1 day)" } }));
+    expect(parsed).toMatchObject({ trigger: { timeZone: "UTC" }, cooldownMinutes: 0, code: {} });
+    expect(parsed.job.hyperparameters.epochs).toBe(5);
+    const drift = ruleDefinitionSchema.parse(rule({ trigger: { type: "drift", monitor: "inputs" } }));
+    expect(drift.trigger).toEqual({ type: "drift", monitor: "inputs", severity: "warning" });
+  });
+
+  it.each<[string, RuleDefinitionInput, RegExp]>([
+    ["a name that a schedule could not have", rule({ name: "a".repeat(32) }), /^name must be 1–31 lower-case/],
+    [
+      "cron with five fields",
+      rule({ trigger: { type: "schedule", expression: "cron(0 3 * * *)" } }),
+      /^trigger.expression must be rate.*cron.*: 'cron\(0 3 \* \* \*\)' is not valid: a cron expression has 6 fields, but '0 3 \* \* \*' has 5/,
+    ],
+    [
+      "no expression at all",
+      rule({ trigger: { type: "schedule", expression: "daily" } }),
+      /'daily' is none of rate\(…\), cron\(…\)/,
+    ],
+    [
+      "a single moment",
+      rule({ trigger: { type: "schedule", expression: "at(2030-01-01T00:00:00)" } }),
+      /must be rate\(…\) or cron\(…\): a rule fires again and again/,
+    ],
+    [
+      "a zone that there is not",
+      rule({ trigger: { type: "schedule", expression: "rate(1 day)", timeZone: "Mars/Olympus" } }),
+      /^trigger.timeZone must be a time zone of the IANA database/,
+    ],
+    [
+      "a job that names a version",
+      rule({ job: jobInput({ dataset: "digits@3" }) }),
+      /^job.dataset must not name a version: .* write digits or digits@latest/,
+    ],
+    [
+      "a dataset that the job does not train on",
+      rule({ trigger: { type: "dataset", dataset: "letters" } }),
+      /^trigger.dataset must be digits, the dataset of the job/,
+    ],
+    ["an unknown kind", rule({ trigger: { type: "moon" } as never }), /^trigger(.type)? needs a known "type"/],
+    ["a mistake in the job", rule({ job: { ...jobInput(), seed: -1 } }), /^job.seed must be at least 0/],
+  ])("is refused with %s", (_what, input, message) => {
+    expect(problems(input).join("\n")).toMatch(message);
+  });
+
+  it("may say latest, which is what it means", () => {
+    expect(problems(rule({ job: jobInput({ dataset: "digits@latest" }) }))).toEqual([]);
+  });
+});
