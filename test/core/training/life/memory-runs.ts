@@ -1,0 +1,161 @@
+import {
+  isOpen,
+  phases,
+  type Run,
+  type RunDetails,
+  type TrainingAttempt,
+  type WorkerRecord,
+} from "../../../../core/training/run";
+import type { RunRepository } from "../../../../core/training/run-repository";
+
+const statusOrder = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"];
+
+interface Rows {
+  run: Run;
+  listed: boolean;
+  steps: RunDetails["steps"];
+  attempts: Map<number, TrainingAttempt>;
+  workers: Map<number, WorkerRecord>;
+  machines: Map<string, RunDetails["machines"][number]>;
+  recoveries: Map<number, RunDetails["recoveries"][number]>;
+  tokens: Map<string, Set<string>>;
+  progress?: RunDetails["progress"];
+}
+
+/** Runs in memory, with the conditions of those in DynamoDB; the same contract suite holds for both. */
+export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap<string, Rows> } {
+  const rows = new Map<string, Rows>();
+  const open = (runId: string) => {
+    const found = rows.get(runId);
+    return found && isOpen(found.run.status) ? found : undefined;
+  };
+  const training = (runId: string) => {
+    const found = open(runId);
+    return found?.run.phase === "LaunchTraining" ? found : undefined;
+  };
+  const must = (runId: string) => {
+    const found = rows.get(runId);
+    if (!found) throw new Error(`no run ${runId}`);
+    return found;
+  };
+
+  return {
+    rows,
+    async create(run) {
+      const known = rows.get(run.runId);
+      if (known) return { created: false, run: known.run };
+      rows.set(run.runId, {
+        run,
+        listed: true,
+        steps: [],
+        attempts: new Map(),
+        workers: new Map(),
+        machines: new Map(),
+        recoveries: new Map(),
+        tokens: new Map(),
+      });
+      return { created: true, run };
+    },
+    find: async (runId) => rows.get(runId)?.run,
+    async findDetails(runId) {
+      const found = rows.get(runId);
+      if (!found) return undefined;
+      const { run, steps, attempts, workers, machines, recoveries, progress } = found;
+      return {
+        run,
+        steps,
+        attempts: [...attempts.values()].sort((a, b) => a.attempt - b.attempt),
+        workers: [...workers.values()],
+        machines: [...machines.values()],
+        recoveries: [...recoveries.values()],
+        progress,
+      };
+    },
+    list: async () => ({ runs: [...rows.values()].map(({ run }) => run) }),
+    listOpen: async () => [...rows.values()].filter(({ listed }) => listed).map(({ run }) => run),
+    async enterPhase(runId, phase, at) {
+      const found = open(runId);
+      if (!found || (found.run.phase && phases.indexOf(found.run.phase) > phases.indexOf(phase))) return false;
+      found.run = { ...found.run, status: "running", phase, updatedAt: at };
+      return true;
+    },
+    async conclude(runId, { status, at, failure, outcome, workLeft }) {
+      const found = open(runId);
+      if (!found) return false;
+      found.run = { ...found.run, status, updatedAt: at, endedAt: at, failure, outcome };
+      if (!workLeft) found.listed = false;
+      return true;
+    },
+    async delist(runId) {
+      must(runId).listed = false;
+    },
+    async recordStep(runId, record) {
+      const found = must(runId);
+      found.steps = [...found.steps.filter(({ step }) => step !== record.step), record];
+    },
+    async putTaskToken(runId, phase, token) {
+      const { tokens } = must(runId);
+      tokens.set(phase, new Set([...(tokens.get(phase) ?? []), token]));
+    },
+    findTaskTokens: async (runId, phase) => [...(rows.get(runId)?.tokens.get(phase) ?? [])],
+    async beginAttempt(runId, attempt) {
+      const found = training(runId);
+      if (!found || found.attempts.has(attempt.attempt)) return false;
+      found.attempts.set(attempt.attempt, attempt);
+      return true;
+    },
+    async takeOverAttempt(runId, number, claimedAt, at) {
+      const attempt = training(runId)?.attempts.get(number);
+      if (attempt?.status !== "submitting" || attempt.claimedAt !== claimedAt) return false;
+      must(runId).attempts.set(number, { ...attempt, claimedAt: at });
+      return true;
+    },
+    async recordJob(runId, number, jobId) {
+      const attempt = training(runId)?.attempts.get(number);
+      if (attempt?.status !== "submitting") return false;
+      must(runId).attempts.set(number, { ...attempt, status: "submitted", jobId });
+      return true;
+    },
+    async endAttempt(runId, number, { status, reason, at, jobId, usage }) {
+      const attempt = rows.get(runId)?.attempts.get(number);
+      if (attempt?.status !== "submitting" && attempt?.status !== "submitted") return false;
+      const ended = { ...attempt, status, endedAt: at, ...(reason === undefined ? {} : { reason }) };
+      must(runId).attempts.set(number, {
+        ...ended,
+        ...(jobId === undefined ? {} : { jobId }),
+        ...(usage === undefined ? {} : { usage }),
+      });
+      return true;
+    },
+    async recordWorker(runId, worker) {
+      const { workers } = must(runId);
+      const before = workers.get(worker.workerIndex);
+      if (before && orderOf(before) >= orderOf(worker)) return { newer: false };
+      workers.set(worker.workerIndex, worker);
+      return { newer: true, before };
+    },
+    async recordMachine(runId, machine) {
+      const { machines } = must(runId);
+      if (!machines.has(machine.memberId)) machines.set(machine.memberId, machine);
+    },
+    async recordRecovery(runId, recovery) {
+      const { recoveries } = must(runId);
+      if (recoveries.has(recovery.generation)) return false;
+      recoveries.set(recovery.generation, recovery);
+      return true;
+    },
+    async recordProgress(runId, progress) {
+      const found = must(runId);
+      const known = found.progress;
+      const older =
+        known &&
+        (known.generation > progress.generation ||
+          (known.generation === progress.generation && known.step > progress.step));
+      if (!older) found.progress = progress;
+    },
+  };
+}
+
+function orderOf(worker: WorkerRecord): number {
+  return (worker.attempt ?? 1) * 100_000 + worker.attempts.length * 100 + statusOrder.indexOf(worker.status);
+}

@@ -1,0 +1,376 @@
+import { RingmasterError } from "../../../../core/errors";
+import { beginStep, finishStep, outputOf } from "../../../../core/pipelines/step";
+import { approveOrReject } from "../../../../core/registry/approval";
+import { awaitApproval } from "../../../../core/registry/approval-step";
+import { promote, recordGate } from "../../../../core/registry/transitions";
+import { beginTraining } from "../../../../core/training/begin-training";
+import { cancelRun } from "../../../../core/training/cancel";
+import { concludeRun } from "../../../../core/training/conclude";
+import { concludeInterrupted } from "../../../../core/training/end-run";
+import { type JobEvent, takeJobEvent } from "../../../../core/training/job-event";
+import type { ReconcileDependencies } from "../../../../core/training/reconcile";
+import { reconcileAll } from "../../../../core/training/reconcile-all";
+import { isOpen, type Run } from "../../../../core/training/run";
+import { trainingKeys } from "../../../../core/training/training-step";
+import { resultOf, runOf } from "../../../support/fixtures";
+import { ModelBatch, type ModelJob } from "./batch";
+import { violationsAtRest, violationsNow } from "./invariants";
+import { type Actor, type Option, Schedule } from "./schedule";
+import { type Invocation, ModelExecution } from "./states";
+import { World } from "./world";
+
+export interface Scenario {
+  readonly retries: number;
+  readonly market: "spot" | "on-demand";
+  /** Batch takes no job of this shape. */
+  readonly refused?: boolean;
+  readonly choices: readonly number[];
+}
+
+export interface Outcome {
+  readonly violations: readonly string[];
+  readonly log: readonly string[];
+  /** How many things could have happened at each point. */
+  readonly widths: readonly number[];
+  readonly run: Run;
+}
+
+type Budget = "crash" | "double" | "drop" | "deaf" | "failure" | "loss" | "jump" | "minute";
+
+/** A function's time, and the platform's step towards it. */
+const functionMs = 60_000;
+const steps = 4_000;
+const runId = "run-a";
+const keys = trainingKeys(runId);
+
+/** One run from its submission until everything is at rest, in the order that the scenario's choices say. */
+export class Simulation {
+  readonly schedule: Schedule;
+  readonly world: World;
+  readonly batch: ModelBatch;
+  execution?: ModelExecution;
+  /** The result was there while the run was open. */
+  resultInTime = false;
+  cancelled = false;
+  rejected = false;
+  readonly ends: string[] = [];
+  deadInvocations = 0;
+  private now = Date.parse("2026-01-01T00:00:00.000Z");
+  private events: (Option & { readonly again: () => void })[] = [];
+  private readonly deaths = new Map<Actor, () => void>();
+  private readonly invocations = new Map<Actor, Invocation>();
+  private readonly left: Record<Budget, number> = {
+    crash: 4,
+    double: 3,
+    drop: 3,
+    deaf: 2,
+    failure: 4,
+    loss: 7,
+    jump: 4,
+    minute: 3,
+  };
+
+  constructor(readonly scenario: Scenario) {
+    this.schedule = new Schedule(scenario.choices);
+    this.batch = new ModelBatch(
+      () => this.now,
+      (job) => this.tell(job, true),
+      scenario.refused === true,
+    );
+    this.world = new World({
+      now: () => this.now,
+      batch: () => this.batch,
+      execution: () => this.execution,
+      startExecution: () => this.startExecution(),
+    });
+  }
+
+  get run(): Run {
+    return this.world.runs.rows.get(runId)!.run;
+  }
+  get rows() {
+    return this.world.runs.rows.get(runId)!;
+  }
+
+  async play(): Promise<Outcome> {
+    const base = runOf(runId, { model: "digits", createdAt: new Date(this.now).toISOString() });
+    const { retries, market } = this.scenario;
+    const run = { ...base, job: { ...base.job, retries, resources: { ...base.job.resources, market } } };
+    await this.world.runs.create(run);
+    const output = { featureManifestKey: "k", digest: "d", width: 1, rows: { train: 1, validation: 1, test: 1 } };
+    const done = { inputHash: "h", output, startedAt: run.createdAt, finishedAt: run.createdAt };
+    await this.world.runs.recordStep(runId, { step: "PrepareFeatures", ...done });
+    this.actor("submit", ({ executions }) => executions.start(runId));
+
+    let violations: readonly string[] = [];
+    for (let step = 0; step < steps && !this.isAtRest() && violations.length === 0; step += 1) {
+      this.now += 1;
+      await this.schedule.next(this.options());
+      if (isOpen(this.run.status) && this.world.objects.has(keys.result)) this.resultInTime = true;
+      violations = violationsNow(this);
+    }
+    if (violations.length === 0) violations = this.isAtRest() ? violationsAtRest(this) : ["it never comes to rest"];
+    return { violations, log: this.schedule.log, widths: this.schedule.widths, run: this.run };
+  }
+
+  private isAtRest(): boolean {
+    const { listed, run } = this.rows;
+    const quiet = this.schedule.actors.size === 0 && this.events.length === 0;
+    return quiet && !isOpen(run.status) && !listed && this.execution?.status !== "running";
+  }
+
+  /** What may happen next: the undisturbed course first. */
+  private options(): readonly Option[] {
+    return [
+      ...this.schedule.calls(),
+      ...this.events,
+      ...this.batch.live().map((job) => this.jobGoesOn(job)),
+      ...this.person("approved"),
+      ...this.minute(),
+      ...this.disturbances(),
+    ];
+  }
+
+  private jobGoesOn(job: ModelJob): Option {
+    if (job.status === "RUNNABLE") {
+      return {
+        label: `${job.jobId} starts`,
+        act: () => {
+          job.status = "RUNNING";
+          this.tell(job, false);
+        },
+      };
+    }
+    if (this.world.objects.has(keys.result)) {
+      return { label: `${job.jobId} succeeds`, act: () => this.batch.end(job, "SUCCEEDED") };
+    }
+    return {
+      label: `${job.jobId} writes its result`,
+      act: () => void this.world.objects.set(keys.result, JSON.stringify(resultOf(runId))),
+    };
+  }
+
+  private person(decision: "approved" | "rejected"): readonly Option[] {
+    const version = this.world.models.versions.get("digits@1");
+    const busy = [...this.schedule.actors].some(({ name }) => name.startsWith("person"));
+    if (version?.awaitedBy === undefined || version.approval !== undefined || busy) return [];
+    const act = () => {
+      if (decision === "rejected") this.rejected = true;
+      this.actor("person", (ports) =>
+        approveOrReject(ports, { model: "digits", version: 1 }, decision, { by: "a person" }),
+      );
+    };
+    return [{ label: `a person says ${decision}`, act }];
+  }
+
+  private minute(): readonly Option[] {
+    const act = () => {
+      this.pass(60_000);
+      this.actor("reconcile", async (ports) =>
+        reconcileAll(await ports.runs.listOpen(), {
+          forTeam: () => ports,
+          meter: ports.meter,
+          clock: ports.clock,
+          until: this.now + 45_000,
+          onDone: () => undefined,
+          onError: () => undefined,
+        }),
+      );
+    };
+    const option = { label: "a minute passes: reconcile", act };
+    // Nothing that was sent to Batch is on its way for so long: the client gives up before.
+    if (this.isSubmitting()) return [];
+    if (this.schedule.actors.size === 0) return [option];
+    return this.spend("minute", option);
+  }
+
+  private disturbances(): readonly Option[] {
+    const found: Option[] = [];
+    const offer = (budget: Budget, label: string, act: () => void) => found.push(...this.spend(budget, { label, act }));
+    for (const actor of this.schedule.actors) offer("crash", `${actor.name} dies`, () => this.kill(actor));
+    for (const [actor, invocation] of this.invocations) {
+      if (this.execution?.hears(invocation.id))
+        offer("deaf", `${actor.name} is not heard any more, and lives`, () => this.fail(invocation));
+    }
+    for (const event of this.events) {
+      offer("double", `${event.label}, and will be again`, () => {
+        event.act();
+        event.again();
+      });
+      offer("drop", `${event.label}: lost`, () => void this.events.splice(this.events.indexOf(event), 1));
+    }
+    for (const job of this.batch.live()) {
+      if (job.status !== "RUNNING") continue;
+      const failure = (code: string, retryable: boolean) => () => {
+        const document = { runId, code, message: code, retryable, failedAt: "" };
+        this.world.objects.set(keys.failure(job.jobId), JSON.stringify(document));
+        this.batch.end(job, "FAILED", "Essential container in task exited");
+      };
+      offer("failure", `${job.jobId} fails silently`, () => this.batch.end(job, "FAILED", "Essential container"));
+      offer("failure", `${job.jobId} fails`, failure("TRAINER_ERROR", true));
+      if (!this.world.objects.has(keys.result))
+        offer("failure", `${job.jobId} fails for good`, failure("USER_CODE", false));
+      offer("loss", `${job.jobId} loses its hosts`, () => this.batch.end(job, "FAILED", "Host EC2 (i-1) terminated."));
+    }
+    if (!this.cancelled) {
+      found.push({
+        label: "a person cancels",
+        act: () => {
+          this.cancelled = true;
+          this.actor("cancel", async (ports) => void (await cancelRun(ports, runId, "a person")));
+        },
+      });
+    }
+    found.push(...this.person("rejected"));
+    if (!this.isSubmitting()) {
+      for (const ms of [11_000, 31_000, 960_000]) offer("jump", `${ms / 1000} s pass`, () => this.pass(ms));
+    }
+    return found;
+  }
+
+  /** A disturbance happens a few times at the most, so that the run can come to rest. */
+  private spend(budget: Budget, { label, act }: Option): readonly Option[] {
+    if (this.left[budget] === 0) return [];
+    return [
+      {
+        label,
+        act: () => {
+          this.left[budget] -= 1;
+          act();
+        },
+      },
+    ];
+  }
+
+  private isSubmitting(): boolean {
+    return [...this.schedule.actors].some((actor) => this.schedule.isAt(actor, "jobs.submit"));
+  }
+
+  private pass(ms: number): void {
+    this.now += ms;
+    for (const actor of this.schedule.actors) if (this.now - actor.startedAt > functionMs) this.kill(actor);
+    this.execution?.tick();
+  }
+
+  private actor(name: string, work: (ports: ReconcileDependencies) => Promise<unknown>, onDeath?: () => void): Actor {
+    const actor = this.schedule.start(name, this.now, async (self) => {
+      try {
+        await work(this.world.portsFor(self));
+      } catch (error) {
+        if (!(error instanceof RingmasterError)) throw error;
+      }
+    });
+    if (onDeath) this.deaths.set(actor, onDeath);
+    return actor;
+  }
+
+  private kill(actor: Actor): void {
+    this.schedule.kill(actor);
+    this.invocations.delete(actor);
+    this.deaths.get(actor)?.();
+  }
+
+  private startExecution(): void {
+    this.execution ??= new ModelExecution(
+      () => this.now,
+      (invocation) => this.invoke(invocation),
+      (status) =>
+        this.event(`execution ${status}`, (ports) => concludeInterrupted(ports, runId, status, undefined, undefined)),
+    );
+  }
+
+  private invoke(invocation: Invocation): void {
+    const work = async (ports: ReconcileDependencies) => {
+      try {
+        await perform(ports, invocation);
+      } catch (error) {
+        const code = error instanceof RingmasterError ? error.code : "Error";
+        this.execution?.threw(invocation, { Error: code, Cause: String(error) }, false);
+        return;
+      }
+      this.execution?.returned(invocation);
+    };
+    const actor = this.actor(invocation.state, work, () => this.fail(invocation));
+    this.invocations.set(actor, invocation);
+  }
+
+  private fail(invocation: Invocation): void {
+    this.deadInvocations += 1;
+    this.execution?.threw(invocation, { Error: "Sandbox.Timedout" }, true);
+  }
+
+  private tell(job: ModelJob, ended: boolean): void {
+    const event: JobEvent = {
+      runId,
+      ended,
+      worker: {
+        workerIndex: 0,
+        jobId: job.jobId,
+        attempt: job.request.attempt,
+        status: job.status,
+        startedAt: this.now,
+        attempts: ended ? [{ startedAt: this.now, stoppedAt: this.now, reason: job.reason }] : [],
+      },
+    };
+    this.event(`${job.jobId} is ${job.status}`, (ports) => takeJobEvent(ports, "default", event));
+  }
+
+  /** At least once: a delivery whose function dies is made again, twice. */
+  private event(label: string, work: (ports: ReconcileDependencies) => Promise<unknown>, tries = 3): void {
+    const option = {
+      label: `told: ${label}`,
+      again: () => this.event(label, work, tries),
+      act: () => {
+        this.events = this.events.filter((one) => one !== option);
+        this.actor(`told ${label}`, work, () => tries > 1 && this.event(label, work, tries - 1));
+      },
+    };
+    this.events.push(option);
+  }
+}
+
+/** What the functions of `lambdas/` do, by the same calls of core. The steps around training are short ones. */
+async function perform(ports: ReconcileDependencies, { state, token, conclusion, error }: Invocation): Promise<void> {
+  const actor = { by: "test", at: "2026-01-01T00:00:00.000Z" };
+  switch (state) {
+    case "ValidateDataset":
+      await beginStep(ports, runId, "ValidateDataset");
+      return;
+    case "LaunchTraining":
+      await beginTraining(ports, runId, token!);
+      return;
+    case "Register": {
+      const details = await beginStep(ports, runId, "Register");
+      const { weightsSha256 } = outputOf<{ weightsSha256: string }>(details, "LaunchTraining");
+      const version = await ports.registry.register("default", versionOf(weightsSha256), actor);
+      await ports.registry.apply(
+        "digits",
+        [version],
+        recordGate(version, { passed: true, at: actor.at, checks: [] }, actor),
+      );
+      const from = { runId, output: { model: "digits", version } };
+      await finishStep(ports, runId, { step: "Register" }, "h", from, actor.at);
+      return;
+    }
+    case "AwaitApproval":
+      await awaitApproval(ports, runId, token!);
+      return;
+    case "Promote": {
+      await beginStep(ports, runId, "Promote");
+      await ports.registry.apply("digits", [1], promote(1, actor));
+      return;
+    }
+    default:
+      await concludeRun(ports, runId, conclusion!, error);
+  }
+}
+
+const versionOf = (weightsSha256: string) => ({
+  model: "digits",
+  runId,
+  weightsSha256,
+  artifactKey: "k",
+  dataset: { name: "digits", version: 1, digest: "d" },
+  metrics: {},
+  evaluationReport: { sha256: "e", bytes: 1 },
+});

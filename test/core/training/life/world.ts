@@ -1,0 +1,106 @@
+import type { Measures } from "../../../../core/metering/meter";
+import type { ObjectStore } from "../../../../core/ports";
+import type { Model, ModelVersion } from "../../../../core/registry/model";
+import { createRegistry } from "../../../../core/registry/registry";
+import type { ModelRepository } from "../../../../core/registry/repository";
+import type { ReconcileDependencies } from "../../../../core/training/reconcile";
+import type { CachedOutput } from "../../../../core/training/run-repository";
+import type { ModelBatch } from "./batch";
+import { createMemoryRuns } from "./memory-runs";
+import type { Actor } from "./schedule";
+import type { ModelExecution } from "./states";
+
+export interface Services {
+  readonly now: () => number;
+  readonly batch: () => ModelBatch;
+  readonly execution: () => ModelExecution | undefined;
+  readonly startExecution: () => void;
+}
+
+/** What all processes share, and each process's way to it: every call waits for its turn. */
+export class World {
+  readonly runs = createMemoryRuns();
+  readonly objects = new Map<string, string>();
+  readonly measured: Measures[] = [];
+  private readonly cached = new Map<string, CachedOutput>();
+  readonly models = createMemoryModels();
+
+  constructor(private readonly services: Services) {}
+
+  portsFor(actor: Actor): ReconcileDependencies {
+    const { now, batch, execution, startExecution } = this.services;
+    const { objects, cached } = this;
+    const gated = <T extends object>(name: string, target: T): T =>
+      new Proxy(target, {
+        get:
+          (of, method) =>
+          async (...given: unknown[]) => {
+            await actor.gate(`${name}.${String(method)}`);
+            return (of as Record<string | symbol, (...all: unknown[]) => unknown>)[method]!(...given);
+          },
+      });
+    const encode = (body: string | undefined) => (body === undefined ? undefined : new TextEncoder().encode(body));
+    return {
+      clock: { now },
+      runs: gated("runs", this.runs),
+      meter: { emit: (measures) => void this.measured.push(measures) },
+      cache: gated("cache", {
+        find: async (step: string, hash: string) => cached.get(`${step}#${hash}`),
+        async keep(step: string, hash: string, output: CachedOutput) {
+          cached.set(`${step}#${hash}`, cached.get(`${step}#${hash}`) ?? output);
+          return cached.get(`${step}#${hash}`)!;
+        },
+      }),
+      objects: gated("objects", {
+        find: async (key: string) => encode(objects.get(key)),
+        async putNew(key: string, body: string) {
+          if (objects.has(key)) return false;
+          objects.set(key, body);
+          return true;
+        },
+      }) as unknown as ObjectStore,
+      registry: createRegistry(gated("models", this.models)),
+      executions: gated("executions", {
+        start: async () => startExecution(),
+        stop: async () => execution()?.stop(),
+        status: async () => execution()?.status,
+      }),
+      tokens: gated("tokens", {
+        succeed: async (token: string) => execution()?.answer(token),
+        fail: async (token: string, error: string, cause: string) =>
+          execution()?.answer(token, { Error: error, Cause: cause }),
+        heartbeat: async (token: string) => execution()?.heartbeat(token),
+      }),
+      jobs: gated("jobs", {
+        find: async (request: Parameters<ModelBatch["find"]>[0]) => batch().find(request),
+        submit: async (request: Parameters<ModelBatch["submit"]>[0]) => batch().submit(request),
+        describe: async (jobId: string) => batch().describe(jobId),
+        terminate: async (jobId: string) => batch().terminate(jobId),
+        spans: async (jobId: string) => [{ memberId: `${jobId}/1`, startedAt: now() - 1_000, stoppedAt: now() }],
+      }),
+    };
+  }
+}
+
+/** A registry's rows in memory, under the condition on the revision. */
+function createMemoryModels(): ModelRepository & { readonly versions: ReadonlyMap<string, ModelVersion> } {
+  const heads = new Map<string, Model>();
+  const versions = new Map<string, ModelVersion>();
+  return {
+    versions,
+    find: async (name) => heads.get(name),
+    findVersion: async (name, version) => versions.get(`${name}@${version}`),
+    findVersionOfRun: async (name, runId) =>
+      [...versions.values()].find((one) => one.model === name && one.runId === runId)?.version,
+    list: async () => [...heads.values()],
+    listVersions: async (name) => [...versions.values()].filter(({ model }) => model === name),
+    history: async () => [],
+    async commit({ model, versions: changed }, registers) {
+      if (registers && [...versions.values()].some(({ runId }) => runId === registers.runId)) return false;
+      if ((heads.get(model.name)?.revision ?? 0) !== model.revision - 1) return false;
+      heads.set(model.name, model);
+      for (const version of changed) versions.set(`${model.name}@${version.version}`, version);
+      return true;
+    },
+  };
+}
