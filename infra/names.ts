@@ -2,9 +2,12 @@ import { ArnFormat, Aws, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import { environmentOf } from "../core/config";
 import { type FunctionName, functionNameIn } from "../core/platform/functions";
+import { runRoleNameIn } from "../core/platform/permissions";
 import { retrainingNames } from "../core/platform/retraining";
-import { type TableName, tableNameIn } from "../core/platform/tables";
+import type { TeamShares } from "../core/platform/shares";
+import { tableNameIn } from "../core/platform/tables";
 import { resourceNames } from "../core/platform/trainer-job";
+import type { DeploymentConfig, TeamConfig } from "./config";
 
 /** Of the data bucket. Bucket names are the world's, so account and region are in it. */
 export const bucketNameIn = (prefix: string) => `${prefix}-data-${Aws.ACCOUNT_ID}-${Aws.REGION}`;
@@ -22,41 +25,16 @@ export class PlatformArns {
     this.#prefix = prefix;
   }
 
-  get bucket(): string {
-    return `arn:${Aws.PARTITION}:s3:::${bucketNameIn(this.#prefix)}`;
-  }
-  table(name: TableName): string {
-    return this.#arn("dynamodb", "table", tableNameIn(this.#prefix, name));
-  }
   function(name: FunctionName): string {
     return this.#named("lambda", "function", functionNameIn(this.#prefix, name));
   }
   get stateMachine(): string {
     return this.#named("states", "stateMachine", resourceNames(this.#prefix).stateMachine);
   }
-  get executions(): string {
-    return this.#named("states", "execution", `${resourceNames(this.#prefix).stateMachine}:*`);
+  get runRole(): string {
+    const resourceName = runRoleNameIn({ prefix: this.#prefix, region: this.#stack.region });
+    return this.#stack.formatArn({ service: "iam", region: "", resource: "role", resourceName });
   }
-  get jobQueues(): string[] {
-    const { jobQueueSpot, jobQueueOnDemand } = resourceNames(this.#prefix);
-    return [jobQueueSpot, jobQueueOnDemand].map((queue) => this.#arn("batch", "job-queue", queue));
-  }
-  /** Each of any revision. */
-  get jobDefinitions(): string[] {
-    const { jobDefinition, jobDefinitionGang } = resourceNames(this.#prefix);
-    return [jobDefinition, jobDefinitionGang].flatMap((definition) => [
-      this.#arn("batch", "job-definition", definition),
-      this.#arn("batch", "job-definition", `${definition}:*`),
-    ]);
-  }
-  get jobs(): string {
-    return this.#arn("batch", "job", "*");
-  }
-  /** Where Batch sends what containers print. */
-  get jobLogs(): string {
-    return this.#named("logs", "log-group", "/aws/batch/job:*");
-  }
-
   queue(name: string): string {
     return this.#stack.formatArn({ service: "sqs", resource: name });
   }
@@ -65,16 +43,16 @@ export class PlatformArns {
     return this.#stack.formatArn({ service: "iam", region: "", resource: "role", resourceName });
   }
 
-  #arn(service: string, resource: string, resourceName: string): string {
-    return this.#stack.formatArn({ service, resource, resourceName });
-  }
   #named(service: string, resource: string, resourceName: string): string {
     return this.#stack.formatArn({ service, resource, resourceName, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
   }
 }
 
 /** The environment of functions and trainers: the variables that the embedded cloud sets as well. */
-export function platformEnvironment(scope: Construct, prefix: string): Readonly<Record<string, string>> {
+export function platformEnvironment(
+  scope: Construct,
+  { prefix, teams }: Pick<DeploymentConfig, "prefix" | "teams">,
+): Readonly<Record<string, string>> {
   const names = resourceNames(prefix);
   const arns = new PlatformArns(scope, prefix);
   const retraining = retrainingNames({ prefix, region: Stack.of(scope).region });
@@ -87,13 +65,14 @@ export function platformEnvironment(scope: Construct, prefix: string): Readonly<
       gangs: tableNameIn(prefix, "Gangs"),
     },
     stateMachineArn: arns.stateMachine,
+    runRoleArn: arns.runRole,
     jobQueues: {
       spot: names.jobQueueSpot,
       spotGpu: names.jobQueueSpotGpu,
       onDemand: names.jobQueueOnDemand,
       onDemandGpu: names.jobQueueOnDemandGpu,
     },
-    teamShares: {},
+    teamShares: teamSharesOf(teams),
     jobLogGroup: names.jobLogGroup,
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },
     retraining: {
@@ -103,4 +82,20 @@ export function platformEnvironment(scope: Construct, prefix: string): Readonly<
       deadLetterQueueArn: arns.queue(retraining.deadLetterQueue),
     },
   });
+}
+
+/** Those of teams that differ from what a team has by itself. */
+function teamSharesOf(teams: readonly TeamConfig[]): TeamShares {
+  return Object.fromEntries(
+    teams
+      .filter(({ share, priority }) => share !== undefined || priority > 0)
+      .map(({ name, share, priority }) => [name, { ...(share === undefined ? {} : { share }), priority }]),
+  );
+}
+
+/** Who is in which team, as `core/config/teams.ts` reads it. */
+export function teamDirectory({ teams }: Pick<DeploymentConfig, "teams">): Readonly<Record<string, string>> {
+  return {
+    RINGMASTER_TEAMS: JSON.stringify(teams.map(({ name, principals, groups }) => ({ name, principals, groups }))),
+  };
 }

@@ -38,7 +38,8 @@ export function definePlatform(
   const config = readConfig(settings, app.node);
   const { prefix } = config;
   const account = config.account ?? process.env["CDK_DEFAULT_ACCOUNT"];
-  const region = config.region ?? process.env["CDK_DEFAULT_REGION"];
+  // The CLI makes up a region where it finds no credentials; without an account, the templates are good for any.
+  const region = config.region ?? (account === undefined ? undefined : process.env["CDK_DEFAULT_REGION"]);
   const props = { config, env: { account, region } };
 
   const data = new DataStack(app, `${prefix}-data`, props);

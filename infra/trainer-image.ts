@@ -1,4 +1,5 @@
-import { IgnoreMode } from "aws-cdk-lib";
+import { Aws, IgnoreMode } from "aws-cdk-lib";
+import { Repository } from "aws-cdk-lib/aws-ecr";
 import { DockerImageAsset, Platform } from "aws-cdk-lib/aws-ecr-assets";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
@@ -22,7 +23,10 @@ export function trainerImage(
   config: DeploymentConfig,
   repository: string,
 ): string {
-  if (config.trainerImage !== undefined) return config.trainerImage;
+  if (config.trainerImage !== undefined) {
+    grantPullOf(config.trainerImage, scope, puller);
+    return config.trainerImage;
+  }
   const asset = new DockerImageAsset(scope, "TrainerImage", {
     directory: repository,
     file: "trainer-container/Dockerfile",
@@ -32,4 +36,14 @@ export function trainerImage(
   });
   asset.repository.grantPull(puller);
   return asset.imageUri;
+}
+
+/** An image in an ECR repository of the same account is pulled with the puller's rights; another registry's must be open, or know the account. */
+function grantPullOf(image: string, scope: Construct, puller: IGrantable): void {
+  const [, account, region, name] = /^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com\/([^:@]+)/.exec(image) ?? [];
+  if (name === undefined) return;
+  const repositoryArn = `arn:${Aws.PARTITION}:ecr:${region}:${account}:repository/${name}`;
+  Repository.fromRepositoryAttributes(scope, "TrainerRepository", { repositoryArn, repositoryName: name }).grantPull(
+    puller,
+  );
 }

@@ -1,6 +1,9 @@
+/** Every team's prefix begins with this. */
+export const teamsPrefix = "teams/";
+
 /** Where all that a team has lies in the bucket. The object store of a team adds it: no key made below leaves its team. */
 export function teamPrefix(team: string): string {
-  return `teams/${team}/`;
+  return `${teamsPrefix}${team}/`;
 }
 
 /** Every key of a team's is made here. Names are deterministic; content lives under `cas/`, names point into it. */

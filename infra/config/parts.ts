@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { principalPatternProblem } from "../../core/access/principals";
 import { teamNamePattern, teamNameRule } from "../../core/platform/teams";
 
 /** Schemas of single values. Each says its rule as the end of the sentence "`path` is `value`, but …". */
@@ -35,11 +36,14 @@ export const region = text(/^[a-z]{2}(-[a-z]+)+-\d$/, 'must be the code of an AW
 
 export const teamName = text(teamNamePattern, teamNameRule);
 
-/** IAM ARNs; `*` stands for any run of characters within a part. */
+/** IAM ARNs; `*` stands for any characters of a name. */
 export const principal = text(
-  /^arn:aws[a-z-]*:(iam|sts)::\d{12}:(role|user|assumed-role|federated-user|root)(\/[\w+=,.@*/-]+)?$/,
+  /^arn:aws[a-z-]*:(iam|sts)::\d{12}:(role|user|assumed-role|federated-user)\/[\w+=,.@*/-]+$/,
   'must be the ARN of an IAM principal, such as "arn:aws:iam::111122223333:role/vision-*"',
-);
+).superRefine((pattern, { addIssue }) => {
+  const problem = principalPatternProblem(pattern);
+  if (problem) addIssue({ code: "custom", message: problem });
+});
 
 export const groupName = text(
   /^\S[^\n]{0,127}$/,

@@ -118,7 +118,7 @@ export const schema = z.strictObject(
       /** How long what was overwritten or deleted in the bucket can be had back. */
       noncurrentVersionDays: part
         .wholeNumber(1, 3_650, "the days for which replaced and deleted objects are kept")
-        .default(30),
+        .default(7),
     }),
     /** What `cdk destroy` does with tables and buckets. `destroy` is for platforms that are tried out. */
     removal: part.oneOf("retain", "destroy").default("retain"),

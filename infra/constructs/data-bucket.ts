@@ -1,7 +1,18 @@
-import { Duration, RemovalPolicy } from "aws-cdk-lib";
-import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aws-cdk-lib/aws-s3";
+import { Duration } from "aws-cdk-lib";
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  type CfnBucket,
+  ObjectOwnership,
+  StorageClass,
+  TransitionDefaultMinimumObjectSize,
+} from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
+import { teamsPrefix } from "../../core/platform/object-keys";
+import type { DeploymentConfig } from "../config";
 import { bucketNameIn } from "../names";
+import { removalOf } from "../retention";
 
 const secure = {
   encryption: BucketEncryption.S3_MANAGED,
@@ -9,27 +20,52 @@ const secure = {
   objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
   enforceSSL: true,
   minimumTLSVersion: 1.2,
-  removalPolicy: RemovalPolicy.RETAIN,
 } as const;
+
+/** Uploads that were given up are paid for until somebody ends them. */
+const uploadsGivenUp = { id: "uploads-given-up", abortIncompleteMultipartUploadAfter: Duration.days(7) };
 
 /** The bucket of everything, and the one that keeps its access logs. */
 export class DataBucket extends Construct {
-  constructor(scope: Construct, id: string, prefix: string) {
+  constructor(scope: Construct, id: string, config: DeploymentConfig) {
     super(scope, id);
+    const removalPolicy = removalOf(config);
     const accessLogs = new Bucket(this, "AccessLogs", {
       ...secure,
-      lifecycleRules: [{ expiration: Duration.days(90) }],
+      removalPolicy,
+      lifecycleRules: [{ id: "old-logs", expiration: Duration.days(90) }, uploadsGivenUp],
     });
-    new Bucket(this, "Bucket", {
+    const bucket = new Bucket(this, "Bucket", {
       ...secure,
-      bucketName: bucketNameIn(prefix),
-      // What a mistake overwrites or deletes can be had back for a month.
+      removalPolicy,
+      bucketName: bucketNameIn(config.prefix),
+      // What a mistake overwrites or deletes can be had back for some days.
       versioned: true,
       serverAccessLogsBucket: accessLogs,
+      serverAccessLogsPrefix: "data/",
+      transitionDefaultMinimumObjectSize: TransitionDefaultMinimumObjectSize.ALL_STORAGE_CLASSES_128_K,
       lifecycleRules: [
-        { noncurrentVersionExpiration: Duration.days(30), expiredObjectDeleteMarker: true },
-        { abortIncompleteMultipartUploadAfter: Duration.days(7) },
+        {
+          // Everything that a team has: keys begin with its name, and S3's filters know no pattern in the middle. Intelligent tiering, because whatever
+          // it holds may be read again at once (a dataset, a champion's weights), and, unlike Standard-IA, it asks neither for a month's minimum nor for
+          // retrieval. After a month: most checkpoints are gone by then, and a move costs $0.01 per 1,000 objects. Small objects stay where they are.
+          id: "seldom-read",
+          prefix: teamsPrefix,
+          transitions: [{ storageClass: StorageClass.INTELLIGENT_TIERING, transitionAfter: Duration.days(30) }],
+        },
+        {
+          // Pruned checkpoints are noncurrent versions too: each day is paid for.
+          id: "replaced-and-deleted",
+          noncurrentVersionExpiration: Duration.days(config.retention.noncurrentVersionDays),
+          expiredObjectDeleteMarker: true,
+        },
+        uploadsGivenUp,
       ],
     });
+    const resource = bucket.node.defaultChild as CfnBucket;
+    // Natively: the construct's own way is a function that sets it afterwards.
+    resource.notificationConfiguration = { eventBridgeConfiguration: { eventBridgeEnabled: true } };
+    resource.overrideLogicalId("DataBucket");
+    (accessLogs.node.defaultChild as CfnBucket).overrideLogicalId("AccessLogBucket");
   }
 }

@@ -9,7 +9,7 @@ import {
   Runtime,
   Tracing,
 } from "aws-cdk-lib/aws-lambda";
-import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { type FunctionDefinition, functionNameIn } from "../../core/platform/functions";
 import { functionPermissions } from "../../core/platform/permissions";
@@ -23,16 +23,17 @@ export interface PlatformFunctionProps {
   readonly layers: readonly ILayerVersion[];
   readonly environment: Readonly<Record<string, string>>;
   readonly prefix: string;
+  readonly retention: RetentionDays;
 }
 
 /** A function with a role of its own that may do what `core/platform/permissions` says, write its log and trace, and nothing else. */
 export class PlatformFunction extends LambdaFunction {
-  constructor(scope: Construct, { definition, code, layers, environment, prefix }: PlatformFunctionProps) {
+  constructor(scope: Construct, { definition, code, layers, environment, prefix, retention }: PlatformFunctionProps) {
     const { name, timeoutSeconds, memoryMb, storageMb } = definition;
     const functionName = functionNameIn(prefix, name);
     const logGroup = new LogGroup(scope, `${name}-log`, {
       logGroupName: `/aws/lambda/${functionName}`,
-      retention: RetentionDays.THREE_MONTHS,
+      retention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const role = new Role(scope, `${name}-role`, { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });

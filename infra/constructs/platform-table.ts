@@ -1,20 +1,34 @@
-import { RemovalPolicy } from "aws-cdk-lib";
-import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
+import {
+  AttributeType,
+  BillingMode,
+  type CfnTable,
+  ProjectionType,
+  Table,
+  TableEncryption,
+} from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
 import { type KeyAttribute, type TableDefinition, tableNameIn } from "../../core/platform/tables";
+import type { DeploymentConfig } from "../config";
+import { removalOf } from "../retention";
 
-/** One of the platform's tables: on demand, encrypted, restorable to any second of the last 35 days, and kept when its stack goes. */
+/**
+ * One of the platform's tables: on demand up to a limit, encrypted, restorable to any second of the last 35 days, and kept when its stack goes.
+ */
 export class PlatformTable extends Table {
-  constructor(scope: Construct, prefix: string, definition: TableDefinition) {
+  constructor(scope: Construct, definition: TableDefinition, config: DeploymentConfig) {
+    const { maxReadUnits, maxWriteUnits } = config.tables;
+    // On-demand has no limit of its own but the account's: what a loop costs is limited here.
+    const limits = { maxReadRequestUnits: maxReadUnits, maxWriteRequestUnits: maxWriteUnits };
     super(scope, definition.name, {
-      tableName: tableNameIn(prefix, definition.name),
+      tableName: tableNameIn(config.prefix, definition.name),
       partitionKey: attribute(definition.partitionKey),
       sortKey: attribute(definition.sortKey),
       billingMode: BillingMode.PAY_PER_REQUEST,
+      ...limits,
       encryption: TableEncryption.AWS_MANAGED,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true, recoveryPeriodInDays: 35 },
+      deletionProtection: config.removal === "retain",
+      removalPolicy: removalOf(config),
       ...(definition.timeToLive === undefined ? {} : { timeToLiveAttribute: definition.timeToLive }),
     });
     for (const index of definition.indexes) {
@@ -23,8 +37,10 @@ export class PlatformTable extends Table {
         partitionKey: attribute(index.partitionKey),
         sortKey: attribute(index.sortKey),
         projectionType: ProjectionType.ALL,
+        ...limits,
       });
     }
+    (this.node.defaultChild as CfnTable).overrideLogicalId(`${definition.name}Table`);
   }
 }
 

@@ -1,20 +1,17 @@
+import { Duration } from "aws-cdk-lib";
 import {
   AllocationStrategy,
+  type CfnComputeEnvironment,
   EcsMachineImageType,
+  type ISchedulingPolicy,
   JobQueue,
+  JobStateTimeLimitActionsReason,
   ManagedEc2EcsComputeEnvironment,
 } from "aws-cdk-lib/aws-batch";
-import {
-  BlockDeviceVolume,
-  EbsDeviceVolumeType,
-  type InstanceClass,
-  LaunchTemplate,
-  PlacementGroup,
-  PlacementGroupStrategy,
-} from "aws-cdk-lib/aws-ec2";
-import { ManagedPolicy, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { type InstanceClass, PlacementGroup, PlacementGroupStrategy } from "aws-cdk-lib/aws-ec2";
 import { Construct } from "constructs";
 import type { DeploymentConfig } from "../config";
+import type { TrainerInstances } from "./trainer-instances";
 import type { TrainerNetwork } from "./trainer-network";
 
 export interface TrainerQueueProps {
@@ -25,12 +22,19 @@ export interface TrainerQueueProps {
    * in a cluster placement group.
    */
   readonly serves: "arrays" | "gangs";
+  readonly machines: "cpu" | "gpu";
   readonly network: TrainerNetwork;
+  readonly instances: TrainerInstances;
+  readonly schedulingPolicy: ISchedulingPolicy;
   readonly config: DeploymentConfig;
 }
 
+/** How long a job that no machine of its queue could ever run heads the queue before it is cancelled; ten minutes is Batch's least. */
+const misconfiguredPatience = Duration.minutes(10);
+
 /**
- * A queue over two compute environments, processors first: what asks for no GPU lands on machines without one, what does passes on to the second.
+ * A queue over one compute environment. Machines with and without GPUs do not share one: Batch sends what finds the first environment full to the
+ * second, where it costs and computes differently.
  *
  * @throws Error for gangs on spot: Batch leaves multi-node-parallel jobs there in RUNNABLE for ever, without an error
  */
@@ -39,7 +43,7 @@ export class TrainerQueue extends Construct {
 
   constructor(scope: Construct, id: string, props: TrainerQueueProps) {
     super(scope, id);
-    const { queueName, market, serves, config } = props;
+    const { queueName, market, serves, schedulingPolicy } = props;
     if (serves === "gangs" && market === "spot") {
       throw new Error(
         `The queue "${queueName}" is to serve gangs (multi-node-parallel jobs) on spot, but AWS Batch does not run them there: they stay in RUNNABLE without an error. Use market "on-demand", or serve arrays.`,
@@ -47,65 +51,52 @@ export class TrainerQueue extends Construct {
     }
     this.queue = new JobQueue(this, "Queue", {
       jobQueueName: queueName,
-      computeEnvironments: [
-        {
-          order: 1,
-          computeEnvironment: this.#environment(
-            "Cpu",
-            config.compute.cpu.instanceClasses,
-            EcsMachineImageType.ECS_AL2023,
-            props,
-          ),
-        },
-        {
-          order: 2,
-          computeEnvironment: this.#environment(
-            "Gpu",
-            [config.compute.gpu.instanceClass],
-            EcsMachineImageType.ECS_AL2023_NVIDIA,
-            props,
-          ),
-        },
-      ],
+      schedulingPolicy,
+      computeEnvironments: [{ order: 1, computeEnvironment: this.#environment(props) }],
+      // Waiting for capacity is what a queue is for; waiting for a machine that there will never be is not.
+      jobStateTimeLimitActions: [
+        JobStateTimeLimitActionsReason.COMPUTE_ENVIRONMENT_MAX_RESOURCE,
+        JobStateTimeLimitActionsReason.JOB_RESOURCE_REQUIREMENT,
+      ].map((reason) => ({ reason, maxTime: misconfiguredPatience })),
     });
   }
 
-  #environment(
-    id: string,
-    instanceClasses: readonly string[],
-    imageType: EcsMachineImageType,
-    { market, serves, network, config }: TrainerQueueProps,
-  ): ManagedEc2EcsComputeEnvironment {
+  /** Without a name, so that it can be replaced: a change that Batch cannot make in place makes a new one before the old one goes. */
+  #environment(props: TrainerQueueProps): ManagedEc2EcsComputeEnvironment {
+    const { market, serves, machines, network, instances, config } = props;
     const spot = market === "spot";
-    return new ManagedEc2EcsComputeEnvironment(this, id, {
+    const { cpu, gpu, spotPricePercent } = config.compute;
+    const environment = new ManagedEc2EcsComputeEnvironment(this, "Environment", {
       vpc: network.vpc,
+      vpcSubnets: { subnets: [...(serves === "gangs" ? network.gangSubnets : network.subnets)] },
       securityGroups: [network.securityGroup],
       spot,
+      ...(spot && spotPricePercent < 100 ? { spotBidPercentage: spotPricePercent } : {}),
       allocationStrategy: spot
         ? AllocationStrategy.SPOT_PRICE_CAPACITY_OPTIMIZED
         : AllocationStrategy.BEST_FIT_PROGRESSIVE,
-      instanceClasses: instanceClasses as readonly InstanceClass[] as InstanceClass[],
+      instanceClasses: (machines === "gpu" ? [gpu.instanceClass] : [...cpu.instanceClasses]) as InstanceClass[],
       useOptimalInstanceClasses: false,
-      images: [{ imageType }],
+      images: [
+        { imageType: machines === "gpu" ? EcsMachineImageType.ECS_AL2023_NVIDIA : EcsMachineImageType.ECS_AL2023 },
+      ],
       minvCpus: 0,
-      maxvCpus: config.compute.cpu.maxVcpus,
-      instanceRole: new Role(this, `${id}InstanceRole`, {
-        assumedBy: new ServicePrincipal("ec2.amazonaws.com"),
-        managedPolicies: [ManagedPolicy.fromAwsManagedPolicyName("service-role/AmazonEC2ContainerServiceforEC2Role")],
-      }),
-      launchTemplate: new LaunchTemplate(this, `${id}Template`, {
-        requireImdsv2: true,
-        httpPutResponseHopLimit: 2, // from inside a container the metadata service is one hop further
-        blockDevices: [
-          {
-            deviceName: "/dev/xvda",
-            volume: BlockDeviceVolume.ebs(200, { encrypted: true, volumeType: EbsDeviceVolumeType.GP3 }),
-          },
-        ],
-      }),
+      maxvCpus: machines === "gpu" ? gpu.maxVcpus : cpu.maxVcpus,
+      // An update of the machines lets jobs end for six hours, Batch's most; what is still there then is retried on a new one.
+      replaceComputeEnvironment: false,
+      terminateOnUpdate: false,
+      updateTimeout: Duration.hours(6),
+      instanceRole: instances.role,
+      launchTemplate: instances.launchTemplate,
       ...(serves === "gangs"
-        ? { placementGroup: new PlacementGroup(this, `${id}Placement`, { strategy: PlacementGroupStrategy.CLUSTER }) }
+        ? { placementGroup: new PlacementGroup(this, "Placement", { strategy: PlacementGroupStrategy.CLUSTER }) }
         : {}),
     });
+    // Without a version, Batch would stay with the template's first.
+    (environment.node.defaultChild as CfnComputeEnvironment).addPropertyOverride(
+      "ComputeResources.LaunchTemplate.Version",
+      instances.launchTemplate.latestVersionNumber,
+    );
+    return environment;
   }
 }

@@ -1,10 +1,14 @@
-import { Stack, type StackProps } from "aws-cdk-lib";
-import { ManagedPolicy, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Aws, Duration, Fn, Stack, type StackProps } from "aws-cdk-lib";
+import { FairshareSchedulingPolicy } from "aws-cdk-lib/aws-batch";
+import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { functionNameIn } from "../../core/platform/functions";
-import { trainerPermissions } from "../../core/platform/permissions";
-import { resourceNames } from "../../core/platform/trainer-job";
+import { jobPermissions } from "../../core/platform/permissions";
+import { shareIdentifierOf, weightFactorOf } from "../../core/platform/shares";
+import { resourceNames, trainerJob } from "../../core/platform/trainer-job";
 import type { DeploymentConfig } from "../config";
+import { TrainerInstances } from "../constructs/trainer-instances";
 import { TrainerJobDefinitions } from "../constructs/trainer-job-definitions";
 import { TrainerNetwork } from "../constructs/trainer-network";
 import { TrainerQueue } from "../constructs/trainer-queue";
@@ -17,45 +21,66 @@ export interface ComputeStackProps extends StackProps {
   readonly trainerImage: (scope: Construct, executionRole: Role) => string;
 }
 
-/** Where training runs: the network, a queue for each market, and the trainer's job definitions. */
+/** Where training runs: the network, a queue a market and kind of machine, and the trainer's job definitions. */
 export class ComputeStack extends Stack {
+  readonly #zones: number;
+
   constructor(scope: Construct, id: string, props: ComputeStackProps) {
     super(scope, id, props);
     const { config } = props;
     const { prefix } = config;
-    const names = resourceNames(prefix);
-    const network = new TrainerNetwork(this, "Network");
-    new TrainerQueue(this, "Spot", {
-      queueName: names.jobQueueSpot,
-      market: "spot",
-      serves: "arrays",
-      network,
-      config,
-    });
-    new TrainerQueue(this, "OnDemand", {
-      queueName: names.jobQueueOnDemand,
-      market: "on-demand",
-      serves: "gangs",
-      network,
-      config,
-    });
+    this.#zones = config.network.mode === "existing" ? 1 : config.network.zones;
+    const network = new TrainerNetwork(this, "Network", config);
+    this.#queues(network, config);
 
-    const assumedBy = new ServicePrincipal("ecs-tasks.amazonaws.com");
-    const jobRole = new Role(this, "TrainerRole", { assumedBy });
-    grant(jobRole, trainerPermissions, prefix);
-    const executionRole = new Role(this, "TrainerExecutionRole", {
-      assumedBy,
-      managedPolicies: [ManagedPolicy.fromAwsManagedPolicyName("service-role/AmazonECSTaskExecutionRolePolicy")],
+    const assumedBy = new ServicePrincipal("ecs-tasks.amazonaws.com", {
+      conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
     });
+    const jobRole = new Role(this, "TrainerRole", { assumedBy });
+    grant(jobRole, jobPermissions, prefix);
+    const executionRole = new Role(this, "TrainerExecutionRole", { assumedBy });
+    LogGroup.fromLogGroupName(this, "TrainerLog", resourceNames(prefix).jobLogGroup).grantWrite(executionRole);
     new TrainerJobDefinitions(this, "Trainer", {
       prefix,
       image: props.trainerImage(this, executionRole),
       jobRole,
       executionRole,
       environment: {
-        ...platformEnvironment(this, prefix),
+        ...platformEnvironment(this, config),
+        ...network.environment,
         RINGMASTER_INGEST_FUNCTION: functionNameIn(prefix, "ingest-metrics"),
+        RINGMASTER_CREDENTIALS_FUNCTION: functionNameIn(prefix, "run-credentials"),
       },
     });
   }
+
+  /** By CloudFormation's own list, so that synthesis looks nothing up, whether it knows the account or not. */
+  override get availabilityZones(): string[] {
+    return Array.from({ length: this.#zones }, (_, zone) => Fn.select(zone, Fn.getAzs()));
+  }
+
+  #queues(network: TrainerNetwork, config: DeploymentConfig): void {
+    const names = resourceNames(config.prefix);
+    const schedulingPolicy = new FairshareSchedulingPolicy(this, "Teams", {
+      shareDecay: Duration.seconds(trainerJob.shareDecaySeconds),
+      shares: sharesOf(config),
+    });
+    const instances = new TrainerInstances(this, "Instances", config);
+    const common = { network, instances, schedulingPolicy, config };
+    const spot = { ...common, market: "spot", serves: "arrays" } as const;
+    const onDemand = { ...common, market: "on-demand", serves: "gangs" } as const;
+    new TrainerQueue(this, "SpotCpu", { ...spot, queueName: names.jobQueueSpot, machines: "cpu" });
+    new TrainerQueue(this, "SpotGpu", { ...spot, queueName: names.jobQueueSpotGpu, machines: "gpu" });
+    new TrainerQueue(this, "OnDemandCpu", { ...onDemand, queueName: names.jobQueueOnDemand, machines: "cpu" });
+    new TrainerQueue(this, "OnDemandGpu", { ...onDemand, queueName: names.jobQueueOnDemandGpu, machines: "gpu" });
+  }
+}
+
+/** A share once, however many teams draw from it; the configuration makes sure that they agree about its weight. */
+function sharesOf({ teams }: DeploymentConfig) {
+  const weights = new Map(teams.map(({ name, share = name, weight }) => [share, weight]));
+  return [...weights].map(([share, weight]) => ({
+    shareIdentifier: shareIdentifierOf(share),
+    weightFactor: weightFactorOf(weight),
+  }));
 }

@@ -1,18 +1,34 @@
 import { CfnOutput, Stack, type StackProps } from "aws-cdk-lib";
+import { type CfnLogGroup, LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { tables } from "../../core/platform/tables";
+import { resourceNames } from "../../core/platform/trainer-job";
 import type { DeploymentConfig } from "../config";
 import { DataBucket } from "../constructs/data-bucket";
 import { PlatformTable } from "../constructs/platform-table";
 import { bucketNameIn } from "../names";
+import { removalOf, retentionOf } from "../retention";
 
-/** What must outlive everything else: the tables and the bucket. */
+export interface DataStackProps extends StackProps {
+  readonly config: DeploymentConfig;
+}
+
+/**
+ * What must outlive everything else: the tables, the bucket, the trainers' output. Logical ids are pinned, and `test/infra/upgrade.test.ts` fails for a
+ * change with which CloudFormation would replace or delete one of them.
+ */
 export class DataStack extends Stack {
-  constructor(scope: Construct, id: string, { config, ...props }: StackProps & { readonly config: DeploymentConfig }) {
-    super(scope, id, { ...props, terminationProtection: true });
+  constructor(scope: Construct, id: string, { config, ...props }: DataStackProps) {
+    super(scope, id, { ...props, terminationProtection: config.removal === "retain" });
     const { prefix } = config;
-    for (const definition of tables) new PlatformTable(this, prefix, definition);
-    new DataBucket(this, "Data", prefix);
+    for (const definition of tables) new PlatformTable(this, definition, config);
+    new DataBucket(this, "Data", config);
+    const trainerLog = new LogGroup(this, "TrainerLog", {
+      logGroupName: resourceNames(prefix).jobLogGroup,
+      retention: retentionOf(config),
+      removalPolicy: removalOf(config),
+    });
+    (trainerLog.node.defaultChild as CfnLogGroup).overrideLogicalId("TrainerLogGroup");
     new CfnOutput(this, "BucketName", { value: bucketNameIn(prefix) });
   }
 }

@@ -8,8 +8,10 @@ import type { DeploymentConfig } from "../config";
 import { functionCode } from "../constructs/bundled-code";
 import { packageLayer } from "../constructs/package-layer";
 import { PlatformFunction } from "../constructs/platform-function";
+import { RunRole } from "../constructs/run-role";
 import { TrainingStateMachine } from "../constructs/training-state-machine";
-import { platformEnvironment } from "../names";
+import { platformEnvironment, teamDirectory } from "../names";
+import { retentionOf } from "../retention";
 
 export interface WorkflowStackProps extends StackProps {
   /** Directory of the built bundles (`scripts/build.js`). */
@@ -17,6 +19,9 @@ export interface WorkflowStackProps extends StackProps {
   readonly nodeModules: string;
   readonly config: DeploymentConfig;
 }
+
+/** Functions that people call, and that must know whose team the caller is in. */
+const takesCalls: ReadonlySet<string> = new Set(["api", "stream-metrics"]);
 
 /** What happens: the functions, and the state machine that calls them. */
 export class WorkflowStack extends Stack {
@@ -26,7 +31,7 @@ export class WorkflowStack extends Stack {
   constructor(scope: Construct, id: string, { bundles, nodeModules, config, ...props }: WorkflowStackProps) {
     super(scope, id, props);
     const { prefix } = config;
-    const environment = platformEnvironment(this, prefix);
+    const environment = platformEnvironment(this, config);
     const layers = {
       duckdb: packageLayer(this, "duckdb", nodeModules),
       tfjs: packageLayer(this, "tfjs", nodeModules),
@@ -38,11 +43,16 @@ export class WorkflowStack extends Stack {
           definition,
           code: functionCode(bundles, definition.name),
           layers: definition.externals.map((external) => layers[external]),
-          environment,
+          environment: { ...environment, ...(takesCalls.has(definition.name) ? teamDirectory(config) : {}) },
           prefix,
+          retention: retentionOf(config),
         }),
       ]),
     );
+    const broker = this.functions.get("run-credentials")?.role;
+    if (!broker)
+      throw new Error("core/platform/functions.ts: run-credentials, which opens trainers' sessions, has no role");
+    new RunRole(this, "RunRole", { prefix, broker });
     this.stateMachine = new TrainingStateMachine(this, "TrainingRun", {
       prefix,
       definitionFile: path.join(bundles, "state-machines", "training-run.asl.json"),

@@ -4,93 +4,20 @@ import path from "node:path";
 import { Annotations, Match, type Template } from "aws-cdk-lib/assertions";
 import { functions } from "../../core/platform/functions";
 import { rules } from "../../core/platform/rules";
-import { tableNameIn, tables } from "../../core/platform/tables";
-import { trainerJob } from "../../core/platform/trainer-job";
-import { repository, type Synthesized, synthesizePlatform } from "./synthesized";
+import { repository, resources, type Synthesized, statementsOf, synthesizePlatform } from "./synthesized";
 
 let platform: Synthesized;
-let data: Template;
-let compute: Template;
 let workflow: Template;
 let api: Template;
 let triggers: Template;
 
 beforeAll(() => {
   platform = synthesizePlatform();
-  data = platform.template("data");
-  compute = platform.template("compute");
   workflow = platform.template("workflow");
   api = platform.template("api");
   triggers = platform.template("triggers");
 });
 afterAll(() => platform.remove());
-
-interface Resource {
-  readonly Properties: Record<string, unknown>;
-}
-const resources = (template: Template, type: string) => Object.values(template.findResources(type)) as Resource[];
-
-interface Statement {
-  readonly Action: string | readonly string[];
-  readonly Resource: unknown;
-}
-/** The statements of the policies attached to the role whose logical id contains the text. */
-function statementsOf(template: Template, role: string): readonly Statement[] {
-  return resources(template, "AWS::IAM::Policy")
-    .filter(({ Properties }) => JSON.stringify(Properties["Roles"]).includes(role))
-    .flatMap(
-      ({ Properties }) => (Properties["PolicyDocument"] as { readonly Statement: readonly Statement[] }).Statement,
-    );
-}
-const actionsOf = (statements: readonly Statement[]) => statements.flatMap(({ Action }) => Action).sort();
-
-describe("data", () => {
-  it.each(tables.map((table) => [table.name, table] as const))("holds the table %s", (name, table) => {
-    data.hasResource("AWS::DynamoDB::Table", {
-      DeletionPolicy: "Retain",
-      UpdateReplacePolicy: "Retain",
-      Properties: {
-        TableName: tableNameIn("ringmaster", name),
-        KeySchema: [
-          { AttributeName: table.partitionKey.name, KeyType: "HASH" },
-          { AttributeName: table.sortKey.name, KeyType: "RANGE" },
-        ],
-        BillingMode: "PAY_PER_REQUEST",
-        SSESpecification: { SSEEnabled: true },
-        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-        DeletionProtectionEnabled: true,
-        TimeToLiveSpecification:
-          table.timeToLive === undefined ? Match.absent() : { AttributeName: table.timeToLive, Enabled: true },
-        GlobalSecondaryIndexes:
-          table.indexes.length === 0
-            ? Match.absent()
-            : table.indexes.map((index) =>
-                Match.objectLike({ IndexName: index.name, Projection: { ProjectionType: "ALL" } }),
-              ),
-      },
-    });
-    data.resourceCountIs("AWS::DynamoDB::Table", tables.length);
-  });
-
-  it("keeps its buckets private, encrypted and TLS-only", () => {
-    const buckets = resources(data, "AWS::S3::Bucket");
-    expect(buckets).toHaveLength(2);
-    for (const { Properties } of buckets) {
-      expect(Properties["PublicAccessBlockConfiguration"]).toEqual({
-        BlockPublicAcls: true,
-        BlockPublicPolicy: true,
-        IgnorePublicAcls: true,
-        RestrictPublicBuckets: true,
-      });
-      expect(Properties["BucketEncryption"]).toBeDefined();
-    }
-    const policies = resources(data, "AWS::S3::BucketPolicy");
-    expect(policies).toHaveLength(2);
-    for (const policy of policies) {
-      expect(JSON.stringify(policy)).toContain('"Condition":{"Bool":{"aws:SecureTransport":"false"}},"Effect":"Deny"');
-    }
-  });
-});
 
 describe("workflow", () => {
   it.each(functions.map((definition) => [definition.name, definition] as const))(
@@ -170,66 +97,6 @@ describe("workflow", () => {
   });
 });
 
-describe("compute", () => {
-  it("offers spot to arrays, and on-demand in a placement group to gangs", () => {
-    const environments = resources(compute, "AWS::Batch::ComputeEnvironment").map(
-      ({ Properties }) => Properties["ComputeResources"] as Record<string, unknown>,
-    );
-    const brief = environments.map(({ Type, AllocationStrategy, PlacementGroup }) => [
-      Type,
-      AllocationStrategy,
-      PlacementGroup !== undefined,
-    ]);
-    expect(brief.sort()).toEqual([
-      ["EC2", "BEST_FIT_PROGRESSIVE", true],
-      ["EC2", "BEST_FIT_PROGRESSIVE", true],
-      ["SPOT", "SPOT_PRICE_CAPACITY_OPTIMIZED", false],
-      ["SPOT", "SPOT_PRICE_CAPACITY_OPTIMIZED", false],
-    ]);
-    for (const name of ["ringmaster-spot", "ringmaster-on-demand"]) {
-      compute.hasResourceProperties("AWS::Batch::JobQueue", { JobQueueName: name });
-    }
-  });
-
-  it("keeps a gang's node range open, and retries by the platform's rules", () => {
-    const RetryStrategy = {
-      Attempts: trainerJob.attempts,
-      EvaluateOnExit: trainerJob.evaluateOnExit.map((rule) =>
-        Object.fromEntries(Object.entries(rule).map(([key, value]) => [key[0]!.toUpperCase() + key.slice(1), value])),
-      ),
-    };
-    compute.hasResourceProperties("AWS::Batch::JobDefinition", {
-      JobDefinitionName: "ringmaster-trainer",
-      Type: "container",
-      RetryStrategy,
-      ContainerProperties: { Privileged: false },
-    });
-    compute.hasResourceProperties("AWS::Batch::JobDefinition", {
-      JobDefinitionName: "ringmaster-trainer-gang",
-      Type: "multinode",
-      RetryStrategy,
-      NodeProperties: { MainNode: 0, NodeRangeProperties: [Match.objectLike({ TargetNodes: "0:" })] },
-    });
-  });
-
-  it("lets a trainer reach its gang, the bucket and ingestion only", () => {
-    const services = new Set(actionsOf(statementsOf(compute, "TrainerRole")).map((action) => action.split(":")[0]));
-    expect([...services].sort()).toEqual(["dynamodb", "lambda", "s3"]);
-  });
-
-  it("demands IMDSv2 and encrypted disks, and admits trainers to each other only", () => {
-    for (const { Properties } of resources(compute, "AWS::EC2::LaunchTemplate")) {
-      expect(Properties["LaunchTemplateData"]).toMatchObject({
-        MetadataOptions: { HttpTokens: "required" },
-        BlockDeviceMappings: [{ Ebs: { Encrypted: true } }],
-      });
-    }
-    const ingress = resources(compute, "AWS::EC2::SecurityGroupIngress");
-    expect(ingress).toHaveLength(1);
-    expect(ingress[0]!.Properties["SourceSecurityGroupId"]).toEqual(ingress[0]!.Properties["GroupId"]);
-  });
-});
-
 describe("api and triggers", () => {
   it("admits signed calls only", () => {
     const methods = resources(api, "AWS::ApiGateway::Method");
@@ -244,7 +111,7 @@ describe("api and triggers", () => {
         Name: `ringmaster-${name}`,
         State: "ENABLED",
         ScheduleExpression: rule.schedule ?? Match.absent(),
-        EventPattern: rule.pattern ? Match.objectLike({ source: rule.pattern["source"] as string[] }) : Match.absent(),
+        EventPattern: rule.pattern ? Match.anyValue() : Match.absent(),
         Targets: [Match.objectLike({ DeadLetterConfig: Match.anyValue() })],
       });
     },

@@ -1,10 +1,10 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { App } from "aws-cdk-lib";
+import { App, type Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { functions } from "../../core/platform/functions";
-import type { RingmasterConfig } from "../../infra/config";
+import { type DeploymentConfig, type RingmasterConfig, readConfig } from "../../infra/config";
 import { definePlatform, type PlatformStacks } from "../../infra/platform";
 
 export const repository = path.resolve(__dirname, "../..");
@@ -31,10 +31,7 @@ export function synthesizePlatform(
     fs.writeFileSync(path.join(bundles, "lambdas", `${name}.js`), `exports.handler = async () => "${name}";`);
   }
   fs.cpSync(path.join(repository, "state-machines"), path.join(bundles, "state-machines"), { recursive: true });
-  const { context: defaults } = JSON.parse(fs.readFileSync(path.join(repository, "cdk.json"), "utf8")) as {
-    readonly context: Readonly<Record<string, unknown>>;
-  };
-  const app = new App({ context: { ...defaults, ...context }, outdir: path.join(directory, "out") });
+  const app = new App({ context: { ...defaultContext(), ...context }, outdir: path.join(directory, "out") });
   const stacks = definePlatform(app, { repository, bundles }, config);
   return {
     app,
@@ -43,3 +40,41 @@ export function synthesizePlatform(
     remove: () => fs.rmSync(directory, { recursive: true }),
   };
 }
+
+/** One stack of the platform by itself, where the others do not matter: made at once. */
+export function synthesizeStack<S extends Stack>(
+  settings: RingmasterConfig,
+  make: (app: App, config: DeploymentConfig) => S,
+) {
+  const app = new App({ context: defaultContext() });
+  const stack = make(app, readConfig(settings, app.node));
+  return { app, stack, template: Template.fromStack(stack) };
+}
+
+/** What `cdk.json` sets. */
+function defaultContext(): Readonly<Record<string, unknown>> {
+  const { context } = JSON.parse(fs.readFileSync(path.join(repository, "cdk.json"), "utf8")) as {
+    readonly context: Readonly<Record<string, unknown>>;
+  };
+  return context;
+}
+
+export interface Resource {
+  readonly Properties: Record<string, unknown>;
+}
+export const resources = (template: Template, type: string) =>
+  Object.values(template.findResources(type)) as Resource[];
+
+export interface Statement {
+  readonly Action: string | readonly string[];
+  readonly Resource: unknown;
+}
+/** The statements of the policies attached to the role whose logical id contains the text. */
+export function statementsOf(template: Template, role: string): readonly Statement[] {
+  return resources(template, "AWS::IAM::Policy")
+    .filter(({ Properties }) => JSON.stringify(Properties["Roles"]).includes(role))
+    .flatMap(
+      ({ Properties }) => (Properties["PolicyDocument"] as { readonly Statement: readonly Statement[] }).Statement,
+    );
+}
+export const actionsOf = (statements: readonly Statement[]) => statements.flatMap(({ Action }) => Action).sort();

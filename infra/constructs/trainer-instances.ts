@@ -1,0 +1,52 @@
+import {
+  BlockDeviceVolume,
+  type CfnLaunchTemplate,
+  EbsDeviceVolumeType,
+  LaunchTemplate,
+  LaunchTemplateHttpTokens,
+} from "aws-cdk-lib/aws-ec2";
+import { type IRole, ManagedPolicy, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Construct } from "constructs";
+import type { DeploymentConfig } from "../config";
+
+/** What the instances of every queue have in common: who they are, their disk, their metadata service. */
+export class TrainerInstances extends Construct {
+  readonly role: IRole;
+  readonly launchTemplate: LaunchTemplate;
+
+  constructor(scope: Construct, id: string, { prefix, compute }: DeploymentConfig) {
+    super(scope, id);
+    this.role = new Role(this, "Role", {
+      assumedBy: new ServicePrincipal("ec2.amazonaws.com"),
+      managedPolicies: [ManagedPolicy.fromAwsManagedPolicyName("service-role/AmazonEC2ContainerServiceforEC2Role")],
+    });
+    this.launchTemplate = new LaunchTemplate(this, "Template", {
+      httpTokens: LaunchTemplateHttpTokens.REQUIRED,
+      httpEndpoint: true,
+      httpPutResponseHopLimit: 2, // in a multi-node-parallel job the metadata service is one hop further
+      blockDevices: [
+        {
+          deviceName: "/dev/xvda",
+          volume: BlockDeviceVolume.ebs(compute.diskGib, {
+            encrypted: true,
+            volumeType: EbsDeviceVolumeType.GP3,
+            deleteOnTermination: true,
+          }),
+        },
+      ],
+    });
+    // Not the default, the construct's path: it would change the template with every renamed construct.
+    const template = this.launchTemplate.node.defaultChild as CfnLaunchTemplate;
+    const tags = [
+      { key: "Name", value: `${prefix}-trainer` },
+      { key: "ringmaster", value: prefix },
+    ];
+    template.addPropertyOverride(
+      "LaunchTemplateData.TagSpecifications",
+      ["instance", "volume"].map((ResourceType) => ({
+        ResourceType,
+        Tags: tags.map(({ key, value }) => ({ Key: key, Value: value })),
+      })),
+    );
+  }
+}

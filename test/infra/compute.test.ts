@@ -1,0 +1,222 @@
+import { App, Stack } from "aws-cdk-lib";
+import { Match } from "aws-cdk-lib/assertions";
+import { FairshareSchedulingPolicy } from "aws-cdk-lib/aws-batch";
+import type { Role } from "aws-cdk-lib/aws-iam";
+import type { Construct } from "constructs";
+import { trainerJob } from "../../core/platform/trainer-job";
+import { type DeploymentConfig, type RingmasterConfig, readConfig } from "../../infra/config";
+import { TrainerInstances } from "../../infra/constructs/trainer-instances";
+import { TrainerNetwork } from "../../infra/constructs/trainer-network";
+import { TrainerQueue } from "../../infra/constructs/trainer-queue";
+import { platformEnvironment, teamDirectory } from "../../infra/names";
+import { ComputeStack } from "../../infra/stacks/compute-stack";
+import { trainerImage } from "../../infra/trainer-image";
+import { actionsOf, repository, resources, statementsOf, synthesizeStack } from "./synthesized";
+
+const settings: RingmasterConfig = {
+  teams: [
+    { name: "vision", weight: 4 },
+    { name: "nlp-2", share: "text", weight: 0.5 },
+    { name: "speech", share: "text", weight: 0.5, priority: 3 },
+  ],
+  compute: { cpu: { maxVcpus: 64 }, gpu: { instanceClass: "g6", maxVcpus: 96 }, spotPricePercent: 60 },
+};
+const computeStack = (more: RingmasterConfig = {}) =>
+  synthesizeStack({ ...settings, ...more }, (app, config) => {
+    const image = (scope: Construct, puller: Role) => trainerImage(scope, puller, config, repository);
+    return new ComputeStack(app, "Compute", { config, trainerImage: image });
+  });
+const { template: compute, stack } = computeStack();
+
+type Properties = Readonly<Record<string, unknown>>;
+const computeResources = () =>
+  resources(compute, "AWS::Batch::ComputeEnvironment").map(
+    ({ Properties }) => Properties["ComputeResources"] as Properties,
+  );
+
+describe("queues", () => {
+  it("are one a market and kind of machine, over one compute environment each", () => {
+    const queues = resources(compute, "AWS::Batch::JobQueue").map(({ Properties }) => [
+      Properties["JobQueueName"],
+      (Properties["ComputeEnvironmentOrder"] as object[]).length,
+    ]);
+    expect(queues).toEqual([
+      ["ringmaster-spot", 1],
+      ["ringmaster-spot-gpu", 1],
+      ["ringmaster-on-demand", 1],
+      ["ringmaster-on-demand-gpu", 1],
+    ]);
+  });
+
+  it("offer spot to arrays in every zone, and on-demand in one zone and a placement group to gangs", () => {
+    const brief = computeResources().map((each) => ({
+      type: each["Type"],
+      strategy: each["AllocationStrategy"],
+      machines: each["InstanceTypes"],
+      image: each["Ec2Configuration"],
+      zones: (each["Subnets"] as object[]).length,
+      together: each["PlacementGroup"] !== undefined,
+      most: each["MaxvCpus"],
+      percent: each["BidPercentage"],
+    }));
+    const cpu = { machines: ["c6i", "m6i", "r6i"], image: [{ ImageType: "ECS_AL2023" }], most: 64 };
+    const gpu = { machines: ["g6"], image: [{ ImageType: "ECS_AL2023_NVIDIA" }], most: 96 };
+    const spot = { type: "SPOT", strategy: "SPOT_PRICE_CAPACITY_OPTIMIZED", zones: 3, together: false, percent: 60 };
+    const onDemand = { type: "EC2", strategy: "BEST_FIT_PROGRESSIVE", zones: 1, together: true, percent: undefined };
+    expect(brief).toEqual([
+      { ...spot, ...cpu },
+      { ...spot, ...gpu },
+      { ...onDemand, ...cpu },
+      { ...onDemand, ...gpu },
+    ]);
+    for (const each of computeResources()) expect(each["MinvCpus"]).toBe(0);
+  });
+
+  it("share by weight: the larger a team's, the smaller Batch's factor; a share that teams have in common is one", () => {
+    compute.hasResourceProperties("AWS::Batch::SchedulingPolicy", {
+      FairsharePolicy: {
+        ShareDecaySeconds: 86_400,
+        ShareDistribution: [
+          { ShareIdentifier: "vision", WeightFactor: 0.25 },
+          { ShareIdentifier: "text", WeightFactor: 2 },
+          { ShareIdentifier: "default", WeightFactor: 1 },
+        ],
+      },
+    });
+    for (const { Properties } of resources(compute, "AWS::Batch::JobQueue")) {
+      expect(Properties["SchedulingPolicyArn"]).toBeDefined();
+    }
+  });
+
+  it("tell the functions that submit of shares and priorities that differ from a team's own", () => {
+    const config = readConfig(settings, stack.node);
+    const variables: Readonly<Record<string, string>> = {
+      ...platformEnvironment(stack, config),
+      ...teamDirectory(config),
+    };
+    expect(JSON.parse(variables["RINGMASTER_TEAM_SHARES"]!)).toEqual({
+      "nlp-2": { share: "text", priority: 0 },
+      speech: { share: "text", priority: 3 },
+    });
+    expect(JSON.parse(variables["RINGMASTER_TEAMS"]!)).toEqual(
+      ["vision", "nlp-2", "speech", "default"].map((name) => ({ name, principals: [], groups: [] })),
+    );
+  });
+
+  it("cancel what no machine of theirs could run, and let wait what waits for capacity", () => {
+    compute.allResourcesProperties("AWS::Batch::JobQueue", {
+      JobStateTimeLimitActions: ["COMPUTE_ENVIRONMENT_MAX_RESOURCE", "JOB_RESOURCE_REQUIREMENT"].map((reason) => ({
+        Action: "CANCEL",
+        MaxTimeSeconds: 600,
+        Reason: `MISCONFIGURATION:${reason}`,
+        State: "RUNNABLE",
+      })),
+    });
+  });
+
+  it("are updated in place, jobs given six hours, with the launch template's newest version; no name stands against a replacement", () => {
+    compute.allResourcesProperties("AWS::Batch::ComputeEnvironment", {
+      ComputeEnvironmentName: Match.absent(),
+      ServiceRole: Match.absent(), // updates in place ask for Batch's service-linked role
+      ReplaceComputeEnvironment: false,
+      UpdatePolicy: { TerminateJobsOnUpdate: false, JobExecutionTimeoutMinutes: 360 },
+      ComputeResources: { LaunchTemplate: { Version: { "Fn::GetAtt": [Match.anyValue(), "LatestVersionNumber"] } } },
+    });
+  });
+
+  it("refuse gangs on spot, where Batch would let them hang without an error", () => {
+    const stack = new Stack(new App(), "Stack");
+    const config: DeploymentConfig = readConfig({}, stack.node);
+    const props = {
+      queueName: "gangs",
+      market: "spot",
+      serves: "gangs",
+      machines: "gpu",
+      network: new TrainerNetwork(stack, "Network", config),
+      instances: new TrainerInstances(stack, "Instances", config),
+      schedulingPolicy: new FairshareSchedulingPolicy(stack, "Teams"),
+      config,
+    } as const;
+    expect(() => new TrainerQueue(stack, "Queue", props)).toThrow(
+      /"gangs" is to serve gangs \(multi-node-parallel jobs\) on spot/,
+    );
+  });
+});
+
+describe("job definitions", () => {
+  const container = {
+    User: "10001",
+    Privileged: false,
+    ReadonlyRootFilesystem: true,
+    MountPoints: [{ ContainerPath: "/scratch", ReadOnly: false, SourceVolume: "scratch" }],
+    LinuxParameters: {
+      InitProcessEnabled: true,
+      SharedMemorySize: 1024,
+      Tmpfs: [{ ContainerPath: "/tmp", Size: 64 }],
+    },
+    Ulimits: [
+      { Name: "nofile", SoftLimit: 65_536, HardLimit: 65_536 },
+      { Name: "memlock", SoftLimit: -1, HardLimit: -1 },
+    ],
+    LogConfiguration: {
+      LogDriver: "awslogs",
+      Options: { "awslogs-group": "/aws/batch/ringmaster-trainer", "awslogs-region": Match.anyValue() },
+    },
+    Environment: Match.arrayWith([
+      { Name: "TMPDIR", Value: "/scratch" },
+      { Name: "RINGMASTER_CACHE_DIR", Value: "/scratch/shards" },
+    ]),
+  };
+  const capital = (rule: object) =>
+    Object.fromEntries(Object.entries(rule).map(([key, value]) => [key[0]!.toUpperCase() + key.slice(1), value]));
+  const RetryStrategy = { Attempts: trainerJob.attempts, EvaluateOnExit: trainerJob.evaluateOnExit.map(capital) };
+
+  it("keep the user from everything but a scratch disk, and retry by the platform's rules, of which the last is to exit", () => {
+    compute.hasResourceProperties("AWS::Batch::JobDefinition", {
+      JobDefinitionName: "ringmaster-trainer",
+      Type: "container",
+      RetryStrategy,
+      ContainerProperties: container,
+      ResourceRetentionPolicy: { SkipDeregisterOnUpdate: true },
+    });
+    expect(trainerJob.evaluateOnExit.at(-1)).toEqual({ onReason: "*", action: "EXIT" });
+    expect(trainerJob.evaluateOnExit.length).toBeLessThanOrEqual(5); // Batch's limit
+  });
+
+  it("leave a gang's node range open", () => {
+    compute.hasResourceProperties("AWS::Batch::JobDefinition", {
+      JobDefinitionName: "ringmaster-trainer-gang",
+      Type: "multinode",
+      RetryStrategy,
+      NodeProperties: { MainNode: 0, NodeRangeProperties: [{ TargetNodes: "0:", Container: container }] },
+    });
+  });
+});
+
+it("lets the agent fetch an image from the account's own repository that the configuration names", () => {
+  const { template } = computeStack({ trainerImage: "111122223333.dkr.ecr.eu-central-1.amazonaws.com/team/trainer:1" });
+  const pull = statementsOf(template, "TrainerExecutionRole").find(({ Action }) =>
+    Action.includes("ecr:BatchGetImage"),
+  );
+  expect(JSON.stringify(pull?.Resource)).toContain(":ecr:eu-central-1:111122223333:repository/team/trainer");
+});
+
+it("lets the agent that starts a trainer write to the trainers' log and fetch the image, and nothing else", () => {
+  expect(actionsOf(statementsOf(compute, "TrainerExecutionRole"))).toEqual([
+    "ecr:BatchCheckLayerAvailability",
+    "ecr:BatchGetImage",
+    "ecr:GetAuthorizationToken",
+    "ecr:GetDownloadUrlForLayer",
+    "logs:CreateLogStream",
+    "logs:PutLogEvents",
+  ]);
+});
+
+it("demands IMDSv2 and encrypted disks", () => {
+  compute.allResourcesProperties("AWS::EC2::LaunchTemplate", {
+    LaunchTemplateData: {
+      MetadataOptions: { HttpTokens: "required", HttpPutResponseHopLimit: 2 },
+      BlockDeviceMappings: [{ DeviceName: "/dev/xvda", Ebs: { Encrypted: true, VolumeType: "gp3", VolumeSize: 200 } }],
+    },
+  });
+});

@@ -1,0 +1,103 @@
+import { Match } from "aws-cdk-lib/assertions";
+import { tableNameIn, tables } from "../../core/platform/tables";
+import type { RingmasterConfig } from "../../infra/config";
+import { DataStack } from "../../infra/stacks/data-stack";
+import { resources, synthesizeStack } from "./synthesized";
+
+const dataStack = (settings: RingmasterConfig) =>
+  synthesizeStack(settings, (app, config) => new DataStack(app, "Data", { config }));
+const data = dataStack({}).template;
+
+it.each(tables.map((table) => [table.name, table] as const))("holds the table %s", (name, table) => {
+  data.hasResource("AWS::DynamoDB::Table", {
+    DeletionPolicy: "Retain",
+    UpdateReplacePolicy: "Retain",
+    Properties: {
+      TableName: tableNameIn("ringmaster", name),
+      KeySchema: [
+        { AttributeName: table.partitionKey.name, KeyType: "HASH" },
+        { AttributeName: table.sortKey.name, KeyType: "RANGE" },
+      ],
+      BillingMode: "PAY_PER_REQUEST",
+      SSESpecification: { SSEEnabled: true },
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 35 },
+      OnDemandThroughput: { MaxReadRequestUnits: 12_000, MaxWriteRequestUnits: 6_000 },
+      DeletionProtectionEnabled: true,
+      TimeToLiveSpecification:
+        table.timeToLive === undefined ? Match.absent() : { AttributeName: table.timeToLive, Enabled: true },
+      GlobalSecondaryIndexes:
+        table.indexes.length === 0
+          ? Match.absent()
+          : table.indexes.map((index) =>
+              Match.objectLike({ IndexName: index.name, Projection: { ProjectionType: "ALL" } }),
+            ),
+    },
+  });
+  data.resourceCountIs("AWS::DynamoDB::Table", tables.length);
+});
+
+it("keeps its buckets private, encrypted and TLS-only", () => {
+  const buckets = resources(data, "AWS::S3::Bucket");
+  expect(buckets).toHaveLength(2);
+  for (const { Properties } of buckets) {
+    expect(Properties["PublicAccessBlockConfiguration"]).toEqual({
+      BlockPublicAcls: true,
+      BlockPublicPolicy: true,
+      IgnorePublicAcls: true,
+      RestrictPublicBuckets: true,
+    });
+    expect(Properties["BucketEncryption"]).toBeDefined();
+  }
+  const policies = resources(data, "AWS::S3::BucketPolicy");
+  expect(policies).toHaveLength(2);
+  for (const policy of policies) {
+    expect(JSON.stringify(policy)).toContain('"Condition":{"Bool":{"aws:SecureTransport":"false"}},"Effect":"Deny"');
+  }
+});
+
+it("keeps what is replaced or deleted for a week, moves what teams have to cheaper storage, and ends uploads given up", () => {
+  data.hasResourceProperties("AWS::S3::Bucket", {
+    VersioningConfiguration: { Status: "Enabled" },
+    NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
+    LifecycleConfiguration: {
+      TransitionDefaultMinimumObjectSize: "all_storage_classes_128K",
+      Rules: [
+        {
+          Id: "seldom-read",
+          Prefix: "teams/",
+          Status: "Enabled",
+          Transitions: [{ StorageClass: "INTELLIGENT_TIERING", TransitionInDays: 30 }],
+        },
+        {
+          Id: "replaced-and-deleted",
+          Status: "Enabled",
+          NoncurrentVersionExpiration: { NoncurrentDays: 7 },
+          ExpiredObjectDeleteMarker: true,
+        },
+        {
+          Id: "uploads-given-up",
+          Status: "Enabled",
+          AbortIncompleteMultipartUpload: { DaysAfterInitiation: 7 },
+        },
+      ],
+    },
+  });
+});
+
+it("keeps trainers' output for as long as the configuration says", () => {
+  data.hasResource("AWS::Logs::LogGroup", {
+    DeletionPolicy: "Retain",
+    Properties: { LogGroupName: "/aws/batch/ringmaster-trainer", RetentionInDays: 90 },
+  });
+});
+
+it("takes everything with it where it is tried out", () => {
+  const { template, stack } = dataStack({ removal: "destroy", retention: { logDays: 7 } });
+  const { Resources } = template.toJSON() as {
+    readonly Resources: Readonly<Record<string, { readonly Type: string; readonly DeletionPolicy?: string }>>;
+  };
+  expect(Object.values(Resources).filter(({ DeletionPolicy }) => DeletionPolicy === "Retain")).toEqual([]);
+  template.allResourcesProperties("AWS::DynamoDB::Table", { DeletionProtectionEnabled: false });
+  template.hasResourceProperties("AWS::Logs::LogGroup", { RetentionInDays: 7 });
+  expect(stack.terminationProtection).toBe(false);
+});

@@ -1,0 +1,117 @@
+import { App, Stack } from "aws-cdk-lib";
+import { Match, Template } from "aws-cdk-lib/assertions";
+import { type RingmasterConfig, readConfig } from "../../infra/config";
+import { TrainerNetwork } from "../../infra/constructs/trainer-network";
+import { ComputeStack } from "../../infra/stacks/compute-stack";
+import { resources } from "./synthesized";
+
+function networkOf(settings: RingmasterConfig) {
+  const app = new App();
+  const config = readConfig(settings, app.node);
+  const stack = new Stack(app, "Stack");
+  const network = new TrainerNetwork(stack, "Network", config);
+  return { network, stack, template: Template.fromStack(stack) };
+}
+
+/** All rules of the group, in brief. */
+function rulesOf(template: Template) {
+  const [group] = resources(template, "AWS::EC2::SecurityGroup");
+  const out = (group!.Properties["SecurityGroupEgress"] ?? []) as readonly Record<string, unknown>[];
+  return {
+    in: resources(template, "AWS::EC2::SecurityGroupIngress").map(({ Properties }) => [
+      JSON.stringify(Properties["SourceSecurityGroupId"]) === JSON.stringify(Properties["GroupId"]),
+      Properties["IpProtocol"],
+      Properties["FromPort"],
+      Properties["ToPort"],
+    ]),
+    out: out.map((rule) => [rule["CidrIp"] ?? rule["CidrIpv6"], rule["FromPort"], rule["ToPort"]]),
+    inline: group!.Properties["SecurityGroupIngress"],
+  };
+}
+
+describe.each<[string, RingmasterConfig]>([
+  ["public", {}],
+  ["private", { network: { mode: "private", zones: 2 } }],
+  [
+    "existing",
+    { network: { mode: "existing", vpcId: "vpc-0123456789abcdef0", subnetIds: ["subnet-0123456789abcdef0"] } },
+  ],
+])("a %s network", (mode, settings) => {
+  it("admits trainers to each other, and nobody else", () => {
+    const rules = rulesOf(networkOf(settings).template);
+    expect(rules.in).toEqual([[true, "tcp", 0, 65_535]]);
+    expect(rules.inline).toBeUndefined();
+  });
+
+  it("lets trainers out by HTTPS", () => {
+    const anywhere = [["0.0.0.0/0", 443, 443]];
+    expect(rulesOf(networkOf(settings).template).out).toEqual(
+      mode === "public" ? [...anywhere, ["::/0", 443, 443]] : anywhere,
+    );
+  });
+
+  it("puts gangs into one subnet", () => {
+    const { network } = networkOf(settings);
+    expect(network.gangSubnets).toEqual([network.subnets[0]]);
+  });
+});
+
+describe("without a NAT gateway", () => {
+  const { template, stack, network } = networkOf({});
+
+  it("stands nothing that costs by the hour", () => {
+    for (const type of ["NatGateway", "EIP"]) template.resourceCountIs(`AWS::EC2::${type}`, 0);
+    for (const { Properties } of resources(template, "AWS::EC2::VPCEndpoint")) {
+      expect(Properties["VpcEndpointType"]).toBe("Gateway");
+    }
+    template.resourceCountIs("AWS::EC2::VPCEndpoint", 2);
+  });
+
+  it("has instances with public addresses, and IPv6 for the interfaces of gangs' nodes, which never get one", () => {
+    for (const { Properties } of resources(template, "AWS::EC2::Subnet")) {
+      expect(Properties).toMatchObject({ MapPublicIpOnLaunch: true, Ipv6CidrBlock: expect.anything() });
+    }
+    template.hasResourceProperties("AWS::EC2::Route", {
+      DestinationIpv6CidrBlock: "::/0",
+      GatewayId: Match.anyValue(),
+    });
+    expect(network.environment).toEqual({ AWS_ENDPOINT_URL_LAMBDA: `https://lambda.${stack.region}.api.aws` });
+  });
+});
+
+it("has one NAT gateway, and instances without public addresses, where it is to be private", () => {
+  const { template, network } = networkOf({ network: { mode: "private", zones: 2 } });
+  template.resourceCountIs("AWS::EC2::NatGateway", 1);
+  for (const { Properties } of resources(template, "AWS::EC2::Subnet")) {
+    expect(Properties["MapPublicIpOnLaunch"]).toBe(false);
+  }
+  expect(network.subnets).toHaveLength(2);
+  expect(network.environment).toEqual({});
+});
+
+it("makes nothing but a security group in a VPC that is there", () => {
+  const subnetIds = ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"];
+  const { template, network } = networkOf({ network: { mode: "existing", vpcId: "vpc-0123456789abcdef0", subnetIds } });
+  template.resourceCountIs("AWS::EC2::VPC", 0);
+  template.resourceCountIs("AWS::EC2::Subnet", 0);
+  expect(network.subnets.map(({ subnetId }) => subnetId)).toEqual(subnetIds);
+  template.hasResourceProperties("AWS::EC2::SecurityGroup", { VpcId: "vpc-0123456789abcdef0" });
+});
+
+it("spreads over as many zones as the configuration says, looking nothing up even where the account is known", () => {
+  const app = new App();
+  const config = readConfig({ network: { mode: "public", zones: 5, cidr: "10.9.0.0/20" } }, app.node);
+  const stack = new ComputeStack(app, "Compute", {
+    config,
+    env: { account: "111122223333", region: "eu-central-1" },
+    trainerImage: () => "registry.example.com/trainer:1",
+  });
+  const subnets = resources(Template.fromStack(stack), "AWS::EC2::Subnet").map(({ Properties }) => [
+    Properties["AvailabilityZone"],
+    Properties["CidrBlock"],
+  ]);
+  expect(subnets).toEqual(
+    [0, 1, 2, 3, 4].map((zone) => [{ "Fn::Select": [zone, { "Fn::GetAZs": "" }] }, `10.9.${zone}.0/24`]),
+  );
+  expect(app.synth().manifest.missing ?? []).toEqual([]);
+});
