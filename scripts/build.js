@@ -43,6 +43,7 @@ function entryPoints() {
     trainer: "trainer-container/main.ts",
     "collective-worker": "trainer-container/collective/worker.ts",
     "checkpoint-upload-worker": "trainer-container/checkpoint/upload-worker.ts",
+    "metrics-outbox-worker": "trainer-container/telemetry/outbox-worker.ts",
     "prefetch-worker": "trainer-container/data/prefetch-worker.ts",
   };
   for (const name of fs.readdirSync(path.join(root, "lambdas"))) {

@@ -10,9 +10,8 @@ import { createGangStore } from "../adapters/dynamodb/gang-store";
 import { createLambdaMetricSink } from "../adapters/lambda/metric-sink";
 import { createObjectStore } from "../adapters/s3/object-store";
 import { readTrainerConfig } from "../core/config";
-import { createLogger } from "../core/logging";
+import { createLogger, type Logger } from "../core/logging";
 import { teamPrefix } from "../core/platform/object-keys";
-import type { MetricSink } from "../core/tracking/metric-sink";
 import type { TrainingTask } from "../core/training/training-task";
 import { createUploadThread } from "./checkpoint/upload-thread";
 import { createEngine } from "./engine/create-engine";
@@ -21,13 +20,13 @@ import { advertisedHost } from "./host/advertised-host";
 import { createInterruption, interruptOnSignals } from "./host/interruption";
 import { runTrainer } from "./host/run-trainer";
 import { watchSpot } from "./host/spot-watcher";
+import type { Courier } from "./telemetry/courier";
 import { Outbox } from "./telemetry/outbox";
-import { createTelemetry } from "./telemetry/telemetry";
-
-/** Without an ingest function, metrics go nowhere: training does not depend on them. */
-const nowhere: MetricSink = { send: async () => undefined };
+import { createOutboxThread } from "./telemetry/outbox-thread";
+import { createTelemetry, noTelemetry } from "./telemetry/telemetry";
 
 const uploadScript = path.join(__dirname, "checkpoint-upload-worker.js");
+const outboxScript = path.join(__dirname, "metrics-outbox-worker.js");
 
 async function main(): Promise<number> {
   const clock = { now: () => Date.now() };
@@ -53,15 +52,8 @@ async function main(): Promise<number> {
   const place = { bucket: config.bucket, prefix: teamPrefix(config.team) };
   const store = createObjectStore(new S3Client(retries), place.bucket, place.prefix);
   const gangs = createGangStore(createDocumentClient(new DynamoDBClient(retries)), config.gangsTable);
-  const outbox = new Outbox({
-    sink: config.ingestFunction
-      ? createLambdaMetricSink(new LambdaClient({ maxAttempts: 2 }), config.ingestFunction)
-      : nowhere,
-    directory: path.join(os.tmpdir(), "ringmaster-outbox", `${memberId.replace(/[^\w-]/g, "_")}-${process.pid}`),
-    onRefused: (error) => logger.log("warn", error.message),
-    onTrouble: (message, error) => logger.log("warn", message, { error }),
-    sleep,
-  });
+  const courier =
+    config.ingestFunction === undefined ? undefined : createCourier(config.ingestFunction, memberId, logger);
   const host = config.advertiseHost ?? advertisedHost(os.networkInterfaces());
   return runTrainer({
     config,
@@ -69,7 +61,7 @@ async function main(): Promise<number> {
     clock,
     now: () => performance.now(),
     logger,
-    telemetry: createTelemetry(runId, outbox, clock),
+    telemetry: courier === undefined ? noTelemetry : createTelemetry(runId, courier, clock),
     interruption,
     createEngine,
     ...(existsSync(uploadScript) ? { upload: createUploadThread(uploadScript, place) } : {}),
@@ -90,6 +82,17 @@ async function main(): Promise<number> {
         },
       }),
   });
+}
+
+/** In a thread of its own where its bundle lies beside this one. */
+function createCourier(ingestFunction: string, memberId: string, logger: Logger): Courier {
+  const name = `${memberId.replace(/[^\w-]/g, "_")}-${process.pid}`;
+  const directory = path.join(os.tmpdir(), "ringmaster-outbox", name);
+  const onTrouble = (message: string, error: unknown) =>
+    logger.log("warn", message, error === undefined ? {} : { error });
+  if (existsSync(outboxScript)) return createOutboxThread(outboxScript, { ingestFunction, directory }, onTrouble);
+  const sink = createLambdaMetricSink(new LambdaClient({ maxAttempts: 2 }), ingestFunction);
+  return new Outbox({ sink, directory, onRefused: ({ message }) => onTrouble(message, undefined), onTrouble, sleep });
 }
 
 main().then(

@@ -1,6 +1,7 @@
 import { isoTime } from "../../core/clock";
 import { objectKeys } from "../../core/platform/object-keys";
 import type { Clock, ObjectStore } from "../../core/ports";
+import type { MetricSeries } from "../../core/tracking/metric-batch";
 import {
   type CheckpointManifest,
   checkpointFormat,
@@ -8,6 +9,7 @@ import {
 } from "../../core/training/checkpoint/manifest";
 import type { NumericsRecord } from "../../core/training/numerics";
 import type { ParameterSlot } from "../engine/engine";
+import { packPoints } from "../telemetry/packed-points";
 import type { StoredState } from "./state-files";
 
 /** What a checkpoint holds besides tensors. */
@@ -27,17 +29,18 @@ export interface CheckpointWriterOptions {
   readonly numerics: NumericsRecord;
   /** Fields in which other machines that computed the run's steps differed from this one. */
   readonly otherNumerics?: readonly string[];
-  /** Awaited before the manifest is written: what must outlive this process once nobody computes the steps before it again. Never rejects. */
-  readonly beforeVisible?: () => Promise<void>;
+  /** Points up to that step which must outlive this process once nobody computes the steps before it again. */
+  readonly unsentMetrics?: (finishedSteps: number) => readonly MetricSeries[];
 }
 
 /** Writes the manifest over tensors that are stored, which makes the checkpoint visible. Dying before it leaves the older ones as they were. */
 export async function writeCheckpoint(
-  { store, clock, runId, identity, numerics, otherNumerics = [], beforeVisible }: CheckpointWriterOptions,
+  { store, clock, runId, identity, numerics, otherNumerics = [], unsentMetrics }: CheckpointWriterOptions,
   { tensors, weightsSha256 }: StoredState,
   header: CheckpointHeader,
 ): Promise<CheckpointManifest> {
   const { finishedSteps, epoch, epochScore, validation } = header;
+  const unsent = unsentMetrics?.(finishedSteps) ?? [];
   const manifest: CheckpointManifest = {
     format: checkpointFormat,
     runId,
@@ -50,9 +53,9 @@ export async function writeCheckpoint(
     ...(validation === undefined ? {} : { validation }),
     tensors,
     epochScore: Buffer.from(epochScore.buffer, epochScore.byteOffset, epochScore.byteLength).toString("base64"),
+    ...(unsent.length === 0 ? {} : { unsentMetrics: { runId, series: packPoints(unsent) } }),
     createdAt: isoTime(clock),
   };
-  await beforeVisible?.();
   await store.put(
     objectKeys.checkpointManifest(runId, finishedSteps),
     JSON.stringify(manifest, null, 2),

@@ -1,5 +1,6 @@
 import type { Logger } from "../../core/logging";
 import type { Clock } from "../../core/ports";
+import type { TrainingProgress } from "../../core/tracking/metric-batch";
 import { stateSource } from "../../core/training/gang/source";
 import type { Checkpointer, CheckpointerEvents } from "../checkpoint/checkpointer";
 import type { Generation } from "../gang/gang";
@@ -34,6 +35,7 @@ export function createReporter(options: ReporterOptions) {
   const roster = new WorkerRoster();
   const pace = new Pace();
   let generation: Generation | undefined;
+  let progress: (() => TrainingProgress) | undefined;
   let step = 0;
   let loss: number | null = null;
   let earlierWaitMs = 0;
@@ -72,26 +74,27 @@ export function createReporter(options: ReporterOptions) {
   }, systemEveryMs);
   timer.unref();
 
+  const progressOf = (current: Generation) => () => ({
+    step,
+    totalSteps: plan.totalSteps,
+    epoch: Math.min(plan.epochs, Math.floor(step / plan.sampler.stepsPerEpoch) + 1),
+    epochs: plan.epochs,
+    generation: current.number,
+    worldSize: current.worldSize,
+    loss,
+    samplesPerSecond: pace.stepsPerSecond * plan.batchSize,
+    backend: options.backend,
+    workers: roster.at(step),
+  });
   const sendProgress = () => {
-    if (generation === undefined) return;
-    telemetry.progress({
-      step,
-      totalSteps: plan.totalSteps,
-      epoch: Math.min(plan.epochs, Math.floor(step / plan.sampler.stepsPerEpoch) + 1),
-      epochs: plan.epochs,
-      generation: generation.number,
-      worldSize: generation.worldSize,
-      loss,
-      samplesPerSecond: pace.stepsPerSecond * plan.batchSize,
-      backend: options.backend,
-      workers: roster.at(step),
-    });
+    if (progress !== undefined) telemetry.progress(progress);
   };
 
   const events: Omit<TrainingEvents, "boundary"> = {
     generationStarted(started, finishedSteps) {
       earlierWaitMs += generation?.traffic.waitMs ?? 0;
       generation = started;
+      progress = progressOf(started);
       step = finishedSteps;
       pace.interrupt();
       pace.mark(now(), step);

@@ -26,6 +26,7 @@ import { scoreLayout } from "../loop/score";
 import { isWhole, ShardedReplica } from "../loop/sharded-replica";
 import { train } from "../loop/train";
 import { readGpu } from "../telemetry/gpu-reading";
+import { unpackPoints } from "../telemetry/packed-points";
 import type { Telemetry } from "../telemetry/telemetry";
 import { createEntrance, InterruptedWhileWaitingError } from "./enter-gang";
 import { judge } from "./failure";
@@ -54,7 +55,7 @@ export interface TrainerDependencies {
 const validationRows = 512;
 /** At the end, for what metrics are left. */
 const telemetryPatienceMs = 10_000;
-/** Before a checkpoint or the result is made visible, for the metrics of the steps before it. Training itself does not wait. */
+/** Before the result is made visible, for the metrics that are left. */
 const settlePatienceMs = 5_000;
 
 /** One worker's life, from the task to the process's exit code. */
@@ -133,8 +134,8 @@ async function trainTask(
   const sharded = task.shardOptimizer ? new ShardedReplica(model, plan, layout) : undefined;
   const replica = sharded ?? createReplica(model, plan, layout);
   const identity = identityOf(plan, model);
-  const restore = () =>
-    restoreNewest(replica, {
+  const restore = async () => {
+    const manifest = await restoreNewest(replica, {
       store,
       runId,
       layout: model.layout,
@@ -144,6 +145,10 @@ async function trainTask(
       onUnusable: (key, error) =>
         logger.log("error", "a checkpoint cannot be used; trying the one before", { key, error }),
     });
+    const unsent = manifest?.unsentMetrics;
+    if (unsent?.runId === runId) telemetry.resume(unpackPoints(unsent.series));
+    return manifest;
+  };
   const restored = await restore();
   const otherNumerics = [...new Set([...otherNumericsOf(restored, numerics), ...unlikeOthers])].sort();
   if (otherNumerics.length > 0)
@@ -187,7 +192,7 @@ async function trainTask(
     restoredAt: replica.finishedSteps,
     events: reporter.checkpointEvents,
     now,
-    beforeVisible: () => telemetry.settled(settlePatienceMs),
+    unsentMetrics: (finishedSteps) => telemetry.unsent(finishedSteps),
     space: new SnapshotSpace(path.join(directory, "state")),
     upload: dependencies.upload ?? uploadHere(store),
     sleep,

@@ -2,10 +2,12 @@ import { promises as fs } from "node:fs";
 import path from "node:path";
 import type { MetricBatch } from "../../core/tracking/metric-batch";
 import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-sink";
+import type { Courier } from "./courier";
+import { within } from "./within";
 
 export interface OutboxOptions {
   readonly sink: MetricSink;
-  /** For batches that memory does not hold while the sink is away; this process's own. */
+  /** For batches that memory does not hold while the sink is away; this outbox's own. */
   readonly directory: string;
   readonly onRefused: (error: MetricsRefusedError) => void;
   /** Once an outage, and again when more is lost. */
@@ -19,19 +21,16 @@ const batchesOnDisk = 20_000;
 const firstPauseMs = 500;
 const longestPauseMs = 15_000;
 
-/**
- * Batches on their way out, in order, one at a time. While the sink is away they wait in memory, then on disk, and go out when it is
- * back. Nothing here makes the caller wait.
- */
-export class Outbox {
+/** Batches on their way out, in order, one at a time. While the sink is away they wait in memory, then on disk, and go out when it is back. */
+export class Outbox implements Courier {
   private readonly memory: MetricBatch[] = [];
   private spilledFirst = 0;
   private spilledEnd = 0;
   private spilling: Promise<void> = Promise.resolve();
   private sending: Promise<void> | undefined;
   private closed = false;
-  private posted = 0;
-  private waiters: { readonly upTo: number; readonly resolve: () => void }[] = [];
+  /** Of the batches that wait, oldest first. */
+  private readonly senders: (() => void)[] = [];
 
   constructor(private readonly options: OutboxOptions) {}
 
@@ -40,28 +39,26 @@ export class Outbox {
     return this.memory.length + (this.spilledEnd - this.spilledFirst);
   }
 
-  post(batch: MetricBatch): void {
-    this.posted += 1;
+  async post(batch: MetricBatch): Promise<void> {
     if (this.memory.length < batchesInMemory && this.spilledFirst === this.spilledEnd) this.memory.push(batch);
-    else this.spill(batch);
-    this.sending ??= this.drain().finally(() => {
-      this.sending = undefined;
-    });
+    else if (!this.spill(batch)) return;
+    const gone = new Promise<void>((resolve) => this.senders.push(resolve));
+    this.start();
+    await gone;
   }
 
-  /** Resolves when what was posted before is sent, or after `patienceMs`. */
-  async settled(patienceMs: number): Promise<void> {
-    if (this.length === 0) return;
-    const sent = new Promise<void>((resolve) => this.waiters.push({ upTo: this.posted, resolve }));
-    await Promise.race([sent, this.options.sleep(patienceMs)]);
-  }
-
-  /** Resolves when all is sent, or after `patienceMs`; nothing is tried any more after it. */
   async close(patienceMs: number): Promise<void> {
-    await Promise.race([this.sending, this.options.sleep(patienceMs)]);
+    if (this.sending) await within(patienceMs, this.sending);
     this.closed = true;
     await this.spilling;
     await fs.rm(this.options.directory, { recursive: true, force: true }).catch(() => undefined);
+  }
+
+  private start(): void {
+    this.sending ??= this.drain().finally(() => {
+      this.sending = undefined;
+      if (this.length > 0 && !this.closed) this.start(); // posted between the last look and this
+    });
   }
 
   private async drain(): Promise<void> {
@@ -82,15 +79,8 @@ export class Outbox {
         this.options.onRefused(error);
       }
       this.memory.shift();
-      this.tellWaiters();
+      this.senders.shift()?.();
     }
-    this.tellWaiters();
-  }
-
-  private tellWaiters(): void {
-    const gone = this.posted - this.length;
-    for (const { upTo, resolve } of this.waiters) if (upTo <= gone) resolve();
-    this.waiters = this.waiters.filter(({ upTo }) => upTo > gone);
   }
 
   /** The oldest batch; memory is older than disk, and is filled from it. */
@@ -102,15 +92,16 @@ export class Outbox {
       await fs.rm(file, { force: true }).catch(() => undefined);
       this.spilledFirst += 1;
       if (text !== undefined) this.memory.push(JSON.parse(text) as MetricBatch);
+      else this.senders.shift()?.(); // lost, and told of when it could not be written
     }
     return this.memory[0];
   }
 
-  private spill(batch: MetricBatch): void {
+  /** @returns whether there is room. */
+  private spill(batch: MetricBatch): boolean {
     if (this.spilledEnd - this.spilledFirst >= batchesOnDisk) {
-      this.posted -= 1;
       this.options.onTrouble("metrics are lost: the sink has been away for too long", undefined);
-      return;
+      return false;
     }
     const file = this.fileOf(this.spilledEnd);
     this.spilledEnd += 1;
@@ -118,6 +109,7 @@ export class Outbox {
       .then(() => fs.mkdir(this.options.directory, { recursive: true }))
       .then(() => fs.writeFile(file, JSON.stringify(batch)))
       .catch((error: unknown) => this.options.onTrouble("metrics are lost: they could not be kept on disk", error));
+    return true;
   }
 
   private fileOf(index: number): string {

@@ -1,4 +1,5 @@
 import type { MetricSeries } from "../../core/tracking/metric-batch";
+import { encodeValue } from "../../core/tracking/metric-values";
 
 interface Columns {
   readonly steps: number[];
@@ -37,6 +38,16 @@ export class PointBuffer {
     this.count += 1;
   }
 
+  /** A copy of all that waits. */
+  points(): readonly MetricSeries[] {
+    return [...this.series].map(([metric, { steps, values, times }]) => ({
+      metric,
+      steps: [...steps],
+      values: values.map(encodeValue),
+      times: [...times],
+    }));
+  }
+
   /** Removes and returns the points, at most `limit` of them. */
   take(limit: number): readonly MetricSeries[] {
     const taken: MetricSeries[] = [];
@@ -62,9 +73,4 @@ export class PointBuffer {
       this.count -= excess;
     }
   }
-}
-
-/** JSON has no NaN and no infinities. */
-function encodeValue(value: number): MetricSeries["values"][number] {
-  return Number.isFinite(value) ? value : (String(value) as "NaN" | "Infinity" | "-Infinity");
 }

@@ -27,8 +27,17 @@ export interface CheckpointManifest {
    * many steps were skipped. Float64, little-endian, base64.
    */
   readonly epochScore: string;
+  /** Metric points of the steps before it that were not known to be stored: who goes on from here sends them. */
+  readonly unsentMetrics?: UnsentMetrics;
   /** ISO 8601. */
   readonly createdAt: string;
+}
+
+export interface UnsentMetrics {
+  /** A run that was made from another's checkpoint does not have that one's points. */
+  readonly runId: string;
+  /** `points`: steps, then values, then times in milliseconds since the epoch. Float64, little-endian, base64. */
+  readonly series: readonly { readonly metric: string; readonly points: string }[];
 }
 
 export const checkpointFormat = "ringmaster/checkpoint@1";

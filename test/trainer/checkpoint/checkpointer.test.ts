@@ -12,6 +12,7 @@ import { readLive, type StoredState, stateFiles, storeState } from "../../../tra
 import { uploadHere } from "../../../trainer-container/checkpoint/upload-protocol";
 import { type CheckpointWriterOptions, writeCheckpoint } from "../../../trainer-container/checkpoint/writer";
 import type { Replica } from "../../../trainer-container/loop/replica";
+import { unpackPoints } from "../../../trainer-container/telemetry/packed-points";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { FakeGang } from "../loop/fake-gang";
 import { createWorker, digest, run, taskOf, type Worker } from "../loop/in-process";
@@ -165,17 +166,29 @@ describe("checkpoints", () => {
     expect(at.failures).toEqual([]);
   });
 
-  it("become visible only after what must outlive the process is safe", async () => {
+  it("carry the metric points of their steps that are not known to be stored", async () => {
     const at = bench();
     const worker = createWorker(new FakeGang(6, ["a"]).member("a"));
-    const seen: boolean[] = [];
-    const visible = () => at.store.size(keyOf(0)).then((size) => size !== undefined);
-    await writeCheckpoint(
-      { ...optionsFor(worker, at, () => 0), beforeVisible: async () => void seen.push(await visible()) },
-      await storedState(worker, at),
-      { finishedSteps: 0, epoch: 0, epochScore: worker.replica.epochScore },
-    );
-    expect([...seen, await visible()]).toEqual([false, true]);
+    const state = await storedState(worker, at);
+    const asked: number[] = [];
+    const points = [{ metric: "train/loss", steps: [3, 4], values: [0.5, "NaN"], times: [10, 20] } as const];
+    const write = (unsent: typeof points | []) =>
+      writeCheckpoint(
+        {
+          ...optionsFor(worker, at, () => 0),
+          unsentMetrics: (finishedSteps) => {
+            asked.push(finishedSteps);
+            return unsent;
+          },
+        },
+        state,
+        { finishedSteps: 4, epoch: 1, epochScore: worker.replica.epochScore },
+      );
+    const { runId, unsentMetrics } = await write(points);
+    expect(unsentMetrics?.runId).toBe(runId);
+    expect(unpackPoints(unsentMetrics!.series)).toEqual(points);
+    expect((await write([])).unsentMetrics).toBeUndefined();
+    expect(asked).toEqual([4, 4]);
   });
 
   it("fall due by time where steps are slow", async () => {

@@ -20,6 +20,8 @@ export interface TrainerCloud {
   readonly directory: string;
   readonly store: ObjectStore;
   readonly batches: MetricBatch[];
+  /** Whether the ingest function fails, and takes nothing. */
+  metricsAway: boolean;
   /** Resolves at the first batch, past or future, for which `condition` holds. */
   received(condition: (batch: MetricBatch) => boolean): Promise<MetricBatch>;
   /** Every connection breaks and none is taken until the answer is called. */
@@ -42,6 +44,10 @@ export async function startCloud(): Promise<TrainerCloud> {
     async handle(request, response) {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
+      if (cloud.metricsAway) {
+        response.writeHead(503).end();
+        return;
+      }
       batches.push(JSON.parse(Buffer.concat(chunks).toString()) as MetricBatch);
       for (const look of watchers) look();
       response.writeHead(200, { "content-type": "application/json" }).end('{"accepted":true}');
@@ -65,11 +71,12 @@ export async function startCloud(): Promise<TrainerCloud> {
   const client = new S3Client({ endpoint, region: "us-east-1", credentials });
   await client.send(new CreateBucketCommand({ Bucket: "ringmaster" }));
   await createGangsTable(endpoint);
-  return {
+  const cloud: TrainerCloud = {
     endpoint,
     directory,
     store: createObjectStore(client, "ringmaster", teamPrefix("default")),
     batches,
+    metricsAway: false,
     received: (condition) =>
       new Promise((resolve) => {
         const look = () => {
@@ -95,6 +102,7 @@ export async function startCloud(): Promise<TrainerCloud> {
       fs.rmSync(directory, { recursive: true, force: true });
     },
   };
+  return cloud;
 }
 
 async function createGangsTable(endpoint: string): Promise<void> {

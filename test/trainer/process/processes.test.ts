@@ -27,8 +27,11 @@ describe("trainer processes", () => {
     script = path.join(folder, "trainer.js");
     buildSync({
       absWorkingDir: root,
-      entryPoints: ["trainer-container/main.ts"],
-      outfile: script,
+      entryPoints: {
+        trainer: "trainer-container/main.ts",
+        "metrics-outbox-worker": "trainer-container/telemetry/outbox-worker.ts",
+      },
+      outdir: folder,
       bundle: true,
       platform: "node",
       target: "node20",
@@ -202,6 +205,21 @@ describe("trainer processes", () => {
     await expectReference("run-outage", trainers);
     expect((await readResult(cloud.store, "run-outage")).generations).toBe(1);
     expect(stepsOf("run-outage", "train/loss")).toEqual(everyStep);
+  });
+
+  it("lose no metric of a step that a checkpoint covers, though none is taken, and all are killed", async () => {
+    await storeTask(cloud.store, "run-unheard");
+    cloud.metricsAway = true;
+    const first = start("run-unheard", 0);
+    while (first.said("checkpoint written").length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
+    first.signal("SIGKILL");
+    await first.ended;
+    cloud.metricsAway = false;
+    expect(stepsOf("run-unheard", "train/loss")).toEqual([]);
+    const second = start("run-unheard", 0, 2);
+    await expectReference("run-unheard", [second]);
+    expect(second.said("ready")[0]!["restoredStep"]).toBeGreaterThanOrEqual(40);
+    expect(stepsOf("run-unheard", "train/loss")).toEqual(everyStep);
   });
 
   it("train a user's module, with its own loss and metrics", async () => {

@@ -51,23 +51,34 @@ describe("Outbox", () => {
     while (outbox.length > 0) await turn();
   };
 
-  it("is settled when what was posted before is sent, or when patience is over", async () => {
-    await outbox.settled(1);
-    expect(pauses).toEqual([]); // nothing waits: no time passes
-    outbox.post(batch(1));
-    await outbox.settled(1_000);
+  it("tells of each batch when it is stored, and not before", async () => {
+    await outbox.post(batch(1));
     expect(received).toEqual([1]);
     away = true;
-    outbox.post(batch(2));
-    await outbox.settled(77);
-    expect(pauses).toContain(77);
-    expect(received).toEqual([1]);
+    const stored: number[] = [];
+    for (let step = 2; step <= 40; step += 1) void outbox.post(batch(step)).then(() => stored.push(step)); // memory and disk
+    while (pauses.length < 3) await turn();
+    expect(stored).toEqual([]);
     away = false;
     await settle();
+    await turn();
+    expect(stored).toEqual(received.slice(1));
+  });
+
+  it("tells of a batch that is refused, or lost on disk, as of one that is gone", async () => {
+    refuse = 1;
+    await outbox.post(batch(1));
+    away = true;
+    const ends = Array.from({ length: 40 }, (_, index) => outbox.post(batch(index + 2)));
+    while (!fs.existsSync(path.join(directory, "7.json"))) await turn();
+    fs.rmSync(path.join(directory, "3.json"));
+    away = false;
+    await Promise.all(ends);
+    expect(received).toHaveLength(39);
   });
 
   it("sends batches in their order, one at a time", async () => {
-    for (let step = 1; step <= 10; step += 1) outbox.post(batch(step));
+    for (let step = 1; step <= 10; step += 1) void outbox.post(batch(step));
     await settle();
     expect(received).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect(fs.readdirSync(directory)).toEqual([]);
@@ -75,13 +86,13 @@ describe("Outbox", () => {
 
   it("keeps what memory does not hold on disk while the sink is away, and catches up in order", async () => {
     away = true;
-    for (let step = 1; step <= 100; step += 1) outbox.post(batch(step));
+    for (let step = 1; step <= 100; step += 1) void outbox.post(batch(step));
     while (fs.readdirSync(directory).length < 60) await turn();
     while (pauses.length < 4) await turn();
     expect(received).toEqual([]);
     expect(troubles).toEqual(["metrics cannot be sent; they wait"]);
     away = false;
-    outbox.post(batch(101));
+    void outbox.post(batch(101));
     await settle();
     expect(received).toEqual(Array.from({ length: 101 }, (_, i) => i + 1));
     expect(fs.readdirSync(directory)).toEqual([]);
@@ -89,7 +100,7 @@ describe("Outbox", () => {
 
   it("waits longer and longer, up to a bound", async () => {
     away = true;
-    outbox.post(batch(1));
+    void outbox.post(batch(1));
     while (pauses.length < 8) await turn();
     for (const [index, pause] of pauses.slice(0, 8).entries()) {
       const full = Math.min(15_000, 500 * 2 ** index);
@@ -102,7 +113,7 @@ describe("Outbox", () => {
 
   it("drops a batch that the sink refuses, and goes on", async () => {
     refuse = 2;
-    for (let step = 1; step <= 3; step += 1) outbox.post(batch(step));
+    for (let step = 1; step <= 3; step += 1) void outbox.post(batch(step));
     await settle();
     expect(received).toEqual([1, 3]);
     expect(refused).toEqual([expect.stringContaining("no such run")]);
@@ -110,7 +121,7 @@ describe("Outbox", () => {
 
   it("gives up at the end after its patience, leaving nothing behind", async () => {
     away = true;
-    for (let step = 1; step <= 40; step += 1) outbox.post(batch(step));
+    for (let step = 1; step <= 40; step += 1) void outbox.post(batch(step));
     await outbox.close(10);
     expect(fs.existsSync(directory)).toBe(false);
   });

@@ -1,5 +1,6 @@
 import type { MetricBatch, TrainingProgress } from "../../../core/tracking/metric-batch";
 import { Outbox } from "../../../trainer-container/telemetry/outbox";
+import { packPoints, unpackPoints } from "../../../trainer-container/telemetry/packed-points";
 import { PointBuffer } from "../../../trainer-container/telemetry/point-buffer";
 import { Pace, WorkerRoster } from "../../../trainer-container/telemetry/progress";
 import { systemMetrics } from "../../../trainer-container/telemetry/system-metrics";
@@ -65,7 +66,7 @@ describe("createTelemetry", () => {
       telemetry.lead(leader);
       telemetry.shared("train/loss", 3, 0.5);
       telemetry.own("system/worker-1/rss", 3, 1e9);
-      telemetry.progress(progress);
+      telemetry.progress(() => progress);
       await telemetry.close(1_000);
       expect(metricsOf(sent)).toEqual(leader ? ["system/worker-1/rss", "train/loss"] : ["system/worker-1/rss"]);
       expect(sent.some((batch) => batch.progress !== undefined)).toBe(leader);
@@ -99,7 +100,7 @@ describe("createTelemetry", () => {
     const { sent, telemetry } = open();
     telemetry.lead(false);
     telemetry.shared("train/loss", 1, 1);
-    telemetry.progress(progress);
+    telemetry.progress(() => progress);
     telemetry.handOver();
     telemetry.handOver();
     telemetry.shared("train/loss", 2, 2);
@@ -114,6 +115,50 @@ describe("createTelemetry", () => {
     await telemetry.settled(1_000);
     expect(sent.flatMap(({ series }) => series.flatMap(({ steps }) => steps))).toEqual([1, 2, 3]);
     await telemetry.close(0);
+  });
+
+  it("knows the points that are not stored, up to a step, until they are", async () => {
+    const stored: (() => void)[] = [];
+    const courier = { post: () => new Promise<void>((resolve) => stored.push(resolve)), close: async () => undefined };
+    const telemetry = createTelemetry("run-1", courier, { now: () => 99 });
+    telemetry.lead(true);
+    const steps = (upTo: number) => telemetry.unsent(upTo).flatMap((one) => one.steps);
+    for (let step = 1; step <= 3; step += 1) telemetry.shared("train/loss", step, step);
+    expect(steps(2)).toEqual([1, 2]);
+    const first = telemetry.settled(60_000);
+    telemetry.shared("train/loss", 4, 4);
+    telemetry.own("system/worker-0/rss", 4, 1e9);
+    expect([steps(0), steps(3), steps(9)]).toEqual([[], [1, 2, 3], [1, 2, 3, 4, 4]]);
+    stored[0]!();
+    await first;
+    expect(steps(9)).toEqual([4, 4]);
+    await telemetry.close(0);
+  });
+
+  it("keeps the newest of an outage's points for checkpoints", async () => {
+    const courier = { post: () => new Promise<void>(() => undefined), close: async () => undefined };
+    const telemetry = createTelemetry("run-1", courier, { now: () => 99 });
+    telemetry.lead(true);
+    for (let step = 1; step <= 25_000; step += 1) {
+      telemetry.shared("train/loss", step, 0);
+      if (step % 4_000 === 0) await telemetry.settled(0);
+    }
+    const steps = telemetry.unsent(30_000).flatMap((one) => one.steps);
+    expect([steps[0], steps.at(-1), steps.length]).toEqual([16_001, 25_000, 9_000]);
+    await telemetry.close(0);
+  });
+
+  it("sends what a checkpoint carried, with the times that it had, and each step once", async () => {
+    const series = { metric: "train/loss", steps: [1, 2], values: [0.5, "NaN"], times: [10, 20] } as const;
+    const { sent, telemetry } = open();
+    telemetry.resume(unpackPoints(packPoints([series, { ...series, steps: [2, 3] }])));
+    telemetry.lead(true);
+    telemetry.shared("train/loss", 3, 0.25);
+    telemetry.shared("train/loss", 4, 0.125);
+    await telemetry.close(1_000);
+    expect(sent.flatMap((batch) => batch.series)).toEqual([
+      { metric: "train/loss", steps: [1, 2, 3, 4], values: [0.5, "NaN", "NaN", 0.125], times: [10, 20, 20, 99] },
+    ]);
   });
 
   it("makes names fit the store's rule", async () => {

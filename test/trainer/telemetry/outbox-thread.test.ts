@@ -1,0 +1,133 @@
+import fs from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { buildSync } from "esbuild";
+import type { MetricBatch } from "../../../core/tracking/metric-batch";
+import { createOutboxThread } from "../../../trainer-container/telemetry/outbox-thread";
+
+const batch = (step: number): MetricBatch => ({
+  runId: "run-1",
+  series: [{ metric: "train/loss", steps: [step], values: [step / 2], times: [0] }],
+});
+
+describe("the thread that sends metrics", () => {
+  const root = path.resolve(__dirname, "../../..");
+  const environment = { ...process.env };
+  let folder: string;
+  let script: string;
+  let server: Server;
+  let received: number[];
+  let troubles: string[];
+  /** Of the next answers; then they are good. */
+  let answers: { readonly status: number; readonly error?: string; readonly body?: string }[];
+
+  beforeAll(async () => {
+    fs.mkdirSync(path.join(root, "dist"), { recursive: true });
+    folder = fs.mkdtempSync(path.join(root, "dist/test-outbox-"));
+    script = path.join(folder, "worker.js");
+    buildSync({
+      absWorkingDir: root,
+      entryPoints: ["trainer-container/telemetry/outbox-worker.ts"],
+      outfile: script,
+      bundle: true,
+      platform: "node",
+      target: "node20",
+      format: "cjs",
+      logLevel: "error",
+    });
+    server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const { status, error, body = "{}" } = answers.shift() ?? { status: 200 };
+        const sent = JSON.parse(Buffer.concat(chunks).toString()) as MetricBatch;
+        if (status === 200 && error === undefined) received.push(...sent.series.flatMap(({ steps }) => steps));
+        const headers = { "content-type": "application/json", ...(error && { "x-amz-function-error": error }) };
+        response.writeHead(status, headers).end(body);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    Object.assign(process.env, {
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: "test",
+      AWS_SECRET_ACCESS_KEY: "test",
+    });
+  });
+  afterAll(async () => {
+    process.env = environment;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    fs.rmSync(folder, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    [received, troubles, answers] = [[], [], []];
+  });
+
+  const open = (worker: string) => {
+    const settings = { ingestFunction: "ingest", directory: path.join(folder, "outbox") };
+    return createOutboxThread(worker, settings, (message) => troubles.push(message));
+  };
+
+  it("sends batches in their order, and tells of each when it is stored", async () => {
+    const outbox = open(script);
+    const stored: number[] = [];
+    const ends = [1, 2, 3].map((step) => outbox.post(batch(step)).then(() => stored.push(step)));
+    await Promise.all(ends);
+    expect([received, stored, troubles]).toEqual([[1, 2, 3], [1, 2, 3], []]);
+    await outbox.close(1_000);
+  });
+
+  it("tells what went wrong, and sends again what may succeed", async () => {
+    const refusal = JSON.stringify({ errorType: "RunNotFoundError", errorMessage: "no such run" });
+    answers = [
+      { status: 200, error: "Unhandled", body: refusal },
+      { status: 200, error: "Unhandled", body: "{}" },
+    ];
+    const outbox = open(script);
+    await outbox.post(batch(1));
+    await outbox.post(batch(2));
+    expect(received).toEqual([2]);
+    expect(troubles).toEqual([expect.stringContaining("no such run"), "metrics cannot be sent; they wait"]);
+    await outbox.close(1_000);
+  });
+
+  it("ends with what it has within its patience, leaving nothing behind", async () => {
+    const outbox = open(script);
+    for (let step = 1; step <= 40; step += 1) void outbox.post(batch(step));
+    await outbox.close(60_000);
+    expect(received).toHaveLength(40);
+    answers = Array.from({ length: 99 }, () => ({ status: 200, error: "Unhandled" }));
+    const away = open(script);
+    const ends = Array.from({ length: 40 }, (_, index) => away.post(batch(index)));
+    await away.close(50);
+    await Promise.all(ends); // nobody waits for ever
+    expect(fs.readdirSync(path.join(folder, "outbox"))).toEqual([]);
+    await open(script).close(60_000); // none was started
+  });
+
+  it("that dies is followed by another, which sends what it had not sent", async () => {
+    const dying = path.join(folder, "dying.js");
+    fs.writeFileSync(
+      dying,
+      `const { existsSync, writeFileSync } = require("node:fs");
+       const { parentPort, workerData } = require("node:worker_threads");
+       const marker = ${JSON.stringify(path.join(folder, "died"))};
+       if (existsSync(marker)) require(${JSON.stringify(script)});
+       else parentPort.on("message", ({ id }) => {
+         if (id === 0) return parentPort.postMessage({ kind: "gone", id });
+         writeFileSync(marker, "");
+         process.exit(7);
+       });`,
+    );
+    const outbox = open(dying);
+    await outbox.post(batch(1));
+    const second = outbox.post(batch(2));
+    while (troubles.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([second, outbox.post(batch(3))]);
+    expect(received).toEqual([2, 3]); // the dying one said of the first that it is stored
+    expect(troubles).toEqual(["the thread that sends metrics ended; another one goes on"]);
+    await outbox.close(1_000);
+  });
+});

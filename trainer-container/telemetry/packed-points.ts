@@ -1,0 +1,31 @@
+import type { MetricSeries } from "../../core/tracking/metric-batch";
+import { decodeValue, encodeValue } from "../../core/tracking/metric-values";
+import type { UnsentMetrics } from "../../core/training/checkpoint/manifest";
+
+/** Series of one metric become one. */
+export function packPoints(series: readonly MetricSeries[]): UnsentMetrics["series"] {
+  const byMetric = new Map<string, MetricSeries[]>();
+  for (const one of series) {
+    const parts = byMetric.get(one.metric);
+    if (parts) parts.push(one);
+    else byMetric.set(one.metric, [one]);
+  }
+  return [...byMetric].map(([metric, parts]) => {
+    const columns = [
+      ...parts.flatMap(({ steps }) => steps),
+      ...parts.flatMap(({ values }) => values.map(decodeValue)),
+      ...parts.flatMap(({ times }) => times),
+    ];
+    return { metric, points: Buffer.from(Float64Array.from(columns).buffer).toString("base64") };
+  });
+}
+
+export function unpackPoints(packed: UnsentMetrics["series"]): readonly MetricSeries[] {
+  return packed.map(({ metric, points }) => {
+    const bytes = Uint8Array.from(Buffer.from(points, "base64"));
+    const columns = new Float64Array(bytes.buffer, 0, Math.floor(bytes.length / 24) * 3);
+    const count = columns.length / 3;
+    const column = (index: number) => [...columns.subarray(index * count, (index + 1) * count)];
+    return { metric, steps: column(0), values: column(1).map(encodeValue), times: column(2) };
+  });
+}
