@@ -3,6 +3,7 @@ import { z } from "zod";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
 import { problemsOf } from "../../core/problems";
 import type { ApiEnvironment } from "./context";
+import { unstorableParts } from "./storable";
 
 /**
  * Deeper JSON is refused: what is kept of a body becomes a map in a DynamoDB item, which may be 32 levels deep, some of them ours; and a
@@ -33,6 +34,8 @@ export async function readBody<Schema extends z.ZodType>(
   } catch (cause) {
     throw new InvalidInputError("the request body", [{ path: "", rule: "must be JSON" }], cause);
   }
+  const unstorable = unstorableParts(body);
+  if (unstorable.length > 0) throw new InvalidInputError("the request body", unstorable);
   return check(schema, body, "the request body");
 }
 

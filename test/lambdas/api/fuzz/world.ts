@@ -1,0 +1,115 @@
+import type { Platform } from "../../../../adapters/platform";
+import { examples } from "../../../../core/api/examples";
+import { objectKeys } from "../../../../core/platform/object-keys";
+import { decideApproval, promote, recordGate } from "../../../../core/registry/transitions";
+import { checkpointFormat } from "../../../../core/training/checkpoint/manifest";
+import { jobInput, numerics, registerTestDataset, runOf } from "../../../support/fixtures";
+import type { World } from "./requests";
+
+const at = "2026-01-01T00:00:00.000Z";
+
+/** A platform with something of everything, so that requests find what they name. */
+export async function createWorld(platform: Platform): Promise<World> {
+  const draft = await registerTestDataset(platform);
+  const old = await registerTestDataset(platform, "old");
+  // Named by jobs alone, so that nothing deprecates it.
+  const steady = await registerTestDataset(platform, "steady");
+  await platform.datasets.deprecate("old", 1, { at, reason: "labels were wrong" });
+  const runs = ["run-a", "run-b", "run-done"];
+  for (const runId of runs)
+    await platform.runs.create(runOf(runId, { dataset: { name: "steady", version: 1, digest: steady.digest } }));
+  await platform.runs.conclude("run-done", { status: "completed", at });
+  await platform.metrics.write("run-a", [
+    { metric: "train/loss", steps: [1, 2, 3], values: [2, "NaN", "Infinity"], times: [10, 20, 30] },
+    { metric: "only-nan", steps: [1], values: ["NaN"], times: [10] },
+  ]);
+  await putCheckpoint(platform, "run-a", 2);
+  await createModel(platform);
+  const { nextToken } = await platform.runs.list({ limit: 1 });
+  const content = await platform.objects.putContent("there");
+  return {
+    params: {
+      runId: [...runs, "run-none"],
+      epoch: [2, 3],
+      "Datasets/name": ["digits", "digits", "old", "old@1", "none"],
+      "Models/name": ["gated", "gated", "none"],
+      limit: [1, 2, 200],
+      nextToken: nextToken === undefined ? [] : [nextToken],
+      version: [1, 1, 2, 3, 99],
+      sha256: [content.sha256, "0".repeat(64)],
+      metric: ["train/loss", "only-nan", "none"],
+    },
+    bodies: {
+      submitTrainingRun: [
+        { job: jobInput({ dataset: "steady" }) },
+        { job: { ...examples.job, dataset: "steady@latest" } },
+        { job: jobInput({ dataset: "old@1" }) },
+        { job: wideJob },
+      ],
+      restoreTrainingRun: [{}, { overrides: { hyperparameters: { epochs: 40 } } }],
+      registerDatasetVersion: [{ draft }, { draft: old, allowSchemaChange: true }],
+      createUploads: [{ contents: [content, { sha256: "0".repeat(64), bytes: 1 }] }],
+      decideModelVersion: [{ decision: "approved" }, { decision: "rejected", reason: "slow" }],
+      setModelVersionStage: [{ stage: "production" }],
+      rollBackModel: [{}, { reason: "slow" }],
+      deprecateDatasetVersion: [{}, { reason: "old" }],
+    },
+  };
+}
+
+/** Says something in every part. */
+const wideJob = {
+  ...jobInput({ dataset: "steady" }),
+  registerAs: "gated",
+  model: { type: "module", path: "x.ts", sha256: "a".repeat(64), options: { depth: { of: [1, "two", null, true] } } },
+  hyperparameters: { optimizer: "adamw", learningRate: 0.01, batchSize: 64, epochs: 2 },
+  resources: { workers: 2, market: "on-demand" },
+  tags: { owner: "ada" },
+  notes: "a note",
+};
+
+async function putCheckpoint(platform: Platform, runId: string, epoch: number): Promise<void> {
+  const manifest = {
+    format: checkpointFormat,
+    runId,
+    finishedSteps: 20,
+    epoch,
+    identity: { seed: 0, microshards: 8, batchSize: 128, layout: "l", optimizer: "adam", gradientFormat: "float32" },
+    numerics,
+    weightsSha256: "a".repeat(64),
+    tensors: [],
+    epochScore: "",
+    createdAt: at,
+  };
+  await platform.objects.put(objectKeys.checkpointManifest(runId, 20), JSON.stringify(manifest));
+}
+
+/** Version 1 in production, 2 passed its gates, 3 did not. */
+async function createModel(platform: Platform): Promise<void> {
+  const { registry } = platform;
+  for (const version of [1, 2, 3]) {
+    const runId = `run-of-${version}`;
+    const artifactKey = objectKeys.artifactManifest(runId);
+    await platform.objects.put(artifactKey, JSON.stringify({ ...examples.resolvedModel.artifact, runId }));
+    await registry.register(
+      platform.team,
+      {
+        model: "gated",
+        runId,
+        weightsSha256: "a".repeat(64),
+        artifactKey,
+        dataset: { name: "digits", version: 1, digest: "d".repeat(64) },
+        metrics: { accuracy: 0.99 },
+        evaluationReport: { sha256: "e".repeat(64), bytes: 1 },
+      },
+      { by: "test", at },
+    );
+    await registry.apply(
+      "gated",
+      [version],
+      recordGate(version, { passed: version < 3, checks: [], at }, { by: "test", at }),
+    );
+  }
+  await registry.apply("gated", [1], decideApproval(1, "approved", { by: "test", at }));
+  await registry.apply("gated", [1], promote(1, { by: "test", at }));
+}
