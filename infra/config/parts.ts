@@ -4,7 +4,7 @@ import { teamNamePattern, teamNameRule } from "../../core/platform/teams";
 
 /** Schemas of single values. Each says its rule as the end of the sentence "`path` is `value`, but …". */
 
-const text = (pattern: RegExp, rule: string) => z.string({ error: rule }).regex(pattern, { error: rule });
+const text = (pattern: RegExp, rule: string) => z.string({ error: rule }).regex(pattern, { error: rule, abort: true });
 
 export const wholeNumber = (least: number, most: number, what: string) => {
   const rule = `must be ${what}: a whole number from ${least} to ${most}`;

@@ -1,8 +1,8 @@
 import type { ConfigProblem } from "./error";
 import type { DeploymentConfig } from "./schema";
 
-/** Most that the teams may take of a function's environment, which AWS Lambda limits to 4 KiB in all. */
-const teamsLimit = 3_000;
+/** Most that the teams may take of a function's environment, which AWS Lambda limits to 4 KiB in all; names of resources are the rest. */
+const teamsLimit = 2_048;
 
 /** A rule that looks at several settings at once; yields what breaks it. */
 type Rule = (config: DeploymentConfig) => Iterable<ConfigProblem>;

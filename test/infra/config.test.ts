@@ -1,0 +1,246 @@
+import { App } from "aws-cdk-lib";
+import { InstanceClass } from "aws-cdk-lib/aws-ec2";
+import { ConfigError, type RingmasterConfig, readConfig } from "../../infra/config";
+
+const read = (settings: unknown, context: Readonly<Record<string, unknown>> = {}) =>
+  readConfig(settings as RingmasterConfig, new App({ context }).node);
+
+/** What is wrong with the settings, a line a problem. */
+function problemsOf(settings: unknown, context?: Readonly<Record<string, unknown>>): readonly string[] {
+  try {
+    read(settings, context);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const { text } of error.problems) expect(error.message).toContain(text);
+    return error.problems.map(({ text }) => text);
+  }
+  return [];
+}
+
+describe("without settings", () => {
+  const config = read({});
+
+  it("everything has a default", () => {
+    expect(config).toMatchObject({
+      prefix: "ringmaster",
+      network: { mode: "public", zones: 3 },
+      compute: { cpu: { maxVcpus: 256 }, gpu: { instanceClass: "g5" }, diskGib: 200 },
+      teams: [{ name: "default", weight: 1, principals: [] }],
+      retention: { logDays: 90, noncurrentVersionDays: 7 },
+      removal: "retain",
+      api: { auth: { mode: "iam" }, waf: false, throttling: { ratePerSecond: 200, burst: 400 } },
+      tags: {},
+    });
+  });
+
+  it("instance families are ones that exist", () => {
+    const known: readonly string[] = Object.values(InstanceClass);
+    const { cpu, gpu } = config.compute;
+    for (const family of [...cpu.instanceClasses, gpu.instanceClass]) expect(known).toContain(family);
+  });
+});
+
+it("adds the team default to those that are named, unless it is among them", () => {
+  expect(read({ teams: [{ name: "vision" }] }).teams.map(({ name }) => name)).toEqual(["vision", "default"]);
+  expect(read({ teams: [{ name: "default", weight: 3 }] }).teams).toMatchObject([{ name: "default", weight: 3 }]);
+});
+
+it.each([
+  ["iam", { mode: "iam" }, undefined, false],
+  ["tokens", { mode: "oidc", issuer: "https://id.example.com", audience: "ringmaster" }, undefined, true],
+  ["tokens, but is told not to", { mode: "cognito" }, false, false],
+  ["iam, but is told to", { mode: "iam" }, true, true],
+])("puts a web ACL before an API that admits by %s: %#", (_name, auth, waf, expected) => {
+  expect(read({ api: { auth, waf } }).api.waf).toBe(expected);
+});
+
+describe("the context", () => {
+  it.each<[string, Readonly<Record<string, unknown>>, object]>([
+    ["text", { prefix: "team-a" }, { prefix: "team-a" }],
+    ["a number", { "compute.gpu.maxVcpus": "96" }, { compute: { gpu: { maxVcpus: 96 }, cpu: { maxVcpus: 256 } } }],
+    ["digits that are text", { account: "012345678901" }, { account: "012345678901" }],
+    [
+      "a list",
+      { "compute.cpu.instanceClasses": "c7i, m7i" },
+      { compute: { cpu: { instanceClasses: ["c7i", "m7i"] } } },
+    ],
+    ["JSON", { teams: '[{"name":"vision"}]' }, { teams: [{ name: "vision" }, { name: "default" }] }],
+    ["a flag", { "api.waf": "true" }, { api: { waf: true } }],
+    [
+      "one of a choice's settings",
+      { "network.mode": "private", "network.zones": "2" },
+      { network: { mode: "private", zones: 2 } },
+    ],
+    ["a short name for two", { maxVcpus: "64" }, { compute: { cpu: { maxVcpus: 64 }, gpu: { maxVcpus: 64 } } }],
+    ["CDK's own", { "@aws-cdk/core:foo": true, "aws:cdk:bar": 1 }, { prefix: "mine" }],
+  ])("overrides by %s", (_name, context, expected) => {
+    expect(read({ prefix: "mine" }, context)).toMatchObject(expected);
+  });
+
+  it("leaves the rest of a section as the file has it", () => {
+    const { gpu } = read({ compute: { gpu: { instanceClass: "g6" } } }, { "compute.gpu.maxVcpus": "8" }).compute;
+    expect(gpu).toEqual({ instanceClass: "g6", maxVcpus: 8 });
+  });
+
+  it("is named where its value is the wrong one", () => {
+    expect(problemsOf({}, { "retention.logDays": "31" })).toEqual([
+      expect.stringMatching(
+        /^retention\.logDays is 31, but must be a time that CloudWatch Logs knows.*\(From the context: -c retention\.logDays=…\.\)$/,
+      ),
+    ]);
+  });
+});
+
+describe("refuses", () => {
+  const team = (more: object) => ({ teams: [{ name: "a", ...more }] });
+  const role = (name: string) => `arn:aws:iam::111122223333:role/${name}`;
+
+  it.each<[string, unknown, RegExp]>([
+    ["a prefix that no bucket could have", { prefix: "Team A" }, /^prefix is "Team A", but must be 2 to 24 lowercase/],
+    [
+      "no vCPUs",
+      { compute: { gpu: { maxVcpus: 0 } } },
+      /^compute\.gpu\.maxVcpus is 0, but must be the most vCPUs at once: a whole number from 1/,
+    ],
+    ["half a vCPU", { compute: { cpu: { maxVcpus: 1.5 } } }, /^compute\.cpu\.maxVcpus is 1\.5, but/],
+    ["NaN", { budget: { monthlyUsd: Number.NaN } }, /^budget\.monthlyUsd is NaN, but must be US dollars/],
+    ["a misspelt setting", { tems: [] }, /^tems is no setting; infra\/config\/schema\.ts lists/],
+    ["a misspelt setting of a team", team({ wieght: 2 }), /^teams\[0\]\.wieght is no setting/],
+    ["a team without a name", { teams: [{}] }, /^teams\[0\]\.name is missing: it must be 1–32 lower-case/],
+    [
+      "a team twice",
+      { teams: [{ name: "a" }, { name: "a" }] },
+      /^teams\[1\]\.name is "a", but teams\[0\]\.name has that name/,
+    ],
+    [
+      "one principal in two teams",
+      {
+        teams: [
+          { name: "a", principals: [role("x")] },
+          { name: "b", principals: [role("x")] },
+        ],
+      },
+      /^teams\[1\]\.principals\[0\] is "arn.*, but teams\[0\]\.principals\[0\] is the same/,
+    ],
+    [
+      "a principal that is everyone",
+      team({ principals: ["*"] }),
+      /^teams\[0\]\.principals\[0\] is "\*", but must be the ARN/,
+    ],
+    [
+      "groups where callers sign with IAM",
+      team({ groups: ["g"] }),
+      /^teams\[0\]\.groups is \["g"\], but api\.auth\.mode is "iam"/,
+    ],
+    [
+      "two weights of one share",
+      {
+        teams: [
+          { name: "a", weight: 2 },
+          { name: "b", share: "a" },
+        ],
+      },
+      /^teams\[1\]\.weight is 1, but teams\[0\]\.weight is 2, and both draw from the share "a"/,
+    ],
+    [
+      "more principals than an environment holds",
+      team({ principals: Array.from({ length: 60 }, (_, i) => role(`r${i}`)) }),
+      /^teams take \d+ bytes .* at most 2048/,
+    ],
+    [
+      "Arm",
+      { compute: { cpu: { instanceClasses: ["c7g"] } } },
+      /^compute\.cpu\.instanceClasses\[0\] is "c7g", but must be a family of x86-64/,
+    ],
+    [
+      "GPUs among processors",
+      { compute: { cpu: { instanceClasses: ["c6i", "g5"] } } },
+      /\[1\] is "g5", but must be a family without accelerators/,
+    ],
+    [
+      "processors that compute differently",
+      { compute: { cpu: { instanceClasses: ["c6i", "m7i"] } } },
+      /\[1\] is "m7i", but must have the processor of "c6i"/,
+    ],
+    [
+      "no instance family",
+      { compute: { cpu: { instanceClasses: [] } } },
+      /^compute\.cpu\.instanceClasses is \[\], but must name at least one/,
+    ],
+    [
+      "GPUs that the image has no driver for",
+      { compute: { gpu: { instanceClass: "p3" } } },
+      /^compute\.gpu\.instanceClass is "p3", but must be a family with NVIDIA GPUs/,
+    ],
+    ["GPUs of another maker", { compute: { gpu: { instanceClass: "g4ad" } } }, /NVIDIA/],
+    [
+      "a network that there is not",
+      { network: { mode: "secret" } },
+      /^network\.mode is "secret", but must be one of: public, private, existing/,
+    ],
+    [
+      "a VPC without subnets",
+      { network: { mode: "existing", vpcId: "vpc-0123456789abcdef0", subnetIds: [] } },
+      /^network\.subnetIds is \[\], but must name at least one subnet/,
+    ],
+    ["three zones where there are two", { region: "us-west-1" }, /^network\.zones is 3, but us-west-1 offers/],
+    [
+      "a certificate of another region",
+      {
+        region: "eu-west-1",
+        api: { domain: { name: "a.example.com", certificateArn: "arn:aws:acm:us-east-1:111122223333:certificate/x" } },
+      },
+      /^api\.domain\.certificateArn is "arn.*, but must be of the deployment's region, eu-west-1/,
+    ],
+    [
+      "a domain outside of its zone",
+      {
+        api: {
+          domain: {
+            name: "a.example.org",
+            certificateArn: "arn:aws:acm:us-east-1:111122223333:certificate/x",
+            hostedZone: { id: "Z0123456789", name: "example.com" },
+          },
+        },
+      },
+      /^api\.domain\.name is "a\.example\.org", but must lie in the hosted zone example\.com/,
+    ],
+    [
+      "an issuer without TLS",
+      { api: { auth: { mode: "oidc", issuer: "http://id.example.com", audience: "x" } } },
+      /^api\.auth\.issuer is "http:.*, but must be an https/,
+    ],
+    ["what is no e-mail address", { alarms: { email: "me" } }, /^alarms\.email is "me", but must be an e-mail address/],
+    [
+      "an account as a number",
+      { account: 111122223333 },
+      /^account is 111122223333, but must be the 12 digits of an AWS account, as text/,
+    ],
+    ["a tag of AWS's own", { tags: { "aws:x": "y" } }, /^tags\.aws:x has the key "aws:x", which must be/],
+    [
+      "an image without a tag",
+      { trainerImage: "registry.example.com/trainer" },
+      /^trainerImage is ".*", but must be an image/,
+    ],
+    ["what is no object", [], /^the configuration is \[\], but must be an object/],
+  ])("%s", (_name, settings, expected) => {
+    const problems = problemsOf(settings);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(expected);
+  });
+
+  it("all that is wrong at once, rules between settings included", () => {
+    const problems = problemsOf({
+      prefix: "X",
+      retention: { logDays: 2 },
+      teams: [{ name: "a" }, { name: "a" }],
+      compute: { gpu: { instanceClass: "g3" } },
+    });
+    expect(problems.map((text) => text.split(" ")[0])).toEqual([
+      "prefix",
+      "retention.logDays",
+      "teams[1].name",
+      "compute.gpu.instanceClass",
+    ]);
+  });
+});
