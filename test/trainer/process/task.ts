@@ -14,11 +14,14 @@ const transform: FeatureManifest["transform"] = {
   shape: [66],
 };
 
-/** A small feature set in two shards a split, whose three classes follow from its columns. */
-export async function storeFeatures(store: ObjectStore): Promise<void> {
+/**
+ * A small feature set in two shards a split, whose three classes follow from its columns.
+ * @param trainRows of the training split's shards.
+ */
+export async function storeFeatures(store: ObjectStore, trainRows: readonly number[] = [500, 523]): Promise<void> {
   const splits: Record<string, FeatureManifest["splits"]["train"]> = {};
   for (const [split, phase, sizes] of [
-    ["train", 0, [500, 523]],
+    ["train", 0, trainRows],
     ["validation", 5_000, [130, 70]],
     ["test", 9_000, [40]],
   ] as const) {
