@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { addDatasetCommands } from "./commands/datasets";
 import { addModelCommands } from "./commands/models";
+import { addRetrainCommands } from "./commands/retrain";
 import { addRunCommands } from "./commands/runs";
 import { addStackCommands } from "./commands/stack";
 import { addSubmitCommand } from "./commands/submit";
@@ -21,6 +22,7 @@ function createProgram(): Command {
   addSubmitCommand(program);
   addRunCommands(program);
   addModelCommands(program);
+  addRetrainCommands(program);
   addTokenCommands(program);
   return program;
 }

@@ -27,13 +27,14 @@ export function addRunCommands(program: Command): void {
       if (json) printJson(page);
       else {
         printTable(
-          ["RUN", "STATUS", "PHASE", "EXPERIMENT", "DATASET", "CREATED", "TOOK"],
+          ["RUN", "STATUS", "PHASE", "EXPERIMENT", "DATASET", "CAUSE", "CREATED", "TOOK"],
           page.runs.map((run) => [
             run.runId,
             run.status,
             run.phase ?? "–",
             run.job.experiment,
             `${run.dataset.name}@${run.dataset.version}`,
+            run.cause?.rule ?? "–",
             run.createdAt,
             formatDuration(Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(run.createdAt)),
           ]),
@@ -123,6 +124,7 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
     totalSteps: progress?.totalSteps ?? training?.steps,
     weightsSha256: training?.weightsSha256,
     backend: training?.backend ?? progress?.backend,
+    cause: run.cause,
     restoredFrom: run.restoredFrom,
     otherNumerics: training?.otherNumerics,
     evaluation: evaluation?.metrics,
@@ -163,6 +165,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   line("run", run.runId);
   line("status", `${run.status}${run.phase ? ` (${run.phase})` : ""}`);
   line("dataset", `${run.dataset.name}@${run.dataset.version}`);
+  if (run.cause) line("cause", `${run.cause.id}, by retraining rule ${run.cause.rule}`);
   line("step", shown.step === undefined ? undefined : `${shown.step}/${shown.totalSteps}`);
   line("weights", shown.weightsSha256);
   line("backend", shown.backend);

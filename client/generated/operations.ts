@@ -10,6 +10,7 @@ import type {
   DatasetVersionPage,
   DecisionRequest,
   DeprecationRequest,
+  DisableRequest,
   Health,
   LogPage,
   ModelChange,
@@ -19,6 +20,13 @@ import type {
   OpenApiDocument,
   ResolvedModel,
   RestoreRequest,
+  RetrainingCausePage,
+  RetrainingRuleAnswer,
+  RetrainingRuleCreation,
+  RetrainingRuleDefinition,
+  RetrainingRuleDetails,
+  RetrainingRulePage,
+  RetrainingRunAnswer,
   RollbackRequest,
   RunAnswer,
   RunDetails,
@@ -275,6 +283,106 @@ export interface Operations {
     readonly answer: ModelChange;
     readonly pages: never;
   };
+  /** Bind a cause to a job. */
+  readonly createRetrainingRule: {
+    readonly request: {
+      readonly body: RetrainingRuleDefinition;
+    };
+    readonly answer: RetrainingRuleCreation;
+    readonly pages: never;
+  };
+  /** List rules by name. */
+  readonly listRetrainingRules: {
+    readonly request: {
+      readonly query?: {
+        /** How many, at most. */
+        readonly limit?: number | string;
+        /** Of the page before: go on where it ended. */
+        readonly nextToken?: string;
+      };
+    };
+    readonly answer: RetrainingRulePage;
+    readonly pages: "items";
+  };
+  /** End a rule. */
+  readonly deleteRetrainingRule: {
+    readonly request: {
+      readonly params: {
+        readonly rule: string;
+      };
+    };
+    readonly answer: RetrainingRuleAnswer;
+    readonly pages: never;
+  };
+  /** Get a rule and what became of it. */
+  readonly getRetrainingRule: {
+    readonly request: {
+      readonly params: {
+        readonly rule: string;
+      };
+    };
+    readonly answer: RetrainingRuleDetails;
+    readonly pages: never;
+  };
+  /** Replace what a rule says. */
+  readonly replaceRetrainingRule: {
+    readonly request: {
+      readonly params: {
+        readonly rule: string;
+      };
+      readonly body: RetrainingRuleDefinition;
+    };
+    readonly answer: RetrainingRuleAnswer;
+    readonly pages: never;
+  };
+  /** Let a rule skip its causes. */
+  readonly disableRetrainingRule: {
+    readonly request: {
+      readonly params: {
+        readonly rule: string;
+      };
+      readonly body?: DisableRequest;
+    };
+    readonly answer: RetrainingRuleAnswer;
+    readonly pages: never;
+  };
+  /** Let a rule act again, on what happens from now on. */
+  readonly enableRetrainingRule: {
+    readonly request: {
+      readonly params: {
+        readonly rule: string;
+      };
+    };
+    readonly answer: RetrainingRuleAnswer;
+    readonly pages: never;
+  };
+  /** List what a rule has heard of and what became of it, newest first. */
+  readonly listRetrainingCauses: {
+    readonly request: {
+      readonly params: {
+        readonly rule: string;
+      };
+      readonly query?: {
+        /** How many, at most. */
+        readonly limit?: number | string;
+        /** Of the page before: go on where it ended. */
+        readonly nextToken?: string;
+      };
+    };
+    readonly answer: RetrainingCausePage;
+    readonly pages: "items";
+  };
+  /** Retrain by a rule now, by hand. */
+  readonly runRetrainingRule: {
+    readonly request: {
+      readonly params: {
+        readonly rule: string;
+      };
+      readonly idempotencyKey?: string;
+    };
+    readonly answer: RetrainingRunAnswer;
+    readonly pages: never;
+  };
   /** Get URLs to upload the contents that the store lacks. */
   readonly createUploads: {
     readonly request: {
@@ -348,6 +456,20 @@ export const operations: Readonly<Record<keyof Operations, OperationCall>> = {
   listModels: { method: "GET", path: "/models", repeatable: "always" },
   rollBackModel: { method: "POST", path: "/models/{name}/rollback", repeatable: "never" },
   setModelVersionStage: { method: "PUT", path: "/models/{name}/versions/{version}/stage", repeatable: "always" },
+  createRetrainingRule: { method: "POST", path: "/retraining-rules", repeatable: "always" },
+  listRetrainingRules: { method: "GET", path: "/retraining-rules", repeatable: "always", pages: "items" },
+  deleteRetrainingRule: { method: "DELETE", path: "/retraining-rules/{rule}", repeatable: "always" },
+  getRetrainingRule: { method: "GET", path: "/retraining-rules/{rule}", repeatable: "always" },
+  replaceRetrainingRule: { method: "PUT", path: "/retraining-rules/{rule}", repeatable: "always" },
+  disableRetrainingRule: { method: "POST", path: "/retraining-rules/{rule}/disable", repeatable: "always" },
+  enableRetrainingRule: { method: "POST", path: "/retraining-rules/{rule}/enable", repeatable: "always" },
+  listRetrainingCauses: {
+    method: "GET",
+    path: "/retraining-rules/{rule}/causes",
+    repeatable: "always",
+    pages: "items",
+  },
+  runRetrainingRule: { method: "POST", path: "/retraining-rules/{rule}/runs", repeatable: "with-key" },
   createUploads: { method: "POST", path: "/uploads", repeatable: "always" },
   getContentUrl: { method: "GET", path: "/contents/{sha256}", repeatable: "always" },
   getHealth: { method: "GET", path: "/health", repeatable: "always" },

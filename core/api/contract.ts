@@ -10,7 +10,7 @@ export type RouteClass = "read" | "write" | "heavy";
 export interface ResponseContract<Schema extends z.ZodType = z.ZodType> {
   readonly description: string;
   readonly schema?: Schema;
-  /** Media types; `application/json` where it is left out. */
+  /** Media types; `application/json` where it is left out, none for an answer without a body. */
   readonly content?: readonly string[];
   readonly example?: unknown;
 }

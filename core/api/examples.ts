@@ -63,6 +63,37 @@ const modelVersion = {
 
 const outputSchema = { kind: "probabilities", classes: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] } as const;
 
+const retrainingRuleDefinition = {
+  name: "on-digits",
+  trigger: { type: "dataset", dataset: "digits" },
+  job,
+} as const;
+
+const retrainingRule = {
+  name: "on-digits",
+  trigger: { type: "dataset", dataset: "digits" },
+  job: jobSchema.parse(job),
+  code: {},
+  cooldownMinutes: 0,
+  team: "default",
+  revision: 1,
+  enabled: true,
+  since: at,
+  createdBy: "ada",
+  createdAt: at,
+  updatedAt: at,
+} as const;
+
+const retrainingCause = {
+  rule: "on-digits",
+  id: "dataset:digits@2",
+  cause: { type: "dataset", at, dataset: "digits", version: 2 },
+  state: "submitted",
+  runId: run.runId,
+  heardAt: at,
+  changedAt: at,
+} as const;
+
 export const examples = {
   content,
   job,
@@ -88,6 +119,9 @@ export const examples = {
     createdAt: at,
     updatedAt: at,
   },
+  retrainingRuleDefinition,
+  retrainingRule,
+  retrainingCause,
   modelVersion,
   resolvedModel: {
     model: "digits",

@@ -29,7 +29,7 @@ const expression = z
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem, input: text });
   });
 
-const trigger = z.discriminatedUnion("type", [
+export const triggerSchema = z.discriminatedUnion("type", [
   /** Each new version of the dataset. */
   z.strictObject({ type: z.literal("dataset"), dataset: name }),
   /** `rate(1 day)`, `cron(0 3 * * ? *)` by the clock of a time zone of the IANA database. */
@@ -53,30 +53,34 @@ const code = z.strictObject({
   moduleSha256: digest.optional(),
 });
 
+/** The schema of what a person says of a rule, around one of jobs. */
+export const ruleDefinitionOf = (job: typeof jobSchema) =>
+  z
+    .strictObject({
+      name: ruleNameSchema,
+      trigger: triggerSchema,
+      job,
+      /** Where the job came from; the bundle of a user's module is named in the job. */
+      code: code.default({}),
+      /** A cause that comes sooner after the last start waits; of those that wait the latest is run. */
+      cooldownMinutes: z.int().min(0).max(525_600).default(0),
+      /** A cause that comes while so many of the rule's runs are open waits, too. */
+      maxConcurrentRuns: z.int().min(1).max(100).optional(),
+    })
+    .superRefine(({ trigger, job }, context) => {
+      const [dataset, version] = job.dataset.split("@");
+      if (version !== undefined && version !== "latest") {
+        const message = `must not name a version: a rule retrains on what there is when it is caused; write ${dataset} or ${dataset}@latest`;
+        context.addIssue({ code: "custom", path: ["job", "dataset"], message, input: job.dataset });
+      }
+      if (trigger.type === "dataset" && trigger.dataset !== dataset) {
+        const message = `must be ${dataset}, the dataset of the job: a new version of another one would not change what it trains on`;
+        context.addIssue({ code: "custom", path: ["trigger", "dataset"], message, input: trigger.dataset });
+      }
+    });
+
 /** What a person says of a rule: when to retrain, and by which job. */
-export const ruleDefinitionSchema = z
-  .strictObject({
-    name: ruleNameSchema,
-    trigger,
-    job: jobSchema,
-    /** Where the job came from; the bundle of a user's module is named in the job. */
-    code: code.default({}),
-    /** A cause that comes sooner after the last start waits; of those that wait the latest is run. */
-    cooldownMinutes: z.int().min(0).max(525_600).default(0),
-    /** A cause that comes while so many of the rule's runs are open waits, too. */
-    maxConcurrentRuns: z.int().min(1).max(100).optional(),
-  })
-  .superRefine(({ trigger, job }, context) => {
-    const [dataset, version] = job.dataset.split("@");
-    if (version !== undefined && version !== "latest") {
-      const message = `must not name a version: a rule retrains on what there is when it is caused; write ${dataset} or ${dataset}@latest`;
-      context.addIssue({ code: "custom", path: ["job", "dataset"], message, input: job.dataset });
-    }
-    if (trigger.type === "dataset" && trigger.dataset !== dataset) {
-      const message = `must be ${dataset}, the dataset of the job: a new version of another one would not change what it trains on`;
-      context.addIssue({ code: "custom", path: ["trigger", "dataset"], message, input: trigger.dataset });
-    }
-  });
+export const ruleDefinitionSchema = ruleDefinitionOf(jobSchema);
 
 export type RuleDefinition = z.output<typeof ruleDefinitionSchema>;
 export type RuleDefinitionInput = z.input<typeof ruleDefinitionSchema>;

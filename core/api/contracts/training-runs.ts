@@ -139,13 +139,25 @@ export const restoreTrainingRun = contract({
   ],
 });
 
-/** Two answers: without `metric` the summaries of all, with it the points of one. */
+/** Three answers: without `metric` the summaries of all, with it the points of one; and for who accepts it a stream of events. */
 export const getTrainingRunMetrics = contract({
   operationId: "getTrainingRunMetrics",
   method: "GET",
   path: "/training-runs/{runId}/metrics",
   tag,
-  summary: "Get a run's metrics: summaries of all, or the points of one",
+  summary: "Get a run's metrics: summaries of all, the points of one, or events that follow it",
+  description:
+    "With `Accept: text/event-stream` the answer follows the run until it ends: `run` (its state, at first and when it changes), `metrics` (new points of some metrics, ascending by step, each point once) and " +
+    "`end`, after which nothing comes. A comment is sent at least each 15 seconds. The stream ends by itself after 14 minutes, or when something fails: come again with " +
+    "`Last-Event-ID`, as an `EventSource` does; after `end` that is answered with 204.",
+  function: "stream-metrics",
+  headers: z.object({
+    "last-event-id": z
+      .string()
+      .max(8_192)
+      .optional()
+      .meta({ description: "Of an earlier stream's last event: goes on after it." }),
+  }),
   params,
   query: z.strictObject({
     metric: z
@@ -165,7 +177,9 @@ export const getTrainingRunMetrics = contract({
         ])
         .meta({ id: "RunMetrics" }),
       example: { metric: "train/loss", points: [{ step: 1, value: 2.3, time: 1_767_259_800_000 }] },
+      content: ["application/json", "text/event-stream"],
     },
+    204: { description: "The stream that is to go on has told the run's end: do not come again.", content: [] },
   },
   errors: ["RUN_NOT_FOUND"],
 });

@@ -2,6 +2,7 @@ import type { Route } from "../route";
 import { contentRoutes } from "./contents";
 import { datasetRoutes } from "./datasets";
 import { modelRoutes } from "./models";
+import { retrainingRoutes } from "./retraining";
 import { runRoutes } from "./runs";
 import { systemRoutes } from "./system";
 
@@ -10,6 +11,7 @@ export const routes: readonly Route[] = [
   ...runRoutes,
   ...datasetRoutes,
   ...modelRoutes,
+  ...retrainingRoutes,
   ...contentRoutes,
   ...systemRoutes,
 ];

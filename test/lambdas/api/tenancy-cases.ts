@@ -4,6 +4,8 @@ import type { DatasetDraft } from "../../../core/datasets/identity";
 import { objectKeys } from "../../../core/platform/object-keys";
 import type { ModelArtifact } from "../../../core/registry/model";
 import { decideApproval, promote, recordGate } from "../../../core/registry/transitions";
+import { createRule } from "../../../core/retraining/lifecycle";
+import { ruleDefinitionSchema } from "../../../core/retraining/rule";
 import { checkpointFormat } from "../../../core/training/checkpoint/manifest";
 import { jobInput, numerics, registerTestDataset, runOf } from "../../support/fixtures";
 
@@ -13,6 +15,7 @@ export interface Things {
   readonly dataset: string;
   readonly model: string;
   readonly content: string;
+  readonly rule: string;
   readonly draft: DatasetDraft;
 }
 
@@ -34,6 +37,9 @@ const empty = (list: string, itemsOf: (things: Things) => string): Case => ({
     expect(JSON.stringify(body)).not.toContain(itemsOf(things));
   },
 });
+function ruleOf({ rule, dataset }: Pick<Things, "rule" | "dataset">) {
+  return { name: rule, trigger: { type: "dataset", dataset }, job: jobInput({ dataset, evaluation: {} }) };
+}
 const everyone: Case = { owner: 200, other: () => undefined };
 
 /**
@@ -88,6 +94,16 @@ export const cases: Readonly<Record<string, Case>> = {
   "POST /api/v1/models/:name/versions/:version/approvals": { ...absent, body: () => ({ decision: "approved" }) },
   "PUT /api/v1/models/:name/versions/:version/stage": { ...absent, body: () => ({ stage: "production" }) },
   "POST /api/v1/models/:name/rollback": { ...absent, body: () => ({}) },
+
+  "GET /api/v1/retraining-rules": empty("items", ({ rule }) => rule),
+  "GET /api/v1/retraining-rules/:rule": absent,
+  "GET /api/v1/retraining-rules/:rule/causes": absent,
+  "POST /api/v1/retraining-rules": { body: ruleOf, owner: 200, other: "absent" },
+  "PUT /api/v1/retraining-rules/:rule": { ...absent, body: ruleOf },
+  "POST /api/v1/retraining-rules/:rule/disable": { ...absent, body: () => ({ reason: "wrong" }) },
+  "POST /api/v1/retraining-rules/:rule/enable": absent,
+  "POST /api/v1/retraining-rules/:rule/runs": { owner: 201, other: "absent" },
+  "DELETE /api/v1/retraining-rules/:rule": absent,
 };
 
 /** As they are named in paths: the third version is the one that waits for an approval, the second epoch the one with a checkpoint. */
@@ -99,6 +115,7 @@ export function pathOf(route: string, things: Things): string {
     name: path.includes("/models") ? things.model : things.dataset,
     version: path.includes("/models") ? "3" : "1",
     epoch: "2",
+    rule: things.rule,
   };
   return path.replace(/:(\w+)/g, (_, name: string) => {
     if (values[name] === undefined) throw new Error(`say in tenancy-cases.ts what :${name} of ${route} is`);
@@ -114,6 +131,7 @@ export function nothingLike({ draft }: Things): Things {
     dataset,
     model: "no-model",
     content: "0".repeat(64),
+    rule: "no-rule",
     draft: { ...draft, name: dataset },
   };
 }
@@ -175,5 +193,7 @@ export async function furnish(platform: Platform): Promise<Things> {
     await registry.apply(model, [version], decideApproval(version, "approved", { ...by, reason: "" }));
     await registry.apply(model, [version], promote(version, by));
   }
-  return { runId, dataset, model, content: weights.sha256, draft };
+  const rule = "its-rule";
+  await createRule(platform, ruleDefinitionSchema.parse(ruleOf({ rule, dataset })), "test");
+  return { runId, dataset, model, content: weights.sha256, rule, draft };
 }

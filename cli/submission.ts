@@ -1,0 +1,46 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Command } from "commander";
+import type { ApiClient } from "../client/api-client";
+import { InvalidInputError } from "../core/errors";
+import type { Job } from "../core/training/job";
+import { parseJobFile } from "../core/training/job-file";
+import type { CodeReference } from "../core/training/run";
+import { describeCode } from "./code";
+import { createUploads } from "./uploads";
+import { bundleModule } from "./user-module";
+
+/** Options of every command that takes a job file. */
+export interface JobOptions {
+  readonly set: readonly string[];
+}
+
+export function withJobOptions(command: Command): Command {
+  return command.option("--set <path=value>", "change a value of the job file (repeatable)", collect, []);
+}
+
+/** Reads a job file; bundles and uploads the user's module, if there is one. */
+export async function prepareJob(
+  file: string,
+  { set }: JobOptions,
+  client: ApiClient,
+): Promise<{ readonly job: Job; readonly code: CodeReference }> {
+  const job = parseJobFile(file, readJob(file), set);
+  const code = describeCode(dirname(resolve(file)));
+  if (job.model.type !== "module") return { job, code };
+  const moduleSha256 = await bundleModule(resolve(dirname(file), job.model.path), createUploads(client));
+  return { job: { ...job, model: { ...job.model, sha256: moduleSha256 } }, code: { ...code, moduleSha256 } };
+}
+
+function collect(value: string, earlier: readonly string[]): readonly string[] {
+  return [...earlier, value];
+}
+
+function readJob(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    const rule = "must be a file that can be read";
+    throw new InvalidInputError("the job file cannot be read", [{ path: "job", value: file, rule }], cause);
+  }
+}

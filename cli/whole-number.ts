@@ -1,0 +1,9 @@
+import { InvalidInputError } from "../core/errors";
+
+/** Reads an option's whole number; what it may be otherwise, the API says. */
+export function wholeNumber(option: string): (text: string) => number {
+  return (text) => {
+    if (/^\d{1,9}$/.test(text)) return Number(text);
+    throw new InvalidInputError("the command", [{ path: option, value: text, rule: "must be a whole number" }]);
+  };
+}
