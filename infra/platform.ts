@@ -25,6 +25,17 @@ export interface PlatformStacks {
 }
 
 /**
+ * Types whose tags CloudFormation can change by replacing them only: a queue has a name, and cannot be; a compute environment that is replaced ends its jobs.
+ * Instances get the configuration's tags from the launch template.
+ */
+const tagsAtCreationOnly = [
+  "AWS::Batch::JobQueue",
+  "AWS::Batch::ComputeEnvironment",
+  "AWS::Batch::SchedulingPolicy",
+  "AWS::EC2::PlacementGroup",
+];
+
+/**
  * The whole platform, a stack a lifecycle: data outlive everything, compute changes with the fleet, the workflow with each release. Names come from
  * `core/platform`: the same that the embedded cloud uses.
  *
@@ -57,7 +68,9 @@ export function definePlatform(
   // They refer to each other by name (names.ts), which does not tell CloudFormation what comes first.
   for (const stack of [compute, workflow]) stack.addStackDependency(data);
   Tags.of(app).add("ringmaster", prefix);
-  for (const [key, value] of Object.entries(config.tags)) Tags.of(app).add(key, value);
+  for (const [key, value] of Object.entries(config.tags)) {
+    Tags.of(app).add(key, value, { excludeResourceTypes: [...tagsAtCreationOnly] });
+  }
   const stacks: PlatformStacks = { data, compute, workflow, api, triggers };
   acknowledgeFindings(prefix, stacks);
   return stacks;

@@ -14,7 +14,7 @@ export class TrainerInstances extends Construct {
   readonly role: IRole;
   readonly launchTemplate: LaunchTemplate;
 
-  constructor(scope: Construct, id: string, { prefix, compute }: DeploymentConfig) {
+  constructor(scope: Construct, id: string, { prefix, compute, tags: configured }: DeploymentConfig) {
     super(scope, id);
     this.role = new Role(this, "Role", {
       assumedBy: new ServicePrincipal("ec2.amazonaws.com"),
@@ -37,15 +37,12 @@ export class TrainerInstances extends Construct {
     });
     // Not the default, the construct's path: it would change the template with every renamed construct.
     const template = this.launchTemplate.node.defaultChild as CfnLaunchTemplate;
-    const tags = [
-      { key: "Name", value: `${prefix}-trainer` },
-      { key: "ringmaster", value: prefix },
-    ];
+    const tags = { Name: `${prefix}-trainer`, ringmaster: prefix, ...configured };
     template.addPropertyOverride(
       "LaunchTemplateData.TagSpecifications",
       ["instance", "volume"].map((ResourceType) => ({
         ResourceType,
-        Tags: tags.map(({ key, value }) => ({ Key: key, Value: value })),
+        Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
       })),
     );
   }

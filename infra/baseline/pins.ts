@@ -1,0 +1,125 @@
+/** A template as CloudFormation reads it, as far as this looks. */
+export interface TemplateJson {
+  readonly Resources: Readonly<Record<string, ResourceJson>>;
+}
+
+interface ResourceJson {
+  readonly Type: string;
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
+  readonly Properties?: Readonly<Record<string, unknown>>;
+}
+
+/** What of a resource must stay as it was deployed. */
+export interface Pin {
+  readonly type: string;
+  /** Kept when its stack goes or its logical id does. */
+  readonly retained: boolean;
+  /** The properties that CloudFormation changes only by replacing the resource; `null` where the template leaves one out. */
+  readonly fixed: Readonly<Record<string, unknown>>;
+  /** Of a table: its global secondary indexes by name, with all that may not change while they keep their name. */
+  readonly indexes?: Readonly<Record<string, unknown>>;
+}
+
+/** Pins by logical id. */
+export type Pins = Readonly<Record<string, Pin>>;
+
+/**
+ * Resources that hold data, or whose identity others hold, and what of them is fixed when they are created: "Update requires: Replacement" in the
+ * CloudFormation reference (`createOnlyProperties` and `conditionalCreateOnlyProperties` of the registry's schemas; a user pool's, and a REST API's,
+ * from the reference).
+ */
+const statefulTypes: Readonly<Record<string, readonly string[]>> = {
+  "AWS::DynamoDB::Table": ["TableName", "KeySchema", "LocalSecondaryIndexes", "ImportSourceSpecification"],
+  "AWS::S3::Bucket": ["BucketName", "BucketNamePrefix", "BucketNamespace"],
+  "AWS::Logs::LogGroup": ["LogGroupName"],
+  // A changed alias or user name attribute is refused by Cognito; the pool would have to be another one.
+  "AWS::Cognito::UserPool": ["AliasAttributes", "UsernameAttributes", "UsernameConfiguration"],
+  "AWS::Scheduler::ScheduleGroup": ["Name"],
+  "AWS::StepFunctions::StateMachine": ["StateMachineName", "StateMachineType"],
+  "AWS::Batch::JobQueue": ["JobQueueName", "JobQueueType", "Tags"],
+  // Its id is in the URL that callers have.
+  "AWS::ApiGateway::RestApi": [],
+};
+
+/** Those that an accident may not take data with. */
+const mustBeRetained: ReadonlySet<string> = new Set([
+  "AWS::DynamoDB::Table",
+  "AWS::S3::Bucket",
+  "AWS::Cognito::UserPool",
+]);
+
+/**
+ * What is pinned in a template.
+ *
+ * @param logs whether log groups count: they do where they are kept with the data
+ */
+export function pinsOf({ Resources }: TemplateJson, { logs }: { readonly logs: boolean }): Pins {
+  const pins: Record<string, Pin> = {};
+  for (const [id, { Type, DeletionPolicy, UpdateReplacePolicy, Properties = {} }] of Object.entries(Resources)) {
+    const fixed = statefulTypes[Type];
+    if (!fixed || (Type === "AWS::Logs::LogGroup" && !logs)) continue;
+    pins[id] = {
+      type: Type,
+      retained: DeletionPolicy === "Retain" && UpdateReplacePolicy === "Retain",
+      fixed: Object.fromEntries(fixed.map((name) => [name, Properties[name] ?? null])),
+      ...(Type === "AWS::DynamoDB::Table" ? { indexes: indexesOf(Properties) } : {}),
+    };
+  }
+  return pins;
+}
+
+function indexesOf(properties: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const indexes = (properties["GlobalSecondaryIndexes"] ?? []) as readonly {
+    readonly IndexName: string;
+    readonly KeySchema: unknown;
+    readonly Projection: unknown;
+  }[];
+  return Object.fromEntries(
+    indexes.map(({ IndexName, KeySchema, Projection }) => [IndexName, { KeySchema, Projection }]),
+  );
+}
+
+/** What deploying `now` over `before` would do that nobody wants by accident: a sentence each. */
+export function harmOf(before: Pins, now: Pins): readonly string[] {
+  const harm: string[] = [];
+  for (const [id, was] of Object.entries(before)) {
+    const is = now[id];
+    if (!is) {
+      harm.push(
+        `${id} (${was.type}) is gone: its logical id was removed or renamed, and CloudFormation would delete ${was.retained ? "or abandon " : ""}it.`,
+      );
+      continue;
+    }
+    if (is.type !== was.type)
+      harm.push(`${id} was ${was.type} and is ${is.type}: CloudFormation would delete the one for the other.`);
+    else harm.push(...changesOf(id, was, is));
+  }
+  for (const [id, { type, retained }] of Object.entries(now)) {
+    if (!(id in before)) harm.push(`${id} (${type}) is new, and not in the baseline yet.`);
+    if (mustBeRetained.has(type) && !retained)
+      harm.push(`${id} (${type}) must have the deletion and update-replace policies "Retain": it holds data.`);
+  }
+  return harm;
+}
+
+function* changesOf(id: string, was: Pin, is: Pin): Iterable<string> {
+  for (const name of new Set([...Object.keys(was.fixed), ...Object.keys(is.fixed)])) {
+    const [old, value] = [was.fixed[name] ?? null, is.fixed[name] ?? null].map((each) => JSON.stringify(each));
+    if (old !== value)
+      yield `${id}.${name} was ${old} and is ${value}: CloudFormation would replace the resource by an empty one.`;
+  }
+  const [before, now] = [was.indexes ?? {}, is.indexes ?? {}];
+  for (const [name, definition] of Object.entries(now)) {
+    if (name in before && JSON.stringify(before[name]) !== JSON.stringify(definition)) {
+      yield `${id}: the index ${name} has other keys or another projection: DynamoDB cannot change them. Give the new index a new name.`;
+    }
+  }
+  const added = Object.keys(now).filter((name) => !(name in before));
+  const removed = Object.keys(before).filter((name) => !(name in now));
+  if (added.length + removed.length > 1) {
+    yield `${id}: indexes ${[...added, ...removed].join(", ")} are added and removed at once: DynamoDB makes or drops one index an update. Deploy them one by one.`;
+  } else if (added.length + removed.length === 1) {
+    yield `${id}: the index ${[...added, ...removed][0]} is ${added.length > 0 ? "new: it is filled from the table, which is paid for" : "dropped: nothing may query it any more"}; record it in the baseline once it is deployed everywhere.`;
+  }
+}

@@ -1,0 +1,129 @@
+import fs from "node:fs";
+import path from "node:path";
+import { harmOf, type Pins, pinsOf, type TemplateJson } from "../../infra/baseline/pins";
+import type { RingmasterConfig } from "../../infra/config";
+import { repository, type Synthesized, synthesizePlatform } from "./synthesized";
+
+/**
+ * What is deployed out there is not in this repository; the baseline stands for it. To change it deliberately see docs/deploy.md, "Changing what holds
+ * data", then record the new state: RINGMASTER_RECORD_BASELINE=1 npx jest test/infra/upgrade
+ */
+const record = process.env["RINGMASTER_RECORD_BASELINE"] === "1";
+
+/** What each deployment of these settings holds. The second has what only some have. */
+const deployments: readonly [name: string, settings: RingmasterConfig][] = [
+  ["default", {}],
+  ["cognito", { api: { auth: { mode: "cognito" } } }],
+];
+
+describe.each(deployments)("the deployment %s", (name, settings) => {
+  let platform: Synthesized;
+  beforeAll(() => {
+    platform = synthesizePlatform({}, settings);
+  });
+  afterAll(() => platform.remove());
+
+  it("keeps what holds data, and what others know by its id", () => {
+    const file = path.join(repository, "infra", "baseline", `${name}.json`);
+    const now = Object.fromEntries(
+      (Object.keys(platform.stacks) as (keyof Synthesized["stacks"])[]).map((stack) => [
+        stack,
+        pinsOf(platform.template(stack).toJSON() as TemplateJson, { logs: stack === "data" }),
+      ]),
+    );
+    if (record) fs.writeFileSync(file, `${JSON.stringify(now, null, 2)}\n`);
+    const before = JSON.parse(fs.readFileSync(file, "utf8")) as Readonly<Record<string, Pins>>;
+    const harm = Object.entries({ ...now, ...before }).flatMap(([stack]) =>
+      harmOf(before[stack] ?? {}, now[stack] ?? {}).map((text) => `${stack}: ${text}`),
+    );
+    expect(harm).toEqual([]);
+  });
+});
+
+describe("an upgrade is stopped that", () => {
+  const table = (
+    more: object = {},
+    policies: object = { DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" },
+  ) => ({
+    Type: "AWS::DynamoDB::Table",
+    ...policies,
+    Properties: { TableName: "t", KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }], ...more },
+  });
+  const index = (IndexName: string, attribute = "a") => ({
+    IndexName,
+    KeySchema: [{ AttributeName: attribute, KeyType: "HASH" }],
+    Projection: { ProjectionType: "ALL" },
+  });
+  const withIndexes = (...GlobalSecondaryIndexes: readonly object[]) => ({ T: table({ GlobalSecondaryIndexes }) });
+  const pins = (resources: Readonly<Record<string, object>>) =>
+    pinsOf({ Resources: resources as TemplateJson["Resources"] }, { logs: true });
+
+  it.each<[string, Readonly<Record<string, object>>, Readonly<Record<string, object>>, RegExp]>([
+    ["removes a table", { T: table() }, {}, /^T \(AWS::DynamoDB::Table\) is gone/],
+    ["renames a logical id", { T: table() }, { U: table() }, /^T .* is gone/],
+    [
+      "renames a table",
+      { T: table() },
+      { T: table({ TableName: "u" }) },
+      /^T\.TableName was "t" and is "u": CloudFormation would replace/,
+    ],
+    ["changes a key", { T: table() }, { T: table({ KeySchema: [] }) }, /^T\.KeySchema was/],
+    [
+      "makes a bucket of a table",
+      { T: table() },
+      { T: { Type: "AWS::S3::Bucket", DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" } },
+      /^T was AWS::DynamoDB::Table and is AWS::S3::Bucket/,
+    ],
+    [
+      "lets a table go with its stack",
+      { T: table() },
+      { T: table({}, { DeletionPolicy: "Delete" }) },
+      /^T .* must have the deletion/,
+    ],
+    ["changes an index", withIndexes(index("i")), withIndexes(index("i", "b")), /^T: the index i has other keys/],
+    [
+      "adds two indexes",
+      withIndexes(),
+      withIndexes(index("i"), index("j")),
+      /^T: indexes i, j are added and removed at once/,
+    ],
+    [
+      "swaps one index for another",
+      withIndexes(index("i")),
+      withIndexes(index("j")),
+      /^T: indexes j, i are added and removed at once/,
+    ],
+    ["adds an index", withIndexes(), withIndexes(index("i")), /^T: the index i is new: .*record it/],
+    ["drops an index", withIndexes(index("i")), withIndexes(), /^T: the index i is dropped/],
+    ["brings a table that the baseline does not know", {}, { T: table() }, /^T .* is new, and not in the baseline/],
+    [
+      "gives a queue other tags",
+      { Q: { Type: "AWS::Batch::JobQueue", Properties: {} } },
+      { Q: { Type: "AWS::Batch::JobQueue", Properties: { Tags: { a: "b" } } } },
+      /^Q\.Tags was null and is \{"a":"b"\}/,
+    ],
+  ])("%s", (_name, before, now, expected) => {
+    expect(harmOf(pins(before), pins(now))[0]).toMatch(expected);
+  });
+
+  it("but not one that changes what can be changed in place", () => {
+    const other = { BillingMode: "PAY_PER_REQUEST", Tags: [{ Key: "a", Value: "b" }], OnDemandThroughput: {} };
+    expect(harmOf(pins({ T: table() }), pins({ T: table(other) }))).toEqual([]);
+  });
+});
+
+it("puts an operator's tags on everything but what would be replaced for them, and on instances", () => {
+  const platform = synthesizePlatform({}, { tags: { "cost-center": "42" } });
+  const compute = platform.template("compute").toJSON() as TemplateJson;
+  const tagged = (id: string) => JSON.stringify(compute.Resources[id]?.Properties).includes("cost-center");
+  const byType = (type: string) => Object.keys(compute.Resources).filter((id) => compute.Resources[id]!.Type === type);
+  for (const type of ["JobQueue", "ComputeEnvironment", "SchedulingPolicy"]) {
+    expect(byType(`AWS::Batch::${type}`).filter(tagged)).toEqual([]);
+  }
+  expect(byType("AWS::EC2::PlacementGroup").filter(tagged)).toEqual([]);
+  for (const type of ["AWS::EC2::LaunchTemplate", "AWS::EC2::VPC", "AWS::IAM::Role"]) {
+    // But for the role of CDK's own function, which has no tags.
+    expect(byType(type).filter((id) => !id.startsWith("Custom") && !tagged(id))).toEqual([]);
+  }
+  platform.remove();
+});
