@@ -7,6 +7,7 @@ export interface ModelJob {
   readonly name: string;
   readonly request: JobRequest;
   readonly submittedAt: number;
+  startedAt?: number;
   status: "RUNNABLE" | "RUNNING" | "SUCCEEDED" | "FAILED";
   reason?: string;
 }
@@ -21,7 +22,7 @@ export class ModelBatch {
   constructor(
     private readonly now: () => number,
     private readonly onEnd: (job: ModelJob) => void,
-    private readonly refuses: boolean,
+    private readonly refusedFrom: number,
   ) {}
 
   find(request: JobRequest): string | undefined {
@@ -31,7 +32,7 @@ export class ModelBatch {
 
   submit(request: JobRequest): { readonly jobId: string } {
     const name = jobNameOf(request.runId, request.attempt);
-    if (this.refuses) throw new JobRefusedError(name, "the model refuses it");
+    if (this.jobs.length + 1 >= this.refusedFrom) throw new JobRefusedError(name, "the model refuses it");
     const jobId = `job-${this.jobs.length + 1}`;
     this.jobs.push({ jobId, name, request, submittedAt: this.now(), status: "RUNNABLE" });
     return { jobId };

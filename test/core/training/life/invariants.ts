@@ -59,7 +59,7 @@ export function violationsAtRest(simulation: Simulation): readonly string[] {
     const earned: Readonly<Record<string, boolean>> = {
       USER_CODE: true,
       "Sandbox.Timedout": worn,
-      JOB_REFUSED: simulation.scenario.refused === true,
+      JOB_REFUSED: simulation.scenario.refusedFrom !== undefined,
       TRAINER_ERROR: own > retries,
       TRAINER_EXITED: own > retries,
       HOSTS_LOST:

@@ -19,11 +19,18 @@ import { type Actor, type Option, Schedule } from "./schedule";
 import { type Invocation, ModelExecution } from "./states";
 import { World } from "./world";
 
+/** What becomes of a job that nothing disturbs. */
+export type Fate = "succeeds" | "lost" | "fails" | "fails-silently" | "fails-for-good" | "fails-with-result" | "slow";
+
 export interface Scenario {
   readonly retries: number;
   readonly market: "spot" | "on-demand";
-  /** Batch takes no job of this shape. */
-  readonly refused?: boolean;
+  /** Of the first job, the second, …; those that are not named succeed. */
+  readonly fates?: readonly Fate[];
+  /** The n-th job, and those after it, are refused by Batch. */
+  readonly refusedFrom?: number;
+  /** Which of two things comes first where nothing is chosen: what a process does next or what the world does; the older call or the newer. */
+  readonly first?: { readonly world?: boolean; readonly newest?: boolean };
   readonly choices: readonly number[];
 }
 
@@ -37,6 +44,8 @@ export interface Outcome {
 
 type Budget = "crash" | "double" | "drop" | "deaf" | "failure" | "loss" | "jump" | "minute";
 
+/** Longer than a wait without heartbeats lives. */
+const slowMs = 40 * 60_000;
 /** A function's time, and the platform's step towards it. */
 const functionMs = 60_000;
 const steps = 4_000;
@@ -75,7 +84,7 @@ export class Simulation {
     this.batch = new ModelBatch(
       () => this.now,
       (job) => this.tell(job, true),
-      scenario.refused === true,
+      scenario.refusedFrom ?? Infinity,
     );
     this.world = new World({
       now: () => this.now,
@@ -121,38 +130,57 @@ export class Simulation {
 
   /** What may happen next: the undisturbed course first. */
   private options(): readonly Option[] {
+    const { world = false, newest = false } = this.scenario.first ?? {};
+    const calls = newest ? [...this.schedule.calls()].reverse() : this.schedule.calls();
+    const others = [...this.events, ...this.batch.live().flatMap((job) => this.jobGoesOn(job))];
     return [
-      ...this.schedule.calls(),
-      ...this.events,
-      ...this.batch.live().map((job) => this.jobGoesOn(job)),
+      ...(world ? [...others, ...calls] : [...calls, ...others]),
       ...this.person("approved"),
       ...this.minute(),
       ...this.disturbances(),
     ];
   }
 
-  private jobGoesOn(job: ModelJob): Option {
+  private jobGoesOn(job: ModelJob): readonly Option[] {
+    const { jobId } = job;
     if (job.status === "RUNNABLE") {
-      return {
-        label: `${job.jobId} starts`,
-        act: () => {
-          job.status = "RUNNING";
-          this.tell(job, false);
-        },
+      const act = () => {
+        job.status = "RUNNING";
+        job.startedAt = this.now;
+        this.tell(job, false);
       };
+      return [{ label: `${jobId} starts`, act }];
     }
-    if (this.world.objects.has(keys.result)) {
-      return { label: `${job.jobId} succeeds`, act: () => this.batch.end(job, "SUCCEEDED") };
+    const fate = this.scenario.fates?.[this.batch.jobs.indexOf(job)] ?? "succeeds";
+    if (fate === "slow" && this.now - (job.startedAt ?? 0) < slowMs) return [];
+    const hasResult = this.world.objects.has(keys.result);
+    const ends = { succeeds: "succeeds", slow: "succeeds", "fails-with-result": "fails-silently" } as const;
+    if (!(fate in ends)) return [{ label: `${jobId} ${fate}`, act: this.failure(job, fate) }];
+    if (!hasResult) {
+      const act = () => void this.world.objects.set(keys.result, JSON.stringify(resultOf(runId)));
+      return [{ label: `${jobId} writes its result`, act }];
     }
-    return {
-      label: `${job.jobId} writes its result`,
-      act: () => void this.world.objects.set(keys.result, JSON.stringify(resultOf(runId))),
+    const end = ends[fate as keyof typeof ends];
+    const act = end === "succeeds" ? () => this.batch.end(job, "SUCCEEDED") : this.failure(job, end);
+    return [{ label: `${jobId} ${end}`, act }];
+  }
+
+  private failure(job: ModelJob, fate: Fate): () => void {
+    const exited = "Essential container in task exited";
+    return () => {
+      if (fate === "fails" || fate === "fails-for-good") {
+        const code = fate === "fails" ? "TRAINER_ERROR" : "USER_CODE";
+        const document = { runId, code, message: code, retryable: fate === "fails", failedAt: "" };
+        this.world.objects.set(keys.failure(job.jobId), JSON.stringify(document));
+      }
+      this.batch.end(job, "FAILED", fate === "lost" ? "Host EC2 (instance i-1) terminated." : exited);
     };
   }
 
   private person(decision: "approved" | "rejected"): readonly Option[] {
     const version = this.world.models.versions.get("digits@1");
     const busy = [...this.schedule.actors].some(({ name }) => name.startsWith("person"));
+    if (!isOpen(this.run.status)) return []; // it is seen by nobody any more
     if (version?.awaitedBy === undefined || version.approval !== undefined || busy) return [];
     const act = () => {
       if (decision === "rejected") this.rejected = true;
@@ -201,16 +229,11 @@ export class Simulation {
     }
     for (const job of this.batch.live()) {
       if (job.status !== "RUNNING") continue;
-      const failure = (code: string, retryable: boolean) => () => {
-        const document = { runId, code, message: code, retryable, failedAt: "" };
-        this.world.objects.set(keys.failure(job.jobId), JSON.stringify(document));
-        this.batch.end(job, "FAILED", "Essential container in task exited");
-      };
-      offer("failure", `${job.jobId} fails silently`, () => this.batch.end(job, "FAILED", "Essential container"));
-      offer("failure", `${job.jobId} fails`, failure("TRAINER_ERROR", true));
+      for (const fate of ["fails-silently", "fails"] as const)
+        offer("failure", `${job.jobId} ${fate}`, this.failure(job, fate));
       if (!this.world.objects.has(keys.result))
-        offer("failure", `${job.jobId} fails for good`, failure("USER_CODE", false));
-      offer("loss", `${job.jobId} loses its hosts`, () => this.batch.end(job, "FAILED", "Host EC2 (i-1) terminated."));
+        offer("failure", `${job.jobId} fails-for-good`, this.failure(job, "fails-for-good"));
+      offer("loss", `${job.jobId} lost`, this.failure(job, "lost"));
     }
     if (!this.cancelled) {
       found.push({
