@@ -4,6 +4,7 @@ import type { TokenStore } from "../adapters/files/token-store";
 import { RingmasterError } from "../core/errors";
 import { teamless } from "../lambdas/api/tenancy";
 import { type AuthorizerContext, authenticate } from "./api-auth";
+import type { StreamedRoutes } from "./api-streams";
 import { foreignCaller } from "./loopback";
 
 type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
@@ -15,15 +16,16 @@ const maxBodyBytes = 10 * 1024 * 1024;
  * API Gateway on one machine, its authorizer included: turns a request into the proxy event that the `api` function gets on AWS. Only
  * loopback names are answered, so that no web page can reach the API by a name of its own that resolves here.
  */
-export function createApiServer(handler: ApiHandler, tokens: TokenStore): Server {
+export function createApiServer(handler: ApiHandler, tokens: TokenStore, streams?: StreamedRoutes): Server {
   return createServer({ keepAlive: true, keepAliveTimeout: 120_000 }, (request, response) => {
-    void answer(handler, tokens, request, response);
+    void answer(handler, tokens, streams, request, response);
   });
 }
 
 async function answer(
   handler: ApiHandler,
   tokens: TokenStore,
+  streams: StreamedRoutes | undefined,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -45,6 +47,10 @@ async function answer(
     const event = eventOf(request, body, authorizer);
     if (event === undefined) {
       send(response, 400, { code: "BAD_REQUEST", message: `${request.url} is not a path that can be read` });
+      return;
+    }
+    if (streams?.take(event)) {
+      await streams.answer(event, response);
       return;
     }
     const result = await handler(event, {} as Context);

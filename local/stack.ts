@@ -3,8 +3,11 @@ import type { Server } from "node:http";
 import { join } from "node:path";
 import { SFNClient, StartExecutionCommand } from "@aws-sdk/client-sfn";
 import { createTokenStore } from "../adapters/files/token-store";
+import { createPlatform } from "../adapters/platform";
 import { functionNameIn, functions } from "../core/platform/functions";
+import { createStreamApp } from "../lambdas/stream-metrics/app";
 import { createApiServer } from "./api-server";
+import { streamedRoutes } from "./api-streams";
 import { createBatch } from "./batch";
 import { createDynamoDb } from "./dynamodb";
 import { createEvents } from "./events";
@@ -49,6 +52,7 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   const apiServer = createApiServer(
     handler as unknown as Parameters<typeof createApiServer>[0],
     createTokenStore(settings.dataDirectory),
+    streamedRoutes(createStreamApp(createPlatform())),
   );
   await listen(apiServer, settings.apiPort, "--api-port");
 

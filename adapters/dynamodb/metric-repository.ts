@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocumentClient, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import type { MetricPoint, MetricRepository } from "../../core/tracking/metric-repository";
 import { decodeValue, type EncodedValue, mergePoints } from "../../core/tracking/metric-values";
@@ -6,6 +6,10 @@ import { isConditionFailed, queryAll } from "./client";
 
 /** Keeps an item far below DynamoDB's 400 KB and its write cost near that of a point by itself. */
 const pointsPerItem = 400;
+/** Items of one step in following a run: 10,000 points at most. */
+const itemsPerPage = 25;
+
+const padded = (step: number): string => String(step).padStart(12, "0");
 
 /** Points packed as columns; docs/access-patterns.md, "Metrics". */
 export function createMetricRepository(client: DynamoDBDocumentClient, table: string): MetricRepository {
@@ -21,7 +25,7 @@ export function createMetricRepository(client: DynamoDBDocumentClient, table: st
   async function writePoints(runId: string, series: MetricSeries): Promise<void> {
     for (let from = 0; from < series.steps.length; from += pointsPerItem) {
       const to = Math.min(from + pointsPerItem, series.steps.length);
-      const first = String(series.steps[from]).padStart(12, "0");
+      const first = padded(series.steps[from]);
       await client
         .send(
           new UpdateCommand({
@@ -101,6 +105,33 @@ export function createMetricRepository(client: DynamoDBDocumentClient, table: st
     async read(runId, metric) {
       const items = await query(runId, `POINTS#${metric}#`);
       return mergePoints(items.flatMap(pointsOf));
+    },
+
+    async readAfter(runId, metric, { step, item }) {
+      const keyOf = (first: number | string): string => `POINTS#${metric}#${first}`;
+      const page = await client.send(
+        new QueryCommand({
+          TableName: table,
+          KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :to",
+          ExpressionAttributeValues: {
+            ":pk": partition(runId),
+            ":from": keyOf(padded(item)),
+            ":to": keyOf("9".repeat(12)),
+          },
+          Limit: itemsPerPage,
+          ConsistentRead: true,
+        }),
+      );
+      const items = page.Items ?? [];
+      const points = mergePoints(items.flatMap(pointsOf)).filter((point) => point.step > step);
+      const more = page.LastEvaluatedKey !== undefined;
+      // The item that goes furthest is where the next points are put; while there are more, the last one read is.
+      const ends = items.map(({ steps }) => ({ first: steps[0] as number, last: steps.at(-1) as number }));
+      const furthest = ends.reduce((best, one) => (more || one.last > best.last ? one : best), {
+        first: item,
+        last: -1,
+      });
+      return { points, position: { step: points.at(-1)?.step ?? step, item: furthest.first }, more };
     },
 
     async summaries(runId) {

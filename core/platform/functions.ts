@@ -22,6 +22,7 @@ export type FunctionName =
   | "request-approval"
   | "promote"
   | "conclude-run"
+  | "stream-metrics"
   | "ingest-metrics"
   | "reconcile-runs"
   | "retrain";
@@ -39,6 +40,8 @@ export const functions: readonly FunctionDefinition[] = [
   { name: "request-approval", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "promote", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "conclude-run", timeoutSeconds: 60, memoryMb: 512, externals: [] },
+  // Follows a run for as long as a stream may last.
+  { name: "stream-metrics", timeoutSeconds: 900, memoryMb: 512, externals: [] },
   { name: "ingest-metrics", timeoutSeconds: 30, memoryMb: 512, externals: [] },
   { name: "reconcile-runs", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "retrain", timeoutSeconds: 60, memoryMb: 512, externals: [] },

@@ -15,10 +15,28 @@ export interface MetricPoint {
   readonly time: number;
 }
 
+/** A place in a metric's points. */
+export interface SeriesPosition {
+  /** The last point before it; −1 at the beginning. */
+  readonly step: number;
+  /** Where the store goes on to look: the store's own business, 0 where it is not known. */
+  readonly item: number;
+}
+
+export interface SeriesPage {
+  /** After the position that was asked for, ascending by step. May be empty although there are more. */
+  readonly points: readonly MetricPoint[];
+  /** After them. */
+  readonly position: SeriesPosition;
+  readonly more: boolean;
+}
+
 /** The port to metric points. A point is known by (run, metric, step): writing it again changes nothing. */
 export interface MetricRepository {
   write(runId: string, series: readonly MetricSeries[]): Promise<void>;
   /** Ascending by step. */
   read(runId: string, metric: string): Promise<readonly MetricPoint[]>;
+  /** Some points after a position, strongly consistent: what a summary tells of is there. */
+  readAfter(runId: string, metric: string, position: SeriesPosition): Promise<SeriesPage>;
   summaries(runId: string): Promise<readonly MetricSummary[]>;
 }

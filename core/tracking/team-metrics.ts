@@ -15,6 +15,10 @@ export function teamMetrics(all: MetricRepository, owns: (runId: string) => Prom
       await insist(runId);
       return all.read(runId, metric);
     },
+    async readAfter(runId, metric, position) {
+      await insist(runId);
+      return all.readAfter(runId, metric, position);
+    },
     async summaries(runId) {
       await insist(runId);
       return all.summaries(runId);

@@ -70,6 +70,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     terminateJobs,
     executions("StopExecution"),
   ],
+  "stream-metrics": [catalog("GetItem"), table("Metrics", "Query")],
   "ingest-metrics": [catalog("GetItem", "PutItem"), table("Metrics", "UpdateItem")],
   "reconcile-runs": [
     catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),

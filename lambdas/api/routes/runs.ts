@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import * as contracts from "../../../core/api/contracts/training-runs";
-import { encodeValue } from "../../../core/tracking/metric-values";
 import { cancelRun } from "../../../core/training/cancel";
 import { readCheckpoints, summaryOf } from "../../../core/training/checkpoint/list";
 import { RunNotFoundError } from "../../../core/training/errors";
 import { restoreRun } from "../../../core/training/restore";
 import { submitRun } from "../../../core/training/submit";
 import { defineRoute } from "../route";
+import { metricsRoute } from "./run-metrics";
 
 const randomId = (): string => randomBytes(8).toString("hex");
 
@@ -46,22 +46,7 @@ export const runRoutes = [
     return { status: 201, body: { run } };
   }),
 
-  defineRoute(contracts.getTrainingRunMetrics, async ({ platform, params: { runId }, query: { metric } }) => {
-    const { metrics, runs } = platform;
-    if (!(await runs.find(runId))) throw new RunNotFoundError(runId);
-    if (metric === undefined) {
-      const summaries = (await metrics.summaries(runId)).map(({ last, min, max, ...rest }) => ({
-        ...rest,
-        last: encodeValue(last),
-        min: encodeValue(min),
-        max: encodeValue(max),
-      }));
-      return { status: 200, body: { metrics: summaries } };
-    }
-    const points = await metrics.read(runId, metric);
-    const encoded = points.map((point) => ({ ...point, value: encodeValue(point.value) }));
-    return { status: 200, body: { metric, points: encoded } };
-  }),
+  metricsRoute,
 
   defineRoute(contracts.getTrainingRunLogs, async ({ platform: { runs, logs }, params: { runId }, query }) => {
     const details = await runs.findDetails(runId);

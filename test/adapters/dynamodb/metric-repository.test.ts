@@ -57,6 +57,36 @@ describe("metric points in DynamoDB", () => {
     expect((await metrics.read("run-wide", "wide")).map(({ value }) => value)).toEqual(values);
   });
 
+  it("goes on after a position, item by item, and sees an item that has grown", async () => {
+    await metrics.write("run-after", [series(0, 1_000), series(0, 5, "train/loss2")]);
+    const steps: number[] = [];
+    let position = { step: -1, item: 0 };
+    const readOn = async () => {
+      for (let more = true; more; ) {
+        const page = await metrics.readAfter("run-after", "train/loss", position);
+        steps.push(...page.points.map(({ step }) => step));
+        ({ position, more } = page);
+      }
+    };
+    await readOn();
+    await readOn();
+    await metrics.write("run-after", [series(800, 1_100)]); // the last item, longer
+    await readOn();
+    await metrics.write("run-after", [series(1_100, 1_101)]);
+    await readOn();
+    expect(steps).toEqual(Array.from({ length: 1_101 }, (_, i) => i));
+    expect(position).toEqual({ step: 1_100, item: 1_100 });
+  });
+
+  it("reads a long series by pages", async () => {
+    const runId = "run-pages";
+    for (let first = 0; first < 60; first += 1) await metrics.write(runId, [series(first * 2, first * 2 + 2)]);
+    const first = await metrics.readAfter(runId, "train/loss", { step: -1, item: 0 });
+    expect([first.points.length, first.more]).toEqual([50, true]);
+    const second = await metrics.readAfter(runId, "train/loss", first.position);
+    expect(second.points[0]?.step).toBe(50);
+  });
+
   it("a metric whose name begins like another's is another", async () => {
     await metrics.write("run-prefix", [series(0, 2, "loss"), series(0, 3, "loss2")]);
     expect(await metrics.read("run-prefix", "loss")).toHaveLength(2);

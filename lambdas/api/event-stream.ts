@@ -1,0 +1,53 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Logger } from "../../core/logging";
+import { eventText, streamStart } from "../../core/tracking/event-stream";
+import type { FollowEvent } from "../../core/tracking/follow";
+
+/** The follower's end of the line. */
+export interface Connection {
+  readonly isGone: () => boolean;
+  /** Ends early where the follower goes. */
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/**
+ * Events as an answer of `text/event-stream`. The next one is asked for when the one before has left: a slow reader slows the reading of the store, and holds
+ * nothing in memory. What goes wrong on the way ends the stream, and the follower comes again with his last id.
+ */
+export function eventStream(logger: Logger, open: (connection: Connection) => AsyncGenerator<FollowEvent>): Response {
+  const gone = new AbortController();
+  const encoder = new TextEncoder();
+  const events = open({
+    isGone: () => gone.signal.aborted,
+    sleep: (ms) => pause(ms, undefined, { signal: gone.signal }).catch(() => undefined),
+  });
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => controller.enqueue(encoder.encode(streamStart)),
+      async pull(controller) {
+        try {
+          const { value, done } = await events.next();
+          if (done) controller.close();
+          else controller.enqueue(encoder.encode(eventText(value)));
+        } catch (error) {
+          if (gone.signal.aborted) return;
+          logger.log("error", "a stream of events broke off", { error });
+          controller.close();
+        }
+      },
+      async cancel() {
+        gone.abort();
+        await events.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, {
+    headers: {
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-cache, no-transform",
+      // Of proxies such as nginx, which would hold events back.
+      "x-accel-buffering": "no",
+    },
+  });
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from "node:crypto";
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import type { Deployment } from "../../adapters/platform";
+import type { TeamMembers } from "../../core/access/membership";
+import { InvalidInputError, RingmasterError } from "../../core/errors";
+import type { ApiEnvironment } from "./context";
+import { errorResponse, knownError } from "./error-response";
+import { checkedRefusal } from "./response-check";
+import { mountRoutes, type Route } from "./route";
+import { tenancy } from "./tenancy";
+
+/** API Gateway's own limit. */
+const maxBodyBytes = 10 * 1024 * 1024;
+/** Far above any name or id, far below what a key of DynamoDB may have. */
+const maxNameLength = 255;
+
+/** Tests hold every answer against its contract; nobody else pays for that. */
+function checkedByEnvironment(): boolean {
+  return process.env["RINGMASTER_CHECK_RESPONSES"] === "1";
+}
+
+export interface AppOptions {
+  /** Holds every answer against its contract. */
+  readonly checkResponses?: boolean;
+  /** Who is in which team; empty: everyone is of the default one. */
+  readonly directory?: readonly TeamMembers[];
+}
+
+/** Routes under `/api/v1`, and what stands around each: request ids, limits, tenancy, errors as `{error: {code, message, details, requestId}}`. */
+export function frameApp(
+  deployment: Deployment,
+  routes: readonly Route[],
+  { checkResponses = checkedByEnvironment(), directory = [] }: AppOptions = {},
+): Hono<ApiEnvironment> {
+  const app = new Hono<ApiEnvironment>();
+
+  app.use(async (context, next) => {
+    const requestId = randomUUID();
+    context.set("requestId", requestId);
+    context.header("x-request-id", requestId);
+    const startedAt = deployment.clock.now();
+    await next();
+    deployment.logger.log("debug", "request", {
+      requestId,
+      method: context.req.method,
+      path: context.req.path,
+      status: context.res.status,
+      milliseconds: deployment.clock.now() - startedAt,
+    });
+  });
+  app.use(
+    bodyLimit({
+      maxSize: maxBodyBytes,
+      onError: () => {
+        throw new RingmasterError(
+          `the request body is larger than ${maxBodyBytes} bytes; upload data through /api/v1/uploads`,
+          {
+            code: "BODY_TOO_LARGE",
+            httpStatus: 413,
+          },
+        );
+      },
+    }),
+  );
+
+  app.use(async (context, next) => {
+    const long = context.req.path.split("/").find((name) => name.length > maxNameLength);
+    if (long !== undefined) {
+      const rule = `must have at most ${maxNameLength} characters`;
+      throw new InvalidInputError("the path", [{ path: "path", value: `${long.slice(0, 20)}…`, rule }]);
+    }
+    await next();
+  });
+
+  app.use(tenancy(deployment, directory));
+  mountRoutes(app, routes, { checkResponses });
+
+  app.notFound((context) => {
+    throw new RingmasterError(`there is no ${context.req.method} ${context.req.path}`, {
+      code: "ROUTE_NOT_FOUND",
+      httpStatus: 404,
+    });
+  });
+
+  app.onError((error, context) => {
+    const requestId = context.get("requestId");
+    const known = knownError(error);
+    if (known.httpStatus >= 500) deployment.logger.log("error", "request failed", { requestId, error });
+    const response = errorResponse(known, requestId);
+    return checkResponses ? checkedRefusal(context.get("contract"), error, response) : response;
+  });
+  return app;
+}

@@ -1,0 +1,51 @@
+import { getTrainingRunMetrics } from "../../../core/api/contracts/training-runs";
+import { followRun } from "../../../core/tracking/follow";
+import { beginning, decodeCursor } from "../../../core/tracking/follow-cursor";
+import { encodeValue } from "../../../core/tracking/metric-values";
+import { RunNotFoundError } from "../../../core/training/errors";
+import { eventStream } from "../event-stream";
+import { defineRoute } from "../route";
+
+/** API Gateway and AWS Lambda end a stream after 15 minutes: it ends by itself before, between two events. */
+const longestStreamMs = 14 * 60_000;
+
+/** A run's metrics as JSON; or, for who accepts `text/event-stream`, as events that follow it until it ends. */
+export const metricsRoute = defineRoute(
+  getTrainingRunMetrics,
+  async ({ platform, params: { runId }, query: { metric }, headers, context }) => {
+    const { metrics, runs, clock, logger } = platform;
+    if (!(await runs.find(runId))) throw new RunNotFoundError(runId);
+
+    if (takesEvents(context.req.header("accept"))) {
+      const lastId = headers["last-event-id"];
+      const from = lastId === undefined || lastId === "" ? beginning : decodeCursor(lastId);
+      // A browser comes again whenever a stream ends; this status alone tells it to stop.
+      if (from.ended) return { response: new Response(null, { status: 204 }) };
+      const until = clock.now() + longestStreamMs;
+      const response = eventStream(logger, (connection) =>
+        followRun(
+          { findRun: () => runs.find(runId), metrics, clock, sleep: connection.sleep },
+          { runId, from, until, isGone: connection.isGone, ...(metric === undefined ? {} : { metric }) },
+        ),
+      );
+      return { response };
+    }
+
+    if (metric === undefined) {
+      const summaries = (await metrics.summaries(runId)).map(({ last, min, max, ...rest }) => ({
+        ...rest,
+        last: encodeValue(last),
+        min: encodeValue(min),
+        max: encodeValue(max),
+      }));
+      return { status: 200, body: { metrics: summaries } };
+    }
+    const points = await metrics.read(runId, metric);
+    const encoded = points.map((point) => ({ ...point, value: encodeValue(point.value) }));
+    return { status: 200, body: { metric, points: encoded } };
+  },
+);
+
+function takesEvents(accept = ""): boolean {
+  return accept.split(",").some((type) => /^\s*text\/event-stream\s*(;|$)/i.test(type));
+}

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import * as http from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createTokenStore } from "../../../adapters/files/token-store";
+import { createLogger } from "../../../core/logging";
+import { eventStream } from "../../../lambdas/api/event-stream";
+import { createApiServer } from "../../../local/api-server";
+import { streamedRoutes } from "../../../local/api-streams";
+
+const logger = createLogger(() => undefined, { now: () => 0 });
+const path = "/api/v1/training-runs/run-1/metrics";
+
+describe("a streamed answer on one machine", () => {
+  const data = mkdtempSync(join(tmpdir(), "api-streams-"));
+  const seen: string[] = [];
+  let more: () => void = () => undefined;
+  let gone: () => void = () => undefined;
+  const left = new Promise<void>((resolve) => {
+    gone = resolve;
+  });
+  /** Sends a heartbeat whenever `more` is called, until the client goes. */
+  const app = {
+    fetch: async (request: Request) => {
+      seen.push(`${request.method} ${request.url.replace(/:\d+/, "")} ${request.headers.get("x-said")}`);
+      return eventStream(logger, async function* ({ isGone, sleep }) {
+        while (!isGone()) {
+          yield { event: "heartbeat" };
+          await Promise.race([sleep(3_600_000), new Promise<void>((resolve) => (more = resolve))]);
+        }
+        gone();
+      });
+    },
+  } as unknown as Parameters<typeof streamedRoutes>[0];
+  const server = createApiServer(
+    async () => ({ statusCode: 200, body: "whole" }),
+    createTokenStore(data),
+    streamedRoutes(app),
+  );
+  let port: number;
+  beforeAll(async () => {
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    port = (server.address() as AddressInfo).port;
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+    rmSync(data, { recursive: true });
+  });
+
+  it("leaves piece by piece, and ends when the client goes", async () => {
+    const response = await new Promise<http.IncomingMessage>((answered) =>
+      http.get({ port, path: `${path}?metric=a%2Fb`, headers: { "x-said": "so" } }, answered),
+    );
+    expect(seen).toEqual([`GET http://localhost${path}?metric=a%2Fb so`]);
+    const texts: string[] = [];
+    for await (const chunk of response) {
+      texts.push(String(chunk));
+      const beats = texts.join("").split("heartbeat").length - 1;
+      if (beats === 3) break; // which hangs up
+      if (beats > 0) more();
+    }
+    expect(texts.join("")).toBe(`retry: 2000\n\n${": heartbeat\n\n".repeat(3)}`);
+    await left;
+  });
+
+  it.each([
+    ["GET", "/api/v1/training-runs/run-1", false],
+    ["GET", path, true],
+    ["POST", path, false],
+    ["GET", `${path}/more`, false],
+  ])("%s %s: %s", (httpMethod, path, taken) => {
+    expect(streamedRoutes(app).take({ httpMethod, path })).toBe(taken);
+  });
+});
