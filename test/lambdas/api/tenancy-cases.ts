@@ -74,7 +74,6 @@ export const cases: Readonly<Record<string, Case>> = {
     owner: 200,
     other: { refused: "INVALID_DATASET_MANIFEST" },
   },
-  "POST /api/v1/datasets/:name/versions/:version/deprecate": { ...absent, body: () => ({ reason: "wrong" }) },
 
   "POST /api/v1/uploads": {
     body: ({ content }) => ({ contents: [{ sha256: content, bytes: 3 }] }),
@@ -104,6 +103,9 @@ export const cases: Readonly<Record<string, Case>> = {
   "POST /api/v1/retraining-rules/:rule/enable": absent,
   "POST /api/v1/retraining-rules/:rule/runs": { owner: 201, other: "absent" },
   "DELETE /api/v1/retraining-rules/:rule": absent,
+
+  // Last: nothing may be submitted on it afterwards.
+  "POST /api/v1/datasets/:name/versions/:version/deprecate": { ...absent, body: () => ({ reason: "wrong" }) },
 };
 
 /** As they are named in paths: the third version is the one that waits for an approval, the second epoch the one with a checkpoint. */
