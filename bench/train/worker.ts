@@ -6,6 +6,7 @@ import { Mesh } from "../../trainer-container/collective/mesh";
 import { ThreadPulse } from "../../trainer-container/collective/pulse";
 import { allocateSum } from "../../trainer-container/collective/sum-memory";
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
+import { createBatch } from "../../trainer-container/data/direct-feed";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import type { Batch } from "../../trainer-container/engine/engine";
 import { seededRandom } from "../../trainer-container/engine/seeded-random";
@@ -66,14 +67,12 @@ function memoryFeed({ model, batchSize, microshards }: Setup): Feed {
   const rows = batchSize / microshards;
   const width = model.inputShape.reduce((product, side) => product * side, 1);
   const random = seededRandom("bench");
-  const batches = Array.from(
-    { length: batchesInMemory * microshards },
-    (): Batch => ({
-      inputs: Float32Array.from({ length: rows * width }, random),
-      labels: Int32Array.from({ length: rows }, () => Math.floor(random() * model.outputs)),
-      rows,
-    }),
-  );
+  const batches = Array.from({ length: batchesInMemory * microshards }, (): Batch => {
+    const batch = createBatch(rows, width, new Int32Array(rows));
+    for (let i = 0; i < batch.inputs.length; i += 1) batch.inputs[i] = random();
+    for (let i = 0; i < rows; i += 1) batch.labels[i] = Math.floor(random() * model.outputs);
+    return batch;
+  });
   return {
     microshard: (step, index) => batches[(step % batchesInMemory) * microshards + index]!,
     close: async () => undefined,
@@ -100,8 +99,9 @@ async function createTrainer(setup: Setup, mesh: Mesh) {
       for (let i = 0; i < steps; i += 1) {
         const step = replica.finishedSteps;
         const local = await leaves.compute(step, range);
-        await collective.allReduce({ local, out: reduced, signals: 0, finishedSteps: step });
-        loss = applyStep(replica, reduced, model, plan, layout).score.loss;
+        const out = plan.microshards === 1 ? local[0]! : reduced;
+        await collective.allReduce({ local, out, signals: 0, finishedSteps: step });
+        loss = applyStep(replica, out, model, plan, layout).score.loss;
       }
       const seconds = (performance.now() - start) / 1_000;
       const { user, system } = process.cpuUsage(cpu);

@@ -257,7 +257,8 @@ export class AllReduce implements Operation {
         const target = root ? this.input.out : slot(into);
         add(target, chunk.start, slot(into), chunk.start, slot(from), chunk.start, length, chunk.start);
       }
-      if (alone && additions.length === 0) {
+      // One leaf in all: the sum may be asked for where it lies.
+      if (alone && additions.length === 0 && !isSameMemory(this.input.out, slot(0))) {
         this.input.out.set(slot(0).subarray(chunk.start, chunk.end), chunk.start);
       }
     });
@@ -312,3 +313,5 @@ export class AllReduce implements Operation {
     if (theirs !== ours) throw new Error(`rank ${rank} has ${theirs} ${what}, but this rank ${ours}`);
   }
 }
+
+const isSameMemory = (a: Float32Array, b: Float32Array): boolean => a.buffer === b.buffer && a.byteOffset === b.byteOffset;

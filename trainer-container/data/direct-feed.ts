@@ -1,5 +1,6 @@
 import { createSparseInputs } from "../../core/features/sparse";
 import type { Sampler } from "../../core/training/sampler";
+import { allocateSum } from "../collective/sum-memory";
 import type { Batch } from "../engine/engine";
 import type { Feed, ValidationBlocks } from "../loop/feed";
 import type { FeatureSplit } from "./feature-split";
@@ -73,10 +74,10 @@ export function createDirectFeed(split: FeatureSplit, sampler: Sampler, sparseEn
   };
 }
 
-/** Room for `rows` rows, dense or sparse. */
+/** Room for `rows` rows, dense or sparse; dense ones where engines read them without a copy. */
 export function createBatch(rows: number, width: number, labels: Batch["labels"], sparseEntries?: number): Batch {
   return sparseEntries === undefined
-    ? { inputs: new Float32Array(rows * width), labels, rows }
+    ? { inputs: allocateSum(rows * width), labels, rows }
     : { inputs: new Float32Array(0), sparse: createSparseInputs(sparseEntries, rows), labels, rows };
 }
 

@@ -62,6 +62,11 @@ export interface TrainableModel {
   readWeights(into: Float32Array): void;
   writeWeights(from: Float32Array): void;
   /**
+   * Asks the model to compute with these weights where they lie, as far as it can, and not with a copy: `writeWeights` from the same memory has less
+   * to do then. Between a change and that call the model may see either.
+   */
+  shareWeights?(weights: Float32Array): void;
+  /**
    * Gradient of the *sum* over the batch's rows of weight × loss (plus `weight` × the model's regularisation). The global
    * batch's mean gradient is Σ over microshards of these, divided by Σ `weight`.
    *

@@ -5,7 +5,12 @@ import type { LayersTrainable } from "./layers-trainable";
 export interface GradientProgram {
   readonly takesSparse: boolean;
   /** Flat, in the layout's order. */
-  readonly weights: { write(from: Float32Array): void; read(into: Float32Array): void };
+  readonly weights: {
+    write(from: Float32Array): void;
+    read(into: Float32Array): void;
+    /** See `TrainableModel.shareWeights`. */
+    share(memory: Float32Array): void;
+  };
   /** As `TrainableModel.gradients`, of a batch that has been checked. */
   gradients(batch: Batch, into: Float32Array, onFinal?: OnFinal): BatchResult;
   dispose(): void;
@@ -53,6 +58,12 @@ export class ProgramTrainable implements TrainableModel {
   writeWeights(from: Float32Array): void {
     this.layers.checkFlat(from);
     this.program.weights.write(from);
+    this.stale = true;
+  }
+
+  shareWeights(weights: Float32Array): void {
+    this.layers.checkFlat(weights);
+    this.program.weights.share(weights);
     this.stale = true;
   }
 

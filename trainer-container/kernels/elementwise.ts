@@ -32,6 +32,8 @@ export interface Elementwise {
 }
 
 const lanes = 4;
+/** Vectors of one turn: fewer pointers to move for each. */
+const unrolled = 4;
 
 /** A kernel that computes each element of its arrays from the elements at the same place: `name(...addresses, count, ...scalars)`. */
 export function elementwise({ name, arrays, scalars, temporaries, body }: Elementwise): WasmFunction {
@@ -42,14 +44,25 @@ export function elementwise({ name, arrays, scalars, temporaries, body }: Elemen
   const narrow = wide + temporaries;
   const pointers = Array.from({ length: arrays }, (_, index) => index);
   const numbers = Array.from({ length: scalars }, (_, index) => index);
-  const vector: Arithmetic = {
+  /** The vector that lies `offset` bytes on. */
+  const vector = (offset: number): Arithmetic => ({
     ...f32x4,
-    load: (index) => v128.load(local.get(index)),
-    store: (index, value) => v128.store(local.get(index), value),
+    load: (index) => v128.load(local.get(index), offset),
+    store: (index, value) => v128.store(local.get(index), value, offset),
     scalar: (index) => local.get(splats + index),
     get: (temporary) => local.get(wide + temporary),
     set: (temporary, value) => local.set(wide + temporary, value),
-  };
+  });
+  const step = (elements: number): Code => [
+    ...pointers.flatMap((pointer) => advance(pointer, elements * Float32Array.BYTES_PER_ELEMENT)),
+    ...advance(count, -elements),
+  ];
+  const vectors = (number: number): Code =>
+    whileLoop(
+      i32.geU(local.get(count), i32.const(lanes * number)),
+      ...Array.from({ length: number }, (_, index) => body(vector(index * 16))).flat(),
+      step(lanes * number),
+    );
   const single: Arithmetic = {
     ...f32,
     load: (index) => f32.load(local.get(index)),
@@ -58,10 +71,6 @@ export function elementwise({ name, arrays, scalars, temporaries, body }: Elemen
     get: (temporary) => local.get(narrow + temporary),
     set: (temporary, value) => local.set(narrow + temporary, value),
   };
-  const step = (elements: number): Code => [
-    ...pointers.flatMap((pointer) => advance(pointer, elements * Float32Array.BYTES_PER_ELEMENT)),
-    ...advance(count, -elements),
-  ];
   const repeat = (length: number, type: ValueType) => new Array<ValueType>(length).fill(type);
   return {
     name,
@@ -69,7 +78,8 @@ export function elementwise({ name, arrays, scalars, temporaries, body }: Elemen
     locals: [...repeat(scalars, "v128"), ...repeat(temporaries, "v128"), ...repeat(temporaries, "f32")],
     body: [
       ...numbers.map((index) => local.set(splats + index, f32x4.splat(local.get(firstScalar + index)))),
-      whileLoop(i32.geU(local.get(count), i32.const(lanes)), ...body(vector), step(lanes)),
+      vectors(unrolled),
+      vectors(1),
       whileLoop(local.get(count), ...body(single), step(1)),
     ],
   };

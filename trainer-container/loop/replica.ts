@@ -31,6 +31,7 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
   model.readWeights(initial);
   const weights = allocateSum(initial.length);
   weights.set(initial);
+  model.shareWeights?.(weights);
   const optimizer = createOptimizer(plan.optimizer, model.trainableCount, simdGround);
   const slots = Object.keys(optimizer.state)
     .sort()

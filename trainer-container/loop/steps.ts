@@ -30,41 +30,44 @@ export interface Steps {
 export function replicatedSteps({ model, plan, replica, layout, leaves, writable }: Training): Steps {
   const { wire } = leaves;
   let summed: Float32Array | undefined;
-  /** The sum's elements; where they are float32 on the wire, the sum itself. */
-  let reduced: Float32Array | undefined;
+  /** The sum's elements, where they are not float32 on the wire. */
+  let elements: Float32Array | undefined;
   return {
     async begin(generation) {
       summed = allocateSum(wire.words);
-      reduced = wire.format === "float32" ? summed : allocateSum(leaves.length);
+      if (wire.format !== "float32") elements = allocateSum(leaves.length);
       await writable?.();
       replica.finishedSteps = await generation.synchronize(replica.buffers, replica.finishedSteps);
     },
     async take(generation, raised) {
       const step = replica.finishedSteps;
       let begun: BegunSum | undefined;
+      // The one leaf there is is its own sum.
+      const target = (computed: readonly Float32Array[]) => (plan.microshards === 1 ? computed[0]! : summed!);
       const local = await leaves.compute(
         step,
         generation.leaves,
         replica.lossScale?.scale,
         () => generation.lost,
         (computed) => {
-          begun = generation.beginAllReduce?.(computed, summed!, raised, step);
+          begun = generation.beginAllReduce?.(computed, target(computed), raised, step);
           return begun?.ready;
         },
       );
-      const sum = begun ? begun.finish() : generation.allReduce(local, summed!, raised, step, wire.add);
+      const sum = begun ? begun.finish() : generation.allReduce(local, target(local), raised, step, wire.add);
       leaves.ahead(step + 1, generation.leaves);
       const signals = await sum;
-      if (reduced !== summed) wire.read(summed!, reduced!);
+      const total = target(local);
+      if (wire.format !== "float32") wire.read(total, elements!);
       await writable?.();
-      return { outcome: applyStep(replica, reduced!, model, plan, layout), signals };
+      return { outcome: applyStep(replica, elements ?? total, model, plan, layout), signals };
     },
     atBoundary: async () => true,
     end() {
-      if (reduced && reduced !== summed) releaseSum(reduced);
+      if (elements) releaseSum(elements);
       if (summed) releaseSum(summed);
       summed = undefined;
-      reduced = undefined;
+      elements = undefined;
     },
   };
 }

@@ -89,7 +89,7 @@ describe("openFeed", () => {
       for (let index = first; index < end; index += 1) {
         const expected = await direct.microshard(step, index, { first, end });
         const batch = await prefetching.microshard(step, index, { first, end });
-        expect(Buffer.from(batch.inputs.buffer).equals(Buffer.from(expected.inputs.buffer))).toBe(true);
+        expect(Buffer.from(batch.inputs.slice().buffer).equals(Buffer.from(expected.inputs.slice().buffer))).toBe(true);
         expect([...batch.labels]).toEqual([...expected.labels]);
         expect(batch.rows).toBe(150);
       }

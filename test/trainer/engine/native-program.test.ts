@@ -8,6 +8,7 @@ import { LayersTrainable } from "../../../trainer-container/engine/layers-traina
 import { findBinding, loadBinding } from "../../../trainer-container/engine/native-binding";
 import { ProgramTrainable } from "../../../trainer-container/engine/program-trainable";
 import { cnn, mlp, randomBatch } from "./contract";
+import { describeSharedWeights } from "./shared-weights";
 import { describeSparseGradients } from "./sparse-contract";
 
 const wide: MlpDefinition = { ...mlp, inputShape: [96], hidden: [64, 80] }; // kernels large enough to be copied in place
@@ -41,6 +42,7 @@ function gradientOf(model: TrainableModel, batch: Batch) {
 const bits = (values: Float32Array): string => Buffer.from(values.buffer).toString("hex");
 
 if (findBinding("cpu")) {
+  describeSharedWeights(() => createEngine({ preferred: "native", threads: 1 }));
   describeSparseGradients(
     () => createEngine({ preferred: "native", threads: 1 }),
     (["tanh", "elu", "sigmoid"] as const).map((activation) => [activation, { ...wide, inputShape: [50], activation }]),

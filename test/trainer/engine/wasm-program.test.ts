@@ -9,6 +9,7 @@ import type { Batch, Engine, TrainableModel } from "../../../trainer-container/e
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
 import { ProgramTrainable } from "../../../trainer-container/engine/program-trainable";
 import { cnn, mlp, randomBatch } from "./contract";
+import { describeSharedWeights } from "./shared-weights";
 import { describeSparseGradients } from "./sparse-contract";
 
 const images: CnnDefinition = { ...cnn, filters: [4, 8], activation: "relu" };
@@ -42,6 +43,7 @@ function memoryBytes(): readonly [number, number] {
   return [(wasm as unknown as { readonly HEAPU8: Uint8Array }).HEAPU8.length, bytes];
 }
 
+describeSharedWeights(() => createEngine({ preferred: "wasm", threads: 1 }));
 describeSparseGradients(() => createEngine({ preferred: "wasm", threads: 1 }));
 
 describe("WebAssembly programs", () => {

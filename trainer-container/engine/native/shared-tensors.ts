@@ -14,25 +14,30 @@ const worthSharing = 4_096;
 
 const isAligned = (values: Float32Array): boolean => values.byteOffset % alignment === 0;
 
+const elementsALine = alignment / Float32Array.BYTES_PER_ELEMENT;
+const padded = (size: number): number => Math.ceil(size / elementsALine) * elementsALine;
+
 /** The weights of a model as tensors. */
 export class WeightTensors {
   private readonly memory: Float32Array;
-  private readonly views: readonly Float32Array[];
+  private readonly ownViews: readonly Float32Array[];
+  /** Where each slot's values lie: here, or in shared memory. */
+  private views: readonly Float32Array[];
+  private shared: Float32Array | undefined;
   private ids: readonly TensorId[];
 
   constructor(
     private readonly binding: NativeBinding,
     private readonly layout: readonly ParameterSlot[],
   ) {
-    const elements = alignment / Float32Array.BYTES_PER_ELEMENT;
-    const padded = layout.map(({ size }) => Math.ceil(size / elements) * elements);
-    this.memory = allocateSum(padded.reduce((total, size) => total + size, 0));
+    this.memory = allocateSum(layout.reduce((total, { size }) => total + padded(size), 0));
     let at = 0;
-    this.views = layout.map(({ size }, index) => {
+    this.ownViews = layout.map(({ size }) => {
       const view = this.memory.subarray(at, at + size);
-      at += padded[index] as number;
+      at += padded(size);
       return view;
     });
+    this.views = this.ownViews;
     this.ids = this.create();
   }
 
@@ -53,14 +58,36 @@ export class WeightTensors {
     return this.views[slot] as Float32Array;
   }
 
-  write(from: Float32Array): void {
-    this.layout.forEach(({ offset, size }, index) => {
-      this.views[index]?.set(from.subarray(offset, offset + size));
-    });
-    if (inSumMemory(this.memory)) return;
-    // That memory was full. Elsewhere alignment is luck, and tensors may be copies: they are made anew.
+  /** Slots that begin on a cache line of `memory` become tensors there; the others are copied at each `write`. */
+  share(memory: Float32Array): void {
+    if (!inSumMemory(memory, this.memory)) return;
+    this.shared = memory;
+    this.place(
+      this.layout.map(({ offset, size }, index) => {
+        const there = memory.subarray(offset, offset + size);
+        return isAligned(there) ? there : (this.ownViews[index] as Float32Array);
+      }),
+    );
+    this.write(memory);
+  }
+
+  private place(views: readonly Float32Array[]): void {
     this.deleteTensors();
+    this.views = views;
     this.ids = this.create();
+  }
+
+  write(from: Float32Array): void {
+    if (this.shared && this.shared !== from) {
+      this.shared = undefined; // it is another's, who did not ask for these values
+      this.place(this.ownViews);
+    }
+    this.layout.forEach(({ offset, size }, index) => {
+      const view = this.views[index] as Float32Array;
+      if (this.shared === undefined || view === this.ownViews[index]) view.set(from.subarray(offset, offset + size));
+    });
+    // That memory was full. Elsewhere alignment is luck, and tensors may be copies: they are made anew.
+    if (!inSumMemory(this.memory)) this.place(this.ownViews);
   }
 
   read(into: Float32Array): void {

@@ -76,7 +76,7 @@ export function denseStage(
   const T = float("T");
   const product = (a: boolean, b: boolean) => [T, flag("adj_x", a), flag("adj_y", b)];
   const [plain, forKernel, forInput] = [product(false, false), product(true, false), product(false, true)];
-  const biasGradient = [T, text("data_format", "NHWC")];
+  const biased = [T, text("data_format", "NHWC")];
   const act = activationOf(activation, T);
   const flatten = input.length > 1;
   const width = input.reduce((total, side) => total * side, 1);
@@ -87,7 +87,7 @@ export function denseStage(
       x = flatten ? operations.run("Reshape", reshape, [given, operations.integers([rows, width])]) : given;
       return act.forward(
         operations,
-        operations.run("AddV2", [T], [operations.run(productOp, plain, [x, kernel()]), bias()]),
+        operations.run("BiasAdd", biased, [operations.run(productOp, plain, [x, kernel()]), bias()]),
       );
     },
     backward(operations, dy, rows, wantInput) {
@@ -95,7 +95,7 @@ export function denseStage(
       const dx = wantInput ? operations.run(productOp, forInput, [dz, kernel()]) : undefined;
       return {
         kernel: operations.run(productOp, forKernel, [x, dz]),
-        bias: operations.run("BiasAddGrad", biasGradient, [dz]),
+        bias: operations.run("BiasAddGrad", biased, [dz]),
         input:
           flatten && dx !== undefined
             ? operations.run("Reshape", reshape, [dx, operations.integers([rows, ...input])])

@@ -25,11 +25,20 @@ export class WasmProgram implements GradientProgram {
   readonly takesSparse: boolean;
   readonly weights = {
     write: (from: Float32Array) => {
-      this.view("weights").set(from);
+      if (from !== this.shared) {
+        this.shared = undefined; // where it was, it is another's, who did not ask for these values
+        this.view("weights").set(from);
+      }
       this.version += 1;
     },
-    read: (into: Float32Array) => into.set(this.view("weights")),
+    read: (into: Float32Array) => into.set(this.shared ?? this.view("weights")),
+    share: (memory: Float32Array) => {
+      if (this.simd.holds(memory)) this.shared = memory;
+      this.weights.write(memory);
+    },
   };
+  /** Weights that lie elsewhere in this memory. */
+  private shared: Float32Array | undefined;
   private version = 0;
   /** Where the present call's gradient goes. */
   private gradient = 0;
@@ -66,7 +75,7 @@ export class WasmProgram implements GradientProgram {
     return {
       simd,
       buffers,
-      weights: at(buffers.at("weights", parameters * float)),
+      weights: () => at(this.shared?.byteOffset ?? buffers.at("weights", parameters * float)),
       gradients: () => at(this.gradient),
       rectified: (definition.activation ?? "relu") === "relu" && !last,
       version: () => this.version,
@@ -122,9 +131,11 @@ export class WasmProgram implements GradientProgram {
   }
 
   private firstForward({ inputs, rows }: Batch): number {
+    const first = this.stages[0] as Stage;
+    if (this.simd.holds(inputs)) return first.forward(inputs.byteOffset, rows);
     const at = this.buffers.at("inputs", rows * this.rowSize * float);
     this.simd.floats(at, rows * this.rowSize).set(inputs);
-    return (this.stages[0] as Stage).forward(at, rows);
+    return first.forward(at, rows);
   }
 
   dispose(): void {

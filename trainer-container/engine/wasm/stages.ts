@@ -34,8 +34,8 @@ export interface Stage {
 export interface Workshop {
   readonly simd: Simd;
   readonly buffers: Buffers<string>;
-  readonly weights: Parameters;
-  /** Of the present call. */
+  /** Both of the present call. */
+  readonly weights: () => Parameters;
   readonly gradients: () => Parameters;
   readonly rectified: boolean;
   /** Changes with the weights. */
@@ -55,9 +55,9 @@ function rectifierGradient(simd: Simd, dy: number, output: number, elements: num
 const fewRows = 64;
 
 /** Packs a weight when it has changed; undefined where packing within the product is as good. */
-function keeper({ simd, buffers, version }: Workshop, name: string, k: number, n: number, weight: Matrix) {
+function keeper({ simd, buffers, version }: Workshop, name: string, k: number, n: number) {
   let packedOf = -1;
-  return (rows: number): number | undefined => {
+  return (weight: Matrix, rows: number): number | undefined => {
     if (rows > fewRows || n % 8 !== 0) return undefined;
     const at = buffers.at(name, k * n * float);
     if (packedOf !== version()) packWhole(simd, weight, k, n, at);
@@ -69,25 +69,24 @@ function keeper({ simd, buffers, version }: Workshop, name: string, k: number, n
 /** `units` of activation(x · kernel + bias). */
 export function denseStage(index: number, workshop: Workshop, width: number, units: number): Stage {
   const { simd, buffers, weights, gradients, rectified } = workshop;
-  const kernel: Matrix = { at: weights.kernel, row: units * float, column: float };
-  const turned: Matrix = { at: weights.kernel, row: float, column: units * float };
-  const packed = keeper(workshop, `kernel ${index}`, width, units, kernel);
-  const packedTurned = keeper(workshop, `turned kernel ${index}`, units, width, turned);
+  const packed = keeper(workshop, `kernel ${index}`, width, units);
+  const packedTurned = keeper(workshop, `turned kernel ${index}`, units, width);
   let [x, y] = [0, 0];
   return {
     forward(given, rows) {
       x = given;
       y = buffers.at(`output ${index}`, bytesOf(rows * units));
+      const kernel: Matrix = { at: weights().kernel, row: units * float, column: float };
       gemm(simd, {
         m: rows,
         n: units,
         k: width,
         a: { at: x, row: width * float, column: float },
         b: kernel,
-        packed: packed(rows),
+        packed: packed(kernel, rows),
         c: { at: y, row: units * float },
       });
-      simd.call["addBias"]!(y, y, weights.bias, rows, units * float, rectified ? 1 : 0);
+      simd.call["addBias"]!(y, y, weights().bias, rows, units * float, rectified ? 1 : 0);
       return y;
     },
     backward(dy, rows, wantInput) {
@@ -103,13 +102,14 @@ export function denseStage(index: number, workshop: Workshop, width: number, uni
       sumRows(simd, dy, rows, units, gradients().bias);
       if (!wantInput) return undefined;
       const dx = buffers.at(`input gradient ${index}`, bytesOf(rows * width));
+      const turned: Matrix = { at: weights().kernel, row: float, column: units * float };
       gemm(simd, {
         m: rows,
         n: width,
         k: units,
         a: { at: dy, row: units * float, column: float },
         b: turned,
-        packed: packedTurned(rows),
+        packed: packedTurned(turned, rows),
         c: { at: dx, row: width * float },
       });
       return dx;
@@ -128,7 +128,7 @@ export function sparseStage(index: number, workshop: Workshop, width: number, un
   return {
     forward(inputs: SparseInputs, rows: number): number {
       y = buffers.at(`output ${index}`, bytesOf(rows * units));
-      sparseForward(inputs, at(weights), simd.floats(y, rows * units), rectified);
+      sparseForward(inputs, at(weights()), simd.floats(y, rows * units), rectified);
       return y;
     },
     /** @param dy overwritten. */
@@ -167,9 +167,9 @@ export function convolutionStage(
       convolved = buffers.at(`convolved ${index}`, bytesOf(size));
       pooled = buffers.at(`pooled ${index}`, bytesOf(places * channels));
       y = buffers.at(`output ${index}`, bytesOf(places * channels));
-      convolve(simd, conv, x, weights.kernel, convolved);
+      convolve(simd, conv, x, weights().kernel, convolved);
       maxPool(simd, pool, convolved, pooled);
-      simd.call["addBias"]!(y, pooled, weights.bias, places, channels * float, rectified ? 1 : 0);
+      simd.call["addBias"]!(y, pooled, weights().bias, places, channels * float, rectified ? 1 : 0);
       return y;
     },
     backward(dy, rows, wantInput) {
@@ -182,7 +182,7 @@ export function convolutionStage(
       filterGradient(simd, conv, x, dz, gradients().kernel);
       if (!wantInput) return undefined;
       const dx = buffers.at(`input gradient ${index}`, bytesOf(rows * input[0] * input[1] * input[2]));
-      inputGradient(simd, conv, dz, weights.kernel, dx);
+      inputGradient(simd, conv, dz, weights().kernel, dx);
       return dx;
     },
   };

@@ -1,0 +1,76 @@
+/** Weights that a model shares with its owner: the bits are those of a copy, and nobody else's weights end up in that memory. */
+import type { MlpDefinition } from "../../../core/training/model-definition";
+import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
+import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
+import { randomBatch } from "./contract";
+
+/** The second layer begins on a cache line, the third does not. */
+const definition: MlpDefinition = {
+  type: "mlp",
+  inputShape: [16],
+  outputs: 3,
+  task: "classification",
+  hidden: [32, 5],
+  activation: "relu",
+};
+
+export function describeSharedWeights(start: () => Promise<Engine>): void {
+  describe("shared weights", () => {
+    const batch = randomBatch(definition, 7);
+    let engine: Engine;
+    const created: TrainableModel[] = [];
+    const create = async () => {
+      const model = await engine.createModel(definition, 3);
+      created.push(model);
+      return model;
+    };
+    const gradientOf = (model: TrainableModel): string => {
+      const into = new Float32Array(model.parameterCount);
+      model.gradients(batch, "k", into);
+      return Buffer.from(into.buffer).toString("hex");
+    };
+    const valuesOf = (model: TrainableModel, salt: number) =>
+      Float32Array.from({ length: model.parameterCount }, (_, i) => Math.sin(i + salt) / 3);
+
+    beforeAll(async () => {
+      engine = await start();
+    });
+    afterEach(() => {
+      for (const model of created.splice(0)) model.dispose();
+    });
+
+    it.each([
+      ["memory of sums", (length: number) => allocateSum(length)],
+      ["memory of sums, on no cache line", (length: number) => allocateSum(length + 1).subarray(1)],
+      ["the heap", (length: number) => new Float32Array(length)],
+    ])("compute as copied ones, in %s", async (_, allocate) => {
+      const [sharing, copying] = [await create(), await create()];
+      const weights = allocate(sharing.parameterCount);
+      weights.set(valuesOf(sharing, 0));
+      sharing.shareWeights!(weights);
+      for (const salt of [0, 1, 2]) {
+        weights.set(valuesOf(sharing, salt));
+        sharing.writeWeights(weights);
+        copying.writeWeights(weights);
+        expect(gradientOf(sharing)).toBe(gradientOf(copying));
+        expect(sharing.evaluate(batch)).toEqual(copying.evaluate(batch));
+        const read = new Float32Array(weights.length);
+        sharing.readWeights(read);
+        expect(read).toEqual(valuesOf(sharing, salt));
+      }
+      releaseSum(weights);
+    });
+
+    it("stay as they are when others are written", async () => {
+      const [sharing, copying] = [await create(), await create()];
+      const weights = allocateSum(sharing.parameterCount);
+      weights.set(valuesOf(sharing, 0));
+      sharing.shareWeights!(weights);
+      for (const model of [sharing, copying]) model.writeWeights(valuesOf(model, 4));
+      expect(gradientOf(sharing)).toBe(gradientOf(copying));
+      expect(weights.slice()).toEqual(valuesOf(sharing, 0));
+      weights.fill(9);
+      expect(gradientOf(sharing)).toBe(gradientOf(copying));
+    });
+  });
+}
