@@ -68,21 +68,32 @@ async function trainOnce(cloud: TrainerCloud, script: string, runId: string, tra
   };
 }
 
+interface Way {
+  readonly script: string;
+  readonly backend: "native" | "wasm";
+  readonly rounds: number;
+  /** The two of a pair at the same time: what others run on the machine meets both alike. */
+  readonly together: boolean;
+}
+
 /** The same run with and without somewhere to send its metrics, in turn. */
-async function measure(cloud: TrainerCloud, script: string, one: Case, backend: "native" | "wasm", rounds: number) {
+async function measure(cloud: TrainerCloud, one: Case, { script, backend, rounds, together }: Way) {
   const on: Measured[] = [];
   const off: Measured[] = [];
   await storeFeatures(cloud.store, one.trainRows);
   const model: TrainingTask["model"] = { type: "mlp", hidden: [...one.hidden], activation: "relu", dropout: 0 };
   for (let round = -1; round < rounds; round += 1) {
-    // Which goes first changes: caches and clocks that warm up meet both alike.
-    for (const tracked of round % 2 === 0 ? [true, false] : [false, true]) {
+    const start = async (tracked: boolean) => {
       const runId = `${one.name.replaceAll(" ", "-")}-${round}-${tracked ? "on" : "off"}`;
       const checkpoint = { everySteps: 1_000_000, everySeconds: 600, keep: 3 };
       await storeTask(cloud.store, runId, { model, backend, checkpoint }, { batchSize, epochs: one.epochs });
       const measured = await trainOnce(cloud, script, runId, tracked);
       if (round >= 0) (tracked ? on : off).push(measured);
-    }
+    };
+    // Which goes first changes: caches and clocks that warm up meet both alike.
+    const order = round % 2 === 0 ? [true, false] : [false, true];
+    if (together) await Promise.all(order.map(start));
+    else for (const tracked of order) await start(tracked);
   }
   const over = (of: (measured: Measured) => number) => on.map((each, round) => of(each) / of(off[round]!) - 1);
   const stepMs = median(off.map((each) => each.stepMs));
@@ -120,6 +131,7 @@ export async function benchTracking(args: readonly string[]): Promise<void> {
       rounds: { type: "string", default: "7" },
       cases: { type: "string", default: cases.map(({ name }) => name).join(",") },
       backend: { type: "string", default: "wasm" },
+      together: { type: "boolean", default: false },
       json: { type: "boolean" },
     },
   });
@@ -130,9 +142,8 @@ export async function benchTracking(args: readonly string[]): Promise<void> {
   const results: Awaited<ReturnType<typeof measure>>[] = [];
   try {
     const script = `${builtBundles()}/trainer.js`;
-    for (const one of cases.filter(({ name }) => asked.includes(name))) {
-      results.push(await measure(cloud, script, one, backend, Number(values.rounds)));
-    }
+    const way: Way = { script, backend, rounds: Number(values.rounds), together: values.together };
+    for (const one of cases.filter(({ name }) => asked.includes(name))) results.push(await measure(cloud, one, way));
   } finally {
     await cloud.close();
   }
@@ -141,7 +152,7 @@ export async function benchTracking(args: readonly string[]): Promise<void> {
     return;
   }
   process.stdout.write(
-    `${machineLine(machine)} (${describeMachine().loadAverage} at the end), ${backend}\n\n` +
+    `${machineLine(machine)} (${describeMachine().loadAverage} at the end), ${backend}${values.together ? ", the two of a pair at the same time" : ""}\n\n` +
       "| case | steps, checkpoints, batches, points | ms a step untracked: wall, thread, process | wall | training thread | process | recording alone |\n" +
       "| --- | --- | --- | --: | --: | --: | --: |\n" +
       `${results.map(row).join("\n")}\n\n` +
