@@ -21,10 +21,10 @@ export interface Caller {
   readonly team?: string;
 }
 
-/** The caller's teams, in the order of the directory. Where no teams are configured everyone is of the default one. */
+/** The caller's teams, in the order of the directory. Where nobody is put into any team everyone is of the default one. */
 export function teamsOf(caller: Caller, directory: readonly TeamMembers[]): readonly string[] {
   if (caller.team !== undefined) return [caller.team];
-  if (directory.length === 0) return [defaultTeam];
+  if (directory.every(({ principals, groups }) => principals.length + groups.length === 0)) return [defaultTeam];
   return directory
     .filter(
       ({ principals, groups }) =>

@@ -20,7 +20,7 @@ const team = z.strictObject(
     share: part.teamName.optional(),
     /** Within one share the waiting job of the highest priority goes first. */
     priority: part.wholeNumber(0, 9_999, "the priority of the team's jobs within their share").default(0),
-    /** IAM principals whose calls are this team's; `*` stands for any characters. */
+    /** IAM principals whose calls are this team's; `*` stands for any characters but `:` and `/`. */
     principals: list(part.principal).default([]),
     /** Groups of Cognito or of the OIDC token whose members are this team's. */
     groups: list(part.groupName).default([]),
@@ -111,7 +111,7 @@ export const schema = z.strictObject(
       /** Of each instance's disk, in GiB: image, shard cache. */
       diskGib: part.wholeNumber(64, 16_384, "the size of an instance's disk in GiB").default(200),
     }),
-    /** The team `default` is always there; callers whom no team names belong to it. */
+    /** The team `default` is always there. While no team names principals or groups everyone is of it; once one does, a caller whom none names is refused. */
     teams: list(team).default([]),
     retention: section({
       logDays: part.logDays.default(90),

@@ -23,7 +23,7 @@ function checkedByEnvironment(): boolean {
 export interface AppOptions {
   /** Holds every answer against its contract. */
   readonly checkResponses?: boolean;
-  /** Who is in which team; empty: everyone is of the default one. */
+  /** Who is in which team; nobody in any: everyone is of the default one. */
   readonly directory?: readonly TeamMembers[];
 }
 

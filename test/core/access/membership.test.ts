@@ -22,8 +22,9 @@ describe("a caller's teams", () => {
     expect(teamsOf(who, directory)).toEqual(teams);
   });
 
-  it("is the default one for everyone where none are configured", () => {
+  it("is the default one for everyone where nobody is put into any", () => {
     expect(teamsOf(caller({}), [])).toEqual(["default"]);
+    expect(teamsOf(caller({}), [{ name: "vision", principals: [], groups: [] }])).toEqual(["default"]);
   });
 });
 
