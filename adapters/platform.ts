@@ -19,6 +19,7 @@ import { teamMetrics } from "../core/tracking/team-metrics";
 import { RunNotFoundError } from "../core/training/errors";
 import type { Executions, TaskTokens, TrainingJobs } from "../core/training/ports";
 import type { Run } from "../core/training/run";
+import type { RunKeys } from "../core/training/run-key";
 import { teamRuns } from "../core/training/team-runs";
 import type { WorkerLogs } from "../core/training/worker-logs";
 import { createTrainingJobs } from "./batch/training-jobs";
@@ -28,6 +29,7 @@ import { createDatasetRepository } from "./dynamodb/dataset-repository";
 import { createMetricRepository } from "./dynamodb/metric-repository";
 import { createModelRepository } from "./dynamodb/model-repository";
 import { createRetrainingIndex, createRetrainingRepository } from "./dynamodb/retraining-repository";
+import { createRunKeys } from "./dynamodb/run-keys";
 import { createRunRepository } from "./dynamodb/run-repository";
 import { createStepCache } from "./dynamodb/step-cache";
 import { createWorkerLogs } from "./logs/worker-logs";
@@ -44,6 +46,7 @@ export interface Deployment {
   readonly logger: Logger;
   /** What is measured of the platform's own running. */
   readonly meter: Meter;
+  readonly runKeys: RunKeys;
   /** Every team's, for those who look after them all. */
   listOpenRuns(): Promise<readonly Run[]>;
   /** `undefined` where there is no such run. */
@@ -88,16 +91,22 @@ export function createPlatform(environment: Readonly<Record<string, string | und
   const clock: Clock = { now: () => Date.now() };
   const write = (line: string): void => void process.stdout.write(`${line}\n`);
   const sfn = new SFNClient({});
+  const dynamodb = createDocumentClient();
   return createDeployment({
     config,
     clock,
     logger: createLogger(write, clock),
-    dynamodb: createDocumentClient(),
+    dynamodb,
     s3: new S3Client({}),
     logs: createWorkerLogs(new CloudWatchLogsClient({}), config.jobLogGroup),
     executions: createExecutions(sfn, config.stateMachineArn),
     tokens: createTaskTokens(sfn),
-    jobs: createTrainingJobs(new BatchClient({}), new BatchClient({ maxAttempts: 1 }), config),
+    jobs: createTrainingJobs(
+      new BatchClient({}),
+      new BatchClient({ maxAttempts: 1 }),
+      config,
+      createRunKeys(dynamodb, config.tables.catalog),
+    ),
     meter: createEmfMeter(write, clock, config.prefix),
     schedules: createRetrainingSchedules(new SchedulerClient({}), config.retraining),
   });
@@ -115,6 +124,7 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
     clock: shared.clock,
     logger: shared.logger,
     meter: shared.meter,
+    runKeys: createRunKeys(dynamodb, tables.catalog),
     retrainingIndex: createRetrainingIndex(dynamodb, tables.catalog),
     schedules: shared.schedules,
     listOpenRuns: () => allRuns.listOpen(),

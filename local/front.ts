@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Iam } from "./iam";
 import { foreignCaller } from "./loopback";
 import type { Service } from "./service";
 import { ServiceError, sendError, sendJson } from "./wire";
@@ -20,8 +21,10 @@ const keepAliveMs = 120_000;
  * The one door of the embedded cloud: an HTTP server, not yet listening, that hands each request to the service named by
  * its signature. Services that are still being made may be promised: requests wait for them. The caller says where it listens
  * (127.0.0.1: nothing here checks a signature).
+ *
+ * @param iam says who signed; services ask the caller that it finds whether an operation is allowed. Without it everybody may do everything.
  */
-export function createFront(services: readonly Service[] | Promise<readonly Service[]>): Server {
+export function createFront(services: readonly Service[] | Promise<readonly Service[]>, iam?: Iam): Server {
   let byName: ReadonlyMap<string, Service> | undefined;
   const made = Promise.resolve(services).then((all) => {
     byName = new Map(all.map((service) => [service.signingName, service]));
@@ -32,7 +35,7 @@ export function createFront(services: readonly Service[] | Promise<readonly Serv
   const options = { keepAlive: true, keepAliveTimeout: keepAliveMs, maxHeaderSize: maxHeaderBytes, requestTimeout: 0 };
   const server = createServer(options, (request, response) => {
     if (request.url?.split("?")[0] === "/_ringmaster/health") sendHealth(byName, response);
-    else void serve(made, request, response);
+    else void serve(made, iam, request, response);
   });
   server.headersTimeout = keepAliveMs + 1_000;
   return server;
@@ -46,6 +49,7 @@ function sendHealth(services: ReadonlyMap<string, Service> | undefined, response
 
 async function serve(
   made: Promise<ReadonlyMap<string, Service>>,
+  iam: Iam | undefined,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -60,7 +64,8 @@ async function serve(
     const services = await made;
     const service = name === undefined ? undefined : services.get(name);
     if (!service) throw unknownService(name, [...services.keys()]);
-    await service.handle(request, response);
+    const caller = iam?.callerOf(request);
+    await service.handle(request, response, caller);
   } catch (error) {
     refuse(name, requestId, error, request, response);
   }
@@ -131,8 +136,15 @@ function refuse(
   request.resume();
 }
 
+/** S3 has its own names for what the other services agree on. */
+const s3Codes: Readonly<Record<string, string>> = {
+  InternalFailure: "InternalError",
+  ExpiredTokenException: "ExpiredToken",
+  UnrecognizedClientException: "InvalidAccessKeyId",
+};
+
 function sendXml(response: ServerResponse, error: ServiceError, requestId: string): void {
-  const code = error.code === "InternalFailure" ? "InternalError" : error.code;
+  const code = s3Codes[error.code] ?? error.code;
   const message = error.message.replace(/[<>&]/g, (c) => ({ "<": "&lt;", ">": "&gt;" })[c] ?? "&amp;");
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message><RequestId>${requestId}</RequestId></Error>`;
   response.writeHead(error.httpStatus, {

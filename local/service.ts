@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Caller } from "./iam/caller";
 
 /**
  * One emulated AWS service. The front server (`local/front.ts`) picks it by the service name in the request's signature
@@ -7,7 +8,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 export interface Service {
   /** The service's name in a signature's scope: `dynamodb`, `s3`, `states`, `batch`, `events`, `scheduler`, `lambda`, `logs`. */
   readonly signingName: string;
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** @param caller whoever holds temporary keys: every operation must be authorized by it. Undefined: a person, who may do everything. */
+  handle(request: IncomingMessage, response: ServerResponse, caller?: Caller): Promise<void>;
   /** Stops timers and closes files. What was acknowledged is on disk already: `kill -9` must be as good as this. */
   close(): Promise<void>;
 }

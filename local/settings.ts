@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { environmentOf, type PlatformConfig } from "../core/config";
 import { functionNameIn } from "../core/platform/functions";
-import type { World } from "../core/platform/permissions";
+import { runRoleNameIn, type World } from "../core/platform/permissions";
 import { retrainingNames } from "../core/platform/retraining";
 import { tableNameIn } from "../core/platform/tables";
 import { resourceNames } from "../core/platform/trainer-job";
@@ -37,6 +37,7 @@ export function localConfig(): PlatformConfig {
       gangs: tableNameIn(prefix, "Gangs"),
     },
     stateMachineArn: `arn:aws:states:${region}:${account}:stateMachine:${names.stateMachine}`,
+    runRoleArn: `arn:aws:iam::${account}:role/${runRoleNameIn({ prefix, region })}`,
     jobQueues: {
       spot: names.jobQueueSpot,
       spotGpu: names.jobQueueSpotGpu,
@@ -55,14 +56,17 @@ export function localConfig(): PlatformConfig {
   };
 }
 
-/** What points an AWS SDK or the AWS CLI at the embedded cloud. The keys are no secret: nothing checks them. */
+/** Of whom the machine belongs to. They are no secret, and may do everything; functions and trainers have keys of their own. */
+export const ownersKeys = { accessKeyId: "ringmaster-local", secretAccessKey: "ringmaster-local" } as const;
+
+/** What points an AWS SDK or the AWS CLI at the embedded cloud. */
 function endpointEnvironment(endpoint: string): Readonly<Record<string, string>> {
   return {
     AWS_ENDPOINT_URL: endpoint,
     AWS_REGION: region,
     AWS_DEFAULT_REGION: region,
-    AWS_ACCESS_KEY_ID: "ringmaster-local",
-    AWS_SECRET_ACCESS_KEY: "ringmaster-local",
+    AWS_ACCESS_KEY_ID: ownersKeys.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: ownersKeys.secretAccessKey,
     // Not an EC2 instance: do not wait for its metadata service.
     AWS_EC2_METADATA_DISABLED: "true",
     // The functions run on Node 22 on AWS; what the SDK will need next year is not this process's news.

@@ -12,6 +12,9 @@ import { createBatch } from "./batch";
 import { createDynamoDb } from "./dynamodb";
 import { createEvents } from "./events";
 import { createFront } from "./front";
+import { Iam, jobRoleName } from "./iam";
+import { sealingSecret } from "./iam/secret";
+import { createSts } from "./iam/sts";
 import { createLambda } from "./lambda";
 import { listen, portOf } from "./listen";
 import { createLogs } from "./logs";
@@ -20,7 +23,7 @@ import { trainerImage } from "./provision-compute";
 import { createS3 } from "./s3";
 import { createScheduler } from "./scheduler";
 import type { Service } from "./service";
-import { dataPaths, functionEnvironment, localConfig, type StackSettings } from "./settings";
+import { dataPaths, functionEnvironment, localConfig, localWorld, ownersKeys, type StackSettings } from "./settings";
 import { createStepFunctions } from "./states";
 
 export interface Stack {
@@ -38,16 +41,19 @@ export interface Stack {
 export async function startStack(settings: StackSettings, bundles: string): Promise<Stack> {
   // The front listens first, because the functions' environment holds its address; requests wait until the services are there.
   const services = promised<readonly Service[]>();
-  const front = createFront(services.promise);
+  const iam = new Iam({ world: localWorld(), secret: sealingSecret(dataPaths(settings.dataDirectory).service("iam")) });
+  const front = createFront(services.promise, iam);
   await listen(front, settings.port, "--port");
   const endpoint = `http://127.0.0.1:${portOf(front)}`;
   const environment = functionEnvironment(endpoint);
   Object.assign(process.env, environment);
 
-  const opened = await openServices(settings.dataDirectory, bundles, environment, services.promise);
+  const opened = await openServices(settings.dataDirectory, bundles, environment, iam, services.promise);
   services.resolve(opened);
 
   await provision(readFileSync(join(bundles, "state-machines", "training-run.asl.json"), "utf8"));
+  // From here on this process is the API, and may do what the API may.
+  Object.assign(process.env, iam.environmentOf(functionNameIn(localConfig().prefix, "api"), "api"));
   const { handler } = await import("../lambdas/api/handler");
   const apiServer = createApiServer(
     handler as unknown as Parameters<typeof createApiServer>[0],
@@ -75,6 +81,7 @@ async function openServices(
   dataDirectory: string,
   bundles: string,
   environment: Readonly<Record<string, string>>,
+  iam: Iam,
   ready: Promise<unknown>,
 ): Promise<readonly Service[]> {
   const { service } = dataPaths(dataDirectory);
@@ -88,21 +95,22 @@ async function openServices(
     functions: functions.map(({ name, timeoutSeconds, memoryMb }) => ({
       name: functionNameIn(localConfig().prefix, name),
       bundle: join(bundles, "lambdas", `${name}.js`),
-      environment,
+      environment: { ...environment, ...iam.environmentOf(functionNameIn(localConfig().prefix, name), name) },
       timeoutSeconds,
       memoryMb,
     })),
   });
-  const targets = { functions: lambda, startExecution: startExecutionOf(new SFNClient({})) };
+  const targets = { functions: lambda, startExecution: startExecutionOf(new SFNClient({ credentials: ownersKeys })) };
   // The bus comes before those that emit: an event that it has taken is on disk.
   const events = createEvents({ dataDirectory: service("events"), ...targets });
   const scheduler = createScheduler({ dataDirectory: service("scheduler"), ...targets });
+  const jobKeys = iam.environmentOf(jobRoleName(localConfig().prefix), "trainer");
   const batch = createBatch({
     dataDirectory: service("batch"),
     logs,
     events,
     hostPath: join(bundles, "batch-host.js"),
-    images: { [trainerImage]: trainerImageOf(bundles, environment, service("cache")) },
+    images: { [trainerImage]: trainerImageOf(bundles, { ...environment, ...jobKeys }, service("cache")) },
   });
   const [dynamodb, s3, states] = await Promise.all([
     createDynamoDb({ dataDirectory: service("dynamodb") }),
@@ -110,7 +118,7 @@ async function openServices(
     createStepFunctions({ dataDirectory: service("states"), functions: lambda, events, ready }),
   ]);
   await Promise.all([lambda.ready, events.ready, scheduler.ready, batch.ready]);
-  return [scheduler, batch, states, events, lambda, dynamodb, s3, logs];
+  return [scheduler, batch, states, events, lambda, dynamodb, s3, createSts(iam), logs];
 }
 
 /** What the trainer's image is on one machine: the bundle, under the environment that the job definition gives it on AWS. */
@@ -120,6 +128,7 @@ function trainerImageOf(bundles: string, environment: Readonly<Record<string, st
     environment: {
       ...environment,
       RINGMASTER_INGEST_FUNCTION: functionNameIn(localConfig().prefix, "ingest-metrics"),
+      RINGMASTER_CREDENTIALS_FUNCTION: functionNameIn(localConfig().prefix, "run-credentials"),
       RINGMASTER_ADVERTISE_HOST: "127.0.0.1",
       // Batch serves each host's metadata: spot notices come that way, as on AWS.
       AWS_EC2_METADATA_DISABLED: "false",

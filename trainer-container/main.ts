@@ -14,10 +14,12 @@ import { createLogger, type Logger } from "../core/logging";
 import { teamPrefix } from "../core/platform/object-keys";
 import type { TrainingTask } from "../core/training/training-task";
 import { createUploadThread } from "./checkpoint/upload-thread";
+import { openRunSession, type RunSession } from "./credentials/run-session";
 import { createEngine } from "./engine/create-engine";
 import { createGang } from "./gang";
 import { advertisedHost } from "./host/advertised-host";
 import { createInterruption, interruptOnSignals } from "./host/interruption";
+import { readMachine } from "./host/machine";
 import { runTrainer } from "./host/run-trainer";
 import { watchSpot } from "./host/spot-watcher";
 import type { Courier } from "./telemetry/courier";
@@ -48,12 +50,17 @@ async function main(): Promise<number> {
     });
   }
 
-  const retries = { maxAttempts: 6 };
+  const session = openRunSession(process.env, (message, error) => logger.log("warn", message, { error }));
+  const retries = { maxAttempts: 6, ...session.client };
   const place = { bucket: config.bucket, prefix: teamPrefix(config.team) };
-  const store = createObjectStore(new S3Client(retries), place.bucket, place.prefix);
+  const store = createObjectStore(new S3Client(retries), place.bucket, place.prefix, { deniedIsMissing: true });
   const gangs = createGangStore(createDocumentClient(new DynamoDBClient(retries)), config.gangsTable);
   const courier =
-    config.ingestFunction === undefined ? undefined : createCourier(config.ingestFunction, memberId, logger);
+    config.ingestFunction === undefined ? undefined : createCourier(config.ingestFunction, memberId, session, logger);
+  const telemetry = courier === undefined ? noTelemetry : createTelemetry(runId, courier, clock);
+  if (config.metadataEndpoint !== undefined) {
+    void readMachine(config.metadataEndpoint, fetch, memberId).then((machine) => machine && telemetry.machine(machine));
+  }
   const host = config.advertiseHost ?? advertisedHost(os.networkInterfaces());
   return runTrainer({
     config,
@@ -61,7 +68,7 @@ async function main(): Promise<number> {
     clock,
     now: () => performance.now(),
     logger,
-    telemetry: courier === undefined ? noTelemetry : createTelemetry(runId, courier, clock),
+    telemetry,
     interruption,
     createEngine,
     ...(existsSync(uploadScript) ? { upload: createUploadThread(uploadScript, place) } : {}),
@@ -85,13 +92,17 @@ async function main(): Promise<number> {
 }
 
 /** In a thread of its own where its bundle lies beside this one. */
-function createCourier(ingestFunction: string, memberId: string, logger: Logger): Courier {
+function createCourier(ingestFunction: string, memberId: string, session: RunSession, logger: Logger): Courier {
   const name = `${memberId.replace(/[^\w-]/g, "_")}-${process.pid}`;
   const directory = path.join(os.tmpdir(), "ringmaster-outbox", name);
   const onTrouble = (message: string, error: unknown) =>
     logger.log("warn", message, error === undefined ? {} : { error });
   if (existsSync(outboxScript)) return createOutboxThread(outboxScript, { ingestFunction, directory }, onTrouble);
-  const sink = createLambdaMetricSink(new LambdaClient({ maxAttempts: 2 }), ingestFunction);
+  const sink = createLambdaMetricSink(
+    new LambdaClient({ maxAttempts: 2, ...session.client }),
+    ingestFunction,
+    session.runKey,
+  );
   return new Outbox({ sink, directory, onRefused: ({ message }) => onTrouble(message, undefined), onTrouble, sleep });
 }
 

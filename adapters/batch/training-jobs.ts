@@ -3,6 +3,7 @@ import type { PlatformConfig } from "../../core/config";
 import { schedulingOf } from "../../core/platform/shares";
 import { JobRefusedError } from "../../core/training/errors";
 import { type JobRequest, jobNameOf, type TrainingJobs } from "../../core/training/ports";
+import type { RunKeys } from "../../core/training/run-key";
 import { describeAll, failedChildren, outcomeOf, spansOf, workerJobsOf } from "./job-details";
 
 /**
@@ -15,6 +16,7 @@ export function createTrainingJobs(
   client: BatchClient,
   once: BatchClient,
   config: Pick<PlatformConfig, "jobQueues" | "jobDefinitions" | "teamShares">,
+  keys: Pick<RunKeys, "keyOf">,
 ): TrainingJobs {
   /** A queue a market and kind of machine. */
   function queueOf({ market, gpusPerWorker }: JobRequest): string {
@@ -37,7 +39,7 @@ export function createTrainingJobs(
         jobName,
         jobQueue: queueOf(request),
         ...schedulingOf(request.team, config.teamShares),
-        ...shapeOf(request, config.jobDefinitions),
+        ...shapeOf(request, await keys.keyOf(request.runId), config.jobDefinitions),
       });
       try {
         const { jobId } = await once.send(job);
@@ -71,12 +73,13 @@ type JobShape = Pick<
   "jobDefinition" | "arrayProperties" | "containerOverrides" | "nodeOverrides"
 >;
 
-function shapeOf(request: JobRequest, definitions: PlatformConfig["jobDefinitions"]): JobShape {
+function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfig["jobDefinitions"]): JobShape {
   const overrides = {
-    // Overrides are limited to 8 KiB: which run, and whose; all else is in the store.
+    // Overrides are limited to 8 KiB: which run, whose, and what shows it; all else is in the store.
     environment: [
       { name: "RINGMASTER_RUN_ID", value: request.runId },
       { name: "RINGMASTER_TEAM", value: request.team },
+      { name: "RINGMASTER_RUN_KEY", value: runKey },
     ],
     resourceRequirements: [
       { type: "VCPU" as const, value: String(request.vcpusPerWorker) },

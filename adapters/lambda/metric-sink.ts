@@ -2,17 +2,24 @@ import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-sink";
 
 /** Errors of the ingest function's own making about the batch itself. */
-const final: readonly (string | undefined)[] = ["InvalidInputError", "RunNotFoundError"];
+const final: readonly (string | undefined)[] = ["InvalidInputError", "RunNotFoundError", "RunKeyRefusedError"];
 
-/** Sends metrics to the ingest function, synchronously: an answer means that they are stored. */
-export function createLambdaMetricSink(client: LambdaClient, functionName: string): MetricSink {
+/**
+ * Sends metrics to the ingest function, synchronously: an answer means that they are stored.
+ * @param runKey shows that they are the run's own trainers'
+ */
+export function createLambdaMetricSink(
+  client: LambdaClient,
+  functionName: string,
+  runKey: string | undefined,
+): MetricSink {
   return {
     async send(batch) {
       const answer = await client.send(
         new InvokeCommand({
           FunctionName: functionName,
           InvocationType: "RequestResponse",
-          Payload: JSON.stringify(batch),
+          Payload: JSON.stringify({ ...batch, runKey }),
         }),
       );
       if (answer.FunctionError === undefined) return;

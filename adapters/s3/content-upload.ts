@@ -10,7 +10,7 @@ import { CorruptObjectError } from "../../core/object-errors";
 import type { ContentReference } from "../../core/ports";
 import type { BufferPool } from "./buffer-pool";
 import { knowPayloadDigest } from "./payload-digest";
-import { translated } from "./service-errors";
+import { isPreconditionFailure, translated } from "./service-errors";
 
 /** 10,000 parts of 8 MiB: up to 78 GiB an object. What fits in one part is sent whole. */
 export const partBytes = 8 * 1024 * 1024;
@@ -133,6 +133,8 @@ export async function uploadInParts(
       client.send(
         new CompleteMultipartUploadCommand({
           ...upload,
+          // Content is stored once: nobody may put something else in its place, and trainers are not allowed to try.
+          IfNoneMatch: "*",
           MultipartUpload: {
             Parts: parts.map((digest, i) => ({
               PartNumber: i + 1,
@@ -146,7 +148,8 @@ export async function uploadInParts(
   } catch (error) {
     await Promise.all(sending);
     await client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
-    throw error;
+    // Somebody else has stored it meanwhile, or this client before its answer was lost.
+    if (!isPreconditionFailure(error)) throw error;
   }
 }
 

@@ -14,7 +14,7 @@ import { BufferPool } from "./buffer-pool";
 import { describeContent, partBytes, uploadInParts } from "./content-upload";
 import { knowPayloadDigest } from "./payload-digest";
 import { withRetries } from "./retries";
-import { attemptsOf, isConflict, isMissing, isPreconditionFailure, translated } from "./service-errors";
+import { attemptsOf, isConflict, isDenied, isMissing, isPreconditionFailure, translated } from "./service-errors";
 
 /** Below this, asking whether content is there already costs as much as sending it. */
 const smallBytes = 64 * 1024;
@@ -24,13 +24,27 @@ const partsInFlight = 3;
 const defaultType = "application/octet-stream";
 const encrypted = { ServerSideEncryption: "AES256" } as const;
 
+export interface ObjectStoreOptions {
+  /**
+   * Take "access denied" to a read for "not there". S3 answers so for what is not there to whoever may not list the whole bucket, as a run's
+   * trainers may not: a permission to list one prefix does not count.
+   */
+  readonly deniedIsMissing?: boolean;
+}
+
 /**
  * The bucket as an `ObjectStore`, or what lies in it under `prefix`, which no key leaves. Throttles, 5xx and broken connections are retried by the client (its `maxAttempts`);
  * `409 ConditionalRequestConflict`, which the client takes for final, is retried here.
  *
  * @throws StorageFullError from the writes, where the store has no room left.
  */
-export function createObjectStore(client: S3Client, bucket: string, prefix = ""): ObjectStore {
+export function createObjectStore(
+  client: S3Client,
+  bucket: string,
+  prefix = "",
+  { deniedIsMissing = false }: ObjectStoreOptions = {},
+): ObjectStore {
+  const missing = (error: unknown): boolean => isMissing(error) || (deniedIsMissing && isDenied(error));
   const at = (key: string) => ({ Bucket: bucket, Key: `${prefix}${key}` });
   const pool = new BufferPool(partBytes, partsInFlight);
   const store: ObjectStore = {
@@ -41,7 +55,7 @@ export function createObjectStore(client: S3Client, bucket: string, prefix = "")
     },
 
     async find(key) {
-      return unlessMissing(() => read(key));
+      return unlessMissing(missing, () => read(key));
     },
 
     async getRange(key, start, length) {
@@ -49,14 +63,14 @@ export function createObjectStore(client: S3Client, bucket: string, prefix = "")
       try {
         return await read(key, `bytes=${start}-${start + length - 1}`);
       } catch (error) {
-        if (isMissing(error)) throw new ObjectNotFoundError(key, error);
+        if (missing(error)) throw new ObjectNotFoundError(key, error);
         if (error instanceof Error && error.name === "InvalidRange") return new Uint8Array(0);
         throw error;
       }
     },
 
     async size(key) {
-      const head = await unlessMissing(() => client.send(new HeadObjectCommand(at(key))));
+      const head = await unlessMissing(missing, () => client.send(new HeadObjectCommand(at(key))));
       return head === undefined ? undefined : (head.ContentLength ?? 0);
     },
 
@@ -92,10 +106,12 @@ export function createObjectStore(client: S3Client, bucket: string, prefix = "")
         if (await isStored(reference)) return reference;
         if (whole) await writeContent(reference, whole.subarray(0, bytes), contentType);
         else
-          await uploadInParts(client, at(objectKeys.content(sha256)), description, open(), pool, {
-            ContentType: contentType,
-            ...encrypted,
-          });
+          await withRetries(isConflict, () =>
+            uploadInParts(client, at(objectKeys.content(sha256)), description, open(), pool, {
+              ContentType: contentType,
+              ...encrypted,
+            }),
+          );
       } finally {
         if (whole) pool.give(whole);
       }
@@ -175,11 +191,14 @@ export function createObjectStore(client: S3Client, bucket: string, prefix = "")
   return store;
 }
 
-async function unlessMissing<T>(action: () => Promise<T>): Promise<T | undefined> {
+async function unlessMissing<T>(
+  missing: (error: unknown) => boolean,
+  action: () => Promise<T>,
+): Promise<T | undefined> {
   try {
     return await action();
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (missing(error)) return undefined;
     throw error;
   }
 }

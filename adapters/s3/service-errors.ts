@@ -6,6 +6,14 @@ export function isMissing(error: unknown): boolean {
   return error instanceof S3ServiceException && (error.name === "NoSuchKey" || error.name === "NotFound");
 }
 
+/** HEAD's 403 comes without a code as well. Keys that are over or wrong have codes of their own, and with HEAD another status. */
+export function isDenied(error: unknown): boolean {
+  return (
+    statusOf(error) === 403 &&
+    ["AccessDenied", "Forbidden", "403", "Unknown", "UnknownError"].includes((error as Error).name)
+  );
+}
+
 export function isPreconditionFailure(error: unknown): boolean {
   return statusOf(error) === 412;
 }

@@ -1,5 +1,6 @@
 /** The one place of configuration: what each process takes from its environment, checked when it starts. */
 export { ConfigurationError } from "./errors";
-export { environmentOf, type PlatformConfig, readConfig } from "./platform";
+export { environmentOf, type PlatformConfig, readConfig, worldOf } from "./platform";
+export { type RunSessionConfig, readRunSession } from "./run-session";
 export { readTeamDirectory } from "./teams";
 export { readTrainerConfig, type TrainerConfig, type TrainerHost } from "./trainer";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { World } from "../platform/permissions";
 import { readTeamShares, type TeamShares } from "../platform/shares";
 import { ConfigurationError } from "./errors";
 
@@ -15,6 +16,7 @@ const environmentSchema = z.object({
   RINGMASTER_TABLE_METRICS: resource,
   RINGMASTER_TABLE_GANGS: resource,
   RINGMASTER_STATE_MACHINE_ARN: resource,
+  RINGMASTER_RUN_ROLE_ARN: resource,
   RINGMASTER_JOB_QUEUE_SPOT: resource,
   RINGMASTER_JOB_QUEUE_SPOT_GPU: resource,
   RINGMASTER_JOB_QUEUE_ON_DEMAND: resource,
@@ -34,6 +36,8 @@ export interface PlatformConfig {
   readonly bucket: string;
   readonly tables: { readonly catalog: string; readonly metrics: string; readonly gangs: string };
   readonly stateMachineArn: string;
+  /** Trainers act in sessions of it, each narrowed to one run. */
+  readonly runRoleArn: string;
   /** One a market and kind of machine. */
   readonly jobQueues: {
     readonly spot: string;
@@ -71,6 +75,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       gangs: env.RINGMASTER_TABLE_GANGS,
     },
     stateMachineArn: env.RINGMASTER_STATE_MACHINE_ARN,
+    runRoleArn: env.RINGMASTER_RUN_ROLE_ARN,
     jobQueues: {
       spot: env.RINGMASTER_JOB_QUEUE_SPOT,
       spotGpu: env.RINGMASTER_JOB_QUEUE_SPOT_GPU,
@@ -98,6 +103,7 @@ export function environmentOf(config: PlatformConfig): Readonly<Record<string, s
     RINGMASTER_TABLE_METRICS: config.tables.metrics,
     RINGMASTER_TABLE_GANGS: config.tables.gangs,
     RINGMASTER_STATE_MACHINE_ARN: config.stateMachineArn,
+    RINGMASTER_RUN_ROLE_ARN: config.runRoleArn,
     RINGMASTER_JOB_QUEUE_SPOT: config.jobQueues.spot,
     RINGMASTER_JOB_QUEUE_SPOT_GPU: config.jobQueues.spotGpu,
     RINGMASTER_JOB_QUEUE_ON_DEMAND: config.jobQueues.onDemand,
@@ -111,4 +117,10 @@ export function environmentOf(config: PlatformConfig): Readonly<Record<string, s
     RINGMASTER_RETRAINING_SCHEDULE_ROLE_ARN: config.retraining.scheduleRoleArn,
     RINGMASTER_RETRAINING_DEAD_LETTER_QUEUE_ARN: config.retraining.deadLetterQueueArn,
   };
+}
+
+/** Where the platform stands, as its own ARNs say. */
+export function worldOf({ prefix, bucket, stateMachineArn }: PlatformConfig): World {
+  const [, partition = "", , region = "", account = ""] = stateMachineArn.split(":");
+  return { partition, region, account, prefix, bucket };
 }

@@ -12,6 +12,7 @@ export interface FunctionDefinition {
 
 export type FunctionName =
   | "api"
+  | "authorize"
   | "validate-dataset"
   | "prepare-features"
   | "launch-training"
@@ -24,6 +25,7 @@ export type FunctionName =
   | "conclude-run"
   | "stream-metrics"
   | "ingest-metrics"
+  | "run-credentials"
   | "reconcile-runs"
   | "retrain";
 
@@ -43,9 +45,13 @@ export const functions: readonly FunctionDefinition[] = [
   // Follows a run for as long as a stream may last.
   { name: "stream-metrics", timeoutSeconds: 900, memoryMb: 512, externals: [] },
   { name: "ingest-metrics", timeoutSeconds: 30, memoryMb: 512, externals: [] },
+  { name: "run-credentials", timeoutSeconds: 15, memoryMb: 256, externals: [] },
   { name: "reconcile-runs", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "retrain", timeoutSeconds: 60, memoryMb: 512, externals: [] },
 ];
+
+/** Not in the list: deployed only where callers bring the tokens of an OpenID provider, and by nobody called but the gateway. */
+export const authorizer: FunctionDefinition = { name: "authorize", timeoutSeconds: 15, memoryMb: 256, externals: [] };
 
 export function functionNameIn(prefix: string, name: FunctionName): string {
   return `${prefix}-${name}`;

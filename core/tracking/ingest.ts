@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { InvalidInputError } from "../errors";
+import type { Meter } from "../metering/meter";
+import { checkRunKey, type RunKeys } from "../training/run-key";
 import type { RunRepository } from "../training/run-repository";
 import type { MetricBatch } from "./metric-batch";
 import type { MetricRepository } from "./metric-repository";
@@ -44,23 +46,42 @@ const progress = z.object({
   ),
 });
 
+const name = z.string().min(1).max(200);
+const machine = z.object({
+  memberId: name,
+  instanceType: name,
+  availabilityZone: name.optional(),
+  instanceId: name.optional(),
+});
+const recovery = z.object({ generation: count, step: count, seconds: z.number().min(0) });
+
 const metricBatch = z.object({
   runId: z.string().min(1),
+  runKey: z.string(),
   series: z.array(series).max(1_000),
   progress: progress.optional(),
+  machine: machine.optional(),
+  recoveries: z.array(recovery).max(1_000).optional(),
 });
 
 export interface IngestDependencies {
   readonly runs: RunRepository;
   readonly metrics: MetricRepository;
+  readonly meter: Meter;
+  readonly team: string;
 }
 
 /**
- * Checks a batch and writes it. The order of the two writes does not matter: each may be repeated.
+ * Checks a batch and writes it. The order of the writes does not matter: each may be repeated. A recovery is measured when it is first heard of.
  *
  * @param forRun the repositories of the run's team. @throws RunNotFoundError from it, InvalidInputError
+ * @throws RunKeyRefusedError where whoever sends the batch is no trainer of the run
  */
-export async function ingest(forRun: (runId: string) => Promise<IngestDependencies>, input: unknown): Promise<void> {
+export async function ingest(
+  forRun: (runId: string) => Promise<IngestDependencies>,
+  keys: Pick<RunKeys, "find">,
+  input: unknown,
+): Promise<MetricBatch> {
   const parsed = metricBatch.safeParse(input);
   if (!parsed.success) {
     throw new InvalidInputError(
@@ -68,10 +89,17 @@ export async function ingest(forRun: (runId: string) => Promise<IngestDependenci
       parsed.error.issues.map((issue) => ({ path: issue.path.join("."), rule: issue.message })),
     );
   }
-  const batch: MetricBatch = parsed.data;
+  const { runKey, ...batch }: MetricBatch & { readonly runKey: string } = parsed.data;
   const dependencies = await forRun(batch.runId);
+  await checkRunKey(keys, batch.runId, runKey);
   await Promise.all([
     dependencies.metrics.write(batch.runId, batch.series),
     batch.progress && dependencies.runs.recordProgress(batch.runId, batch.progress),
+    batch.machine && dependencies.runs.recordMachine(batch.runId, batch.machine),
+    ...(batch.recoveries ?? []).map(async (one) => {
+      if (!(await dependencies.runs.recordRecovery(batch.runId, one))) return;
+      dependencies.meter.emit({ RecoveryTime: one.seconds }, dependencies.team, { runId: batch.runId });
+    }),
   ]);
+  return batch;
 }

@@ -1,11 +1,15 @@
 import { createPlatform, type Deployment } from "../../adapters/platform";
+import { IngestLag } from "../../core/metering/lag";
 import { ingest } from "../../core/tracking/ingest";
 
 let deployment: Deployment | undefined;
+let lag: IngestLag | undefined;
 
 /** Takes a trainer's batch of metric points and progress. */
 export async function handler(event: unknown): Promise<{ readonly accepted: true }> {
   deployment ??= createPlatform();
-  await ingest(deployment.forRun, event);
+  lag ??= new IngestLag(deployment.meter);
+  const { series } = await ingest(deployment.forRun, deployment.runKeys, event);
+  lag.stored(series, deployment.clock.now());
   return { accepted: true };
 }

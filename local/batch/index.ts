@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../clock";
+import { batchAccesses } from "../iam/access/json";
 import type { Service } from "../service";
 import { parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
 import { find, operations } from "./api";
@@ -63,18 +64,19 @@ export function createBatch(options: BatchOptions): BatchService {
   return {
     signingName: "batch",
     ready,
-    async handle(request, response) {
+    async handle(request, response, caller) {
       try {
         await ready;
         const { pathname, searchParams } = new URL(request.url ?? "/", "http://batch");
         const body = parseObject(await readBody(request, bodyLimit), clientError);
+        const name = /^\/v1\/([a-z]+)$/.exec(pathname)?.[1] ?? "";
+        if (caller) for (const access of batchAccesses(name, body)) caller.authorize(access);
         if (pathname.startsWith("/v1/tags/")) {
           const arn = decodeURIComponent(pathname.slice("/v1/tags/".length));
           const answer = handleTags(backend, request.method, arn, body, searchParams.getAll("tagKeys"));
           await store.flush();
           return sendJson(response, 200, answer);
         }
-        const name = /^\/v1\/([a-z]+)$/.exec(pathname)?.[1] ?? "";
         const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
         if (!operation) throw clientError(`The embedded Batch does not implement ${request.method} ${pathname}.`);
         const answer = operation(backend, body);

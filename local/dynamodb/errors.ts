@@ -34,6 +34,11 @@ export function serialization(message: string): DynamoDbError {
   return new DynamoDbError("com.amazon.coral.service#SerializationException", message);
 }
 
+/** IAM does not let the caller do this. */
+export function accessDenied(message: string): DynamoDbError {
+  return new DynamoDbError("com.amazon.coral.service#AccessDeniedException", message);
+}
+
 export function unknownOperation(): DynamoDbError {
   return new DynamoDbError("com.amazon.coral.service#UnknownOperationException", "An unknown operation was requested.");
 }

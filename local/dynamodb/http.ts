@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { crc32 } from "node:zlib";
+import { dynamoDbAccesses } from "../iam/access/dynamodb";
+import type { Caller } from "../iam/caller";
+import { AccessDenied } from "../iam/caller";
 import { BodyTooLarge, readBody } from "../wire";
-import { DynamoDbError, internalError, serialization, unknownOperation } from "./errors";
+import { accessDenied, DynamoDbError, internalError, serialization, unknownOperation } from "./errors";
 import { operations } from "./operations";
 import type { Context } from "./operations/context";
 import { Fields } from "./wire/fields";
@@ -11,13 +14,20 @@ const maxBodyBytes = 16 * 1024 * 1024;
 const target = "DynamoDB_20120810.";
 
 /** DynamoDB's protocol, AWS JSON 1.0: the operation in X-Amz-Target, the input and the output as JSON bodies. */
-export async function serve(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
+export async function serve(
+  context: Context,
+  request: IncomingMessage,
+  response: ServerResponse,
+  caller?: Caller,
+): Promise<void> {
   try {
     const body = await readBody(request, maxBodyBytes);
     const name = String(request.headers["x-amz-target"] ?? "");
     const operation = name.startsWith(target) ? operations.get(name.slice(target.length)) : undefined;
     if (request.method !== "POST" || !operation) throw unknownOperation();
-    const answer = await operation(context, Fields.of(parse(body)));
+    const input = parse(body);
+    if (caller) authorize(caller, name.slice(target.length), input, context);
+    const answer = await operation(context, Fields.of(input));
     send(response, 200, typeof answer === "string" ? answer : JSON.stringify(answer));
   } catch (error) {
     // Nobody waits for the answer to half a request.
@@ -26,6 +36,13 @@ export async function serve(context: Context, request: IncomingMessage, response
     const body = { __type: refusal.type, message: refusal.message, Message: refusal.message, ...refusal.members };
     send(response, refusal.httpStatus, JSON.stringify(body));
   }
+}
+
+function authorize(caller: Caller, operation: string, input: unknown, { catalog }: Context): void {
+  if (typeof input !== "object" || input === null) throw serialization("The request body is not a JSON object");
+  const keyOf = (table: string) => catalog.find(table)?.key.hash.name;
+  for (const access of dynamoDbAccesses(operation, input as Readonly<Record<string, unknown>>, keyOf))
+    caller.authorize(access);
 }
 
 function parse(body: Buffer): unknown {
@@ -38,6 +55,7 @@ function parse(body: Buffer): unknown {
 
 function toDynamoDbError(error: unknown): DynamoDbError {
   if (error instanceof DynamoDbError) return error;
+  if (error instanceof AccessDenied) return accessDenied(error.message);
   if (error instanceof BodyTooLarge) return new DynamoDbError(serialization("").type, error.message, {}, 413);
   const trace = error instanceof Error ? error.stack : String(error);
   process.stderr.write(

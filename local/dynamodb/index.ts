@@ -15,8 +15,8 @@ export async function createDynamoDb({ dataDirectory, clock = systemClock }: Dyn
   const inFlight = new Set<Promise<void>>();
   return {
     signingName: "dynamodb",
-    handle(request, response) {
-      const served = serve(context, request, response).finally(() => inFlight.delete(served));
+    handle(request, response, caller) {
+      const served = serve(context, request, response, caller).finally(() => inFlight.delete(served));
       inFlight.add(served);
       return served;
     },

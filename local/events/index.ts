@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { type Clock, systemClock } from "../clock";
+import { eventsAccess } from "../iam/access/json";
 import type { EventSink, Service } from "../service";
 import { BodyTooLarge, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
 import { runOperation } from "./api";
@@ -51,10 +52,11 @@ export function createEvents(options: EventsOptions): EventsService {
     ready,
     put: (event) => bus.put([bus.stamp(event)]),
     tick: () => bus.tick(),
-    async handle(request, response) {
+    async handle(request, response, caller) {
       try {
         await ready;
         const target = String(request.headers["x-amz-target"] ?? "");
+        caller?.authorize(eventsAccess(target.split(".")[1] ?? ""));
         const body = parseObject(await readBody(request, bodyLimit), validation);
         const answer = await runOperation({ bus, rules, clock }, target.split(".")[1] ?? "", body);
         sendJson(response, 200, answer, contentType);

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { systemClock } from "../clock";
+import { lambdaAccess } from "../iam/access/json";
 import type { FunctionInvoker, Service } from "../service";
 import { ServiceError, sendError } from "../wire";
 import { handleLambda, plainName } from "./api";
@@ -71,9 +72,10 @@ export function createLambda(options: LambdaOptions): LambdaService {
   return {
     signingName: "lambda",
     ready,
-    async handle(request, response) {
+    async handle(request, response, caller) {
       try {
         await ready;
+        caller?.authorize(lambdaAccess((request.url ?? "/").split("?")[0] ?? "/"));
         await handleLambda({ functions, invokeText, enqueue }, request, response);
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../core/ports";
+import { logsAccess } from "../iam/access/json";
+import type { Caller } from "../iam/caller";
 import type { LogAppender, LogLine } from "../log-appender";
 import type { Service } from "../service";
 import { BodyTooLarge, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
@@ -29,7 +31,7 @@ export async function createLogs({ dataDirectory, clock = Date }: LogsOptions): 
   let complained = false;
   return {
     signingName: "logs",
-    handle: (request, response) => handle(operations, request, response),
+    handle: (request, response, caller) => handle(operations, request, response, caller),
     close: async () => {},
     append(group, stream, events) {
       const lines = events.flatMap(cutLine);
@@ -67,6 +69,7 @@ async function handle(
   operations: Readonly<Record<string, Operation>>,
   request: IncomingMessage,
   response: ServerResponse,
+  caller: Caller | undefined,
 ): Promise<void> {
   try {
     const name = String(request.headers["x-amz-target"] ?? "");
@@ -77,6 +80,7 @@ async function handle(
       throw new ServiceError("UnknownOperationException", 400, message);
     }
     const input = parseObject(body, (message) => new ServiceError("SerializationException", 400, message));
+    caller?.authorize(logsAccess(name.slice(target.length), input));
     sendJson(response, 200, operation(input), contentType);
   } catch (error) {
     sendError(response, toServiceError(error), "message", contentType);

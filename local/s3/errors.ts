@@ -1,3 +1,5 @@
+import { AccessDenied } from "../iam/caller";
+
 /** An answer in S3's own error vocabulary (API reference, "Error responses"). */
 export class S3Error extends Error {
   readonly code: string;
@@ -67,6 +69,7 @@ export const accessDenied = (message: string) => new S3Error(403, "AccessDenied"
  */
 export function toS3Error(error: unknown, dataDirectory: string): S3Error {
   if (error instanceof S3Error) return error;
+  if (error instanceof AccessDenied) return accessDenied(error.message);
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   if (code === "ENOSPC" || code === "EDQUOT") {
     return new S3Error(

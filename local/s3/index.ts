@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../core/ports";
+import { listAccess, s3Accesses } from "../iam/access/s3";
+import type { Caller } from "../iam/caller";
 import type { EventSink, Service } from "../service";
 import { type Call, type Context, checkSignature, parseAddress, respondError } from "./call";
-import { toS3Error } from "./errors";
+import { accessDenied, toS3Error } from "./errors";
 import { FolderCache } from "./listing";
 import { Notifications } from "./notifications";
 import { route } from "./route";
@@ -32,7 +34,7 @@ export async function createS3({ dataDirectory, events, clock = Date }: S3Option
   const context: Context = { store, uploads, folders: new FolderCache(), notifications };
   return {
     signingName: "s3",
-    handle: (request, response) => handle(context, request, response),
+    handle: (request, response, caller) => handle(context, request, response, caller),
     async close() {
       await store.disk.settle();
       notifications.close();
@@ -40,7 +42,12 @@ export async function createS3({ dataDirectory, events, clock = Date }: S3Option
   };
 }
 
-async function handle(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(
+  context: Context,
+  request: IncomingMessage,
+  response: ServerResponse,
+  caller: Caller | undefined,
+): Promise<void> {
   const requestId = randomBytes(8).toString("hex").toUpperCase();
   response.setHeader("x-amz-request-id", requestId);
   response.setHeader("x-amz-id-2", requestId);
@@ -49,8 +56,17 @@ async function handle(context: Context, request: IncomingMessage, response: Serv
   try {
     call = { ...call, ...parseAddress(request) };
     checkSignature(call, context.store.clock.now());
+    if (caller) authorize(caller, call);
     await route(call)(call);
   } catch (error) {
-    respondError(call, toS3Error(error, context.store.disk.root));
+    const answer = toS3Error(error, context.store.disk.root);
+    // Whoever may not list is not told what is not there.
+    const hidden = answer.code === "NoSuchKey" && caller !== undefined && !caller.may(listAccess(call.bucket));
+    respondError(call, hidden ? accessDenied("Access Denied") : answer);
   }
+}
+
+function authorize(caller: Caller, { request, bucket, key, query }: Call): void {
+  const { method = "GET", headers } = request;
+  for (const access of s3Accesses({ method, bucket, key, query, headers })) caller.authorize(access);
 }

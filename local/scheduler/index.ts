@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { type Clock, systemClock } from "../clock";
 import type { TargetPorts } from "../events/target";
+import { schedulerAccesses } from "../iam/access/json";
 import type { Service } from "../service";
 import { BodyTooLarge, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
 import { handleScheduler } from "./api";
@@ -45,12 +46,14 @@ export function createScheduler(options: SchedulerOptions): SchedulerService {
     signingName: "scheduler",
     ready,
     tick: () => schedules.tick(),
-    async handle(request, response) {
+    async handle(request, response, caller) {
       try {
         await ready;
         const body = parseObject(await readBody(request, bodyLimit), validation);
         const url = new URL(request.url ?? "/", "http://scheduler");
-        sendJson(response, 200, await handleScheduler(schedules, { method: request.method ?? "GET", url, body }));
+        const method = request.method ?? "GET";
+        if (caller) for (const access of schedulerAccesses(method, url, body)) caller.authorize(access);
+        sendJson(response, 200, await handleScheduler(schedules, { method, url, body }));
       } catch (error) {
         const refusal = error instanceof BodyTooLarge ? validation(error.message) : error;
         if (!(refusal instanceof ServiceError)) throw error;

@@ -55,7 +55,7 @@ export async function createStepFunctions(options: StepFunctionsOptions): Promis
 
   return {
     signingName: "states",
-    handle: (request, response) => handle(request, response, api),
+    handle: (request, response, caller) => handle(request, response, api, caller),
     idle: () => engine.idle(),
     async close() {
       closed = true;

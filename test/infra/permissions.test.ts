@@ -1,5 +1,10 @@
 import { type FunctionName, functions } from "../../core/platform/functions";
-import { functionPermissions, type Permission, trainerPermissions } from "../../core/platform/permissions";
+import {
+  functionPermissions,
+  jobPermissions,
+  type Permission,
+  runRolePermissions,
+} from "../../core/platform/permissions";
 import { derive } from "./reach/derive";
 import { repository } from "./synthesized";
 
@@ -10,11 +15,17 @@ const flat = (permissions: readonly Permission[]): readonly string[] =>
 const missing = (from: readonly string[], what: readonly string[]) => what.filter((one) => !from.includes(one));
 
 const handlerOf = (name: FunctionName) => `lambdas/${name}/handler.ts`;
-const trainer = "trainer-container/main.ts";
+/** The trainer, and the threads that it starts. */
+const trainer = [
+  "trainer-container/main.ts",
+  "trainer-container/checkpoint/upload-worker.ts",
+  "trainer-container/data/prefetch-worker.ts",
+  "trainer-container/telemetry/outbox-worker.ts",
+];
 
 let needed: Readonly<Record<string, readonly string[]>>;
 beforeAll(() => {
-  needed = derive(repository, [...functions.map(({ name }) => handlerOf(name)), trainer]);
+  needed = derive(repository, [...functions.map(({ name }) => handlerOf(name)), ...trainer]);
 });
 
 describe("what code that can be reached sends to AWS", () => {
@@ -30,9 +41,10 @@ describe("what code that can be reached sends to AWS", () => {
     expect(new Set(granted).size).toBe(granted.length);
   });
 
-  it("the trainer: is granted, and nothing else is", () => {
-    const granted = flat(trainerPermissions);
-    expect({ notGranted: missing(granted, needed[trainer]!), notUsed: missing(needed[trainer]!, granted) }).toEqual({
+  it("the trainer: is granted to its job or to its run, and nothing else is", () => {
+    const granted = flat([...jobPermissions, ...runRolePermissions]);
+    const wanted = trainer.flatMap((entry) => needed[entry]!);
+    expect({ notGranted: missing(granted, wanted), notUsed: missing(wanted, granted) }).toEqual({
       notGranted: [],
       notUsed: [],
     });

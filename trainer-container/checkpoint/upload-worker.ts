@@ -1,13 +1,18 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { S3Client } from "@aws-sdk/client-s3";
 import { createObjectStore } from "../../adapters/s3/object-store";
+import { openRunSession } from "../credentials/run-session";
 import { readFrozen } from "./frozen-state";
 import { storeState } from "./state-files";
 import type { UploadReply, UploadRequest, UploadThreadSettings } from "./upload-protocol";
 
 /** The thread that digests and sends checkpoints, while gradients keep the main one busy for as long as they like. */
 const { bucket, prefix } = workerData as UploadThreadSettings;
-const store = createObjectStore(new S3Client({ maxAttempts: 6 }), bucket, prefix);
+// The main thread renews its own credentials in the same minutes, and tells of what troubles it.
+const session = openRunSession(process.env, () => undefined);
+const store = createObjectStore(new S3Client({ maxAttempts: 6, ...session.client }), bucket, prefix, {
+  deniedIsMissing: true,
+});
 
 parentPort?.on("message", ({ id, state, files }: UploadRequest) => {
   const answer = (reply: UploadReply) => parentPort?.postMessage(reply);

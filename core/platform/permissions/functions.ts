@@ -1,5 +1,6 @@
 import type { FunctionName } from "../functions";
 import {
+  assumeRunRole,
   catalog,
   executions,
   listBucket,
@@ -46,6 +47,8 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     readJobLogs,
     ...writeSchedules,
   ],
+  /** Verifies tokens by keys that the provider publishes: nothing of ours. */
+  authorize: [],
   "validate-dataset": [step, objects("GetObject", "PutObject"), listBucket],
   "prepare-features": [step, objects("GetObject", "PutObject"), listBucket],
   "launch-training": [
@@ -72,6 +75,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
   ],
   "stream-metrics": [catalog("GetItem"), table("Metrics", "Query")],
   "ingest-metrics": [catalog("GetItem", "PutItem"), table("Metrics", "UpdateItem")],
+  "run-credentials": [catalog("GetItem"), assumeRunRole],
   "reconcile-runs": [
     catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
     queryIndex("Catalog", "gsi1"),

@@ -1,5 +1,5 @@
 /** Who may do what: the one description that `infra/` makes roles of and the embedded cloud enforces. */
 export { functionPermissions } from "./functions";
 export { type Conditions, type Permission, type PolicyDocument, type PolicyStatement, policyOf } from "./policy";
-export { trainerPermissions } from "./trainer";
+export { jobPermissions, runRolePermissions, sessionPolicy } from "./trainer";
 export { arnsOf, type Resource, runRoleNameIn, type World } from "./world";

@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { statesAccesses } from "../../iam/access/json";
+import { AccessDenied, type Caller } from "../../iam/caller";
+import { readToken } from "../engine/token";
 import { ServiceError } from "../errors";
 import { isObject, type Json } from "../json";
 import * as executions from "./executions";
@@ -59,18 +62,30 @@ function find(target: string | string[] | undefined): Operation {
 }
 
 /** Answers one request of the JSON 1.0 protocol. Never rejects. */
-export async function handle(request: IncomingMessage, response: ServerResponse, api: Api): Promise<void> {
+export async function handle(
+  request: IncomingMessage,
+  response: ServerResponse,
+  api: Api,
+  caller?: Caller,
+): Promise<void> {
   try {
     const fields = await body(request);
     if (!isObject(fields)) throw new ServiceError("SerializationException", "The request's body must be a JSON object");
     const operation = find(request.headers["x-amz-target"]);
+    if (caller) authorize(caller, String(request.headers["x-amz-target"]).slice(targetPrefix.length), fields);
     reply(response, 200, await operation(new Input(fields), api));
   } catch (error) {
-    const known = error instanceof ServiceError ? error : internal(error);
-    const { code, message, httpStatus } = known;
+    const known = error instanceof ServiceError || error instanceof AccessDenied ? error : internal(error);
+    const { code, message } = known;
+    const httpStatus = known instanceof AccessDenied ? 400 : known.httpStatus;
     response.setHeader("x-amzn-ErrorType", code);
     reply(response, httpStatus, { __type: `com.amazonaws.states#${code}`, message });
   }
+}
+
+function authorize(caller: Caller, operation: string, fields: Readonly<Record<string, unknown>>): void {
+  const machineOf = (token: string) => readToken(token).machine;
+  for (const access of statesAccesses(operation, fields, machineOf)) caller.authorize(access);
 }
 
 function internal(error: unknown): ServiceError {

@@ -98,12 +98,14 @@ describe("metric points in DynamoDB", () => {
     ["a name with a #", { series: [{ metric: "x#y", steps: [1], values: [1], times: [1] }] }],
   ])("takes no batch with %s", async (_name, batch) => {
     await platform.runs.create(runOf("run-ingest"));
-    await expect(ingest(platform.forRun, { runId: "run-ingest", ...batch })).rejects.toThrow(
-      "the metric batch cannot be taken",
-    );
+    await expect(
+      ingest(platform.forRun, platform.runKeys, { runId: "run-ingest", runKey: "k", ...batch }),
+    ).rejects.toThrow("the metric batch cannot be taken");
   });
 
   it("takes no batch for a run that is not there", async () => {
-    await expect(ingest(platform.forRun, { runId: "run-gone", series: [] })).rejects.toThrow('no run "run-gone"');
+    await expect(
+      ingest(platform.forRun, platform.runKeys, { runId: "run-gone", runKey: "k", series: [] }),
+    ).rejects.toThrow('no run "run-gone"');
   });
 });

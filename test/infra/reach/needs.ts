@@ -34,7 +34,9 @@ export function needsOf(reach: Reach): readonly string[] {
       const known = fixed[command];
       if (known) for (const [action, resource] of known) needs.add(`${action} ${resource}`);
       else if (command === "InvokeCommand") {
-        for (const { file } of ownersOf(unit, (owner) => functionsOf(owner.file, settings).length > 0)) {
+        const owners = ownersOf(unit, (owner) => functionsOf(owner.file, settings).length > 0);
+        if (owners.length === 0) throw new Error(`${unit.file}, ${unit.name}: cannot tell which function it invokes`);
+        for (const { file } of owners) {
           for (const resource of functionsOf(file, settings)) needs.add(`lambda:InvokeFunction ${resource}`);
         }
       } else if (tableCommands[command] !== undefined || transactions.has(command)) {

@@ -14,7 +14,7 @@ import { keyOf, type Sources, type TypeScriptSymbol } from "./sources";
 import { append, isFunction, isTypeOnly, moduleOf, nameOf, once, textOf, unwrapped } from "./syntax";
 
 /** Names that such parameters have in this repository. */
-const handedOn = new Set(["table", "functionName"]);
+const handedOn = new Set(["table"]);
 
 /** A method of an object or a class: its code is reached once the object may be there and somebody names the method. */
 interface Member {
@@ -318,8 +318,9 @@ export class Reach {
       const setting = is.isPropertyAccessExpression(argument) ? this.#setting(argument.name) : undefined;
       if (setting) this.wirings.push({ file: callee, setting });
       const from = call.getSourceFile().fileName;
-      if (is.isIdentifier(argument) && handedOn.has(argument.text) && from !== callee)
-        this.handovers.push({ from, to: callee });
+      if (!is.isIdentifier(argument)) continue;
+      if (argument.text.endsWith("Function")) this.wirings.push({ file: callee, setting: argument.text });
+      if (handedOn.has(argument.text) && from !== callee) this.handovers.push({ from, to: callee });
     }
   }
 

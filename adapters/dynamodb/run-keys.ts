@@ -1,0 +1,29 @@
+import { randomBytes } from "node:crypto";
+import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { RunKeys } from "../../core/training/run-key";
+import { holds } from "./client";
+
+/** The row `KEY` of a run; see docs/access-patterns.md, "Runs". */
+export function createRunKeys(client: DynamoDBDocumentClient, table: string): RunKeys {
+  const rowOf = (runId: string) => ({ pk: `RUN#${runId}`, sk: "KEY" });
+
+  async function find(runId: string): Promise<string | undefined> {
+    const { Item } = await client.send(new GetCommand({ TableName: table, Key: rowOf(runId), ConsistentRead: true }));
+    return Item?.["runKey"] as string | undefined;
+  }
+
+  return {
+    find,
+    async keyOf(runId) {
+      const known = await find(runId);
+      if (known !== undefined) return known;
+      const runKey = randomBytes(32).toString("hex");
+      const put = new PutCommand({
+        TableName: table,
+        Item: { ...rowOf(runId), runKey },
+        ConditionExpression: "attribute_not_exists(pk)",
+      });
+      return (await holds(client.send(put))) ? runKey : ((await find(runId)) as string);
+    },
+  };
+}

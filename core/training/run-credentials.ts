@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { InvalidInputError } from "../errors";
+import type { PolicyDocument } from "../platform/permissions";
+import { problemsOf } from "../problems";
+import { RunEndedError, RunNotFoundError } from "./errors";
+import { isOpen, type Run } from "./run";
+import { checkRunKey, type RunKeys } from "./run-key";
+
+/** Temporary keys to AWS. */
+export interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+}
+
+/** Sessions of the role that trainers act as. */
+export interface RunSessions {
+  /** @param policy what the session may do at most */
+  open(runId: string, policy: PolicyDocument): Promise<Credentials>;
+}
+
+export interface RunCredentialsDependencies {
+  readonly keys: RunKeys;
+  readonly sessions: RunSessions;
+  /** Of whatever team it is. */
+  findRun(runId: string): Promise<Run | undefined>;
+  policyOf(run: Run): PolicyDocument;
+}
+
+const request = z.object({ runId: z.string().min(1).max(100), runKey: z.string().min(1).max(200) });
+
+/**
+ * The credentials of one run, for who has its key, while it is open. Those that were given out before its end live on for an hour at most:
+ * its job is ended sooner.
+ *
+ * @throws RunKeyRefusedError, RunNotFoundError, RunEndedError, InvalidInputError
+ */
+export async function issueRunCredentials(
+  dependencies: RunCredentialsDependencies,
+  input: unknown,
+): Promise<Credentials> {
+  const parsed = request.safeParse(input);
+  // Without the values: one of them is a secret.
+  if (!parsed.success)
+    throw new InvalidInputError("no credentials without a run and its key", problemsOf(parsed.error));
+  const { runId, runKey } = parsed.data;
+  await checkRunKey(dependencies.keys, runId, runKey);
+  const run = await dependencies.findRun(runId);
+  if (!run) throw new RunNotFoundError(runId);
+  if (!isOpen(run.status)) throw new RunEndedError(runId, run.status);
+  return dependencies.sessions.open(runId, dependencies.policyOf(run));
+}

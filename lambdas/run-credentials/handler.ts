@@ -1,0 +1,31 @@
+import { STSClient } from "@aws-sdk/client-sts";
+import { createPlatform, type Deployment } from "../../adapters/platform";
+import { createRunSessions } from "../../adapters/sts/run-sessions";
+import { worldOf } from "../../core/config";
+import { sessionPolicy } from "../../core/platform/permissions";
+import { type Credentials, issueRunCredentials, type RunSessions } from "../../core/training/run-credentials";
+
+let wired: { readonly deployment: Deployment; readonly sessions: RunSessions } | undefined;
+
+/** Gives a run's trainers credentials that reach their run and nothing else. What it answers is secret: nothing of it is logged. */
+export async function handler(event: unknown): Promise<Credentials> {
+  wired ??= wire();
+  const { deployment, sessions } = wired;
+  return issueRunCredentials(
+    {
+      keys: deployment.runKeys,
+      sessions,
+      findRun: async (runId) => {
+        const team = await deployment.teamOf(runId);
+        return team === undefined ? undefined : deployment.forTeam(team).runs.find(runId);
+      },
+      policyOf: (run) => sessionPolicy(run, worldOf(deployment.config)),
+    },
+    event,
+  );
+}
+
+function wire() {
+  const deployment = createPlatform();
+  return { deployment, sessions: createRunSessions(new STSClient({}), deployment.config.runRoleArn) };
+}

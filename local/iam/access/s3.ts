@@ -1,0 +1,87 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { RequestContext } from "../conditions";
+import type { Access } from "../policy";
+
+/** A request to S3, as far as IAM looks at it. */
+export interface S3Request {
+  readonly method: string;
+  readonly bucket: string;
+  readonly key: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** By scope, method and the query parameter that makes it another operation; see `local/s3/route.ts`. */
+const actions: Readonly<Record<string, string>> = {
+  "service GET": "ListAllMyBuckets",
+  "bucket PUT": "CreateBucket",
+  "bucket HEAD": "ListBucket",
+  "bucket DELETE": "DeleteBucket",
+  "bucket GET": "ListBucket",
+  "bucket GET list-type": "ListBucket",
+  "bucket GET location": "GetBucketLocation",
+  "bucket GET uploads": "ListBucketMultipartUploads",
+  "bucket POST delete": "DeleteObject",
+  "object PUT": "PutObject",
+  "object PUT tagging": "PutObjectTagging",
+  "object PUT uploadId": "PutObject",
+  "object GET": "GetObject",
+  "object GET tagging": "GetObjectTagging",
+  "object GET uploadId": "ListMultipartUploadParts",
+  "object HEAD": "GetObject",
+  "object DELETE": "DeleteObject",
+  "object DELETE tagging": "DeleteObjectTagging",
+  "object DELETE uploadId": "AbortMultipartUpload",
+  "object POST uploads": "PutObject",
+  "object POST uploadId": "PutObject",
+};
+
+const selectors = ["list-type", "location", "uploads", "delete", "tagging", "uploadId"];
+
+/** What IAM is asked for a request to S3; what it does not know is asked for under a name that nobody is granted. */
+export function s3Accesses(request: S3Request): readonly Access[] {
+  const { method, bucket, key, query, headers } = request;
+  const scope = bucket === "" ? "service" : key === "" ? "bucket" : "object";
+  const selector = selectors.find((name) => query.has(name));
+  const operation = [scope, method, selector].filter((word) => word !== undefined).join(" ");
+  const action = `s3:${actions[operation] ?? `Unknown(${operation})`}`;
+  const context = () => contextOf(request, operation);
+  // A list of keys to delete is in the body: who may delete any may send one.
+  const resource =
+    operation === "bucket POST delete"
+      ? objectArn(bucket, "*")
+      : scope === "object"
+        ? objectArn(bucket, key)
+        : bucketArn(bucket);
+  const source = headers["x-amz-copy-source"];
+  if (typeof source !== "string") return [{ action, resource, context }];
+  const [from = "", ...rest] = decodeURIComponent(source).replace(/^\//, "").split("?")[0]!.split("/");
+  return [
+    { action, resource, context },
+    { action: "s3:GetObject", resource: objectArn(from, rest.join("/")) },
+  ];
+}
+
+/** What S3 asks before it says of an object that it is not there: whoever may not list is not told. */
+export function listAccess(bucket: string): Access {
+  return { action: "s3:ListBucket", resource: bucketArn(bucket) };
+}
+
+const bucketArn = (bucket: string): string => (bucket === "" ? "*" : `arn:aws:s3:::${bucket}`);
+const objectArn = (bucket: string, key: string): string => `arn:aws:s3:::${bucket}/${key}`;
+
+function contextOf({ query, headers }: S3Request, operation: string): RequestContext {
+  const context: Record<string, string> = {};
+  for (const name of ["prefix", "delimiter", "max-keys"]) {
+    const value = query.get(name);
+    if (operation.startsWith("bucket GET") && value !== null) context[`s3:${name}`] = value;
+  }
+  for (const name of ["if-none-match", "if-match"] as const) {
+    const value = headers[name];
+    if (typeof value === "string") context[`s3:${name}`] = value;
+  }
+  const creates = operation === "object PUT" || operation === "object POST uploadId";
+  const prepares = operation === "object PUT uploadId" || operation === "object POST uploads";
+  if (creates || prepares) context["s3:objectcreationoperation"] = String(creates);
+  return context;
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import type { PolicyDocument } from "../../core/platform/permissions";
+import { account, type Service } from "../service";
+import { readBody, ServiceError } from "../wire";
+import type { Caller, Iam } from ".";
+import { AccessDenied } from "./caller";
+import { compilePolicy } from "./policy";
+
+const namespace = "https://sts.amazonaws.com/doc/2011-06-15/";
+const maxBodyBytes = 64 * 1024;
+const maxPolicyLength = 2_048;
+/** Seconds: the least, the most, and the most where one role assumes another. */
+const duration = { least: 900, most: 43_200, chained: 3_600, usual: 3_600 };
+
+type Fields = URLSearchParams;
+
+/** The Security Token Service: `AssumeRole` and `GetCallerIdentity`, in its query protocol. */
+export function createSts(iam: Iam): Service {
+  return {
+    signingName: "sts",
+    async handle(request, response, caller) {
+      try {
+        const fields = new URLSearchParams((await readBody(request, maxBodyBytes)).toString("utf8"));
+        answer(response, 200, perform(iam, fields, caller));
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        answer(response, error.httpStatus, errorXml(error));
+      }
+    },
+    close: async () => undefined,
+  };
+}
+
+function perform(iam: Iam, fields: Fields, caller: Caller | undefined): string {
+  const action = fields.get("Action");
+  switch (action) {
+    case "GetCallerIdentity": {
+      const arn = caller?.arn ?? `arn:aws:iam::${account}:root`;
+      const userId = caller ? `AROA:${arn.split("/").at(-1)}` : account;
+      return resultXml(action, { Arn: arn, UserId: userId, Account: account });
+    }
+    case "AssumeRole":
+      return assumeRole(iam, fields, caller);
+    default:
+      throw new ServiceError("InvalidAction", 400, `The embedded STS does not implement ${action}.`);
+  }
+}
+
+function assumeRole(iam: Iam, fields: Fields, caller: Caller | undefined): string {
+  const arn = required(fields, "RoleArn");
+  const name = required(fields, "RoleSessionName");
+  if (!/^[\w+=,.@-]{2,64}$/.test(name)) throw invalid("RoleSessionName", "must be 2 to 64 letters, digits and _+=,.@-");
+  const role = arn.startsWith(`arn:aws:iam::${account}:role/`) ? iam.roles.get(arn.split("/").at(-1) ?? "") : undefined;
+  const access = { action: "sts:AssumeRole", resource: arn };
+  if (caller) {
+    caller.authorize(access);
+    if (!role?.trusts.includes(caller.role.name))
+      throw new AccessDenied(caller.arn, access, "the role does not trust it");
+  } else if (!role) throw new AccessDenied(`arn:aws:iam::${account}:root`, access, "there is no such role");
+  const seconds = Number(fields.get("DurationSeconds") ?? duration.usual);
+  const most = caller ? duration.chained : duration.most;
+  if (!(seconds >= duration.least && seconds <= most)) {
+    throw invalid("DurationSeconds", `must be from ${duration.least} to ${most} for this caller, but is ${seconds}`);
+  }
+  const expiresAt = iam.now + seconds * 1_000;
+  const policy = sessionPolicyOf(fields);
+  const keys = iam.issue({ role: role.name, name, expiresAt, ...(policy ? { policy } : {}) });
+  return resultXml("AssumeRole", {
+    Credentials: {
+      AccessKeyId: keys.accessKeyId,
+      SecretAccessKey: keys.secretAccessKey,
+      SessionToken: keys.sessionToken,
+      Expiration: new Date(expiresAt).toISOString(),
+    },
+    AssumedRoleUser: {
+      AssumedRoleId: `AROA:${name}`,
+      Arn: `arn:aws:sts::${account}:assumed-role/${role.name}/${name}`,
+    },
+    PackedPolicySize: String(Math.ceil((100 * (fields.get("Policy")?.length ?? 0)) / maxPolicyLength)),
+  });
+}
+
+function sessionPolicyOf(fields: Fields): PolicyDocument | undefined {
+  const text = fields.get("Policy");
+  if (text === null) return undefined;
+  if (text.length > maxPolicyLength) throw invalid("Policy", `must have at most ${maxPolicyLength} characters`);
+  try {
+    const document = JSON.parse(text) as PolicyDocument;
+    compilePolicy(document);
+    return document;
+  } catch (error) {
+    throw new ServiceError("MalformedPolicyDocument", 400, (error as Error).message);
+  }
+}
+
+function required(fields: Fields, name: string): string {
+  const value = fields.get(name);
+  if (!value) throw invalid(name, "must be given");
+  return value;
+}
+
+function invalid(name: string, rule: string): ServiceError {
+  return new ServiceError("ValidationError", 400, `${name} ${rule}`);
+}
+
+type Xml = string | { readonly [name: string]: Xml };
+
+function resultXml(action: string, result: { readonly [name: string]: Xml }): string {
+  const metadata = xml("ResponseMetadata", { RequestId: randomUUID() });
+  return `<${action}Response xmlns="${namespace}">${xml(`${action}Result`, result)}${metadata}</${action}Response>`;
+}
+
+function errorXml({ code, httpStatus, message }: ServiceError): string {
+  // The query protocol has its own name for this one.
+  const Code = code === "AccessDeniedException" ? "AccessDenied" : code;
+  const error = xml("Error", { Type: httpStatus >= 500 ? "Receiver" : "Sender", Code, Message: message });
+  return `<ErrorResponse xmlns="${namespace}">${error}${xml("RequestId", randomUUID())}</ErrorResponse>`;
+}
+
+function xml(name: string, value: Xml): string {
+  const inside =
+    typeof value === "string"
+      ? value.replace(/[<>&]/g, (c) => ({ "<": "&lt;", ">": "&gt;" })[c] ?? "&amp;")
+      : Object.entries(value)
+          .map(([inner, text]) => xml(inner, text))
+          .join("");
+  return `<${name}>${inside}</${name}>`;
+}
+
+function answer(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { "content-type": "text/xml", "content-length": Buffer.byteLength(body) });
+  response.end(body);
+}
