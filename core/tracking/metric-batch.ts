@@ -1,3 +1,5 @@
+import type { MachineRecord, RecoveryRecord } from "../training/run";
+
 /**
  * What a trainer sends every 500 ms to the `ingest-metrics` function. Sending it twice, late or from two leaders changes nothing: a point is
  * identified by (run, metric, step), and a deterministic run gives it one value.
@@ -7,6 +9,10 @@ export interface MetricBatch {
   readonly series: readonly MetricSeries[];
   /** Latest state of affairs; older ones (by step) are ignored. */
   readonly progress?: TrainingProgress;
+  /** What the sender runs on. */
+  readonly machine?: MachineRecord;
+  /** How the gang came back from its losses; of one generation the first is kept. */
+  readonly recoveries?: readonly RecoveryRecord[];
 }
 
 /** Parallel columns: the i-th point is (steps[i], values[i], times[i]). Steps ascend. Values may be NaN or infinite (as strings on the wire). */

@@ -12,8 +12,9 @@ export interface JobOutcome {
 export type NextMove =
   | { readonly move: "succeed" }
   | { readonly move: "wait" }
+  /** `why`: what the attempt ended by. */
   | { readonly move: "resubmit"; readonly market: "spot" | "on-demand"; readonly why: string }
-  | { readonly move: "fail"; readonly code: string; readonly message: string };
+  | { readonly move: "fail"; readonly code: string; readonly message: string; readonly why: string };
 
 /** The reason of an attempt that its hosts' loss ended. */
 export const hostLossReason = "host lost";
@@ -50,16 +51,16 @@ export function decideNextMove(known: {
   if (job.hostLoss && !failure) {
     if (market === "on-demand" && lost.filter((attempt) => attempt.market === market).length + 1 >= lossesOnDemand) {
       const message = `the hosts of ${lossesOnDemand} on-demand attempts went away; nobody reclaims those: look at the instances' own history (memory, disk, health checks)`;
-      return { move: "fail", code: "HOSTS_LOST", message };
+      return { move: "fail", code: "HOSTS_LOST", message, why: hostLossReason };
     }
     const goes = lost.length + 1 >= lossesBeforeOnDemand ? "on-demand" : market;
     return { move: "resubmit", market: goes, why: hostLossReason };
   }
   const code = failure?.code ?? "TRAINER_EXITED";
   const message = failure?.message ?? `the trainers ended without a result: ${job.reason ?? "no reason given"}`;
-  if (failure && !failure.retryable) return { move: "fail", code, message };
+  if (failure && !failure.retryable) return { move: "fail", code, message, why: message };
   const used = failed.length - lost.length;
-  if (used >= retries) return { move: "fail", code, message };
+  if (used >= retries) return { move: "fail", code, message, why: message };
   return { move: "resubmit", market: used + 1 >= retries ? "on-demand" : market, why: message };
 }
 

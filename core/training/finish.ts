@@ -57,7 +57,7 @@ export async function finishTraining(dependencies: FinishDependencies, runId: st
       await endAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
       await launchAttempt(dependencies, details.run, { attempt: attempt.attempt + 1, market: next.market });
     } else if (next.move === "fail") {
-      await endAttempt(dependencies, details, attempt, { status: "failed", reason: next.message }, "batch");
+      await endAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
       await answerFailure(next.code, next.message);
     }
   } catch (error) {

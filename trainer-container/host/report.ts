@@ -39,6 +39,8 @@ export function createReporter(options: ReporterOptions) {
   let step = 0;
   let loss: number | null = null;
   let earlierWaitMs = 0;
+  /** Of a loss after which no step has been finished yet. */
+  let lost: { readonly at: number; readonly step: number } | undefined;
 
   const read = (): SystemReading => {
     const { user, system } = process.cpuUsage();
@@ -108,6 +110,7 @@ export function createReporter(options: ReporterOptions) {
     },
     generationLost(error, finishedSteps) {
       roster.loseRank(error.rank);
+      lost ??= { at: now(), step: finishedSteps };
       logger.log("warn", "generation lost", {
         generation: error.generation,
         step: finishedSteps,
@@ -118,6 +121,12 @@ export function createReporter(options: ReporterOptions) {
       step = outcome.step;
       loss = outcome.score.loss;
       pace.mark(now(), step);
+      if (lost !== undefined && generation !== undefined) {
+        // Every survivor knows it; one tells.
+        const seconds = (now() - lost.at) / 1000;
+        if (generation.rank === 0) telemetry.recovered({ generation: generation.number, step: lost.step, seconds });
+        lost = undefined;
+      }
       for (const [name, value] of Object.entries(namedScore("train", outcome.score)))
         telemetry.shared(name, step, value);
       const { skipped, lossScale } = outcome;

@@ -1,6 +1,7 @@
 import type { Clock } from "../../core/ports";
 import type { MetricBatch, MetricSeries, TrainingProgress } from "../../core/tracking/metric-batch";
 import { decodeValue } from "../../core/tracking/metric-values";
+import type { MachineRecord, RecoveryRecord } from "../../core/training/run";
 import type { Courier } from "./courier";
 import { PointBuffer } from "./point-buffer";
 import { Unsent } from "./unsent";
@@ -13,6 +14,10 @@ export interface Telemetry {
   own(metric: string, step: number, value: number): void;
   /** Sent by the leader, with the next batch, as it is then. */
   progress(read: () => TrainingProgress): void;
+  /** What this process runs on. */
+  machine(machine: MachineRecord): void;
+  /** The gang goes on after a loss. */
+  recovered(recovery: RecoveryRecord): void;
   /** Of the generation that has begun. A new leader sends again what the old one may have taken with it. */
   lead(leader: boolean): void;
   /** Sends what this rank has kept although it does not lead: the leader was not there when those steps were finished. */
@@ -41,6 +46,7 @@ export function createTelemetry(runId: string, courier: Courier, clock: Clock): 
   const everyones = new PointBuffer();
   const unsent = new Unsent();
   let waitingProgress: (() => TrainingProgress) | undefined;
+  let waitingRecords: Pick<MetricBatch, "machine" | "recoveries"> | undefined;
   let leading = false;
   // What the last leader may not have sent. It is dropped once it is older than any outage that a leader survives alone.
   const timer = setInterval(flush, flushMs);
@@ -52,14 +58,21 @@ export function createTelemetry(runId: string, courier: Courier, clock: Clock): 
   }
 
   function send(shared: boolean): void {
-    while (mine.size > 0 || (shared && everyones.size > 0) || (leading && waitingProgress !== undefined)) {
+    while (
+      mine.size > 0 ||
+      (shared && everyones.size > 0) ||
+      (leading && waitingProgress !== undefined) ||
+      waitingRecords
+    ) {
       const series = [...mine.take(pointsABatch), ...(shared ? everyones.take(pointsABatch) : [])];
       const batch: MetricBatch = {
         runId,
         series,
         ...(leading && waitingProgress ? { progress: waitingProgress() } : {}),
+        ...waitingRecords,
       };
       waitingProgress = undefined;
+      waitingRecords = undefined;
       unsent.add(series, courier.post(batch));
     }
   }
@@ -69,6 +82,12 @@ export function createTelemetry(runId: string, courier: Courier, clock: Clock): 
     own: (metric, step, value) => mine.add(fitting(metric), step, value, clock.now()),
     progress(read) {
       waitingProgress = read;
+    },
+    machine(machine) {
+      waitingRecords = { ...waitingRecords, machine };
+    },
+    recovered(recovery) {
+      waitingRecords = { ...waitingRecords, recoveries: [...(waitingRecords?.recoveries ?? []), recovery] };
     },
     lead(leader) {
       if (leading && !leader) flush(); // the next leader may not have been there for all of it
@@ -101,6 +120,8 @@ export const noTelemetry: Telemetry = {
   shared: () => undefined,
   own: () => undefined,
   progress: () => undefined,
+  machine: () => undefined,
+  recovered: () => undefined,
   lead: () => undefined,
   handOver: () => undefined,
   unsent: () => [],
