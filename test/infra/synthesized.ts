@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { App, type Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
-import { functions } from "../../core/platform/functions";
+import { authorizer, functions } from "../../core/platform/functions";
 import { type DeploymentConfig, type RingmasterConfig, readConfig } from "../../infra/config";
 import { definePlatform, type PlatformStacks } from "../../infra/platform";
 
@@ -27,7 +27,7 @@ export function synthesizePlatform(
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), "infra-"));
   const bundles = path.join(directory, "bundles");
   fs.mkdirSync(path.join(bundles, "lambdas"), { recursive: true });
-  for (const { name } of functions) {
+  for (const { name } of [...functions, authorizer]) {
     fs.writeFileSync(path.join(bundles, "lambdas", `${name}.js`), `exports.handler = async () => "${name}";`);
   }
   fs.cpSync(path.join(repository, "state-machines"), path.join(bundles, "state-machines"), { recursive: true });
@@ -40,6 +40,13 @@ export function synthesizePlatform(
     remove: () => fs.rmSync(directory, { recursive: true }),
   };
 }
+
+/** Context with which assets are neither put together nor copied: for tests of templates, to which it makes no difference. */
+export const withoutAssets = {
+  "aws:cdk:bundling-stacks": [],
+  "aws:cdk:disable-asset-staging": true,
+  trainerImage: "registry.example.com/trainer:1",
+};
 
 /** One stack of the platform by itself, where the others do not matter: made at once. */
 export function synthesizeStack<S extends Stack>(

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { harmOf, type Pins, pinsOf, type TemplateJson } from "../../infra/baseline/pins";
 import type { RingmasterConfig } from "../../infra/config";
-import { repository, type Synthesized, synthesizePlatform } from "./synthesized";
+import { repository, type Synthesized, synthesizePlatform, withoutAssets } from "./synthesized";
 
 /**
  * What is deployed out there is not in this repository; the baseline stands for it. To change it deliberately see docs/deploy.md, "Changing what holds
@@ -19,7 +19,7 @@ const deployments: readonly [name: string, settings: RingmasterConfig][] = [
 describe.each(deployments)("the deployment %s", (name, settings) => {
   let platform: Synthesized;
   beforeAll(() => {
-    platform = synthesizePlatform({}, settings);
+    platform = synthesizePlatform(withoutAssets, settings);
   });
   afterAll(() => platform.remove());
 
@@ -113,7 +113,7 @@ describe("an upgrade is stopped that", () => {
 });
 
 it("puts an operator's tags on everything but what would be replaced for them, and on instances", () => {
-  const platform = synthesizePlatform({}, { tags: { "cost-center": "42" } });
+  const platform = synthesizePlatform(withoutAssets, { tags: { "cost-center": "42" } });
   const compute = platform.template("compute").toJSON() as TemplateJson;
   const tagged = (id: string) => JSON.stringify(compute.Resources[id]?.Properties).includes("cost-center");
   const byType = (type: string) => Object.keys(compute.Resources).filter((id) => compute.Resources[id]!.Type === type);

@@ -1,0 +1,139 @@
+import { functions } from "../../core/platform/functions";
+import { rules } from "../../core/platform/rules";
+import { freeWhileIdle } from "./free-types";
+import { hoursAMonth, prices } from "./prices";
+
+export interface CostLine {
+  readonly stack: string;
+  readonly logicalId: string;
+  readonly type: string;
+  readonly usdAMonth: number;
+  /** How the sum was found. */
+  readonly because: string;
+}
+
+export interface IdleCost {
+  /** What costs something, the dearest first. */
+  readonly lines: readonly CostLine[];
+  /** How many resources cost nothing while nothing happens. */
+  readonly free: number;
+  readonly usdAMonth: number;
+}
+
+type Properties = Readonly<Record<string, unknown>>;
+type Template = {
+  readonly Resources: Readonly<Record<string, { readonly Type: string; readonly Properties?: Properties }>>;
+};
+type Price = Pick<CostLine, "usdAMonth" | "because">;
+
+/**
+ * What a call of a function costs that finds nothing to do: it is billed for so long, leaves a trace and its START, END and REPORT lines, and asks the
+ * catalog one question that half a read unit answers.
+ */
+const idleCall = { seconds: 0.2, logBytes: 600, readUnits: 0.5 } as const;
+
+const hourly = (usd: number, because: string): Price => ({ usdAMonth: usd * hoursAMonth, because });
+const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** How types that cost something while nothing happens are priced; `undefined` where this one does not. */
+const pricedTypes: Readonly<Record<string, (properties: Properties) => Price | undefined>> = {
+  "AWS::CloudWatch::Alarm": ({ Metrics }) => {
+    // An alarm over an expression is paid for by the metrics in it.
+    const metrics = Math.max(
+      1,
+      listed(Metrics).filter((metric) => (metric as Properties)["MetricStat"] !== undefined).length,
+    );
+    return { usdAMonth: metrics * prices.alarmMetricMonth, because: `${metrics} metric${metrics === 1 ? "" : "s"}` };
+  },
+  "AWS::CloudWatch::CompositeAlarm": () => ({ usdAMonth: prices.compositeAlarmMonth, because: "a composite alarm" }),
+  "AWS::CloudWatch::Dashboard": () => ({ usdAMonth: prices.dashboardMonth, because: "a dashboard" }),
+  "AWS::EC2::EIP": () => hourly(prices.publicAddressHour, "a public address"),
+  "AWS::EC2::NatGateway": () => hourly(prices.natGatewayHour, "a NAT gateway, traffic apart"),
+  "AWS::EC2::VPCEndpoint": ({ VpcEndpointType, SubnetIds }) => {
+    if (VpcEndpointType !== "Interface") return undefined; // gateway endpoints are free
+    const zones = Math.max(1, listed(SubnetIds).length);
+    return hourly(zones * prices.interfaceEndpointHour, `an interface in ${zones} zones, traffic apart`);
+  },
+  "AWS::Events::Rule": scheduledCalls,
+  "AWS::KMS::Key": () => ({ usdAMonth: prices.keyMonth, because: "a key" }),
+  "AWS::Route53::HostedZone": () => ({ usdAMonth: prices.hostedZoneMonth, because: "a hosted zone" }),
+  "AWS::SecretsManager::Secret": () => ({ usdAMonth: prices.secretMonth, because: "a secret" }),
+  "AWS::WAFv2::WebACL": ({ Rules }) => {
+    const count = listed(Rules).length;
+    return { usdAMonth: prices.webAclMonth + count * prices.webAclRuleMonth, because: `a web ACL of ${count} rules` };
+  },
+};
+
+/** What looks free by its type, and is not as it is set. @returns what it costs */
+const costlySettings: Readonly<Record<string, (properties: Properties) => string | undefined>> = {
+  "AWS::ApiGateway::Stage": ({ CacheClusterEnabled }) => (CacheClusterEnabled === true ? "its cache" : undefined),
+  "AWS::DynamoDB::Table": ({ BillingMode }) => (BillingMode === "PAY_PER_REQUEST" ? undefined : "provisioned capacity"),
+  "AWS::Lambda::Function": ({ ProvisionedConcurrencyConfig, SnapStart }) =>
+    ProvisionedConcurrencyConfig || SnapStart ? "provisioned concurrency or SnapStart" : undefined,
+  "AWS::Batch::ComputeEnvironment": ({ ComputeResources }) =>
+    Number((ComputeResources as Properties | undefined)?.["MinvCpus"] ?? 0) > 0 ? "instances that it keeps" : undefined,
+};
+
+/**
+ * What templates cost a month in which nothing happens: no run, no call of the API, no stored data.
+ *
+ * @throws Error that lists the types, and the settings, whose price this does not know
+ */
+export function idleCostOf(templates: Readonly<Record<string, Template>>): IdleCost {
+  const lines: CostLine[] = [];
+  const unknown: string[] = [];
+  let free = 0;
+  for (const [stack, { Resources }] of Object.entries(templates)) {
+    for (const [logicalId, { Type: type, Properties = {} }] of Object.entries(Resources)) {
+      const costly = costlySettings[type]?.(Properties);
+      const known = type in pricedTypes || type in freeWhileIdle || type in costlySettings;
+      if (!known || costly !== undefined) {
+        unknown.push(`${stack}/${logicalId} (${type})${costly === undefined ? "" : `: ${costly}`}`);
+        continue;
+      }
+      const price = pricedTypes[type]?.(Properties);
+      if (price) lines.push({ stack, logicalId, type, ...price });
+      else free += 1;
+    }
+  }
+  if (unknown.length > 0) {
+    throw new Error(
+      `The price is not known of:\n${unknown.map((each) => `  - ${each}`).join("\n")}\nNext: price the type in infra/cost/idle.ts, or, where it costs nothing while nothing happens, list it with the reason in infra/cost/free-types.ts.`,
+    );
+  }
+  lines.sort((one, other) => other.usdAMonth - one.usdAMonth);
+  return { lines, free, usdAMonth: lines.reduce((sum, { usdAMonth }) => sum + usdAMonth, 0) };
+}
+
+/** A rule's events cost nothing; the function that a schedule calls does. */
+function scheduledCalls({ ScheduleExpression: schedule, Name: name, State: state }: Properties): Price | undefined {
+  if (typeof schedule !== "string" || state === "DISABLED") return undefined;
+  const rule = rules.find((each) => each.schedule === schedule && String(name).endsWith(`-${each.name}`));
+  const definition = functions.find((each) => each.name === rule?.target);
+  if (!definition) {
+    throw new Error(
+      `The rule ${JSON.stringify(name)} calls by the schedule ${schedule}, but core/platform/rules.ts has no such rule: what it calls cannot be priced.`,
+    );
+  }
+  const calls = callsAMonth(schedule);
+  const gibSeconds = idleCall.seconds * (definition.memoryMb / 1024);
+  const aCall =
+    prices.lambdaRequest +
+    gibSeconds * prices.lambdaGibSecond +
+    prices.trace +
+    idleCall.readUnits * prices.readRequestUnit +
+    (idleCall.logBytes / 2 ** 30) * prices.logGibIngested;
+  return {
+    usdAMonth: calls * aCall,
+    because: `${Math.round(calls)} calls of ${definition.name}, each ${gibSeconds.toFixed(2)} GiB-s and a trace`,
+  };
+}
+
+/** @throws Error for an expression other than `rate(…)` */
+export function callsAMonth(schedule: string): number {
+  const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(schedule) ?? [];
+  const minutes = { minute: 1, hour: 60, day: 1_440 }[unit as "minute" | "hour" | "day"];
+  if (minutes === undefined)
+    throw new Error(`The schedule ${schedule} is not of the form rate(5 minutes), which is what can be priced.`);
+  return (hoursAMonth * 60) / (Number(count) * minutes);
+}
