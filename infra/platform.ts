@@ -63,10 +63,11 @@ export function definePlatform(
     bundles,
     nodeModules: path.join(repository, "node_modules"),
   });
-  const api = new ApiStack(app, `${prefix}-api`, { ...props, handler: workflow.functions.get("api")! });
+  const api = new ApiStack(app, `${prefix}-api`, { ...props, bundles });
   const triggers = new TriggersStack(app, `${prefix}-triggers`, { ...props, functions: workflow.functions });
   // They refer to each other by name (names.ts), which does not tell CloudFormation what comes first.
   for (const stack of [compute, workflow]) stack.addStackDependency(data);
+  api.addStackDependency(workflow);
   Tags.of(app).add("ringmaster", prefix);
   for (const [key, value] of Object.entries(config.tags)) {
     Tags.of(app).add(key, value, { excludeResourceTypes: [...tagsAtCreationOnly] });

@@ -1,49 +1,125 @@
-import { CfnOutput, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
+import { Aws, CfnOutput, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import {
-  AccessLogFormat,
-  AuthorizationType,
+  ApiDefinition,
   EndpointType,
-  LambdaIntegration,
   LogGroupLogDestination,
   MethodLoggingLevel,
-  RestApi,
+  SpecRestApi,
 } from "aws-cdk-lib/aws-apigateway";
-import type { IFunction } from "aws-cdk-lib/aws-lambda";
-import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import { CfnPermission, type IFunction } from "aws-cdk-lib/aws-lambda";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
+import { contracts } from "../../core/api/contracts";
+import { openApiDocument } from "../../core/api/openapi/document";
+import { authorizerEnvironment } from "../../core/config/authorizer";
+import { authorizer, type FunctionName } from "../../core/platform/functions";
+import { accessLogFormat } from "../api/access-log";
+import { gatewayDocument } from "../api/document";
+import { lambdaIntegration } from "../api/integrations";
+import { throttlingByClass } from "../api/throttling";
 import type { DeploymentConfig } from "../config";
+import { cognitoScheme, iamScheme, oidcScheme, type SecurityScheme } from "../constructs/api-authorization";
+import { ApiDomain } from "../constructs/api-domain";
+import { ApiUsers } from "../constructs/api-users";
+import { functionCode } from "../constructs/bundled-code";
+import { PlatformFunction } from "../constructs/platform-function";
+import { StageWebAcl } from "../constructs/web-acl";
+import { PlatformArns } from "../names";
+import { retentionOf } from "../retention";
 
 export interface ApiStackProps extends StackProps {
   readonly config: DeploymentConfig;
-  readonly handler: IFunction;
+  /** Directory of the built bundles (`scripts/build.js`). */
+  readonly bundles: string;
 }
 
-/** The API: one function behind a Regional REST API. Callers sign with IAM; who may call is a matter of IAM policies. */
+/**
+ * The API: a Regional REST API made of the document that the contracts give, so that what is documented is what is deployed. By default
+ * callers sign with IAM; who may call is then a matter of IAM policies.
+ */
 export class ApiStack extends Stack {
-  constructor(scope: Construct, id: string, { config, handler, ...props }: ApiStackProps) {
+  constructor(scope: Construct, id: string, { config, bundles, ...props }: ApiStackProps) {
     super(scope, id, props);
-    const accessLog = new LogGroup(this, "AccessLog", {
-      retention: RetentionDays.THREE_MONTHS,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    const api = new RestApi(this, "Api", {
+    const document = openApiDocument(contracts);
+    const arns = new PlatformArns(this, config.prefix);
+    const caller = this.#caller(config, bundles);
+    const settings = { metricsEnabled: true, loggingLevel: MethodLoggingLevel.ERROR };
+    const api = new SpecRestApi(this, "Api", {
       restApiName: config.prefix,
+      apiDefinition: ApiDefinition.fromInline(
+        gatewayDocument(document, {
+          title: config.prefix,
+          securityScheme: caller.scheme,
+          integration: (operation) => lambdaIntegration(operation.function, arns.function(operation.function)),
+          preflight: config.api.corsOrigins.length > 0,
+        }),
+      ),
       endpointTypes: [EndpointType.REGIONAL],
+      failOnWarnings: true,
+      // Callers by another name would go around the domain and what stands before it.
+      disableExecuteApiEndpoint: config.api.domain !== undefined,
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.DESTROY,
-      defaultMethodOptions: { authorizationType: AuthorizationType.IAM },
       deployOptions: {
         stageName: "live",
         tracingEnabled: true,
-        metricsEnabled: true,
-        loggingLevel: MethodLoggingLevel.ERROR,
-        accessLogDestination: new LogGroupLogDestination(accessLog),
-        accessLogFormat: AccessLogFormat.jsonWithStandardFields(),
+        ...settings,
         throttlingRateLimit: config.api.throttling.ratePerSecond,
         throttlingBurstLimit: config.api.throttling.burst,
+        methodOptions: throttlingByClass(document, config, settings),
+        accessLogDestination: new LogGroupLogDestination(
+          new LogGroup(this, "AccessLog", { retention: retentionOf(config), removalPolicy: RemovalPolicy.DESTROY }),
+        ),
+        accessLogFormat: accessLogFormat(),
       },
     });
-    api.root.addProxy({ defaultIntegration: new LambdaIntegration(handler) });
-    new CfnOutput(this, "Url", { value: api.url });
+    // The permission stands here and not with the function: it names the API, and the function must not wait for that.
+    const called = new Set(
+      Object.values(document.paths).flatMap((item) => Object.values(item).map((one) => one["x-ringmaster"].function)),
+    );
+    for (const name of called) this.#mayInvoke(name, arns.function(name), api.arnForExecuteApi("*", "/*", "*"));
+    if (caller.authorizer) {
+      const arn = `arn:${Aws.PARTITION}:execute-api:${Aws.REGION}:${Aws.ACCOUNT_ID}:${api.restApiId}/authorizers/*`;
+      this.#mayInvoke(authorizer.name, caller.authorizer.functionArn, arn);
+    }
+
+    if (config.api.waf) new StageWebAcl(this, "WebAcl", { prefix: config.prefix, stage: api.deploymentStage });
+    const { domain } = config.api;
+    if (domain !== undefined) {
+      const { target } = new ApiDomain(this, "Domain", { api, domain });
+      new CfnOutput(this, "DomainTarget", { value: target, description: "Of an alias record for the domain." });
+    }
+    new CfnOutput(this, "Url", {
+      value: domain === undefined ? api.deploymentStage.urlForPath("/") : `https://${domain.name}/`,
+    });
+  }
+
+  /** How callers say who they are; with the function that finds it out, where that is ours. */
+  #caller(
+    config: DeploymentConfig,
+    bundles: string,
+  ): { readonly scheme: SecurityScheme; readonly authorizer?: IFunction } {
+    const { auth } = config.api;
+    if (auth.mode === "iam") return { scheme: iamScheme() };
+    if (auth.mode === "cognito") return { scheme: cognitoScheme(new ApiUsers(this, "Users", config, auth).pool) };
+    const verifier = new PlatformFunction(this, {
+      definition: authorizer,
+      code: functionCode(bundles, authorizer.name),
+      layers: [],
+      environment: authorizerEnvironment(auth),
+      prefix: config.prefix,
+      retention: retentionOf(config),
+    });
+    return { scheme: oidcScheme(verifier), authorizer: verifier };
+  }
+
+  #mayInvoke(name: FunctionName, functionName: string, sourceArn: string): void {
+    new CfnPermission(this, `${name}-permission`, {
+      action: "lambda:InvokeFunction",
+      principal: "apigateway.amazonaws.com",
+      functionName,
+      sourceArn,
+      sourceAccount: Aws.ACCOUNT_ID,
+    });
   }
 }

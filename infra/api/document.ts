@@ -1,0 +1,115 @@
+import type { OpenApiDocument, Operation, Parameter } from "../../core/api/openapi/model";
+import type { SecurityScheme } from "../constructs/api-authorization";
+import { gatewayResponses } from "./gateway-responses";
+import { gatewaySchema, mentionedSchemas, modelName } from "./schemas";
+
+/** What of a deployment the gateway's document depends on. ARNs may be CDK tokens. */
+export interface GatewayDocumentOptions {
+  readonly title: string;
+  readonly securityScheme: SecurityScheme;
+  readonly integration: (operation: Pick<Operation["x-ringmaster"], "function">) => Readonly<Record<string, unknown>>;
+  /** Whether pages of other origins may call: their browsers ask first, unsigned. */
+  readonly preflight: boolean;
+}
+
+const prefix = "/api/v1";
+
+/**
+ * The API's description as API Gateway imports it: OpenAPI 3.0 with its extensions, an integration an operation. Parameters and bodies are
+ * checked by it as far as it can; answers are the functions' own.
+ */
+export function gatewayDocument(
+  document: OpenApiDocument,
+  options: GatewayDocumentOptions,
+): Readonly<Record<string, unknown>> {
+  const bodies = Object.values(document.paths)
+    .flatMap((item) => Object.values(item))
+    .map(({ requestBody }) => requestBody?.content["application/json"]?.schema)
+    .filter((schema) => schema !== undefined);
+  const models = mentionedSchemas(bodies, document.components.schemas);
+  const paths = Object.entries(document.paths).map(([path, item]) => [
+    prefix + path,
+    {
+      ...Object.fromEntries(
+        Object.entries(item).map(([method, operation]) => [method, methodOf(document, operation, options)]),
+      ),
+      // Else the gateway takes another method for a request without credentials; the function answers 405 with `Allow`.
+      "x-amazon-apigateway-any-method": anyMethod(pathParameters(path), options),
+      ...preflight(pathParameters(path), options),
+    },
+  ]);
+  return {
+    openapi: "3.0.1",
+    info: { title: options.title, version: document.info.version },
+    paths: {
+      ...Object.fromEntries(paths),
+      "/{proxy+}": {
+        "x-amazon-apigateway-any-method": anyMethod(["proxy"], options),
+        ...preflight(["proxy"], options),
+      },
+    },
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(models).map(([name, schema]) => [modelName(name), gatewaySchema(schema)]),
+      ),
+      securitySchemes: { caller: options.securityScheme },
+    },
+    "x-amazon-apigateway-request-validators": {
+      all: { validateRequestParameters: true, validateRequestBody: true },
+    },
+    "x-amazon-apigateway-gateway-responses": gatewayResponses(),
+    "x-amazon-apigateway-binary-media-types": ["application/octet-stream"],
+  };
+}
+
+function methodOf(document: OpenApiDocument, operation: Operation, options: GatewayDocumentOptions): object {
+  const { operationId, requestBody } = operation;
+  const schema = requestBody?.content["application/json"]?.schema;
+  const parameters = operation.parameters.map((parameter) =>
+    "$ref" in parameter
+      ? document.components.parameters[parameter.$ref.slice(parameter.$ref.lastIndexOf("/") + 1)]!
+      : parameter,
+  );
+  return {
+    operationId,
+    parameters: parameters.map(parameterOf),
+    ...(schema === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: requestBody?.required ?? false,
+            content: { "application/json": { schema: gatewaySchema(schema) } },
+          },
+        }),
+    responses: { "200": { description: "See openapi.json." } },
+    security: [{ caller: [] }],
+    "x-amazon-apigateway-request-validator": "all",
+    "x-amazon-apigateway-integration": options.integration(operation["x-ringmaster"]),
+  };
+}
+
+/** The gateway looks at names and presence only. */
+function parameterOf({ name, in: place, required }: Parameter): object {
+  return { name, in: place, required, schema: { type: "string" } };
+}
+
+function pathParameters(path: string): readonly string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+}
+
+function anyMethod(names: readonly string[], options: GatewayDocumentOptions): object {
+  return {
+    parameters: names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
+    responses: { "404": { description: "No such route." } },
+    security: [{ caller: [] }],
+    "x-amazon-apigateway-request-validator": "all",
+    "x-amazon-apigateway-integration": options.integration({ function: "api" }),
+  };
+}
+
+/** Browsers sign no preflight: the function answers it, by the origins of its configuration. */
+function preflight(names: readonly string[], options: GatewayDocumentOptions): object {
+  if (!options.preflight) return {};
+  const { security: _, ...open } = anyMethod(names, options) as { readonly security: unknown };
+  return { options: { ...open, responses: { "204": { description: "Which origins may call." } } } };
+}

@@ -1,0 +1,72 @@
+import type { JsonSchema } from "../../core/api/openapi/model";
+
+/**
+ * What of a schema API Gateway can check: it imports OpenAPI 3.0 and turns schemas into JSON Schema draft 4, of which it takes a part
+ * (docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html).
+ *
+ * Everything else is left out, never guessed: what keeps the original keeps the result. The gateway turns away what is plainly none of ours;
+ * the function judges the rest, and names every problem at once.
+ */
+export function gatewaySchema(schema: JsonSchema): JsonSchema {
+  const { $ref, const: constant, enum: values, type, properties, required, items, pattern } = schema;
+  if (typeof $ref === "string")
+    return { $ref: `#/components/schemas/${modelName($ref.slice($ref.lastIndexOf("/") + 1))}` };
+  const checked: Record<string, unknown> = {};
+  // Draft 4 has neither nullable nor a list of types that OpenAPI 3.0 would let through: such a value goes unchecked.
+  if (typeof type === "string" && type !== "null") checked["type"] = type;
+  if (constant !== undefined && constant !== null) checked["enum"] = [constant];
+  if (Array.isArray(values) && !values.includes(null)) checked["enum"] = values;
+  for (const keyword of ["minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"] as const) {
+    if (typeof schema[keyword] === "number") checked[keyword] = schema[keyword];
+  }
+  // Exclusive bounds are not known there; the bound itself is a looser one.
+  for (const [exclusive, bound] of [
+    ["exclusiveMinimum", "minimum"],
+    ["exclusiveMaximum", "maximum"],
+  ] as const) {
+    if (typeof schema[exclusive] === "number" && checked[bound] === undefined) checked[bound] = schema[exclusive];
+  }
+  if (typeof pattern === "string" && isPlainPattern(pattern)) checked["pattern"] = pattern;
+  if (properties !== null && typeof properties === "object") {
+    checked["properties"] = Object.fromEntries(
+      Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(([name, member]) => [
+        name,
+        gatewaySchema(member),
+      ]),
+    );
+  }
+  // Draft 4 wants at least one name.
+  if (Array.isArray(required) && required.length > 0) checked["required"] = required;
+  if (schema["additionalProperties"] === false) checked["additionalProperties"] = false;
+  if (type === "array")
+    checked["items"] = items !== null && typeof items === "object" ? gatewaySchema(items as JsonSchema) : {};
+  return checked;
+}
+
+/** Model names are letters and digits. */
+export function modelName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9]/g, "");
+}
+
+/** Without what regular expressions of other languages read otherwise: look-around, Unicode classes, escapes by number. */
+function isPlainPattern(pattern: string): boolean {
+  return !/\(\?|\\[pPxuk]/.test(pattern);
+}
+
+/** Named schemas that the given ones mention, and those that these mention. */
+export function mentionedSchemas(
+  roots: readonly JsonSchema[],
+  schemas: Readonly<Record<string, JsonSchema>>,
+): Readonly<Record<string, JsonSchema>> {
+  const found = new Map<string, JsonSchema>();
+  const visit = (value: unknown): void => {
+    for (const [, name] of JSON.stringify(value).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)) {
+      const schema = schemas[name!];
+      if (schema === undefined || found.has(name!)) continue;
+      found.set(name!, schema);
+      visit(gatewaySchema(schema));
+    }
+  };
+  for (const root of roots) visit(gatewaySchema(root));
+  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,15 @@
+import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from "aws-lambda";
+import { readAuthorizerConfig } from "../../core/config/authorizer";
+import { createAuthorizer } from "./authorize";
+import { createVerifier } from "./verifier";
+
+let authorize: ReturnType<typeof createAuthorizer> | undefined;
+
+/** Tells API Gateway who calls, by the token of an OpenID provider. */
+export async function handler(event: APIGatewayTokenAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
+  if (!authorize) {
+    const config = readAuthorizerConfig(process.env);
+    authorize = createAuthorizer(createVerifier(config), config);
+  }
+  return authorize(event);
+}

@@ -1,0 +1,66 @@
+import { JwtVerifier } from "aws-jwt-verify";
+import {
+  FailedAssertionError,
+  JwtInvalidSignatureError,
+  JwtParseError,
+  JwtWithoutValidKidError,
+  KidNotFoundInJwksError,
+  ParameterValidationError,
+  WaitPeriodNotYetEndedJwkError,
+} from "aws-jwt-verify/error";
+import type { AuthorizerConfig } from "../../core/config/authorizer";
+import type { Verify } from "./authorize";
+
+/** A provider that takes longer is down; API Gateway waits for an authorizer 29 s at most. */
+const discoveryTimeoutMs = 5_000;
+
+/**
+ * Verifies tokens by the keys that the issuer publishes. Where they lie is found out once a process (OpenID Connect Discovery 1.0); keys are
+ * fetched again when a token names one that is not known, so that rotation needs nobody.
+ */
+export function createVerifier({ issuer, audience }: AuthorizerConfig, send: typeof fetch = fetch): Verify {
+  let verifier: Promise<{ verify(token: string): Promise<object> }> | undefined;
+
+  async function discover() {
+    const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+    const response = await send(url, { signal: AbortSignal.timeout(discoveryTimeoutMs) });
+    if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+    const found = (await response.json()) as { readonly issuer?: unknown; readonly jwks_uri?: unknown };
+    // Else whoever answers there could speak for another issuer.
+    if (found.issuer !== issuer) throw new Error(`${url} is of issuer ${JSON.stringify(found.issuer)}, not ${issuer}`);
+    if (typeof found.jwks_uri !== "string" || !found.jwks_uri.startsWith("https://")) {
+      throw new Error(`${url} has no jwks_uri of https`);
+    }
+    return JwtVerifier.create({ issuer, audience, jwksUri: found.jwks_uri, graceSeconds: 30 });
+  }
+
+  return async (token) => {
+    verifier ??= discover().catch((error: unknown) => {
+      verifier = undefined;
+      throw error;
+    });
+    const ready = await verifier;
+    try {
+      return { ...(await ready.verify(token)) };
+    } catch (error) {
+      // Of the token; anything else is ours or the provider's.
+      if (isOfToken(error)) throw new Error("Unauthorized");
+      throw error;
+    }
+  };
+}
+
+/** Also a key that nobody knows: the cache asks for it once and then waits a while. */
+const ofToken = [
+  FailedAssertionError,
+  JwtInvalidSignatureError,
+  JwtParseError,
+  JwtWithoutValidKidError,
+  KidNotFoundInJwksError,
+  ParameterValidationError,
+  WaitPeriodNotYetEndedJwkError,
+];
+
+function isOfToken(error: unknown): boolean {
+  return ofToken.some((kind) => error instanceof kind);
+}
