@@ -59,6 +59,8 @@ export interface Generation {
   readonly leaves: LeafRange;
   /** Why it cannot go on; undefined while it can. What is computed for it afterwards counts for nothing. */
   readonly lost: GenerationLostError | undefined;
+  /** Whether that rank's connections have ended, in whatever way; no loss is made of it where no operation runs. */
+  departed(rank: number): boolean;
   /**
    * Sums all V leaves in the canonical order, whatever the world size, into `out` on every rank.
    *

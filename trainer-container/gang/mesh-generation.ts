@@ -46,6 +46,10 @@ export class MeshGeneration implements Generation {
     return this.mesh.lost;
   }
 
+  departed(rank: number): boolean {
+    return this.mesh.peers[rank]?.departed ?? false;
+  }
+
   /** Raises a signal at the next `allReduce`. */
   raise(signal: number): void {
     this.raised |= signal;

@@ -19,20 +19,25 @@ export interface ResultOptions {
   readonly plan: TrainingPlan;
   readonly numerics: NumericsRecord;
   readonly otherNumerics: readonly string[];
-  /** Rank 0 stores at once; the others only where no result has come up for a while. */
+  /** The first rank that is still connected stores at once; the others only where no result has come up for a while. */
   readonly end: Extract<TrainingEnd, { end: "completed" }>;
   /** Awaited by the rank that stores, before it does: what must outlive this process. Never rejects. */
   readonly beforeVisible: () => Promise<void>;
+  readonly sleep?: (ms: number) => Promise<unknown>;
 }
 
-const leaderPatienceMs = 10_000;
+/** For each rank before this one that may be storing the result. */
+const patienceMs = 10_000;
 const pollMs = 100;
 
 /** Stores weights, topology and result. Every rank holds the same bits, so any of them may do it; the first wins. */
 export async function publishResult(options: ResultOptions): Promise<TrainingResult> {
   const { store, clock, runId, model, weights, plan, numerics, end } = options;
   const key = objectKeys.trainingResult(runId);
-  if (end.rank !== 0) await appears(store, key);
+  for (let waited = 0; waited < end.ranksBefore() * patienceMs; waited += pollMs) {
+    if ((await store.size(key)) !== undefined) break;
+    await (options.sleep ?? sleep)(pollMs);
+  }
   const known = await findResult(store, runId);
   if (known !== undefined) return known;
 
@@ -70,11 +75,4 @@ export async function findResult(store: ObjectStore, runId: string): Promise<Tra
 /** JSON has no NaN: a metric without a value is left out. */
 function finite(metrics: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(metrics).filter(([, value]) => Number.isFinite(value)));
-}
-
-async function appears(store: ObjectStore, key: string): Promise<void> {
-  for (let waited = 0; waited < leaderPatienceMs; waited += pollMs) {
-    if ((await store.size(key)) !== undefined) return;
-    await sleep(pollMs);
-  }
 }

@@ -46,6 +46,8 @@ export type TrainingEnd =
       readonly generation: number;
       readonly train: Score;
       readonly validation?: Score;
+      /** How many ranks before this one are still connected: the gang is left once the result is stored. */
+      readonly ranksBefore: () => number;
     }
   /** This worker leaves; the others go on. */
   | { readonly end: "interrupted"; readonly rank: number }
@@ -66,17 +68,20 @@ export async function train(training: Training): Promise<TrainingEnd> {
   for (;;) {
     const generation = await training.enter(replica.finishedSteps);
     if (generation === undefined) return { end: "ended-elsewhere" };
+    let completed = false;
     try {
       await steps.begin(generation);
       model.writeWeights(replica.weights);
       events.generationStarted(generation, replica.finishedSteps);
       const ended = await trainGeneration(training, generation, steps);
-      if (ended !== "re-form") return ended;
+      if (ended === "re-form") continue;
+      completed = ended.end === "completed";
+      return ended;
     } catch (error) {
       if (!(error instanceof GenerationLostError)) throw error;
       events.generationLost(error, replica.finishedSteps);
     } finally {
-      generation.close();
+      if (!completed) generation.close(); // else its connections tell who lives to store the result, until the gang is left
       steps.end();
     }
   }
@@ -112,6 +117,8 @@ async function trainGeneration(training: Training, generation: Generation, steps
     rank: generation.rank,
     generation: generation.number,
     train: scoreOf(layout, replica.epochScore),
+    ranksBefore: () =>
+      generation.members.filter(({ rank }) => rank < generation.rank && !generation.departed(rank)).length,
     ...(epochEnd?.validation === undefined ? {} : { validation: epochEnd.validation }),
   };
 }

@@ -88,6 +88,10 @@ export class FakeGang {
     };
   }
 
+  lives(id: string): boolean {
+    return this.live.has(id);
+  }
+
   /** Whether someone waits outside a generation that is under way. */
   joinerWaiting(): boolean {
     return this.waiting.length > 0;
@@ -208,6 +212,7 @@ class Round {
       get lost() {
         return lost();
       },
+      departed: (other) => !this.gang.lives(this.order[other]!),
       traffic: { bytesSent: 0, waitMs: 0 },
       close: () => undefined,
     };

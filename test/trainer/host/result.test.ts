@@ -1,0 +1,82 @@
+import { objectKeys } from "../../../core/platform/object-keys";
+import { publishResult, type ResultOptions } from "../../../trainer-container/host/result";
+import { planTraining } from "../../../trainer-container/loop/plan";
+import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { taskOf } from "../loop/in-process";
+import { linearModel } from "../loop/linear-model";
+
+describe("publishResult", () => {
+  const key = objectKeys.trainingResult("run-1");
+  let slept: number;
+  let stored: string[];
+
+  beforeEach(() => {
+    slept = 0;
+    stored = [];
+  });
+
+  /** @param happens after so many milliseconds of waiting. */
+  function publish(
+    store: ReturnType<typeof createMemoryObjectStore>,
+    rank: number,
+    ranksBefore: () => number,
+    happens: ReadonlyMap<number, () => Promise<unknown>> = new Map(),
+  ) {
+    const model = linearModel(2, 2);
+    const options: ResultOptions = {
+      store,
+      clock: { now: () => 0 },
+      runId: "run-1",
+      model,
+      weights: new Float32Array(model.parameterCount),
+      plan: planTraining(taskOf(), 100),
+      numerics: { backend: "wasm" } as ResultOptions["numerics"],
+      otherNumerics: [],
+      end: { end: "completed", rank, generation: 1, train: { loss: 1, weight: 1, metrics: {} }, ranksBefore },
+      beforeVisible: async () => void stored.push(`rank ${rank}`),
+      sleep: async (ms) => {
+        slept += ms;
+        await happens.get(slept)?.();
+      },
+    };
+    return publishResult(options);
+  }
+
+  it("is done at once by the first rank", async () => {
+    const store = createMemoryObjectStore();
+    expect(await publish(store, 0, () => 0)).toMatchObject({ runId: "run-1", generations: 1 });
+    expect([slept, stored]).toEqual([0, ["rank 0"]]);
+  });
+
+  it("is left to the ranks before, whose result is taken", async () => {
+    const store = createMemoryObjectStore();
+    const leader = () => store.put(key, JSON.stringify({ runId: "run-1", generations: 9 }));
+    expect(await publish(store, 2, () => 2, new Map([[500, leader]]))).toMatchObject({ generations: 9 });
+    expect([slept, stored]).toEqual([500, []]);
+  });
+
+  it("is done at once where the rank before has gone without", async () => {
+    let before = 1;
+    const dies = async () => {
+      before = 0;
+    };
+    await publish(createMemoryObjectStore(), 1, () => before, new Map([[300, dies]]));
+    expect([slept, stored]).toEqual([300, ["rank 1"]]);
+  });
+
+  it("is taken from a leader that stored it and left", async () => {
+    const store = createMemoryObjectStore();
+    let before = 1;
+    const leaves = async () => {
+      before = 0;
+      await store.put(key, JSON.stringify({ runId: "run-1", generations: 9 }));
+    };
+    expect(await publish(store, 1, () => before, new Map([[300, leaves]]))).toMatchObject({ generations: 9 });
+    expect(stored).toEqual([]);
+  });
+
+  it("is done in turn where ranks before live and store nothing", async () => {
+    await publish(createMemoryObjectStore(), 2, () => 2);
+    expect([slept, stored]).toEqual([20_000, ["rank 2"]]);
+  });
+});
