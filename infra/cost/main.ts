@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { parseArgs } from "node:util";
 import { App } from "aws-cdk-lib";
 import settings from "../../ringmaster.config";
@@ -35,7 +37,8 @@ export function printCost(argv: readonly string[], repository: string, bundles: 
     console.log(usage);
     return;
   }
-  const context = Object.fromEntries(values.context.map(pairOf));
+  const { context: flags } = JSON.parse(readFileSync(path.join(repository, "cdk.json"), "utf8")) as { context: object };
+  const context = { ...flags, ...Object.fromEntries(values.context.map(pairOf)) };
   const app = new App({ context: { ...context, ...withoutAssets }, outdir });
   if (values.nodes !== undefined || values.hours !== undefined || values.instance !== undefined) {
     const plan = planOf(values, readConfig(settings, app.node));
