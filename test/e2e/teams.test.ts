@@ -5,6 +5,25 @@ import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
 
+interface FollowedEvent {
+  readonly id?: string;
+  readonly event: string;
+  readonly data: { readonly metrics: readonly { readonly points: readonly { readonly step: number }[] }[] };
+}
+
+async function* eventsOf(response: Response): AsyncGenerator<FollowedEvent> {
+  let text = "";
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    const blocks = (text + chunk).split("\n\n");
+    text = blocks.pop()!;
+    for (const block of blocks) {
+      const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1];
+      const [id, event, data] = ["id", "event", "data"].map(field);
+      if (event !== undefined) yield { ...(id === undefined ? {} : { id }), event, data: JSON.parse(data!) };
+    }
+  }
+}
+
 /** Two teams on one deployment with the same names for everything, through the commands that a person types. */
 describe("two teams with the same dataset and the same model", () => {
   const stack = new TestStack();
@@ -68,6 +87,33 @@ describe("two teams with the same dataset and the same model", () => {
     });
     expect(await as("nobody", "models", "list")).toEqual({ models: [] });
   });
+
+  it("follows a live run by events, across a cut line, to its end", async () => {
+    const job = join(stack.directory, "job.yaml");
+    const refused = "evaluation.thresholds.accuracy=1.1"; // ends without a person
+    const { runId } = await as<{ runId: string }>("audio", "submit", job, "--no-cache", "--set", refused);
+    const { api } = await stack.json<{ api: string }>(["status"]);
+    const ask = (headers: Record<string, string>) =>
+      fetch(`${api}/api/v1/training-runs/${runId}/metrics?metric=train/loss`, {
+        headers: { "x-ringmaster-team": "audio", ...headers },
+      });
+    const steps: number[] = [];
+    let lastId = "";
+    let ended = false;
+    for (let cuts = 0; !ended; cuts += 1) {
+      const response = await ask({ accept: "text/event-stream", "last-event-id": lastId });
+      for await (const { id, event, data } of eventsOf(response)) {
+        if (event === "metrics") steps.push(...data.metrics[0].points.map(({ step }) => step));
+        if (event === "end") expect(data).toMatchObject({ status: "completed" });
+        lastId = id ?? lastId;
+        ended = event === "end";
+        if (event === "metrics" && cuts < 2) break; // hangs up
+      }
+    }
+    const { points } = (await (await ask({})).json()) as { points: { step: number }[] };
+    expect(steps).toEqual(points.map(({ step }) => step));
+    expect((await ask({ accept: "text/event-stream", "last-event-id": lastId })).status).toBe(204);
+  }, 120_000);
 
   it("asks for a token once there is one, and knows by it who calls", async () => {
     const { token } = await as<{ token: string }>("vision", "tokens", "create", "--actor", "ann");
