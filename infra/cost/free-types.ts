@@ -44,6 +44,7 @@ export const freeWhileIdle: Readonly<Record<string, string>> = {
   "AWS::IAM::ManagedPolicy": "never",
   "AWS::IAM::Policy": "never",
   "AWS::IAM::Role": "never",
+  "AWS::KMS::Alias": "never",
   "AWS::Lambda::Function": "calls; those that a schedule makes are counted with their rule",
   "AWS::Lambda::LayerVersion": "never",
   "AWS::Lambda::Permission": "never",
