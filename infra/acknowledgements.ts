@@ -20,42 +20,28 @@ function wildcards(prefix: string): Readonly<Record<string, string>> {
 }
 
 /** Policies that AWS maintains for its agents: what those need changes with them. */
-const agentPolicies = [
-  "AmazonEC2ContainerServiceforEC2Role",
-  "AmazonECSTaskExecutionRolePolicy",
-  "AmazonAPIGatewayPushToCloudWatchLogs",
-];
+const agentPolicies = ["AmazonEC2ContainerServiceforEC2Role", "AmazonECSTaskExecutionRolePolicy"];
 
 /**
  * Findings of cdk-nag's AwsSolutions rules that are as they should be, each with its reason. `test/infra/nag.test.ts` runs the rules: a
  * finding that is not here fails it.
  */
-export function acknowledgeFindings(prefix: string, { compute, workflow, api, triggers }: PlatformStacks): void {
+export function acknowledgeFindings(prefix: string, { compute, workflow, triggers }: PlatformStacks): void {
   for (const stack of [compute, workflow]) {
     for (const [resource, reason] of Object.entries(wildcards(prefix))) {
       Validations.of(stack).acknowledge({ id: `AwsSolutions-IAM5[Resource::${resource}]`, reason });
     }
   }
-  for (const stack of [compute, api]) {
-    for (const policy of agentPolicies) {
-      Validations.of(stack).acknowledge({
-        id: `AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/${policy}]`,
-        reason: "Maintained by AWS for its own agent.",
-      });
-    }
+  for (const policy of agentPolicies) {
+    Validations.of(compute).acknowledge({
+      id: `AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/${policy}]`,
+      reason: "Maintained by AWS for its own agent.",
+    });
   }
   Validations.of(workflow).acknowledge({
     id: "AwsSolutions-L1",
     reason: "Functions and trainers run the same Node: 22, which the native packages and the container are built for.",
   });
-  Validations.of(api).acknowledge(
-    {
-      id: "AwsSolutions-APIG2",
-      reason: "The function validates each request by the schemas that the API's description is made of.",
-    },
-    { id: "AwsSolutions-APIG3", reason: "Callers sign with IAM; a web ACL is the account owner's to attach." },
-    { id: "AwsSolutions-COG4", reason: "Callers are machines and engineers with IAM identities: methods use AWS_IAM." },
-  );
   Validations.of(triggers).acknowledge({
     id: "AwsSolutions-SQS3",
     reason: "The queue is itself the dead-letter queue.",

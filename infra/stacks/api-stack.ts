@@ -14,6 +14,7 @@ import { openApiDocument } from "../../core/api/openapi/document";
 import { authorizerEnvironment } from "../../core/config/authorizer";
 import { authorizer, type FunctionName } from "../../core/platform/functions";
 import { accessLogFormat } from "../api/access-log";
+import { acknowledgeApiFindings } from "../api/acknowledgements";
 import { gatewayDocument } from "../api/document";
 import { lambdaIntegration } from "../api/integrations";
 import { throttlingByClass } from "../api/throttling";
@@ -40,6 +41,7 @@ export interface ApiStackProps extends StackProps {
 export class ApiStack extends Stack {
   constructor(scope: Construct, id: string, { config, bundles, ...props }: ApiStackProps) {
     super(scope, id, props);
+    acknowledgeApiFindings(this, config);
     const document = openApiDocument(contracts);
     const arns = new PlatformArns(this, config.prefix);
     const caller = this.#caller(config, bundles);
