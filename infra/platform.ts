@@ -5,6 +5,7 @@ import { type RingmasterConfig, readConfig } from "./config";
 import { ApiStack } from "./stacks/api-stack";
 import { ComputeStack } from "./stacks/compute-stack";
 import { DataStack } from "./stacks/data-stack";
+import { ObservabilityStack } from "./stacks/observability-stack";
 import { TriggersStack } from "./stacks/triggers-stack";
 import { WorkflowStack } from "./stacks/workflow-stack";
 import { trainerImage } from "./trainer-image";
@@ -22,6 +23,7 @@ export interface PlatformStacks {
   readonly workflow: WorkflowStack;
   readonly api: ApiStack;
   readonly triggers: TriggersStack;
+  readonly observability: ObservabilityStack;
 }
 
 /**
@@ -65,6 +67,10 @@ export function definePlatform(
   });
   const api = new ApiStack(app, `${prefix}-api`, { ...props, bundles });
   const triggers = new TriggersStack(app, `${prefix}-triggers`, { ...props, functions: workflow.functions });
+  const observability = new ObservabilityStack(app, `${prefix}-observability`, {
+    ...props,
+    otherAlarms: [...triggers.undelivered],
+  });
   // They refer to each other by name (names.ts), which does not tell CloudFormation what comes first.
   for (const stack of [compute, workflow]) stack.addStackDependency(data);
   api.addStackDependency(workflow);
@@ -72,7 +78,7 @@ export function definePlatform(
   for (const [key, value] of Object.entries(config.tags)) {
     Tags.of(app).add(key, value, { excludeResourceTypes: [...tagsAtCreationOnly] });
   }
-  const stacks: PlatformStacks = { data, compute, workflow, api, triggers };
+  const stacks: PlatformStacks = { data, compute, workflow, api, triggers, observability };
   acknowledgeFindings(prefix, stacks);
   return stacks;
 }

@@ -38,6 +38,18 @@ export const operationalMetrics = {
   RecoveryTime: spread("from the loss of a worker to the next finished step"),
   RetrainingFired: sum("Count", "runs that a retraining rule began"),
   RetrainingSkipped: sum("Count", "causes that a retraining rule let pass"),
+  MonthDollars: {
+    unit: "None",
+    by: "team",
+    kind: "level",
+    means: "estimated US dollars of the attempts that ended in this calendar month (UTC)",
+  },
+  JobWait: {
+    unit: "Seconds",
+    by: "platform",
+    kind: "spread",
+    means: "how long jobs of which no worker has started have waited so far, each minute",
+  },
   MetricIngestLag: {
     unit: "Seconds",
     by: "platform",

@@ -49,6 +49,8 @@ export async function finishTraining(dependencies: FinishDependencies, runId: st
   try {
     if (next.move === "wait" && attempt.jobId === undefined) {
       await takeOverAttempt(dependencies, details.run, attempt);
+    } else if (next.move === "wait") {
+      measureWait(dependencies, details, attempt);
     } else if (next.move === "succeed" && result) {
       await endAttempt(dependencies, details, attempt, { status: "succeeded" }, "batch");
       await recordResult(dependencies, details, result, attempt.startedAt);
@@ -66,6 +68,15 @@ export async function finishTraining(dependencies: FinishDependencies, runId: st
     return "fail";
   }
   return next.move;
+}
+
+/** Batch itself measures no queue: a job that nobody starts is seen by nobody else. */
+function measureWait({ meter, clock }: FinishDependencies, details: RunDetails, attempt: TrainingAttempt): void {
+  const workers = details.workers.filter((worker) => (worker.attempt ?? 1) === attempt.attempt);
+  if (workers.some(({ startedAt, attempts }) => startedAt !== undefined || attempts.length > 0)) return;
+  const { runId, team } = details.run;
+  const seconds = (clock.now() - Date.parse(attempt.startedAt)) / 1000;
+  meter.emit({ JobWait: Math.max(0, seconds) }, undefined, { runId, team, attempt: attempt.attempt });
 }
 
 async function outcomeOf(jobs: TrainingJobs, attempt: TrainingAttempt): Promise<JobOutcome> {

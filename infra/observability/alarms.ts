@@ -1,0 +1,152 @@
+import { Duration } from "aws-cdk-lib";
+import { ComparisonOperator, type IMetric, MathExpression, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import type { FunctionName } from "../../core/platform/functions";
+import type { DeploymentConfig } from "../config";
+import type { PlatformMetrics } from "./metrics";
+
+export interface AlarmDefinition {
+  /** The alarm's name behind the prefix, and its heading in docs/operations.md. */
+  readonly name: string;
+  /** What it means and what to do, in a sentence or two: it is in the e-mail. */
+  readonly says: string;
+  readonly metric: IMetric;
+  /** Sounds above this, or below it. */
+  readonly threshold: number;
+  readonly below?: boolean;
+  /** So many of the latest so many periods. */
+  readonly periods: readonly [datapoints: number, of: number];
+  /** No data means that nothing happened, which is well, but for what must happen each minute. */
+  readonly missing?: TreatMissingData;
+}
+
+/** Functions whose errors nobody is told of otherwise: no person waits for their answer. */
+const unattended: readonly FunctionName[] = [
+  "finish-training",
+  "conclude-run",
+  "retrain",
+  "ingest-metrics",
+  "run-credentials",
+];
+
+/** A sum of several metrics, each of which counts as one in what alarms cost. */
+function sumOf(metrics: readonly IMetric[], label: string): IMetric {
+  const named = Object.fromEntries(metrics.map((metric, i) => [`m${i}`, metric]));
+  const expression = metrics.map((_, i) => `FILL(m${i}, 0)`).join(" + ");
+  return new MathExpression({ expression, usingMetrics: named, label, period: Duration.minutes(5) });
+}
+
+/** What somebody must be told of, because nothing mends it by itself or it mends itself too slowly. */
+export function alarmDefinitions(
+  metrics: PlatformMetrics,
+  { teams, prefix }: DeploymentConfig,
+): readonly AlarmDefinition[] {
+  const definitions: readonly AlarmDefinition[] = [
+    {
+      name: "reconcile-silent",
+      says: "reconcile-runs has not run for ten minutes: lost events are not mended, and runs in training lose their heartbeat. Check that the rule is enabled and that the account has concurrency left.",
+      metric: metrics.ofFunction("reconcile-runs", "Invocations", { statistic: "Sum" }),
+      threshold: 1,
+      below: true,
+      periods: [2, 2],
+      missing: TreatMissingData.BREACHING,
+    },
+    {
+      name: "reconcile-failing",
+      says: "reconcile-runs fails or times out. Read the function's log; the runs themselves go on, but what is lost stays lost until this works.",
+      metric: metrics.ofFunction("reconcile-runs", "Errors", { statistic: "Sum" }),
+      threshold: 2,
+      periods: [2, 3],
+    },
+    {
+      name: "runs-not-looked-after",
+      says: "For a quarter of an hour the same kind of error has kept some open run from being looked after. Search the log of reconcile-runs for 'cannot reconcile': it names the run and the cause.",
+      metric: metrics.own("ReconcileErrors", { statistic: "Sum" }),
+      threshold: 0,
+      periods: [3, 3],
+    },
+    {
+      name: "function-errors",
+      says: "A function that nobody waits for fails: finish-training, conclude-run, retrain, ingest-metrics or run-credentials. The dashboard's 'Function errors' says which; its log says why.",
+      metric: sumOf(
+        unattended.map((name) => metrics.ofFunction(name, "Errors", { statistic: "Sum" })),
+        "errors",
+      ),
+      threshold: 5,
+      periods: [2, 3],
+    },
+    {
+      name: "api-errors",
+      says: "The API answers with 5xx. Read the log of the function api by the request id of the access log; a storage or throttling error of a service shows on the dashboard as well.",
+      metric: metrics.ofApi("5XXError", { statistic: "Sum" }),
+      threshold: 10,
+      periods: [2, 3],
+    },
+    {
+      name: "api-slow",
+      says: "One request in a hundred takes more than ten seconds; API Gateway gives up after 29. Look at the trace map of the function api for the slow service.",
+      metric: metrics.ofApi("Latency", { statistic: "p99" }),
+      threshold: 10_000,
+      periods: [3, 3],
+    },
+    {
+      name: "metric-ingest-lag",
+      says: "Metric points take more than a minute to be stored. Training goes on and nothing is lost for hours; look for throttles of ingest-metrics and of the table Metrics.",
+      metric: metrics.own("MetricIngestLag", { statistic: "p90" }),
+      threshold: 60,
+      periods: [3, 3],
+    },
+    {
+      name: "jobs-not-starting",
+      says: "A training job has waited for an hour. Spot capacity may be short, the vCPU quota reached, or the queue blocked: look at the job queue in Batch and at the compute environments' status.",
+      metric: metrics.own("JobWait", { statistic: "Maximum" }),
+      threshold: 3_600,
+      periods: [3, 3],
+    },
+    {
+      name: "executions-timed-out",
+      says: "An execution of the state machine ran into its time limit of thirty days. Its run has failed with EXECUTION_TIMED_OUT; whoever was to approve it may not know that they were asked.",
+      metric: metrics.ofStateMachine("ExecutionsTimedOut", { statistic: "Sum" }),
+      threshold: 0,
+      periods: [1, 1],
+    },
+    {
+      name: "table-throttles",
+      says: "DynamoDB turns requests away: a table is at its configured maximum (tables.maxReadUnits, tables.maxWriteUnits) or one run's rows are too hot. Everything is tried again; raise the limits if the load is meant.",
+      metric: sumOf(
+        (["Catalog", "Gangs"] as const).flatMap((table) =>
+          ["ReadThrottleEvents", "WriteThrottleEvents"].map((name) =>
+            metrics.ofTable(table, name, { statistic: "Sum" }),
+          ),
+        ),
+        "throttled requests",
+      ),
+      threshold: 100,
+      periods: [2, 3],
+    },
+    ...teams.flatMap(({ name, monthlyBudgetUsd }) =>
+      monthlyBudgetUsd === undefined
+        ? []
+        : [
+            {
+              name: `budget-${name}`,
+              says: `Team ${name}'s runs of this calendar month are estimated at more than its monthlyBudgetUsd of $${monthlyBudgetUsd}. Nothing is stopped: look at \`ringmaster runs list\` of the team, and talk to it.`,
+              metric: metrics.ofTeam("MonthDollars", name, { statistic: "Maximum", minutes: 60 }),
+              threshold: monthlyBudgetUsd,
+              periods: [1, 1] as const,
+              // The sum is told when an attempt ends; until the next one it is what it was.
+              missing: TreatMissingData.IGNORE,
+            },
+          ],
+    ),
+  ];
+  return definitions.map((alarm) => ({
+    ...alarm,
+    says: `${alarm.says} Runbook: docs/operations.md, "${headingOf(alarm.name)}" (platform ${prefix}).`,
+  }));
+}
+
+/** In the runbook; those of teams' budgets have one in common. */
+export const headingOf = (alarm: string): string => alarm.replace(/^budget-.*/, "budget");
+
+export const operatorOf = ({ below = false }: AlarmDefinition): ComparisonOperator =>
+  below ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_THRESHOLD;
