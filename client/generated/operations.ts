@@ -79,7 +79,7 @@ export interface Operations {
     readonly answer: LogPage;
     readonly pages: "lines";
   };
-  /** Get a run's metrics: summaries of all, or the points of one. */
+  /** Get a run's metrics: summaries of all, the points of one, or events that follow it. */
   readonly getTrainingRunMetrics: {
     readonly request: {
       readonly params: {

@@ -267,6 +267,16 @@ export interface GateVerdict {
     readonly passed: boolean;
     /** A sentence: which value, which rule. */
     readonly evidence: string;
+    /** Candidate minus champion on the same rows: a paired bootstrap. */
+    readonly interval?: {
+      readonly difference: number;
+      readonly lower: number;
+      readonly upper: number;
+      readonly confidence: number;
+      readonly rows: number;
+      readonly resamples: number;
+      readonly seed: number;
+    };
   }[];
   /** The version that it was compared with. */
   readonly champion?: number;
@@ -351,6 +361,8 @@ export interface Job {
     readonly thresholds: Readonly<Record<string, number>>;
     readonly slices: readonly string[];
     readonly regressionTolerance: number;
+    readonly regressionRule: "credible" | "excluded";
+    readonly incompatibleChampion: "refuse" | "pass";
   };
   readonly seed: number;
   readonly retries: number;
@@ -418,6 +430,8 @@ export interface JobInput {
     readonly thresholds?: Readonly<Record<string, number>>;
     readonly slices?: readonly string[];
     readonly regressionTolerance?: number;
+    readonly regressionRule?: "credible" | "excluded";
+    readonly incompatibleChampion?: "refuse" | "pass";
   };
   readonly seed?: number;
   readonly retries?: number;

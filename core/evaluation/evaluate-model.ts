@@ -1,21 +1,11 @@
-import { decodeFeatureShard } from "../features/encoding";
 import type { FeatureManifest } from "../features/manifest";
 import type { EvaluationOutput } from "../pipelines/outputs";
 import type { ContentReference, ObjectStore } from "../ports";
 import { encodeSafetensors, type SafetensorsTensor } from "../training/safetensors";
 import { classMetrics, confusionMatrix } from "./classification";
-import { NonFinitePredictionError, OutputMismatchError } from "./errors";
 import { metricsOf, type Predictions, predictedClasses, rankingsOf, selectRows } from "./metrics";
+import { predictShards, type RowPredictor, testShards } from "./predict";
 import type { ClassReport, EvaluationReport, SliceReport } from "./report";
-
-/** A loaded model: `adapters/tfjs`'s `loadPredictor`, or a function in a test. */
-export interface RowPredictor {
-  /** `[count, width]` dense rows → probabilities `[count, classes]` (two classes: `[count]`, of the second) or values `[count]`. */
-  predict(inputs: Float32Array, count: number): Float32Array;
-}
-
-/** Dense rows in memory at a time. */
-const batchRows = 1024;
 
 /**
  * Evaluates a model on the test split: overall, by class, by slice, and row by row. A function of features and weights; what it stores is
@@ -27,47 +17,17 @@ export async function evaluateModel(input: {
   readonly features: FeatureManifest;
   readonly predictor: RowPredictor;
   readonly objects: ObjectStore;
-}): Promise<EvaluationOutput> {
-  const { features, objects } = input;
-  const { predictions, slices } = await predictTestSplit(input);
+}): Promise<EvaluationOutput & { readonly predictions: Predictions }> {
+  const { features, objects, predictor } = input;
+  const shape = { ...features, rows: features.splits.test.rows, slices: features.slices.length };
+  const { predictions, slices } = await predictShards(testShards(features, objects), shape, predictor);
   const stored = await objects.putContent(encodeSafetensors({ tensors: tensorsOf(predictions) }));
   const report = reportOf(features, predictions, slices, stored);
   return {
     report: await objects.putContent(JSON.stringify(report), "application/json"),
     metrics: report.metrics,
+    predictions,
   };
-}
-
-async function predictTestSplit({
-  features,
-  predictor,
-  objects,
-}: Parameters<typeof evaluateModel>[0]): Promise<{ readonly predictions: Predictions; readonly slices: Int32Array }> {
-  const { rows, shards } = features.splits.test;
-  const { width } = features.transform;
-  const classes = features.label.kind === "class" ? features.label.classes.length : 0;
-  const outputWidth = classes > 2 ? classes : 1;
-  const labels = classes > 0 ? new Int32Array(rows) : new Float32Array(rows);
-  const outputs = new Float32Array(rows * outputWidth);
-  const slices = new Int32Array(rows * features.slices.length);
-  const inputs = new Float32Array(Math.min(batchRows, rows) * width);
-  let at = 0;
-  for (const { sha256 } of shards) {
-    const view = decodeFeatureShard(await objects.getContent(sha256), features);
-    labels.set(view.label, at);
-    slices.set(view.slices, at * features.slices.length);
-    for (let from = 0; from < view.rows; from += batchRows) {
-      const count = Math.min(batchRows, view.rows - from);
-      for (let row = 0; row < count; row += 1) view.writeRow(from + row, inputs, row * width);
-      const found = predictor.predict(inputs.subarray(0, count * width), count);
-      if (found.length !== count * outputWidth) throw new OutputMismatchError(outputWidth, found.length / count);
-      const wrong = found.findIndex((value) => !Number.isFinite(value));
-      if (wrong >= 0) throw new NonFinitePredictionError(at + from + Math.floor(wrong / outputWidth), found[wrong]!);
-      outputs.set(found, (at + from) * outputWidth);
-    }
-    at += view.rows;
-  }
-  return { predictions: { classes, labels, outputs }, slices };
 }
 
 function tensorsOf(predictions: Predictions): Readonly<Record<string, SafetensorsTensor>> {

@@ -1,9 +1,16 @@
+import type { DatasetManifest } from "../datasets/manifest";
+import { getDatasetVersion } from "../datasets/reference";
+import type { DatasetRepository } from "../datasets/repository";
+import type { RowSource } from "../features/columns";
 import type { FeatureManifest } from "../features/manifest";
 import { getJson } from "../object-documents";
 import type { EvaluationOutput, FeaturesOutput, TrainingOutput } from "../pipelines/outputs";
 import { outputOf, type StepDefinition } from "../pipelines/step";
-import type { ObjectStore } from "../ports";
-import { evaluateModel, type RowPredictor } from "./evaluate-model";
+import type { ContentReference, ObjectStore } from "../ports";
+import type { RunDetails } from "../training/run";
+import { type Champion, type ChampionComparison, compareWithChampion } from "./champion";
+import { evaluateModel } from "./evaluate-model";
+import type { RowPredictor } from "./predict";
 
 /** Rebuilds the trained model; the caller disposes of it. */
 export type LoadModel = (artifact: {
@@ -11,37 +18,85 @@ export type LoadModel = (artifact: {
   readonly weights: Uint8Array;
 }) => Promise<RowPredictor & { dispose(): void }>;
 
-/** Evaluates the trained weights on the held-out split; the slices are part of the features. */
+/** A dataset version's raw rows, for as long as `work` takes. */
+export type WithRows = <Result>(
+  manifest: DatasetManifest,
+  work: (rows: RowSource) => Promise<Result>,
+) => Promise<Result>;
+
+export interface EvaluationDependencies {
+  readonly objects: ObjectStore;
+  readonly datasets: DatasetRepository;
+}
+
+/**
+ * Evaluates the trained weights on the held-out split, and the champion of this moment on the same rows. The champion is an input like any
+ * other: with another one it is another evaluation. The candidate's own report knows nothing of it.
+ */
 export function evaluationStep(
-  { objects }: { readonly objects: ObjectStore },
+  { objects, datasets }: EvaluationDependencies,
   loadModel: LoadModel,
+  withRows: WithRows,
+  champion: Champion | undefined,
 ): StepDefinition<EvaluationOutput> {
+  /** The champion itself, made again by a run that is identical to its own, has nobody to meet. */
+  const opponent = (training: TrainingOutput) =>
+    champion?.artifact.weightsSha256 === training.weightsSha256 ? undefined : champion;
+
+  async function withModel<Result>(
+    model: { readonly topology: ContentReference; readonly weights: ContentReference },
+    work: (predictor: RowPredictor) => Promise<Result>,
+  ): Promise<Result> {
+    const [topology, weights] = await Promise.all([
+      objects.getContent(model.topology.sha256),
+      objects.getContent(model.weights.sha256),
+    ]);
+    const predictor = await loadModel({ topology: new TextDecoder().decode(topology), weights });
+    try {
+      return await work(predictor);
+    } finally {
+      predictor.dispose();
+    }
+  }
+
+  async function meet(
+    met: Champion,
+    { run }: RunDetails,
+    candidate: Parameters<typeof compareWithChampion>[0]["candidate"],
+  ): Promise<ChampionComparison> {
+    const { manifest } = await getDatasetVersion(datasets, run.dataset.name, run.dataset.version);
+    return withModel(met.artifact, (predictor) =>
+      withRows(manifest, (rows) =>
+        compareWithChampion({ champion: met, predictor, manifest, rows, objects, candidate }),
+      ),
+    );
+  }
+
   return {
     step: "Evaluate",
     version: 1,
     reusable: true,
     inputs(_run, details) {
-      const { weightsSha256, topology } = outputOf<TrainingOutput>(details, "LaunchTraining");
+      const training = outputOf<TrainingOutput>(details, "LaunchTraining");
+      const met = opponent(training);
       return {
         features: outputOf<FeaturesOutput>(details, "PrepareFeatures").digest,
-        weightsSha256,
-        topology: topology.sha256,
+        weightsSha256: training.weightsSha256,
+        topology: training.topology.sha256,
+        ...(met ? { champion: { version: met.version, artifactKey: met.artifactKey } } : {}),
       };
     },
     async execute(_run, details) {
       const training = outputOf<TrainingOutput>(details, "LaunchTraining");
       const { featureManifestKey } = outputOf<FeaturesOutput>(details, "PrepareFeatures");
-      const [features, topology, weights] = await Promise.all([
-        getJson<FeatureManifest>(objects, featureManifestKey),
-        objects.getContent(training.topology.sha256),
-        objects.getContent(training.weights.sha256),
-      ]);
-      const predictor = await loadModel({ topology: new TextDecoder().decode(topology), weights });
-      try {
-        return await evaluateModel({ features, predictor, objects });
-      } finally {
-        predictor.dispose();
-      }
+      const features = await getJson<FeatureManifest>(objects, featureManifestKey);
+      const { predictions, ...own } = await withModel(training, (predictor) =>
+        evaluateModel({ features, predictor, objects }),
+      );
+      const met = opponent(training);
+      if (!met) return own;
+      const { weightsSha256 } = training;
+      return { ...own, comparison: await meet(met, details, { predictions, weightsSha256 }) };
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { ChampionComparison } from "../evaluation/champion";
 import type { ContentReference } from "../ports";
 import type { TrainingResult } from "../training/training-task";
 
@@ -26,6 +27,8 @@ export interface EvaluationOutput {
   readonly report: ContentReference;
   /** Overall metrics on the test split: `accuracy`, `f1`, `auc`, `logLoss`, … */
   readonly metrics: Readonly<Record<string, number>>;
+  /** Absent where the model has no champion yet, or the candidate has the champion's weights. */
+  readonly comparison?: ChampionComparison;
 }
 
 export interface RegistrationOutput {

@@ -92,3 +92,18 @@ export class RegistryBusyError extends RingmasterError {
     });
   }
 }
+
+/** Another version was promoted between the evaluation and the gates. The state machine evaluates again. */
+export class ChampionChangedError extends RingmasterError {
+  constructor(model: string, met: number | undefined, now: number) {
+    const before = met === undefined ? "there was none" : `it was version ${met}`;
+    super(
+      `the champion of ${model} is version ${now}, but ${before} when the candidate was evaluated: evaluating again`,
+      {
+        code: "CHAMPION_CHANGED",
+        httpStatus: 409,
+        details: { model, met, now },
+      },
+    );
+  }
+}

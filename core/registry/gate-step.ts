@@ -2,12 +2,17 @@ import { isoTime } from "../clock";
 import type { EvaluationOutput, GateOutput, RegistrationOutput } from "../pipelines/outputs";
 import { outputOf, type StepDefinition } from "../pipelines/step";
 import type { Clock } from "../ports";
+import { ChampionChangedError } from "./errors";
 import { type GateInput, judge } from "./gates";
 import type { ModelVersion } from "./model";
 import type { Registry } from "./registry";
 import { recordGate } from "./transitions";
 
-/** Holds the run's version against its thresholds and the champion of this moment; never reused, because the champion changes. */
+/**
+ * Holds the run's version against its thresholds and the champion of this moment; never reused, because the champion changes.
+ *
+ * @throws ChampionChangedError where the evaluation met another champion: the state machine goes back to it.
+ */
 export function gateStep(dependencies: {
   readonly registry: Registry;
   readonly clock: Clock;
@@ -19,17 +24,20 @@ export function gateStep(dependencies: {
     reusable: false,
     inputs: (run, details) => ({
       registration: outputOf<RegistrationOutput>(details, "Register"),
-      thresholds: run.job.evaluation.thresholds,
-      tolerance: run.job.evaluation.regressionTolerance,
+      evaluation: run.job.evaluation,
     }),
     async execute(run, details) {
       const { model, version } = outputOf<RegistrationOutput>(details, "Register");
-      const { metrics } = outputOf<EvaluationOutput>(details, "Evaluate");
+      const { metrics, comparison } = outputOf<EvaluationOutput>(details, "Evaluate");
+      const { thresholds, regressionTolerance, regressionRule, incompatibleChampion } = run.job.evaluation;
       const verdict = judge({
         metrics,
-        thresholds: run.job.evaluation.thresholds,
-        champion: await championFor(registry, await registry.version(model, version)),
-        tolerance: run.job.evaluation.regressionTolerance,
+        thresholds,
+        champion: await championFor(registry, await registry.version(model, version), comparison),
+        tolerance: regressionTolerance,
+        // Runs from before these were asked for lack them.
+        regressionRule: regressionRule ?? "credible",
+        incompatibleChampion: incompatibleChampion ?? "refuse",
         at: isoTime(clock),
       });
       await registry.apply(model, [version], recordGate(version, verdict, { by: `run ${run.runId}`, at: verdict.at }));
@@ -39,13 +47,16 @@ export function gateStep(dependencies: {
   };
 }
 
-async function championFor(registry: Registry, candidate: ModelVersion): Promise<GateInput["champion"]> {
+async function championFor(
+  registry: Registry,
+  candidate: ModelVersion,
+  comparison: EvaluationOutput["comparison"],
+): Promise<GateInput["champion"]> {
   const head = await registry.repository.find(candidate.model);
   if (head?.production === undefined || head.production === candidate.version) return undefined;
   const champion = await registry.version(candidate.model, head.production);
-  return {
-    version: champion.version,
-    metrics: champion.metrics,
-    sameEvaluationSet: champion.dataset.digest === candidate.dataset.digest,
-  };
+  const { version } = champion;
+  if (champion.weightsSha256 === candidate.weightsSha256) return { version, comparison: "same" };
+  if (comparison?.champion !== version) throw new ChampionChangedError(candidate.model, comparison?.champion, version);
+  return { version, comparison };
 }

@@ -1,3 +1,4 @@
+import type { ChampionComparison } from "../evaluation/champion";
 import type { GateCheck, GateVerdict } from "./model";
 
 /** Metrics of which less is better; of all others more is. */
@@ -10,12 +11,13 @@ export interface GateInput {
   /** The model in production, unless the candidate is it. */
   readonly champion?: {
     readonly version: number;
-    readonly metrics: Readonly<Record<string, number>>;
-    /** Whether both were evaluated on the same rows; only then are their metrics comparable. */
-    readonly sameEvaluationSet: boolean;
+    /** `same`: it has the candidate's very weights. */
+    readonly comparison: ChampionComparison | "same";
   };
   /** How much worse the primary metric may be than the champion's, absolute. */
   readonly tolerance: number;
+  readonly regressionRule: "credible" | "excluded";
+  readonly incompatibleChampion: "refuse" | "pass";
   readonly at: string;
 }
 
@@ -39,27 +41,47 @@ function threshold(metric: string, value: number | undefined, limit: number): Ga
 }
 
 function noRegression(champion: NonNullable<GateInput["champion"]>, input: GateInput): GateCheck {
-  const metric = primaryMetric(input.metrics);
-  const value = input.metrics[metric];
-  const limit = champion.metrics[metric];
-  if (!champion.sameEvaluationSet || value === undefined || limit === undefined) {
-    return {
-      gate: "no-regression",
-      metric,
-      value: value ?? null,
-      limit: limit ?? null,
-      passed: true,
-      evidence: `not compared with version ${champion.version}: it was evaluated on other rows`,
-    };
+  const { version, comparison } = champion;
+  const metric = "accuracy" in input.metrics ? "accuracy" : "rmse";
+  const value = input.metrics[metric] ?? null;
+  if (comparison === "same") {
+    const evidence = `it has the weights of version ${version}: there is nothing to lose`;
+    return { gate: "no-regression", metric, value, limit: value, passed: true, evidence };
   }
-  const passed = better(metric, value, limit, input.tolerance);
-  const evidence = `${metric} is ${round(value)}, version ${champion.version} has ${round(limit)}, tolerance ${input.tolerance}: ${passed ? "no regression" : "a regression"}`;
-  return { gate: "no-regression", metric, value, limit, passed, evidence };
+  if (comparison.kind === "incompatible") {
+    const passed = input.incompatibleChampion === "pass";
+    const evidence =
+      `not compared with version ${version}: ${comparison.reasons.join("; ")}; ` +
+      `evaluation.incompatibleChampion is ${input.incompatibleChampion}`;
+    return { gate: "no-regression", metric, value, limit: null, passed, evidence };
+  }
+  return compared(comparison, input);
 }
 
-/** What the task is judged by: accuracy where there are classes, else RMSE. */
-function primaryMetric(metrics: Readonly<Record<string, number>>): string {
-  return "accuracy" in metrics ? "accuracy" : "rmse";
+/** In the metric's good direction: the candidate's gain over the champion, and its interval. */
+function compared(comparison: Extract<ChampionComparison, { kind: "compared" }>, input: GateInput): GateCheck {
+  const { metric, candidateValue, championValue, difference, lower, upper } = comparison;
+  const { confidence, rows, resamples, seed } = comparison;
+  const less = lessIsBetter.has(metric);
+  const [worst, best] = less ? [-upper, -lower] : [lower, upper];
+  const bound = input.regressionRule === "credible" ? best : worst;
+  const passed = bound >= -input.tolerance;
+  const words = passed ? "no regression" : "a regression";
+  const rule =
+    input.regressionRule === "credible"
+      ? `${words}, because the interval ${passed ? "reaches" : "ends before"} ${signed(less ? input.tolerance : -input.tolerance)}`
+      : `${passed ? words : "a regression is not excluded"}, because the interval ${passed ? "stays within" : "reaches beyond"} ${signed(less ? input.tolerance : -input.tolerance)}`;
+  return {
+    gate: "no-regression",
+    metric,
+    value: candidateValue,
+    limit: championValue,
+    passed,
+    evidence:
+      `${metric} is ${round(candidateValue)}, version ${comparison.champion} has ${round(championValue)} on the same ${rows} rows: ` +
+      `${signed(difference)}, ${Math.round(confidence * 100)} % interval ${signed(lower)} to ${signed(upper)}; ${rule}`,
+    interval: { difference, lower, upper, confidence, rows, resamples, seed },
+  };
 }
 
 /** NaN is never good enough. */
@@ -69,4 +91,8 @@ function better(metric: string, value: number, limit: number, tolerance: number)
 
 function round(value: number): number {
   return Number(value.toPrecision(5));
+}
+
+function signed(value: number): string {
+  return `${value > 0 ? "+" : ""}${round(value)}`;
 }

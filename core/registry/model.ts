@@ -1,4 +1,5 @@
 import type { ColumnSchema } from "../datasets/manifest";
+import type { PairedInterval } from "../evaluation/paired-bootstrap";
 import type { FeatureTransform, LabelEncoding } from "../features/manifest";
 import type { ContentReference } from "../ports";
 import type { NumericsRecord } from "../training/numerics";
@@ -54,6 +55,8 @@ export interface GateCheck {
   readonly passed: boolean;
   /** A sentence: which value, which rule. */
   readonly evidence: string;
+  /** What the sentence rests on, where two models were compared row by row. */
+  readonly interval?: PairedInterval;
 }
 
 export interface GateVerdict {

@@ -92,8 +92,15 @@ const evaluation = z.strictObject({
   thresholds: z.record(z.string(), z.number()).default({}),
   /** Columns by whose values the metrics are broken down. */
   slices: z.array(z.string().max(255)).max(16).default([]),
-  /** How much worse than the champion the candidate may be in its primary metric. */
+  /** How much worse than the champion the candidate may be in its primary metric, on the same rows. */
   regressionTolerance: z.number().min(0).max(1).default(0),
+  /**
+   * `credible`: refused where the difference's interval lies wholly beyond the tolerance, so that chance alone refuses nobody. `excluded`: passes only
+   * where the interval lies wholly within it: the candidate has to show that it is no worse.
+   */
+  regressionRule: z.enum(["credible", "excluded"]).default("credible"),
+  /** What becomes of a candidate whose champion cannot be given the new columns. */
+  incompatibleChampion: z.enum(["refuse", "pass"]).default("refuse"),
 });
 
 /** The job file's schema. Every default is written into the run's record: a run is read without the code that made it. */

@@ -1,10 +1,19 @@
+import { createShardSource } from "../../adapters/duckdb/shard-source";
+import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { loadPredictor } from "../../adapters/tfjs/predictor";
-import { evaluationStep } from "../../core/evaluation/step";
+import { evaluationStep, type WithRows } from "../../core/evaluation/step";
 import { runStep } from "../../core/pipelines/step";
+import { findChampion } from "../../core/registry/champion";
 import { stepHandler } from "../step-handler";
 
-/** Evaluates the run's model on the test split. */
+/** Evaluates the run's model on the test split, beside the champion. */
 export const handler = stepHandler(async (platform, { runId }) => {
-  const { output, reusedFrom } = await runStep(platform, runId, evaluationStep(platform, loadPredictor));
-  return { metrics: output.metrics, reusedFrom };
+  const { objects, runs } = platform;
+  const run = await runs.find(runId);
+  const champion = run && (await findChampion(platform, run.model));
+  const withRows: WithRows = (manifest, work) =>
+    withDuckDb((session) => work(createShardSource(session, objects, manifest)));
+  const step = evaluationStep(platform, loadPredictor, withRows, champion);
+  const { output, reusedFrom } = await runStep(platform, runId, step);
+  return { metrics: output.metrics, comparison: output.comparison, reusedFrom };
 });

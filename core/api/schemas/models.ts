@@ -32,6 +32,18 @@ const gateVerdict = z
         limit: z.number().nullable(),
         passed: z.boolean(),
         evidence: z.string().meta({ description: "A sentence: which value, which rule." }),
+        interval: z
+          .object({
+            difference: z.number(),
+            lower: z.number(),
+            upper: z.number(),
+            confidence: z.number(),
+            rows: count,
+            resamples: count,
+            seed: count,
+          })
+          .optional()
+          .meta({ description: "Candidate minus champion on the same rows: a paired bootstrap." }),
       }),
     ),
     champion: version.optional().meta({ description: "The version that it was compared with." }),

@@ -1,9 +1,14 @@
-import { evaluationStep, type LoadModel } from "../../../core/evaluation/step";
+import type { DatasetRepository } from "../../../core/datasets/repository";
+import type { Champion } from "../../../core/evaluation/champion";
+import { evaluationStep, type LoadModel, type WithRows } from "../../../core/evaluation/step";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/manifest";
 import { objectKeys } from "../../../core/platform/object-keys";
 import type { Phase, Run, RunDetails } from "../../../core/training/run";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+
+const noRows: WithRows = () => Promise.reject(new Error("there is no champion to read rows for"));
+const datasets = {} as DatasetRepository;
 
 async function setup() {
   const objects = createMemoryObjectStore();
@@ -64,7 +69,7 @@ describe("evaluationStep", () => {
         },
       };
     };
-    const step = evaluationStep({ objects }, load);
+    const step = evaluationStep({ objects, datasets }, load, noRows, undefined);
     const { metrics } = await step.execute(details().run, details(), "hash");
     expect(metrics["accuracy"]).toBe(1);
     expect([seen, disposed]).toEqual([["{}", "weights"], 1]);
@@ -73,24 +78,35 @@ describe("evaluationStep", () => {
   it("lets go of the model where it fails, too", async () => {
     const { objects, details } = await setup();
     let disposed = 0;
-    const step = evaluationStep({ objects }, async () => ({
+    const load: LoadModel = async () => ({
       predict: (inputs) => inputs.map(() => Number.NaN),
       dispose: () => {
         disposed += 1;
       },
-    }));
+    });
+    const step = evaluationStep({ objects, datasets }, load, noRows, undefined);
     await expect(step.execute(details().run, details(), "hash")).rejects.toThrow(/predicts NaN for row 0/);
     expect(disposed).toBe(1);
   });
 
   it("is known by its features, weights and topology", async () => {
     const { objects, details, topology, weights } = await setup();
-    const step = evaluationStep({ objects }, async () => ({ predict: (inputs) => inputs, dispose: () => undefined }));
+    const load: LoadModel = async () => ({ predict: (inputs) => inputs, dispose: () => undefined });
+    const step = evaluationStep({ objects, datasets }, load, noRows, undefined);
     expect(step.inputs(details().run, details())).toEqual({
       features: "feature digest",
       weightsSha256: weights.sha256,
       topology: topology.sha256,
     });
     expect(step.inputs(details().run, details("other"))).not.toEqual(step.inputs(details().run, details()));
+    const champion = (weightsSha256: string) => ({
+      version: 3,
+      artifactKey: "runs/r/artifacts/manifest.json",
+      artifact: { weightsSha256 } as Champion["artifact"],
+    });
+    const beside = (weightsSha256: string) =>
+      evaluationStep({ objects, datasets }, load, noRows, champion(weightsSha256)).inputs(details().run, details());
+    expect(beside("another's")).toMatchObject({ champion: { version: 3, artifactKey: expect.any(String) } });
+    expect(beside(weights.sha256)).toEqual(step.inputs(details().run, details()));
   });
 });

@@ -1,0 +1,151 @@
+import type { ColumnSchema, DatasetManifest } from "../datasets/manifest";
+import { decodeSplitIndex } from "../datasets/split-index";
+import { sha256 } from "../digest";
+import { RingmasterError } from "../errors";
+import type { RowSource } from "../features/columns";
+import { decodeFeatureShard, type FeatureView } from "../features/encoding";
+import { ShardEncoder } from "../features/shard-encoder";
+import type { ContentReference, ObjectStore } from "../ports";
+import type { ModelArtifact } from "../registry/model";
+import { encodeSafetensors } from "../training/safetensors";
+import { type Predictions, predictedClasses } from "./metrics";
+import { type OutcomeMetric, type PairedInterval, pairedBootstrap } from "./paired-bootstrap";
+import { predictShards, type RowPredictor } from "./predict";
+
+/** The champion that a candidate meets: the version, and what serving loads of it. */
+export interface Champion {
+  readonly version: number;
+  readonly artifactKey: string;
+  readonly artifact: ModelArtifact;
+}
+
+/** How the champion does on the candidate's test split, row against row. */
+export type ChampionComparison =
+  | ({
+      readonly kind: "compared";
+      readonly champion: number;
+      readonly metric: "accuracy" | "rmse";
+      /** The metric of each on the same rows. */
+      readonly candidateValue: number;
+      readonly championValue: number;
+      /** Safetensors: `candidate` and `champion` F32 [rows], in the test split's order: 1 where right, or the squared error. */
+      readonly outcomes: ContentReference;
+    } & PairedInterval)
+  | { readonly kind: "incompatible"; readonly champion: number; readonly reasons: readonly string[] };
+
+/**
+ * Judges the champion by the candidate's test rows: raw rows through the champion's own transform and model, as it would have served them.
+ * A function of the dataset version and both models.
+ */
+export async function compareWithChampion(input: {
+  readonly champion: Champion;
+  readonly predictor: RowPredictor;
+  readonly manifest: DatasetManifest;
+  readonly rows: RowSource;
+  readonly objects: ObjectStore;
+  /** What the candidate said of the test split. */
+  readonly candidate: { readonly predictions: Predictions; readonly weightsSha256: string };
+}): Promise<ChampionComparison> {
+  const { champion, predictor, manifest, candidate, objects } = input;
+  const { artifact, version } = champion;
+  const reasons = misfits(artifact, manifest.schema);
+  if (reasons.length > 0) return { kind: "incompatible", champion: version, reasons };
+  const shape = {
+    rows: manifest.split.indexes.test.rows,
+    slices: 0,
+    transform: artifact.transform,
+    label: artifact.label,
+  };
+  let theirs: Predictions;
+  try {
+    theirs = (await predictShards(testRows(input), shape, predictor)).predictions;
+  } catch (error) {
+    // It answers what cannot be judged: that is a fact of the champion, not of the candidate's run.
+    if (!(error instanceof RingmasterError) || error.retryable || error.httpStatus >= 500) throw error;
+    return { kind: "incompatible", champion: version, reasons: [error.message] };
+  }
+  const outcomes = { candidate: outcomesOf(candidate.predictions), champion: outcomesOf(theirs) };
+  const metric = artifact.label.kind === "class" ? "accuracy" : "rmse";
+  const statistic: OutcomeMetric = metric === "accuracy" ? "mean" : "root-mean";
+  // Of what is compared, so that another comparison draws other rows.
+  const seed = Number.parseInt(
+    sha256(`${manifest.digest} ${candidate.weightsSha256} ${artifact.weightsSha256}`).slice(0, 8),
+    16,
+  );
+  const tensor = (data: Float32Array) => ({ dtype: "F32", shape: [data.length], data }) as const;
+  return {
+    kind: "compared",
+    champion: version,
+    metric,
+    candidateValue: metricOver(outcomes.candidate, statistic),
+    championValue: metricOver(outcomes.champion, statistic),
+    ...pairedBootstrap(outcomes.candidate, outcomes.champion, statistic, seed),
+    outcomes: await objects.putContent(
+      encodeSafetensors({
+        tensors: { candidate: tensor(outcomes.candidate), champion: tensor(outcomes.champion) },
+      }),
+    ),
+  };
+}
+
+/** Why the champion cannot be given rows of these columns; nothing where it can. */
+function misfits({ inputSchema, label }: ModelArtifact, schema: readonly ColumnSchema[]): readonly string[] {
+  const columns = new Map(schema.map((column) => [column.name, column]));
+  const reasons: string[] = [];
+  for (const { name, type, shape } of inputSchema) {
+    const found = columns.get(name);
+    const here = found && `${found.type}${found.shape ? ` of shape [${found.shape}]` : ""}`;
+    if (found === undefined) reasons.push(`it needs the column ${name}, which the dataset has no more`);
+    else if (found.type !== type || String(found.shape) !== String(shape)) {
+      reasons.push(
+        `it needs ${name} as ${type}${shape ? ` of shape [${shape}]` : ""}, and the dataset has it as ${here}`,
+      );
+    }
+  }
+  const answer = schema.find(({ role }) => role === "label");
+  if (answer?.name !== label.column) reasons.push(`it predicts ${label.column}, and the label is ${answer?.name}`);
+  else if ((answer.type === "float") !== (label.kind === "value")) {
+    reasons.push(`it predicts a ${label.kind} of ${label.column}, and the label's type is ${answer.type}`);
+  }
+  return reasons;
+}
+
+/** The test split's raw rows as the champion sees them: its transform, and its classes (one that it has never seen is -1, which it cannot get right). */
+async function* testRows({
+  champion: { artifact },
+  manifest,
+  rows,
+  objects,
+}: Parameters<typeof compareWithChampion>[0]): AsyncGenerator<FeatureView> {
+  const { transform, label } = artifact;
+  const index = decodeSplitIndex(await objects.getContent(manifest.split.indexes.test.sha256));
+  const inTest = new Uint8Array(manifest.rowCount);
+  for (const row of index) inTest[row] = 1;
+  const encoder = new ShardEncoder({ transform, label, slices: [] }, manifest.schema, {
+    rows: index.length,
+    withSlices: false,
+  });
+  const needed = new Set([...transform.outputs.map(({ column }) => column), label.column]);
+  for await (const batch of rows.read(manifest.schema.filter(({ name }) => needed.has(name)))) {
+    for (let row = 0; row < batch.rows; row += 1) {
+      if (inTest[batch.firstRow + row] === 0) continue;
+      const shard = encoder.add(batch, row);
+      if (shard) yield decodeFeatureShard(shard.bytes, artifact);
+    }
+  }
+}
+
+/** One number a row: 1 where the class is right and 0 where it is not; of values the squared error. */
+function outcomesOf(predictions: Predictions): Float32Array {
+  const { classes, labels, outputs } = predictions;
+  const predicted = classes > 0 ? predictedClasses(predictions) : outputs;
+  return Float32Array.from(labels, (label, row) =>
+    classes > 0 ? Number(predicted[row] === label) : (predicted[row]! - label) ** 2,
+  );
+}
+
+function metricOver(outcomes: Float32Array, metric: OutcomeMetric): number {
+  let sum = 0;
+  for (const outcome of outcomes) sum += outcome;
+  return metric === "mean" ? sum / outcomes.length : Math.sqrt(sum / outcomes.length);
+}

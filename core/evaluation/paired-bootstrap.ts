@@ -1,0 +1,121 @@
+/**
+ * A bootstrap interval of the difference between two models' metrics on the same rows (Efron and Tibshirani, "An Introduction to the Bootstrap",
+ * 1993, chapter 13: the percentile interval).
+ *
+ * Rows are drawn with replacement, and both models are judged by the rows drawn: what makes a row hard, it makes hard for both, so the
+ * difference varies far less than two intervals side by side would have it. The percentile interval needs no assumption on the distribution and
+ * maps with any monotone scale; what BCa corrects besides (bias and skew, of order 1/n) is below the resampling's own noise at the
+ * thousands of rows that a test split has.
+ */
+export interface PairedInterval {
+  /** Of the metric, in its own units: candidate minus champion. */
+  readonly difference: number;
+  /** Bounds of the difference's interval. */
+  readonly lower: number;
+  readonly upper: number;
+  /** 0.95. */
+  readonly confidence: number;
+  readonly rows: number;
+  readonly resamples: number;
+  readonly seed: number;
+}
+
+/** What a metric makes of rows' outcomes: their mean (accuracy, of 0 and 1), or its root (RMSE, of squared errors). */
+export type OutcomeMetric = "mean" | "root-mean";
+
+const confidence = 0.95;
+/** The 2.5 % quantile of 2,000 resamples has 50 of them below it: it varies by some 6 % of the interval's width. */
+const mostResamples = 2_000;
+const leastResamples = 400;
+/** Draws in all: some seconds of one processor. */
+const drawBudget = 200_000_000;
+
+export function resamplesOf(rows: number): number {
+  return Math.max(leastResamples, Math.min(mostResamples, Math.floor(drawBudget / rows)));
+}
+
+/**
+ * @param candidate one outcome a row, in the rows' order. @param champion the same rows'.
+ * @param seed makes the interval a function of its arguments.
+ */
+export function pairedBootstrap(
+  candidate: ArrayLike<number>,
+  champion: ArrayLike<number>,
+  metric: OutcomeMetric,
+  seed: number,
+): PairedInterval {
+  const rows = candidate.length;
+  if (rows === 0 || champion.length !== rows) {
+    throw new RangeError(`a paired comparison needs the same rows of both: ${rows} and ${champion.length}`);
+  }
+  const resamples = resamplesOf(rows);
+  const of = metric === "mean" ? (sum: number) => sum / rows : (sum: number) => Math.sqrt(sum / rows);
+  const differences = new Float64Array(resamples);
+  const ours = new Float64Array(resamples);
+  const theirs = new Float64Array(resamples);
+  resample(Float64Array.from(candidate), Float64Array.from(champion), seed, ours, theirs);
+  for (let at = 0; at < resamples; at += 1) differences[at] = of(ours[at]!) - of(theirs[at]!);
+  differences.sort();
+  const tail = (1 - confidence) / 2;
+  return {
+    difference: of(sumOf(candidate)) - of(sumOf(champion)),
+    lower: quantile(differences, tail),
+    upper: quantile(differences, 1 - tail),
+    confidence,
+    rows,
+    resamples,
+    seed,
+  };
+}
+
+/** Linear between the two nearest (Hyndman and Fan's type 7). */
+function quantile(sorted: Float64Array, probability: number): number {
+  const at = probability * (sorted.length - 1);
+  const below = Math.floor(at);
+  const above = Math.min(below + 1, sorted.length - 1);
+  return sorted[below]! + (at - below) * (sorted[above]! - sorted[below]!);
+}
+
+function sumOf(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let row = 0; row < values.length; row += 1) sum += values[row]!;
+  return sum;
+}
+
+/**
+ * Fills in the sums of each resample's outcomes. Rows are drawn by sfc32 (Doty-Humphrey, PractRand), whose period is about 2^127, as
+ * `floor(draw / 2^32 * rows)`, rows being below 2^31. The generator's state is in local variables, for the engine to keep it in registers.
+ */
+function resample(
+  candidate: Float64Array,
+  champion: Float64Array,
+  seed: number,
+  ours: Float64Array,
+  theirs: Float64Array,
+): void {
+  const rows = candidate.length;
+  const scale = rows / 4_294_967_296;
+  let a = 0;
+  let b = 0x1e3779b9;
+  let c = seed | 0;
+  let counter = 1;
+  for (let at = -1; at < ours.length; at += 1) {
+    let sum = 0;
+    let other = 0;
+    // The first round only mixes the seed in.
+    const draws = at < 0 ? 12 : rows;
+    for (let draw = 0; draw < draws; draw += 1) {
+      const out = (((a + b) | 0) + counter) | 0;
+      counter = (counter + 1) | 0;
+      a = b ^ (b >>> 9);
+      b = (c + (c << 3)) | 0;
+      c = (((c << 21) | (c >>> 11)) + out) | 0;
+      const row = ((out >>> 0) * scale) | 0;
+      sum += candidate[row]!;
+      other += champion[row]!;
+    }
+    if (at < 0) continue;
+    ours[at] = sum;
+    theirs[at] = other;
+  }
+}

@@ -1,0 +1,15 @@
+import type { Champion } from "../evaluation/champion";
+import type { ObjectStore } from "../ports";
+import { readArtifact } from "./registration";
+import type { Registry } from "./registry";
+
+/** The model in production, ready to be met; `undefined` where there is none yet. */
+export async function findChampion(
+  { registry, objects }: { readonly registry: Registry; readonly objects: ObjectStore },
+  model: string,
+): Promise<Champion | undefined> {
+  const head = await registry.repository.find(model);
+  if (head?.production === undefined) return undefined;
+  const { version, artifactKey } = await registry.version(model, head.production);
+  return { version, artifactKey, artifact: await readArtifact(objects, artifactKey) };
+}

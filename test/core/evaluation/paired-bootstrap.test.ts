@@ -1,0 +1,79 @@
+import { pairedBootstrap, resamplesOf } from "../../../core/evaluation/paired-bootstrap";
+
+/** `right` rows of 1 and the rest of 0, in an order that repeats. */
+const outcomes = (pattern: readonly number[], rows: number) =>
+  Float32Array.from({ length: rows }, (_, i) => pattern[i % pattern.length]!);
+
+describe("the paired bootstrap", () => {
+  it("of one row has no width", () => {
+    expect(pairedBootstrap([1], [0], "mean", 3)).toEqual({
+      difference: 1,
+      lower: 1,
+      upper: 1,
+      confidence: 0.95,
+      rows: 1,
+      resamples: 2_000,
+      seed: 3,
+    });
+  });
+
+  it("of models that are right on the same rows is nothing at all", () => {
+    const same = outcomes([1, 0, 1], 300);
+    expect(pairedBootstrap(same, same, "mean", 0)).toMatchObject({ difference: 0, lower: 0, upper: 0 });
+  });
+
+  it("has the width that the paired differences have", () => {
+    // Of 10 rows the candidate alone is right on 2, the champion alone on 1: the mean difference is 0.1, its variance 0.3 - 0.01 = 0.29.
+    const candidate = outcomes([1, 1, 0, 1, 1, 1, 1, 0, 0, 0], 2_000);
+    const champion = outcomes([0, 0, 1, 1, 1, 1, 1, 0, 0, 0], 2_000);
+    const { difference, lower, upper } = pairedBootstrap(candidate, champion, "mean", 11);
+    const halfWidth = 1.96 * Math.sqrt(0.29 / 2_000); // 0.0236
+    expect(difference).toBeCloseTo(0.1, 12);
+    expect(lower).toBeCloseTo(0.1 - halfWidth, 2);
+    expect(upper).toBeCloseTo(0.1 + halfWidth, 2);
+    expect(Math.abs((upper - lower) / 2 - halfWidth)).toBeLessThan(0.1 * halfWidth);
+    // Side by side, unpaired, each would vary by 0.6 * 0.4: the interval would be more than half as wide again.
+    expect(halfWidth).toBeLessThan((1.96 * Math.sqrt((0.24 + 0.25) / 2_000)) / 1.2);
+  });
+
+  it("of squared errors is that of the roots of their means", () => {
+    const { difference, lower, upper } = pairedBootstrap(outcomes([4], 50), outcomes([9], 50), "root-mean", 1);
+    expect([difference, lower, upper]).toEqual([-1, -1, -1]);
+  });
+
+  it("covers the truth as often as it says", () => {
+    // The candidate is right with probability 0.8, the champion with 0.7, each row by itself.
+    let state = 1;
+    const uniform = () => {
+      state = (state * 48_271) % 2_147_483_647;
+      return state / 2_147_483_647;
+    };
+    let covered = 0;
+    for (let trial = 0; trial < 200; trial += 1) {
+      const draw = (probability: number) => Float32Array.from({ length: 200 }, () => Number(uniform() < probability));
+      const { lower, upper } = pairedBootstrap(draw(0.8), draw(0.7), "mean", trial);
+      if (lower <= 0.1 && 0.1 <= upper) covered += 1;
+    }
+    // 95 % of 200 is 190, with a standard deviation of 3.
+    expect(covered).toBeGreaterThanOrEqual(181);
+    expect(covered).toBeLessThanOrEqual(199);
+  });
+
+  it("is a function of its arguments, the seed among them", () => {
+    const [a, b] = [outcomes([1, 1, 0], 90), outcomes([1, 0, 1, 0], 90)];
+    expect(pairedBootstrap(a, b, "mean", 5)).toEqual(pairedBootstrap(a, b, "mean", 5));
+    const bounds = [0, 1, 2, 3, 4].map((seed) => pairedBootstrap(a, b, "mean", seed).lower);
+    expect(new Set(bounds).size).toBeGreaterThan(1);
+  });
+
+  it("draws less often from many rows", () => {
+    expect([1, 1_000, 100_000, 200_000, 10_000_000].map(resamplesOf)).toEqual([2_000, 2_000, 2_000, 1_000, 400]);
+  });
+
+  it.each([
+    ["no rows", [], []],
+    ["rows that are not the same", [1], [1, 0]],
+  ])("refuses %s", (_what, a, b) => {
+    expect(() => pairedBootstrap(a, b, "mean", 0)).toThrow(/needs the same rows of both/);
+  });
+});
