@@ -6,6 +6,7 @@ import type { Mesh } from "../collective/mesh";
 import type { ParcelsInput } from "../collective/parcels";
 import type { ReduceScatterInput } from "../collective/reduce-scatter";
 import { type BegunSum, type GangMember, type Generation, GenerationLostError, type LeafRange } from "./gang";
+import { Slowest } from "./slowest";
 
 /** Smaller sums take so little time that there is nothing to hide: docs/adr/013-overlap.md. */
 const overlapElements = 256 * 1024;
@@ -23,6 +24,9 @@ export class MeshGeneration implements Generation {
   private abandoned: GenerationLostError | undefined;
   private raised = 0;
   private waitMs = 0;
+  private readonly microshard = new Slowest();
+  /** When the operation before ended. */
+  private restedAt: number;
 
   constructor(
     head: GangHead,
@@ -36,6 +40,7 @@ export class MeshGeneration implements Generation {
     this.members = head.members.map((member, rank) => ({ ...member, rank }));
     this.collective = new Collective(mesh, chunkElements);
     this.leaves = this.collective.plan.ranks[this.rank].leaves;
+    this.restedAt = mesh.options.now();
   }
 
   get traffic() {
@@ -48,6 +53,11 @@ export class MeshGeneration implements Generation {
 
   departed(rank: number): boolean {
     return this.mesh.peers[rank]?.departed ?? false;
+  }
+
+  /** Milliseconds of computing a microshard, the slowest of late. */
+  get microshardMs(): number {
+    return this.microshard.value;
   }
 
   /** Raises a signal at the next `allReduce`. */
@@ -114,9 +124,12 @@ export class MeshGeneration implements Generation {
 
   /** What the store says after a freeze comes before what the sockets still hold. */
   private async counting<T>(operation: () => Promise<T>): Promise<T> {
+    const { first, end } = this.leaves;
+    this.microshard.add((this.mesh.options.now() - this.restedAt) / Math.max(1, end - first));
     await this.awake?.();
     const result = await operation();
     await this.awake?.();
+    this.restedAt = this.mesh.options.now();
     if (this.abandoned) throw this.abandoned;
     return result;
   }

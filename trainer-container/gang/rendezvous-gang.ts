@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { accuses, timingOf } from "../../core/training/gang/crowd";
 import { type Decision, decide, decideAtGlance, type GangLimits } from "../../core/training/gang/decide";
 import type { GangHead, GangView } from "../../core/training/gang/model";
+import { withSurvivorCall } from "../../core/training/gang/survivor-call";
 import type { Listener } from "../collective/listener";
 import type { Mesh } from "../collective/mesh";
 import { Alarm } from "./alarm";
@@ -20,6 +21,7 @@ import { Membership } from "./membership";
 import { MeshGeneration } from "./mesh-generation";
 import { defaultGangTiming, type GangOptions, type GangTiming, limitsOf } from "./options";
 import { startPatrol } from "./patroller";
+import { Slowest } from "./slowest";
 import { Watch } from "./watch";
 
 const longestBackoffMs = 5_000;
@@ -42,6 +44,9 @@ export class RendezvousGang implements Gang {
   /** Generations up to this one are over for this member. */
   private past = 0;
   private failedConnects = 0;
+  private readonly storeCall = new Slowest();
+  /** Of the generation before. */
+  private microshardMs = 0;
   private leaving: Promise<void> | undefined;
   private readonly goodbye = new AbortController();
 
@@ -85,8 +90,9 @@ export class RendezvousGang implements Gang {
     const view = await this.insist(() => (whole ? store.read(gangId) : store.glance(gangId, this.memberId)));
     if (whole) this.watch.looked(view, workerIndex);
     const self = { ...this.membership.key, past: this.past };
+    const pace = { storeMs: this.storeCall.value, microshardMs: this.microshardMs };
     const decision = whole
-      ? decide(view, self, this.limits, this.timing, clock.now())
+      ? decide(view, self, this.limits, withSurvivorCall(this.timing, pace), clock.now())
       : decideAtGlance(view, self, this.timing, clock.now());
     return { view, decision };
   }
@@ -172,7 +178,8 @@ export class RendezvousGang implements Gang {
     const { current } = this;
     if (!current) return;
     this.current = undefined;
-    const { lost } = current.generation;
+    const { lost, microshardMs } = current.generation;
+    this.microshardMs = microshardMs;
     current.generation.close();
     if (lost) await this.blame(current.head, lost);
   }
@@ -238,8 +245,11 @@ export class RendezvousGang implements Gang {
     const { timers } = this.environment;
     const startedAt = timers.now();
     for (;;) {
+      const askedAt = timers.now();
       try {
-        return await withDeadline(operation(), this.timing.storeCallMs, "the gang's store", timers);
+        const answer = await withDeadline(operation(), this.timing.storeCallMs, "the gang's store", timers);
+        this.storeCall.add(timers.now() - askedAt);
+        return answer;
       } catch (error) {
         if (timers.now() - startedAt > this.timing.storePatienceMs) throw error;
         this.options.logger?.warn("the gang's store failed", { error: String(error) });

@@ -108,6 +108,32 @@ describe("a gang", () => {
     expect([...sizes]).toEqual([3, 2]);
   });
 
+  it("waits for a survivor that had just begun a microshard of usual length", async () => {
+    const store = new MemoryGangStore();
+    const long: ToyTask = { ...task, steps: 8, microshards: 3, stepMs: 1 };
+    const timing = { ...quick, survivorCallMs: 1 };
+    const gangs = [0, 1, 2].map((i) => member(store, i, { microshards: 3, timing }));
+    const sizes: number[] = [];
+    const outcomes = await Promise.all(
+      gangs.map((gang, i) =>
+        trainToy(gang, long, {
+          beforeStep: async (finishedSteps, generation) => {
+            if (i === 0) sizes.push(generation.worldSize);
+            if (finishedSteps === 4 && i === 2) return gang.leave("interrupted").then(() => 0);
+            // The first hears at once that the third has gone; the second is in the middle of its computation.
+            if (finishedSteps < 4 || i === 1) await pause(120);
+            return 0;
+          },
+        }).catch((error: unknown) => error as Error),
+      ),
+    );
+    expect(outcomes[2]).toBeInstanceOf(GangLeftError);
+    expect(outcomes.slice(0, 2)).toEqual(
+      [0, 1].map(() => expect.objectContaining({ sha256: undisturbed(long), generations: 2 })),
+    );
+    expect(new Set(sizes)).toEqual(new Set([3, 2]));
+  });
+
   it.each([-20_000, 20_000])("takes in a member whose clock is %i ms off", async (offset) => {
     const store = new MemoryGangStore();
     const timing = { ...quick, leaseMs: 400, renewMs: 100 };
