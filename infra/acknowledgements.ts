@@ -1,22 +1,28 @@
 import { Validations } from "aws-cdk-lib";
-import { resourceNames } from "../core/platform/trainer-job";
+import { arnsOf, type Resource } from "../core/platform/permissions";
 import type { PlatformStacks } from "./platform";
 
-/** Resources with wildcards that policies may hold: a closed list, each with the reason why nothing narrower can be said. */
-function wildcards(prefix: string): Readonly<Record<string, string>> {
-  const names = resourceNames(prefix);
-  const arn = (service: string, resource: string) =>
-    `arn:<AWS::Partition>:${service}:<AWS::Region>:<AWS::AccountId>:${resource}`;
-  return {
-    "*": "These actions know no resources (service authorization reference); test/infra/nag.test.ts lists them.",
-    [`arn:<AWS::Partition>:s3:::${prefix}-data-<AWS::AccountId>-<AWS::Region>/teams/*`]:
-      "Objects of the platform's own bucket.",
-    [arn("states", `execution:${names.stateMachine}:*`)]: "Executions have no name before they exist.",
-    [arn("batch", "job/*")]: "Jobs have no id before they exist.",
-    [arn("batch", `job-definition/${names.jobDefinition}:*`)]: "Any revision of the platform's own definition.",
-    [arn("batch", `job-definition/${names.jobDefinitionGang}:*`)]: "Any revision of the platform's own definition.",
-    [arn("logs", "log-group:/aws/batch/job:*")]: "The log streams of jobs.",
-  };
+/** Why nothing narrower can be said: a closed list of the resources whose names hold a wildcard. */
+const wildcardReasons = {
+  "*": "These actions know no resources (service authorization reference); test/infra/roles.test.ts lists them.",
+  objects: "What teams have in the platform's own bucket.",
+  executions: "Executions have no name before they exist.",
+  jobs: "Jobs have no id before they exist.",
+  "job-definitions": "Any revision of the platform's own definitions.",
+  "job-logs": "The log streams of trainers.",
+  "retraining-schedules":
+    "Schedules of retraining rules have no name before a rule is made; the group is the platform's own.",
+} as const satisfies Partial<Record<Resource, string>>;
+
+/** Those resources as cdk-nag writes them. */
+function wildcards(prefix: string): readonly (readonly [arn: string, reason: string])[] {
+  const [partition, region, account] = ["<AWS::Partition>", "<AWS::Region>", "<AWS::AccountId>"];
+  const world = { partition, region, account, prefix, bucket: `${prefix}-data-${account}-${region}` };
+  return Object.entries(wildcardReasons).flatMap(([resource, reason]) =>
+    arnsOf(resource as Resource, world)
+      .filter((arn) => arn.includes("*"))
+      .map((arn) => [arn, reason] as const),
+  );
 }
 
 /** Policies that AWS maintains for its agents: what those need changes with them. */
@@ -28,7 +34,7 @@ const agentPolicies = ["AmazonEC2ContainerServiceforEC2Role", "AmazonECSTaskExec
  */
 export function acknowledgeFindings(prefix: string, { compute, workflow, triggers }: PlatformStacks): void {
   for (const stack of [compute, workflow]) {
-    for (const [resource, reason] of Object.entries(wildcards(prefix))) {
+    for (const [resource, reason] of wildcards(prefix)) {
       Validations.of(stack).acknowledge({ id: `AwsSolutions-IAM5[Resource::${resource}]`, reason });
     }
   }

@@ -1,0 +1,77 @@
+import type { Template } from "aws-cdk-lib/assertions";
+
+/** A role of a template with all that its policies say, as `action resource`, sorted. */
+export interface SynthesizedRole {
+  readonly logicalId: string;
+  readonly trust: readonly string[];
+  readonly managed: readonly string[];
+  readonly rights: readonly string[];
+}
+
+interface Statement {
+  readonly Effect: string;
+  readonly Action: string | readonly string[];
+  readonly Resource: unknown;
+  readonly Principal?: Readonly<Record<string, unknown>>;
+}
+interface Document {
+  readonly Statement: readonly Statement[];
+}
+
+export function rolesOf(template: Template): readonly SynthesizedRole[] {
+  const roles = template.findResources("AWS::IAM::Role");
+  const policies = [
+    ...Object.values(template.findResources("AWS::IAM::Policy")),
+    ...Object.values(template.findResources("AWS::IAM::ManagedPolicy")),
+  ];
+  return Object.entries(roles).map(([logicalId, { Properties }]) => {
+    const attached = policies.filter((policy) =>
+      ((policy["Properties"]["Roles"] ?? []) as readonly unknown[]).some((role) => textOf(role) === `<${logicalId}>`),
+    );
+    const inline = (Properties["Policies"] ?? []) as readonly { readonly PolicyDocument: Document }[];
+    const documents = [
+      ...attached.map((policy) => policy["Properties"]["PolicyDocument"] as Document),
+      ...inline.map((policy) => policy.PolicyDocument),
+    ];
+    const trust = (Properties["AssumeRolePolicyDocument"] as Document).Statement;
+    return {
+      logicalId,
+      trust: trust
+        .flatMap(({ Principal }) =>
+          Object.values(Principal ?? {})
+            .flat()
+            .map(textOf),
+        )
+        .sort(),
+      managed: ((Properties["ManagedPolicyArns"] ?? []) as readonly unknown[]).map(textOf).sort(),
+      rights: documents.flatMap(({ Statement }) => Statement.flatMap(rightsOf)).sort(),
+    };
+  });
+}
+
+function rightsOf({ Effect, Action, Resource }: Statement): readonly string[] {
+  const sign = Effect === "Deny" ? "not " : "";
+  return [Action]
+    .flat()
+    .flatMap((action) => [Resource].flat().map((resource) => `${sign}${action} ${textOf(resource)}`));
+}
+
+/** CloudFormation's functions as text: references as `<Name>`, attributes as `<Name.Arn>`. */
+export function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  const [[name, argument]] = Object.entries(value as Record<string, unknown>) as [[string, unknown]];
+  switch (name) {
+    case "Ref":
+      return `<${argument}>`;
+    case "Fn::GetAtt":
+      return `<${(argument as readonly string[]).join(".")}>`;
+    case "Fn::Sub":
+      return String(argument).replace(/\$\{([\w:]+)\}/g, "<$1>");
+    case "Fn::Join": {
+      const [separator, parts] = argument as [string, readonly unknown[]];
+      return parts.map(textOf).join(separator);
+    }
+    default:
+      return `<${name} ${JSON.stringify(argument)}>`;
+  }
+}

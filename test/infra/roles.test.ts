@@ -1,0 +1,162 @@
+import fs from "node:fs";
+import path from "node:path";
+import { functions } from "../../core/platform/functions";
+import {
+  arnsOf,
+  functionPermissions,
+  jobPermissions,
+  type Permission,
+  runRolePermissions,
+  type World,
+} from "../../core/platform/permissions";
+import { rolesOf, type SynthesizedRole } from "./policies";
+import { repository, type Synthesized, synthesizePlatform } from "./synthesized";
+
+const prefix = "ringmaster";
+const [partition, region, account] = ["<AWS::Partition>", "<AWS::Region>", "<AWS::AccountId>"];
+const world: World = { partition, region, account, prefix, bucket: `${prefix}-data-${account}-${region}` };
+
+const rightsOf = (permissions: readonly Permission[]): readonly string[] =>
+  permissions
+    .flatMap(({ resource, actions }) =>
+      actions.flatMap((action) => arnsOf(resource, world).map((arn) => `${action} ${arn}`)),
+    )
+    .sort();
+
+const tracing = ["xray:PutTelemetryRecords *", "xray:PutTraceSegments *"];
+const repositoryOfImages = `arn:${partition}:ecr:${region}:${account}:repository/cdk-hnb659fds-container-assets-${account}-${region}`;
+const trainerLog = `arn:${partition}:logs:${region}:${account}:log-group:/aws/batch/${prefix}-trainer:*`;
+
+/** Actions that know no resources (service authorization reference), so that "*" is all that can be said. */
+const withoutResources = new Set([
+  "batch:DescribeJobs",
+  "batch:ListJobs",
+  "ecr:GetAuthorizationToken",
+  "logs:CreateLogDelivery",
+  "logs:DeleteLogDelivery",
+  "logs:DescribeLogGroups",
+  "logs:DescribeResourcePolicies",
+  "logs:GetLogDelivery",
+  "logs:ListLogDeliveries",
+  "logs:PutResourcePolicy",
+  "logs:UpdateLogDelivery",
+  "scheduler:ListSchedules",
+  "xray:GetSamplingRules",
+  "xray:GetSamplingTargets",
+  "xray:PutTelemetryRecords",
+  "xray:PutTraceSegments",
+]);
+
+/** What Step Functions needs to write a log and traces (developer guide, "Logging" and "X-Ray"); none of it knows resources. */
+const machineTelemetry = [
+  "logs:CreateLogDelivery *",
+  "logs:DeleteLogDelivery *",
+  "logs:DescribeLogGroups *",
+  "logs:DescribeResourcePolicies *",
+  "logs:GetLogDelivery *",
+  "logs:ListLogDeliveries *",
+  "logs:PutResourcePolicy *",
+  "logs:UpdateLogDelivery *",
+  "xray:GetSamplingRules *",
+  "xray:GetSamplingTargets *",
+  "xray:PutTelemetryRecords *",
+  "xray:PutTraceSegments *",
+];
+
+/** Without the hash that CDK appends. */
+const plain = (logicalId: string) => logicalId.replace(/[0-9A-F]{8}$/, "");
+const withoutHashes = (right: string) => right.replace(/<([A-Za-z]+?)[0-9A-F]{8}(\.\w+)?>/g, "<$1$2>");
+const idOf = (name: string) => name.replaceAll("-", "");
+
+let platform: Synthesized;
+let roles: ReadonlyMap<string, SynthesizedRole>;
+beforeAll(() => {
+  platform = synthesizePlatform();
+  const all = Object.keys(platform.stacks).flatMap((name) =>
+    rolesOf(platform.template(name as keyof Synthesized["stacks"])),
+  );
+  roles = new Map(all.map((role) => [plain(role.logicalId), role]));
+});
+afterAll(() => platform.remove());
+
+describe("the roles that are deployed", () => {
+  it.each(functions.map(({ name }) => [name] as const))(
+    "%s: what the description says, its log and its trace",
+    (name) => {
+      const role = roles.get(`${idOf(name)}role`)!;
+      const log = `<${idOf(name)}log.Arn>`;
+      expect(role.trust).toEqual(["lambda.amazonaws.com"]);
+      expect(role.managed).toEqual([]);
+      expect(role.rights.map(withoutHashes)).toEqual(
+        [
+          ...rightsOf(functionPermissions[name]),
+          `logs:CreateLogStream ${log}`,
+          `logs:PutLogEvents ${log}`,
+          ...tracing,
+        ].sort(),
+      );
+    },
+  );
+
+  it("a trainer's job may ask for its run's credentials, and do nothing else", () => {
+    const role = roles.get("TrainerRole")!;
+    expect(role.rights).toEqual(rightsOf(jobPermissions));
+    expect(role.rights).toHaveLength(1);
+    expect(role.trust).toEqual(["ecs-tasks.amazonaws.com"]);
+  });
+
+  it("the run role trusts the function that gives out sessions, and nobody else", () => {
+    const role = roles.get("RunRole")!;
+    expect(role.rights).toEqual(rightsOf(runRolePermissions));
+    expect(role.trust.map(withoutHashes)).toEqual(["<runcredentialsrole.Arn>"]);
+  });
+
+  it("the state machine may invoke the functions that it names", () => {
+    const definition = fs.readFileSync(path.join(repository, "state-machines", "training-run.asl.json"), "utf8");
+    const named = new Set([...definition.matchAll(/\$\{([a-z-]+)\}/g)].map(([, name]) => name!));
+    const role = roles.get("TrainingRunRole")!;
+    expect(role.rights.map(withoutHashes)).toEqual(
+      [...[...named].map((name) => `lambda:InvokeFunction <${idOf(name)}.Arn>`), ...machineTelemetry].sort(),
+    );
+  });
+
+  it("a job's start fetches the trainer's image and opens its log", () => {
+    expect(roles.get("TrainerExecutionRole")!.rights).toEqual([
+      `ecr:BatchCheckLayerAvailability ${repositoryOfImages}`,
+      `ecr:BatchGetImage ${repositoryOfImages}`,
+      "ecr:GetAuthorizationToken *",
+      `ecr:GetDownloadUrlForLayer ${repositoryOfImages}`,
+      `logs:CreateLogStream ${trainerLog}`,
+      `logs:PutLogEvents ${trainerLog}`,
+    ]);
+  });
+
+  it("retraining's schedules call one function, or leave a note", () => {
+    const { rights, trust } = roles.get("RetrainingRole")!;
+    expect(trust).toEqual(["scheduler.amazonaws.com"]);
+    expect(rights.map((right) => right.split(" ")[0])).toEqual(["lambda:InvokeFunction", "sqs:SendMessage"]);
+    expect(rights[0]).toContain("retrain");
+  });
+
+  it("are these: another one needs an expectation here", () => {
+    const known = [
+      ...functions.map(({ name }) => `${idOf(name)}role`),
+      ...["TrainerRole", "TrainerExecutionRole", "RunRole", "TrainingRunRole", "RetrainingRole"],
+      // AWS's own agents: ECS's on the instances, flow logs, API Gateway's log, and CDK's, which empties the default security group.
+      ...["InstancesRole", "NetworkVpcFlowIAMRole", "ApiCloudWatchRole"],
+      "CustomVpcRestrictDefaultSGCustomResourceProviderRole",
+    ];
+    expect([...roles.keys()].sort()).toEqual(known.sort());
+  });
+
+  it("name their actions, and resources where there are any; deny nothing, attach nothing", () => {
+    for (const { rights } of roles.values()) {
+      for (const right of rights) {
+        const [action, resource] = right.split(" ") as [string, string];
+        expect(action).not.toContain("*");
+        expect(action).not.toBe("not");
+        if (resource === "*") expect([...withoutResources]).toContain(action);
+      }
+    }
+  });
+});
