@@ -8,11 +8,12 @@ import {
   ParameterValidationError,
   WaitPeriodNotYetEndedJwkError,
 } from "aws-jwt-verify/error";
+import { SimpleJwksCache } from "aws-jwt-verify/jwk";
 import type { AuthorizerConfig } from "../../core/config/authorizer";
 import type { Verify } from "./authorize";
 
 /** A provider that takes longer is down; API Gateway waits for an authorizer 29 s at most. */
-const discoveryTimeoutMs = 5_000;
+const providerTimeoutMs = 5_000;
 
 /**
  * Verifies tokens by the keys that the issuer publishes. Where they lie is found out once a process (OpenID Connect Discovery 1.0); keys are
@@ -21,17 +22,22 @@ const discoveryTimeoutMs = 5_000;
 export function createVerifier({ issuer, audience }: AuthorizerConfig, send: typeof fetch = fetch): Verify {
   let verifier: Promise<{ verify(token: string): Promise<object> }> | undefined;
 
+  async function get(url: string): Promise<Response> {
+    const response = await send(url, { signal: AbortSignal.timeout(providerTimeoutMs) });
+    if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+    return response;
+  }
+
   async function discover() {
     const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-    const response = await send(url, { signal: AbortSignal.timeout(discoveryTimeoutMs) });
-    if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-    const found = (await response.json()) as { readonly issuer?: unknown; readonly jwks_uri?: unknown };
+    const found = (await (await get(url)).json()) as { readonly issuer?: unknown; readonly jwks_uri?: unknown };
     // Else whoever answers there could speak for another issuer.
     if (found.issuer !== issuer) throw new Error(`${url} is of issuer ${JSON.stringify(found.issuer)}, not ${issuer}`);
     if (typeof found.jwks_uri !== "string" || !found.jwks_uri.startsWith("https://")) {
       throw new Error(`${url} has no jwks_uri of https`);
     }
-    return JwtVerifier.create({ issuer, audience, jwksUri: found.jwks_uri, graceSeconds: 30 });
+    const jwksCache = new SimpleJwksCache({ fetcher: { fetch: async (uri) => (await get(uri)).arrayBuffer() } });
+    return JwtVerifier.create({ issuer, audience, jwksUri: found.jwks_uri, graceSeconds: 30 }, { jwksCache });
   }
 
   return async (token) => {

@@ -1,0 +1,115 @@
+import Ajv from "ajv";
+import fc from "fast-check";
+import { contracts } from "../../core/api/contracts";
+import { openApiDocument } from "../../core/api/openapi/document";
+import type { JsonSchema } from "../../core/api/openapi/model";
+import { gatewaySchema, mentionedSchemas, modelName } from "../../infra/api/schemas";
+import { damaged, valuesOf } from "../lambdas/api/fuzz/arbitrary";
+
+it.each<readonly [string, JsonSchema, JsonSchema]>([
+  ["a constant", { type: "string", const: "a" }, { type: "string", enum: ["a"] }],
+  ["null as a constant", { const: null }, {}],
+  ["a list of types", { type: ["string", "null"] }, {}],
+  [
+    "an exclusive bound",
+    { type: "number", exclusiveMinimum: 0, maximum: 1 },
+    { type: "number", minimum: 0, maximum: 1 },
+  ],
+  [
+    "an exclusive bound beside one",
+    { type: "number", exclusiveMinimum: 0, minimum: 2 },
+    { type: "number", minimum: 2 },
+  ],
+  ["a choice", { anyOf: [{ type: "string" }, { type: "null" }] }, {}],
+  [
+    "a tuple",
+    { type: "array", prefixItems: [{ type: "string" }], items: false, minItems: 1 },
+    { type: "array", items: {}, minItems: 1 },
+  ],
+  [
+    "a map",
+    { type: "object", propertyNames: { maxLength: 3 }, additionalProperties: { type: "number" } },
+    { type: "object" },
+  ],
+  [
+    "a closed object",
+    { type: "object", properties: { a: {} }, required: [], additionalProperties: false },
+    { type: "object", properties: { a: {} }, additionalProperties: false },
+  ],
+  ["words", { type: "string", description: "d", default: "x", example: "y" }, { type: "string" }],
+  ["a plain pattern", { type: "string", pattern: "^[a-z]+$" }, { type: "string", pattern: "^[a-z]+$" }],
+  ["a pattern that Java reads otherwise", { type: "string", pattern: "^(?!\\s)\\p{L}$" }, { type: "string" }],
+  ["a reference", { $ref: "#/components/schemas/Job_Input" }, { $ref: "#/components/schemas/JobInput" }],
+])("%s", (_name, schema, expected) => expect(gatewaySchema(schema)).toEqual(expected));
+
+/** What API Gateway knows of JSON Schema draft 4. */
+const known = new Set([
+  "$ref",
+  "type",
+  "enum",
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "minimum",
+  "maximum",
+  "pattern",
+  "properties",
+  "required",
+  "additionalProperties",
+  "items",
+]);
+
+const document = openApiDocument(contracts);
+const { schemas } = document.components;
+const bodies = Object.values(document.paths)
+  .flatMap((item) => Object.values(item))
+  .flatMap(({ operationId, requestBody }) => {
+    const schema = requestBody?.content["application/json"]?.schema;
+    return schema === undefined ? [] : [[operationId, schema] as const];
+  });
+const models = Object.fromEntries(
+  Object.entries(
+    mentionedSchemas(
+      bodies.map(([, schema]) => schema),
+      schemas,
+    ),
+  ).map(([name, schema]) => [modelName(name), gatewaySchema(schema)]),
+);
+
+it("uses no keyword that API Gateway does not know", () => {
+  const visit = (schema: JsonSchema): void => {
+    expect(Object.keys(schema).filter((keyword) => !known.has(keyword))).toEqual([]);
+    for (const member of Object.values((schema["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>))
+      visit(member);
+    if (schema["items"] !== undefined) visit(schema["items"] as JsonSchema);
+  };
+  for (const model of Object.values(models)) visit(model);
+});
+
+it("keeps model names apart", () => {
+  expect(new Set(Object.keys(schemas).map(modelName)).size).toBe(Object.keys(schemas).length);
+});
+
+/** Draft 7 reads what is left of draft 4 alike. */
+const ajv = new Ajv({ strict: false });
+ajv.addSchema({ $id: "api", components: { schemas: models } });
+
+it.each(bodies)("the gateway lets every body of %s in that the API takes", (operationId, schema) => {
+  const contract = contracts.find((one) => one.operationId === operationId)!;
+  const text = JSON.stringify(gatewaySchema(schema)).replaceAll('"#/', '"api#/');
+  const validate = ajv.compile(JSON.parse(text) as object);
+  const values = valuesOf(schema, schemas);
+  const example = fc.constant(contract.bodyExample ?? {});
+  let taken = 0;
+  fc.assert(
+    fc.property(fc.oneof(values, example, example.chain(damaged), values.chain(damaged)), (value) => {
+      const body: unknown = JSON.parse(JSON.stringify(value) ?? "{}");
+      if (!contract.body!.safeParse(body).success) return;
+      taken += 1;
+      if (!validate(body)) throw new Error(`refused: ${JSON.stringify(validate.errors)}`);
+    }),
+    { numRuns: 200, seed: 7 },
+  );
+  expect(taken).toBeGreaterThan(5);
+});
