@@ -1,5 +1,6 @@
 import { createApp } from "../../../lambdas/api/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { registerTestDataset } from "../../support/fixtures";
 import { cases, furnish, nothingLike, pathOf, type Things } from "./tenancy-cases";
 
 /** Two teams, of which one has something of everything and the other nothing; each route is called by both. */
@@ -70,6 +71,18 @@ describe("no call crosses a team", () => {
       if (typeof owner === "number") expect([status, body.error]).toEqual([owner, undefined]);
       else owner(body as never);
     });
+  });
+
+  it.each(["/training-runs", "/datasets"])("%s: a page token of one team opens nothing to another", async (path) => {
+    const list = (team: string, query: string) =>
+      app.request(`/api/v1${path}?limit=1${query}`, { headers: { "x-ringmaster-team": team } });
+    const platform = createTestPlatform(embedded).platform.forTeam("red");
+    await registerTestDataset(platform, "second-dataset");
+    const { nextToken } = (await (await list("red", "")).json()) as { nextToken: string };
+    expect(nextToken).toEqual(expect.any(String));
+    const answer = await list("blue", `&nextToken=${nextToken}`);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: { code: "INVALID_INPUT" } });
   });
 
   it("the other team's calls have changed nothing and left nothing", async () => {
