@@ -1,4 +1,4 @@
-import { RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Annotations, RemovalPolicy, Stack } from "aws-cdk-lib";
 import {
   FlowLogDestination,
   GatewayVpcEndpointAwsService,
@@ -43,6 +43,9 @@ export class TrainerNetwork extends Construct {
       // Subnets come by themselves; of zones CDK wants one, and does nothing with it.
       this.vpc = Vpc.fromVpcAttributes(this, "Vpc", { vpcId: network.vpcId, availabilityZones: ["any"] });
       this.subnets = network.subnetIds.map((subnetId, i) => Subnet.fromSubnetId(this, `Subnet${i + 1}`, subnetId));
+      // Their routes are the owner's, and nothing here looks at them.
+      for (const subnet of this.subnets)
+        Annotations.of(subnet).acknowledgeWarning("@aws-cdk/aws-ec2:noSubnetRouteTableId");
     } else {
       const vpc = this.#ownVpc(network, config);
       this.vpc = vpc;

@@ -42,7 +42,7 @@ export function synthesizePlatform(
 }
 
 /** Context with which assets are neither put together nor copied: for tests of templates, to which it makes no difference. */
-export const withoutAssets = {
+export const withoutAssets: Readonly<Record<string, unknown>> = {
   "aws:cdk:bundling-stacks": [],
   "aws:cdk:disable-asset-staging": true,
   trainerImage: "registry.example.com/trainer:1",
