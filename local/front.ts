@@ -23,8 +23,13 @@ const keepAliveMs = 120_000;
  * (127.0.0.1: nothing here checks a signature).
  *
  * @param iam says who signed; services ask the caller that it finds whether an operation is allowed. Without it everybody may do everything.
+ * @param doors paths under `/_ringmaster/` that are no service of AWS's, for programs on this machine.
  */
-export function createFront(services: readonly Service[] | Promise<readonly Service[]>, iam?: Iam): Server {
+export function createFront(
+  services: readonly Service[] | Promise<readonly Service[]>,
+  iam?: Iam,
+  doors: Readonly<Record<string, Door>> = {},
+): Server {
   let byName: ReadonlyMap<string, Service> | undefined;
   const made = Promise.resolve(services).then((all) => {
     byName = new Map(all.map((service) => [service.signingName, service]));
@@ -34,11 +39,27 @@ export function createFront(services: readonly Service[] | Promise<readonly Serv
   made.catch(() => undefined);
   const options = { keepAlive: true, keepAliveTimeout: keepAliveMs, maxHeaderSize: maxHeaderBytes, requestTimeout: 0 };
   const server = createServer(options, (request, response) => {
-    if (request.url?.split("?")[0] === "/_ringmaster/health") sendHealth(byName, response);
+    const path = request.url?.split("?")[0] ?? "";
+    if (path === "/_ringmaster/health") sendHealth(byName, response);
+    else if (Object.hasOwn(doors, path)) void enter(doors[path]!, request, response);
     else void serve(made, iam, request, response);
   });
   server.headersTimeout = keepAliveMs + 1_000;
   return server;
+}
+
+export type Door = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+async function enter(door: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const requestId = randomUUID();
+  response.on("error", () => undefined);
+  try {
+    const foreign = foreignCaller(request.headers);
+    if (foreign !== undefined) throw forbidden(foreign);
+    await door(request, response);
+  } catch (error) {
+    refuse(undefined, requestId, error, request, response);
+  }
 }
 
 /** Answers at once, services or none: 503 says that they are still being made. */

@@ -9,6 +9,7 @@ import { createStreamApp } from "../lambdas/stream-metrics/app";
 import { createApiServer } from "./api-server";
 import { streamedRoutes } from "./api-streams";
 import { createBatch } from "./batch";
+import type { Clock } from "./clock";
 import { createDynamoDb } from "./dynamodb";
 import { createEvents } from "./events";
 import { createFront } from "./front";
@@ -22,6 +23,8 @@ import { provision } from "./provision";
 import { trainerImage } from "./provision-compute";
 import { createS3 } from "./s3";
 import { createScheduler } from "./scheduler";
+import { clockDoor } from "./scheduler/clock-door";
+import { MovableClock } from "./scheduler/movable-clock";
 import type { Service } from "./service";
 import { dataPaths, functionEnvironment, localConfig, localWorld, ownersKeys, type StackSettings } from "./settings";
 import { createStepFunctions } from "./states";
@@ -42,13 +45,21 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   // The front listens first, because the functions' environment holds its address; requests wait until the services are there.
   const services = promised<readonly Service[]>();
   const iam = new Iam({ world: localWorld(), secret: sealingSecret(dataPaths(settings.dataDirectory).service("iam")) });
-  const front = createFront(services.promise, iam);
+  const schedulerClock = new MovableClock();
+  const front = createFront(services.promise, iam, { "/_ringmaster/clock": clockDoor(schedulerClock) });
   await listen(front, settings.port, "--port");
   const endpoint = `http://127.0.0.1:${portOf(front)}`;
   const environment = functionEnvironment(endpoint);
   Object.assign(process.env, environment);
 
-  const opened = await openServices(settings.dataDirectory, bundles, environment, iam, services.promise);
+  const opened = await openServices(
+    settings.dataDirectory,
+    bundles,
+    environment,
+    iam,
+    schedulerClock,
+    services.promise,
+  );
   services.resolve(opened);
 
   await provision(readFileSync(join(bundles, "state-machines", "training-run.asl.json"), "utf8"));
@@ -82,6 +93,7 @@ async function openServices(
   bundles: string,
   environment: Readonly<Record<string, string>>,
   iam: Iam,
+  schedulerClock: Clock,
   ready: Promise<unknown>,
 ): Promise<readonly Service[]> {
   const { service } = dataPaths(dataDirectory);
@@ -103,7 +115,7 @@ async function openServices(
   const targets = { functions: lambda, startExecution: startExecutionOf(new SFNClient({ credentials: ownersKeys })) };
   // The bus comes before those that emit: an event that it has taken is on disk.
   const events = createEvents({ dataDirectory: service("events"), ...targets });
-  const scheduler = createScheduler({ dataDirectory: service("scheduler"), ...targets });
+  const scheduler = createScheduler({ dataDirectory: service("scheduler"), clock: schedulerClock, ...targets });
   const jobKeys = iam.environmentOf(jobRoleName(localConfig().prefix), "trainer");
   const batch = createBatch({
     dataDirectory: service("batch"),

@@ -1,0 +1,32 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isObject, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
+import { validation } from "./errors";
+import type { MovableClock } from "./movable-clock";
+
+/** Ten years. */
+const mostSeconds = 315_360_000;
+
+/**
+ * `GET` tells the Scheduler's time; `POST {"advanceSeconds": 86400}` puts its clock forward, until the stack ends. AWS has nothing like it: it
+ * is there to try out schedules.
+ */
+export function clockDoor(clock: MovableClock) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    try {
+      if (request.method === "POST") clock.advance((await advanceOf(request)) * 1000);
+      sendJson(response, 200, { now: new Date(clock.now()).toISOString(), aheadSeconds: clock.aheadMs / 1000 });
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      sendError(response, error, "message");
+    }
+  };
+}
+
+async function advanceOf(request: IncomingMessage): Promise<number> {
+  const body = parseObject(await readBody(request, 1_000), validation);
+  const seconds = isObject(body) ? body["advanceSeconds"] : undefined;
+  if (typeof seconds === "number" && seconds > 0 && seconds <= mostSeconds) return seconds;
+  throw validation(
+    `advanceSeconds is ${JSON.stringify(seconds)}, but must be a number above 0 and at most ${mostSeconds}.`,
+  );
+}
