@@ -1,7 +1,7 @@
 import { inlineMembers } from "../../adapters/dynamodb/gang-roster";
-import { MemoryGangStore } from "../../core/training/gang/memory-store";
 import type { GangHead, GangView } from "../../core/training/gang/model";
 import type { GangStore } from "../../core/training/gang/store";
+import { MemoryGangStore } from "../../test/support/memory-gang-store";
 import type { Partition } from "./partition";
 
 /** Bytes by which DynamoDB counts an item's attributes: names, texts, numbers at about two digits a byte. */

@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { join, resolve } from "node:path";
-import { ManualClock } from "../../../local/clock";
+import { ManualClock } from "../../support/manual-clock";
 import { bundle } from "../lambda/bundle";
 import { alive, BatchCloud, pidOf } from "./cloud";
 

@@ -1,9 +1,10 @@
 import { rmSync } from "node:fs";
 import { QueryCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
-import { ManualClock, systemClock } from "../../../local/clock";
+import { systemClock } from "../../../local/clock";
 import { openDynamoDb } from "../../../local/dynamodb/open";
 import { compose, kind, successor } from "../../../local/dynamodb/store/key-codec";
 import { toDefinition } from "../../../local/dynamodb/store/table";
+import { ManualClock } from "../../support/manual-clock";
 import { createTable, hashTable, N, put, S, serveEmbedded, temporaryDirectory } from "./harness";
 
 /** Table changes whose work grows with the table are written down first; here the process dies right after that. */

@@ -15,9 +15,9 @@ import {
   UntagResourceCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { ManualClock } from "../../../local/clock";
 import { createDynamoDb } from "../../../local/dynamodb";
 import type { Service } from "../../../local/service";
+import { ManualClock } from "../../support/manual-clock";
 import {
   createTable,
   hashTable,

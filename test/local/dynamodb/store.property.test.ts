@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
 import fc from "fast-check";
-import { ManualClock } from "../../../local/clock";
 import { type OpenDynamoDb, openDynamoDb } from "../../../local/dynamodb/open";
 import { operations } from "../../../local/dynamodb/operations";
 import { Fields } from "../../../local/dynamodb/wire/fields";
+import { ManualClock } from "../../support/manual-clock";
 import { temporaryDirectory } from "./harness";
 import { type Action, applyToModel, itemId, type Model, type Row, toRequest } from "./model";
 

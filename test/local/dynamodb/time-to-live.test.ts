@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { DescribeTableCommand, PutItemCommand, ScanCommand, UpdateTimeToLiveCommand } from "@aws-sdk/client-dynamodb";
-import { ManualClock } from "../../../local/clock";
+import { ManualClock } from "../../support/manual-clock";
 import { createTable, hashTable, type Item, N, S, type Subject, serveEmbedded, temporaryDirectory } from "./harness";
 
 const start = Date.UTC(2026, 0, 1);

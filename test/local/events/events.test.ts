@@ -20,9 +20,9 @@ import {
   type Target,
   TestEventPatternCommand,
 } from "@aws-sdk/client-eventbridge";
-import { ManualClock } from "../../../local/clock";
 import { createEvents, type EventsService } from "../../../local/events";
 import { ServiceError } from "../../../local/wire";
+import { ManualClock } from "../../support/manual-clock";
 import { serve } from "../support/served";
 import { RecordingTargets } from "../support/targets";
 

@@ -10,8 +10,8 @@ import {
   LambdaClient,
   ListFunctionsCommand,
 } from "@aws-sdk/client-lambda";
-import { ManualClock } from "../../../local/clock";
 import { createLambda, type LambdaService } from "../../../local/lambda";
+import { ManualClock } from "../../support/manual-clock";
 import { serve } from "../support/served";
 import { bundle } from "./bundle";
 

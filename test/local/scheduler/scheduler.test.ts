@@ -15,9 +15,9 @@ import {
   SchedulerClient,
   UpdateScheduleCommand,
 } from "@aws-sdk/client-scheduler";
-import { ManualClock } from "../../../local/clock";
 import { createScheduler, type SchedulerService } from "../../../local/scheduler";
 import { ServiceError } from "../../../local/wire";
+import { ManualClock } from "../../support/manual-clock";
 import { serve } from "../support/served";
 import { RecordingTargets } from "../support/targets";
 

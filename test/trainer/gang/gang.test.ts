@@ -1,5 +1,4 @@
 import { type AddressInfo, createServer } from "node:net";
-import { MemoryGangStore } from "../../../core/training/gang/memory-store";
 import type { MemberRecord } from "../../../core/training/gang/model";
 import { createGang, type GangOptions } from "../../../trainer-container/gang";
 import {
@@ -9,6 +8,7 @@ import {
   gangSignals,
 } from "../../../trainer-container/gang/gang";
 import { member as recordOf } from "../../core/training/gang/store-contract";
+import { MemoryGangStore } from "../../support/memory-gang-store";
 import { type ToyTask, trainToy, undisturbed } from "./toy-trainer";
 
 const task: ToyTask = { steps: 30, elements: 1_000, microshards: 8, stepMs: 2 };

@@ -1,10 +1,10 @@
 import { wholeLookMs } from "../../../../core/training/gang/crowd";
 import { decide, decideAtGlance, type GangLimits } from "../../../../core/training/gang/decide";
-import { MemoryGangStore } from "../../../../core/training/gang/memory-store";
 import type { GangHead, GangView, MemberState } from "../../../../core/training/gang/model";
 import { patrol } from "../../../../core/training/gang/patrol";
 import { stateSource } from "../../../../core/training/gang/source";
 import { defaultRendezvousTiming as timing } from "../../../../core/training/gang/timing";
+import { MemoryGangStore } from "../../../support/memory-gang-store";
 
 type Phase = "register" | "read" | "act" | "connect" | "train";
 

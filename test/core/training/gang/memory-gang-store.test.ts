@@ -1,4 +1,4 @@
-import { MemoryGangStore } from "../../../../core/training/gang/memory-store";
+import { MemoryGangStore } from "../../../support/memory-gang-store";
 import { gangStoreContract } from "./store-contract";
 
 describe("the gang store in memory", () => gangStoreContract(() => new MemoryGangStore()));

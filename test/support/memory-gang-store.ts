@@ -1,6 +1,6 @@
-import type { GangHead, GangView, MemberRecord } from "./model";
-import { isSameRegistration } from "./standing";
-import type { GangStore, RegistrationKey } from "./store";
+import type { GangHead, GangView, MemberRecord } from "../../core/training/gang/model";
+import { isSameRegistration } from "../../core/training/gang/standing";
+import type { GangStore, RegistrationKey } from "../../core/training/gang/store";
 
 /** The store's meaning in its plainest form: what the contract suite and the simulations run on. */
 export class MemoryGangStore implements GangStore {
