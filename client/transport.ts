@@ -90,6 +90,7 @@ export function createTransport(options: TransportOptions) {
         throw new ApiTimeoutError(method, url, timeoutMs, cause);
       throw new ApiUnreachableError(options.baseUrl, cause);
     }
+    if (response.status === 204) return undefined;
     const answer = parse(text);
     if (response.ok && answer !== undefined) return answer;
     const error = (answer as { readonly error?: ConstructorParameters<typeof ApiError>[0] } | undefined)?.error ?? {

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { teamNamePattern } from "../../platform/teams";
 import { type Contract, tags } from "../contract";
 import { type ErrorCode, errorCatalogue, errorCodesOf, generalErrors } from "../errors";
 import { errorBody } from "../schemas/common";
@@ -42,6 +43,14 @@ export function openApiDocument(contracts: readonly Contract[]): OpenApiDocument
     components: {
       schemas: schemas.components,
       parameters: {
+        Team: {
+          name: "X-Ringmaster-Team",
+          in: "header",
+          required: false,
+          description: "For which of the caller's teams; may be left out by callers in one.",
+          example: "vision",
+          schema: { type: "string", maxLength: 32, pattern: teamNamePattern.source },
+        },
         IdempotencyKey: {
           name: "Idempotency-Key",
           in: "header",
@@ -106,6 +115,7 @@ function operationOf(contract: Contract, schemas: SchemaCollection, error: JsonS
       ...parametersOf(contract.params, "path", schemas),
       ...parametersOf(contract.query, "query", schemas),
       ...parametersOf(contract.headers, "header", schemas),
+      ...(tag === "System" ? [] : [{ $ref: "#/components/parameters/Team" }]),
       ...(contract.idempotencyKey ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
     ],
     ...(body === undefined

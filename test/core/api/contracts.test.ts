@@ -74,7 +74,10 @@ describe("the document", () => {
     });
     const submit = document.paths["/training-runs"]!["post"]!;
     expect(submit.requestBody?.required).toBe(true);
-    expect(submit.parameters).toEqual([{ $ref: "#/components/parameters/IdempotencyKey" }]);
+    expect(submit.parameters).toEqual([
+      { $ref: "#/components/parameters/Team" },
+      { $ref: "#/components/parameters/IdempotencyKey" },
+    ]);
     expect(Object.keys(submit.responses)).toEqual(
       expect.arrayContaining(["201", "400", "404", "409", "413", "415", "429", "500"]),
     );

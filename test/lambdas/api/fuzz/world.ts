@@ -33,6 +33,7 @@ export async function createWorld(platform: Platform): Promise<World> {
       epoch: [2, 3],
       "Datasets/name": ["digits", "digits", "old", "old@1", "none"],
       "Models/name": ["gated", "gated", "none"],
+      "X-Ringmaster-Team": [platform.team],
       limit: [1, 2, 200],
       nextToken: nextToken === undefined ? [] : [nextToken],
       version: [1, 1, 2, 3, 99],
