@@ -1,6 +1,7 @@
 import path from "node:path";
 import * as wasm from "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
+import { type MultiplyAdd, multiplyAdd } from "../../core/wasm/multiply-add";
 import { registerChainedOps } from "./chained-ops";
 import { registerWasmKernels } from "./kernels/register";
 import { kernelsVersion, simdOf } from "./simd/simd";
@@ -11,6 +12,8 @@ export interface WasmBackendInfo {
   readonly threads: number;
   /** Of our kernels over the package's: it changes with their arithmetic. */
   readonly kernels: string;
+  /** Of products: bits depend on it. */
+  readonly multiplyAdd: MultiplyAdd;
 }
 
 const crashEvents = ["uncaughtException", "unhandledRejection"] as const;
@@ -60,5 +63,6 @@ async function start(): Promise<WasmBackendInfo> {
     simd: await tf.env().getAsync("WASM_HAS_SIMD_SUPPORT").then(Boolean),
     threads: 1,
     kernels: kernelsVersion,
+    multiplyAdd: multiplyAdd(),
   };
 }

@@ -160,6 +160,8 @@ export const f32x4 = {
   div: binary(...simd(0xe7)),
   min: binary(...simd(0xe8)),
   max: binary(...simd(0xe9)),
+  /** a·b + c, rounded once or twice as the processor has it (`multiplyAdd`); of the relaxed instructions, which not every engine has. */
+  relaxedMultiplyAdd: (a: Code, b: Code, c: Code): Code => [...a, ...b, ...c, ...simd(0x105)],
   /** To the nearest integer, of two as near the even one. */
   nearest: unary(...simd(0x6a)),
   convertI32x4: unary(...simd(0xfa)),

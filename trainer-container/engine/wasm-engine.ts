@@ -21,7 +21,7 @@ export async function createWasmEngine(): Promise<Engine> {
     libraries: { "tfjs-core": tf.version_core, "tfjs-layers": version_layers, "tfjs-backend-wasm": backend.version },
     threads: { intraOp: backend.threads, interOp: 1 },
     cpu: describeCpu(),
-    switches: { simd: backend.simd ? "on" : "off", kernels: backend.kernels },
+    switches: { simd: backend.simd ? "on" : "off", kernels: backend.kernels, multiplyAdd: backend.multiplyAdd },
     node: process.version,
     platform: process.platform,
     arch: process.arch,

@@ -59,8 +59,8 @@ interface Panels {
 }
 
 /** Rows into panels of the largest size and of one less, so that none is padded. */
-export function panelsOf(m: number): readonly Panels[] {
-  const count = Math.ceil(m / maxRows);
+export function panelsOf(m: number, most: number = maxRows): readonly Panels[] {
+  const count = Math.ceil(m / most);
   const rows = Math.floor(m / count);
   const larger = m % count;
   const all = [

@@ -2,20 +2,23 @@
  * The innermost loops of the matrix product: a tile of C, `rows` × (4 or 8) columns, kept in registers while k runs.
  *
  * `a` is a packed panel, `rows` floats for each k; `b` has the tile's columns side by side. Every element of C is Σ a·b in the order of k
- * from 0, multiplication and addition rounded apart: the same bits in a tile of any size.
+ * from 0, multiplication and addition rounded together where this process can (`multiplyAdd`), else apart: the same bits in a tile of any size.
  *
- * The shape is what V8 makes fast machine code of, by measurement (GFLOP/s on a 3.65 GHz Zen 4, whose peak without fused multiply-add is 58):
- * 4 × 8 two k at a time 47; 5 × 8 one at a time 44, two 36 (spills); 6 × 8 29 (spills); 3 × 12 42. Four k at a time spill in every shape.
+ * The shape is what V8 makes fast machine code of, by measurement (GFLOP/s on a 3.65 GHz Zen 4, whose peak is 58 either way). Apart: 4 × 8 two k
+ * at a time 47; 5 × 8 one at a time 44, two 36 (spills); 6 × 8 29 (spills); 3 × 12 42. Four k at a time spill in every shape. Fused: 6 × 8 one at
+ * a time 52, two 36 (spills); 4 × 8 48 either way.
  * A loop with its test at the end and a guard before it lets V8 hoist address arithmetic; the branch between the two k keeps it from
  * moving the loads of both to the front.
  */
 import type { Code } from "../../../core/wasm/encoding";
 import { advance, block, branchIf, f32x4, i32, ifElse, local, loop, v128 } from "../../../core/wasm/instructions";
 import type { ValueType, WasmFunction } from "../../../core/wasm/module";
+import { multiplyAdd } from "../../../core/wasm/multiply-add";
 import { addTo, define, range } from "./define";
 
+const fused = multiplyAdd() === "fused";
 /** Most rows of a tile. */
-export const maxRows = 4;
+export const maxRows = fused ? 6 : 4;
 
 /** Of B: a packed panel of eight or of four columns, or eight columns where they are, `step` bytes from k to k + 1. */
 const kinds = ["packed8", "packed4", "inPlace8"] as const;
@@ -49,8 +52,8 @@ function microKernel(rows: number, kind: Kind): WasmFunction {
     const accumulate = (row: number, offset: number): Code[] => [
       local.set(ofA, v128.load32Splat(get("a"), offset + row * 4)),
       ...range(vectors).map((vector) => {
-        const product = f32x4.mul(local.get(ofA), local.get(ofB(vector)));
-        return local.set(sum(row, vector), f32x4.add(local.get(sum(row, vector)), product));
+        const [a, b, c] = [ofA, ofB(vector), sum(row, vector)].map(local.get) as [Code, Code, Code];
+        return local.set(sum(row, vector), fused ? f32x4.relaxedMultiplyAdd(a, b, c) : f32x4.add(c, f32x4.mul(a, b)));
       }),
     ];
     const one = (b: Code, offsetB: number, offsetA: number): Code => [
@@ -58,7 +61,15 @@ function microKernel(rows: number, kind: Kind): WasmFunction {
       ...range(rows).flatMap((row) => accumulate(row, offsetA).flat()),
     ];
     const width = vectors * 16;
+    const step: Code = kind === "inPlace8" ? addTo(v["b"]!, v["step"]!) : advance(v["b"]!, width);
     const second = kind === "inPlace8" ? one(get("next"), 0, rows * 4) : one(get("b"), width, rows * 4);
+    const secondOfTwo = [
+      branchIf(i32.eq(get("b"), get("odd")), 1),
+      kind === "inPlace8" ? local.set(v["next"]!, i32.add(get("b"), get("step"))) : [],
+      second,
+      advance(v["a"]!, rows * 8),
+      kind === "inPlace8" ? local.set(v["b"]!, i32.add(get("next"), get("step"))) : advance(v["b"]!, width * 2),
+    ];
     const store = (value: (row: number, vector: number) => Code): Code =>
       range(rows).flatMap((row) => [
         ...range(vectors).flatMap((vector) => v128.store(get("c"), value(row, vector), vector * 16)),
@@ -73,11 +84,7 @@ function microKernel(rows: number, kind: Kind): WasmFunction {
         branchIf(i32.eq(get("b"), get("end")), 0),
         loop(
           one(get("b"), 0, 0),
-          branchIf(i32.eq(get("b"), get("odd")), 1),
-          kind === "inPlace8" ? local.set(v["next"]!, i32.add(get("b"), get("step"))) : [],
-          second,
-          advance(v["a"]!, rows * 8),
-          kind === "inPlace8" ? local.set(v["b"]!, i32.add(get("next"), get("step"))) : advance(v["b"]!, width * 2),
+          ...(fused ? [advance(v["a"]!, rows * 4), step] : secondOfTwo),
           branchIf(i32.ne(get("b"), get("end")), 0),
         ),
       ),
