@@ -48,8 +48,10 @@ export function acknowledgeFindings(prefix: string, { compute, workflow, trigger
     id: "AwsSolutions-L1",
     reason: "Functions and trainers run the same Node: 22, which the native packages and the container are built for.",
   });
-  Validations.of(triggers).acknowledge({
-    id: "AwsSolutions-SQS3",
-    reason: "The queue is itself the dead-letter queue.",
-  });
+  for (const stack of [workflow, triggers]) {
+    Validations.of(stack).acknowledge({
+      id: "AwsSolutions-SQS3",
+      reason: "The queue is itself the dead-letter queue.",
+    });
+  }
 }

@@ -69,7 +69,7 @@ export function definePlatform(
   const triggers = new TriggersStack(app, `${prefix}-triggers`, { ...props, functions: workflow.functions });
   const observability = new ObservabilityStack(app, `${prefix}-observability`, {
     ...props,
-    otherAlarms: [...triggers.undelivered],
+    otherAlarms: [workflow.givenUp, ...triggers.undelivered],
   });
   // They refer to each other by name (names.ts), which does not tell CloudFormation what comes first.
   for (const stack of [compute, workflow]) stack.addStackDependency(data);

@@ -8,6 +8,17 @@ export interface FunctionDefinition {
   readonly storageMb?: number;
   /** Native or large packages that the bundle leaves outside. */
   readonly externals: readonly ("duckdb" | "tfjs")[];
+  /** Called by events, for whose answer nobody waits: how long and how often Lambda tries, and whether what it gives up is kept to be looked at. */
+  readonly asynchronous?: {
+    readonly retries: 0 | 1 | 2;
+    readonly maxAgeSeconds: number;
+    readonly keepGivenUp: boolean;
+  };
+  /**
+   * Most of it at one time, where more would do harm: in an account that has concurrency to spare (`functions.accountConcurrency`), so much is set
+   * aside for it as well.
+   */
+  readonly atOnce?: number;
 }
 
 export type FunctionName =
@@ -34,7 +45,14 @@ export const functions: readonly FunctionDefinition[] = [
   { name: "validate-dataset", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["duckdb"] },
   { name: "prepare-features", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["duckdb"] },
   { name: "launch-training", timeoutSeconds: 60, memoryMb: 512, externals: [] },
-  { name: "finish-training", timeoutSeconds: 60, memoryMb: 512, externals: [] },
+  {
+    name: "finish-training",
+    timeoutSeconds: 60,
+    memoryMb: 512,
+    externals: [],
+    asynchronous: { retries: 2, maxAgeSeconds: 3_600, keepGivenUp: true },
+    atOnce: 20, // an array of a thousand workers ends all at once; Batch answers some fifty calls a second
+  },
   // Reads raw rows as well as predicting: the champion has a transform of its own.
   { name: "evaluate", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["tfjs", "duckdb"] },
   { name: "register-model", timeoutSeconds: 60, memoryMb: 512, externals: [] },
@@ -43,11 +61,25 @@ export const functions: readonly FunctionDefinition[] = [
   { name: "promote", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "conclude-run", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   // Follows a run for as long as a stream may last.
-  { name: "stream-metrics", timeoutSeconds: 900, memoryMb: 512, externals: [] },
+  { name: "stream-metrics", timeoutSeconds: 900, memoryMb: 512, externals: [], atOnce: 100 }, // a screen that is left open takes one
   { name: "ingest-metrics", timeoutSeconds: 30, memoryMb: 512, externals: [] },
   { name: "run-credentials", timeoutSeconds: 15, memoryMb: 256, externals: [] },
-  { name: "reconcile-runs", timeoutSeconds: 60, memoryMb: 512, externals: [] },
-  { name: "retrain", timeoutSeconds: 60, memoryMb: 512, externals: [] },
+  {
+    name: "reconcile-runs",
+    timeoutSeconds: 60,
+    memoryMb: 512,
+    externals: [],
+    asynchronous: { retries: 0, maxAgeSeconds: 60, keepGivenUp: false }, // the next minute does the same
+    atOnce: 1,
+  },
+  {
+    name: "retrain",
+    timeoutSeconds: 60,
+    memoryMb: 512,
+    externals: [],
+    asynchronous: { retries: 2, maxAgeSeconds: 21_600, keepGivenUp: true },
+    atOnce: 5,
+  },
 ];
 
 /** Not in the list: deployed only where callers bring the tokens of an OpenID provider, and by nobody called but the gateway. */

@@ -111,6 +111,13 @@ export const schema = z.strictObject(
       /** Of each instance's disk, in GiB: image, shard cache. */
       diskGib: part.wholeNumber(64, 16_384, "the size of an instance's disk in GiB").default(200),
     }),
+    functions: section({
+      /**
+       * The account's limit of concurrent executions (Service Quotas, AWS Lambda). A new account has 10, of which nothing can be set aside; from 300 on functions
+       * that could crowd out the others, or what they call, are bounded.
+       */
+      accountConcurrency: part.wholeNumber(10, 1_000_000, "the account's limit of concurrent executions").default(10),
+    }),
     /** The team `default` is always there. While no team names principals or groups everyone is of it; once one does, a caller whom none names is refused. */
     teams: list(team).default([]),
     retention: section({

@@ -9,7 +9,9 @@ import {
   Runtime,
   Tracing,
 } from "aws-cdk-lib/aws-lambda";
+import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { type FunctionDefinition, functionNameIn } from "../../core/platform/functions";
 import { functionPermissions } from "../../core/platform/permissions";
@@ -24,12 +26,17 @@ export interface PlatformFunctionProps {
   readonly environment: Readonly<Record<string, string>>;
   readonly prefix: string;
   readonly retention: RetentionDays;
+  /** Whether the account has concurrency to set aside. */
+  readonly reserve?: boolean;
+  /** Takes what an asynchronous function could not do. */
+  readonly givenUp?: IQueue;
 }
 
 /** A function with a role of its own that may do what `core/platform/permissions` says, write its log and trace, and nothing else. */
 export class PlatformFunction extends LambdaFunction {
-  constructor(scope: Construct, { definition, code, layers, environment, prefix, retention }: PlatformFunctionProps) {
-    const { name, timeoutSeconds, memoryMb, storageMb } = definition;
+  constructor(scope: Construct, props: PlatformFunctionProps) {
+    const { definition, code, layers, environment, prefix, retention, reserve = false, givenUp } = props;
+    const { name, timeoutSeconds, memoryMb, storageMb, asynchronous, atOnce } = definition;
     const functionName = functionNameIn(prefix, name);
     const logGroup = new LogGroup(scope, `${name}-log`, {
       logGroupName: `/aws/lambda/${functionName}`,
@@ -55,6 +62,14 @@ export class PlatformFunction extends LambdaFunction {
       logGroup,
       loggingFormat: LoggingFormat.TEXT, // the functions write JSON lines themselves
       tracing: Tracing.ACTIVE,
+      ...(reserve && atOnce !== undefined ? { reservedConcurrentExecutions: atOnce } : {}),
+      ...(asynchronous === undefined
+        ? {}
+        : {
+            retryAttempts: asynchronous.retries,
+            maxEventAge: Duration.seconds(asynchronous.maxAgeSeconds),
+            ...(asynchronous.keepGivenUp && givenUp ? { onFailure: new SqsDestination(givenUp) } : {}),
+          }),
     });
     // Of tracing, which knows no resources.
     role.addToPrincipalPolicy(

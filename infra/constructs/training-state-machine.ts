@@ -2,7 +2,7 @@ import fs from "node:fs";
 import { RemovalPolicy } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
-import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { DefinitionBody, LogLevel, StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import type { Construct } from "constructs";
 import { resourceNames } from "../../core/platform/trainer-job";
@@ -12,11 +12,16 @@ export interface TrainingStateMachineProps {
   /** The ASL file; `${name}` in it stands for the function of that name. */
   readonly definitionFile: string;
   readonly functions: ReadonlyMap<string, IFunction>;
+  readonly retention: RetentionDays;
 }
 
 /** The life of a run. May invoke the functions that its definition names, and no other. */
 export class TrainingStateMachine extends StateMachine {
-  constructor(scope: Construct, id: string, { prefix, definitionFile, functions }: TrainingStateMachineProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { prefix, definitionFile, functions, retention }: TrainingStateMachineProps,
+  ) {
     const named = new Set<IFunction>();
     // Not by CloudFormation's own substitutions: their names may not hold hyphens.
     const definition = fs.readFileSync(definitionFile, "utf8").replace(/\$\{([a-z-]+)\}/g, (_whole, name: string) => {
@@ -33,11 +38,11 @@ export class TrainingStateMachine extends StateMachine {
       tracingEnabled: true,
       logs: {
         level: LogLevel.ALL,
-        // Payloads are run ids: there is nothing else to log.
-        includeExecutionData: true,
+        // Errors' causes may quote data.
+        includeExecutionData: false,
         destination: new LogGroup(scope, `${id}Log`, {
           logGroupName: `/aws/vendedlogs/states/${stateMachine}`,
-          retention: RetentionDays.THREE_MONTHS,
+          retention,
           removalPolicy: RemovalPolicy.DESTROY,
         }),
       },

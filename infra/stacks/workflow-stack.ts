@@ -1,6 +1,8 @@
 import path from "node:path";
-import { Stack, type StackProps } from "aws-cdk-lib";
+import { Duration, Stack, type StackProps } from "aws-cdk-lib";
+import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import type { Construct } from "constructs";
 import { type FunctionName, functions } from "../../core/platform/functions";
@@ -10,7 +12,7 @@ import { packageLayer } from "../constructs/package-layer";
 import { PlatformFunction } from "../constructs/platform-function";
 import { RunRole } from "../constructs/run-role";
 import { TrainingStateMachine } from "../constructs/training-state-machine";
-import { platformEnvironment, teamDirectory } from "../names";
+import { callersEnvironment, platformEnvironment } from "../names";
 import { retentionOf } from "../retention";
 
 export interface WorkflowStackProps extends StackProps {
@@ -23,10 +25,15 @@ export interface WorkflowStackProps extends StackProps {
 /** Functions that people call, and that must know whose team the caller is in. */
 const takesCalls: ReadonlySet<string> = new Set(["api", "stream-metrics"]);
 
+/** What functions set aside, a hundred that AWS leaves to all others, and room for the steps of runs. */
+const concurrencyToReserve = 300;
+
 /** What happens: the functions, and the state machine that calls them. */
 export class WorkflowStack extends Stack {
   readonly functions: ReadonlyMap<FunctionName, IFunction>;
   readonly stateMachine: StateMachine;
+  /** An event was too much for its function; where to tell of it is the observability's. */
+  readonly givenUp: Alarm;
 
   constructor(scope: Construct, id: string, { bundles, nodeModules, config, ...props }: WorkflowStackProps) {
     super(scope, id, props);
@@ -36,6 +43,21 @@ export class WorkflowStack extends Stack {
       duckdb: packageLayer(this, "duckdb", nodeModules),
       tfjs: packageLayer(this, "tfjs", nodeModules),
     };
+    const givenUp = new Queue(this, "GivenUp", {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
+    this.givenUp = new Alarm(this, "GivenUpAlarm", {
+      alarmName: `${prefix}-given-up`,
+      alarmDescription:
+        'finish-training or retrain failed for an event three times: it waits in the queue with its error. Runs are mended by reconcile-runs, retraining by its sweep; find out why it failed. Runbook: docs/operations.md, "undelivered".',
+      metric: givenUp.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(5), statistic: "Maximum" }),
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      threshold: 0,
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
     this.functions = new Map(
       functions.map((definition) => [
         definition.name,
@@ -43,9 +65,11 @@ export class WorkflowStack extends Stack {
           definition,
           code: functionCode(bundles, definition.name),
           layers: definition.externals.map((external) => layers[external]),
-          environment: { ...environment, ...(takesCalls.has(definition.name) ? teamDirectory(config) : {}) },
+          environment: { ...environment, ...(takesCalls.has(definition.name) ? callersEnvironment(config) : {}) },
           prefix,
           retention: retentionOf(config),
+          reserve: config.functions.accountConcurrency >= concurrencyToReserve,
+          givenUp,
         }),
       ]),
     );
@@ -57,6 +81,7 @@ export class WorkflowStack extends Stack {
       prefix,
       definitionFile: path.join(bundles, "state-machines", "training-run.asl.json"),
       functions: this.functions,
+      retention: retentionOf(config),
     });
   }
 }

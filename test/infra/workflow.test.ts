@@ -1,0 +1,75 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { Match } from "aws-cdk-lib/assertions";
+import { functions } from "../../core/platform/functions";
+import { rules } from "../../core/platform/rules";
+import { WorkflowStack } from "../../infra/stacks/workflow-stack";
+import { repository, resources, synthesizeStack } from "./synthesized";
+
+/** Empty bundles, and no packages for the layers: what they hold is not what this is about. */
+const directory = fs.mkdtempSync(path.join(os.tmpdir(), "workflow-"));
+fs.mkdirSync(path.join(directory, "lambdas"));
+for (const { name } of functions) fs.writeFileSync(path.join(directory, "lambdas", `${name}.js`), `// ${name}`);
+fs.cpSync(path.join(repository, "state-machines"), path.join(directory, "state-machines"), { recursive: true });
+afterAll(() => fs.rmSync(directory, { recursive: true }));
+
+const workflowOf = (accountConcurrency: number) =>
+  synthesizeStack({ functions: { accountConcurrency }, retention: { logDays: 30 } }, (app, config) => {
+    return new WorkflowStack(app, "Workflow", {
+      bundles: directory,
+      nodeModules: path.join(repository, "node_modules"),
+      config,
+    });
+  }).template;
+const template = workflowOf(10);
+
+it("sets nothing aside in an account that has nothing to spare: a new one could not deploy it", () => {
+  for (const { Properties } of resources(template, "AWS::Lambda::Function"))
+    expect(Properties["ReservedConcurrentExecutions"]).toBeUndefined();
+});
+
+it("bounds what could crowd out the others where the account has room", () => {
+  const roomy = workflowOf(1_000);
+  for (const { name, atOnce } of functions) {
+    roomy.hasResourceProperties("AWS::Lambda::Function", {
+      FunctionName: `ringmaster-${name}`,
+      ReservedConcurrentExecutions: atOnce ?? Match.absent(),
+    });
+  }
+  const set = functions.reduce((sum, { atOnce = 0 }) => sum + atOnce, 0);
+  expect(set + 100).toBeLessThanOrEqual(300); // Lambda leaves a hundred to all others
+});
+
+it("says of each function that events call how long it is tried, and keeps what it gives up", () => {
+  const called = new Set(rules.map(({ target }) => target));
+  expect(
+    functions
+      .filter(({ asynchronous }) => asynchronous)
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual([...called].sort());
+  for (const { asynchronous } of functions) {
+    if (!asynchronous) continue;
+    template.hasResourceProperties("AWS::Lambda::EventInvokeConfig", {
+      MaximumRetryAttempts: asynchronous.retries,
+      MaximumEventAgeInSeconds: asynchronous.maxAgeSeconds,
+      DestinationConfig: asynchronous.keepGivenUp ? { OnFailure: { Destination: Match.anyValue() } } : Match.absent(),
+    });
+  }
+});
+
+it("logs what executions do and not what they carry, and keeps logs as long as it is told", () => {
+  template.hasResourceProperties("AWS::StepFunctions::StateMachine", {
+    LoggingConfiguration: Match.objectLike({ Level: "ALL", IncludeExecutionData: false }),
+    TracingConfiguration: { Enabled: true },
+  });
+  const groups = resources(template, "AWS::Logs::LogGroup");
+  expect(groups).toHaveLength(functions.length + 1);
+  for (const { Properties } of groups) expect(Properties["RetentionInDays"]).toBe(30);
+});
+
+it("answers within the time that API Gateway waits", () => {
+  for (const name of ["api"])
+    expect(functions.find((one) => one.name === name)!.timeoutSeconds).toBeLessThanOrEqual(29);
+});
