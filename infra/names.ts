@@ -93,9 +93,13 @@ function teamSharesOf(teams: readonly TeamConfig[]): TeamShares {
   );
 }
 
-/** Who is in which team, as `core/config/teams.ts` reads it. */
-export function teamDirectory({ teams }: Pick<DeploymentConfig, "teams">): Readonly<Record<string, string>> {
+/** What functions need that people call: who is in which team (`core/config/teams.ts`), and which pages may call from browsers. */
+export function callersEnvironment({
+  teams,
+  api,
+}: Pick<DeploymentConfig, "teams" | "api">): Readonly<Record<string, string>> {
   return {
     RINGMASTER_TEAMS: JSON.stringify(teams.map(({ name, principals, groups }) => ({ name, principals, groups }))),
+    ...(api.corsOrigins.length === 0 ? {} : { RINGMASTER_CORS_ORIGINS: api.corsOrigins.join(",") }),
   };
 }

@@ -1,4 +1,5 @@
 /** The one place of configuration: what each process takes from its environment, checked when it starts. */
+export { readCorsOrigins } from "./cors";
 export { ConfigurationError } from "./errors";
 export { environmentOf, type PlatformConfig, readConfig, worldOf } from "./platform";
 export { type RunSessionConfig, readRunSession } from "./run-session";

@@ -57,7 +57,7 @@ export function gatewayDocument(
     "x-amazon-apigateway-request-validators": {
       all: { validateRequestParameters: true, validateRequestBody: true },
     },
-    "x-amazon-apigateway-gateway-responses": gatewayResponses(),
+    "x-amazon-apigateway-gateway-responses": gatewayResponses(options.preflight),
     "x-amazon-apigateway-binary-media-types": ["application/octet-stream"],
   };
 }

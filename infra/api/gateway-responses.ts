@@ -39,24 +39,26 @@ const words: Partial<Record<ErrorCode, string>> = {
   THROTTLED: "too many requests: send it again after a pause",
 };
 
-export function gatewayResponses(): Readonly<Record<string, GatewayResponse>> {
+/** @param forBrowsers pages of other origins may read them: there is nothing secret in them */
+export function gatewayResponses(forBrowsers: boolean): Readonly<Record<string, GatewayResponse>> {
   const named = Object.entries(codes).map(([type, code]) => [
     type,
-    response(code, errorCatalogue[code].status, JSON.stringify(words[code] ?? errorCatalogue[code].meaning)),
+    response(code, errorCatalogue[code].status, JSON.stringify(words[code] ?? errorCatalogue[code].meaning), forBrowsers),
   ]);
   return {
     ...Object.fromEntries(named),
     // What is not named: the gateway's own status, and its own words.
-    DEFAULT_4XX: response("INVALID_INPUT", 400, "$context.error.messageString"),
-    DEFAULT_5XX: response("INTERNAL", 500, "$context.error.messageString"),
+    DEFAULT_4XX: response("INVALID_INPUT", 400, "$context.error.messageString", forBrowsers),
+    DEFAULT_5XX: response("INTERNAL", 500, "$context.error.messageString", forBrowsers),
   };
 }
 
-function response(code: ErrorCode, statusCode: number, message: string): GatewayResponse {
+function response(code: ErrorCode, statusCode: number, message: string, forBrowsers: boolean): GatewayResponse {
   return {
     statusCode,
     responseParameters: {
       "gatewayresponse.header.x-request-id": "context.requestId",
+      ...(forBrowsers ? { "gatewayresponse.header.access-control-allow-origin": "'*'" } : {}),
       ...(statusCode === 429 ? { "gatewayresponse.header.retry-after": "'1'" } : {}),
     },
     responseTemplates: {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { cors } from "hono/cors";
 import type { Deployment } from "../../adapters/platform";
 import type { TeamMembers } from "../../core/access/membership";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
@@ -25,13 +26,15 @@ export interface AppOptions {
   readonly checkResponses?: boolean;
   /** Who is in which team; nobody in any: everyone is of the default one. */
   readonly directory?: readonly TeamMembers[];
+  /** Of web pages that may call. */
+  readonly corsOrigins?: readonly string[];
 }
 
 /** Routes under `/api/v1`, and what stands around each: request ids, limits, tenancy, errors as `{error: {code, message, details, requestId}}`. */
 export function frameApp(
   deployment: Deployment,
   routes: readonly Route[],
-  { checkResponses = checkedByEnvironment(), directory = [] }: AppOptions = {},
+  { checkResponses = checkedByEnvironment(), directory = [], corsOrigins = [] }: AppOptions = {},
 ): Hono<ApiEnvironment> {
   const app = new Hono<ApiEnvironment>();
 
@@ -49,6 +52,10 @@ export function frameApp(
       milliseconds: deployment.clock.now() - startedAt,
     });
   });
+  if (corsOrigins.length > 0) {
+    // Browsers ask first, unsigned: this comes before anyone is asked who calls.
+    app.use(cors({ origin: [...corsOrigins], exposeHeaders: ["x-request-id", "retry-after"], maxAge: 600 }));
+  }
   app.use(
     bodyLimit({
       maxSize: maxBodyBytes,

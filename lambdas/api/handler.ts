@@ -1,7 +1,10 @@
 import { handle } from "hono/aws-lambda";
 import { createPlatform } from "../../adapters/platform";
-import { readTeamDirectory } from "../../core/config";
+import { readCorsOrigins, readTeamDirectory } from "../../core/config";
 import { createApp } from "./app";
 
 /** The whole API as one function behind API Gateway. */
-export const handler = handle(createApp(createPlatform(), { directory: readTeamDirectory(process.env) }));
+export const handler = handle(createApp(createPlatform(), {
+    directory: readTeamDirectory(process.env),
+    corsOrigins: readCorsOrigins(process.env),
+  }));

@@ -1,7 +1,10 @@
 import { streamHandle } from "hono/aws-lambda";
 import { createPlatform } from "../../adapters/platform";
-import { readTeamDirectory } from "../../core/config";
+import { readCorsOrigins, readTeamDirectory } from "../../core/config";
 import { createStreamApp } from "./app";
 
 /** Behind API Gateway in its response transfer mode STREAM: what is written leaves at once. */
-export const handler = streamHandle(createStreamApp(createPlatform(), { directory: readTeamDirectory(process.env) }));
+export const handler = streamHandle(createStreamApp(createPlatform(), {
+    directory: readTeamDirectory(process.env),
+    corsOrigins: readCorsOrigins(process.env),
+  }));

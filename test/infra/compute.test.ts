@@ -8,7 +8,7 @@ import { type DeploymentConfig, type RingmasterConfig, readConfig } from "../../
 import { TrainerInstances } from "../../infra/constructs/trainer-instances";
 import { TrainerNetwork } from "../../infra/constructs/trainer-network";
 import { TrainerQueue } from "../../infra/constructs/trainer-queue";
-import { platformEnvironment, teamDirectory } from "../../infra/names";
+import { callersEnvironment, platformEnvironment } from "../../infra/names";
 import { ComputeStack } from "../../infra/stacks/compute-stack";
 import { trainerImage } from "../../infra/trainer-image";
 import { actionsOf, repository, resources, statementsOf, synthesizeStack } from "./synthesized";
@@ -92,7 +92,7 @@ describe("queues", () => {
     const config = readConfig(settings, stack.node);
     const variables: Readonly<Record<string, string>> = {
       ...platformEnvironment(stack, config),
-      ...teamDirectory(config),
+      ...callersEnvironment(config),
     };
     expect(JSON.parse(variables["RINGMASTER_TEAM_SHARES"]!)).toEqual({
       "nlp-2": { share: "text", priority: 0 },

@@ -99,6 +99,28 @@ it("HEAD is GET without a body", async () => {
   expect([response.status, await response.text()]).toEqual([200, ""]);
 });
 
+describe("pages of other origins", () => {
+  const origin = "https://console.example.com";
+  const ask = async (from: string, method: string, path: string) => {
+    const { platform } = createTestPlatform(embedded);
+    const open = createApp(platform, { corsOrigins: [origin] });
+    const headers = { origin: from, "access-control-request-method": "POST" };
+    const response = await open.request(`/api/v1${path}`, { method, headers });
+    return [response.status, response.headers.get("access-control-allow-origin")];
+  };
+  it.each([
+    ["may call where they are named: the browser's question", origin, "OPTIONS", "/training-runs", [204, origin]],
+    ["may read answers", origin, "GET", "/training-runs", [200, origin]],
+    ["may read refusals", origin, "GET", "/training-runs/none", [404, origin]],
+    ["may not where they are not named", "https://evil.example.com", "OPTIONS", "/training-runs", [204, null]],
+  ])("%s", async (_name, from, method, path, expected) => expect(await ask(from, method, path)).toEqual(expected));
+
+  it("may not where none is named", async () => {
+    const response = await app.request("/api/v1/training-runs", { method: "OPTIONS", headers: { origin } });
+    expect([response.status, response.headers.get("access-control-allow-origin")]).toEqual([405, null]);
+  });
+});
+
 describe("the documentation's page", () => {
   it("needs nothing from elsewhere, and its policy allows its own style and script by their digests alone", async () => {
     const response = await app.request("/api/v1/docs");
