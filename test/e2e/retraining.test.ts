@@ -1,0 +1,176 @@
+import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
+import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import type { describeRun } from "../../cli/commands/runs";
+import type { CauseRecord } from "../../core/retraining/cause";
+import type { RuleState } from "../../core/retraining/rule";
+import type { Run } from "../../core/training/run";
+import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
+
+type Shown = ReturnType<typeof describeRun>;
+type Rule = RuleState & { readonly causes: readonly CauseRecord[] };
+
+/** Three runs are trained on the way, on machines that may be busy. */
+jest.setTimeout(180_000);
+
+/** What happens retrains, on the whole embedded cloud, by the commands that a person types and by the events that AWS sends. */
+describe("retraining", () => {
+  const stack = new TestStack();
+  const credentials = { accessKeyId: "ringmaster-local", secretAccessKey: "ringmaster-local" };
+  let connection: { endpoint: string; region: string; credentials: typeof credentials };
+  let job: string;
+
+  const push = (rows: number) =>
+    stack.json<{ version: number }>([
+      ...["datasets", "push", "toy", "--file", stack.file(`toy-${rows}.csv`, toyCsv(rows))],
+      ...["--schema", stack.file("schema.yaml", toySchema)],
+    ]);
+  const watch = (runId: string) => stack.json<Shown>(["runs", "watch", runId], [0, 1, 3]);
+  const show = (rule: string) => stack.json<Rule>(["retrain", "show", rule]);
+  const runsOf = async (rule: string) => {
+    const { runs } = await stack.get<{ runs: readonly Run[] }>("/training-runs");
+    return runs.filter(({ cause }) => cause?.rule === rule);
+  };
+  const runFor = (rule: string, cause: string) =>
+    until(`the run for ${cause}`, async () => (await runsOf(rule)).find((run) => run.cause?.id === cause));
+  const functionName = "ringmaster-retrain";
+  const invoke = async (event: unknown) => {
+    const lambda = new LambdaClient(connection);
+    const { FunctionError } = await lambda.send(
+      new InvokeCommand({ FunctionName: functionName, Payload: Buffer.from(JSON.stringify(event)) }),
+    );
+    lambda.destroy();
+    expect(FunctionError).toBeUndefined();
+  };
+
+  beforeAll(async () => {
+    await stack.up();
+    const { endpoint } = await stack.json<{ endpoint: string }>(["status"]);
+    connection = { endpoint, region: "us-east-1", credentials };
+    job = stack.file("job.yaml", toyJob(3).replace("workers: 2", "workers: 1"));
+    await push(900);
+    const first = await stack.json<{ runId: string }>(["submit", job]);
+    await watch(first.runId);
+    await stack.json(["models", "approve", "toy", "1"]);
+    await watch(first.runId);
+  });
+  afterAll(() => stack.remove());
+
+  it("a rule is made once, and shown", async () => {
+    const make = () => stack.json<{ created: boolean }>(["retrain", "on", "dataset", "toy", "--job", job]);
+    expect(await make()).toMatchObject({
+      created: true,
+      rule: { name: "on-toy", enabled: true, createdBy: expect.any(String) },
+    });
+    expect(await make()).toMatchObject({ created: false });
+    expect(await stack.run("retrain", "on", "dataset", "toy", "--job", job, "--set", "seed=9")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("says something else"),
+    });
+    expect(await stack.run("retrain", "on", "schedule", "cron(0 3 * * *)", "--job", job)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("a cron expression has 6 fields"),
+    });
+    expect((await stack.run("retrain", "list")).stdout).toMatch(/on-toy\s+each version of toy/);
+  });
+
+  it("a second version of the data retrains, meets the champion at the gates, and waits for its approval", async () => {
+    expect(await push(1_200)).toMatchObject({ version: 2 });
+    const run = await runFor("on-toy", "dataset:toy@2");
+    expect(run).toMatchObject({ dataset: { version: 2 }, createdBy: "retraining rule on-toy" });
+    const waiting = await watch(run.runId);
+    expect(waiting).toMatchObject({ status: "running", phase: "AwaitApproval", cause: { rule: "on-toy" } });
+    const { versions } = await stack.json<{
+      versions: { version: number; gate: { champion: number; checks: object[] } }[];
+    }>(["models", "show", "toy"]);
+    expect(versions[0]).toMatchObject({ version: 2, gate: { passed: true, champion: 1 } });
+    await stack.json(["models", "approve", "toy", "2"]);
+    expect(await watch(run.runId)).toMatchObject({ outcome: { decision: "promoted", version: 2 } });
+  });
+
+  it("the event of a version starts no second run, delivered three times, late and out of order", async () => {
+    const { bucket, key } = {
+      bucket: "ringmaster-data",
+      key: (v: number) => `teams/default/datasets/toy/versions/${v}/manifest.json`,
+    };
+    const event = (version: number) => ({
+      version: "0",
+      id: "0c5a1b6e-2b5a-4d5e-9d0c-3a5b1c2d3e4f",
+      "detail-type": "Object Created",
+      source: "aws.s3",
+      account: "000000000000",
+      time: "2026-01-01T00:00:00Z",
+      region: "us-east-1",
+      resources: [`arn:aws:s3:::${bucket}`],
+      detail: { version: "0", bucket: { name: bucket }, object: { key: key(version), size: 1 }, reason: "PutObject" },
+    });
+    for (const version of [2, 2, 1, 2]) await invoke(event(version));
+    expect(await runsOf("on-toy")).toHaveLength(1);
+    const { starts, causes } = await show("on-toy");
+    expect(starts).toBe(1);
+    expect(causes.map(({ id, state }) => [id, state])).toEqual(
+      expect.arrayContaining([
+        ["dataset:toy@2", "submitted"],
+        ["dataset:toy@1", "skipped"], // it was there before the rule
+      ]),
+    );
+  });
+
+  it("a finding of drift retrains once, put on the bus three times; a mild one is no cause for a rule of critical ones", async () => {
+    await stack.json(["retrain", "on", "drift", "inputs", "--severity", "critical", "--job", job]);
+    const bus = new EventBridgeClient(connection);
+    const put = (severity: string, windowEnd: string) =>
+      bus.send(
+        new PutEventsCommand({
+          Entries: [1, 2, 3].map(() => ({
+            Source: "ringmaster",
+            DetailType: "Drift Detected",
+            Detail: JSON.stringify({ team: "default", monitor: "inputs", windowEnd, severity }),
+          })),
+        }),
+      );
+    await put("warning", "2026-01-01T00:00:00Z");
+    await put("critical", "2026-01-01T01:00:00Z");
+    const run = await runFor("on-inputs", "drift:inputs@2026-01-01T01:00:00.000Z");
+    expect(run.dataset.version).toBe(2);
+    await invoke({ source: "aws.events", "detail-type": "Scheduled Event" }); // the sweep finds nothing left
+    expect(await runsOf("on-inputs")).toHaveLength(1);
+    bus.destroy();
+  });
+
+  it("a schedule fires by a clock that is put forward, once for each of its times", async () => {
+    const make = () =>
+      stack.json([
+        ...["retrain", "on", "schedule", "cron(0 3 * * ? *)", "--time-zone", "Europe/Berlin"],
+        ...["--name", "nightly", "--job", job],
+      ]);
+    await make();
+    await make();
+    const { next } = await stack.json<{ next: readonly string[] }>(["retrain", "show", "nightly"]);
+    expect(await runsOf("nightly")).toEqual([]);
+    const clock = `${connection.endpoint}/_ringmaster/clock`;
+    const { now } = (await (await fetch(clock)).json()) as { now: string };
+    const body = JSON.stringify({ advanceSeconds: (Date.parse(next[0]!) - Date.parse(now)) / 1000 + 1 });
+    expect((await fetch(clock, { method: "POST", body })).status).toBe(200);
+    const run = await runFor("nightly", `schedule:${next[0]}`);
+    // What the Scheduler sends, sent again.
+    const scheduledTime = next[0]!.replace(".000Z", "Z");
+    for (let again = 0; again < 3; again += 1) {
+      await invoke({ type: "retraining-schedule", team: "default", rule: "nightly", scheduledTime });
+    }
+    expect((await runsOf("nightly")).map(({ runId }) => runId)).toEqual([run.runId]);
+    expect((await fetch(clock, { method: "POST", body: '{"advanceSeconds":-1}' })).status).toBe(400);
+    await stack.json(["retrain", "delete", "nightly"]);
+  });
+
+  it("a rule runs by hand, is disabled with a reason, and keeps its history when it is gone", async () => {
+    expect(await stack.json<CauseRecord>(["retrain", "run", "on-toy"])).toMatchObject({ state: "submitted" });
+    await stack.json(["retrain", "disable", "on-toy", "--reason", "labels in doubt"]);
+    await push(600);
+    await until("the cause", async () => (await show("on-toy")).causes.find(({ id }) => id === "dataset:toy@3"));
+    expect((await stack.run("retrain", "show", "on-toy")).stdout).toMatch(/dataset:toy@3\s+skipped.*labels in doubt/);
+    await stack.json(["retrain", "delete", "on-toy"]);
+    expect((await show("on-toy")).causes).toHaveLength(4);
+    expect((await stack.run("retrain", "run", "on-toy")).code).toBe(2);
+    expect((await stack.run("retrain", "list")).stdout).not.toContain("on-toy");
+  });
+});
