@@ -1,0 +1,25 @@
+import { createRunKeys } from "../../../adapters/dynamodb/run-keys";
+import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
+import { localConfig } from "../../../local/settings";
+import { type Embedded, startEmbedded } from "../../support/embedded";
+import { runOf } from "../../support/fixtures";
+
+let embedded: Embedded;
+beforeAll(async () => {
+  embedded = await startEmbedded();
+});
+afterAll(() => embedded.stop());
+
+it("makes a run's key once, however many ask for it at the same time; it is in nothing that is told of the run", async () => {
+  const { catalog } = localConfig().tables;
+  const keys = createRunKeys(embedded.dynamodb, catalog);
+  const runs = createRunRepository(embedded.dynamodb, catalog);
+  await runs.create(runOf("run-1"));
+  expect(await keys.find("run-1")).toBeUndefined();
+  const made = await Promise.all(Array.from({ length: 8 }, () => keys.keyOf("run-1")));
+  expect(new Set(made).size).toBe(1);
+  expect(made[0]).toMatch(/^[0-9a-f]{64}$/);
+  expect(await keys.find("run-1")).toBe(made[0]);
+  expect(await keys.keyOf("run-2")).not.toBe(made[0]);
+  expect(JSON.stringify(await runs.findDetails("run-1"))).not.toContain(made[0]);
+});

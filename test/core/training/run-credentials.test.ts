@@ -1,0 +1,61 @@
+import type { PolicyDocument } from "../../../core/platform/permissions";
+import type { Run } from "../../../core/training/run";
+import { issueRunCredentials } from "../../../core/training/run-credentials";
+import { runOf } from "../../support/fixtures";
+
+const policy: PolicyDocument = { Version: "2012-10-17", Statement: [] };
+const credentials = {
+  accessKeyId: "a",
+  secretAccessKey: "s",
+  sessionToken: "t",
+  expiresAt: "2026-01-01T01:00:00.000Z",
+};
+
+function dependencies(run: Run | undefined) {
+  const opened: string[] = [];
+  return {
+    opened,
+    keys: { keyOf: async () => "key", find: async (runId: string) => (runId === "run-1" ? "key" : undefined) },
+    sessions: {
+      open: async (runId: string, given: PolicyDocument) => {
+        expect(given).toBe(policy);
+        opened.push(runId);
+        return credentials;
+      },
+    },
+    findRun: async () => run,
+    policyOf: () => policy,
+  };
+}
+
+it.each(["queued", "running"] as const)("gives a session to who has the key of a run that is %s", async (status) => {
+  const given = dependencies(runOf("run-1", { status }));
+  expect(await issueRunCredentials(given, { runId: "run-1", runKey: "key" })).toBe(credentials);
+  expect(given.opened).toEqual(["run-1"]);
+});
+
+it.each<[string, unknown, Run["status"] | undefined, string]>([
+  ["another key", { runId: "run-1", runKey: "another" }, "running", "RUN_KEY_REFUSED"],
+  ["a run without a key", { runId: "run-2", runKey: "key" }, "running", "RUN_KEY_REFUSED"],
+  ["a run that is not there", { runId: "run-1", runKey: "key" }, undefined, "RUN_NOT_FOUND"],
+  ["a run that has completed", { runId: "run-1", runKey: "key" }, "completed", "RUN_ENDED"],
+  ["a run that was killed", { runId: "run-1", runKey: "key" }, "killed", "RUN_ENDED"],
+  ["no key", { runId: "run-1" }, "running", "INVALID_INPUT"],
+  ["nothing", undefined, "running", "INVALID_INPUT"],
+])("gives nothing for %s", async (_what, input, status, code) => {
+  const given = dependencies(status && runOf("run-1", { status }));
+  await expect(issueRunCredentials(given, input)).rejects.toMatchObject({ code });
+  expect(given.opened).toEqual([]);
+});
+
+it("never repeats a key in what it says", async () => {
+  const attempts = [
+    { runId: "run-1", runKey: "a secret" },
+    { runId: 1, runKey: "a secret" },
+    { runId: "run-1", runKey: `${"long ".repeat(60)} a secret` },
+  ];
+  for (const attempt of attempts) {
+    const error = await issueRunCredentials(dependencies(runOf("run-1")), attempt).catch((refusal) => refusal);
+    expect(`${error.message} ${JSON.stringify(error.details)}`).not.toContain("a secret");
+  }
+});

@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { createDocumentClient } from "../../../adapters/dynamodb/client";
+import { createRunKeys } from "../../../adapters/dynamodb/run-keys";
+import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
+import { type FunctionName, functionNameIn } from "../../../core/platform/functions";
+import { tables } from "../../../core/platform/tables";
+import { createDynamoDb } from "../../../local/dynamodb";
+import { createFront } from "../../../local/front";
+import { Iam, jobRoleName } from "../../../local/iam";
+import { createSts } from "../../../local/iam/sts";
+import { createLambda } from "../../../local/lambda";
+import { listen, portOf } from "../../../local/listen";
+import { createS3 } from "../../../local/s3";
+import type { Service } from "../../../local/service";
+import { functionEnvironment, localConfig, localWorld, ownersKeys } from "../../../local/settings";
+import { ensureBuild } from "../../../scripts/build.js";
+
+/** Stores, STS, and the two functions that trainers call, behind a front that holds everybody to their role. */
+export async function startPlatform() {
+  const directory = mkdtempSync(join(tmpdir(), "ringmaster-iam-"));
+  const config = localConfig();
+  const clock = { offset: 0, now: () => Date.now() + clock.offset };
+  const iam = new Iam({ world: localWorld(), secret: "a secret", clock });
+  let opened: (services: readonly Service[]) => void = () => undefined;
+  const front = createFront(new Promise<readonly Service[]>((resolve) => (opened = resolve)), iam);
+  await listen(front, 0, "");
+  const endpoint = `http://127.0.0.1:${portOf(front)}`;
+  const roleOf = (name: FunctionName) => functionNameIn(config.prefix, name);
+  const bundles = ensureBuild();
+  const lambda = createLambda({
+    dataDirectory: join(directory, "lambda"),
+    runtimePath: join(bundles, "lambda-runtime.js"),
+    functions: (["run-credentials", "ingest-metrics", "promote"] as const).map((name) => ({
+      name: roleOf(name),
+      bundle: join(bundles, "lambdas", `${name}.js`),
+      environment: { ...functionEnvironment(endpoint), ...iam.environmentOf(roleOf(name), name) },
+      timeoutSeconds: 30,
+      memoryMb: 256,
+    })),
+  });
+  const services: readonly Service[] = [
+    await createDynamoDb({ dataDirectory: join(directory, "dynamodb") }),
+    await createS3({ dataDirectory: join(directory, "s3"), events: { put: () => undefined } }),
+    createSts(iam),
+    lambda,
+  ];
+  opened(services);
+
+  const connection = { endpoint, region: "us-east-1", credentials: ownersKeys, maxAttempts: 1 };
+  const dynamodb = new DynamoDBClient(connection);
+  const s3 = new S3Client(connection);
+  await s3.send(new CreateBucketCommand({ Bucket: config.bucket }));
+  for (const { name, partitionKey, sortKey, indexes } of tables.filter(({ name }) => name !== "OnlineFeatures")) {
+    const keys = [{ partitionKey, sortKey }, ...indexes];
+    const schemaOf = (of: typeof partitionKey, range: typeof sortKey) => [
+      { AttributeName: of.name, KeyType: "HASH" as const },
+      { AttributeName: range.name, KeyType: "RANGE" as const },
+    ];
+    await dynamodb.send(
+      new CreateTableCommand({
+        TableName: `${config.prefix}-${name}`,
+        BillingMode: "PAY_PER_REQUEST",
+        AttributeDefinitions: keys
+          .flatMap((key) => [key.partitionKey, key.sortKey])
+          .map((key) => ({ AttributeName: key.name, AttributeType: key.type })),
+        KeySchema: schemaOf(partitionKey, sortKey),
+        GlobalSecondaryIndexes: indexes.length
+          ? indexes.map((index) => ({
+              IndexName: index.name,
+              KeySchema: schemaOf(index.partitionKey, index.sortKey),
+              Projection: { ProjectionType: "ALL" as const },
+            }))
+          : undefined,
+      }),
+    );
+  }
+  const documents = createDocumentClient(dynamodb);
+  return {
+    iam,
+    clock,
+    config,
+    connection,
+    /** The owner's. */
+    s3,
+    documents,
+    runs: createRunRepository(documents, config.tables.catalog),
+    keys: createRunKeys(documents, config.tables.catalog),
+    /** What stands in the environment of a trainer's job, for one run. */
+    jobEnvironment: (runId: string, runKey: string) => ({
+      ...functionEnvironment(endpoint),
+      ...iam.environmentOf(jobRoleName(config.prefix), "trainer"),
+      RINGMASTER_CREDENTIALS_FUNCTION: roleOf("run-credentials"),
+      RINGMASTER_RUN_ID: runId,
+      RINGMASTER_RUN_KEY: runKey,
+    }),
+    credentialsOf: (role: string) => iam.issue({ role, name: "test" }),
+    async stop() {
+      dynamodb.destroy();
+      s3.destroy();
+      front.closeAllConnections();
+      await new Promise((closed) => front.close(closed));
+      for (const service of services) await service.close();
+      rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+export type TestPlatform = Awaited<ReturnType<typeof startPlatform>>;

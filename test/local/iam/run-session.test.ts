@@ -1,0 +1,247 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import {
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  ScanCommand,
+  TransactWriteCommand,
+} from "@aws-sdk/lib-dynamodb";
+import { createDocumentClient } from "../../../adapters/dynamodb/client";
+import { createGangStore } from "../../../adapters/dynamodb/gang-store";
+import { createLambdaMetricSink } from "../../../adapters/lambda/metric-sink";
+import { createObjectStore } from "../../../adapters/s3/object-store";
+import { functionNameIn } from "../../../core/platform/functions";
+import { jobRoleName } from "../../../local/iam";
+import { openRunSession } from "../../../trainer-container/credentials/run-session";
+import { runOf } from "../../support/fixtures";
+import { startPlatform, type TestPlatform } from "./platform";
+
+/** What a user's code can do with all that a trainer's process holds. */
+describe("the credentials of a run's trainers", () => {
+  let platform: TestPlatform;
+  let s3: S3Client;
+  let lambda: LambdaClient;
+  let documents: DynamoDBDocumentClient;
+  let runKey: string;
+  const environment = { ...process.env };
+  const content = "a".repeat(64);
+  const own = "teams/vision/runs/run-own";
+
+  const sessionFor = async (runId: string) => {
+    const key = await platform.keys.keyOf(runId);
+    return openRunSession(platform.jobEnvironment(runId, key), () => undefined);
+  };
+  const put = (Key: string, more: object = {}) =>
+    s3.send(new PutObjectCommand({ Bucket: platform.config.bucket, Key, Body: "x", ...more }));
+  const get = (Key: string) => s3.send(new GetObjectCommand({ Bucket: platform.config.bucket, Key }));
+
+  beforeAll(async () => {
+    platform = await startPlatform();
+    const open = { team: "vision", status: "running" } as const;
+    for (const runId of ["run-own", "run-other"]) await platform.runs.create(runOf(runId, open));
+    await platform.runs.create(runOf("run-ended", { ...open }));
+    await platform.runs.conclude("run-ended", { status: "killed", at: "2026-01-01T00:00:00.000Z" });
+    const Bucket = platform.config.bucket;
+    for (const Key of [
+      `teams/vision/cas/sha256/${content}`,
+      "teams/vision/features/f/manifest.json",
+      "teams/vision/runs/run-other/checkpoints/1/manifest.json",
+      `teams/speech/cas/sha256/${content}`,
+      `${own}/training/task.json`,
+    ]) {
+      await platform.s3.send(new PutObjectCommand({ Bucket, Key, Body: "what was there" }));
+    }
+    // The trainer's clients find the job's own keys where Batch puts them.
+    Object.assign(process.env, platform.jobEnvironment("run-own", "x"));
+    const { client } = await sessionFor("run-own");
+    runKey = await platform.keys.keyOf("run-own");
+    const connection = { ...platform.connection, ...client };
+    s3 = new S3Client(connection);
+    lambda = new LambdaClient(connection);
+    documents = createDocumentClient(new DynamoDBClient(connection));
+  });
+  afterAll(async () => {
+    for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+    Object.assign(process.env, environment);
+    await platform.stop();
+  });
+
+  it("reach its own prefix, and its team's content and features", async () => {
+    await put(`${own}/training/result.json`);
+    await get(`${own}/training/task.json`);
+    await get(`teams/vision/cas/sha256/${content}`);
+    await get("teams/vision/features/f/manifest.json");
+    await s3.send(new DeleteObjectCommand({ Bucket: platform.config.bucket, Key: `${own}/training/result.json` }));
+    const listed = await s3.send(new ListObjectsV2Command({ Bucket: platform.config.bucket, Prefix: `${own}/` }));
+    expect(listed.Contents?.map(({ Key }) => Key)).toEqual([`${own}/training/task.json`]);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ["read another run's checkpoint", () => get("teams/vision/runs/run-other/checkpoints/1/manifest.json")],
+    ["read another team's content", () => get(`teams/speech/cas/sha256/${content}`)],
+    ["write into another run", () => put("teams/vision/runs/run-other/training/result.json")],
+    ["write features", () => put("teams/vision/features/f/manifest.json", { IfNoneMatch: "*" })],
+    ["put other content in the place of what is stored", () => put(`teams/vision/cas/sha256/${content}`)],
+    ["put content without saying that it is new", () => put(`teams/vision/cas/sha256/${"b".repeat(64)}`)],
+    ["replace content that it has read", () => put(`teams/vision/cas/sha256/${content}`, { IfMatch: "*" })],
+    [
+      "copy over content",
+      () =>
+        s3.send(
+          new CopyObjectCommand({
+            Bucket: platform.config.bucket,
+            Key: `teams/vision/cas/sha256/${content}`,
+            CopySource: `${platform.config.bucket}/${own}/training/task.json`,
+          }),
+        ),
+    ],
+    [
+      "delete content",
+      () =>
+        s3.send(new DeleteObjectCommand({ Bucket: platform.config.bucket, Key: `teams/vision/cas/sha256/${content}` })),
+    ],
+    [
+      "list the team",
+      () => s3.send(new ListObjectsV2Command({ Bucket: platform.config.bucket, Prefix: "teams/vision/" })),
+    ],
+    ["list the bucket", () => s3.send(new ListObjectsV2Command({ Bucket: platform.config.bucket }))],
+    [
+      "assume the run role",
+      () =>
+        new STSClient({ ...platform.connection, credentials: platform.credentialsOf(jobRoleName("ringmaster")) }).send(
+          new AssumeRoleCommand({ RoleArn: platform.config.runRoleArn, RoleSessionName: "run-other" }),
+        ),
+    ],
+  ])("do not let it %s", async (_what, attempt) => {
+    await expect(attempt()).rejects.toMatchObject({ name: "AccessDenied" });
+  });
+
+  it("let content be put once: what is there stays, multipart or not", async () => {
+    const Bucket = platform.config.bucket;
+    const Key = `teams/vision/cas/sha256/${"c".repeat(64)}`;
+    await put(Key, { IfNoneMatch: "*" });
+    await expect(put(Key, { IfNoneMatch: "*" })).rejects.toMatchObject({ name: "PreconditionFailed" });
+    const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    const { ETag } = await s3.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: "other" }));
+    const complete = (more: object) =>
+      s3.send(
+        new CompleteMultipartUploadCommand({
+          ...{ Bucket, Key, UploadId },
+          MultipartUpload: { Parts: [{ PartNumber: 1, ETag }] },
+          ...more,
+        }),
+      );
+    await expect(complete({})).rejects.toMatchObject({ name: "AccessDenied" });
+    await expect(complete({ IfNoneMatch: "*" })).rejects.toMatchObject({ name: "PreconditionFailed" });
+    expect(await (await get(Key)).Body?.transformToString()).toBe("x");
+  });
+
+  it("are told 403 of what is not there, which the trainer's store takes for missing", async () => {
+    await expect(get(`${own}/nothing`)).rejects.toMatchObject({ name: "AccessDenied" });
+    const store = createObjectStore(s3, platform.config.bucket, "teams/vision/", { deniedIsMissing: true });
+    expect(await store.find("runs/run-own/nothing")).toBeUndefined();
+    expect(await store.size("runs/run-own/nothing")).toBeUndefined();
+    const { sha256 } = await store.putContent("y".repeat(100_000));
+    expect(await store.putContent("y".repeat(100_000))).toEqual({ sha256, bytes: 100_000 });
+    async function* large() {
+      for (let i = 0; i < 3; i++) yield Buffer.alloc(4 * 1024 * 1024, i);
+    }
+    const streamed = await store.putContentStream(large);
+    expect(await store.putContentStream(large)).toEqual(streamed);
+    expect((await store.getContent(streamed.sha256)).byteLength).toBe(12 * 1024 * 1024);
+  });
+
+  it("reach their own gang's rows, and no others", async () => {
+    const { gangs, catalog } = platform.config.tables;
+    const store = createGangStore(documents, gangs);
+    await store.read("run-own");
+    await store.glance("run-own", "member");
+    await documents.send(new PutCommand({ TableName: gangs, Item: { pk: "GANG#run-own#ROSTER", sk: "t" } }));
+    const denied = { name: "AccessDeniedException" };
+    await expect(store.read("run-other")).rejects.toMatchObject(denied);
+    await expect(store.glance("run-other", "member")).rejects.toMatchObject(denied);
+    const other = { TableName: gangs, Item: { pk: "GANG#run-own2", sk: "HEAD" } };
+    await expect(documents.send(new PutCommand(other))).rejects.toMatchObject(denied);
+    const mixed = new TransactWriteCommand({
+      TransactItems: [{ Put: { TableName: gangs, Item: { pk: "GANG#run-own", sk: "x" } } }, { Put: other }],
+    });
+    await expect(documents.send(mixed)).rejects.toMatchObject(denied);
+    await expect(documents.send(new ScanCommand({ TableName: gangs }))).rejects.toMatchObject(denied);
+    const key = { pk: "RUN#run-other", sk: "KEY" };
+    await expect(documents.send(new GetCommand({ TableName: catalog, Key: key }))).rejects.toMatchObject(denied);
+    const index = new QueryCommand({
+      TableName: catalog,
+      IndexName: "gsi1",
+      KeyConditionExpression: "gsi1pk = :p",
+      ExpressionAttributeValues: { ":p": "OPEN#RUNS" },
+    });
+    await expect(documents.send(index)).rejects.toMatchObject(denied);
+  });
+
+  it("invoke ingestion with their run's key, and no other function", async () => {
+    const nameOf = (name: "ingest-metrics" | "promote" | "run-credentials") => functionNameIn("ringmaster", name);
+    const batch = { series: [{ metric: "loss", steps: [1], values: [1], times: [1] }] };
+    const sink = createLambdaMetricSink(lambda, nameOf("ingest-metrics"), runKey);
+    await sink.send({ runId: "run-own", ...batch });
+    await expect(sink.send({ runId: "run-other", ...batch })).rejects.toThrow(
+      "run key that was sent is not that of run run-other",
+    );
+    for (const name of ["promote", "run-credentials"] as const) {
+      const invoke = new InvokeCommand({ FunctionName: nameOf(name), Payload: "{}" });
+      await expect(lambda.send(invoke)).rejects.toMatchObject({ name: "AccessDeniedException" });
+    }
+  });
+
+  it("say whose they are", async () => {
+    const { client } = await sessionFor("run-own");
+    const { Arn } = await new STSClient({ ...platform.connection, ...client }).send(new GetCallerIdentityCommand({}));
+    expect(Arn).toBe("arn:aws:sts::000000000000:assumed-role/ringmaster-run-us-east-1/run-own");
+  });
+
+  it.each([
+    ["another run's key", "run-own", "run-other", "is not that of run run-own"],
+    ["a run that is not there", "run-none", "run-own", "is not that of run run-none"],
+    ["a run that has ended", "run-ended", "run-ended", "it has ended"],
+  ])("are not given out for %s", async (_what, runId, keyOf, message) => {
+    const key = await platform.keys.keyOf(keyOf);
+    const { client } = openRunSession(platform.jobEnvironment(runId, key), () => undefined);
+    await expect(client.credentials?.()).rejects.toThrow(message);
+  });
+
+  it("end after an hour; what was not given out here, or was changed, is worth nothing", async () => {
+    const { client } = await sessionFor("run-own");
+    const credentials = await client.credentials!();
+    const late = new S3Client({ ...platform.connection, credentials });
+    const ask = () =>
+      late.send(new GetObjectCommand({ Bucket: platform.config.bucket, Key: `${own}/training/task.json` }));
+    await ask();
+    platform.clock.offset = 3_600_000;
+    await expect(ask()).rejects.toMatchObject({ name: "ExpiredToken" });
+    const table = createDocumentClient(new DynamoDBClient({ ...platform.connection, credentials }));
+    const get = new GetCommand({ TableName: platform.config.tables.gangs, Key: { pk: "GANG#run-own", sk: "HEAD" } });
+    await expect(table.send(get)).rejects.toMatchObject({ name: "ExpiredTokenException" });
+    platform.clock.offset = 0;
+    const [body = "", seal] = credentials.sessionToken.split(".");
+    const session = { ...JSON.parse(Buffer.from(body, "base64url").toString()), policy: undefined };
+    const forged = `${Buffer.from(JSON.stringify(session)).toString("base64url")}.${seal}`;
+    const forger = new DynamoDBClient({
+      ...platform.connection,
+      credentials: { ...credentials, sessionToken: forged },
+    });
+    await expect(createDocumentClient(forger).send(get)).rejects.toMatchObject({ name: "UnrecognizedClientException" });
+  });
+});

@@ -1,0 +1,77 @@
+import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { createFront } from "../../../local/front";
+import { Iam } from "../../../local/iam";
+import { createSts } from "../../../local/iam/sts";
+import { listen, portOf } from "../../../local/listen";
+import { localConfig, localWorld, ownersKeys } from "../../../local/settings";
+
+const { runRoleArn } = localConfig();
+const iam = new Iam({ world: localWorld(), secret: "s" });
+const front = createFront([createSts(iam)], iam);
+let connection: { readonly endpoint: string; readonly region: string; readonly maxAttempts: number };
+
+beforeAll(async () => {
+  await listen(front, 0, "");
+  connection = { endpoint: `http://127.0.0.1:${portOf(front)}`, region: "us-east-1", maxAttempts: 1 };
+});
+afterAll(() => {
+  front.closeAllConnections();
+  front.close();
+});
+
+const as = (role?: string) =>
+  new STSClient({ ...connection, credentials: role === undefined ? ownersKeys : iam.issue({ role, name: "test" }) });
+const assume = (role: string | undefined, more: object = {}) =>
+  as(role).send(new AssumeRoleCommand({ RoleArn: runRoleArn, RoleSessionName: "run-1", ...more }));
+const broker = "ringmaster-run-credentials";
+
+it("says who somebody is", async () => {
+  const { Arn } = await as("ringmaster-promote").send(new GetCallerIdentityCommand({}));
+  expect(Arn).toBe("arn:aws:sts::000000000000:assumed-role/ringmaster-promote/test");
+  const owner = await as().send(new GetCallerIdentityCommand({}));
+  expect(owner).toMatchObject({ Arn: "arn:aws:iam::000000000000:root", Account: "000000000000" });
+});
+
+it("gives the function that the role trusts a session of an hour at most, narrowed by its policy", async () => {
+  const Policy = JSON.stringify({ Version: "2012-10-17", Statement: [] });
+  const { Credentials, AssumedRoleUser } = await assume(broker, { Policy, DurationSeconds: 3_600 });
+  expect(Credentials?.AccessKeyId).toMatch(/^ASIA[0-9A-F]{16}$/);
+  expect(AssumedRoleUser?.Arn).toBe("arn:aws:sts::000000000000:assumed-role/ringmaster-run-us-east-1/run-1");
+  const left = Credentials!.Expiration!.getTime() - Date.now();
+  expect(Math.round(left / 60_000)).toBe(60);
+});
+
+it.each<[string, string | undefined, object, string]>([
+  ["a function without the right", "ringmaster-promote", {}, "AccessDenied"],
+  ["a role that is not there", broker, { RoleArn: "arn:aws:iam::000000000000:role/none" }, "AccessDenied"],
+  [
+    "a role that does not trust it",
+    broker,
+    { RoleArn: "arn:aws:iam::000000000000:role/ringmaster-api" },
+    "AccessDenied",
+  ],
+  [
+    "the owner, a role that is not there",
+    undefined,
+    { RoleArn: "arn:aws:iam::000000000000:role/none" },
+    "AccessDenied",
+  ],
+  ["more than the hour of chained roles", broker, { DurationSeconds: 3_601 }, "ValidationError"],
+  ["less than a quarter of an hour", broker, { DurationSeconds: 899 }, "ValidationError"],
+  ["a name with a slash", broker, { RoleSessionName: "a/b" }, "ValidationError"],
+  ["a policy that is none", broker, { Policy: "{" }, "MalformedPolicyDocumentException"],
+  [
+    "a policy that is not understood",
+    broker,
+    {
+      Policy: JSON.stringify({
+        Version: "2012-10-17",
+        Statement: [{ Effect: "Allow", NotAction: "s3:*", Resource: "*" }],
+      }),
+    },
+    "MalformedPolicyDocumentException",
+  ],
+  ["a policy of more than 2,048 characters", broker, { Policy: " ".repeat(2_049) }, "ValidationError"],
+])("refuses %s", async (_what, role, more, code) => {
+  await expect(assume(role, more)).rejects.toMatchObject({ name: code });
+});
