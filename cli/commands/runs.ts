@@ -4,7 +4,9 @@ import type { EvaluationOutput, TrainingOutput } from "../../core/pipelines/outp
 import { findOutput } from "../../core/pipelines/step";
 import type { MetricSummary } from "../../core/tracking/metric-repository";
 import { isOpen, type WorkerAttempt } from "../../core/training/run";
+import { totalUsage } from "../../core/training/usage";
 import type { LogPage } from "../../core/training/worker-logs";
+import { attemptColumns, attemptRow, attemptsSoFar, describeUsage } from "../attempts";
 import { contextOf } from "../context";
 import { formatDuration, formatNumber, printJson, printTable } from "../output";
 import { exitCodeOf, watchRun } from "../watch";
@@ -113,7 +115,8 @@ export function addRunCommands(program: Command): void {
 
 /** The whole record, with what people ask for first brought to the top. */
 export function describeRun(details: RunDetails, metrics: readonly MetricSummary[]) {
-  const { run, steps, attempts, workers, progress } = details;
+  const { run, steps, workers, progress } = details;
+  const attempts = attemptsSoFar(details, Date.now());
   const training = findOutput<TrainingOutput>(details, "LaunchTraining");
   const evaluation = findOutput<EvaluationOutput>(details, "Evaluate");
   return {
@@ -137,6 +140,7 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
       .filter((record) => record.reusedFrom !== undefined)
       .map(({ step, reusedFrom }) => ({ step, reusedFrom })),
     attempts,
+    usage: totalUsage(attempts),
     metrics,
     failure: run.failure,
     outcome: run.outcome,
@@ -169,6 +173,14 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   line("step", shown.step === undefined ? undefined : `${shown.step}/${shown.totalSteps}`);
   line("weights", shown.weightsSha256);
   line("backend", shown.backend);
+  line("took", describeUsage(shown.attempts));
+  if (details.recoveries.length > 0) {
+    const longest = Math.max(...details.recoveries.map(({ seconds }) => seconds));
+    line(
+      "recovered",
+      `${details.recoveries.length} times from the loss of workers, in ${longest.toFixed(1)} s at most`,
+    );
+  }
   if (run.restoredFrom)
     line("restored", `from ${run.restoredFrom.runId}, epoch ${run.restoredFrom.epoch}, step ${run.restoredFrom.step}`);
   line("numerics", shown.otherNumerics && `changed on the way: ${shown.otherNumerics.join(", ")}`);
@@ -207,8 +219,8 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   if (details.attempts.length > 0) {
     process.stdout.write("\n");
     printTable(
-      ["ATTEMPT", "MARKET", "WORKERS", "STATUS", "REASON"],
-      details.attempts.map((one) => [one.attempt, one.market, one.workers, one.status, one.reason ?? ""]),
+      attemptColumns,
+      shown.attempts.map((one) => attemptRow(one)),
     );
   }
   if (metrics.length > 0) {

@@ -9,7 +9,6 @@ import {
   Runtime,
   Tracing,
 } from "aws-cdk-lib/aws-lambda";
-import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
@@ -37,6 +36,7 @@ export class PlatformFunction extends LambdaFunction {
   constructor(scope: Construct, props: PlatformFunctionProps) {
     const { definition, code, layers, environment, prefix, retention, reserve = false, givenUp } = props;
     const { name, timeoutSeconds, memoryMb, storageMb, asynchronous, atOnce } = definition;
+    const keeper = asynchronous?.keepGivenUp ? givenUp : undefined;
     const functionName = functionNameIn(prefix, name);
     const logGroup = new LogGroup(scope, `${name}-log`, {
       logGroupName: `/aws/lambda/${functionName}`,
@@ -68,9 +68,12 @@ export class PlatformFunction extends LambdaFunction {
         : {
             retryAttempts: asynchronous.retries,
             maxEventAge: Duration.seconds(asynchronous.maxAgeSeconds),
-            ...(asynchronous.keepGivenUp && givenUp ? { onFailure: new SqsDestination(givenUp) } : {}),
+            ...(keeper ? { onFailure: { bind: () => ({ destination: keeper.queueArn }) } } : {}),
           }),
     });
+    // CDK's own destination would give the right to ask the queue about itself as well.
+    if (keeper)
+      role.addToPrincipalPolicy(new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [keeper.queueArn] }));
     // Of tracing, which knows no resources.
     role.addToPrincipalPolicy(
       new PolicyStatement({ actions: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"], resources: ["*"] }),

@@ -80,9 +80,9 @@ beforeAll(() => {
 afterAll(() => platform.remove());
 
 describe("the roles that are deployed", () => {
-  it.each(functions.map(({ name }) => [name] as const))(
-    "%s: what the description says, its log and its trace",
-    (name) => {
+  it.each(functions.map(({ name, asynchronous }) => [name, asynchronous?.keepGivenUp === true] as const))(
+    "%s: what the description says, its log and its trace, and the queue of what it gives up",
+    (name, keepsGivenUp) => {
       const role = roles.get(`${idOf(name)}role`)!;
       const log = `<${idOf(name)}log.Arn>`;
       expect(role.trust).toEqual(["lambda.amazonaws.com"]);
@@ -92,6 +92,7 @@ describe("the roles that are deployed", () => {
           ...rightsOf(functionPermissions[name]),
           `logs:CreateLogStream ${log}`,
           `logs:PutLogEvents ${log}`,
+          ...(keepsGivenUp ? ["sqs:SendMessage <GivenUp.Arn>"] : []),
           ...tracing,
         ].sort(),
       );

@@ -1,0 +1,109 @@
+import { attemptRow, describeUsage } from "../../../cli/attempts";
+import type { WorkerRecord } from "../../../core/training/run";
+import { spansOfRows, totalUsage, usageOf } from "../../../core/training/usage";
+
+const reservation = { vcpusPerWorker: 4, memoryMbPerWorker: 8_192, gpusPerWorker: 0 };
+const hour = 3_600_000;
+const machine = (memberId: string, instanceType: string) => ({ memberId, instanceType });
+
+describe("what an attempt takes", () => {
+  // c6i.2xlarge: 8 vCPUs, 16 GiB, 8 × $0.0425 = $0.34 an hour. Half of its vCPUs and half of its memory are reserved.
+  it("is the part of the instance that is reserved, by its price in the market", () => {
+    const spans = [
+      { memberId: "j:0/1", startedAt: 0, stoppedAt: 2 * hour },
+      { memberId: "j:1/1", startedAt: hour, stoppedAt: 2 * hour },
+    ];
+    const machines = [machine("j:0/1", "c6i.2xlarge"), machine("j:1/1", "c6i.2xlarge")];
+    const usage = usageOf({ market: "on-demand" }, reservation, spans, machines, 9 * hour);
+    expect(usage).toMatchObject({ workerSeconds: 10_800, gpuSeconds: 0, instanceTypes: ["c6i.2xlarge"] });
+    expect(usage.estimatedUsd).toBeCloseTo(3 * 0.34 * 0.5, 9);
+    expect(usage.pricesOf).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+    // c6i on spot: 0.38 of that.
+    expect(usageOf({ market: "spot" }, reservation, spans, machines, 0).estimatedUsd).toBeCloseTo(
+      3 * 0.34 * 0.5 * 0.38,
+      9,
+    );
+  });
+
+  it("is the largest of the parts, and never more than the instance", () => {
+    const spans = [{ memberId: "j/1", startedAt: 0, stoppedAt: hour }];
+    // g5.12xlarge: 48 vCPUs, 192 GiB, 4 GPUs, $5.672. A quarter of the GPUs, but half of the memory.
+    const half = { vcpusPerWorker: 4, memoryMbPerWorker: 96 * 1024, gpusPerWorker: 1 };
+    const machines = [machine("j/1", "g5.12xlarge")];
+    const usage = usageOf({ market: "on-demand" }, half, spans, machines, 0);
+    expect(usage.estimatedUsd).toBeCloseTo(5.672 / 2, 6);
+    expect(usage.gpuSeconds).toBe(3_600);
+    const all = { ...half, memoryMbPerWorker: 999_999 };
+    expect(usageOf({ market: "on-demand" }, all, spans, machines, 0).estimatedUsd).toBeCloseTo(5.672, 6);
+  });
+
+  it("counts what runs until now, and a worker that could not say what it is as the others", () => {
+    const spans = [
+      { memberId: "j:0/1", startedAt: 0, stoppedAt: hour },
+      { memberId: "j:1/1", startedAt: 0 },
+    ];
+    const usage = usageOf({ market: "on-demand" }, reservation, spans, [machine("j:0/1", "c6i.2xlarge")], hour);
+    expect(usage.estimatedUsd).toBeCloseTo(2 * 0.34 * 0.5, 9);
+  });
+
+  it("has no cost where no price is known: not zero", () => {
+    const spans = [{ memberId: "j/1", startedAt: 0, stoppedAt: 90_000 }];
+    const usage = usageOf({ market: "spot" }, reservation, spans, [machine("j/1", "local")], 0);
+    expect(usage).toEqual({ workerSeconds: 90, gpuSeconds: 0, instanceTypes: ["local"] });
+    const attempt = { attempt: 1, market: "spot", workers: 1, status: "failed", startedAt: "", usage } as const;
+    expect(attemptRow(attempt)).toEqual([1, "spot", "local", 1, "1m 30s", "–", "failed", ""]);
+    expect(describeUsage([attempt])).toBe("1m 30s of workers, no price known of local");
+  });
+
+  it("is told in one line for the run", () => {
+    const usage = {
+      workerSeconds: 7_500,
+      gpuSeconds: 7_500,
+      instanceTypes: ["g5.xlarge"],
+      estimatedUsd: 0.71,
+      pricesOf: "2026-06-17",
+    };
+    const attempt = (n: number) =>
+      ({ attempt: n, market: "spot", workers: 1, status: "failed", startedAt: "", usage }) as const;
+    expect(totalUsage([attempt(1), attempt(2)])).toEqual({
+      ...usage,
+      workerSeconds: 15_000,
+      gpuSeconds: 15_000,
+      estimatedUsd: 1.42,
+    });
+    expect(describeUsage([attempt(1), attempt(2)])).toBe(
+      "4h 10m of workers, 4h 10m of GPUs, estimated $1.42 by prices of 2026-06-17",
+    );
+  });
+});
+
+describe("spans of the rows that events leave", () => {
+  const worker = (more: Partial<WorkerRecord>): WorkerRecord => ({
+    workerIndex: 0,
+    jobId: "j:0",
+    attempt: 2,
+    status: "RUNNING",
+    attempts: [],
+    ...more,
+  });
+  it.each<[string, WorkerRecord, object[]]>([
+    ["nothing of one that waits", worker({ status: "RUNNABLE" }), []],
+    ["what runs", worker({ startedAt: 5 }), [{ memberId: "j:0/1", startedAt: 5 }]],
+    [
+      "what ended, and what runs after it",
+      worker({ startedAt: 9, attempts: [{ startedAt: 5, stoppedAt: 7 }] }),
+      [
+        { memberId: "j:0/1", startedAt: 5, stoppedAt: 7 },
+        { memberId: "j:0/2", startedAt: 9 },
+      ],
+    ],
+    [
+      "the last start once, when all has ended",
+      worker({ status: "FAILED", startedAt: 5, attempts: [{ startedAt: 5, stoppedAt: 7 }] }),
+      [{ memberId: "j:0/1", startedAt: 5, stoppedAt: 7 }],
+    ],
+    ["nothing of another attempt", worker({ attempt: 1, startedAt: 5 }), []],
+  ])("have %s", (_name, row, expected) => {
+    expect(spansOfRows([row], 2)).toEqual(expected);
+  });
+});
