@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { DeepReadonly } from "../deep-readonly";
 
 const name = z
   .string()
@@ -177,7 +178,7 @@ function whenValid(sections: Partial<Record<"resources" | "hyperparameters", z.Z
 }
 
 /** A validated job with every default filled in. */
-export type Job = z.output<typeof jobSchema>;
+export type Job = DeepReadonly<z.output<typeof jobSchema>>;
 /** A job as people write it. */
 export type JobInput = z.input<typeof jobSchema>;
 export type ModelSpec = Job["model"];

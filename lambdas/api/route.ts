@@ -2,6 +2,7 @@ import type { Context, Hono } from "hono";
 import type { z } from "zod";
 import type { Platform } from "../../adapters/platform";
 import type { Contract, ResponseContract, ResponseContracts } from "../../core/api/contract";
+import type { DeepReadonly } from "../../core/deep-readonly";
 import { RingmasterError } from "../../core/errors";
 import type { ApiEnvironment } from "./context";
 import { errorResponse } from "./error-response";
@@ -27,12 +28,6 @@ export interface Call<
   readonly requestId: string;
   readonly context: Context<ApiEnvironment>;
 }
-
-type DeepReadonly<T> = T extends readonly (infer Item)[]
-  ? readonly DeepReadonly<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
-    : T;
 
 type BodyOf<R> = R extends ResponseContract<infer Schema> ? DeepReadonly<z.input<Schema>> : never;
 
