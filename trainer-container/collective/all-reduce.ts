@@ -1,10 +1,10 @@
 import type { ReductionPlan } from "../../core/training/reduction/plan";
 import type { Addition } from "../../core/training/reduction/tree";
-import type { GenerationLostError } from "../gang/gang";
 import { type Add, add as addFloats } from "./add";
+import { AnnouncedOperation } from "./announced-operation";
 import { FinalRanges } from "./final-ranges";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
-import type { Mesh, Operation } from "./mesh";
+import type { Mesh } from "./mesh";
 import { chunkCount, chunkOf, type Span, segmentOf } from "./segments";
 import type { Staging } from "./staging";
 
@@ -24,7 +24,6 @@ export interface AllReduceResult {
   readonly waitMs: number;
 }
 
-const nothing = Buffer.alloc(0);
 /**
  * Up to here, two ranks with one partial sum each send each other all of it and add it both: the same bytes as segments and their sums,
  * in one message latency rather than two. Every segment is the whole vector then, and no sums are sent. Only where the root is all that
@@ -38,57 +37,48 @@ const elementsPerTurn = 1024 * 1024;
  * Direct reduce-scatter, then all-gather, chunk by chunk, both at once: a chunk's sum goes out as soon as every rank's partials
  * of it are there, while later chunks are still being added. docs/algorithms.md counts steps and bytes.
  */
-export class AllReduce implements Operation {
+export class AllReduce extends AnnouncedOperation {
   private readonly elements: number;
   private readonly own: Span;
   /** See `exchangeElements`; all ranks decide alike. */
   private readonly exchange: boolean;
-  /** Frames that each rank has still to send. */
-  private readonly owed: number[];
   /** By chunk of the own segment: partial sums still missing, the own ones counting as one. */
   private readonly missing: number[];
   private readonly slots: Staging;
   private chunksLeft: number;
-  private signals: number;
   private readonly segments: readonly Span[];
   /** By owner and chunk: added and sent. */
-  private readonly issued: boolean[][];
+  private readonly chunksIssued: boolean[][];
   private readonly final = new FinalRanges();
-  private allIssued = false;
-  private failure: GenerationLostError | undefined;
-  private busyMs = 0;
-  private number = 0;
-  private settle: { resolve(): void; reject(error: Error): void } | undefined;
-  private readonly done = new Promise<void>((resolve, reject) => {
-    this.settle = { resolve, reject };
-  });
 
   private constructor(
-    private readonly mesh: Mesh,
+    mesh: Mesh,
     private readonly plan: ReductionPlan,
     private readonly input: AllReduceInput,
     private readonly chunkElements: number,
     staging: Staging,
   ) {
+    const { signals, finishedSteps, out } = input;
+    super(mesh, { signals, finishedSteps, elements: out.length });
     const { rank } = mesh.options;
-    this.elements = input.out.length;
+    this.elements = out.length;
     this.exchange = plan.combine.length === 1 && this.elements <= exchangeElements;
     this.own = this.segment(rank);
     this.slots = staging;
     const chunks = chunkCount(this.own, chunkElements);
     let foreign = 0;
-    this.owed = plan.ranks.map(({ partials }, other) => {
-      if (other === rank) return 0;
+    plan.ranks.forEach(({ partials }, other) => {
+      if (other === rank) return;
       foreign += partials.length;
-      return 1 + partials.length * chunks + (this.exchange ? 0 : chunkCount(this.segment(other), chunkElements));
+      const sums = this.exchange ? 0 : chunkCount(this.segment(other), chunkElements);
+      this.owed[other]! += partials.length * chunks + sums;
     });
     this.segments = plan.ranks.map((_, owner) => this.segment(owner));
-    this.issued = this.segments.map((segment) => new Array<boolean>(chunkCount(segment, chunkElements)).fill(false));
+    this.chunksIssued = this.segments.map((segment) =>
+      new Array<boolean>(chunkCount(segment, chunkElements)).fill(false),
+    );
     this.missing = new Array<number>(chunks).fill(foreign + 1);
     this.chunksLeft = chunks;
-    this.signals = input.signals;
-    // Between `begin` and `finish` nobody waits for it yet.
-    this.done.catch(() => {});
   }
 
   /**
@@ -104,10 +94,7 @@ export class AllReduce implements Operation {
     staging: Staging,
   ): AllReduce {
     const operation = new AllReduce(mesh, plan, input, chunkElements, staging);
-    operation.number = mesh.begin(operation);
-    operation.reserve();
-    mesh.takeHeldFrames();
-    operation.announce();
+    operation.enter();
     return operation;
   }
 
@@ -119,8 +106,8 @@ export class AllReduce implements Operation {
     if (this.exchange || this.failure) return;
     this.final.add({ start, end });
     this.segments.forEach((segment, owner) => {
-      for (let index = 0; index < this.issued[owner]!.length; index++) {
-        if (!this.issued[owner]![index] && this.final.covers(chunkOf(segment, index, this.chunkElements))) {
+      for (let index = 0; index < this.chunksIssued[owner]!.length; index++) {
+        if (!this.chunksIssued[owner]![index] && this.final.covers(chunkOf(segment, index, this.chunkElements))) {
           this.issueChunk(owner, index);
         }
       }
@@ -132,18 +119,13 @@ export class AllReduce implements Operation {
   async finish(): Promise<AllReduceResult> {
     const startedAt = this.mesh.options.now();
     this.busyMs = 0;
-    try {
-      await Promise.all([this.done, this.issue()]);
-    } finally {
-      this.mesh.end(this);
-    }
-    return { signals: this.signals, waitMs: this.mesh.options.now() - startedAt - this.busyMs };
+    await this.over();
+    const signals = this.signalsByRank.reduce((all, one) => all | one);
+    return { signals, waitMs: this.mesh.options.now() - startedAt - this.busyMs };
   }
 
-  place(rank: number, header: FrameHeader): Buffer {
-    if (header.type === frameTypes.begin) return nothing;
-    const { offset, slot, type } = header;
-    const end = offset + header.bytes / 4;
+  protected placeData(rank: number, { offset, slot, type, bytes }: FrameHeader): Buffer {
+    const end = offset + bytes / 4;
     if (type === frameTypes.sum) {
       this.requireWithin(this.segment(rank), offset, end);
       return bytesOf(this.input.out, offset, end);
@@ -155,49 +137,24 @@ export class AllReduce implements Operation {
     return bytesOf(this.slots.get(slot), offset - this.own.start, end - this.own.start);
   }
 
-  complete(rank: number, header: FrameHeader): void {
-    if (header.type === frameTypes.begin) {
-      this.requireSame(rank, "elements", header.offset, this.elements);
-      this.requireSame(rank, "finished steps", header.finishedSteps, this.input.finishedSteps);
-      this.signals |= header.signals;
-    }
-    this.owed[rank]--;
-    if (header.type === frameTypes.partial) {
-      this.arrived(Math.floor((header.offset - this.own.start) / this.chunkElements));
-    }
-    this.flushed();
+  protected override dataArrived(_rank: number, { type, offset }: FrameHeader): void {
+    if (type === frameTypes.partial) this.arrived(Math.floor((offset - this.own.start) / this.chunkElements));
   }
 
-  owes(rank: number): boolean {
-    return this.owed[rank] > 0;
-  }
-
-  flushed(): void {
-    const whole = this.allIssued && this.chunksLeft === 0 && this.owed.every((frames) => frames === 0);
-    if (whole && this.mesh.pendingWrites === 0) this.settle?.resolve();
-  }
-
-  fail(error: GenerationLostError): void {
-    this.failure = error;
-    this.settle?.reject(error);
-  }
-
-  private announce(): void {
-    const { signals, finishedSteps } = this.input;
-    const begin = { type: frameTypes.begin, operation: this.number, signals, finishedSteps, offset: this.elements };
-    for (const peer of this.mesh.others()) peer.outbound!.send(begin);
+  protected override idle(): boolean {
+    return this.chunksLeft === 0;
   }
 
   /** Adds own leaves and sends partial sums, first chunks of all segments first, so that all owners start early. */
-  private async issue(): Promise<void> {
+  protected async issue(): Promise<void> {
     const { worldSize } = this.plan;
     const { rank } = this.mesh.options;
-    const rounds = Math.max(...this.issued.map((chunks) => chunks.length));
+    const rounds = Math.max(...this.chunksIssued.map((chunks) => chunks.length));
     let sinceYield = 0;
     for (let index = 0; index < rounds && !this.failure; index++) {
       for (let step = 1; step <= worldSize; step++) {
         const owner = (rank + step) % worldSize;
-        if (this.issued[owner]![index] !== false) continue;
+        if (this.chunksIssued[owner]![index] !== false) continue;
         sinceYield += this.issueChunk(owner, index);
         if (sinceYield >= elementsPerTurn) {
           sinceYield = 0;
@@ -206,8 +163,6 @@ export class AllReduce implements Operation {
         }
       }
     }
-    this.allIssued = true;
-    this.flushed();
   }
 
   /** @returns how many elements it has. */
@@ -215,7 +170,7 @@ export class AllReduce implements Operation {
     const { rank } = this.mesh.options;
     const { partials, leaves } = this.plan.ranks[rank]!;
     const chunk = chunkOf(this.segments[owner]!, index, this.chunkElements);
-    this.issued[owner]![index] = true;
+    this.chunksIssued[owner]![index] = true;
     // In an exchange all segments are the same one: it is added once, as the first chunk of it goes out.
     if (!this.exchange || owner !== rank) this.addOwnLeaves(chunk);
     if (owner === rank) {
@@ -284,18 +239,11 @@ export class AllReduce implements Operation {
     });
   }
 
-  private timed(work: () => void): void {
-    const start = this.mesh.options.now();
-    work();
-    this.busyMs += this.mesh.options.now() - start;
-  }
-
   private segment(rank: number): Span {
     return this.exchange ? { start: 0, end: this.elements } : segmentOf(this.elements, this.plan.worldSize, rank);
   }
 
-  /** After `begin`: what is reserved for a generation that has ended would be given back by nobody. */
-  private reserve(): void {
+  protected override reserve(): void {
     const length = this.own.end - this.own.start;
     this.plan.ranks.forEach(({ partials }, rank) => {
       if (rank === this.mesh.options.rank) return;
@@ -308,10 +256,7 @@ export class AllReduce implements Operation {
       throw new Error(`a frame holds elements [${start}, ${end}), which are not all in [${span.start}, ${span.end})`);
     }
   }
-
-  private requireSame(rank: number, what: string, theirs: number, ours: number): void {
-    if (theirs !== ours) throw new Error(`rank ${rank} has ${theirs} ${what}, but this rank ${ours}`);
-  }
 }
 
-const isSameMemory = (a: Float32Array, b: Float32Array): boolean => a.buffer === b.buffer && a.byteOffset === b.byteOffset;
+const isSameMemory = (a: Float32Array, b: Float32Array): boolean =>
+  a.buffer === b.buffer && a.byteOffset === b.byteOffset;

@@ -1,90 +1,71 @@
 import type { GenerationLostError } from "../gang/gang";
-import { type FrameHeader, frameTypes } from "./frame";
+import type { FrameHeader } from "./frame";
 import type { Mesh, Operation } from "./mesh";
 
-/** What every rank says as it begins an operation. */
-export interface Beginning {
-  /** Bits of `gangSignals`. */
-  readonly signals: number;
+/** What all ranks must agree on as they begin an operation. */
+export interface Agreement {
   readonly finishedSteps: number;
-  /** Elements that the operation is about; all ranks must agree. */
+  /** Elements that the operation is about. */
   readonly elements: number;
 }
 
-const nothing = Buffer.alloc(0);
-
 /**
- * An operation that every rank announces to every other one by a `begin` frame, and that is over here once this rank has sent what it
- * has to send and has all that it is owed. Whoever completes it knows therefore that all ranks have begun it.
+ * An operation's life: the mesh takes it, it reserves its memory, gets the frames that came early, issues what it has to send, and is over
+ * once that is issued and written, and all that it awaits is there. A failure ends it at any point.
  */
 export abstract class MeshOperation implements Operation {
-  /** Frames that each rank has still to send. */
-  protected readonly owed: number[];
-  protected readonly signalsByRank: number[];
-  protected number = 0;
-  protected failure: GenerationLostError | undefined;
+  /** Of the mesh's; known once it is entered. */
+  number = 0;
+  failure: GenerationLostError | undefined;
+  /** Milliseconds spent adding. */
+  protected busyMs = 0;
   private issued = false;
   private settle: { resolve(): void; reject(error: Error): void } | undefined;
+  private readonly done = new Promise<void>((resolve, reject) => {
+    this.settle = { resolve, reject };
+  });
 
-  protected constructor(
-    protected readonly mesh: Mesh,
-    private readonly beginning: Beginning,
-  ) {
-    const { rank } = mesh.options;
-    this.owed = mesh.peers.map((_, other) => (other === rank ? 0 : 1));
-    this.signalsByRank = mesh.peers.map((_, other) => (other === rank ? beginning.signals : 0));
+  protected constructor(readonly mesh: Mesh) {
+    // Between `enter` and `over` nobody may be waiting for it.
+    this.done.catch(() => {});
   }
 
-  /** Where a frame that is not `begin` belongs. @throws where this rank expects no such frame. */
-  protected abstract placeData(rank: number, header: FrameHeader): Buffer;
-  /** Sends all that needs no answer; ends early where `failure` is set. */
+  abstract place(rank: number, header: FrameHeader): Buffer;
+  abstract complete(rank: number, header: FrameHeader): void;
+  abstract owes(rank: number): boolean;
+  /** Computes and sends all that needs no answer; ends early where `failure` is set. */
   protected abstract issue(): Promise<void>;
-  /** A frame that is not `begin` has arrived. */
-  protected dataArrived(_rank: number, _header: FrameHeader): void {}
-  /** After the mesh has taken the operation, before any frame arrives. */
+  /** Whether all that is awaited is there, and computed. */
+  protected abstract whole(): boolean;
+  /** After the mesh has taken the operation: what is reserved for a generation that has ended would be given back by nobody. */
   protected reserve(): void {}
-  /** Whether there is nothing left to compute. */
-  protected idle(): boolean {
-    return true;
+  /** Says to whom it concerns that this rank begins. */
+  protected announce(): void {}
+
+  /** @throws GenerationLostError */
+  protected enter(): void {
+    this.number = this.mesh.begin(this);
+    try {
+      this.reserve();
+      this.mesh.takeHeldFrames();
+      this.announce();
+    } catch (error) {
+      this.mesh.end(this);
+      throw error;
+    }
   }
 
   /** @throws GenerationLostError */
-  protected async run(): Promise<void> {
-    this.number = this.mesh.begin(this);
-    this.reserve();
+  protected async over(): Promise<void> {
     try {
-      const done = new Promise<void>((resolve, reject) => {
-        this.settle = { resolve, reject };
-      });
-      this.mesh.takeHeldFrames();
-      await Promise.all([done, this.begin()]);
+      await Promise.all([this.done, this.issueAll()]);
     } finally {
       this.mesh.end(this);
     }
   }
 
-  place(rank: number, header: FrameHeader): Buffer {
-    return header.type === frameTypes.begin ? nothing : this.placeData(rank, header);
-  }
-
-  complete(rank: number, header: FrameHeader): void {
-    if (header.type === frameTypes.begin) {
-      this.requireSame(rank, "elements", header.offset, this.beginning.elements);
-      this.requireSame(rank, "finished steps", header.finishedSteps, this.beginning.finishedSteps);
-      this.signalsByRank[rank] = header.signals;
-    }
-    this.owed[rank]!--;
-    if (header.type !== frameTypes.begin) this.dataArrived(rank, header);
-    this.flushed();
-  }
-
-  owes(rank: number): boolean {
-    return this.owed[rank]! > 0;
-  }
-
   flushed(): void {
-    const whole = this.issued && this.idle() && this.owed.every((frames) => frames === 0);
-    if (whole && this.mesh.pendingWrites === 0) this.settle?.resolve();
+    if (this.issued && this.mesh.pendingWrites === 0 && this.whole()) this.settle?.resolve();
   }
 
   fail(error: GenerationLostError): void {
@@ -92,18 +73,26 @@ export abstract class MeshOperation implements Operation {
     this.settle?.reject(error);
   }
 
-  private async begin(): Promise<void> {
-    const { signals, finishedSteps, elements } = this.beginning;
-    for (const peer of this.mesh.others()) {
-      const begin = { type: frameTypes.begin, operation: this.number, signals, finishedSteps, offset: elements };
-      peer.outbound!.send(begin);
-    }
+  /** Runs additions, and counts their time. */
+  timed(work: () => void): void {
+    const start = this.mesh.options.now();
+    work();
+    this.busyMs += this.mesh.options.now() - start;
+  }
+
+  /** @param header of a `begin`. */
+  protected requireAgreement(rank: number, header: FrameHeader, { elements, finishedSteps }: Agreement): void {
+    requireSame(rank, "elements", header.offset, elements);
+    requireSame(rank, "finished steps", header.finishedSteps, finishedSteps);
+  }
+
+  private async issueAll(): Promise<void> {
     await this.issue();
     this.issued = true;
     this.flushed();
   }
+}
 
-  private requireSame(rank: number, what: string, theirs: number, ours: number): void {
-    if (theirs !== ours) throw new Error(`rank ${rank} has ${theirs} ${what}, but this rank ${ours}`);
-  }
+function requireSame(rank: number, what: string, theirs: number, ours: number): void {
+  if (theirs !== ours) throw new Error(`rank ${rank} has ${theirs} ${what}, but this rank ${ours}`);
 }

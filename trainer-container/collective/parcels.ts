@@ -1,6 +1,6 @@
+import { AnnouncedOperation } from "./announced-operation";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
 import type { Mesh } from "./mesh";
-import { MeshOperation } from "./mesh-operation";
 
 /** Elements that go from one rank to another. The two know it by the number, which they have counted alike. */
 export interface Parcel {
@@ -25,7 +25,7 @@ const elementsPerTurn = 256 * 1024;
  * Any exchange that all ranks have planned alike: each sends its parcels and waits for those that are for it. Without any, it is a barrier.
  * Empty parcels cost nothing.
  */
-export class ParcelExchange extends MeshOperation {
+export class ParcelExchange extends AnnouncedOperation {
   private readonly targets = new Map<string, Float32Array>();
 
   private constructor(
@@ -42,7 +42,9 @@ export class ParcelExchange extends MeshOperation {
 
   /** @throws GenerationLostError */
   static async run(mesh: Mesh, input: ParcelsInput, chunkElements: number): Promise<void> {
-    await new ParcelExchange(mesh, input, chunkElements).run();
+    const operation = new ParcelExchange(mesh, input, chunkElements);
+    operation.enter();
+    await operation.over();
   }
 
   protected placeData(rank: number, { type, slot, offset, bytes }: FrameHeader): Buffer {

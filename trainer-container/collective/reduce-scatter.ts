@@ -1,8 +1,8 @@
 import type { ReductionPlan } from "../../core/training/reduction/plan";
 import { add } from "./add";
+import { AnnouncedOperation } from "./announced-operation";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
 import type { Mesh } from "./mesh";
-import { MeshOperation } from "./mesh-operation";
 import { chunkCount, chunkOf, type Span } from "./segments";
 import type { Staging } from "./staging";
 
@@ -26,7 +26,7 @@ const elementsPerTurn = 256 * 1024;
  * Sums V leaves in the canonical order, and leaves each segment's sum on its owner and on the rank after it. The partial sums take the way
  * that they take in `AllReduce`; a chunk's sum goes on to one rank instead of all.
  */
-export class ReduceScatter extends MeshOperation {
+export class ReduceScatter extends AnnouncedOperation {
   private readonly own: Span;
   private readonly before: number;
   private readonly after: number;
@@ -72,7 +72,8 @@ export class ReduceScatter extends MeshOperation {
     staging: Staging,
   ): Promise<readonly number[]> {
     const operation = new ReduceScatter(mesh, plan, input, chunkElements, staging);
-    await operation.run();
+    operation.enter();
+    await operation.over();
     return operation.signalsByRank;
   }
 

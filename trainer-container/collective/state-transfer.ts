@@ -1,6 +1,6 @@
-import type { GenerationLostError } from "../gang/gang";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
-import type { Mesh, Operation } from "./mesh";
+import type { Mesh } from "./mesh";
+import { MeshOperation } from "./mesh-operation";
 
 export interface StateTransferInput {
   readonly state: readonly Float32Array[];
@@ -16,21 +16,19 @@ const nothing = Buffer.alloc(0);
  * The source sends its state buffers, straight from memory, to each rank that is behind. A receiver collects them aside and writes them
  * over its own only once they are whole: a source that dies half-way must not leave a state that is of no step at all.
  */
-export class StateTransfer implements Operation {
+export class StateTransfer extends MeshOperation {
   private readonly aside: Float32Array[];
   private readonly lengths: number;
   private readonly receiving: boolean;
   private elementsLeft: number;
   private begun = false;
-  private issued = false;
-  private number = 0;
-  private failure: GenerationLostError | undefined;
-  private settle: { resolve(): void; reject(error: Error): void } | undefined;
 
   private constructor(
-    private readonly mesh: Mesh,
+    mesh: Mesh,
     private readonly input: StateTransferInput,
+    private readonly chunkElements: number,
   ) {
+    super(mesh);
     this.receiving = input.behind.includes(mesh.options.rank);
     this.lengths = input.state.reduce((sum, { length }) => sum + length, 0);
     this.elementsLeft = this.receiving ? this.lengths : 0;
@@ -39,17 +37,9 @@ export class StateTransfer implements Operation {
 
   /** @throws GenerationLostError, with `state` as it was. */
   static async run(mesh: Mesh, input: StateTransferInput, chunkElements: number): Promise<void> {
-    const operation = new StateTransfer(mesh, input);
-    operation.number = mesh.begin(operation);
-    try {
-      const done = new Promise<void>((resolve, reject) => {
-        operation.settle = { resolve, reject };
-      });
-      mesh.takeHeldFrames();
-      await Promise.all([done, operation.issue(chunkElements)]);
-    } finally {
-      mesh.end(operation);
-    }
+    const operation = new StateTransfer(mesh, input, chunkElements);
+    operation.enter();
+    await operation.over();
     operation.aside.forEach((buffer, i) => {
       input.state[i].set(buffer);
     });
@@ -87,34 +77,26 @@ export class StateTransfer implements Operation {
     return false;
   }
 
-  flushed(): void {
-    const whole = this.issued && (!this.receiving || this.begun) && this.elementsLeft === 0;
-    if (whole && this.mesh.pendingWrites === 0) this.settle?.resolve();
+  protected whole(): boolean {
+    return (!this.receiving || this.begun) && this.elementsLeft === 0;
   }
 
-  fail(error: GenerationLostError): void {
-    this.failure = error;
-    this.settle?.reject(error);
-  }
-
-  private async issue(chunkElements: number): Promise<void> {
+  protected async issue(): Promise<void> {
+    const { mesh, chunkElements } = this;
     const { state, behind, source } = this.input;
-    if (this.mesh.options.rank === source) {
-      const receivers = behind.map((rank) => this.mesh.peers[rank]!.outbound!);
-      for (const receiver of receivers) {
-        receiver.send({ type: frameTypes.begin, operation: this.number, offset: this.lengths });
-      }
-      for (const [slot, buffer] of state.entries()) {
-        for (let start = 0; start < buffer.length && !this.failure; start += chunkElements) {
-          const chunk = bytesOf(buffer, start, Math.min(buffer.length, start + chunkElements));
-          for (const receiver of receivers) {
-            receiver.send({ type: frameTypes.state, operation: this.number, slot, offset: start }, chunk);
-          }
-          await new Promise(setImmediate);
+    if (mesh.options.rank !== source) return;
+    const receivers = behind.map((rank) => mesh.peers[rank]!.outbound!);
+    for (const receiver of receivers) {
+      receiver.send({ type: frameTypes.begin, operation: this.number, offset: this.lengths });
+    }
+    for (const [slot, buffer] of state.entries()) {
+      for (let start = 0; start < buffer.length && !this.failure; start += chunkElements) {
+        const chunk = bytesOf(buffer, start, Math.min(buffer.length, start + chunkElements));
+        for (const receiver of receivers) {
+          receiver.send({ type: frameTypes.state, operation: this.number, slot, offset: start }, chunk);
         }
+        await new Promise(setImmediate);
       }
     }
-    this.issued = true;
-    this.flushed();
   }
 }
