@@ -120,8 +120,8 @@ async function change(
 }
 
 /**
- * Brings the Scheduler to where the rule's row is, which is the truth. Of several at once the last to read the row wins: a revision counts as
- * scheduled only where it is still the row's after its schedule was put; else it is put again.
+ * Brings the Scheduler to where the rule's row is, which is the truth. A revision counts as scheduled only where it is still the row's after its
+ * schedule was put. Who finds then that it put an old one puts the new one over it, although another did so before.
  */
 export async function syncSchedule(
   { retraining, schedules, team }: Pick<RuleDependencies, "retraining" | "schedules" | "team">,
@@ -129,7 +129,7 @@ export async function syncSchedule(
 ): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     const state = await retraining.find(name);
-    if (!state || state.scheduledRevision === state.rule.revision) return;
+    if (!state || (round === 0 && state.scheduledRevision === state.rule.revision)) return;
     const { rule } = state;
     if (rule.trigger.type === "schedule" && rule.deletedAt === undefined) await schedules.put(rule);
     else if (hadSchedule(state)) await schedules.delete(team, name);

@@ -1,0 +1,232 @@
+import type { Cause } from "../../../core/retraining/cause";
+import { fire } from "../../../core/retraining/fire";
+import {
+  createRule,
+  deleteRule,
+  getRule,
+  setEnabled,
+  syncSchedule,
+  updateRule,
+} from "../../../core/retraining/lifecycle";
+import { nextFirings } from "../../../core/retraining/next-firings";
+import { type RuleDefinitionInput, ruleDefinitionSchema } from "../../../core/retraining/rule";
+import { sweep } from "../../../core/retraining/sweep";
+import { type Embedded, startEmbedded } from "../../support/embedded";
+import { jobInput } from "../../support/fixtures";
+import { createScene, minute, type Scene } from "./scene";
+
+let embedded: Embedded;
+let scene: Scene;
+let teams = 0;
+beforeAll(async () => {
+  embedded = await startEmbedded();
+});
+afterAll(() => embedded.stop());
+beforeEach(async () => {
+  teams += 1;
+  scene = await createScene(embedded, `life-${teams}`);
+});
+
+const nightly: Partial<RuleDefinitionInput> = {
+  name: "nightly",
+  trigger: { type: "schedule", expression: "cron(0 3 * * ? *)", timeZone: "Europe/Berlin" },
+};
+const definition = (more: Partial<RuleDefinitionInput>) =>
+  ruleDefinitionSchema.parse({
+    name: "on-digits",
+    trigger: { type: "dataset", dataset: "digits" },
+    job: jobInput({ evaluation: {} }),
+    ...more,
+  });
+const scheduled = () => scene.calls.schedules.get(`${scene.platform.team}.nightly`);
+const runSweep = async () => {
+  const errors: unknown[] = [];
+  const { deployment, dependencies } = scene;
+  await sweep({
+    index: deployment.retrainingIndex,
+    schedules: dependencies.schedules,
+    forTeam: (team) => ({ ...deployment.forTeam(team), team, randomId: dependencies.randomId }),
+    onError: (_what, error) => errors.push(error),
+  });
+  expect(errors).toEqual([]);
+};
+
+describe("a rule's life", () => {
+  it("is made once; another one of its name is refused; after its end the name is free again", async () => {
+    const make = (more: Partial<RuleDefinitionInput> = {}) => createRule(scene.dependencies, definition(more), "ada");
+    expect(await make()).toMatchObject({ created: true, rule: { revision: 1, createdBy: "ada" } });
+    expect(await make()).toMatchObject({ created: false, rule: { revision: 1 } });
+    await expect(make({ cooldownMinutes: 5 })).rejects.toMatchObject({ code: "RETRAINING_RULE_EXISTS" });
+    const { deletedAt } = await deleteRule(scene.dependencies, "on-digits");
+    expect(deletedAt).toBeDefined();
+    expect((await deleteRule(scene.dependencies, "on-digits")).deletedAt).toBe(deletedAt);
+    await expect(setEnabled(scene.dependencies, "on-digits", true)).rejects.toMatchObject({
+      code: "RETRAINING_RULE_NOT_FOUND",
+    });
+    expect((await scene.platform.retraining.list({ limit: 10 })).items).toEqual([]);
+    expect(await make({ cooldownMinutes: 5 })).toMatchObject({
+      created: true,
+      rule: { revision: 3, enabled: true },
+    });
+  });
+
+  it("keeps every change of many at the same moment", async () => {
+    await scene.rule();
+    const changes = Array.from({ length: 6 }, (_, i) =>
+      i % 2 === 0
+        ? updateRule(scene.dependencies, definition({ cooldownMinutes: i + 1 }))
+        : setEnabled(scene.dependencies, "on-digits", false, `reason ${i}`),
+    );
+    await Promise.all(changes);
+    expect((await getRule(scene.platform.retraining, "on-digits")).rule.revision).toBe(7);
+  });
+
+  it("is found by what it waits for, and no more by what it waited for", async () => {
+    await scene.rule({ trigger: { type: "drift", monitor: "inputs" } });
+    const { retraining } = scene.platform;
+    expect(await retraining.rulesOf("drift", "inputs")).toEqual(["on-digits"]);
+    await updateRule(scene.dependencies, definition({}));
+    expect(await retraining.rulesOf("drift", "inputs")).toEqual([]);
+    expect(await retraining.rulesOf("dataset", "digits")).toEqual(["on-digits"]);
+    await deleteRule(scene.dependencies, "on-digits");
+    expect(await retraining.rulesOf("dataset", "digits")).toEqual([]);
+  });
+
+  it.each<[string, Partial<RuleDefinitionInput>, RegExp]>([
+    [
+      "a dataset that there is not",
+      { trigger: { type: "dataset", dataset: "letters" }, job: jobInput({ dataset: "letters" }) },
+      /no dataset "letters"/,
+    ],
+    [
+      "a slice that it lacks",
+      { job: jobInput({ evaluation: { slices: ["colour"] } }) },
+      /job.evaluation.slices.0 is "colour", but must be a column of digits@1/,
+    ],
+  ])("is refused for %s", async (_what, more, message) => {
+    await expect(scene.rule(more)).rejects.toThrow(message);
+    expect(await scene.platform.retraining.find("on-digits")).toBeUndefined();
+  });
+
+  it("begins anew with each time that it is enabled", async () => {
+    await scene.rule();
+    await setEnabled(scene.dependencies, "on-digits", false);
+    const missed = await scene.push(101);
+    scene.clock.time += minute;
+    await setEnabled(scene.dependencies, "on-digits", true);
+    await runSweep();
+    expect(await scene.runs()).toEqual([]);
+    expect(await fire(scene.dependencies, "on-digits", missed)).toMatchObject({
+      state: "skipped",
+      reason: expect.stringContaining("before the rule was in force"),
+    });
+  });
+});
+
+describe("its schedule", () => {
+  it("is made, changed, stopped and removed with it", async () => {
+    await scene.rule(nightly);
+    expect(scheduled()).toMatchObject({ trigger: { timeZone: "Europe/Berlin" }, enabled: true });
+    await setEnabled(scene.dependencies, "nightly", false);
+    expect(scheduled()).toMatchObject({ enabled: false });
+    await setEnabled(scene.dependencies, "nightly", true);
+    await updateRule(scene.dependencies, definition({ name: "nightly" }));
+    expect(scheduled()).toBeUndefined();
+    await updateRule(scene.dependencies, definition(nightly));
+    expect(scheduled()).toMatchObject({ revision: 5 });
+    await deleteRule(scene.dependencies, "nightly");
+    expect(scheduled()).toBeUndefined();
+  });
+
+  it("comes to be what the row says where a process died in between", async () => {
+    const { schedules } = scene.dependencies;
+    const dying = {
+      ...scene.dependencies,
+      schedules: {
+        ...schedules,
+        put: () => Promise.reject(new Error("kill -9")),
+        delete: () => Promise.reject(new Error("kill -9")),
+      },
+    };
+    await expect(createRule(dying, definition(nightly), "ada")).rejects.toThrow("kill -9");
+    expect(scheduled()).toBeUndefined();
+    await runSweep();
+    expect(scheduled()).toMatchObject({ revision: 1 });
+    await expect(deleteRule(dying, "nightly")).rejects.toThrow("kill -9");
+    expect(scheduled()).toBeDefined();
+    await runSweep();
+    expect(scheduled()).toBeUndefined();
+  });
+
+  it("is the last one's where two change it at once", async () => {
+    await scene.rule(nightly);
+    const { schedules } = scene.dependencies;
+    /** Puts the first revision that it is given when the second has been put. */
+    let release: () => void = () => undefined;
+    const slow = {
+      ...scene.dependencies,
+      schedules: {
+        ...schedules,
+        put: async (rule: Parameters<typeof schedules.put>[0]) => {
+          await new Promise<void>((resolve) => {
+            release = resolve;
+          });
+          await schedules.put(rule);
+        },
+      },
+    };
+    const first = updateRule(slow, definition({ ...nightly, cooldownMinutes: 1 }));
+    while ((await getRule(scene.platform.retraining, "nightly")).rule.revision === 1)
+      await new Promise((tick) => setTimeout(tick, 2));
+    await updateRule(scene.dependencies, definition({ ...nightly, cooldownMinutes: 2 }));
+    const done = first.then(() => true);
+    // The old one is put over the new one, sees that it is old, and is put right.
+    while (!(await Promise.race([done, new Promise<false>((tick) => setTimeout(() => tick(false), 2))]))) release();
+    expect(scheduled()).toMatchObject({ revision: 3, cooldownMinutes: 2 });
+  });
+
+  it("needs nothing where it stands", async () => {
+    await scene.rule(nightly);
+    scene.calls.schedules.clear();
+    await syncSchedule(scene.dependencies, "nightly");
+    expect(scheduled()).toBeUndefined();
+  });
+
+  it("says when it fires next", async () => {
+    const rule = await scene.rule(nightly);
+    expect(nextFirings(rule, Date.parse("2026-03-28T12:00:00Z"), 2)).toEqual([
+      "2026-03-29T01:00:00.000Z", // 03:00 in Berlin, on the night that the clock is put forward
+      "2026-03-30T01:00:00.000Z",
+    ]);
+    expect(nextFirings({ ...rule, enabled: false }, 0)).toEqual([]);
+  });
+});
+
+describe("the sweep", () => {
+  it("runs versions whose events were lost, once, and none from before the rule", async () => {
+    await scene.rule();
+    const [lost, told] = [await scene.push(101), await scene.push(102)];
+    await fire(scene.dependencies, "on-digits", told);
+    await runSweep();
+    await runSweep();
+    await fire(scene.dependencies, "on-digits", lost);
+    expect((await scene.runs()).map(({ dataset }) => dataset.version).sort()).toEqual([2, 3]);
+  });
+
+  it("goes on with what was begun, and with what waits once it may", async () => {
+    await scene.rule({ cooldownMinutes: 30 });
+    const begun = await scene.push(101);
+    const dying = {
+      ...scene.dependencies,
+      executions: { ...scene.dependencies.executions, start: () => Promise.reject(new Error("kill -9")) },
+    };
+    await expect(fire(dying, "on-digits", begun)).rejects.toThrow("kill -9");
+    const waiting: Cause = await scene.push(102);
+    expect(await fire(scene.dependencies, "on-digits", waiting)).toMatchObject({ state: "waiting" });
+    await runSweep();
+    expect((await scene.runs()).map(({ dataset }) => dataset.version)).toEqual([2]);
+    scene.clock.time += 40 * minute;
+    await runSweep();
+    expect((await scene.runs()).map(({ dataset }) => dataset.version)).toEqual([3, 2]);
+  });
+});

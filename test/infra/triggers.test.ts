@@ -1,0 +1,95 @@
+import { Match, type Template } from "aws-cdk-lib/assertions";
+import { driftAlarmName, parseDriftAlarmName } from "../../core/platform/retraining";
+import { rules } from "../../core/platform/rules";
+import { matchesPattern } from "../../local/events/pattern";
+import { parsePattern } from "../../local/events/pattern-rules";
+import { localWorld } from "../../local/settings";
+import { type Synthesized, synthesizePlatform } from "./synthesized";
+
+let platform: Synthesized;
+let triggers: Template;
+beforeAll(() => {
+  platform = synthesizePlatform();
+  triggers = platform.template("triggers");
+});
+afterAll(() => platform.remove());
+
+const patternOf = (name: string) =>
+  parsePattern(JSON.stringify(rules.find((rule) => rule.name === name)!.pattern!(localWorld())));
+const object = (key: string, bucket = "ringmaster-data") => ({
+  source: "aws.s3",
+  "detail-type": "Object Created",
+  detail: { bucket: { name: bucket }, object: { key } },
+});
+
+describe("what wakes the function that retrains", () => {
+  it.each([
+    ["teams/vision/datasets/digits/versions/2/manifest.json", true],
+    ["teams/default/datasets/a/versions/10/manifest.json", true],
+    ["teams/vision/cas/sha256/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", false],
+    ["teams/vision/runs/run-1/artifacts/manifest.json", false],
+    ["teams/vision/runs/run-1/checkpoints/000000000020/manifest.json", false],
+    ["teams/vision/features/f00/manifest.json", false],
+  ])("of the bucket's objects: %s %s", (key, wakes) => {
+    expect(matchesPattern(patternOf("dataset-version-made"), object(key))).toBe(wakes);
+    expect(matchesPattern(patternOf("dataset-version-made"), object(key, "another-bucket"))).toBe(false);
+  });
+
+  it("are drift alarms that go off, by their name", () => {
+    const alarm = (alarmName: string, value: string) => ({
+      source: "aws.cloudwatch",
+      "detail-type": "CloudWatch Alarm State Change",
+      detail: { alarmName, state: { value } },
+    });
+    const name = driftAlarmName("ringmaster", "team-a", "model-b");
+    expect(parseDriftAlarmName("ringmaster", name)).toEqual({ team: "team-a", monitor: "model-b" });
+    expect(parseDriftAlarmName("ringmaster", "ringmaster-errors")).toBeUndefined();
+    const pattern = patternOf("drift-alarm");
+    expect(
+      [alarm(name, "ALARM"), alarm(name, "OK"), alarm("x", "ALARM")].map((one) => matchesPattern(pattern, one)),
+    ).toEqual([true, false, false]);
+  });
+
+  it("is the same in the template as on one machine", () => {
+    triggers.hasResourceProperties("AWS::Events::Rule", {
+      Name: "ringmaster-dataset-version-made",
+      EventPattern: {
+        source: ["aws.s3"],
+        "detail-type": ["Object Created"],
+        detail: {
+          bucket: { name: [Match.anyValue()] },
+          object: { key: [{ wildcard: "teams/*/datasets/*/manifest.json" }] },
+        },
+      },
+    });
+  });
+});
+
+describe("the schedules of rules", () => {
+  it("have a group, a queue for what was not delivered, and a role that may do nothing but its work", () => {
+    triggers.hasResourceProperties("AWS::Scheduler::ScheduleGroup", { Name: "ringmaster-retraining" });
+    triggers.hasResourceProperties("AWS::SQS::Queue", { QueueName: "ringmaster-retraining-undelivered" });
+    triggers.hasResourceProperties("AWS::IAM::Role", {
+      AssumeRolePolicyDocument: Match.objectLike({
+        Statement: [
+          Match.objectLike({
+            Principal: { Service: "scheduler.amazonaws.com" },
+            Condition: { StringEquals: { "aws:SourceAccount": Match.anyValue(), "aws:SourceArn": Match.anyValue() } },
+          }),
+        ],
+      }),
+    });
+    triggers.hasResourceProperties("AWS::IAM::Policy", {
+      PolicyDocument: Match.objectLike({
+        Statement: [
+          Match.objectLike({ Action: "lambda:InvokeFunction" }),
+          Match.objectLike({ Action: "sqs:SendMessage" }),
+        ],
+      }),
+    });
+  });
+
+  it("tell somebody where a firing or an event was given up", () => {
+    triggers.resourceCountIs("AWS::CloudWatch::Alarm", 2);
+  });
+});

@@ -1,0 +1,46 @@
+import { MovableClock } from "../../../local/scheduler/movable-clock";
+import { ManualClock } from "../../support/manual-clock";
+
+const hour = 3_600_000;
+
+describe("a clock that can be put forward", () => {
+  const setup = () => {
+    const base = new ManualClock(1_000);
+    const clock = new MovableClock(base);
+    const fired: string[] = [];
+    return { base, clock, fired, plan: (name: string, delay: number) => clock.schedule(delay, () => fired.push(name)) };
+  };
+
+  it("runs like the one beneath", () => {
+    const { base, clock, fired, plan } = setup();
+    plan("soon", 10);
+    base.advance(9);
+    expect([clock.now(), fired]).toEqual([1_009, []]);
+    base.advance(1);
+    expect(fired).toEqual(["soon"]);
+    expect(base.pending).toBe(0);
+  });
+
+  it("fires what falls due by being put forward, and keeps the rest for its time", () => {
+    const { base, clock, fired, plan } = setup();
+    plan("tonight", 3 * hour);
+    plan("tomorrow", 27 * hour);
+    clock.advance(4 * hour);
+    base.advance(0);
+    expect([clock.now(), clock.aheadMs, fired]).toEqual([1_000 + 4 * hour, 4 * hour, ["tonight"]]);
+    base.advance(22 * hour);
+    expect(fired).toEqual(["tonight"]);
+    base.advance(hour);
+    expect(fired).toEqual(["tonight", "tomorrow"]);
+  });
+
+  it("leaves what was cancelled, before and after it is put forward", () => {
+    const { base, clock, fired, plan } = setup();
+    const [first, second] = [plan("first", hour), plan("second", 2 * hour)];
+    first();
+    clock.advance(1.5 * hour);
+    second();
+    base.advance(10 * hour);
+    expect([fired, base.pending]).toEqual([[], 0]);
+  });
+});
