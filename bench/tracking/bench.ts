@@ -140,10 +140,20 @@ export async function benchTracking(args: readonly string[]): Promise<void> {
   const machine = describeMachine();
   const cloud = await startCloud();
   const results: Awaited<ReturnType<typeof measure>>[] = [];
+  const say = (text: string) => values.json || process.stdout.write(text);
+  say(
+    `${machineLine(machine)}, ${backend}${values.together ? ", the two of a pair at the same time" : ""}\n\n` +
+      "| case | steps, checkpoints, batches, points | ms a step untracked: wall, thread, process | wall | training thread | process | recording alone |\n" +
+      "| --- | --- | --- | --: | --: | --: | --: |\n",
+  );
   try {
     const script = `${builtBundles()}/trainer.js`;
     const way: Way = { script, backend, rounds: Number(values.rounds), together: values.together };
-    for (const one of cases.filter(({ name }) => asked.includes(name))) results.push(await measure(cloud, one, way));
+    for (const one of cases.filter(({ name }) => asked.includes(name))) {
+      const measured = await measure(cloud, one, way);
+      results.push(measured);
+      say(`${row(measured)}\n`);
+    }
   } finally {
     await cloud.close();
   }
@@ -151,12 +161,8 @@ export async function benchTracking(args: readonly string[]): Promise<void> {
     process.stdout.write(`${JSON.stringify({ machine, backend, results }, null, 2)}\n`);
     return;
   }
-  process.stdout.write(
-    `${machineLine(machine)} (${describeMachine().loadAverage} at the end), ${backend}${values.together ? ", the two of a pair at the same time" : ""}\n\n` +
-      "| case | steps, checkpoints, batches, points | ms a step untracked: wall, thread, process | wall | training thread | process | recording alone |\n" +
-      "| --- | --- | --- | --: | --: | --: | --: |\n" +
-      `${results.map(row).join("\n")}\n\n` +
-      `Medians of pairs; the training thread's processor time is the target: at most 1 %.\n` +
+  say(
+    `\nMedians of pairs; the training thread's processor time is the target: at most 1 %. Load average ${describeMachine().loadAverage} at the end.\n` +
       `${results.map(({ name, main }) => `${name}, thread, pairs: ${main.map(percent).join(", ")}`).join("\n")}\n`,
   );
 }
