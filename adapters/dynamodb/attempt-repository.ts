@@ -1,19 +1,30 @@
-import { type DynamoDBDocumentClient, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import type { AttemptRepository } from "../../core/training/attempt-repository";
-import { holds, isTransactionConditionFailed } from "./client";
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+} from "@aws-sdk/lib-dynamodb";
+import { type MonthUsage, monthOf } from "../../core/training/attempt-repository";
+import type { AllRuns } from "../../core/training/run-repository";
+import { isTransactionConditionFailed, isTransactionConflict } from "./client";
+
+/** Of one team's months, all of its attempts write the same row. */
+const conflictAttempts = 10;
+
+const monthKey = (team: string, month: string) => ({ pk: `TEAM#${team}#USAGE`, sk: `MONTH#${month}` });
 
 /** The rows `ATTEMPT#<4 digits>` of a run; see docs/access-patterns.md, "Runs". */
 export function createAttemptRepository(
   client: DynamoDBDocumentClient,
   table: string,
   key: (runId: string, sk: string) => Record<string, string>,
-): AttemptRepository {
+): Pick<AllRuns, "beginAttempt" | "takeOverAttempt" | "recordJob" | "endAttempt" | "monthUsage"> {
   const attemptKey = (runId: string, attempt: number) => key(runId, `ATTEMPT#${String(attempt).padStart(4, "0")}`);
   const names = { "#record": "record", "#status": "status" };
 
   /** In one transaction with the look at the run: an attempt does not change behind its end. */
   async function whileTraining(runId: string, write: Record<string, unknown>): Promise<boolean> {
-    const run = {
+    const check = {
       ConditionCheck: {
         TableName: table,
         Key: key(runId, "RUN"),
@@ -22,12 +33,19 @@ export function createAttemptRepository(
         ExpressionAttributeValues: { ":queued": "queued", ":running": "running", ":training": "LaunchTraining" },
       },
     };
-    try {
-      await client.send(new TransactWriteCommand({ TransactItems: [run, write] }));
-      return true;
-    } catch (error) {
-      if (!isTransactionConditionFailed(error)) throw error;
-      return false;
+    return transact([check, write]);
+  }
+
+  /** False where a condition does not hold. Another transaction on the same rows at the same moment is waited for. */
+  async function transact(TransactItems: TransactWriteCommandInput["TransactItems"]): Promise<boolean> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await client.send(new TransactWriteCommand({ TransactItems }));
+        return true;
+      } catch (error) {
+        if (isTransactionConditionFailed(error)) return false;
+        if (!isTransactionConflict(error) || attempt === conflictAttempts) throw error;
+      }
     }
   }
 
@@ -65,7 +83,7 @@ export function createAttemptRepository(
         },
       }),
 
-    endAttempt(runId, attempt, { status, reason, at, jobId, usage }) {
+    async endAttempt(team, runId, attempt, { status, reason, at, jobId, usage }) {
       const optional = { reason, jobId, usage };
       const given = Object.entries(optional).filter(([, value]) => value !== undefined);
       const update = ["#record.#status = :status", "#record.endedAt = :at"];
@@ -81,18 +99,37 @@ export function createAttemptRepository(
         allNames[`#${name}`] = name;
         values[`:${name}`] = value;
       }
-      return holds(
-        client.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: attemptKey(runId, attempt),
-            UpdateExpression: `SET ${update.join(", ")}`,
-            ConditionExpression: "#record.#status IN (:submitting, :submitted)",
-            ExpressionAttributeNames: allNames,
-            ExpressionAttributeValues: values,
-          }),
-        ),
+      const row = {
+        Update: {
+          TableName: table,
+          Key: attemptKey(runId, attempt),
+          UpdateExpression: `SET ${update.join(", ")}`,
+          ConditionExpression: "#record.#status IN (:submitting, :submitted)",
+          ExpressionAttributeNames: allNames,
+          ExpressionAttributeValues: values,
+        },
+      };
+      const month = {
+        Update: {
+          TableName: table,
+          Key: monthKey(team, monthOf(at)),
+          UpdateExpression: "ADD workerSeconds :workers, gpuSeconds :gpus, estimatedUsd :usd",
+          ExpressionAttributeValues: {
+            ":workers": usage?.workerSeconds,
+            ":gpus": usage?.gpuSeconds,
+            ":usd": usage?.estimatedUsd ?? 0,
+          },
+        },
+      };
+      return transact(usage === undefined ? [row] : [row, month]);
+    },
+
+    async monthUsage(team, month) {
+      const { Item } = await client.send(
+        new GetCommand({ TableName: table, Key: monthKey(team, month), ConsistentRead: true }),
       );
+      const { workerSeconds = 0, gpuSeconds = 0, estimatedUsd = 0 } = (Item ?? {}) as Partial<MonthUsage>;
+      return { workerSeconds, gpuSeconds, estimatedUsd };
     },
   };
 }

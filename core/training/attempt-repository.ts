@@ -6,8 +6,15 @@ export interface AttemptEnd {
   readonly at: string;
   /** Where its row does not have it yet. */
   readonly jobId?: string;
+  /** Added, in the same write, to what its team has used in the month of `at`. */
   readonly usage?: AttemptUsage;
 }
+
+/** What a team's attempts that ended in a calendar month (UTC) have taken. */
+export type MonthUsage = Pick<AttemptUsage, "workerSeconds" | "gpuSeconds"> & { readonly estimatedUsd: number };
+
+/** `2026-11` */
+export const monthOf = (at: string): string => at.slice(0, 7);
 
 /**
  * The attempts of a run: `submitting` → `submitted` → `succeeded` or `failed`, each step taken once, by whoever writes it first. An attempt
@@ -22,4 +29,6 @@ export interface AttemptRepository {
   recordJob(runId: string, attempt: number, jobId: string): Promise<boolean>;
   /** Ends it once: the first end stands. False where it had ended before. */
   endAttempt(runId: string, attempt: number, end: AttemptEnd): Promise<boolean>;
+  /** Of the team whose port this is. */
+  monthUsage(month: string): Promise<MonthUsage>;
 }

@@ -1,6 +1,6 @@
 import { isoTime } from "../clock";
 import type { Meter } from "../metering/meter";
-import type { AttemptEnd } from "./attempt-repository";
+import { type AttemptEnd, monthOf } from "./attempt-repository";
 import { jobRequestOf, type LaunchDependencies } from "./launch";
 import type { RunDetails, TrainingAttempt } from "./run";
 import { spansOfRows, usageOf } from "./usage";
@@ -31,13 +31,16 @@ export async function endAttempt(
       : spansOfRows(workers, attempt.attempt);
   const usage = usageOf(attempt, resources, spans, machines, clock.now());
   const { jobId } = attempt;
-  if (!(await runs.endAttempt(run.runId, attempt.attempt, { ...end, at: isoTime(clock), usage, jobId }))) return;
+  const at = isoTime(clock);
+  if (!(await runs.endAttempt(run.runId, attempt.attempt, { ...end, at, usage, jobId }))) return;
+  const month = await runs.monthUsage(monthOf(at));
   const { workerSeconds, gpuSeconds, estimatedUsd } = usage;
   meter.emit(
     {
       WorkerHours: workerSeconds / 3600,
       ...(gpuSeconds === 0 ? {} : { GpuHours: gpuSeconds / 3600 }),
       ...(estimatedUsd === undefined ? {} : { EstimatedDollars: estimatedUsd }),
+      MonthDollars: month.estimatedUsd,
     },
     run.team,
     { runId: run.runId, attempt: attempt.attempt, market: attempt.market },

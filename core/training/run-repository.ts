@@ -1,5 +1,5 @@
 import type { TrainingProgress } from "../tracking/metric-batch";
-import type { AttemptRepository } from "./attempt-repository";
+import type { AttemptRepository, MonthUsage } from "./attempt-repository";
 import type {
   MachineRecord,
   Phase,
@@ -64,7 +64,9 @@ export interface RunRepository extends AttemptRepository {
 }
 
 /** Runs of every team: their ids are the world's. Made a team's port by `teamRuns`. */
-export interface AllRuns extends Omit<RunRepository, "list"> {
+export interface AllRuns extends Omit<RunRepository, "list" | "endAttempt" | "monthUsage"> {
+  endAttempt(team: string, ...given: Parameters<RunRepository["endAttempt"]>): Promise<boolean>;
+  monthUsage(team: string, month: string): Promise<MonthUsage>;
   list(query: { readonly team: string; readonly limit: number; readonly nextToken?: string }): Promise<RunPage>;
 }
 

@@ -72,7 +72,8 @@ export function teamRuns(all: AllRuns): TeamRuns {
       takeOverAttempt: async (runId, attempt, claimedAt, at) =>
         (await owns(runId)) && all.takeOverAttempt(runId, attempt, claimedAt, at),
       recordJob: async (runId, attempt, jobId) => (await owns(runId)) && all.recordJob(runId, attempt, jobId),
-      endAttempt: async (runId, attempt, end) => (await owns(runId)) && all.endAttempt(runId, attempt, end),
+      endAttempt: async (runId, attempt, end) => (await owns(runId)) && all.endAttempt(team, runId, attempt, end),
+      monthUsage: (month) => all.monthUsage(team, month),
       async recordWorker(runId, worker) {
         await insist(runId);
         return all.recordWorker(runId, worker);

@@ -1,3 +1,4 @@
+import { type MonthUsage, monthOf } from "../../../../core/training/attempt-repository";
 import {
   isOpen,
   phases,
@@ -8,6 +9,7 @@ import {
 } from "../../../../core/training/run";
 import type { RunRepository } from "../../../../core/training/run-repository";
 
+const noUsage: MonthUsage = { workerSeconds: 0, gpuSeconds: 0, estimatedUsd: 0 };
 const statusOrder = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"];
 
 interface Rows {
@@ -25,6 +27,7 @@ interface Rows {
 /** Runs in memory, with the conditions of those in DynamoDB; the same contract suite holds for both. */
 export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap<string, Rows> } {
   const rows = new Map<string, Rows>();
+  const months = new Map<string, MonthUsage>();
   const open = (runId: string) => {
     const found = rows.get(runId);
     return found && isOpen(found.run.status) ? found : undefined;
@@ -125,8 +128,17 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
         ...(jobId === undefined ? {} : { jobId }),
         ...(usage === undefined ? {} : { usage }),
       });
+      if (usage) {
+        const month = months.get(monthOf(at)) ?? noUsage;
+        months.set(monthOf(at), {
+          workerSeconds: month.workerSeconds + usage.workerSeconds,
+          gpuSeconds: month.gpuSeconds + usage.gpuSeconds,
+          estimatedUsd: month.estimatedUsd + (usage.estimatedUsd ?? 0),
+        });
+      }
       return true;
     },
+    monthUsage: async (month) => months.get(month) ?? noUsage,
     async recordWorker(runId, worker) {
       const { workers } = must(runId);
       const before = workers.get(worker.workerIndex);
