@@ -5,6 +5,7 @@ import { type ApiClient, createClient } from "../client/api-client";
 import { InvalidInputError } from "../core/errors";
 import { checkTeamName } from "../core/platform/teams";
 import { StackNotRunningError } from "./errors";
+import { createSigner } from "./signing";
 import { readStackFile } from "./stack-file";
 
 /** Options that every command has. */
@@ -25,8 +26,15 @@ export function contextOf(command: Command): CliContext {
   const options = command.optsWithGlobals<GlobalOptions>();
   const { RINGMASTER_TOKEN: token } = process.env;
   const team = teamOf(command);
-  const caller = { actor: actorName(), ...(team ? { team } : {}), ...(token ? { token } : {}) };
-  return { client: createClient({ baseUrl: apiUrlOf(command), ...caller }), json: options.json === true };
+  const baseUrl = apiUrlOf(command);
+  const authorize = token ? undefined : createSigner(baseUrl);
+  const caller = {
+    actor: actorName(),
+    ...(team ? { team } : {}),
+    ...(token ? { token } : {}),
+    ...(authorize ? { authorize } : {}),
+  };
+  return { client: createClient({ baseUrl, ...caller }), json: options.json === true };
 }
 
 /** `--team`, else RINGMASTER_TEAM; where neither is given, the API knows the caller's only one. */

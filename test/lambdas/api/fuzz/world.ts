@@ -37,6 +37,7 @@ export async function createWorld(platform: Platform): Promise<World> {
       limit: [1, 2, 200],
       nextToken: nextToken === undefined ? [] : [nextToken],
       version: [1, 1, 2, 3, 99],
+      rule: ["nightly", "weekly"],
       sha256: [content.sha256, "0".repeat(64)],
       metric: ["train/loss", "only-nan", "none"],
     },
@@ -53,10 +54,20 @@ export async function createWorld(platform: Platform): Promise<World> {
       decideModelVersion: [{ decision: "approved" }, { decision: "rejected", reason: "slow" }],
       setModelVersionStage: [{ stage: "production" }],
       rollBackModel: [{}, { reason: "slow" }],
+      createRetrainingRule: ["nightly", "weekly"].map(ruleNamed),
+      replaceRetrainingRule: ["nightly", "weekly"].map(ruleNamed),
+      disableRetrainingRule: [{}, { reason: "in doubt" }],
       deprecateDatasetVersion: [{}, { reason: "old" }],
     },
   };
 }
+
+const ruleNamed = (name: string) => ({
+  ...examples.retrainingRuleDefinition,
+  name,
+  trigger: { type: "dataset", dataset: "steady" },
+  job: jobInput({ dataset: "steady" }),
+});
 
 /** Says something in every part. */
 const wideJob = {

@@ -1,0 +1,44 @@
+import { type Credentials, signRequest } from "../client/sigv4";
+import type { OutgoingRequest } from "../client/transport";
+import { RingmasterError } from "../core/errors";
+
+/** Neither a token nor anything to sign with. */
+class NoCredentialsError extends RingmasterError {
+  constructor(host: string, cause: unknown) {
+    super(
+      `${host} wants signed requests, and there are no AWS credentials: sign in (aws sso login, AWS_PROFILE, AWS_ACCESS_KEY_ID), or set RINGMASTER_TOKEN where it takes tokens`,
+      { code: "NO_CREDENTIALS", httpStatus: 401, cause },
+    );
+  }
+}
+
+/**
+ * Signs requests to anywhere but this machine with the AWS credentials of the environment, as the AWS CLI finds them. The SDK is loaded
+ * when the first one is signed: most commands never need it.
+ */
+export function createSigner(
+  baseUrl: string,
+): ((request: OutgoingRequest) => Promise<Readonly<Record<string, string>>>) | undefined {
+  const { hostname } = new URL(baseUrl);
+  if (hostname === "localhost" || hostname === "[::1]" || /^127\./.test(hostname)) return undefined;
+  let found: Promise<{ readonly credentials: () => Promise<Credentials>; readonly region: string }> | undefined;
+  return async (request) => {
+    found ??= findCredentials(hostname);
+    const { credentials, region } = await found;
+    const scope = { region, service: "execute-api", now: Date.now() };
+    return signRequest(request, await credentials(), scope);
+  };
+}
+
+async function findCredentials(hostname: string) {
+  const { STSClient } = await import("@aws-sdk/client-sts");
+  const { config } = new STSClient({});
+  // An own domain does not say where it is: then the environment does.
+  const inName = /\.execute-api\.([a-z0-9-]+)\.amazonaws\./.exec(hostname)?.[1];
+  try {
+    await config.credentials();
+    return { credentials: config.credentials, region: inName ?? (await config.region()) };
+  } catch (cause) {
+    throw new NoCredentialsError(hostname, cause);
+  }
+}
