@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { environmentOf, type PlatformConfig } from "../core/config";
+import { environmentOf, type PlatformConfig, trainerEnvironmentOf } from "../core/config";
 import { functionNameIn } from "../core/platform/functions";
 import { runRoleNameIn, type World } from "../core/platform/permissions";
 import { retrainingNames } from "../core/platform/retraining";
@@ -72,6 +72,11 @@ function endpointEnvironment(endpoint: string): Readonly<Record<string, string>>
     // The functions run on Node 22 on AWS; what the SDK will need next year is not this process's news.
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
   };
+}
+
+/** What the trainers' job definition gives them on AWS. */
+export function trainerEnvironment(endpoint: string): Readonly<Record<string, string>> {
+  return { ...endpointEnvironment(endpoint), ...trainerEnvironmentOf(localConfig()) };
 }
 
 export function functionEnvironment(endpoint: string): Readonly<Record<string, string>> {

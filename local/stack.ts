@@ -26,7 +26,15 @@ import { createScheduler } from "./scheduler";
 import { clockDoor } from "./scheduler/clock-door";
 import { MovableClock } from "./scheduler/movable-clock";
 import type { Service } from "./service";
-import { dataPaths, functionEnvironment, localConfig, localWorld, ownersKeys, type StackSettings } from "./settings";
+import {
+  dataPaths,
+  functionEnvironment,
+  localConfig,
+  localWorld,
+  ownersKeys,
+  type StackSettings,
+  trainerEnvironment,
+} from "./settings";
 import { createStepFunctions } from "./states";
 
 export interface Stack {
@@ -52,14 +60,7 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   const environment = functionEnvironment(endpoint);
   Object.assign(process.env, environment);
 
-  const opened = await openServices(
-    settings.dataDirectory,
-    bundles,
-    environment,
-    iam,
-    schedulerClock,
-    services.promise,
-  );
+  const opened = await openServices(settings.dataDirectory, bundles, endpoint, iam, schedulerClock, services.promise);
   services.resolve(opened);
 
   await provision(readFileSync(join(bundles, "state-machines", "training-run.asl.json"), "utf8"));
@@ -91,12 +92,13 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
 async function openServices(
   dataDirectory: string,
   bundles: string,
-  environment: Readonly<Record<string, string>>,
+  endpoint: string,
   iam: Iam,
   schedulerClock: Clock,
   ready: Promise<unknown>,
 ): Promise<readonly Service[]> {
   const { service } = dataPaths(dataDirectory);
+  const environment = functionEnvironment(endpoint);
   const logs = await createLogs({ dataDirectory: service("logs") });
   const lambda = createLambda({
     dataDirectory: service("lambda"),
@@ -122,7 +124,9 @@ async function openServices(
     logs,
     events,
     hostPath: join(bundles, "batch-host.js"),
-    images: { [trainerImage]: trainerImageOf(bundles, { ...environment, ...jobKeys }, service("cache")) },
+    images: {
+      [trainerImage]: trainerImageOf(bundles, { ...trainerEnvironment(endpoint), ...jobKeys }, service("cache")),
+    },
   });
   const [dynamodb, s3, states] = await Promise.all([
     createDynamoDb({ dataDirectory: service("dynamodb") }),
@@ -139,8 +143,6 @@ function trainerImageOf(bundles: string, environment: Readonly<Record<string, st
     command: [process.execPath, "--enable-source-maps", join(bundles, "trainer.js")],
     environment: {
       ...environment,
-      RINGMASTER_INGEST_FUNCTION: functionNameIn(localConfig().prefix, "ingest-metrics"),
-      RINGMASTER_CREDENTIALS_FUNCTION: functionNameIn(localConfig().prefix, "run-credentials"),
       RINGMASTER_ADVERTISE_HOST: "127.0.0.1",
       // Batch serves each host's metadata: spot notices come that way, as on AWS.
       AWS_EC2_METADATA_DISABLED: "false",

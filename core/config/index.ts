@@ -4,4 +4,4 @@ export { ConfigurationError } from "./errors";
 export { environmentOf, type PlatformConfig, readConfig, worldOf } from "./platform";
 export { type RunSessionConfig, readRunSession } from "./run-session";
 export { readTeamDirectory } from "./teams";
-export { readTrainerConfig, type TrainerConfig, type TrainerHost } from "./trainer";
+export { readTrainerConfig, type TrainerConfig, type TrainerHost, trainerEnvironmentOf } from "./trainer";

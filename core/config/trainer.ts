@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { functionNameIn } from "../platform/functions";
 import { teamNamePattern, teamNameRule } from "../platform/teams";
 import { wholeJobOf } from "../training/ports";
 import { ConfigurationError } from "./errors";
+import type { PlatformConfig } from "./platform";
 
 /** Empty means absent, as in a job definition's environment. */
 const optional = z
@@ -88,5 +90,21 @@ export function readTrainerConfig(
       env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === "true"
         ? undefined
         : (env.AWS_EC2_METADATA_SERVICE_ENDPOINT ?? "http://169.254.169.254"),
+  };
+}
+
+/** What `infra/` and `local/` put into a trainer's environment; which run it is for comes with its job. */
+export function trainerEnvironmentOf({
+  prefix,
+  bucket,
+  tables,
+}: Pick<PlatformConfig, "prefix" | "bucket"> & {
+  readonly tables: Pick<PlatformConfig["tables"], "gangs">;
+}): Readonly<Record<string, string>> {
+  return {
+    RINGMASTER_BUCKET: bucket,
+    RINGMASTER_TABLE_GANGS: tables.gangs,
+    RINGMASTER_INGEST_FUNCTION: functionNameIn(prefix, "ingest-metrics"),
+    RINGMASTER_CREDENTIALS_FUNCTION: functionNameIn(prefix, "run-credentials"),
   };
 }

@@ -3,9 +3,10 @@ import { FairshareSchedulingPolicy } from "aws-cdk-lib/aws-batch";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
-import { functionNameIn } from "../../core/platform/functions";
+import { trainerEnvironmentOf } from "../../core/config";
 import { jobPermissions } from "../../core/platform/permissions";
 import { shareIdentifierOf, weightFactorOf } from "../../core/platform/shares";
+import { tableNameIn } from "../../core/platform/tables";
 import { resourceNames, trainerJob } from "../../core/platform/trainer-job";
 import type { DeploymentConfig } from "../config";
 import { TrainerInstances } from "../constructs/trainer-instances";
@@ -13,7 +14,7 @@ import { TrainerJobDefinitions } from "../constructs/trainer-job-definitions";
 import { TrainerNetwork } from "../constructs/trainer-network";
 import { TrainerQueue } from "../constructs/trainer-queue";
 import { grant } from "../grants";
-import { platformEnvironment } from "../names";
+import { bucketNameIn } from "../names";
 
 export interface ComputeStackProps extends StackProps {
   readonly config: DeploymentConfig;
@@ -46,10 +47,12 @@ export class ComputeStack extends Stack {
       jobRole,
       executionRole,
       environment: {
-        ...platformEnvironment(this, config),
+        ...trainerEnvironmentOf({
+          prefix,
+          bucket: bucketNameIn(prefix),
+          tables: { gangs: tableNameIn(prefix, "Gangs") },
+        }),
         ...network.environment,
-        RINGMASTER_INGEST_FUNCTION: functionNameIn(prefix, "ingest-metrics"),
-        RINGMASTER_CREDENTIALS_FUNCTION: functionNameIn(prefix, "run-credentials"),
       },
     });
   }
