@@ -92,8 +92,10 @@ export class TrainerQueue extends Construct {
         ? { placementGroup: new PlacementGroup(this, "Placement", { strategy: PlacementGroupStrategy.CLUSTER }) }
         : {}),
     });
+    const resource = environment.node.defaultChild as CfnComputeEnvironment;
+    resource.type = "MANAGED"; // as the reference spells it; CDK writes small letters
     // Without a version, Batch would stay with the template's first.
-    (environment.node.defaultChild as CfnComputeEnvironment).addPropertyOverride(
+    resource.addPropertyOverride(
       "ComputeResources.LaunchTemplate.Version",
       instances.launchTemplate.latestVersionNumber,
     );
