@@ -23,6 +23,7 @@ const fates: readonly Fate[] = [
   "fails-silently",
   "fails-for-good",
   "fails-with-result",
+  "unhurried",
   "slow",
 ];
 
@@ -68,6 +69,7 @@ describe("a run's life, whatever comes when", () => {
     ["a success", {}],
     ["a success, the world being faster", { first: { world: true } }],
     ["a success, the newest call being the fastest", { first: { newest: true } }],
+    ["a success that takes its time", { fates: ["unhurried"] }],
     ["a failure and a success", { fates: ["fails"] }],
   ])("holds for every single disturbance of %s", async (_name, base) => {
     const { widths } = await play(base);

@@ -20,7 +20,15 @@ import { type Invocation, ModelExecution } from "./states";
 import { World } from "./world";
 
 /** What becomes of a job that nothing disturbs. */
-export type Fate = "succeeds" | "lost" | "fails" | "fails-silently" | "fails-for-good" | "fails-with-result" | "slow";
+export type Fate =
+  | "succeeds"
+  | "lost"
+  | "fails"
+  | "fails-silently"
+  | "fails-for-good"
+  | "fails-with-result"
+  | "unhurried"
+  | "slow";
 
 export interface Scenario {
   readonly retries: number;
@@ -42,10 +50,12 @@ export interface Outcome {
   readonly run: Run;
 }
 
-type Budget = "crash" | "double" | "drop" | "deaf" | "failure" | "loss" | "jump" | "minute";
+type Budget = "crash" | "double" | "drop" | "deaf" | "failure" | "loss" | "jump" | "speed" | "minute";
 
 /** Longer than a wait without heartbeats lives. */
 const slowMs = 40 * 60_000;
+/** Somebody reconciles meanwhile. */
+const unhurriedMs = 90_000;
 /** A function's time, and the platform's step towards it. */
 const functionMs = 60_000;
 const steps = 4_000;
@@ -76,6 +86,7 @@ export class Simulation {
     failure: 4,
     loss: 7,
     jump: 4,
+    speed: 2,
     minute: 3,
   };
 
@@ -152,9 +163,15 @@ export class Simulation {
       return [{ label: `${jobId} starts`, act }];
     }
     const fate = this.scenario.fates?.[this.batch.jobs.indexOf(job)] ?? "succeeds";
-    if (fate === "slow" && this.now - (job.startedAt ?? 0) < slowMs) return [];
+    const takesMs = fate === "slow" ? slowMs : fate === "unhurried" ? unhurriedMs : 0;
+    if (this.now - (job.startedAt ?? 0) < takesMs) return [];
     const hasResult = this.world.objects.has(keys.result);
-    const ends = { succeeds: "succeeds", slow: "succeeds", "fails-with-result": "fails-silently" } as const;
+    const ends = {
+      succeeds: "succeeds",
+      unhurried: "succeeds",
+      slow: "succeeds",
+      "fails-with-result": "fails-silently",
+    } as const;
     if (!(fate in ends)) return [{ label: `${jobId} ${fate}`, act: this.failure(job, fate) }];
     if (!hasResult) {
       const act = () => void this.world.objects.set(keys.result, JSON.stringify(resultOf(runId)));
@@ -233,6 +250,10 @@ export class Simulation {
         offer("failure", `${job.jobId} ${fate}`, this.failure(job, fate));
       if (!this.world.objects.has(keys.result))
         offer("failure", `${job.jobId} fails-for-good`, this.failure(job, "fails-for-good"));
+      offer("speed", `${job.jobId} writes its result and succeeds`, () => {
+        this.world.objects.set(keys.result, JSON.stringify(resultOf(runId)));
+        this.batch.end(job, "SUCCEEDED");
+      });
       offer("loss", `${job.jobId} lost`, this.failure(job, "lost"));
     }
     if (!this.cancelled) {
