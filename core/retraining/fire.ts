@@ -1,6 +1,7 @@
 import { isoTime } from "../clock";
 import { digestOf } from "../digest";
 import { RingmasterError } from "../errors";
+import type { Meter } from "../metering/meter";
 import type { Job } from "../training/job";
 import { isOpen, type Run } from "../training/run";
 import { findSubmitted, type SubmitDependencies, submitRun } from "../training/submit";
@@ -13,6 +14,7 @@ import type { RuleState } from "./rule";
 export interface FireDependencies extends SubmitDependencies {
   readonly team: string;
   readonly retraining: RetrainingRepository;
+  readonly meter: Meter;
 }
 
 /** Each round that fails is another's that got through. */
@@ -32,7 +34,7 @@ export async function fire(
   ruleName: string,
   cause: Cause,
 ): Promise<CauseRecord | undefined> {
-  const { retraining, clock } = dependencies;
+  const { retraining, clock, meter, team } = dependencies;
   const id = causeIdOf(cause);
   for (let round = 0; round < rounds; round += 1) {
     const state = await retraining.find(ruleName);
@@ -53,7 +55,9 @@ export async function fire(
     if (known?.state === "waiting" && record.state === "waiting" && known.reason === record.reason) return known;
     const from = known?.state === "waiting" ? "waiting" : undefined;
     if (!(await retraining.putCause(record, from, decision.move === "start" ? state : undefined))) continue;
-    return decision.move === "start" ? submit(dependencies, state, record) : record;
+    if (decision.move === "start") return submit(dependencies, state, record);
+    if (record.state === "skipped") meter.emit({ RetrainingSkipped: 1 }, team, { rule: ruleName, cause: id });
+    return record;
   }
   throw new RuleBusyError(ruleName);
 }
@@ -64,7 +68,7 @@ function outcomeOf(decision: Exclude<Decision, { move: "already" }>): Pick<Cause
 }
 
 async function submit(dependencies: FireDependencies, { rule }: RuleState, begun: CauseRecord): Promise<CauseRecord> {
-  const { retraining, clock, team } = dependencies;
+  const { retraining, clock, meter, team } = dependencies;
   const identity = {
     team,
     idempotencyKey: idempotencyKeyOf(rule.name, begun.id),
@@ -73,7 +77,11 @@ async function submit(dependencies: FireDependencies, { rule }: RuleState, begun
   };
   const conclude = async (end: Pick<CauseRecord, "state" | "runId" | "failure">): Promise<CauseRecord> => {
     const record: CauseRecord = { ...begun, ...end, changedAt: isoTime(clock) };
-    if (await retraining.putCause(record, "started")) return record;
+    if (await retraining.putCause(record, "started")) {
+      const { runId } = record;
+      if (runId !== undefined) meter.emit({ RetrainingFired: 1 }, team, { rule: rule.name, cause: begun.id, runId });
+      return record;
+    }
     return (await retraining.findCause(rule.name, begun.id)) ?? record;
   };
   try {

@@ -33,10 +33,17 @@ export function createRetrainHandler(deployment: Deployment, logger: Logger, ran
     const results = await Promise.allSettled(causes.map(([rule, cause]) => fire(team, rule, cause)));
     const records: CauseRecord[] = [];
     for (const result of results) {
-      if (result.status === "rejected") continue;
-      if (!result.value) continue;
+      if (result.status === "rejected" || !result.value) continue;
       const { rule, id, state, runId, reason, failure } = result.value;
-      logger.log("info", "cause heard of", { team: happening.team, rule, cause: id, state, runId, reason, failure });
+      logger.log(state === "failed" ? "error" : "info", "cause heard of", {
+        team: happening.team,
+        rule,
+        cause: id,
+        state,
+        runId,
+        reason,
+        failure,
+      });
       records.push(result.value);
     }
     const failed = results.find((result) => result.status === "rejected");

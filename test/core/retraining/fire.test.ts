@@ -35,6 +35,7 @@ describe("a cause", () => {
       cause: { rule: "on-digits", type: "dataset", id: "dataset:digits@2", at: cause.at },
     });
     expect(await scene.platform.retraining.find("on-digits")).toMatchObject({ starts: 1 });
+    expect(scene.calls.measured.filter(({ measures }) => measures.RetrainingFired)).toHaveLength(1);
     expect(new Set(scene.calls.started)).toEqual(new Set([runs[0]!.runId]));
   });
 
