@@ -9,35 +9,27 @@ import { defaultCollectiveTiming } from "../../trainer-container/collective/timi
 import type { TrainableModel } from "../../trainer-container/engine/engine";
 import { MeshGeneration } from "../../trainer-container/gang/mesh-generation";
 import { applyStep } from "../../trainer-container/loop/apply";
-import { planTraining } from "../../trainer-container/loop/plan";
 import { createReplica } from "../../trainer-container/loop/replica";
 import { scoreLayout } from "../../trainer-container/loop/score";
 import { ShardedReplica } from "../../trainer-container/loop/sharded-replica";
 import { shardedStep } from "../../trainer-container/loop/sharded-step";
 import { synchronizeShards } from "../../trainer-container/loop/sharded-synchronize";
 import { runChild, say } from "../support/child";
+import { benchPlan } from "../support/training-plan";
 import type { Measured, Setup, Start, Task } from "./protocol";
 
 const layout = scoreLayout([]);
 
 function planOf({ microshards }: Setup, workers: number) {
-  const hyperparameters = {
-    optimizer: "adam" as const,
-    learningRate: 0.001,
-    momentum: 0.9,
-    weightDecay: 0,
-    schedule: "constant" as const,
-    warmupSteps: 0,
-    gradientFormat: "float32" as const,
-    clipNorm: 1,
+  return benchPlan({
+    model: { type: "mlp", hidden: [], activation: "relu", dropout: 0 },
     batchSize: microshards,
-    epochs: 1_000_000,
-  };
-  const checkpoint = { everySteps: 1, everySeconds: 600, keep: 1 };
-  const model = { type: "mlp" as const, hidden: [], activation: "relu" as const, dropout: 0 };
-  const run = { runId: "bench", seed: 1, featureManifestKey: "", checkpoint, backend: "wasm" as const };
-  const resources = { microshards, workers, minWorkers: workers, gpusPerWorker: 0, threads: 1 };
-  return planTraining({ ...run, ...resources, model, hyperparameters }, microshards * 10);
+    backend: "wasm",
+    microshards,
+    workers,
+    clipNorm: 1,
+    rows: microshards * 10,
+  });
 }
 
 /** Parameters and nothing to compute them with. */

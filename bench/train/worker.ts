@@ -13,10 +13,10 @@ import { seededRandom } from "../../trainer-container/engine/seeded-random";
 import { applyStep } from "../../trainer-container/loop/apply";
 import type { Feed } from "../../trainer-container/loop/feed";
 import { createLeafComputer } from "../../trainer-container/loop/gradients";
-import { planTraining } from "../../trainer-container/loop/plan";
 import { createReplica } from "../../trainer-container/loop/replica";
 import { scoreLayout } from "../../trainer-container/loop/score";
 import { runChild, say } from "../support/child";
+import { benchPlan } from "../support/training-plan";
 import { batchesInMemory } from "./models";
 import type { Measured, Ready, Setup, Task } from "./protocol";
 
@@ -26,40 +26,18 @@ interface Start {
 }
 
 function planOf({ model, batchSize, backend, microshards }: Setup, workers: number) {
-  const hyperparameters = {
-    optimizer: "adam" as const,
-    learningRate: 0.001,
-    momentum: 0.9,
-    weightDecay: 0,
-    schedule: "constant" as const,
-    warmupSteps: 0,
-    gradientFormat: "float32" as const,
-    clipNorm: 0,
-    batchSize,
-    epochs: 1_000_000,
-  };
   const { filters, hidden } = { filters: [], ...model };
   const spec = { hidden: [...hidden], activation: "relu" as const, dropout: 0 };
-  return planTraining(
-    {
-      runId: "bench",
-      seed: 1,
-      model:
-        model.type === "mlp"
-          ? { type: "mlp", ...spec }
-          : { type: "cnn", ...spec, filters: [...filters], kernelSize: 3 },
-      hyperparameters,
-      microshards,
-      workers,
-      minWorkers: workers,
-      gpusPerWorker: 0,
-      threads: 1,
-      backend,
-      featureManifestKey: "",
-      checkpoint: { everySteps: 1, everySeconds: 600, keep: 1 },
-    },
-    batchSize * batchesInMemory,
-  );
+  return benchPlan({
+    model:
+      model.type === "mlp" ? { type: "mlp", ...spec } : { type: "cnn", ...spec, filters: [...filters], kernelSize: 3 },
+    batchSize,
+    backend,
+    microshards,
+    workers,
+    clipNorm: 0,
+    rows: batchSize * batchesInMemory,
+  });
 }
 
 /** Microshards that lie ready, taken in turn. */
