@@ -1,0 +1,101 @@
+import type { Cause } from "../../../core/retraining/cause";
+import { type FireDependencies, fire } from "../../../core/retraining/fire";
+import { setEnabled } from "../../../core/retraining/lifecycle";
+import { sweep } from "../../../core/retraining/sweep";
+import { type Embedded, startEmbedded } from "../../support/embedded";
+import { createScene, minute, type Scene } from "./scene";
+
+let embedded: Embedded;
+beforeAll(async () => {
+  embedded = await startEmbedded();
+});
+afterAll(() => embedded.stop());
+
+/** Numbers in `[0, below)`; the same for the same seed. */
+function drawer(seed: number): (below: number) => number {
+  let state = seed + 1;
+  return (below) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+}
+
+/** Dies before one of its calls of the stores or services, if it makes so many. */
+function mortal(whole: FireDependencies, calls: number): FireDependencies {
+  let left = calls;
+  const dying = <Port extends object>(port: Port): Port =>
+    new Proxy(port, {
+      get(target, name) {
+        const member = target[name as keyof Port];
+        if (typeof member !== "function") return member;
+        return async (...args: readonly unknown[]) => {
+          left -= 1;
+          if (left < 0) throw new Error("kill -9");
+          return (member as (...all: readonly unknown[]) => unknown).apply(target, args);
+        };
+      },
+    });
+  const { retraining, runs, datasets, executions } = whole;
+  return {
+    ...whole,
+    retraining: dying(retraining),
+    runs: dying(runs),
+    datasets: dying(datasets),
+    executions: dying(executions),
+  };
+}
+
+const sweepOf = (scene: Scene) =>
+  sweep({
+    index: scene.deployment.retrainingIndex,
+    schedules: scene.dependencies.schedules,
+    forTeam: (team) => ({ ...scene.deployment.forTeam(team), randomId: scene.dependencies.randomId }),
+    onError: (_what, error) => {
+      throw error;
+    },
+  });
+
+/**
+ * Versions are pushed and told of by any number of events at any time, in any order, by processes that die anywhere; some are told of by none. The
+ * sweep comes now and then, and twice at the end.
+ */
+it.each([1, 2, 3, 4, 5, 6])("each version makes one run, whatever happens on the way (seed %d)", async (seed) => {
+  const scene = await createScene(embedded, `mix-${seed}`);
+  await scene.rule();
+  const draw = drawer(seed);
+  const causes: Cause[] = [];
+  const events: Promise<unknown>[] = [];
+  for (let turn = 0; turn < 14; turn += 1) {
+    const what = draw(6);
+    if (what === 0 || causes.length === 0) causes.push(await scene.push(101 + causes.length));
+    else if (what === 1) await Promise.allSettled(events.splice(0));
+    else if (what === 2) await sweepOf(scene);
+    else {
+      const cause = causes[draw(causes.length)]!;
+      events.push(fire(mortal(scene.dependencies, draw(12)), "on-digits", cause).catch(() => undefined));
+      if (what === 3) events.push(fire(scene.dependencies, "on-digits", cause));
+    }
+  }
+  await Promise.allSettled(events);
+  scene.clock.time += minute;
+  await sweepOf(scene);
+  await sweepOf(scene);
+  const versions = (await scene.runs()).map(({ dataset }) => dataset.version).sort((a, b) => a - b);
+  expect(versions).toEqual(causes.map((_cause, index) => index + 2));
+  expect(new Set(scene.calls.started).size).toBe(versions.length);
+});
+
+it("a rule that is switched off and on in the midst of it never runs a version twice", async () => {
+  const scene = await createScene(embedded, "switched");
+  await scene.rule();
+  const cause = await scene.push(101);
+  await Promise.all([
+    ...[3, 5, 7, 9].map((calls) => fire(mortal(scene.dependencies, calls), "on-digits", cause).catch(() => undefined)),
+    setEnabled(scene.dependencies, "on-digits", false, "a look at the labels"),
+    fire(scene.dependencies, "on-digits", cause),
+  ]);
+  await sweepOf(scene);
+  const record = await scene.platform.retraining.findCause("on-digits", "dataset:digits@2");
+  expect(["submitted", "skipped"]).toContain(record?.state);
+  expect(await scene.runs()).toHaveLength(record?.state === "submitted" ? 1 : 0);
+});
