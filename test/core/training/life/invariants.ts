@@ -17,6 +17,8 @@ export function violationsNow(simulation: Simulation): readonly string[] {
 
   const { retries } = run.job;
   const attempts = [...rows.attempts.values()];
+  if (attempts.length > (simulation.attemptsAtResult ?? Infinity))
+    found.push("an attempt began although the result was there");
   const failed = attempts.filter(({ status }) => status === "failed");
   const lost = failed.filter(({ reason }) => reason === hostLossReason);
   const own = failed.length - lost.length;

@@ -70,6 +70,7 @@ export class Simulation {
   execution?: ModelExecution;
   /** The result was there while the run was open. */
   resultInTime = false;
+  attemptsAtResult?: number;
   cancelled = false;
   rejected = false;
   readonly ends: string[] = [];
@@ -126,7 +127,10 @@ export class Simulation {
     for (let step = 0; step < steps && !this.isAtRest() && violations.length === 0; step += 1) {
       this.now += 1;
       await this.schedule.next(this.options());
-      if (isOpen(this.run.status) && this.world.objects.has(keys.result)) this.resultInTime = true;
+      if (isOpen(this.run.status) && this.world.objects.has(keys.result)) {
+        this.resultInTime = true;
+        this.attemptsAtResult ??= this.rows.attempts.size;
+      }
       violations = violationsNow(this);
     }
     if (violations.length === 0) violations = this.isAtRest() ? violationsAtRest(this) : ["it never comes to rest"];

@@ -1,0 +1,57 @@
+import { type FunctionName, functions } from "../core/platform/functions";
+import { functionPermissions } from "../core/platform/permissions";
+import { rules } from "../core/platform/rules";
+
+/** What a function may reach, as a reader names it. */
+const reached: readonly (readonly [resource: string, id: string, label: string])[] = [
+  ["table/Catalog", "catalog", "[(Catalog)]"],
+  ["table/Metrics", "metrics", "[(Metrics)]"],
+  ["objects", "bucket", "[(bucket)]"],
+  ["job-queues", "batch", "[[AWS Batch]]"],
+];
+
+const idOf = (name: string): string => name.replaceAll("-", "_");
+
+/**
+ * What calls what, as Mermaid: rules, the API and the state machine call functions, and functions reach what their permissions name. Made of the lists that are deployed, so
+ * that it cannot tell of anything else.
+ *
+ * @param definition of the state machine: its text, in which `${name}` stands for the function of that name
+ */
+export function drawDeployment(definition: string): string {
+  const steps = new Set([...definition.matchAll(/\$\{([a-z-]+)\}/g)].map(([, name]) => name as FunctionName));
+  const called = rules.map(({ name, target, schedule }) => ({
+    name,
+    target,
+    shape: schedule ? `{{"${schedule}"}}` : `>${name}]`,
+  }));
+  const ofSteps = functions.filter(({ name }) => steps.has(name));
+  const others = functions.filter(({ name }) => !steps.has(name));
+  const edges = functions.flatMap(({ name }) => {
+    const resources = new Set(
+      functionPermissions[name].map(({ resource }) => resource.split("/").slice(0, 2).join("/")),
+    );
+    return reached.filter(([resource]) => resources.has(resource)).map(([, id]) => [name, id] as const);
+  });
+  const reach = (names: readonly { readonly name: FunctionName }[]) =>
+    reached.flatMap(([, id]) => {
+      const from = edges.filter(([name, to]) => to === id && names.some((one) => one.name === name));
+      return from.length === 0 ? [] : [`  ${from.map(([name]) => idOf(name)).join(" & ")} --> ${id}`];
+    });
+  return [
+    "flowchart LR",
+    "  callers([callers]) --> gateway[API Gateway] --> api & stream_metrics",
+    "  subgraph machine [the state machine training-run]",
+    ...ofSteps.map(({ name }) => `    ${idOf(name)}[${name}]`),
+    "  end",
+    "  api -->|StartExecution| machine",
+    ...others.map(({ name }) => `  ${idOf(name)}[${name}]`),
+    ...called.map(({ name, target, shape }) => `  rule_${idOf(name)}${shape} --> ${idOf(target)}`),
+    ...reached.map(([, id, label]) => `  ${id}${label}`),
+    "  batch --> trainers[trainers] --> run_credentials & ingest_metrics",
+    "  trainers --> gangs[(Gangs)]",
+    "  trainers --> bucket",
+    ...reach(ofSteps),
+    ...reach(others),
+  ].join("\n");
+}

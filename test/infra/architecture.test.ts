@@ -1,0 +1,42 @@
+import fs from "node:fs";
+import path from "node:path";
+import { functions } from "../../core/platform/functions";
+import { rules } from "../../core/platform/rules";
+import { drawDeployment } from "../../infra/diagram";
+import { repository } from "./synthesized";
+
+const file = path.join(repository, "docs", "architecture.md");
+const text = fs.readFileSync(file, "utf8");
+const drawn = drawDeployment(fs.readFileSync(path.join(repository, "state-machines", "training-run.asl.json"), "utf8"));
+
+describe("docs/architecture.md", () => {
+  it("draws what is deployed", () => {
+    // UPDATE_DOCS=1 draws it anew.
+    if (process.env["UPDATE_DOCS"]) {
+      const anew = text.replace(
+        /(holds it to them:\n\n```mermaid\n)[\s\S]*?(\n```)/,
+        (_all, head, tail) => head + drawn + tail,
+      );
+      fs.writeFileSync(file, anew);
+    } else expect(text).toContain(`\`\`\`mermaid\n${drawn}\n\`\`\``);
+  });
+
+  it("shows every function and every rule", () => {
+    for (const { name } of functions) expect(drawn).toContain(`[${name}]`);
+    for (const { name } of rules) expect(drawn).toContain(`rule_${name.replaceAll("-", "_")}`);
+  });
+
+  it("names the stacks that there are, and no other", () => {
+    const stacks = fs
+      .readdirSync(path.join(repository, "infra", "stacks"))
+      .map((name) => name.replace("-stack.ts", ""));
+    const section = text.slice(text.indexOf("## What is deployed"), text.indexOf("What calls what"));
+    const named = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    expect(named.sort()).toEqual(stacks.sort());
+  });
+
+  it("names folders that there are", () => {
+    for (const [, folder] of text.matchAll(/^\| `([\w-]+)\/`/gm))
+      expect(fs.existsSync(path.join(repository, folder!))).toBe(true);
+  });
+});
