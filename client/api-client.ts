@@ -46,8 +46,9 @@ export function createClient(options: ClientOptions) {
     logs: (runId: string, query: Query<"getTrainingRunLogs"> = {}) =>
       call("getTrainingRunLogs", { params: { runId }, query }),
 
-    datasets: async () => (await call("listDatasets", {})).items,
-    datasetVersions: async (name: string) => (await call("listDatasetVersions", { params: { name } })).items,
+    /** All of them, page after page. */
+    datasets: () => all(pages("listDatasets", { query: { limit: 200 } })),
+    datasetVersions: (name: string) => all(pages("listDatasetVersions", { params: { name }, query: { limit: 200 } })),
     dataset: async (name: string, version?: number) =>
       version === undefined
         ? (await call("getDataset", { params: { name } })).version
@@ -71,6 +72,12 @@ export function createClient(options: ClientOptions) {
       call("setModelVersionStage", { params: { name, version }, body: { stage: "production", reason } }),
     rollback: (name: string, reason: string) => call("rollBackModel", { params: { name }, body: { reason } }),
   };
+}
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  for await (const item of items) found.push(item);
+  return found;
 }
 
 export type ApiClient = ReturnType<typeof createClient>;

@@ -29,7 +29,7 @@ function freshFiles() {
 
 function formatted(file, text) {
   const biome = path.join(root, "node_modules", "@biomejs", "biome", "bin", "biome");
-  return execFileSync(process.execPath, [biome, "format", `--stdin-file-path=${file}`], {
+  return execFileSync(process.execPath, [biome, "check", "--write", `--stdin-file-path=${file}`], {
     cwd: root,
     input: text,
     encoding: "utf8",
@@ -37,9 +37,13 @@ function formatted(file, text) {
   });
 }
 
-/** Paths of files that are not as they should be. */
+/** Paths of files that are not as they should be, those that should not be among them. */
 function staleFiles(fresh = freshFiles()) {
-  return Object.keys(fresh).filter((file) => {
+  const generated = fs
+    .readdirSync(path.join(root, "client", "generated"), { recursive: true })
+    .map((name) => `client/generated/${name.split(path.sep).join("/")}`)
+    .filter((file) => file.endsWith(".ts"));
+  return [...new Set([...Object.keys(fresh), ...generated])].filter((file) => {
     const full = path.join(root, file);
     return !fs.existsSync(full) || fs.readFileSync(full, "utf8") !== fresh[file];
   });
@@ -51,11 +55,14 @@ if (require.main === module) {
   const stale = staleFiles(fresh);
   const check = process.argv.includes("--check");
   for (const file of stale) {
-    if (!check) {
-      fs.mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
-      fs.writeFileSync(path.join(root, file), fresh[file]);
-    }
-    process.stdout.write(`${file} ${check ? "is not up to date: npm run api" : "written"}\n`);
+    const full = path.join(root, file);
+    if (!check && file in fresh) {
+      fs.mkdirSync(path.dirname(full), { recursive: true });
+      fs.writeFileSync(full, fresh[file]);
+    } else if (!check) fs.rmSync(full);
+    process.stdout.write(
+      `${file} ${check ? "is not up to date: npm run api" : file in fresh ? "written" : "removed"}\n`,
+    );
   }
   process.exitCode = check && stale.length > 0 ? 1 : 0;
 }

@@ -1,0 +1,31 @@
+// Made from docs/api/openapi.json by `npm run api`. Do not edit.
+
+import type { OperationCall } from "../../operation";
+import type { ContentUrl, Sha256, UploadRequest, UploadTargets } from "../schemas";
+
+/** What each operation takes and answers. */
+export interface ContentsOperations {
+  /** Get URLs to upload the contents that the store lacks. */
+  readonly createUploads: {
+    readonly request: {
+      readonly body: UploadRequest;
+    };
+    readonly answer: UploadTargets;
+    readonly pages: never;
+  };
+  /** Get a URL to download a content. */
+  readonly getContentUrl: {
+    readonly request: {
+      readonly params: {
+        readonly sha256: Sha256;
+      };
+    };
+    readonly answer: ContentUrl;
+    readonly pages: never;
+  };
+}
+
+export const contentsOperations: Readonly<Record<keyof ContentsOperations, OperationCall>> = {
+  createUploads: { method: "POST", path: "/uploads", repeatable: "always" },
+  getContentUrl: { method: "GET", path: "/contents/{sha256}", repeatable: "always" },
+};

@@ -1,0 +1,126 @@
+// Made from docs/api/openapi.json by `npm run api`. Do not edit.
+
+import type { OperationCall } from "../../operation";
+import type {
+  CheckpointList,
+  LogPage,
+  RestoreRequest,
+  RunAnswer,
+  RunDetails,
+  RunMetrics,
+  RunPage,
+  SubmitRequest,
+} from "../schemas";
+
+/** What each operation takes and answers. */
+export interface TrainingRunsOperations {
+  /** End a run: its row, its execution, its workers. */
+  readonly cancelTrainingRun: {
+    readonly request: {
+      readonly params: {
+        readonly runId: string;
+      };
+    };
+    readonly answer: RunAnswer;
+    readonly pages: never;
+  };
+  /** Get a run with its steps, attempts, workers and progress. */
+  readonly getTrainingRun: {
+    readonly request: {
+      readonly params: {
+        readonly runId: string;
+      };
+    };
+    readonly answer: RunDetails;
+    readonly pages: never;
+  };
+  /** Read what a run's workers printed. */
+  readonly getTrainingRunLogs: {
+    readonly request: {
+      readonly params: {
+        readonly runId: string;
+      };
+      readonly query?: {
+        /** Of this one only. */
+        readonly worker?: number | string;
+        readonly nextToken?: string;
+      };
+    };
+    readonly answer: LogPage;
+    readonly pages: "lines";
+  };
+  /** Get a run's metrics: summaries of all, the points of one, or events that follow it. */
+  readonly getTrainingRunMetrics: {
+    readonly request: {
+      readonly params: {
+        readonly runId: string;
+      };
+      readonly query?: {
+        /** The points of this one. */
+        readonly metric?: string;
+      };
+    };
+    readonly answer: RunMetrics;
+    readonly pages: never;
+  };
+  /** List a run's checkpoints that can be read, oldest first. */
+  readonly listCheckpoints: {
+    readonly request: {
+      readonly params: {
+        readonly runId: string;
+      };
+    };
+    readonly answer: CheckpointList;
+    readonly pages: never;
+  };
+  /** List runs, newest first. */
+  readonly listTrainingRuns: {
+    readonly request: {
+      readonly query?: {
+        /** How many, at most. */
+        readonly limit?: number | string;
+        /** Of the page before: go on where it ended. */
+        readonly nextToken?: string;
+      };
+    };
+    readonly answer: RunPage;
+    readonly pages: "runs";
+  };
+  /** Submit a job. */
+  readonly submitTrainingRun: {
+    readonly request: {
+      readonly body: SubmitRequest;
+      readonly idempotencyKey?: string;
+    };
+    readonly answer: RunAnswer;
+    readonly pages: never;
+  };
+  /** Create a run that goes on from a checkpoint of another. */
+  readonly restoreTrainingRun: {
+    readonly request: {
+      readonly params: {
+        readonly runId: string;
+        readonly epoch: number | string;
+      };
+      readonly body?: RestoreRequest;
+      readonly idempotencyKey?: string;
+    };
+    readonly answer: RunAnswer;
+    readonly pages: never;
+  };
+}
+
+export const trainingRunsOperations: Readonly<Record<keyof TrainingRunsOperations, OperationCall>> = {
+  cancelTrainingRun: { method: "POST", path: "/training-runs/{runId}/cancel", repeatable: "always" },
+  getTrainingRun: { method: "GET", path: "/training-runs/{runId}", repeatable: "always" },
+  getTrainingRunLogs: { method: "GET", path: "/training-runs/{runId}/logs", repeatable: "always", pages: "lines" },
+  getTrainingRunMetrics: { method: "GET", path: "/training-runs/{runId}/metrics", repeatable: "always" },
+  listCheckpoints: { method: "GET", path: "/training-runs/{runId}/checkpoints", repeatable: "always" },
+  listTrainingRuns: { method: "GET", path: "/training-runs", repeatable: "always", pages: "runs" },
+  submitTrainingRun: { method: "POST", path: "/training-runs", repeatable: "with-key" },
+  restoreTrainingRun: {
+    method: "POST",
+    path: "/training-runs/{runId}/checkpoints/{epoch}/restore",
+    repeatable: "with-key",
+  },
+};

@@ -1,0 +1,144 @@
+// Made from docs/api/openapi.json by `npm run api`. Do not edit.
+
+import type { ColumnSchema, Instant, Sha256 } from "./shared";
+
+/** A version before it has a number; `ringmaster data push` makes it. */
+export interface DatasetDraft {
+  readonly name: string;
+  /** SHA-256 over schema, shards and split: equal content is the same version. */
+  readonly digest: Sha256;
+  readonly schema: readonly ColumnSchema[];
+  /** SHA-256 over column names and types. */
+  readonly schemaHash: Sha256;
+  readonly rowCount: number;
+  readonly bytes: number;
+  /** Parquet, in row order, in the content store. */
+  readonly shards: readonly {
+    readonly sha256: Sha256;
+    readonly bytes: number;
+    readonly rows: number;
+  }[];
+  readonly split: {
+    readonly seed: number;
+    readonly fractions: {
+      readonly train: number;
+      readonly validation: number;
+      readonly test: number;
+    };
+    readonly stratifyBy?: string;
+    readonly indexes: {
+      readonly train: {
+        readonly sha256: Sha256;
+        readonly bytes: number;
+        readonly rows: number;
+      };
+      readonly validation: {
+        readonly sha256: Sha256;
+        readonly bytes: number;
+        readonly rows: number;
+      };
+      readonly test: {
+        readonly sha256: Sha256;
+        readonly bytes: number;
+        readonly rows: number;
+      };
+    };
+  };
+}
+
+export interface DatasetManifest {
+  readonly name: string;
+  /** SHA-256 over schema, shards and split: equal content is the same version. */
+  readonly digest: Sha256;
+  readonly schema: readonly ColumnSchema[];
+  /** SHA-256 over column names and types. */
+  readonly schemaHash: Sha256;
+  readonly rowCount: number;
+  readonly bytes: number;
+  /** Parquet, in row order, in the content store. */
+  readonly shards: readonly {
+    readonly sha256: Sha256;
+    readonly bytes: number;
+    readonly rows: number;
+  }[];
+  readonly split: {
+    readonly seed: number;
+    readonly fractions: {
+      readonly train: number;
+      readonly validation: number;
+      readonly test: number;
+    };
+    readonly stratifyBy?: string;
+    readonly indexes: {
+      readonly train: {
+        readonly sha256: Sha256;
+        readonly bytes: number;
+        readonly rows: number;
+      };
+      readonly validation: {
+        readonly sha256: Sha256;
+        readonly bytes: number;
+        readonly rows: number;
+      };
+      readonly test: {
+        readonly sha256: Sha256;
+        readonly bytes: number;
+        readonly rows: number;
+      };
+    };
+  };
+  readonly version: number;
+  readonly createdAt: Instant;
+}
+
+/** Datasets by name. */
+export interface DatasetPage {
+  readonly items: readonly DatasetSummary[];
+  /** Opaque; absent on the last page. */
+  readonly nextToken?: string;
+}
+
+export interface DatasetRegistration {
+  readonly created: boolean;
+  readonly version: DatasetVersion;
+}
+
+export interface DatasetRegistrationRequest {
+  readonly draft: DatasetDraft;
+  /** Columns may differ from the version before. */
+  readonly allowSchemaChange?: boolean;
+}
+
+export interface DatasetSummary {
+  readonly name: string;
+  readonly latestVersion: number;
+  readonly rowCount: number;
+  readonly bytes: number;
+  readonly updatedAt: Instant;
+}
+
+/** An immutable version of a dataset. */
+export interface DatasetVersion {
+  readonly manifest: DatasetManifest;
+  readonly team: string;
+  /** No new run may use it. */
+  readonly deprecation?: {
+    readonly at: Instant;
+    readonly reason: string;
+  };
+}
+
+export interface DatasetVersionAnswer {
+  readonly version: DatasetVersion;
+}
+
+/** Versions, newest first. */
+export interface DatasetVersionPage {
+  readonly items: readonly DatasetVersion[];
+  /** Opaque; absent on the last page. */
+  readonly nextToken?: string;
+}
+
+export interface DeprecationRequest {
+  readonly reason?: string;
+}

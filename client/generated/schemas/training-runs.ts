@@ -1,0 +1,276 @@
+// Made from docs/api/openapi.json by `npm run api`. Do not edit.
+
+import type { CodeReference, DatasetReference, Instant, Job, JobInput, Sha256 } from "./shared";
+
+/** What an attempt took, of all workers together. */
+export interface AttemptUsage {
+  readonly workerSeconds: number;
+  readonly gpuSeconds: number;
+  readonly instanceTypes: readonly string[];
+  /** Absent where no worker's instance has a known price. */
+  readonly estimatedUsd?: number;
+  /** The day of the prices that it is estimated by. */
+  readonly pricesOf?: string;
+}
+
+export interface CheckpointList {
+  readonly checkpoints: readonly CheckpointSummary[];
+}
+
+export interface CheckpointSummary {
+  readonly finishedSteps: number;
+  /** Epochs that are finished. */
+  readonly epoch: number;
+  readonly validation?: {
+    readonly loss: number;
+    readonly accuracy?: number;
+  };
+  readonly bytes: number;
+  readonly weightsSha256: Sha256;
+  readonly createdAt: Instant;
+}
+
+/** What workers printed. */
+export interface LogPage {
+  readonly lines: readonly {
+    readonly worker: number;
+    readonly time: number;
+    readonly message: string;
+  }[];
+  /** Opaque; absent on the last page. */
+  readonly nextToken?: string;
+}
+
+/** The machine under one process of a worker. */
+export interface MachineRecord {
+  readonly memberId: string;
+  readonly instanceType: string;
+  readonly availabilityZone?: string;
+  readonly instanceId?: string;
+}
+
+export interface MetricPoint {
+  readonly step: number;
+  readonly value: MetricValue;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+}
+
+export interface MetricPoints {
+  readonly metric: string;
+  readonly points: readonly MetricPoint[];
+}
+
+export interface MetricSummaries {
+  readonly metrics: readonly MetricSummary[];
+}
+
+export interface MetricSummary {
+  readonly metric: string;
+  readonly last: MetricValue;
+  readonly lastStep: number;
+  readonly min: MetricValue;
+  readonly max: MetricValue;
+}
+
+/** A number; NaN and the infinities, which JSON lacks, are strings. */
+export type MetricValue = number | "NaN" | "Infinity" | "-Infinity";
+
+/** A step of the run's state machine. */
+export type Phase =
+  | "ValidateDataset"
+  | "PrepareFeatures"
+  | "LaunchTraining"
+  | "Evaluate"
+  | "Register"
+  | "Gate"
+  | "AwaitApproval"
+  | "Promote";
+
+/** How the gang came back after it had lost a worker. */
+export interface RecoveryRecord {
+  readonly generation: number;
+  readonly step: number;
+  readonly seconds: number;
+}
+
+/** What may differ from the run that the checkpoint is of. */
+export interface RestoreOverrides {
+  readonly hyperparameters?: {
+    readonly epochs?: number;
+  };
+  readonly resources?: {
+    readonly workers?: number;
+    readonly minWorkers?: number;
+    readonly market?: "spot" | "on-demand";
+    readonly memoryMbPerWorker?: number;
+  };
+  readonly checkpoint?: {
+    readonly everySteps?: number;
+    readonly keep?: number;
+  };
+  readonly retries?: number;
+}
+
+export interface RestoreRequest {
+  readonly overrides?: RestoreOverrides;
+  /** Go on although the machine computes otherwise; the result is then marked. */
+  readonly allowOtherNumerics?: boolean;
+}
+
+export interface Run {
+  readonly runId: string;
+  readonly team: string;
+  readonly status: "queued" | "running" | "completed" | "failed" | "killed";
+  readonly phase?: Phase;
+  readonly job: Job;
+  readonly dataset: DatasetReference;
+  /** Registered model that the run makes a version of. */
+  readonly model: string;
+  readonly code: CodeReference;
+  /** Compute every step anew, whatever outputs are known. */
+  readonly noCache: boolean;
+  /** What made a retraining rule submit it; absent where a person did. */
+  readonly cause?: {
+    readonly rule: string;
+    readonly type: "dataset" | "schedule" | "drift" | "manual";
+    readonly id: string;
+    readonly at: Instant;
+  };
+  /** The checkpoint that training begins with. */
+  readonly restoredFrom?: {
+    readonly runId: string;
+    readonly epoch: number;
+    readonly step: number;
+    readonly weightsSha256: Sha256;
+  };
+  readonly allowOtherNumerics?: true;
+  readonly requestDigest: string;
+  readonly createdBy: string;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+  readonly endedAt?: Instant;
+  readonly failure?: {
+    readonly code: string;
+    readonly message: string;
+    readonly phase?: Phase;
+    readonly details?: unknown;
+  };
+  readonly outcome?: RunOutcome;
+}
+
+export interface RunAnswer {
+  readonly run: Run;
+}
+
+/** Everything known of a run. */
+export interface RunDetails {
+  readonly run: Run;
+  readonly steps: readonly StepRecord[];
+  readonly attempts: readonly TrainingAttempt[];
+  readonly workers: readonly WorkerRecord[];
+  readonly machines: readonly MachineRecord[];
+  readonly recoveries: readonly RecoveryRecord[];
+  readonly progress?: TrainingProgress;
+}
+
+export type RunMetrics = MetricSummaries | MetricPoints;
+
+/** What became of the model that a completed run made. */
+export type RunOutcome =
+  | {
+      readonly decision: "promoted";
+      readonly model: string;
+      readonly version: number;
+    }
+  | {
+      readonly decision: "refused-by-gate";
+      readonly model: string;
+      readonly version: number;
+      readonly reasons: readonly string[];
+    }
+  | {
+      readonly decision: "rejected";
+      readonly model: string;
+      readonly version: number;
+      readonly reasons: readonly string[];
+    };
+
+/** Runs, newest first. */
+export interface RunPage {
+  readonly runs: readonly Run[];
+  /** Opaque; absent on the last page. */
+  readonly nextToken?: string;
+}
+
+export interface StepRecord {
+  readonly step: Phase;
+  readonly inputHash: string;
+  /** Small: ids, keys, digests, metrics. */
+  readonly output: unknown;
+  /** The run that computed it, where this one did not. */
+  readonly reusedFrom?: string;
+  readonly startedAt: Instant;
+  readonly finishedAt: Instant;
+}
+
+export interface SubmitRequest {
+  readonly job: JobInput;
+  readonly code?: CodeReference;
+  /** Compute every step anew. */
+  readonly noCache?: boolean;
+}
+
+/** One Batch job submitted for the run. */
+export interface TrainingAttempt {
+  readonly attempt: number;
+  readonly market: "spot" | "on-demand";
+  readonly workers: number;
+  readonly jobId?: string;
+  readonly status: "submitting" | "submitted" | "succeeded" | "failed";
+  readonly reason?: string;
+  readonly startedAt: Instant;
+  readonly claimedAt?: Instant;
+  readonly endedAt?: Instant;
+  /** Once it has ended. */
+  readonly usage?: AttemptUsage;
+}
+
+export interface TrainingProgress {
+  readonly step: number;
+  readonly totalSteps: number;
+  readonly epoch: number;
+  readonly epochs: number;
+  readonly generation: number;
+  readonly worldSize: number;
+  readonly loss: number | null;
+  readonly samplesPerSecond: number;
+  readonly backend: "native" | "wasm";
+  readonly workers: readonly {
+    readonly rank: number;
+    readonly memberId: string;
+    readonly workerIndex: number;
+    readonly host: string;
+    readonly pid: number;
+    readonly state: "joining" | "training" | "left" | "lost";
+    readonly step: number;
+  }[];
+}
+
+/** A worker's place in Batch. */
+export interface WorkerRecord {
+  readonly workerIndex: number;
+  readonly jobId: string;
+  readonly attempt?: number;
+  readonly status: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt?: number;
+  readonly logStreamName?: string;
+  readonly attempts: readonly {
+    readonly exitCode?: number;
+    readonly reason?: string;
+    readonly startedAt?: number;
+    readonly stoppedAt?: number;
+    readonly logStreamName?: string;
+  }[];
+}
