@@ -1,0 +1,60 @@
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { repository } from "./synthesized";
+
+let directory: string;
+beforeAll(() => {
+  directory = fs.mkdtempSync(path.join(os.tmpdir(), "synth-"));
+  // A path on which there is Node, and neither Docker nor anything else.
+  fs.mkdirSync(path.join(directory, "bin"));
+  fs.symlinkSync(process.execPath, path.join(directory, "bin", "node"));
+});
+afterAll(() => fs.rmSync(directory, { recursive: true }));
+
+/** `npx cdk synth` of whoever has just cloned the repository: no account, no credentials, no network, no Docker. */
+function synth(...options: readonly string[]) {
+  const cdk = path.join(repository, "node_modules", "aws-cdk", "bin", "cdk");
+  const out = path.join(directory, "out");
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [cdk, "synth", "--quiet", "--output", out, ...options],
+    {
+      cwd: repository,
+      encoding: "utf8",
+      env: {
+        PATH: path.join(directory, "bin"),
+        HOME: directory,
+        AWS_EC2_METADATA_DISABLED: "true",
+        // Whoever calls out finds nobody.
+        HTTP_PROXY: "http://127.0.0.1:9",
+        HTTPS_PROXY: "http://127.0.0.1:9",
+      },
+    },
+  );
+  return { status, output: stdout + stderr, out };
+}
+
+it("synthesizes without an account, a network or Docker, and looks nothing up", () => {
+  const { status, output, out } = synth();
+  expect([status, status === 0 ? "" : output]).toEqual([0, ""]);
+  const manifest = JSON.parse(fs.readFileSync(path.join(out, "manifest.json"), "utf8")) as {
+    readonly missing?: unknown;
+  };
+  expect(manifest.missing).toBeUndefined();
+  for (const stack of ["data", "compute", "workflow", "api", "triggers", "observability"]) {
+    const template = fs.readFileSync(path.join(out, `ringmaster-${stack}.template.json`), "utf8");
+    // Good for any account and region.
+    expect(/.{0,80}(us-east-1|:\d{12}:).{0,20}/.exec(template)?.[0]).toBeUndefined();
+  }
+});
+
+it("says what is wrong with a configuration, and nothing else", () => {
+  const { status, output } = synth("-c", "prefix=A_", "-c", "retention.logDays=2");
+  expect(status).not.toBe(0);
+  expect(output).toContain("The configuration has 2 problems:");
+  expect(output).toContain('prefix is "A_", but must be 2 to 24 lowercase letters');
+  expect(output).toContain("retention.logDays is 2, but must be a time that CloudWatch Logs knows");
+  expect(output).not.toMatch(/^\s+at /m);
+});
