@@ -10,7 +10,7 @@ export interface Logger {
 }
 
 /** Names whose values never reach a log. */
-const secretName = /token|secret|password|authorization|credential/i;
+const secretName = /token|secret|password|authorization|credential|run_?key/i;
 
 export function createLogger(
   write: (line: string) => void,

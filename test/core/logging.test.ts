@@ -19,7 +19,12 @@ describe("logs", () => {
   });
 
   it("never show a secret, however deep it lies", () => {
-    logger.log("warn", "x", { taskToken: "abc", headers: { authorization: "AWS4 …" }, nested: [{ password: "p" }] });
+    logger.log("warn", "x", {
+      taskToken: "abc",
+      headers: { authorization: "AWS4 …" },
+      nested: [{ password: "p" }, { runKey: "abc" }],
+      environment: { RINGMASTER_RUN_KEY: "abc" },
+    });
     expect(JSON.stringify(lines)).not.toMatch(/abc|AWS4|"p"/);
   });
 

@@ -1,0 +1,33 @@
+import fs from "node:fs";
+import path from "node:path";
+import { functions } from "../../../core/platform/functions";
+import {
+  functionPermissions,
+  jobPermissions,
+  type Permission,
+  runRolePermissions,
+} from "../../../core/platform/permissions";
+
+/** `Catalog` GetItem, Query; `objects` … */
+function rightsOf(permissions: readonly Permission[]): string {
+  const actions = new Map<string, string[]>();
+  for (const { resource, actions: more } of permissions) {
+    const names = more.map((action) => (resource === "*" ? action : action.split(":")[1]!));
+    actions.set(resource, [...(actions.get(resource) ?? []), ...names]);
+  }
+  return [...actions]
+    .map(([resource, names]) => `\`${resource.replace("table/", "")}\`: ${names.join(", ")}`)
+    .join("; ");
+}
+
+it("docs/security.md says who may do what, as it is", () => {
+  const rows = [
+    ...functions.map(({ name }) => [`\`${name}\``, functionPermissions[name]] as const),
+    ["a trainer's job", jobPermissions] as const,
+    ["the run role (narrowed to one run by each session)", runRolePermissions] as const,
+  ];
+  const table = ["| who | may |", "|---|---|", ...rows.map(([who, may]) => `| ${who} | ${rightsOf(may)} |`)].join("\n");
+  const text = fs.readFileSync(path.join(__dirname, "../../../docs/security.md"), "utf8");
+  const [, written] = /<!-- rights -->\n([\s\S]*?)\n?<!-- \/rights -->/.exec(text) ?? [];
+  expect(written).toBe(table);
+});
