@@ -36,6 +36,11 @@ class SumMemory {
     }
   }
 
+  /** All of it, as it is now: growing makes another. */
+  get buffer(): ArrayBufferLike {
+    return this.memory.buffer;
+  }
+
   holds(values: Float32Array): boolean {
     return this.buffers.has(values.buffer);
   }
@@ -113,6 +118,11 @@ export function kernelFor(out: Float32Array, a: Float32Array, b: Float32Array): 
 /** Kernels that work in this memory; `undefined` where there is none. */
 export function kernelsInSumMemory(functions: readonly WasmFunction[]): WasmExports | undefined {
   return memory?.instantiate(functions);
+}
+
+/** The memory's present bytes, whoever allocated in it last; `undefined` where there is none. */
+export function sumMemoryBuffer(): ArrayBufferLike | undefined {
+  return memory?.buffer;
 }
 
 /** Whether such kernels can work on these where they are. */

@@ -1,5 +1,5 @@
 import { Simd, simdFunctions } from "../../../adapters/tfjs/simd/simd";
-import { allocateSum, inSumMemory, kernelsInSumMemory, releaseSum } from "../../collective/sum-memory";
+import { allocateSum, inSumMemory, kernelsInSumMemory, releaseSum, sumMemoryBuffer } from "../../collective/sum-memory";
 
 let simd: Simd | undefined;
 
@@ -13,13 +13,11 @@ function create(): Simd | undefined {
   const call = kernelsInSumMemory(simdFunctions);
   if (!call) return undefined;
   const held = new Map<number, Float32Array>();
-  // Never given back: address 0 would read as a failure. Growing makes a new buffer over the same bytes; the newest covers all of ours.
-  let newest = allocateSum(1);
+  const first = allocateSum(1); // never given back: address 0 would read as a failure
   const heap = {
     _malloc(bytes: number): number {
       const block = allocateSum(Math.ceil(bytes / Float32Array.BYTES_PER_ELEMENT));
       if (!inSumMemory(block)) return 0;
-      newest = block;
       held.set(block.byteOffset, block);
       return block.byteOffset;
     },
@@ -29,5 +27,5 @@ function create(): Simd | undefined {
       held.delete(at);
     },
   };
-  return new Simd(call, heap, () => newest.buffer, inSumMemory);
+  return new Simd(call, heap, () => sumMemoryBuffer() ?? first.buffer, inSumMemory);
 }
