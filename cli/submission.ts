@@ -19,16 +19,16 @@ export function withJobOptions(command: Command): Command {
   return command.option("--set <path=value>", "change a value of the job file (repeatable)", collect, []);
 }
 
-/** Reads a job file; bundles and uploads the user's module, if there is one. */
+/** Reads a job file, whose mistakes are told whether there is an API or not; bundles and uploads the user's module, if there is one. */
 export async function prepareJob(
   file: string,
   { set }: JobOptions,
-  client: ApiClient,
+  client: () => ApiClient,
 ): Promise<{ readonly job: Job; readonly code: CodeReference }> {
   const job = parseJobFile(file, readJob(file), set);
   const code = describeCode(dirname(resolve(file)));
   if (job.model.type !== "module") return { job, code };
-  const moduleSha256 = await bundleModule(resolve(dirname(file), job.model.path), createUploads(client));
+  const moduleSha256 = await bundleModule(resolve(dirname(file), job.model.path), createUploads(client()));
   return { job: { ...job, model: { ...job.model, sha256: moduleSha256 } }, code: { ...code, moduleSha256 } };
 }
 

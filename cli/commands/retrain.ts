@@ -138,8 +138,8 @@ async function makeRule(
   options: RuleOptions,
   command: Command,
 ): Promise<void> {
+  const { job, code } = await prepareJob(options.job, options, () => contextOf(command).client);
   const { client, json } = contextOf(command);
-  const { job, code } = await prepareJob(options.job, options, client);
   const name = options.name ?? usualName ?? `${job.experiment}-schedule`;
   const body = { name, trigger, job, code, cooldownMinutes: options.cooldown, maxConcurrentRuns: options.maxRuns };
   const { rule, created } = options.update

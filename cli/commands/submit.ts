@@ -16,8 +16,8 @@ export function addSubmitCommand(program: Command): void {
     .option("--wait", "follow the run until it ends or waits for an approval")
     .option("--no-cache", "compute every step anew, whatever outputs are known")
     .action(async (file: string, options: SubmitOptions, command: Command) => {
+      const { job, code } = await prepareJob(file, options, () => contextOf(command).client);
       const { client, json } = contextOf(command);
-      const { job, code } = await prepareJob(file, options, client);
       // The key makes a repeated send of this submission, after a lost answer, the same run.
       const run = await client.submitRun({ job, code, noCache: !options.cache }, randomUUID());
       if (!options.wait) {
