@@ -31,7 +31,7 @@ function mortal(whole: FireDependencies, calls: number): FireDependencies {
         return async (...args: readonly unknown[]) => {
           left -= 1;
           if (left < 0) throw new Error("kill -9");
-          return (member as (...all: readonly unknown[]) => unknown).apply(target, args);
+          return (member as (...all: unknown[]) => unknown).apply(target, [...args]);
         };
       },
     });
