@@ -16,10 +16,12 @@ type Query<Name extends keyof Operations> = Operations[Name]["request"] extends 
  * Rejects with `ApiError`, `ApiUnreachableError` or `ApiTimeoutError`.
  */
 export function createClient(options: ClientOptions) {
-  const { call, pages } = createTransport(options);
+  const { call, pages, followRun } = createTransport(options);
   return {
     call,
     pages,
+    /** Events of a run until it has ended, over as many connections as that takes. */
+    followRun,
 
     submitRun: async (body: schemas.SubmitRequest, idempotencyKey: string) =>
       (await call("submitTrainingRun", { body, idempotencyKey })).run,

@@ -1,4 +1,6 @@
+import { RingmasterError } from "../core/errors";
 import { ApiError, ApiTimeoutError, ApiUnreachableError } from "./errors";
+import { follow, type RunEvent } from "./follow";
 import { type Operations, operations } from "./generated/operations";
 import { isWorthRepeating, pauseBefore, type RetryOptions, retryDefaults } from "./retries";
 
@@ -43,14 +45,11 @@ export function createTransport(options: TransportOptions) {
   const retry = { ...retryDefaults, ...options };
   const send = options.fetch ?? fetch;
 
-  /** @throws ApiError, ApiUnreachableError, ApiTimeoutError */
-  async function call<N extends Name>(name: N, request: Operations[N]["request"]): Promise<Operations[N]["answer"]> {
-    const { method, path, repeatable } = operations[name];
-    const { params, query, body, idempotencyKey }: AnyRequest = request;
-    const url = urlOf(options.baseUrl, path, params ?? {}, query ?? {});
-    const outgoing: OutgoingRequest = {
+  function outgoingOf(name: Name, { params, query, body, idempotencyKey }: AnyRequest): OutgoingRequest {
+    const { method, path } = operations[name];
+    return {
       method,
-      url,
+      url: urlOf(options.baseUrl, path, params ?? {}, query ?? {}),
       body: body === undefined ? undefined : JSON.stringify(body),
       headers: {
         ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -60,6 +59,13 @@ export function createTransport(options: TransportOptions) {
         ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
       },
     };
+  }
+
+  /** @throws ApiError, ApiUnreachableError, ApiTimeoutError */
+  async function call<N extends Name>(name: N, request: Operations[N]["request"]): Promise<Operations[N]["answer"]> {
+    const { repeatable } = operations[name];
+    const { idempotencyKey }: AnyRequest = request;
+    const outgoing = outgoingOf(name, request);
     const safe = repeatable === "always" || (repeatable === "with-key" && idempotencyKey !== undefined);
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -72,32 +78,42 @@ export function createTransport(options: TransportOptions) {
   }
 
   async function once(request: OutgoingRequest): Promise<unknown> {
-    const { method, url, body } = request;
+    const { method, url } = request;
     const timeoutMs = options.timeoutMs ?? 30_000;
-    const signature = (await options.authorize?.(request)) ?? {};
-    let response: Response;
-    let text: string;
     try {
-      response = await send(url, {
-        method,
-        headers: { ...request.headers, ...signature },
-        body,
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      text = await response.text();
+      const response = await open(request, AbortSignal.timeout(timeoutMs));
+      return response.status === 204 ? undefined : await answerOf(request, response);
     } catch (cause) {
+      if (cause instanceof RingmasterError) throw cause;
       if (cause instanceof Error && cause.name === "TimeoutError")
         throw new ApiTimeoutError(method, url, timeoutMs, cause);
       throw new ApiUnreachableError(options.baseUrl, cause);
     }
-    if (response.status === 204) return undefined;
-    const answer = parse(text);
-    if (response.ok && answer !== undefined) return answer;
-    const error = (answer as { readonly error?: ConstructorParameters<typeof ApiError>[0] } | undefined)?.error ?? {
-      code: "BAD_RESPONSE",
-      message: `${method} ${url.pathname} answered ${response.status} with something that is not the API's JSON`,
-    };
-    throw new ApiError(error, response.status, response.headers);
+  }
+
+  async function open(request: OutgoingRequest, signal: AbortSignal): Promise<Response> {
+    const { method, url, headers, body } = request;
+    const signature = (await options.authorize?.(request)) ?? {};
+    return send(url, { method, headers: { ...headers, ...signature }, body, signal });
+  }
+
+  /** Events of a run until it has ended; see `follow`. */
+  function followRun(
+    runId: string,
+    query: { readonly metric?: string } = {},
+  ): AsyncGenerator<RunEvent, void, undefined> {
+    const { headers, ...rest } = outgoingOf("getTrainingRunMetrics", { params: { runId }, query });
+    return follow({
+      baseUrl: options.baseUrl,
+      retry,
+      async connect(lastEventId, signal) {
+        const from: Record<string, string> = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
+        const request = { ...rest, headers: { ...headers, accept: "text/event-stream", ...from } };
+        const response = await open(request, signal);
+        if (!response.ok) await answerOf(request, response); // which throws
+        return response;
+      },
+    });
   }
 
   /** Everything of a list, page after page, as it is asked for. */
@@ -116,7 +132,18 @@ export function createTransport(options: TransportOptions) {
     }
   }
 
-  return { call, pages };
+  return { call, pages, followRun };
+}
+
+/** @throws ApiError for anything but a success in JSON */
+async function answerOf({ method, url }: OutgoingRequest, response: Response): Promise<unknown> {
+  const answer = parse(await response.text());
+  if (response.ok && answer !== undefined) return answer;
+  const error = (answer as { readonly error?: ConstructorParameters<typeof ApiError>[0] } | undefined)?.error ?? {
+    code: "BAD_RESPONSE",
+    message: `${method} ${url.pathname} answered ${response.status} with something that is not the API's JSON`,
+  };
+  throw new ApiError(error, response.status, response.headers);
 }
 
 /** Operations that list something page by page. */

@@ -1,0 +1,97 @@
+import type { FollowEvent } from "../core/tracking/follow";
+import { ApiUnreachableError } from "./errors";
+import { parseEvents } from "./event-parser";
+import { isWorthRepeating, pauseBefore, type RetryOptions } from "./retries";
+
+/** The API sends something at least each 15 s: a line that is silent for so long is dead. */
+const silenceMs = 45_000;
+
+/** What a follower hears: the API's events without its signs of life. */
+export type RunEvent = Exclude<FollowEvent, { readonly event: "heartbeat" }>;
+
+export interface FollowConnection {
+  readonly baseUrl: string;
+  /** Opens a stream that goes on behind an event; 204 where there is nothing more. @throws ApiError, ApiUnreachableError */
+  readonly connect: (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
+  readonly retry: RetryOptions;
+}
+
+/**
+ * Follows a run until it has ended, over as many connections as that takes: each point once. Ends after the event `end`; breaking out of the loop
+ * closes the connection.
+ *
+ * @throws ApiError, ApiUnreachableError where the API refuses, or is away for longer than the retries last
+ */
+export async function* follow({
+  baseUrl,
+  connect,
+  retry,
+}: FollowConnection): AsyncGenerator<RunEvent, void, undefined> {
+  let lastEventId: string | undefined;
+  let failures = 0;
+  for (;;) {
+    const silence = new SilenceTimer(silenceMs);
+    let heard = false;
+    try {
+      const response = await connect(lastEventId, silence.signal);
+      if (response.status === 204 || response.body === null) return;
+      for await (const { event, id, data } of parseEvents(silence.watch(response.body))) {
+        heard = true;
+        failures = 0;
+        lastEventId = id ?? lastEventId;
+        yield { event, ...(id === undefined ? {} : { id }), data: JSON.parse(data) } as RunEvent;
+        if (event === "end") return;
+      }
+      if (!heard) throw new ApiUnreachableError(baseUrl, new Error("the stream ended without an event"));
+    } catch (cause) {
+      const error =
+        cause instanceof TypeError || silence.signal.aborted ? new ApiUnreachableError(baseUrl, cause) : cause;
+      failures += 1;
+      if (failures >= retry.attempts || !isWorthRepeating(error, true)) throw error;
+      await retry.sleep(pauseBefore(failures, error, retry));
+    } finally {
+      silence.stop();
+    }
+  }
+}
+
+/** Aborts where nothing comes for a while. Browsers have no more than this of timers and streams. */
+class SilenceTimer {
+  readonly #controller = new AbortController();
+  readonly #milliseconds: number;
+  #timer: ReturnType<typeof setTimeout>;
+
+  constructor(milliseconds: number) {
+    this.#milliseconds = milliseconds;
+    this.#timer = this.#wait();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  async *watch(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    const reader = body.getReader();
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        clearTimeout(this.#timer);
+        this.#timer = this.#wait();
+        yield value;
+      }
+    } finally {
+      await reader.cancel().catch(() => undefined);
+    }
+  }
+
+  /** Of the timer, and of the connection where it is still open. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#controller.abort();
+  }
+
+  #wait(): ReturnType<typeof setTimeout> {
+    return setTimeout(() => this.#controller.abort(), this.#milliseconds);
+  }
+}
