@@ -176,10 +176,9 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   line("took", describeUsage(shown.attempts));
   if (details.recoveries.length > 0) {
     const longest = Math.max(...details.recoveries.map(({ seconds }) => seconds));
-    line(
-      "recovered",
-      `${details.recoveries.length} times from the loss of workers, in ${longest.toFixed(1)} s at most`,
-    );
+    const { length } = details.recoveries;
+    const times = length === 1 ? "once" : `${length} times`;
+    line("recovered", `${times} from the loss of workers, in ${longest.toFixed(1)} s at most`);
   }
   if (run.restoredFrom)
     line("restored", `from ${run.restoredFrom.runId}, epoch ${run.restoredFrom.epoch}, step ${run.restoredFrom.step}`);

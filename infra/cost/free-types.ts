@@ -45,6 +45,7 @@ export const freeWhileIdle: Readonly<Record<string, string>> = {
   "AWS::IAM::Policy": "never",
   "AWS::IAM::Role": "never",
   "AWS::KMS::Alias": "never",
+  "AWS::Lambda::EventInvokeConfig": "never",
   "AWS::Lambda::Function": "calls; those that a schedule makes are counted with their rule",
   "AWS::Lambda::LayerVersion": "never",
   "AWS::Lambda::Permission": "never",

@@ -225,7 +225,8 @@ export class Engine {
   private startContainer(job: Job, attempt: number): void {
     const computeEnvironment = job.computeEnvironment!;
     const environment = this.resources.environment(computeEnvironment);
-    const instanceType = environment?.computeResources?.instanceTypes?.[0] ?? "local";
+    // Families and "optimal" leave the choice to Batch, which has no other machine to choose from here.
+    const instanceType = environment?.computeResources?.instanceTypes?.find((type) => type.includes(".")) ?? "local";
     const lifeCycle = isSpot(environment) ? "spot" : "on-demand";
     this.runner.start(job, { queue: job.queue, computeEnvironment, attempt }, { instanceType, lifeCycle });
   }

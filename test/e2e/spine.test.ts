@@ -45,6 +45,8 @@ describe("raw data to a champion model", () => {
     expect(first.weightsSha256).toMatch(/^[0-9a-f]{64}$/);
     expect(first.evaluation?.["accuracy"]).toBeGreaterThan(0.8);
     expect(first.workers.map(({ rank }) => rank)).toEqual([0, 1]);
+    expect(first.attempts).toMatchObject([{ attempt: 1, status: "succeeded", usage: { instanceTypes: ["local"] } }]);
+    expect(first.usage?.workerSeconds).toBeGreaterThan(0);
     expect(first.metrics.map(({ metric }) => metric)).toContain("train/loss");
     const early = await stack.run("models", "promote", "toy", "1");
     expect(early).toMatchObject({ code: 2, stderr: expect.stringContaining("has no approval") });
