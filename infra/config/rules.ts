@@ -28,26 +28,28 @@ const teamNames: Rule = ({ teams }) =>
     (first) => `${first} has that name already: a team is listed once`,
   );
 
-/** Who calls belongs to one team: it decides whose data they see. */
+/** A caller may be in several teams, but is named once by each. */
 const teamCallers: Rule = function* ({ teams }) {
-  for (const kind of ["principals", "groups"] as const) {
-    yield* repeated(
-      teams.flatMap((team, i) => team[kind].map((value, j) => [`teams[${i}].${kind}[${j}]`, value] as const)),
-      (first) => `${first} is the same, and a caller belongs to one team only`,
-    );
+  for (const [i, team] of teams.entries()) {
+    for (const kind of ["principals", "groups"] as const) {
+      yield* repeated(
+        team[kind].map((value, j) => [`teams[${i}].${kind}[${j}]`, value] as const),
+        (first) => `${first} is the same`,
+      );
+    }
   }
 };
 
-const groupsNeedTokens: Rule = function* ({ teams, api }) {
-  if (api.auth.mode !== "iam") return;
-  for (const [i, { groups }] of teams.entries()) {
-    if (groups.length > 0) {
-      yield problem(
-        `teams[${i}].groups`,
-        groups,
-        'api.auth.mode is "iam", whose callers are in no groups: name principals, or choose "cognito" or "oidc"',
-      );
-    }
+/** IAM knows principals, tokens know groups: the others would never count. */
+const callersCount: Rule = function* ({ teams, api }) {
+  const iam = api.auth.mode === "iam";
+  const kind = iam ? "groups" : "principals";
+  const instead = iam
+    ? "whose callers are in no groups: name principals, or choose cognito or oidc"
+    : "whose callers are known by the groups in their tokens: name groups";
+  for (const [i, team] of teams.entries()) {
+    if (team[kind].length > 0)
+      yield problem(`teams[${i}].${kind}`, team[kind], `api.auth.mode is "${api.auth.mode}", ${instead}`);
   }
 };
 
@@ -151,7 +153,7 @@ const domain: Rule = function* ({ api, region }) {
 const rules: readonly Rule[] = [
   teamNames,
   teamCallers,
-  groupsNeedTokens,
+  callersCount,
   sharesAgree,
   teamsFit,
   cpuFamilies,

@@ -40,6 +40,18 @@ describe("without settings", () => {
   });
 });
 
+it("lets a caller be in two teams", () => {
+  const principals = ["arn:aws:iam::111122223333:role/both"];
+  expect(
+    problemsOf({
+      teams: [
+        { name: "a", principals },
+        { name: "b", principals },
+      ],
+    }),
+  ).toEqual([]);
+});
+
 it("adds the team default to those that are named, unless it is among them", () => {
   expect(read({ teams: [{ name: "vision" }] }).teams.map(({ name }) => name)).toEqual(["vision", "default"]);
   expect(read({ teams: [{ name: "default", weight: 3 }] }).teams).toMatchObject([{ name: "default", weight: 3 }]);
@@ -113,14 +125,14 @@ describe("refuses", () => {
       /^teams\[1\]\.name is "a", but teams\[0\]\.name has that name/,
     ],
     [
-      "one principal in two teams",
-      {
-        teams: [
-          { name: "a", principals: [role("x")] },
-          { name: "b", principals: [role("x")] },
-        ],
-      },
-      /^teams\[1\]\.principals\[0\] is "arn.*, but teams\[0\]\.principals\[0\] is the same/,
+      "one principal twice",
+      team({ principals: [role("x"), role("x")] }),
+      /^teams\[0\]\.principals\[1\] is "arn.*, but teams\[0\]\.principals\[0\] is the same/,
+    ],
+    [
+      "principals where callers show tokens",
+      { ...team({ principals: [role("x")] }), api: { auth: { mode: "cognito" } } },
+      /^teams\[0\]\.principals is \["arn.*, but api\.auth\.mode is "cognito", whose callers are known by the groups/,
     ],
     [
       "a principal that is everyone",

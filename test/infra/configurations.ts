@@ -9,7 +9,7 @@ export const configurations: Readonly<Record<string, RingmasterConfig>> = {
     compute: { spotPricePercent: 70, gpu: { instanceClass: "g6" } },
     teams: [
       { name: "vision", weight: 2, groups: ["vision"], monthlyBudgetUsd: 500 },
-      { name: "nlp-2", share: "text", priority: 5, principals: ["arn:aws:iam::111122223333:role/nlp-*"] },
+      { name: "nlp-2", share: "text", priority: 5, groups: ["nlp"] },
     ],
     api: {
       auth: { mode: "cognito", domainPrefix: "every-thing", callbackUrls: ["https://console.example.com/signed-in"] },
