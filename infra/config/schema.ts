@@ -118,7 +118,7 @@ export const schema = z.strictObject(
        */
       accountConcurrency: part.wholeNumber(10, 1_000_000, "the account's limit of concurrent executions").default(10),
     }),
-    /** The team `default` is always there; while no team names anyone, every caller is of it. */
+    /** The team `default` is always there. While no team names principals or groups everyone is of it; once one does, a caller whom none names is refused. */
     teams: list(team).default([]),
     retention: section({
       logDays: part.logDays.default(90),
