@@ -9,7 +9,7 @@ import {
   runRolePermissions,
   type World,
 } from "../../core/platform/permissions";
-import { rolesOf, type SynthesizedRole } from "./policies";
+import { rolesOf, type SynthesizedRole, textOf } from "./policies";
 import { repository, type Synthesized, synthesizePlatform } from "./synthesized";
 
 const prefix = "ringmaster";
@@ -148,6 +148,18 @@ describe("the roles that are deployed", () => {
       "CustomVpcRestrictDefaultSGCustomResourceProviderRole",
     ];
     expect([...roles.keys()].sort()).toEqual(known.sort());
+  });
+
+  it("functions admit API Gateway and EventBridge only, each for a source of this account", () => {
+    const admitted = Object.keys(platform.stacks).flatMap((name) =>
+      Object.values(platform.template(name as keyof Synthesized["stacks"]).findResources("AWS::Lambda::Permission")),
+    );
+    expect(admitted.length).toBeGreaterThan(0);
+    for (const { Properties } of admitted) {
+      expect(Properties["Action"]).toBe("lambda:InvokeFunction");
+      expect(["apigateway.amazonaws.com", "events.amazonaws.com"]).toContain(Properties["Principal"]);
+      expect(textOf(Properties["SourceArn"])).toMatch(/<AWS::AccountId>|\.Arn>$/);
+    }
   });
 
   it("name their actions, and resources where there are any; deny nothing, attach nothing", () => {
