@@ -26,7 +26,7 @@ function wildcards(prefix: string): readonly (readonly [arn: string, reason: str
 }
 
 /** Policies that AWS maintains for its agents: what those need changes with them. */
-const agentPolicies = ["AmazonEC2ContainerServiceforEC2Role", "AmazonECSTaskExecutionRolePolicy"];
+const agentPolicies = ["AmazonEC2ContainerServiceforEC2Role"];
 
 /**
  * Findings of cdk-nag's AwsSolutions rules that are as they should be, each with its reason. `test/infra/nag.test.ts` runs the rules: a
