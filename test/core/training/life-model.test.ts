@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { type Fate, type Scenario, Simulation } from "./life/simulation";
+import type { Fate, Scenario } from "./life/scenario";
+import { Simulation } from "./life/simulation";
 
 /**
  * The real code of a run's training over models of Step Functions, Batch and the stores, in every order that two kinds of search find. A failure

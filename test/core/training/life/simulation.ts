@@ -1,11 +1,6 @@
 import { RingmasterError } from "../../../../core/errors";
-import { beginStep, finishStep, outputOf } from "../../../../core/pipelines/step";
 import { approveOrReject } from "../../../../core/registry/approval";
-import { awaitApproval } from "../../../../core/registry/approval-step";
-import { promote, recordGate } from "../../../../core/registry/transitions";
-import { beginTraining } from "../../../../core/training/begin-training";
 import { cancelRun } from "../../../../core/training/cancel";
-import { concludeRun } from "../../../../core/training/conclude";
 import { concludeInterrupted } from "../../../../core/training/end-run";
 import { type JobEvent, takeJobEvent } from "../../../../core/training/job-event";
 import type { ReconcileDependencies } from "../../../../core/training/reconcile";
@@ -15,40 +10,11 @@ import { trainingKeys } from "../../../../core/training/training-step";
 import { resultOf, runOf } from "../../../support/fixtures";
 import { ModelBatch, type ModelJob } from "./batch";
 import { violationsAtRest, violationsNow } from "./invariants";
+import { perform, runId } from "./perform";
+import type { Fate, Outcome, Scenario } from "./scenario";
 import { type Actor, type Option, Schedule } from "./schedule";
 import { type Invocation, ModelExecution } from "./states";
 import { World } from "./world";
-
-/** What becomes of a job that nothing disturbs. */
-export type Fate =
-  | "succeeds"
-  | "lost"
-  | "fails"
-  | "fails-silently"
-  | "fails-for-good"
-  | "fails-with-result"
-  | "unhurried"
-  | "slow";
-
-export interface Scenario {
-  readonly retries: number;
-  readonly market: "spot" | "on-demand";
-  /** Of the first job, the second, …; those that are not named succeed. */
-  readonly fates?: readonly Fate[];
-  /** The n-th job, and those after it, are refused by Batch. */
-  readonly refusedFrom?: number;
-  /** Which of two things comes first where nothing is chosen: what a process does next or what the world does; the older call or the newer. */
-  readonly first?: { readonly world?: boolean; readonly newest?: boolean };
-  readonly choices: readonly number[];
-}
-
-export interface Outcome {
-  readonly violations: readonly string[];
-  readonly log: readonly string[];
-  /** How many things could have happened at each point. */
-  readonly widths: readonly number[];
-  readonly run: Run;
-}
 
 type Budget = "crash" | "double" | "drop" | "deaf" | "failure" | "loss" | "jump" | "speed" | "minute";
 
@@ -59,7 +25,6 @@ const unhurriedMs = 90_000;
 /** A function's time, and the platform's step towards it. */
 const functionMs = 60_000;
 const steps = 4_000;
-const runId = "run-a";
 const keys = trainingKeys(runId);
 
 /** One run from its submission until everything is at rest, in the order that the scenario's choices say. */
@@ -376,49 +341,3 @@ export class Simulation {
     this.events.push(option);
   }
 }
-
-/** What the functions of `lambdas/` do, by the same calls of core. The steps around training are short ones. */
-async function perform(ports: ReconcileDependencies, { state, token, conclusion, error }: Invocation): Promise<void> {
-  const actor = { by: "test", at: "2026-01-01T00:00:00.000Z" };
-  switch (state) {
-    case "ValidateDataset":
-      await beginStep(ports, runId, "ValidateDataset");
-      return;
-    case "LaunchTraining":
-      await beginTraining(ports, runId, token!);
-      return;
-    case "Register": {
-      const details = await beginStep(ports, runId, "Register");
-      const { weightsSha256 } = outputOf<{ weightsSha256: string }>(details, "LaunchTraining");
-      const version = await ports.registry.register("default", versionOf(weightsSha256), actor);
-      await ports.registry.apply(
-        "digits",
-        [version],
-        recordGate(version, { passed: true, at: actor.at, checks: [] }, actor),
-      );
-      const from = { runId, output: { model: "digits", version } };
-      await finishStep(ports, runId, { step: "Register" }, "h", from, actor.at);
-      return;
-    }
-    case "AwaitApproval":
-      await awaitApproval(ports, runId, token!);
-      return;
-    case "Promote": {
-      await beginStep(ports, runId, "Promote");
-      await ports.registry.apply("digits", [1], promote(1, actor));
-      return;
-    }
-    default:
-      await concludeRun(ports, runId, conclusion!, error);
-  }
-}
-
-const versionOf = (weightsSha256: string) => ({
-  model: "digits",
-  runId,
-  weightsSha256,
-  artifactKey: "k",
-  dataset: { name: "digits", version: 1, digest: "d" },
-  metrics: {},
-  evaluationReport: { sha256: "e", bytes: 1 },
-});

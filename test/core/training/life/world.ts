@@ -86,19 +86,23 @@ export class World {
 function createMemoryModels(): ModelRepository & { readonly versions: ReadonlyMap<string, ModelVersion> } {
   const heads = new Map<string, Model>();
   const versions = new Map<string, ModelVersion>();
+  const requests = new Map<string, number>();
   return {
     versions,
     find: async (name) => heads.get(name),
     findVersion: async (name, version) => versions.get(`${name}@${version}`),
     findVersionOfRun: async (name, runId) =>
       [...versions.values()].find((one) => one.model === name && one.runId === runId)?.version,
+    findRequest: async (_name, request) => requests.get(request),
     list: async () => [...heads.values()],
     listVersions: async (name) => [...versions.values()].filter(({ model }) => model === name),
     history: async () => [],
-    async commit({ model, versions: changed }, registers) {
-      if (registers && [...versions.values()].some(({ runId }) => runId === registers.runId)) return false;
+    async commit({ model, versions: changed }, { runId, request } = {}) {
+      if (runId !== undefined && [...versions.values()].some((one) => one.runId === runId)) return false;
+      if (request !== undefined && requests.has(request)) return false;
       if ((heads.get(model.name)?.revision ?? 0) !== model.revision - 1) return false;
       heads.set(model.name, model);
+      if (request !== undefined) requests.set(request, model.revision);
       for (const version of changed) versions.set(`${model.name}@${version.version}`, version);
       return true;
     },

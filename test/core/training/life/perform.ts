@@ -1,0 +1,58 @@
+import { beginStep, finishStep, outputOf } from "../../../../core/pipelines/step";
+import { awaitApproval } from "../../../../core/registry/approval-step";
+import { promote, recordGate } from "../../../../core/registry/transitions";
+import { beginTraining } from "../../../../core/training/begin-training";
+import { concludeRun } from "../../../../core/training/conclude";
+import type { ReconcileDependencies } from "../../../../core/training/reconcile";
+import type { Invocation } from "./states";
+
+export const runId = "run-a";
+
+/** What the functions of `lambdas/` do, by the same calls of core. The steps around training are short ones. */
+export async function perform(
+  ports: ReconcileDependencies,
+  { state, token, conclusion, error }: Invocation,
+): Promise<void> {
+  const actor = { by: "test", at: "2026-01-01T00:00:00.000Z" };
+  switch (state) {
+    case "ValidateDataset":
+      await beginStep(ports, runId, "ValidateDataset");
+      return;
+    case "LaunchTraining":
+      await beginTraining(ports, runId, token!);
+      return;
+    case "Register": {
+      const details = await beginStep(ports, runId, "Register");
+      const { weightsSha256 } = outputOf<{ weightsSha256: string }>(details, "LaunchTraining");
+      const version = await ports.registry.register("default", versionOf(weightsSha256), actor);
+      await ports.registry.apply(
+        "digits",
+        [version],
+        recordGate(version, { passed: true, at: actor.at, checks: [] }, actor),
+      );
+      const from = { runId, output: { model: "digits", version } };
+      await finishStep(ports, runId, { step: "Register" }, "h", from, actor.at);
+      return;
+    }
+    case "AwaitApproval":
+      await awaitApproval(ports, runId, token!);
+      return;
+    case "Promote": {
+      await beginStep(ports, runId, "Promote");
+      await ports.registry.apply("digits", [1], promote(1, actor));
+      return;
+    }
+    default:
+      await concludeRun(ports, runId, conclusion!, error);
+  }
+}
+
+const versionOf = (weightsSha256: string) => ({
+  model: "digits",
+  runId,
+  weightsSha256,
+  artifactKey: "k",
+  dataset: { name: "digits", version: 1, digest: "d" },
+  metrics: {},
+  evaluationReport: { sha256: "e", bytes: 1 },
+});
