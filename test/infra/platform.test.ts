@@ -99,9 +99,16 @@ describe("workflow", () => {
 
 describe("api and triggers", () => {
   it("admits signed calls only", () => {
-    const methods = resources(api, "AWS::ApiGateway::Method");
-    expect(methods.length).toBeGreaterThan(0);
-    for (const { Properties } of methods) expect(Properties["AuthorizationType"]).toBe("AWS_IAM");
+    // test/infra/api.test.ts has the rest of it.
+    expect(resources(api, "AWS::ApiGateway::Method")).toEqual([]);
+    const body = resources(api, "AWS::ApiGateway::RestApi")[0]!.Properties["Body"] as {
+      readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly security?: unknown }>>>>;
+      readonly components: { readonly securitySchemes: unknown };
+    };
+    const methods = Object.values(body.paths).flatMap((item) => Object.values(item));
+    expect(methods.length).toBeGreaterThan(20);
+    for (const { security } of methods) expect(security).toEqual([{ caller: [] }]);
+    expect(body.components.securitySchemes).toMatchObject({ caller: { "x-amazon-apigateway-authtype": "awsSigv4" } });
   });
 
   it.each(rules.map((rule) => [rule.name, rule] as const))(

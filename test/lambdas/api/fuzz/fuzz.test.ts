@@ -9,7 +9,7 @@ import { type FuzzRequest, requestsOf, type World } from "./requests";
 import { createWorld } from "./world";
 
 /** `RINGMASTER_FUZZ=10000 RINGMASTER_FUZZ_SEED=7 npx jest test/lambdas/api/fuzz` goes deeper, or elsewhere. */
-const requests = Number(process.env["RINGMASTER_FUZZ"] ?? 400);
+const requests = Number(process.env["RINGMASTER_FUZZ"] ?? 300);
 const seed = Number(process.env["RINGMASTER_FUZZ_SEED"] ?? 20_260_101);
 
 const document = openApiDocument(contracts);
