@@ -1,25 +1,36 @@
+import { requireRows } from "./errors";
+
 /**
- * Metrics of predicted classes, with the semantics of scikit-learn (`sklearn.metrics`, zero_division=0). Classes are indexes.
+ * Metrics of predicted classes, with the semantics of scikit-learn (`sklearn.metrics`). Classes are indexes.
  */
+
+/** What stands for x / 0, scikit-learn's `zero_division`: 0, 1, or NaN, which leaves the class out of the averages. */
+export type ZeroDivision = number;
 
 /** `[classes, classes]`, row-major: row = true class, column = predicted class. */
 export function confusionMatrix(labels: ArrayLike<number>, predicted: ArrayLike<number>, classes: number): Uint32Array {
+  requireRows(labels.length, predicted.length);
   const counts = new Uint32Array(classes * classes);
   for (let row = 0; row < labels.length; row += 1) counts[labels[row]! * classes + predicted[row]!]! += 1;
   return counts;
 }
 
-export interface ClassMetrics {
+export interface Averages {
   readonly precision: number;
   readonly recall: number;
   readonly f1: number;
+}
+
+export interface ClassMetrics extends Averages {
+  /** Rows of the class that it was predicted for. */
+  readonly hits: number;
   /** Rows of the class. */
   readonly support: number;
   /** Rows that it was predicted for. */
   readonly predicted: number;
 }
 
-/** `accuracy_score`; NaN without rows. */
+/** `accuracy_score`. */
 export function accuracy(confusion: Uint32Array, classes: number): number {
   let right = 0;
   let all = 0;
@@ -30,8 +41,12 @@ export function accuracy(confusion: Uint32Array, classes: number): number {
   return right / all;
 }
 
-/** `precision_recall_fscore_support(average=None)`; 0 where nothing is there to divide by. */
-export function classMetrics(confusion: Uint32Array, classes: number): readonly ClassMetrics[] {
+/** `precision_recall_fscore_support(average=None)`. */
+export function classMetrics(
+  confusion: Uint32Array,
+  classes: number,
+  zeroDivision: ZeroDivision = 0,
+): readonly ClassMetrics[] {
   return Array.from({ length: classes }, (_, index) => {
     const hits = confusion[index * classes + index]!;
     let support = 0;
@@ -40,18 +55,17 @@ export function classMetrics(confusion: Uint32Array, classes: number): readonly 
       support += confusion[index * classes + other]!;
       predicted += confusion[other * classes + index]!;
     }
-    const precision = predicted === 0 ? 0 : hits / predicted;
-    const recall = support === 0 ? 0 : hits / support;
-    // 2·TP / (2·TP + FP + FN), which is 2·P·R / (P + R) without its rounding.
-    const f1 = support + predicted === 0 ? 0 : (2 * hits) / (support + predicted);
-    return { precision, recall, f1, support, predicted };
+    return { ...averagesOf(hits, support, predicted, zeroDivision), hits, support, predicted };
   });
 }
 
-export interface Averages {
-  readonly precision: number;
-  readonly recall: number;
-  readonly f1: number;
+function averagesOf(hits: number, support: number, predicted: number, zeroDivision: ZeroDivision): Averages {
+  return {
+    precision: predicted === 0 ? zeroDivision : hits / predicted,
+    recall: support === 0 ? zeroDivision : hits / support,
+    // 2·TP / (2·TP + FP + FN), which is 2·P·R / (P + R) without its rounding.
+    f1: support + predicted === 0 ? zeroDivision : (2 * hits) / (support + predicted),
+  };
 }
 
 /** `average="macro"`: over the classes that are in the labels or the predictions. */
@@ -65,20 +79,31 @@ export function weightedAverage(metrics: readonly ClassMetrics[]): Averages {
   return average(metrics, ({ support }) => support);
 }
 
+/** `average="micro"`: of all classes' counts together. Over all of them each is the accuracy; over some (`labels=…`) they differ. */
+export function microAverage(metrics: readonly ClassMetrics[], zeroDivision: ZeroDivision = 0): Averages {
+  const sum = (key: "hits" | "support" | "predicted"): number => metrics.reduce((total, each) => total + each[key], 0);
+  return averagesOf(sum("hits"), sum("support"), sum("predicted"), zeroDivision);
+}
+
+/** NaNs are left out; where no weight is left the rest counts alike, as in scikit-learn's `_nanaverage`. */
 function average(metrics: readonly ClassMetrics[], weightOf: (metrics: ClassMetrics) => number): Averages {
-  const total = metrics.reduce((sum, each) => sum + weightOf(each), 0);
-  const mean = (key: keyof Averages): number =>
-    metrics.reduce((sum, each) => sum + each[key] * weightOf(each), 0) / total;
+  const mean = (key: keyof Averages): number => {
+    const known = metrics.filter((each) => !Number.isNaN(each[key]));
+    const total = known.reduce((sum, each) => sum + weightOf(each), 0);
+    const weigh = total === 0 ? () => 1 / known.length : (each: ClassMetrics) => weightOf(each) / total;
+    return known.length === 0 ? Number.NaN : known.reduce((sum, each) => sum + each[key] * weigh(each), 0);
+  };
   return { precision: mean("precision"), recall: mean("recall"), f1: mean("f1") };
 }
 
 /**
- * `log_loss`: mean negative logarithm of the true class's probability, clipped to [eps, 1 - eps] with float32's eps, the probabilities' type.
+ * `log_loss`: mean negative logarithm of the true class's probability, clipped to [eps, 1 - eps].
  *
  * @param probabilityOf of the true class of a row
+ * @param eps of the probabilities' type: 2^-23 of float32, 2^-52 of float64
  */
-export function logLoss(rows: number, probabilityOf: (row: number) => number): number {
-  const eps = 2 ** -23;
+export function logLoss(rows: number, probabilityOf: (row: number) => number, eps = 2 ** -23): number {
+  requireRows(rows);
   let sum = 0;
   for (let row = 0; row < rows; row += 1) sum -= Math.log(Math.min(Math.max(probabilityOf(row), eps), 1 - eps));
   return sum / rows;

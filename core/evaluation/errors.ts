@@ -20,3 +20,20 @@ export class OutputMismatchError extends RingmasterError {
     );
   }
 }
+
+/** There is nothing to measure: a metric of no rows is no number. */
+export class NoRowsError extends RingmasterError {
+  constructor() {
+    super(
+      "there are no rows to measure: the test split is empty; push a version of the dataset with rows enough for its test split",
+      { code: "NO_ROWS_TO_MEASURE", httpStatus: 409 },
+    );
+  }
+}
+
+/** @throws NoRowsError @throws RangeError where labels and predictions are not of the same rows */
+export function requireRows(labels: number, predictions = labels): void {
+  if (labels !== predictions)
+    throw new RangeError(`${labels} labels cannot be held against ${predictions} predictions`);
+  if (labels === 0) throw new NoRowsError();
+}

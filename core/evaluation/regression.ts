@@ -1,3 +1,5 @@
+import { requireRows } from "./errors";
+
 /** Metrics of predicted values, with the semantics of scikit-learn. */
 export interface RegressionMetrics {
   /** `root_mean_squared_error` */
@@ -10,6 +12,7 @@ export interface RegressionMetrics {
 
 export function regressionMetrics(labels: ArrayLike<number>, predicted: ArrayLike<number>): RegressionMetrics {
   const rows = labels.length;
+  requireRows(rows, predicted.length);
   let sum = 0;
   for (let row = 0; row < rows; row += 1) sum += labels[row]!;
   const mean = sum / rows;

@@ -4,8 +4,10 @@ import {
   confusionMatrix,
   logLoss,
   macroAverage,
+  microAverage,
   weightedAverage,
 } from "../../../core/evaluation/classification";
+import { NoRowsError } from "../../../core/evaluation/errors";
 
 /** Three classes over eight rows, as in a table: rows true, columns predicted, [[2, 1, 0], [0, 1, 1], [1, 0, 2]]. */
 const labels = [0, 0, 0, 1, 1, 2, 2, 2];
@@ -19,15 +21,16 @@ describe("classification metrics", () => {
 
   it("gives the share of right rows", () => {
     expect(accuracy(confusion, 3)).toBe(5 / 8);
-    expect(accuracy(confusionMatrix([], [], 3), 3)).toBeNaN();
+    expect(() => confusionMatrix([], [], 3)).toThrow(NoRowsError);
+    expect(() => confusionMatrix([1], [1, 2], 3)).toThrow("1 labels cannot be held against 2 predictions");
   });
 
   it("gives precision, recall and F1 by class", () => {
     // Class 0: 2 of 3 predicted, 2 of 3 true. Class 1: 1 of 2, 1 of 2. Class 2: 2 of 3, 2 of 3.
     expect(classMetrics(confusion, 3)).toEqual([
-      { precision: 2 / 3, recall: 2 / 3, f1: 4 / 6, support: 3, predicted: 3 },
-      { precision: 1 / 2, recall: 1 / 2, f1: 2 / 4, support: 2, predicted: 2 },
-      { precision: 2 / 3, recall: 2 / 3, f1: 4 / 6, support: 3, predicted: 3 },
+      { precision: 2 / 3, recall: 2 / 3, f1: 4 / 6, hits: 2, support: 3, predicted: 3 },
+      { precision: 1 / 2, recall: 1 / 2, f1: 2 / 4, hits: 1, support: 2, predicted: 2 },
+      { precision: 2 / 3, recall: 2 / 3, f1: 4 / 6, hits: 2, support: 3, predicted: 3 },
     ]);
   });
 
@@ -50,6 +53,27 @@ describe("classification metrics", () => {
     expect(macroAverage(metrics).precision).toBeCloseTo(0.5 / 3, 15);
     expect(weightedAverage(metrics).precision).toBeCloseTo(1 / 3, 15);
   });
+
+  it("has of all classes' counts together the accuracy, of some of them not", () => {
+    const metrics = classMetrics(confusion, 3);
+    expect(microAverage(metrics)).toEqual({ precision: 5 / 8, recall: 5 / 8, f1: 5 / 8 });
+    // Classes 0 and 1: 3 hits of 5 rows, 5 times predicted.
+    expect(microAverage(metrics.slice(0, 2))).toEqual({ precision: 3 / 5, recall: 3 / 5, f1: 6 / 10 });
+  });
+
+  it.each([
+    // The classes of the test above: precisions 1/2, x, 0; recalls 1/2, 0, x; F1 1/2, 0, 0, where x is what stands for n / 0.
+    ["1", 1, [1.5 / 3, 1.5 / 3, 0.5 / 3], [(2 * (1 / 2) + 1) / 3, 1 / 3]],
+    ["left out", Number.NaN, [0.5 / 2, 0.5 / 2, 0.5 / 3], [1 / 2, 1 / 3]],
+  ])("has n / 0 as %s where asked", (_case, zeroDivision, macro, [precision, recall]) => {
+    const metrics = classMetrics(confusionMatrix([0, 0, 1], [0, 2, 0], 4), 4, zeroDivision);
+    expect(metrics[3]).toMatchObject({ precision: zeroDivision, recall: zeroDivision, f1: zeroDivision });
+    const found = macroAverage(metrics);
+    for (const [at, key] of (["precision", "recall", "f1"] as const).entries())
+      expect(found[key]).toBeCloseTo(macro[at]!, 15);
+    expect(weightedAverage(metrics).precision).toBeCloseTo(precision!, 15);
+    expect(weightedAverage(metrics).recall).toBeCloseTo(recall!, 15);
+  });
 });
 
 describe("logLoss", () => {
@@ -60,5 +84,10 @@ describe("logLoss", () => {
     ["clips a certain hit", [1], -Math.log(1 - 2 ** -23)],
   ])("%s", (_case, probabilities, expected) => {
     expect(logLoss(probabilities.length, (row) => probabilities[row]!)).toBeCloseTo(expected, 14);
+  });
+
+  it("takes the eps of float64 where the probabilities are such, and no row for no loss", () => {
+    expect(logLoss(1, () => 0, 2 ** -52)).toBeCloseTo(-Math.log(2 ** -52), 14);
+    expect(() => logLoss(0, () => 1)).toThrow(NoRowsError);
   });
 });

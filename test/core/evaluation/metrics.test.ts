@@ -1,3 +1,4 @@
+import { NoRowsError } from "../../../core/evaluation/errors";
 import { metricsOf, predictedClasses, selectRows } from "../../../core/evaluation/metrics";
 
 describe("predictedClasses", () => {
@@ -45,15 +46,19 @@ describe("metricsOf", () => {
     const one = metricsOf({ classes: 2, labels: Int32Array.from([1]), outputs: Float32Array.from([0.75]) });
     expect(Object.keys(one)).not.toContain("auc");
     expect(one["accuracy"]).toBe(1);
-    expect(metricsOf({ classes: 2, labels: new Int32Array(0), outputs: new Float32Array(0) })).toEqual({
-      precision: 0,
-      recall: 0,
-      f1: 0,
-    });
     expect(metricsOf({ classes: 0, labels: Float32Array.from([1]), outputs: Float32Array.from([3]) })).toEqual({
       rmse: 2,
       mae: 2,
     });
+  });
+
+  it.each([0, 2, 3])("says so where there are no rows, of %i classes", (classes) => {
+    const none = {
+      classes,
+      labels: classes === 0 ? new Float32Array(0) : new Int32Array(0),
+      outputs: new Float32Array(0),
+    };
+    expect(() => metricsOf(none)).toThrow(NoRowsError);
   });
 
   it("judges values", () => {

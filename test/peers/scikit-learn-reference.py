@@ -1,0 +1,87 @@
+"""Reads {family, sets} a line on standard input, answers a line: what scikit-learn says of each set, by metric."""
+
+import json
+import sys
+import warnings
+
+import numpy as np
+from sklearn import metrics as m
+
+warnings.simplefilter("ignore")
+AVERAGES = ["macro", "weighted", "micro"]
+
+
+def classification(one):
+    labels = np.asarray(one["labels"], dtype=np.int32)
+    predicted = np.asarray(one["predicted"], dtype=np.int32)
+    outputs = np.asarray(one["outputs"], dtype=np.float32)
+    classes = one["classes"]
+    zero = {"0": 0, "1": 1, "NaN": np.nan}[one["zeroDivision"]]
+    every = list(range(classes))
+    out = {"accuracy": m.accuracy_score(labels, predicted)}
+
+    def averages(name, **options):
+        found = m.precision_recall_fscore_support(labels, predicted, zero_division=zero, **options)
+        for key, value in zip(["precision", "recall", "f1"], found):
+            out[f"{key} {name}"] = np.asarray(value).tolist()
+
+    averages("each", average=None, labels=every)
+    for average in AVERAGES:
+        averages(average, average=average)
+    averages("micro of some", average="micro", labels=every[:-1])
+    # Clipped as float32 is, but computed in doubles: of float32 scikit-learn takes the logarithm in float32.
+    wide = outputs.astype(np.float64)
+    wide = np.stack([1 - wide, wide], axis=1) if classes == 2 else wide
+    out["log loss"] = m.log_loss(labels, np.clip(wide, 2**-23, 1 - 2**-23), labels=every)
+    present = set(labels.tolist())
+    if classes == 2 and len(present) == 2:
+        out["auc"] = m.roc_auc_score(labels, outputs)
+        out["pr auc"] = m.average_precision_score(labels, outputs)
+    elif classes > 2 and len(present) == classes:
+        out["auc"] = m.roc_auc_score(labels, outputs, multi_class="ovr", average="macro")
+        out["pr auc"] = m.average_precision_score(np.eye(classes, dtype=np.int32)[labels], outputs, average="macro")
+    return out
+
+
+def regression(one):
+    labels, predicted = (np.asarray(one[key], dtype=np.float64) for key in ["labels", "predicted"])
+    out = {"rmse": m.root_mean_squared_error(labels, predicted), "mae": m.mean_absolute_error(labels, predicted)}
+    if len(labels) > 1:
+        out["r2"] = m.r2_score(labels, predicted)
+    return out
+
+
+def precision_at(relevant, scores, k):
+    """precision_score of "the first k are relevant", averaged over the rotations of the scores that tie at the cut."""
+    order = np.argsort(-scores, kind="stable")
+    ties = np.flatnonzero(scores[order] == scores[order[k - 1]])
+    found = []
+    for turn in range(len(ties)):
+        turned = order.copy()
+        turned[ties] = np.roll(order[ties], turn)
+        predicted = np.zeros(len(scores), dtype=int)
+        predicted[turned[:k]] = 1
+        found.append(m.precision_score(relevant, predicted, zero_division=0))
+    return float(np.mean(found))
+
+
+def ranking(one):
+    relevance, scores = (np.asarray(one[key], dtype=np.float64) for key in ["relevance", "scores"])
+    relevant = (relevance > 0).astype(int)
+    k = one["k"]
+    # Of one document scikit-learn gives no NDCG; with nothing relevant its average precision is 1 by convention.
+    out = {"precision at k": precision_at(relevant, scores, min(k, len(scores))), "mrr": 0.0}
+    if len(scores) > 1:
+        out["ndcg"] = m.ndcg_score([relevance], [scores])
+        out["ndcg at k"] = m.ndcg_score([relevance], [scores], k=k)
+    if relevant.any():
+        first = np.zeros_like(relevant)
+        first[np.argmax(np.where(relevant == 1, scores, -np.inf))] = 1
+        out["mrr"] = m.label_ranking_average_precision_score([first], [scores]) if len(scores) > 1 else 1.0
+    return out
+
+
+FAMILIES = {"classification": classification, "regression": regression, "ranking": ranking}
+for line in sys.stdin:
+    request = json.loads(line)
+    print(json.dumps([FAMILIES[request["family"]](one) for one in request["sets"]]))

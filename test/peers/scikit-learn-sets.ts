@@ -1,0 +1,92 @@
+import type { ZeroDivision } from "../../core/evaluation/classification";
+import type { Predictions } from "../../core/evaluation/metrics";
+import type { RankedList } from "../../core/evaluation/ranked-lists";
+
+type Random = () => number;
+
+/** mulberry32 (Ettinger): the sets are the same each time. */
+export function randomOf(seed: number): Random {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const below = (random: Random, limit: number): number => Math.floor(random() * limit);
+const oneOf = <T>(random: Random, choices: readonly T[]): T => choices[below(random, choices.length)]!;
+
+/** Mostly some tens of rows, sometimes very few. */
+const size = (random: Random): number => (random() < 0.2 ? 1 + below(random, 4) : 5 + below(random, 120));
+
+export interface ClassSet {
+  readonly predictions: Predictions;
+  readonly zeroDivision: ZeroDivision;
+}
+
+/** Two to twelve classes; balanced, skewed or one class alone; probabilities continuous, in few steps (ties), all equal, or certain. */
+export function classSet(random: Random): ClassSet {
+  const classes = random() < 0.5 ? 2 : 3 + below(random, 10);
+  const rows = size(random);
+  const skew = oneOf(random, [1, 1, 4, 30]);
+  const only = random() < 0.05 ? below(random, classes) : undefined;
+  const labels = Int32Array.from({ length: rows }, () => only ?? Math.floor(random() ** skew * classes));
+  const steps = oneOf(random, [0, 1, 3, 8]);
+  const signal = oneOf(random, [0, 0.5, 3]);
+  const outputs = new Float32Array(rows * (classes === 2 ? 1 : classes));
+  for (let row = 0; row < rows; row += 1) {
+    const weights = Array.from({ length: classes }, (_, index): number => {
+      const weight = random() + (index === labels[row] ? signal * random() : 0);
+      return steps === 0 ? weight : steps === 1 ? 1 : Math.round(weight * steps);
+    });
+    if (weights.every((weight) => weight === 0)) weights[below(random, classes)] = 1;
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    if (classes === 2) outputs[row] = weights[1]! / total;
+    else
+      outputs.set(
+        weights.map((weight) => weight / total),
+        row * classes,
+      );
+  }
+  return { predictions: { classes, labels, outputs }, zeroDivision: oneOf<ZeroDivision>(random, [0, 1, Number.NaN]) };
+}
+
+export interface ValueSet {
+  readonly labels: readonly number[];
+  readonly predicted: readonly number[];
+}
+
+/** Values of many sizes, far from zero or near it; constant labels; predictions that are right, near, or constant. */
+export function valueSet(random: Random): ValueSet {
+  const rows = size(random);
+  const scale = 10 ** (below(random, 9) - 4);
+  const offset = oneOf(random, [0, 0, 1, -1000]) * scale;
+  const constant = random() < 0.1;
+  const noise = oneOf(random, [0, 1e-3, 1, 5]);
+  const labels = Array.from({ length: rows }, () => offset + (constant ? 0 : (random() - 0.5) * scale));
+  const predicted = labels.map((label) =>
+    noise === 5 ? offset : noise === 0 ? label : label + (random() - 0.5) * noise * scale,
+  );
+  return { labels, predicted };
+}
+
+export interface ListSet {
+  readonly list: RankedList;
+  readonly k: number;
+}
+
+/** Grades 0 to 4 or 0 and 1, many or few relevant, none at all; scores continuous, in few steps, or all equal. */
+export function listSet(random: Random): ListSet {
+  const documents = size(random);
+  const rarity = oneOf(random, [0, 0.5, 0.9, 1]);
+  const highest = oneOf(random, [1, 4]);
+  const steps = oneOf(random, [0, 0, 1, 5]);
+  const relevance = Array.from({ length: documents }, () => (random() < rarity ? 0 : below(random, highest + 1)));
+  const scores = relevance.map((grade) => {
+    const score = random() + grade * 0.2;
+    return steps === 0 ? score : Math.floor(score * (steps - 1)) / steps;
+  });
+  return { list: { relevance, scores }, k: 1 + below(random, 20) };
+}

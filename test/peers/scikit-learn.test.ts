@@ -1,0 +1,159 @@
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+import {
+  type Averages,
+  accuracy,
+  classMetrics,
+  confusionMatrix,
+  macroAverage,
+  microAverage,
+  weightedAverage,
+} from "../../core/evaluation/classification";
+import { metricsOf, predictedClasses } from "../../core/evaluation/metrics";
+import { ndcg, precisionAt, reciprocalRank } from "../../core/evaluation/ranked-lists";
+import { regressionMetrics } from "../../core/evaluation/regression";
+import { type ClassSet, classSet, type ListSet, listSet, randomOf, type ValueSet, valueSet } from "./scikit-learn-sets";
+
+type Measured = Readonly<Record<string, number | readonly number[] | undefined>>;
+type Reference = Readonly<Record<string, number | readonly number[]>>;
+
+const sets = 1000;
+const tolerance = 1e-9;
+const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
+const probe = spawnSync(python, ["-c", "import sklearn; print(sklearn.__version__)"], { encoding: "utf8" });
+const title =
+  probe.status === 0
+    ? `scikit-learn ${probe.stdout.trim()}`
+    : `scikit-learn (skipped: ${python} cannot import sklearn; name a Python that can in RINGMASTER_PEERS_PYTHON)`;
+
+const classification = {
+  draw: classSet,
+  sent: ({ predictions, zeroDivision }: ClassSet) => ({
+    classes: predictions.classes,
+    labels: [...predictions.labels],
+    predicted: [...predictedClasses(predictions)],
+    outputs: rowsOf([...predictions.outputs], predictions.classes),
+    zeroDivision: String(zeroDivision),
+  }),
+  measure({ predictions, zeroDivision }: ClassSet): Measured {
+    const { classes, labels } = predictions;
+    const confusion = confusionMatrix(labels, predictedClasses(predictions), classes);
+    const each = classMetrics(confusion, classes, zeroDivision);
+    const { auc, prAuc, logLoss } = metricsOf(predictions);
+    const named = (name: string, { precision, recall, f1 }: Averages) => ({
+      [`precision ${name}`]: precision,
+      [`recall ${name}`]: recall,
+      [`f1 ${name}`]: f1,
+    });
+    return {
+      accuracy: accuracy(confusion, classes),
+      "precision each": each.map(({ precision }) => precision),
+      "recall each": each.map(({ recall }) => recall),
+      "f1 each": each.map(({ f1 }) => f1),
+      ...named("macro", macroAverage(each)),
+      ...named("weighted", weightedAverage(each)),
+      ...named("micro", microAverage(each, zeroDivision)),
+      ...named("micro of some", microAverage(each.slice(0, -1), zeroDivision)),
+      "log loss": logLoss,
+      auc,
+      "pr auc": prAuc,
+    };
+  },
+};
+
+const regression = {
+  draw: valueSet,
+  sent: (set: ValueSet) => set,
+  measure: ({ labels, predicted }: ValueSet): Measured => ({ ...regressionMetrics(labels, predicted) }),
+};
+
+const ranking = {
+  draw: listSet,
+  sent: ({ list, k }: ListSet) => ({ ...list, k }),
+  measure: ({ list, k }: ListSet): Measured => ({
+    // scikit-learn gives none of a single document.
+    ...(list.scores.length > 1 ? { ndcg: ndcg(list), "ndcg at k": ndcg(list, k) } : {}),
+    mrr: reciprocalRank(list),
+    "precision at k": precisionAt(list, k),
+  }),
+};
+
+function rowsOf(outputs: readonly number[], classes: number): readonly (number | readonly number[])[] {
+  if (classes === 2) return outputs;
+  return Array.from({ length: outputs.length / classes }, (_, row) =>
+    outputs.slice(row * classes, (row + 1) * classes),
+  );
+}
+
+/** How far apart, of the larger of 1 and the value; NaN equals NaN. */
+function distance(ours: Measured[string], theirs: Measured[string]): number {
+  if (typeof ours === "number" && typeof theirs === "number") {
+    if (Number.isNaN(ours) && Number.isNaN(theirs)) return 0;
+    const apart = Math.abs(ours - theirs) / Math.max(1, Math.abs(theirs));
+    return Number.isNaN(apart) ? Number.POSITIVE_INFINITY : apart;
+  }
+  if (!Array.isArray(ours) || !Array.isArray(theirs) || ours.length !== theirs.length) return Number.POSITIVE_INFINITY;
+  return Math.max(...ours.map((value, at) => distance(value, theirs[at])));
+}
+
+function compare<Set>(
+  family: string,
+  {
+    draw,
+    sent,
+    measure,
+  }: { draw: (random: () => number) => Set; sent: (set: Set) => object; measure: (set: Set) => Measured },
+): { readonly far: readonly string[]; readonly counts: Readonly<Record<string, number>> } {
+  const random = randomOf(2026);
+  const drawn = Array.from({ length: sets }, () => draw(random));
+  const { status, stdout, stderr } = spawnSync(python, [path.join(__dirname, "scikit-learn-reference.py")], {
+    input: `${JSON.stringify({ family, sets: drawn.map(sent) })}\n`,
+    encoding: "utf8",
+    maxBuffer: 256 * 1024 * 1024,
+  });
+  if (status !== 0) throw new Error(stderr);
+  // Python writes NaN as such, which is no JSON.
+  const references = (JSON.parse(stdout.replaceAll("NaN", '"NaN"')) as Record<string, unknown>[]).map(numbersOf);
+  const counts: Record<string, number> = {};
+  const far: string[] = [];
+  for (const [at, set] of drawn.entries()) {
+    const ours = measure(set);
+    const theirs = references[at]!;
+    const names = new Set([...Object.keys(ours).filter((name) => ours[name] !== undefined), ...Object.keys(theirs)]);
+    for (const name of names) {
+      counts[name] = (counts[name] ?? 0) + 1;
+      if (distance(ours[name], theirs[name]) > tolerance)
+        far.push(`set ${at}, ${name}: ${JSON.stringify(ours[name])}, scikit-learn ${JSON.stringify(theirs[name])}`);
+    }
+  }
+  return { far, counts };
+}
+
+function numbersOf(answer: Record<string, unknown>): Reference {
+  return Object.fromEntries(
+    Object.entries(answer).map(([name, value]) => [name, Array.isArray(value) ? value.map(Number) : Number(value)]),
+  );
+}
+
+(probe.status === 0 ? describe : describe.skip)(title, () => {
+  it("agrees on classes, of which metrics are there too", () => {
+    const { far, counts } = compare("classification", classification);
+    expect(far).toEqual([]);
+    expect(counts).toMatchObject({ accuracy: sets, "f1 macro": sets, "f1 micro of some": sets, "log loss": sets });
+    expect(Math.min(counts["auc"]!, counts["pr auc"]!)).toBeGreaterThan(sets / 2);
+  }, 600_000);
+
+  it("agrees on values", () => {
+    const { far, counts } = compare("regression", regression);
+    expect(far).toEqual([]);
+    expect(counts).toMatchObject({ rmse: sets, mae: sets });
+    expect(counts["r2"]).toBeGreaterThan(sets * 0.9);
+  }, 600_000);
+
+  it("agrees on ranked lists", () => {
+    const { far, counts } = compare("ranking", ranking);
+    expect(far).toEqual([]);
+    expect(counts).toMatchObject({ mrr: sets, "precision at k": sets });
+    expect(counts["ndcg at k"]).toBeGreaterThan(sets * 0.9);
+  }, 600_000);
+});
