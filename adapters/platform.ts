@@ -25,6 +25,7 @@ import type { WorkerLogs } from "../core/training/worker-logs";
 import { createTrainingJobs } from "./batch/training-jobs";
 import { createEmfMeter } from "./cloudwatch/emf-meter";
 import { createDocumentClient } from "./dynamodb/client";
+import { pauseBeforeRound } from "./dynamodb/contention";
 import { createDatasetRepository } from "./dynamodb/dataset-repository";
 import { createMetricRepository } from "./dynamodb/metric-repository";
 import { createModelRepository } from "./dynamodb/model-repository";
@@ -146,7 +147,7 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
         cache: createStepCache(dynamodb, tables.catalog, team),
         datasets: createDatasetRepository(dynamodb, tables.catalog, team),
         metrics: teamMetrics(metrics, async (runId) => (await runs.teamOf(runId)) === team),
-        registry: createRegistry(createModelRepository(dynamodb, tables.catalog, team)),
+        registry: createRegistry(createModelRepository(dynamodb, tables.catalog, team), pauseBeforeRound),
         retraining: createRetrainingRepository(dynamodb, tables.catalog, team),
       };
     },

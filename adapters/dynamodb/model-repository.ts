@@ -35,6 +35,7 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
     find: (name) => get<Model>(name, "MODEL"),
     findVersion: (name, version) => get<ModelVersion>(name, `VERSION#${pad(version, 9)}`),
     findVersionOfRun: (name, runId) => get<number>(name, `RUN#${runId}`),
+    findRequest: (name, request) => get<number>(name, `REQUEST#${request}`),
     listVersions: (name) => query<ModelVersion>({ ...ofModel(name, "VERSION#"), ScanIndexForward: false }),
     history: (name) => query<HistoryEntry>(ofModel(name, "HISTORY#")),
 
@@ -45,12 +46,13 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
         ExpressionAttributeValues: { ":team": `TEAM#${team}#MODELS` },
       }),
 
-    async commit({ model, versions, history }, registers) {
+    async commit({ model, versions, history }, { runId, request } = {}) {
       const put = (sk: string, record: unknown, more: Record<string, unknown> = {}) => ({
         TableName: table,
         Item: { pk: pk(model.name), sk, record, ...more },
       });
-      const once = { ConditionExpression: "attribute_not_exists(pk)" };
+      const absent = { ConditionExpression: "attribute_not_exists(pk)" };
+      const putOnce = (sk: string, record: unknown) => ({ Put: { ...put(sk, record), ...absent } });
       try {
         await client.send(
           new TransactWriteCommand({
@@ -64,7 +66,7 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
                   }),
                   // Every change of the model goes through this condition: there is one order of changes, and no lost one.
                   ...(model.revision === 1
-                    ? once
+                    ? absent
                     : {
                         ConditionExpression: "revision = :expected",
                         ExpressionAttributeValues: { ":expected": model.revision - 1 },
@@ -72,8 +74,9 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
                 },
               },
               ...versions.map((version) => ({ Put: put(`VERSION#${pad(version.version, 9)}`, version) })),
-              { Put: { ...put(`HISTORY#${pad(history.revision, 12)}`, history), ...once } },
-              ...(registers ? [{ Put: { ...put(`RUN#${registers.runId}`, history.version), ...once } }] : []),
+              putOnce(`HISTORY#${pad(history.revision, 12)}`, history),
+              ...(runId === undefined ? [] : [putOnce(`RUN#${runId}`, history.version)]),
+              ...(request === undefined ? [] : [putOnce(`REQUEST#${request}`, history.revision)]),
             ],
           }),
         );

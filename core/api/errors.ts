@@ -41,6 +41,7 @@ export const errorCatalogue = {
   NOT_APPROVED: { status: 409, meaning: "The version has no approval, or was rejected." },
   ALREADY_DECIDED: { status: 409, meaning: "The version was decided upon the other way." },
   NOTHING_TO_ROLL_BACK: { status: 409, meaning: "The model had no version in production before this one." },
+  ROLLBACK_OVERTAKEN: { status: 409, meaning: "Another version is in production than the one that was to go." },
   BODY_TOO_LARGE: { status: 413, meaning: "The body is larger than 10 MiB; data go through `POST /uploads`." },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: "A body must be `application/json`." },
   THROTTLED: { status: 429, meaning: "Too many requests; send it again after a pause." },

@@ -81,6 +81,17 @@ export class NothingToRollBackError extends RingmasterError {
   }
 }
 
+/** Who asked for the rollback saw another version in production than there is now. */
+export class RollbackOvertakenError extends RingmasterError {
+  constructor(model: string, from: number | undefined, now: number | undefined) {
+    super(
+      `version ${from} of ${model} is in production no more: ${now === undefined ? "nothing" : `version ${now}`} is, ` +
+        `and nothing was rolled back; look at \`ringmaster models show ${model}\` and decide again`,
+      { code: "ROLLBACK_OVERTAKEN", httpStatus: 409, details: { model, from, now } },
+    );
+  }
+}
+
 /** Too many changes of one model at the same moment. */
 export class RegistryBusyError extends RingmasterError {
   constructor(model: string) {

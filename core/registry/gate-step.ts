@@ -1,4 +1,5 @@
 import { isoTime } from "../clock";
+import { sha256 } from "../digest";
 import type { EvaluationOutput, GateOutput, RegistrationOutput } from "../pipelines/outputs";
 import { outputOf, type StepDefinition } from "../pipelines/step";
 import type { Clock } from "../ports";
@@ -40,7 +41,11 @@ export function gateStep(dependencies: {
         incompatibleChampion: incompatibleChampion ?? "refuse",
         at: isoTime(clock),
       });
-      await registry.apply(model, [version], recordGate(version, verdict, { by: `run ${run.runId}`, at: verdict.at }));
+      const by = { by: `run ${run.runId}`, at: verdict.at };
+      // Once: a repetition after the approval would take the approval away.
+      const { at: _at, ...findings } = verdict;
+      const request = `gate#${run.runId}#${sha256(JSON.stringify(findings))}`;
+      await registry.apply(model, [version], recordGate(version, verdict, by), request);
       const reasons = verdict.checks.filter((check) => !check.passed).map((check) => check.evidence);
       return { model, version, passed: verdict.passed, reasons };
     },

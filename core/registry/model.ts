@@ -15,7 +15,7 @@ export interface Model {
   readonly latestVersion: number;
   /** The champion, if there is one. */
   readonly production?: number;
-  /** Former champions, latest last: where a rollback goes. */
+  /** Former champions, latest last, each once: where a rollback goes. */
   readonly formerProduction: readonly number[];
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -34,6 +34,8 @@ export interface ModelVersion {
   readonly evaluationReport: ContentReference;
   readonly gate?: GateVerdict;
   readonly approval?: Approval;
+  /** Of a version that was promoted: what it was promoted upon. */
+  readonly served?: { readonly gate: GateVerdict; readonly approval: Approval };
   /** The run whose state machine waits for the approval. */
   readonly awaitedBy?: string;
   readonly createdAt: string;

@@ -3,9 +3,13 @@ import {
   GateNotPassedError,
   NotApprovedError,
   NothingToRollBackError,
+  RollbackOvertakenError,
   VersionNotFoundError,
 } from "./errors";
 import type { Approval, GateVerdict, HistoryEntry, Model, ModelVersion } from "./model";
+
+/** A rollback goes back so far; each is in the list once, and the champion never. */
+const rememberedChampions = 100;
 
 /** A model with those of its versions that a decision needs. */
 export interface ModelState {
@@ -61,11 +65,15 @@ export function decideApproval(version: number, decision: Approval["decision"], 
     if (earlier?.decision === decision) return undefined;
     if (earlier) throw new AlreadyDecidedError(candidate.model, version, earlier.decision, earlier.by);
     if (!candidate.gate?.passed) throw new GateNotPassedError(candidate.model, version, candidate.gate);
-    return change(state, decision, actor, {
+    const made = change(state, decision, actor, {
       ...candidate,
       stage: decision === "rejected" ? "archived" : candidate.stage,
       approval: { decision, by: actor.by, reason: actor.reason ?? "", at: actor.at },
     });
+    if (decision === "approved") return made;
+    // What a person has rejected since it was the champion is nothing to go back to.
+    const formerProduction = state.model.formerProduction.filter((former) => former !== version);
+    return { ...made, model: { ...made.model, formerProduction } };
   };
 }
 
@@ -78,21 +86,27 @@ export function promote(version: number, actor: Actor): Transition {
     if (candidate.approval?.decision !== "approved") {
       throw new NotApprovedError(candidate.model, version, candidate.approval?.decision);
     }
-    const former = state.model.production;
-    return champion(state, candidate, "promoted", actor, {
-      formerProduction: former === undefined ? state.model.formerProduction : [...state.model.formerProduction, former],
-    });
+    const { production, formerProduction } = state.model;
+    const former = [...formerProduction.filter((each) => each !== version), ...(production ? [production] : [])];
+    const served = { gate: candidate.gate, approval: candidate.approval };
+    return champion(state, { ...candidate, served }, "promoted", actor, former.slice(-rememberedChampions));
   };
 }
 
-/** Back to the version that was in production before; it passed its gates and was approved in its time. */
-export function rollBack(actor: Actor): Transition {
+/**
+ * Back to the version that was in production before, under the verdict and the approval that it served under: judged again since against
+ * its successor, it may have lost both.
+ *
+ * @param from the version that is to go; where another is in production by now, the rollback is refused: it was not meant
+ */
+export function rollBack(actor: Actor, from: number | undefined): Transition {
   return (state) => {
-    const target = state.model.formerProduction.at(-1);
-    if (target === undefined) throw new NothingToRollBackError(state.model.name, state.model.production);
-    return champion(state, versionOf(state, target), "rolled-back", actor, {
-      formerProduction: state.model.formerProduction.slice(0, -1),
-    });
+    const { name, production, formerProduction } = state.model;
+    if (from !== production) throw new RollbackOvertakenError(name, from, production);
+    const target = formerProduction.at(-1);
+    if (target === undefined) throw new NothingToRollBackError(name, production);
+    const version = versionOf(state, target);
+    return champion(state, { ...version, ...version.served }, "rolled-back", actor, formerProduction.slice(0, -1));
   };
 }
 
@@ -101,13 +115,13 @@ function champion(
   next: ModelVersion,
   action: HistoryEntry["action"],
   actor: Actor,
-  head: Pick<Model, "formerProduction">,
+  formerProduction: readonly number[],
 ): ModelChange {
   const old = state.model.production === undefined ? undefined : versionOf(state, state.model.production);
   const made = change(state, action, actor, { ...next, stage: "production" });
   return {
     ...made,
-    model: { ...made.model, ...head, production: next.version },
+    model: { ...made.model, formerProduction, production: next.version },
     versions: old ? [...made.versions, { ...old, stage: "archived" }] : made.versions,
   };
 }

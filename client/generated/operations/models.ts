@@ -70,6 +70,7 @@ export interface ModelsOperations {
         readonly name: string;
       };
       readonly body?: RollbackRequest;
+      readonly idempotencyKey?: string;
     };
     readonly answer: ModelChange;
     readonly pages: never;
@@ -94,6 +95,6 @@ export const modelsOperations: Readonly<Record<keyof ModelsOperations, Operation
   getModelVersion: { method: "GET", path: "/models/{name}/versions/{version}", repeatable: "always" },
   getProductionModel: { method: "GET", path: "/models/{name}/production", repeatable: "always" },
   listModels: { method: "GET", path: "/models", repeatable: "always" },
-  rollBackModel: { method: "POST", path: "/models/{name}/rollback", repeatable: "never" },
+  rollBackModel: { method: "POST", path: "/models/{name}/rollback", repeatable: "with-key" },
   setModelVersionStage: { method: "PUT", path: "/models/{name}/versions/{version}/stage", repeatable: "always" },
 };

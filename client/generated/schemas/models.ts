@@ -2,6 +2,13 @@
 
 import type { ColumnSchema, DatasetReference, Instant, Sha256 } from "./shared";
 
+export interface Approval {
+  readonly decision: "approved" | "rejected";
+  readonly by: string;
+  readonly reason: string;
+  readonly at: Instant;
+}
+
 /** Something in the content store. */
 export interface ContentReference {
   readonly sha256: Sha256;
@@ -144,11 +151,11 @@ export interface ModelVersion {
   readonly metrics: Readonly<Record<string, number>>;
   readonly evaluationReport: ContentReference;
   readonly gate?: GateVerdict;
-  readonly approval?: {
-    readonly decision: "approved" | "rejected";
-    readonly by: string;
-    readonly reason: string;
-    readonly at: Instant;
+  readonly approval?: Approval;
+  /** What it was promoted upon; a rollback to it rests on that. */
+  readonly served?: {
+    readonly gate: GateVerdict;
+    readonly approval: Approval;
   };
   /** The run that waits for the approval. */
   readonly awaitedBy?: string;
@@ -210,6 +217,8 @@ export interface ResolvedModel {
 export interface RollbackRequest {
   /** Why, for the record. */
   readonly reason?: string;
+  /** The version that is to go. */
+  readonly from?: number;
 }
 
 export interface StageRequest {

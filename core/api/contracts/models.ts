@@ -108,9 +108,18 @@ export const rollBackModel = contract({
   path: "/models/{name}/rollback",
   tag,
   summary: "Go back to the version that was in production before",
+  description:
+    "Meant for one champion: that of now, or `from`. Where another has been promoted meanwhile, or another rollback was first, it is refused and changes nothing. " +
+    "The version serves again under the verdict and the approval that it served under.",
   params: name,
-  body: z.strictObject({ reason }).meta({ id: "RollbackRequest" }),
+  body: z
+    .strictObject({
+      reason,
+      from: z.int().min(1).optional().meta({ description: "The version that is to go." }),
+    })
+    .meta({ id: "RollbackRequest" }),
   bodyExample: { reason: "latency of the new one" },
   responses: { 200: { description: "The model and the champion of before.", schema: change, example: changeExample } },
-  errors: ["MODEL_NOT_FOUND", "NOTHING_TO_ROLL_BACK", "REGISTRY_BUSY"],
+  idempotencyKey: true,
+  errors: ["MODEL_NOT_FOUND", "NOTHING_TO_ROLL_BACK", "ROLLBACK_OVERTAKEN", "REGISTRY_BUSY"],
 });

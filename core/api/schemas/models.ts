@@ -52,6 +52,7 @@ const gateVerdict = z
   .meta({ id: "GateVerdict" }) satisfies z.ZodType<GateVerdict>;
 
 export const decision = z.enum(["approved", "rejected"]);
+const approval = z.object({ decision, by: z.string(), reason: z.string(), at: instant }).meta({ id: "Approval" });
 
 export const modelVersion = z
   .object({
@@ -65,7 +66,11 @@ export const modelVersion = z
     metrics,
     evaluationReport: contentReference,
     gate: gateVerdict.optional(),
-    approval: z.object({ decision, by: z.string(), reason: z.string(), at: instant }).optional(),
+    approval: approval.optional(),
+    served: z
+      .object({ gate: gateVerdict, approval })
+      .optional()
+      .meta({ description: "What it was promoted upon; a rollback to it rests on that." }),
     awaitedBy: z.string().optional().meta({ description: "The run that waits for the approval." }),
     createdAt: instant,
   })

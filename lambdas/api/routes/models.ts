@@ -2,9 +2,8 @@ import * as contracts from "../../../core/api/contracts/models";
 import { isoTime } from "../../../core/clock";
 import { objectKeys, teamPrefix } from "../../../core/platform/object-keys";
 import { approveOrReject } from "../../../core/registry/approval";
-import { ModelNotFoundError } from "../../../core/registry/errors";
 import { readArtifact } from "../../../core/registry/registration";
-import { promote, rollBack } from "../../../core/registry/transitions";
+import { promote } from "../../../core/registry/transitions";
 import { defineRoute } from "../route";
 
 export const modelRoutes = [
@@ -14,11 +13,7 @@ export const modelRoutes = [
   })),
 
   defineRoute(contracts.getModel, async ({ platform: { registry }, params: { name } }) => {
-    const { repository } = registry;
-    const model = await repository.find(name);
-    if (!model) throw new ModelNotFoundError(name);
-    const [versions, history] = await Promise.all([repository.listVersions(name), repository.history(name)]);
-    return { status: 200, body: { model, versions, history } };
+    return { status: 200, body: await registry.snapshot(name) };
   }),
 
   defineRoute(contracts.getProductionModel, async ({ platform, params: { name } }) => {
@@ -63,9 +58,11 @@ export const modelRoutes = [
     return { status: 200, body: { model, version: await registry.version(name, version) } };
   }),
 
-  defineRoute(contracts.rollBackModel, async ({ platform: { registry, clock }, params: { name }, body, actor }) => {
+  defineRoute(contracts.rollBackModel, async ({ platform, params: { name }, body, actor, idempotencyKey }) => {
+    const { registry, clock } = platform;
     const who = { by: actor, reason: body.reason, at: isoTime(clock) };
-    const model = await registry.apply(name, [], rollBack(who));
+    const request = idempotencyKey === undefined ? undefined : `rollback#${idempotencyKey}`;
+    const model = await registry.rollBack(name, who, { from: body.from, request });
     return { status: 200, body: { model, version: await registry.production(name) } };
   }),
 ];

@@ -84,7 +84,7 @@ describe("the document", () => {
     expect(submit["x-ringmaster"]).toEqual({ class: "write", function: "api", repeatable: "with-key" });
     const rollback = document.paths["/models/{name}/rollback"]!["post"]!;
     expect(rollback.requestBody?.required).toBe(false);
-    expect(rollback["x-ringmaster"].repeatable).toBe("never");
+    expect(rollback["x-ringmaster"].repeatable).toBe("with-key");
   });
 
   it("lets answers grow: clients must bear members that they do not know", () => {

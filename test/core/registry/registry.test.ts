@@ -5,11 +5,12 @@ import {
   NoChampionError,
   NotApprovedError,
   NothingToRollBackError,
+  RollbackOvertakenError,
   VersionNotFoundError,
 } from "../../../core/registry/errors";
 import type { GateVerdict } from "../../../core/registry/model";
 import type { NewVersion, Registry } from "../../../core/registry/registry";
-import { decideApproval, promote, recordGate, rollBack } from "../../../core/registry/transitions";
+import { decideApproval, promote, recordGate } from "../../../core/registry/transitions";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 
 const at = "2026-01-01T00:00:00.000Z";
@@ -82,12 +83,68 @@ describe("the registry", () => {
     const name = await modelWith(2);
     await registry.apply(name, [1], promote(1, by));
     await registry.apply(name, [2], promote(2, by));
-    await registry.apply(name, [], rollBack(by));
+    await registry.rollBack(name, by);
     expect((await registry.production(name)).version).toBe(1);
     expect((await registry.version(name, 2)).stage).toBe("archived");
-    await expect(registry.apply(name, [], rollBack(by))).rejects.toThrow(NothingToRollBackError);
-    await expect(registry.apply(name, [], rollBack(by))).rejects.toThrow("had none in production before version 1");
+    await expect(registry.rollBack(name, by)).rejects.toThrow(NothingToRollBackError);
+    await expect(registry.rollBack(name, by)).rejects.toThrow("had none in production before version 1");
     expect((await registry.production(name)).version).toBe(1);
+  });
+
+  it("goes to each former champion once, never to the one that was rolled back", async () => {
+    const name = await modelWith(3);
+    for (const version of [1, 2, 3, 1]) await registry.apply(name, [version], promote(version, by));
+    const seen = [];
+    for (let n = 0; n < 2; n += 1) seen.push((await registry.rollBack(name, by)).production);
+    expect(seen).toEqual([3, 2]);
+    await expect(registry.rollBack(name, by)).rejects.toThrow(NothingToRollBackError);
+  });
+
+  it("rolls back once where the request is repeated", async () => {
+    const name = await modelWith(3);
+    for (const version of [1, 2, 3]) await registry.apply(name, [version], promote(version, by));
+    for (let n = 0; n < 3; n += 1) await registry.rollBack(name, by, { request: "r-1" });
+    expect((await registry.production(name)).version).toBe(2);
+    expect((await registry.repository.history(name)).filter(({ action }) => action === "rolled-back")).toHaveLength(1);
+  });
+
+  it("refuses a rollback that was meant for another champion, as of two people at once the second's", async () => {
+    const name = await modelWith(3);
+    for (const version of [1, 2, 3]) await registry.apply(name, [version], promote(version, by));
+    await registry.rollBack(name, by, { from: 3 });
+    await expect(registry.rollBack(name, by, { from: 3 })).rejects.toThrow(RollbackOvertakenError);
+    await expect(registry.rollBack(name, by, { from: 3 })).rejects.toThrow("version 2 is");
+    expect((await registry.production(name)).version).toBe(2);
+  });
+
+  it("goes back to a champion that has been judged again since, under what it served under", async () => {
+    const name = await modelWith(2);
+    for (const version of [1, 2]) await registry.apply(name, [version], promote(version, by));
+    await registry.apply(name, [1], recordGate(1, verdict(false), by));
+    expect(await registry.version(name, 1)).toMatchObject({ stage: "none", gate: { passed: false } });
+    await registry.rollBack(name, by);
+    const back = await registry.production(name);
+    expect(back).toMatchObject({ version: 1, gate: { passed: true }, approval: { decision: "approved" } });
+    await expect(registry.apply(name, [1], decideApproval(1, "rejected", by))).rejects.toThrow(AlreadyDecidedError);
+  });
+
+  it("never goes back to what a person has rejected since", async () => {
+    const name = await modelWith(3);
+    for (const version of [1, 2, 3]) await registry.apply(name, [version], promote(version, by));
+    await registry.apply(name, [2], recordGate(2, verdict(true), by));
+    await registry.apply(name, [2], decideApproval(2, "rejected", by));
+    await registry.rollBack(name, by);
+    expect((await registry.production(name)).version).toBe(1);
+  });
+
+  it("records a verdict once where its step is repeated, so that an approval stands", async () => {
+    const name = await modelWith(0);
+    const version = await registry.register("default", versionOf(name, "run-gate"), by);
+    const gate = () => registry.apply(name, [version], recordGate(version, verdict(true), by), "gate#run-gate#none");
+    await gate();
+    await registry.apply(name, [version], decideApproval(version, "approved", by));
+    await gate();
+    expect(await registry.version(name, version)).toMatchObject({ approval: { decision: "approved" } });
   });
 
   it("refuses every other way to production", async () => {
@@ -132,7 +189,7 @@ describe("the registry", () => {
     await registry.apply(name, [1], promote(1, by));
     const before = (await registry.repository.history(name)).length;
     const changes = [2, 3, 4, 5, 6].map((version) => registry.apply(name, [version], promote(version, by)));
-    const backs = [1, 2].map(() => registry.apply(name, [], rollBack(by)).catch(() => undefined));
+    const backs = [1, 2].map(() => registry.rollBack(name, by).catch(() => undefined));
     await Promise.all([...changes, ...backs]);
     const [model, versions, history] = await Promise.all([
       registry.repository.find(name),
