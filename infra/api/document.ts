@@ -1,4 +1,4 @@
-import type { OpenApiDocument, Operation, Parameter } from "../../core/api/openapi/model";
+import type { JsonSchema, OpenApiDocument, Operation, Parameter } from "../../core/api/openapi/model";
 import type { SecurityScheme } from "../constructs/api-authorization";
 import { gatewayResponses } from "./gateway-responses";
 import { gatewaySchema, mentionedSchemas, modelName } from "./schemas";
@@ -78,7 +78,13 @@ function methodOf(document: OpenApiDocument, operation: Operation, options: Gate
       : {
           requestBody: {
             required: requestBody?.required ?? false,
-            content: { "application/json": { schema: gatewaySchema(schema) } },
+            content: {
+              "application/json": {
+                schema: requestBody?.required
+                  ? gatewaySchema(schema)
+                  : withoutType(schema, document.components.schemas),
+              },
+            },
           },
         }),
     responses: { "200": { description: "See openapi.json." } },
@@ -86,6 +92,14 @@ function methodOf(document: OpenApiDocument, operation: Operation, options: Gate
     "x-amazon-apigateway-request-validator": "all",
     "x-amazon-apigateway-integration": options.integration(operation["x-ringmaster"]),
   };
+}
+
+/** Of a body that may be left out: what the gateway takes an absent one for is not documented, so that any type passes its check. */
+function withoutType(schema: JsonSchema, schemas: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const { $ref } = schema;
+  const named = typeof $ref === "string" ? schemas[$ref.slice($ref.lastIndexOf("/") + 1)] : schema;
+  const { type: _, ...rest } = gatewaySchema(named ?? {});
+  return rest;
 }
 
 /** The gateway looks at names and presence only. */

@@ -43,7 +43,12 @@ const words: Partial<Record<ErrorCode, string>> = {
 export function gatewayResponses(forBrowsers: boolean): Readonly<Record<string, GatewayResponse>> {
   const named = Object.entries(codes).map(([type, code]) => [
     type,
-    response(code, errorCatalogue[code].status, JSON.stringify(words[code] ?? errorCatalogue[code].meaning), forBrowsers),
+    response(
+      code,
+      errorCatalogue[code].status,
+      JSON.stringify(words[code] ?? errorCatalogue[code].meaning),
+      forBrowsers,
+    ),
   ]);
   return {
     ...Object.fromEntries(named),

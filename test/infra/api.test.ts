@@ -45,6 +45,23 @@ describe("with IAM, which is the default", () => {
     expect(body.components.securitySchemes.caller).toMatchObject({ "x-amazon-apigateway-authtype": "awsSigv4" });
   });
 
+  it("asks for a body where there must be one, and takes none for what it may be", () => {
+    const bodyOfOperation = (path: string) =>
+      (body.paths[`/api/v1${path}`]!["post"] as unknown as { readonly requestBody: object }).requestBody;
+    expect(bodyOfOperation("/training-runs")).toEqual({
+      required: true,
+      content: { "application/json": { schema: { $ref: "#/components/schemas/SubmitRequest" } } },
+    });
+    expect(bodyOfOperation("/datasets/{name}/versions/{version}/deprecate")).toEqual({
+      required: false,
+      content: {
+        "application/json": {
+          schema: { properties: { reason: { type: "string", maxLength: 1_000 } }, additionalProperties: false },
+        },
+      },
+    });
+  });
+
   it("hands each operation to its function, and streams where the function streams", () => {
     for (const contract of contracts) {
       const method = body.paths[`/api/v1${contract.path}`]![contract.method.toLowerCase()]!;
