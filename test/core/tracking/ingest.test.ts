@@ -1,0 +1,50 @@
+import type { Measures } from "../../../core/metering/meter";
+import { ingest } from "../../../core/tracking/ingest";
+import type { MetricRepository } from "../../../core/tracking/metric-repository";
+import { runOf } from "../../support/fixtures";
+import { createMemoryRuns } from "../training/life/memory-runs";
+
+describe("what trainers send beside points", () => {
+  const runs = createMemoryRuns();
+  const measured: { measures: Measures; team?: string }[] = [];
+  const key = "k".repeat(64);
+  const send = (more: object) =>
+    ingest(
+      async () => ({
+        runs,
+        team: "vision",
+        metrics: { write: async () => undefined } as unknown as MetricRepository,
+        meter: {
+          emit: (measures: Measures, team?: string) => void measured.push({ measures, ...(team ? { team } : {}) }),
+        },
+      }),
+      { find: async () => key },
+      { runId: "run-1", runKey: key, series: [], ...more },
+    );
+  beforeAll(async () => void (await runs.create(runOf("run-1"))));
+
+  it("is kept as it was first told: a process's machine does not change", async () => {
+    const machine = { memberId: "job:0/1", instanceType: "c6i.large", availabilityZone: "eu-central-1a" };
+    await send({ machine });
+    await send({ machine: { ...machine, instanceType: "p5.48xlarge" } });
+    expect((await runs.findDetails("run-1"))!.machines).toEqual([machine]);
+  });
+
+  it("is measured once for each generation that came back, however often it is sent", async () => {
+    const recovery = (generation: number) => ({ generation, step: 9, seconds: generation / 2 });
+    await send({ recoveries: [recovery(2)] });
+    await Promise.all([send({ recoveries: [recovery(2), recovery(3)] }), send({ recoveries: [recovery(3)] })]);
+    expect(measured).toEqual([
+      { measures: { RecoveryTime: 1 }, team: "vision" },
+      { measures: { RecoveryTime: 1.5 }, team: "vision" },
+    ]);
+  });
+
+  it.each([
+    ["a recovery before it began", { recoveries: [{ generation: 2, step: 1, seconds: -1 }] }],
+    ["a machine without a type", { machine: { memberId: "m" } }],
+    ["a name without end", { machine: { memberId: "m".repeat(201), instanceType: "c6i.large" } }],
+  ])("is refused where it cannot be: %s", async (_name, more) => {
+    await expect(send(more)).rejects.toThrow("the metric batch cannot be taken");
+  });
+});
