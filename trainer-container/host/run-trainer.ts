@@ -89,7 +89,11 @@ export async function runTrainer(dependencies: TrainerDependencies): Promise<num
       retryable,
       failedAt: isoTime(clock),
     };
-    await store.put(objectKeys.trainingFailure(config.runId), JSON.stringify(failure, null, 2), "application/json");
+    await store.put(
+      objectKeys.trainingFailure(config.runId, config.jobId),
+      JSON.stringify(failure, null, 2),
+      "application/json",
+    );
     return trainerExitCodes.failed;
   } finally {
     // `leave` is idempotent: this one is for the ways out that did not say why.
