@@ -4,7 +4,9 @@ import { readCorsOrigins, readTeamDirectory } from "../../core/config";
 import { createApp } from "./app";
 
 /** The whole API as one function behind API Gateway. */
-export const handler = handle(createApp(createPlatform(), {
+export const handler = handle(
+  createApp(createPlatform(), {
     directory: readTeamDirectory(process.env),
     corsOrigins: readCorsOrigins(process.env),
-  }));
+  }),
+);
