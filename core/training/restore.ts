@@ -68,7 +68,8 @@ export async function restoreRun(dependencies: RestoreDependencies, request: Res
     beforeCreation: (runId) =>
       objects.put(
         objectKeys.checkpointManifest(runId, finishedSteps),
-        JSON.stringify({ ...manifest, runId }, null, 2),
+        // Points that the source had not stored yet are the source's to store.
+        JSON.stringify({ ...manifest, runId, unsentMetrics: undefined }, null, 2),
         "application/json",
       ),
   });
