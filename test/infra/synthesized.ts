@@ -48,12 +48,20 @@ export const withoutAssets: Readonly<Record<string, unknown>> = {
   trainerImage: "registry.example.com/trainer:1",
 };
 
+/** Removed when the test file that imports this is done. */
+const made: string[] = [];
+afterAll(() => {
+  for (const directory of made) fs.rmSync(directory, { recursive: true, force: true });
+});
+
 /** One stack of the platform by itself, where the others do not matter: made at once. */
 export function synthesizeStack<S extends Stack>(
   settings: RingmasterConfig,
   make: (app: App, config: DeploymentConfig) => S,
 ) {
-  const app = new App({ context: defaultContext() });
+  const outdir = fs.mkdtempSync(path.join(os.tmpdir(), "infra-stack-"));
+  made.push(outdir);
+  const app = new App({ context: defaultContext(), outdir });
   const stack = make(app, readConfig(settings, app.node));
   return { app, stack, template: Template.fromStack(stack) };
 }
