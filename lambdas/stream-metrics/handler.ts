@@ -4,7 +4,9 @@ import { readCorsOrigins, readTeamDirectory } from "../../core/config";
 import { createStreamApp } from "./app";
 
 /** Behind API Gateway in its response transfer mode STREAM: what is written leaves at once. */
-export const handler = streamHandle(createStreamApp(createPlatform(), {
+export const handler = streamHandle(
+  createStreamApp(createPlatform(), {
     directory: readTeamDirectory(process.env),
     corsOrigins: readCorsOrigins(process.env),
-  }));
+  }),
+);
