@@ -13,9 +13,11 @@ export interface RegressionMetrics {
 export function regressionMetrics(labels: ArrayLike<number>, predicted: ArrayLike<number>): RegressionMetrics {
   const rows = labels.length;
   requireRows(rows, predicted.length);
+  // From the first label on: of constant labels the mean is then exactly they, whatever they are.
+  const first = labels[0]!;
   let sum = 0;
-  for (let row = 0; row < rows; row += 1) sum += labels[row]!;
-  const mean = sum / rows;
+  for (let row = 0; row < rows; row += 1) sum += labels[row]! - first;
+  const mean = first + sum / rows;
   let squares = 0;
   let absolutes = 0;
   let spread = 0;

@@ -41,7 +41,7 @@ export function classSet(random: Random): ClassSet {
       const weight = random() + (index === labels[row] ? signal * random() : 0);
       return steps === 0 ? weight : steps === 1 ? 1 : Math.round(weight * steps);
     });
-    if (weights.every((weight) => weight === 0)) weights[below(random, classes)] = 1;
+    if (!weights.some((weight) => weight > 0)) weights[below(random, classes)] = 1;
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     if (classes === 2) outputs[row] = weights[1]! / total;
     else
@@ -65,7 +65,10 @@ export function valueSet(random: Random): ValueSet {
   const offset = oneOf(random, [0, 0, 1, -1000]) * scale;
   const constant = random() < 0.1;
   const noise = oneOf(random, [0, 1e-3, 1, 5]);
-  const labels = Array.from({ length: rows }, () => offset + (constant ? 0 : (random() - 0.5) * scale));
+  // Constant labels are whole: of others scikit-learn's mean is rounded, and its R² divides by that rounding.
+  const labels = Array.from({ length: rows }, () =>
+    constant ? Math.round(offset) : offset + (random() - 0.5) * scale,
+  );
   const predicted = labels.map((label) =>
     noise === 5 ? offset : noise === 0 ? label : label + (random() - 0.5) * noise * scale,
   );

@@ -13,6 +13,7 @@ describe("regressionMetrics", () => {
     ["worse than the mean", [1, 2, 3], [3, 2, 1], 1 - 8 / 2],
     ["constant labels that are met", [2, 2], [2, 2], 1],
     ["constant labels that are missed", [2, 2], [2, 3], 0],
+    ["constant labels of no short binary fraction", [0.1, 0.1, 0.1], [0.1, 0.2, 0.1], 0],
     ["one row", [2], [3], undefined],
   ])("has R² of %s as scikit-learn has it", (_case, labels, predicted, expected) => {
     expect(regressionMetrics(labels, predicted).r2).toBe(expected);
