@@ -9,6 +9,8 @@ export const handler = stepHandler(async (platform, { runId }) => {
   const { registry, clock } = platform;
   const details = await beginStep(platform, runId, "Promote");
   const { model, version } = outputOf<RegistrationOutput>(details, "Register");
-  await registry.apply(model, [version], promote(version, { by: `run ${runId}`, at: isoTime(clock) }));
+  const actor = { by: `run ${runId}`, at: isoTime(clock) };
+  // Once: a repetition must not undo the rollback that somebody has asked for since.
+  await registry.apply(model, [version], promote(version, actor), `promote#${runId}`);
   return { model, version };
 });
