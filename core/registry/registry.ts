@@ -138,8 +138,8 @@ export type Registry = ReturnType<typeof createRegistry>;
 
 /** The head tells who is the champion. Of a version that was read after it, another one's promotion or its own may have been read too. */
 function asOf(model: Model, version: ModelVersion): ModelVersion {
-  if (version.version === model.production) return { ...version, stage: "production" };
-  if (version.stage !== "production") return version;
+  if ((version.version === model.production) === (version.stage === "production")) return version;
+  if (version.version === model.production) return { ...version, ...version.served, stage: "production" };
   return { ...version, stage: model.formerProduction.includes(version.version) ? "archived" : "staging" };
 }
 

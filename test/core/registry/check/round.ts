@@ -1,0 +1,158 @@
+import { createModelRepository } from "../../../../adapters/dynamodb/model-repository";
+import { RingmasterError } from "../../../../core/errors";
+import type { HistoryEntry, Model, ModelVersion } from "../../../../core/registry/model";
+import { createRegistry, type ModelSnapshot } from "../../../../core/registry/registry";
+import { perform } from "./perform";
+import { type Operation, step } from "./reference";
+import { instantViolations, type Replay, replay } from "./replay";
+import { MemoryTable, type Turn } from "./table";
+
+const model = "digits";
+
+interface Told {
+  readonly operation: Operation;
+  /** The model's revision when it was first asked for, and when it was answered. */
+  readonly asked: number;
+  readonly answered: number;
+  /** A refusal's code. */
+  readonly answer: "done" | "died" | string;
+}
+
+export interface RoundOptions {
+  readonly random: () => number;
+  /** One after another, before. */
+  readonly prepared: readonly Operation[];
+  /** At the same time. */
+  readonly operations: readonly Operation[];
+  readonly readers: number;
+  /** The chance that a process dies rather than takes its turn. */
+  readonly dies: number;
+}
+
+export interface RoundResult {
+  readonly violations: readonly string[];
+  readonly told: readonly Told[];
+  readonly deaths: number;
+  /** Changes that were made. */
+  readonly entries: number;
+}
+
+/** Runs operations at the same time, one turn of one process after another in an order drawn by chance, and holds all against the reference. */
+export async function playRound(options: RoundOptions): Promise<RoundResult> {
+  const { random, prepared, operations, readers, dies } = options;
+  const table = new MemoryTable();
+  const violations: string[] = [];
+  const waiting: { readonly go: () => void; readonly die: () => void }[] = [];
+  const told: Told[] = [];
+  const asked = new Map<string, number>();
+  let deaths = 0;
+
+  const registryOf = (turn: Turn, conflicts: () => boolean) =>
+    createRegistry(createModelRepository(table.client(turn, conflicts), "Catalog", "default"), () => turn("within"));
+  const now = (): ModelSnapshot | undefined => snapshotOf(table);
+  const revision = (): number => now()?.model.revision ?? 0;
+
+  const alone = registryOf(
+    () => Promise.resolve(),
+    () => false,
+  );
+  for (const operation of prepared) await answerOf(perform(alone, model, operation));
+  const before = revision();
+  table.onWrite(() => violations.push(...instantViolations(now()!)));
+
+  /** Each process has turns of its own; dead, it takes none any more, and who asked asks another process, or gives up. */
+  function begin(operation: Operation): void {
+    asked.set(operation.id, asked.get(operation.id) ?? revision());
+    const tell = (answer: string) =>
+      told.push({ operation, asked: asked.get(operation.id)!, answered: revision(), answer });
+    let alive = true;
+    const die = () => {
+      // It waits in several places at once where it reads several rows.
+      if (!alive) return;
+      alive = false;
+      deaths += 1;
+      if (random() < 0.7) begin(operation);
+      else tell("died");
+    };
+    const turn: Turn = () => new Promise((resolve) => waiting.push({ go: () => alive && resolve(), die }));
+    const conflicts = () => random() < 0.05;
+    void answerOf(perform(registryOf(turn, conflicts), model, operation)).then(tell);
+  }
+
+  function read(): void {
+    const turn: Turn = () => new Promise((resolve) => waiting.push({ go: resolve, die: resolve }));
+    const registry = registryOf(turn, () => false);
+    void registry.snapshot(model).then(
+      (seen) => violations.push(...instantViolations(seen).map((violation) => `a reader: ${violation}`)),
+      (error: unknown) => violations.push(`a reader met ${String(error)}`),
+    );
+  }
+
+  const starts = [
+    ...operations.map((operation) => () => begin(operation)),
+    ...Array.from({ length: readers }, () => read),
+  ];
+  while (starts.length > 0 || waiting.length > 0) {
+    // Some are asked for when others are on their way already.
+    if (starts.length > 0 && (waiting.length === 0 || random() < 0.3)) {
+      starts.splice(Math.floor(random() * starts.length), 1)[0]!();
+    } else {
+      const [one] = waiting.splice(Math.floor(random() * waiting.length), 1);
+      if (random() < dies) one!.die();
+      else one!.go();
+    }
+    await new Promise(setImmediate);
+  }
+
+  const all = new Map([...prepared, ...operations].map((operation) => [operation.id, operation]));
+  const end = now()!;
+  const replayed = replay(end, all);
+  violations.push(...replayed.violations, ...table.overwritten.map((key) => `${key} was written twice`));
+  for (const each of told) {
+    const reason = unjust(each, replayed);
+    if (reason !== undefined) violations.push(`${each.operation.id} ${JSON.stringify(each)}: ${reason}`);
+  }
+  return { violations, told, deaths, entries: end.history.length - before };
+}
+
+async function answerOf(work: Promise<void>): Promise<string> {
+  try {
+    await work;
+    return "done";
+  } catch (error) {
+    if (error instanceof RingmasterError) return error.code;
+    return String(error);
+  }
+}
+
+/** Why an answer is right at no moment between question and answer; nothing where it is. */
+function unjust({ operation, asked, answered, answer }: Told, { states, revisions }: Replay): string | undefined {
+  const revision = revisions.get(operation.id);
+  if (answer === "died") return undefined;
+  const moments = states.slice(asked, answered + 1);
+  const outcomes = moments.map((state) => step(state, operation));
+  if (answer === "done") {
+    if (revision !== undefined) return revision > asked && revision <= answered ? undefined : `done at ${revision}`;
+    return outcomes.some(({ kind }) => kind === "nothing") ? undefined : "said to be done, and history has nothing";
+  }
+  if (revision !== undefined) return `refused, and done at ${revision}`;
+  if (answer === "REGISTRY_BUSY") return undefined;
+  if (answer === "ROLLBACK_OVERTAKEN")
+    return new Set(moments.map(({ production }) => production)).size > 1 ? undefined : "nobody overtook it";
+  return outcomes.some((outcome) => outcome.kind === "refused" && outcome.code === answer)
+    ? undefined
+    : "there was no moment to refuse it";
+}
+
+/** The table's rows at this instant, without the code that reads them. */
+function snapshotOf(table: MemoryTable): ModelSnapshot | undefined {
+  const records = <T>(prefix: string) =>
+    table
+      .items()
+      .filter(({ sk }) => sk.startsWith(prefix))
+      .map(({ record }) => record as T);
+  const [head] = records<Model>("MODEL");
+  return (
+    head && { model: head, versions: records<ModelVersion>("VERSION#"), history: records<HistoryEntry>("HISTORY#") }
+  );
+}

@@ -1,0 +1,28 @@
+import { randomOf } from "../../peers/scikit-learn-sets";
+import { drawOperations, preparedOperations } from "./check/operations";
+import { playRound } from "./check/round";
+
+const rounds = Number(process.env["RINGMASTER_MODEL_CHECK_ROUNDS"] ?? 200);
+
+describe("the registry, whoever is first and whoever dies", () => {
+  it("does each thing once and wholly, in an order that explains every answer, with one champion at every instant", async () => {
+    const counts = { done: 0, refused: 0, died: 0, overtaken: 0, deaths: 0, entries: 0 };
+    for (let seed = 1; seed <= rounds; seed += 1) {
+      const random = randomOf(seed);
+      const prepared = [...preparedOperations(4, "p"), ...drawOperations(random, 12, 4, "q")];
+      const operations = drawOperations(random, 2 + Math.floor(random() * 14), 4, "o");
+      const dies = [0, 0.01, 0.05][seed % 3]!;
+      const { violations, told, deaths, entries } = await playRound({ random, prepared, operations, readers: 2, dies });
+      expect({ seed, violations }).toEqual({ seed, violations: [] });
+      expect(told).toHaveLength(operations.length);
+      for (const { answer } of told) {
+        if (answer === "done" || answer === "died") counts[answer] += 1;
+        else counts[answer === "ROLLBACK_OVERTAKEN" ? "overtaken" : "refused"] += 1;
+      }
+      counts.deaths += deaths;
+      counts.entries += entries;
+    }
+    // A check that saw nothing of what it is for has shown nothing.
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(rounds / 20);
+  });
+});
