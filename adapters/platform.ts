@@ -20,6 +20,7 @@ import { RunNotFoundError } from "../core/training/errors";
 import type { Executions, TaskTokens, TrainingJobs } from "../core/training/ports";
 import type { Run } from "../core/training/run";
 import type { RunKeys } from "../core/training/run-key";
+import type { InstanceUse } from "../core/training/run-repository";
 import { teamRuns } from "../core/training/team-runs";
 import type { WorkerLogs } from "../core/training/worker-logs";
 import { createTrainingJobs } from "./batch/training-jobs";
@@ -50,6 +51,8 @@ export interface Deployment {
   readonly runKeys: RunKeys;
   /** Every team's, for those who look after them all. */
   listOpenRuns(): Promise<readonly Run[]>;
+  /** Every team's processes on an EC2 instance. */
+  findOnInstance(instanceId: string): Promise<readonly InstanceUse[]>;
   /** `undefined` where there is no such run. */
   teamOf(runId: string): Promise<string | undefined>;
   /** All of core's ports, as that team sees them. @throws InvalidInputError where the name is none. */
@@ -129,6 +132,7 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
     retrainingIndex: createRetrainingIndex(dynamodb, tables.catalog),
     schedules: shared.schedules,
     listOpenRuns: () => allRuns.listOpen(),
+    findOnInstance: (instanceId) => allRuns.findOnInstance(instanceId),
     teamOf: (runId) => runs.teamOf(runId),
     async forRun(runId) {
       const team = await runs.teamOf(runId);

@@ -23,6 +23,7 @@ import { holds, isConditionFailed, isTransactionConditionFailed, queryAll, query
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
 const partition = (runId: string): string => `RUN#${runId}`;
+const instanceKey = (instanceId: string): string => `INSTANCE#${instanceId}`;
 const stillOpen = "attribute_exists(pk) AND #status IN (:queued, :running)";
 const openStatuses = { ":queued": "queued", ":running": "running" };
 
@@ -232,8 +233,37 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
     },
 
     async recordMachine(runId, machine) {
-      await holds(putNew({ ...key(runId, `MACHINE#${machine.memberId}`), record: machine }));
+      const { instanceId } = machine;
+      const found = instanceId === undefined ? {} : { gsi1pk: instanceKey(instanceId), gsi1sk: runId };
+      await holds(putNew({ ...key(runId, `MACHINE#${machine.memberId}`), record: machine, ...found }));
     },
+
+    async findOnInstance(instanceId) {
+      const rows = await queryAll(client, {
+        TableName: table,
+        IndexName: "gsi1",
+        KeyConditionExpression: "gsi1pk = :instance",
+        ExpressionAttributeValues: { ":instance": instanceKey(instanceId) },
+      });
+      return rows.map((row) => ({
+        runId: row["gsi1sk"] as string,
+        memberId: (row["record"] as MachineRecord).memberId,
+      }));
+    },
+
+    recordInterruptionNotice: (runId, memberId, at) =>
+      holds(
+        client.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: key(runId, `MACHINE#${memberId}`),
+            UpdateExpression: "SET #record.interruptionNoticeAt = :at",
+            ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(#record.interruptionNoticeAt)",
+            ExpressionAttributeNames: { "#record": "record" },
+            ExpressionAttributeValues: { ":at": at },
+          }),
+        ),
+      ),
 
     recordRecovery: (runId, recovery) =>
       holds(putNew({ ...key(runId, `RECOVERY#${pad(recovery.generation, 6)}`), record: recovery })),

@@ -134,6 +134,7 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
     workers: (progress?.workers ?? []).map((worker) => ({
       ...worker,
       ...batchRecord(workers, worker.workerIndex),
+      ...noticeOf(details, worker.memberId),
       state: isOpen(run.status) ? worker.state : "left",
     })),
     reused: steps
@@ -153,6 +154,12 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
 /** `exit 137`, or Batch's own words where there was no exit. */
 function describeAttempt({ exitCode, reason }: WorkerAttempt): string {
   return exitCode === undefined ? (reason ?? "no exit") : `exit ${exitCode}`;
+}
+
+/** Of the process that runs, or ran last. */
+function noticeOf({ machines }: RunDetails, memberId: string): { readonly interruptionNoticeAt?: string } {
+  const at = machines.find((machine) => machine.memberId === memberId)?.interruptionNoticeAt;
+  return at === undefined ? {} : { interruptionNoticeAt: at };
 }
 
 function batchRecord(workers: RunDetails["workers"], index: number) {
@@ -214,6 +221,10 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
         "attempts" in worker && worker.attempts ? worker.attempts.map(describeAttempt).join("; ") : "",
       ]),
     );
+  }
+  for (const { memberId, instanceId, interruptionNoticeAt } of details.machines) {
+    if (interruptionNoticeAt === undefined) continue;
+    process.stdout.write(`\ninterruption notice at ${interruptionNoticeAt}: ${memberId} on ${instanceId}\n`);
   }
   if (details.attempts.length > 0) {
     process.stdout.write("\n");

@@ -44,6 +44,13 @@ export const rules: readonly RuleDefinition[] = [
     }),
   },
   {
+    name: "spot-interruption-warning",
+    description: "EC2 will take a spot instance back: note it on the worker that runs there.",
+    target: "finish-training",
+    // It names the instance and nothing that would tell whose it is: other people's are known by having no row.
+    pattern: () => ({ source: ["aws.ec2"], "detail-type": ["EC2 Spot Instance Interruption Warning"] }),
+  },
+  {
     name: "reconcile-runs",
     description:
       "Each minute: start runs whose start was lost, heartbeat those that train, end those whose event was lost.",

@@ -57,6 +57,8 @@ export interface RunRepository extends AttemptRepository {
   ): Promise<{ readonly newer: boolean; readonly before?: WorkerRecord }>;
   /** Of one process; the first stands. */
   recordMachine(runId: string, machine: MachineRecord): Promise<void>;
+  /** Of a process whose machine is recorded. True the first time only. */
+  recordInterruptionNotice(runId: string, memberId: string, at: string): Promise<boolean>;
   /** Once a generation. False where it is there already. */
   recordRecovery(runId: string, recovery: RecoveryRecord): Promise<boolean>;
   /** Ignored where a later step is recorded. */
@@ -68,6 +70,13 @@ export interface AllRuns extends Omit<RunRepository, "list" | "endAttempt" | "mo
   endAttempt(team: string, ...given: Parameters<RunRepository["endAttempt"]>): Promise<boolean>;
   monthUsage(team: string, month: string): Promise<MonthUsage>;
   list(query: { readonly team: string; readonly limit: number; readonly nextToken?: string }): Promise<RunPage>;
+  /** Processes, those that have ended too, that said they run on an EC2 instance. */
+  findOnInstance(instanceId: string): Promise<readonly InstanceUse[]>;
+}
+
+export interface InstanceUse {
+  readonly runId: string;
+  readonly memberId: string;
 }
 
 /** A team's outputs of finished steps, by the hash of their inputs. */

@@ -140,6 +140,8 @@ export interface MachineRecord {
   readonly instanceType: string;
   readonly availabilityZone?: string;
   readonly instanceId?: string;
+  /** When EC2 said that it will take the instance back. ISO 8601. */
+  readonly interruptionNoticeAt?: string;
 }
 
 /** How the gang came back after it had lost a worker. */

@@ -82,6 +82,8 @@ export function teamRuns(all: AllRuns): TeamRuns {
         await insist(runId);
         await all.recordMachine(runId, machine);
       },
+      recordInterruptionNotice: async (runId, memberId, at) =>
+        (await owns(runId)) && all.recordInterruptionNotice(runId, memberId, at),
       async recordRecovery(runId, recovery) {
         await insist(runId);
         return all.recordRecovery(runId, recovery);

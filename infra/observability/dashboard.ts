@@ -102,9 +102,12 @@ export function dashboardRows(metrics: PlatformMetrics): readonly DashboardRow[]
       question: "Does spot behave?",
       graphs: [
         {
-          title: "Spot interruptions by team, an hour",
+          title: "Spot notices and interruptions by team, an hour",
           unit: "workers",
-          left: [team("SpotInterruptions", { statistic: "Sum", minutes: hour })],
+          left: [
+            team("SpotNotices", { statistic: "Sum", minutes: hour }),
+            team("SpotInterruptions", { statistic: "Sum", minutes: hour }),
+          ],
         },
         {
           title: "Recovery time, p50 and maximum",

@@ -28,7 +28,13 @@ export interface ExecutionDetail {
   readonly cause?: string | null;
 }
 
+export interface SpotWarningDetail {
+  readonly "instance-id": string;
+  readonly "instance-action": string;
+}
+
 export type FinishEvent =
+  | EventBridgeEvent<"EC2 Spot Instance Interruption Warning", SpotWarningDetail>
   | EventBridgeEvent<"Batch Job State Change", BatchJobDetail>
   | EventBridgeEvent<"Step Functions Execution Status Change", ExecutionDetail>;
 

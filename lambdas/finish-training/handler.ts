@@ -2,6 +2,7 @@ import type { Context } from "aws-lambda";
 import { createPlatform, type Deployment } from "../../adapters/platform";
 import { concludeInterrupted } from "../../core/training/end-run";
 import { takeJobEvent } from "../../core/training/job-event";
+import { takeSpotNotice } from "../../core/training/spot-notice";
 import { type FinishEvent, readJobEvent } from "./events";
 
 let deployment: Deployment | undefined;
@@ -16,6 +17,11 @@ export async function handler(event: FinishEvent, context: Context): Promise<voi
     if (!team) return;
     const move = await takeJobEvent(deployment.forTeam(team), team, read);
     if (move) logger.log("info", "training looked at", { runId: read.runId, job: event.detail.jobId, move });
+    return;
+  }
+  if (event["detail-type"] === "EC2 Spot Instance Interruption Warning") {
+    const noted = await takeSpotNotice(deployment, event.detail["instance-id"], new Date(event.time).toISOString());
+    for (const use of noted) logger.log("warn", "spot interruption announced", { ...use });
     return;
   }
   const { name, status, error, cause } = event.detail;

@@ -47,6 +47,8 @@ export interface MachineRecord {
   readonly instanceType: string;
   readonly availabilityZone?: string;
   readonly instanceId?: string;
+  /** When EC2 said that it will take the instance back. */
+  readonly interruptionNoticeAt?: Instant;
 }
 
 export interface MetricPoint {

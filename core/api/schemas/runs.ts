@@ -177,6 +177,9 @@ const machine = z
     instanceType: z.string(),
     availabilityZone: z.string().optional(),
     instanceId: z.string().optional(),
+    interruptionNoticeAt: instant
+      .optional()
+      .meta({ description: "When EC2 said that it will take the instance back." }),
   })
   .meta({ id: "MachineRecord", description: "The machine under one process of a worker." });
 

@@ -58,6 +58,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
   ],
   "finish-training": [
     catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
+    queryIndex("Catalog", "gsi1"),
     objects("GetObject"),
     ...training,
     executions("StopExecution"),

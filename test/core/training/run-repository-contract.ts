@@ -243,4 +243,19 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     expect(await runs.recordRecovery("run-machines", { ...recovery, seconds: 9 })).toBe(false);
     expect(await runs.findDetails("run-machines")).toMatchObject({ machines: [machine], recoveries: [recovery] });
   });
+
+  it("notes once that a process's machine will be interrupted, where the machine is known", async () => {
+    await runs.create(runOf("run-notices"));
+    const machine = { memberId: "job-1:0/1", instanceType: "g6.xlarge", instanceId: "i-1" };
+    const note = (memberId: string, at: string) => runs.recordInterruptionNotice("run-notices", memberId, at);
+    expect(await note(machine.memberId, "2026-01-01T00:00:00.000Z")).toBe(false);
+    await runs.recordMachine("run-notices", machine);
+    expect(await note(machine.memberId, "2026-01-01T00:00:01.000Z")).toBe(true);
+    expect(await note(machine.memberId, "2026-01-01T00:00:02.000Z")).toBe(false);
+    expect(await note("job-1:0/2", "2026-01-01T00:00:02.000Z")).toBe(false);
+    await runs.recordMachine("run-notices", machine);
+    expect((await runs.findDetails("run-notices"))?.machines).toEqual([
+      { ...machine, interruptionNoticeAt: "2026-01-01T00:00:01.000Z" },
+    ]);
+  });
 }

@@ -150,6 +150,13 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
       const { machines } = must(runId);
       if (!machines.has(machine.memberId)) machines.set(machine.memberId, machine);
     },
+    async recordInterruptionNotice(runId, memberId, at) {
+      const { machines } = must(runId);
+      const machine = machines.get(memberId);
+      if (!machine || machine.interruptionNoticeAt !== undefined) return false;
+      machines.set(memberId, { ...machine, interruptionNoticeAt: at });
+      return true;
+    },
     async recordRecovery(runId, recovery) {
       const { recoveries } = must(runId);
       if (recoveries.has(recovery.generation)) return false;
