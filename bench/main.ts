@@ -5,6 +5,7 @@ import { benchElastic } from "./elastic/bench";
 import { benchKernels } from "./kernels/bench";
 import { benchOptimizer } from "./optimizer/bench";
 import { benchOverlap } from "./overlap/bench";
+import { benchPromotions } from "./promotions/bench";
 import { benchReduction } from "./reduction/bench";
 import { benchScale } from "./scale/bench";
 import { benchSharding } from "./sharding/bench";
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   tracking: benchTracking,
   optimizer: benchOptimizer,
   overlap: benchOverlap,
+  promotions: benchPromotions,
   reduction: benchReduction,
   scale: benchScale,
   sharding: benchSharding,

@@ -16,6 +16,7 @@ try {
       "collective-rank": "bench/collective/rank.ts",
       "overlap-rank": "bench/overlap/rank.ts",
       "overlap-slow-link": "bench/overlap/slow-link.ts",
+      "promotions-client": "bench/promotions/client.ts",
       "reduction-rank": "bench/reduction/rank.ts",
       "sharding-rank": "bench/sharding/rank.ts",
       "train-worker": "bench/train/worker.ts",

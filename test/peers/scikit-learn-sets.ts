@@ -1,22 +1,7 @@
+import { integerBelow as below, oneOf, type Random } from "../../bench/elastic/random";
 import type { ZeroDivision } from "../../core/evaluation/classification";
 import type { Predictions } from "../../core/evaluation/metrics";
 import type { RankedList } from "../../core/evaluation/ranked-lists";
-
-type Random = () => number;
-
-/** mulberry32 (Ettinger): the sets are the same each time. */
-export function randomOf(seed: number): Random {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const below = (random: Random, limit: number): number => Math.floor(random() * limit);
-const oneOf = <T>(random: Random, choices: readonly T[]): T => choices[below(random, choices.length)]!;
 
 /** Mostly some tens of rows, sometimes very few. */
 const size = (random: Random): number => (random() < 0.2 ? 1 + below(random, 4) : 5 + below(random, 120));

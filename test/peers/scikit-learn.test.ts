@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import path from "node:path";
+import { seededRandom } from "../../bench/elastic/random";
 import {
   type Averages,
   accuracy,
@@ -12,7 +13,7 @@ import {
 import { metricsOf, predictedClasses } from "../../core/evaluation/metrics";
 import { ndcg, precisionAt, reciprocalRank } from "../../core/evaluation/ranked-lists";
 import { regressionMetrics } from "../../core/evaluation/regression";
-import { type ClassSet, classSet, type ListSet, listSet, randomOf, type ValueSet, valueSet } from "./scikit-learn-sets";
+import { type ClassSet, classSet, type ListSet, listSet, type ValueSet, valueSet } from "./scikit-learn-sets";
 
 type Measured = Readonly<Record<string, number | readonly number[] | undefined>>;
 type Reference = Readonly<Record<string, number | readonly number[]>>;
@@ -104,7 +105,7 @@ function compare<Set>(
     measure,
   }: { draw: (random: () => number) => Set; sent: (set: Set) => object; measure: (set: Set) => Measured },
 ): { readonly far: readonly string[]; readonly counts: Readonly<Record<string, number>> } {
-  const random = randomOf(2026);
+  const random = seededRandom(2026);
   const drawn = Array.from({ length: sets }, () => draw(random));
   const { status, stdout, stderr } = spawnSync(python, [path.join(__dirname, "scikit-learn-reference.py")], {
     input: `${JSON.stringify({ family, sets: drawn.map(sent) })}\n`,

@@ -1,4 +1,4 @@
-import { randomOf } from "../../peers/scikit-learn-sets";
+import { seededRandom } from "../../../bench/elastic/random";
 import { drawOperations, preparedOperations } from "./check/operations";
 import { playRound } from "./check/round";
 
@@ -8,7 +8,7 @@ describe("the registry, whoever is first and whoever dies", () => {
   it("does each thing once and wholly, in an order that explains every answer, with one champion at every instant", async () => {
     const counts = { done: 0, refused: 0, died: 0, overtaken: 0, deaths: 0, entries: 0 };
     for (let seed = 1; seed <= rounds; seed += 1) {
-      const random = randomOf(seed);
+      const random = seededRandom(seed);
       const prepared = [...preparedOperations(4, "p"), ...drawOperations(random, 12, 4, "q")];
       const operations = drawOperations(random, 2 + Math.floor(random() * 14), 4, "o");
       const dies = [0, 0.01, 0.05][seed % 3]!;

@@ -1,0 +1,78 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { seededRandom } from "../elastic/random";
+import { LineProcess } from "../support/line-process";
+import { describeMachine, machineLine } from "../support/machine";
+import { playRound, type RoundResult } from "./round";
+import { startStore } from "./store";
+
+/** Promotions, approvals, rejections, gates, registrations and rollbacks of one model by processes that are killed; each round a new model. */
+export async function benchPromotions(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: { type: "string", default: "1000" },
+      operations: { type: "string", default: "200" },
+      clients: { type: "string", default: "4" },
+      kills: { type: "string", default: "6" },
+      seed: { type: "string", default: "1" },
+      json: { type: "boolean" },
+    },
+  });
+  const machine = describeMachine();
+  const random = seededRandom(Number(values.seed));
+  const say = (text: string) => values.json || process.stdout.write(`${text}\n`);
+  say(`${machineLine(machine)}, seed ${values.seed}, ${values.clients} processes\n`);
+  const results: RoundResult[] = [];
+  const startedAt = Date.now();
+  const store = await startStore();
+  const start = () =>
+    new LineProcess(process.execPath, [join(__dirname, "promotions-client.js"), store.endpoint], {
+      NODE_NO_WARNINGS: "1",
+    });
+  const clients = Array.from({ length: Number(values.clients) }, start);
+  try {
+    for (let number = 1; number <= Number(values.rounds); number += 1) {
+      const round = { number, operations: Number(values.operations), kills: Number(values.kills), random };
+      results.push(await playRound(store, start, clients, round));
+      if (number % 50 === 0) say(`round ${number}, ${Math.round((Date.now() - startedAt) / 1000)} s`);
+    }
+  } finally {
+    for (const client of clients) client.kill();
+    await store.close();
+  }
+  const total = totals(results);
+  if (values.json) process.stdout.write(`${JSON.stringify({ machine, seed: values.seed, ...total }, null, 2)}\n`);
+  else say(tableOf(total));
+  if (total.violations.length > 0) process.exitCode = 1;
+}
+
+function totals(results: readonly RoundResult[]) {
+  const sum = (of: (result: RoundResult) => number) => results.reduce((total, each) => total + of(each), 0);
+  const answers: Record<string, number> = {};
+  for (const result of results)
+    for (const [answer, count] of Object.entries(result.answers)) answers[answer] = (answers[answer] ?? 0) + count;
+  return {
+    rounds: results.length,
+    operations: sum((each) => Object.values(each.answers).reduce((total, count) => total + count, 0)),
+    kills: sum(({ kills }) => kills),
+    overtaken: sum(({ overtaken }) => overtaken),
+    looks: sum(({ looks }) => looks),
+    expected: [sum(({ expected }) => expected[0]), sum(({ expected }) => expected[1])] as const,
+    found: sum(({ found }) => found),
+    answers,
+    violations: results.flatMap(({ violations }) => violations),
+  };
+}
+
+function tableOf({ answers, expected, violations, ...total }: ReturnType<typeof totals>): string {
+  const ended = Object.entries(answers).sort(([, a], [, b]) => b - a);
+  return [
+    "| rounds | operations | processes killed | commits overtaken and tried again | looks by a reader | history expected | found | violations |",
+    "| --: | --: | --: | --: | --: | --: | --: | --: |",
+    `| ${total.rounds} | ${total.operations} | ${total.kills} | ${total.overtaken} | ${total.looks} | ${expected.join(" to ")} | ${total.found} | ${violations.length} |`,
+    "",
+    `How they ended: ${ended.map(([answer, count]) => `${answer} ${count}`).join(", ")}`,
+    ...violations.slice(0, 20),
+  ].join("\n");
+}
