@@ -66,14 +66,14 @@ export class PlatformMetrics {
     });
   }
 
-  ofFunction(name: FunctionName, metricName: string, { statistic, minutes = 5 }: MetricOptions): IMetric {
+  ofFunction(name: FunctionName, metricName: string, { statistic, minutes = 5, label }: MetricOptions): IMetric {
     return this.#aws(
       "AWS/Lambda",
       metricName,
       { FunctionName: functionNameIn(this.prefix, name) },
       statistic,
       minutes,
-      name,
+      label ?? name,
     );
   }
 

@@ -65,6 +65,12 @@ describe("observability", () => {
     for (const name of Object.keys(operationalMetrics)) expect(runbook).toContain(`\`${name}\``);
   });
 
+  it("takes no stream that somebody follows for a slow answer", () => {
+    const [slow] = alarms().filter(({ AlarmName }) => AlarmName === "ringmaster-api-slow");
+    expect(JSON.stringify(slow)).toContain('"ringmaster-api"');
+    expect(JSON.stringify(slow) + dashboard()).not.toMatch(/"(Integration)?Latency/);
+  });
+
   it("encrypts what alarms say, and lets nobody but the account's alarms and budgets say it", () => {
     const [topic] = of("AWS::SNS::Topic");
     expect(topic!.Properties["KmsMasterKeyId"]).toBeDefined();
