@@ -15,6 +15,7 @@ export async function benchPromotions(args: readonly string[]): Promise<void> {
       operations: { type: "string", default: "200" },
       clients: { type: "string", default: "4" },
       kills: { type: "string", default: "6" },
+      minutes: { type: "string", default: "Infinity" },
       seed: { type: "string", default: "1" },
       json: { type: "boolean" },
     },
@@ -35,7 +36,9 @@ export async function benchPromotions(args: readonly string[]): Promise<void> {
     for (let number = 1; number <= Number(values.rounds); number += 1) {
       const round = { number, operations: Number(values.operations), kills: Number(values.kills), random };
       results.push(await playRound(store, start, clients, round));
-      if (number % 50 === 0) say(`round ${number}, ${Math.round((Date.now() - startedAt) / 1000)} s`);
+      const seconds = (Date.now() - startedAt) / 1000;
+      if (number % 10 === 0) process.stderr.write(`round ${number}, ${Math.round(seconds)} s\n`);
+      if (seconds > Number(values.minutes) * 60) break;
     }
   } finally {
     for (const client of clients) client.kill();

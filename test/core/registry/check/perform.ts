@@ -24,7 +24,7 @@ export async function perform(registry: Registry, model: string, operation: Oper
           runId: id,
           weightsSha256: "a".repeat(64),
           artifactKey: `runs/${id}/artifacts/manifest.json`,
-          dataset: { name: "digits", version: 1, digest: "d" },
+          dataset: { name: "digits", version: 1, digest: "d".repeat(64) },
           metrics: { accuracy: 0.9 },
           evaluationReport: { sha256: "e".repeat(64), bytes: 1 },
         },

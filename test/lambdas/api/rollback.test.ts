@@ -1,0 +1,60 @@
+import { createApp } from "../../../lambdas/api/app";
+import { preparedOperations } from "../../core/registry/check/operations";
+import { perform } from "../../core/registry/check/perform";
+import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+
+describe("rolling back through the API", () => {
+  let embedded: Embedded;
+  let app: ReturnType<typeof createApp>;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+    const { platform } = createTestPlatform(embedded);
+    app = createApp(platform);
+    // Versions 1, 2 and 3 were promoted, one after another.
+    for (const operation of preparedOperations(4, "api")) await perform(platform.registry, "digits", operation);
+  });
+  afterAll(() => embedded.stop());
+
+  async function rollBack(body: object, key?: string) {
+    const response = await app.request("/api/v1/models/digits/rollback", {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(key === undefined ? {} : { "idempotency-key": key }) },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, body: JSON.parse(await response.text()) };
+  }
+
+  it("is done once under one key, and refused where another champion was meant", async () => {
+    const first = await rollBack({ reason: "latency", from: 3 }, "key-1");
+    expect(first).toMatchObject({ status: 200, body: { version: { version: 2, stage: "production" } } });
+    expect((await rollBack({ reason: "latency", from: 3 }, "key-1")).body).toEqual(first.body);
+    const second = await rollBack({ reason: "latency", from: 3 }, "key-2");
+    expect(second).toMatchObject({ status: 409, body: { error: { code: "ROLLBACK_OVERTAKEN" } } });
+    expect(second.body.error.message).toContain("version 2 is");
+    expect(await rollBack({ reason: "again" })).toMatchObject({ status: 200, body: { version: { version: 1 } } });
+    expect(await rollBack({ reason: "once more" })).toMatchObject({
+      status: 409,
+      body: { error: { code: "NOTHING_TO_ROLL_BACK" } },
+    });
+  });
+
+  it("shows a model with its history, each change once", async () => {
+    const response = await app.request("/api/v1/models/digits");
+    const { model, versions, history } = (await response.json()) as {
+      model: { production: number; revision: number };
+      versions: { version: number; stage: string }[];
+      history: { action: string; reason?: string }[];
+    };
+    expect(model.production).toBe(1);
+    expect(versions.map(({ stage }) => stage)).toEqual(["staging", "archived", "archived", "production"]);
+    expect(history).toHaveLength(model.revision);
+    expect(history.slice(-2).map(({ action, reason }) => [action, reason])).toEqual([
+      ["rolled-back", "latency"],
+      ["rolled-back", "again"],
+    ]);
+  });
+
+  it.each([{ from: 0 }, { from: "3" }, { from: 1.5 }])("refuses %j", async (body) => {
+    expect(await rollBack(body)).toMatchObject({ status: 400, body: { error: { code: "INVALID_INPUT" } } });
+  });
+});
