@@ -34,12 +34,12 @@ export class ComputeStack extends Stack {
     const network = new TrainerNetwork(this, "Network", config);
     this.#queues(network, config);
 
-    const assumedBy = new ServicePrincipal("ecs-tasks.amazonaws.com", {
-      conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
-    });
-    const jobRole = new Role(this, "TrainerRole", { assumedBy });
+    const ecsTasks = "ecs-tasks.amazonaws.com";
+    const conditions = { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } };
+    const jobRole = new Role(this, "TrainerRole", { assumedBy: new ServicePrincipal(ecsTasks, { conditions }) });
     grant(jobRole, jobPermissions, prefix);
-    const executionRole = new Role(this, "TrainerExecutionRole", { assumedBy });
+    // ECS documents that condition for the roles of tasks, not for this one; no other account can pass it to a task anyway.
+    const executionRole = new Role(this, "TrainerExecutionRole", { assumedBy: new ServicePrincipal(ecsTasks) });
     LogGroup.fromLogGroupName(this, "TrainerLog", resourceNames(prefix).jobLogGroup).grantWrite(executionRole);
     new TrainerJobDefinitions(this, "Trainer", {
       prefix,
