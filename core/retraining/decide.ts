@@ -35,7 +35,7 @@ export function decide(
   if (cause.type === "manual") return { move: "start" };
   if (!rule.enabled)
     return { move: "skip", reason: `the rule is disabled${rule.pausedReason ? `: ${rule.pausedReason}` : ""}` };
-  if (cause.at < rule.since) {
+  if (cause.at < sinceFor(cause, rule.since)) {
     return { move: "skip", reason: `it happened at ${cause.at}, before the rule was in force (${rule.since})` };
   }
   if (record !== undefined && facts.later !== undefined) {
@@ -43,6 +43,11 @@ export function decide(
   }
   const wait = limitOf(rule, lastStartedAt, facts);
   return wait === undefined ? { move: "start" } : { move: "wait", reason: wait };
+}
+
+/** EventBridge tells times in whole seconds: what was found right after the rule was made must not seem to be older than it. */
+function sinceFor(cause: Cause, since: string): string {
+  return cause.type === "drift" ? `${since.slice(0, "2026-01-01T00:00:00".length)}.000Z` : since;
 }
 
 function limitOf(

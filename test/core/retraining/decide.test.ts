@@ -26,6 +26,7 @@ const state = (more: Partial<RetrainingRule> = {}, lastStartedAt?: string): Rule
 });
 const cause: Cause = { type: "dataset", at: at(5), dataset: "digits", version: 2 };
 const manual: Cause = { type: "manual", at: at(5), by: "ada", key: "k" };
+const drift: Cause = { type: "drift", at: at(5), monitor: "inputs", windowEnd: at(4), severity: "critical" };
 const record = (of: CauseRecord["state"]): CauseRecord => ({
   rule: "on-digits",
   id: causeIdOf(cause),
@@ -62,6 +63,17 @@ describe("what to do about a cause", () => {
       /before the rule was in force/,
     ],
     ["what happened in that very moment is not", [state({ since: at(5) }), cause, undefined, facts()], "start"],
+    [
+      "nor what a clock of whole seconds puts into that second",
+      [state({ since: at(5).replace(".000Z", ".900Z") }), drift, undefined, facts()],
+      "start",
+    ],
+    [
+      "what it puts into the second before is",
+      [state({ since: new Date(Date.parse(at(5)) + 1_000).toISOString() }), drift, undefined, facts()],
+      "skip",
+      /before the rule was in force/,
+    ],
     [
       "a deprecated version is skipped",
       [state(), cause, undefined, facts({ deprecation: "labels were wrong" })],
