@@ -1,0 +1,77 @@
+import { createModelRepository } from "../../../adapters/dynamodb/model-repository";
+import { RegistryBusyError } from "../../../core/registry/errors";
+import { createRegistry } from "../../../core/registry/registry";
+import { promote, rollBack } from "../../../core/registry/transitions";
+import { preparedOperations } from "./check/operations";
+import { perform } from "./check/perform";
+import { MemoryTable } from "./check/table";
+
+const by = { by: "tester", at: "2026-01-01T00:00:00.000Z" };
+
+describe("changes that others overtake", () => {
+  /** Versions 1 and 2 were promoted, and conflicts come as often as told. */
+  async function modelThatMeets(conflicts: number) {
+    const table = new MemoryTable();
+    const turn = () => Promise.resolve();
+    const registryWith = (meets: () => boolean, pause?: (round: number) => Promise<void>) =>
+      createRegistry(createModelRepository(table.client(turn, meets), "Catalog", "default"), pause);
+    const calm = registryWith(() => false);
+    for (const operation of preparedOperations(3, "p")) await perform(calm, "m", operation);
+    const pauses: number[] = [];
+    let left = conflicts;
+    const registry = registryWith(
+      () => left-- > 0,
+      async (round) => void pauses.push(round),
+    );
+    return { registry, calm, pauses };
+  }
+
+  it("are made again after a pause, each time a later one", async () => {
+    const { registry, pauses } = await modelThatMeets(3);
+    await registry.apply("m", [1], promote(1, by));
+    expect(pauses).toEqual([1, 2, 3]);
+    expect((await registry.production("m")).version).toBe(1);
+  });
+
+  it("are given up after 24 rounds, with nothing changed and word to come again", async () => {
+    const { registry, calm, pauses } = await modelThatMeets(Number.POSITIVE_INFINITY);
+    const before = await calm.snapshot("m");
+    const attempt = registry.apply("m", [1], promote(1, by));
+    await expect(attempt).rejects.toThrow(RegistryBusyError);
+    await expect(attempt).rejects.toMatchObject({ httpStatus: 503, retryable: true });
+    expect(pauses).toEqual(Array.from({ length: 23 }, (_, at) => at + 1));
+    expect(await calm.snapshot("m")).toEqual(before);
+  });
+
+  it("remember a hundred champions, the latest", () => {
+    const formerProduction = Array.from({ length: 100 }, (_, at) => at + 1);
+    const model = {
+      name: "m",
+      team: "t",
+      revision: 900,
+      latestVersion: 102,
+      production: 101,
+      formerProduction,
+      createdAt: by.at,
+      updatedAt: by.at,
+    };
+    const version = (number: number) => ({
+      model: "m",
+      version: number,
+      stage: "staging" as const,
+      runId: `run-${number}`,
+      weightsSha256: "a",
+      artifactKey: "k",
+      dataset: { name: "d", version: 1, digest: "d" },
+      metrics: {},
+      evaluationReport: { sha256: "e", bytes: 1 },
+      gate: { passed: true, checks: [], at: by.at },
+      approval: { decision: "approved" as const, by: "p", reason: "", at: by.at },
+      createdAt: by.at,
+    });
+    const promoted = promote(102, by)({ model, version })!.model;
+    expect(promoted.formerProduction).toHaveLength(100);
+    expect([promoted.formerProduction[0], promoted.formerProduction.at(-1)]).toEqual([2, 101]);
+    expect(rollBack(by, 102)({ model: promoted, version })!.model.production).toBe(101);
+  });
+});
