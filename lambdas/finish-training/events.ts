@@ -11,7 +11,10 @@ export interface BatchJobDetail {
   readonly createdAt?: number;
   readonly startedAt?: number;
   readonly arrayProperties?: { readonly index?: number; readonly size?: number };
-  readonly nodeProperties?: { readonly numNodes?: number };
+  /** Of a gang as a whole. */
+  readonly nodeProperties?: { readonly numNodes?: number; readonly mainNode?: number };
+  /** Of one node of a gang. */
+  readonly nodeDetails?: { readonly nodeIndex?: number };
   readonly container?: { readonly logStreamName?: string };
   readonly attempts?: readonly {
     readonly container?: { readonly exitCode?: number; readonly reason?: string; readonly logStreamName?: string };
@@ -44,15 +47,14 @@ export function readJobEvent(detail: BatchJobDetail): JobEvent | undefined {
   if (!job) return undefined;
   const { createdAt } = detail;
   const ended = detail.status === "SUCCEEDED" || detail.status === "FAILED";
-  const isParent = detail.arrayProperties?.size !== undefined && detail.arrayProperties.index === undefined;
-  if (isParent) return { runId: job.runId, ended };
+  const worker = workerOf(detail);
+  if (!worker) return { runId: job.runId, ended };
   return {
     runId: job.runId,
     ended,
     createdAt,
     worker: {
-      workerIndex: detail.arrayProperties?.index ?? 0,
-      jobId: detail.jobId,
+      ...worker,
       attempt: job.attempt,
       status: detail.status,
       startedAt: detail.startedAt,
@@ -66,6 +68,21 @@ export function readJobEvent(detail: BatchJobDetail): JobEvent | undefined {
       })),
     },
   };
+}
+
+/**
+ * Which worker; `undefined` for an array or a gang as a whole. A gang's own event speaks for its main node once it knows that one's log: whether nodes have
+ * events of their own is not documented, and a record without a log would keep the node's from being kept.
+ */
+function workerOf(detail: BatchJobDetail): { readonly workerIndex: number; readonly jobId: string } | undefined {
+  const { jobId, arrayProperties, nodeProperties, nodeDetails, container, attempts = [] } = detail;
+  if (nodeDetails?.nodeIndex !== undefined) return { workerIndex: nodeDetails.nodeIndex, jobId };
+  if (arrayProperties?.index !== undefined) return { workerIndex: arrayProperties.index, jobId };
+  if (arrayProperties?.size !== undefined) return undefined;
+  if (nodeProperties?.numNodes === undefined) return { workerIndex: 0, jobId };
+  const hasLog = [container, ...attempts.map((attempt) => attempt.container)].some((one) => one?.logStreamName);
+  const main = nodeProperties.mainNode ?? 0;
+  return hasLog ? { workerIndex: main, jobId: `${jobId}#${main}` } : undefined;
 }
 
 /** A lost host says so in the attempt's status, whatever the container's own last word is. */
