@@ -58,6 +58,18 @@ function noRegression(champion: NonNullable<GateInput["champion"]>, input: GateI
   return compared(comparison, input);
 }
 
+function ruling(passed: boolean, { regressionRule, tolerance }: GateInput, less: boolean): string {
+  const limit = signed(less ? tolerance : -tolerance);
+  if (regressionRule === "credible") {
+    return passed
+      ? `no regression, because the interval reaches ${limit}`
+      : `a regression, because the interval ends before ${limit}`;
+  }
+  return passed
+    ? `no regression, because the interval stays within ${limit}`
+    : `a regression is not excluded, because the interval reaches beyond ${limit}`;
+}
+
 /** In the metric's good direction: the candidate's gain over the champion, and its interval. */
 function compared(comparison: Extract<ChampionComparison, { kind: "compared" }>, input: GateInput): GateCheck {
   const { metric, candidateValue, championValue, difference, lower, upper } = comparison;
@@ -66,11 +78,7 @@ function compared(comparison: Extract<ChampionComparison, { kind: "compared" }>,
   const [worst, best] = less ? [-upper, -lower] : [lower, upper];
   const bound = input.regressionRule === "credible" ? best : worst;
   const passed = bound >= -input.tolerance;
-  const words = passed ? "no regression" : "a regression";
-  const rule =
-    input.regressionRule === "credible"
-      ? `${words}, because the interval ${passed ? "reaches" : "ends before"} ${signed(less ? input.tolerance : -input.tolerance)}`
-      : `${passed ? words : "a regression is not excluded"}, because the interval ${passed ? "stays within" : "reaches beyond"} ${signed(less ? input.tolerance : -input.tolerance)}`;
+  const rule = worst > 0 ? "better, and not by chance" : ruling(passed, input, less);
   return {
     gate: "no-regression",
     metric,

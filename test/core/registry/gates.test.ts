@@ -87,6 +87,10 @@ describe("the gates", () => {
       "accuracy is 0.94, version 1 has 0.96 on the same 1000 rows: -0.02, 95 % interval -0.03 to -0.01; a regression, because the interval ends before 0",
     ],
     [
+      against(0.04, 0.03, 0.05),
+      "accuracy is 1, version 1 has 0.96 on the same 1000 rows: +0.04, 95 % interval +0.03 to +0.05; better, and not by chance",
+    ],
+    [
       { ...against(0.01, -0.01, 0.03), ...excluded, tolerance: 0.02 },
       "accuracy is 0.97, version 1 has 0.96 on the same 1000 rows: +0.01, 95 % interval -0.01 to +0.03; no regression, because the interval stays within -0.02",
     ],
