@@ -1,7 +1,7 @@
 import type { ConfigProblem } from "./error";
 import type { DeploymentConfig } from "./schema";
 
-/** Most that the teams may take of a function's environment, which AWS Lambda limits to 4 KiB in all; names of resources are the rest. */
+/** Most that teams and origins may take of a function's environment, which AWS Lambda limits to 4 KiB in all; names of resources are the rest. */
 const teamsLimit = 2_048;
 
 /** A rule that looks at several settings at once; yields what breaks it. */
@@ -68,14 +68,18 @@ const sharesAgree: Rule = function* ({ teams }) {
   }
 };
 
-const teamsFit: Rule = function* ({ teams }) {
+/** As `infra/names.ts` writes them into environments: who is in which team, shares that differ, origins. */
+const teamsFit: Rule = function* ({ teams, api }) {
+  const shares = teams.filter(({ share, priority }) => share !== undefined || priority > 0);
   const size = Buffer.byteLength(
-    JSON.stringify(teams.map(({ name, principals, groups }) => ({ name, principals, groups }))),
+    JSON.stringify(teams.map(({ name, principals, groups }) => ({ name, principals, groups }))) +
+      JSON.stringify(Object.fromEntries(shares.map(({ name, share, priority }) => [name, { share, priority }]))) +
+      api.corsOrigins.join(","),
   );
   if (size > teamsLimit) {
     yield {
       path: "teams",
-      text: `teams take ${size} bytes as names, principals and groups, but must take at most ${teamsLimit}: functions get them in their environment, which AWS Lambda limits to 4 KiB. Name roles by patterns ("…:role/vision-*") or use groups.`,
+      text: `teams take ${size} bytes as names, principals, groups, shares and priorities, together with api.corsOrigins, but must take at most ${teamsLimit}: functions get them in their environment, which AWS Lambda limits to 4 KiB. Name roles by patterns ("…:role/vision-*") or use groups.`,
     };
   }
 };

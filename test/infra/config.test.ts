@@ -160,6 +160,11 @@ describe("refuses", () => {
       /^teams take \d+ bytes .* at most 2048/,
     ],
     [
+      "more shares than an environment holds beside the teams",
+      { teams: Array.from({ length: 25 }, (_, i) => ({ name: `a-team-with-number-${i}`, priority: 100 })) },
+      /^teams take \d+ bytes .* at most 2048/,
+    ],
+    [
       "Arm",
       { compute: { cpu: { instanceClasses: ["c7g"] } } },
       /^compute\.cpu\.instanceClasses\[0\] is "c7g", but must be a family of x86-64/,
