@@ -5,6 +5,7 @@ import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SFNClient } from "@aws-sdk/client-sfn";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { type PlatformConfig, readConfig } from "../core/config";
+import type { InboxFiles, InboxRepository } from "../core/datasets/inbox/report";
 import type { DatasetRepository } from "../core/datasets/repository";
 import { createLogger, type Logger } from "../core/logging";
 import type { Meter } from "../core/metering/meter";
@@ -28,6 +29,7 @@ import { createEmfMeter } from "./cloudwatch/emf-meter";
 import { createDocumentClient } from "./dynamodb/client";
 import { pauseBeforeRound } from "./dynamodb/contention";
 import { createDatasetRepository } from "./dynamodb/dataset-repository";
+import { createInboxRepository } from "./dynamodb/inbox-repository";
 import { createMetricRepository } from "./dynamodb/metric-repository";
 import { createModelRepository } from "./dynamodb/model-repository";
 import { createRetrainingIndex, createRetrainingRepository } from "./dynamodb/retraining-repository";
@@ -36,6 +38,7 @@ import { createRunRepository } from "./dynamodb/run-repository";
 import { createStepCache } from "./dynamodb/step-cache";
 import { createWorkerLogs } from "./logs/worker-logs";
 import { type ContentUrls, createContentUrls } from "./s3/content-urls";
+import { createInboxFiles } from "./s3/inbox-files";
 import { createObjectStore } from "./s3/object-store";
 import { createRetrainingSchedules } from "./scheduler/retraining-schedules";
 import { createExecutions } from "./stepfunctions/executions";
@@ -71,6 +74,8 @@ export interface Platform extends Deployment, StepDependencies {
   readonly contentUrls: ContentUrls;
   readonly logs: WorkerLogs;
   readonly datasets: DatasetRepository;
+  readonly inbox: InboxRepository;
+  readonly inboxFiles: InboxFiles;
   readonly metrics: MetricRepository;
   readonly registry: Registry;
   readonly retraining: RetrainingRepository;
@@ -150,6 +155,8 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
         runs: runs.of(team),
         cache: createStepCache(dynamodb, tables.catalog, team),
         datasets: createDatasetRepository(dynamodb, tables.catalog, team),
+        inbox: createInboxRepository(dynamodb, tables.catalog, team),
+        inboxFiles: createInboxFiles(s3, bucket, teamPrefix(team)),
         metrics: teamMetrics(metrics, async (runId) => (await runs.teamOf(runId)) === team),
         registry: createRegistry(createModelRepository(dynamodb, tables.catalog, team), pauseBeforeRound),
         retraining: createRetrainingRepository(dynamodb, tables.catalog, team),

@@ -59,6 +59,9 @@ export function createClient(options: ClientOptions) {
       call("registerDatasetVersion", { params: { name: draft.name }, body: { draft, allowSchemaChange } }),
     deprecateDataset: async (name: string, version: number, reason: string) =>
       (await call("deprecateDatasetVersion", { params: { name, version }, body: { reason } })).version,
+    inbox: (dataset?: string) =>
+      all(pages("listInboxReports", { query: { limit: 200, ...(dataset ? { dataset } : {}) } })),
+    retryInboxFile: async (id: string) => (await call("retryInboxFile", { params: { id } })).report,
     uploads: async (contents: schemas.UploadRequest["contents"]) =>
       (await call("createUploads", { body: { contents } })).missing,
     contentUrl: async (sha256: string) => (await call("getContentUrl", { params: { sha256 } })).url,

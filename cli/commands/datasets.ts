@@ -5,6 +5,7 @@ import { contextOf } from "../context";
 import { type PushProgress, pushDataset } from "../datasets/push";
 import { formatBytes, printJson, printTable } from "../output";
 import { createUploads } from "../uploads";
+import { addInboxCommand } from "./inbox";
 
 export function addDatasetCommands(program: Command): void {
   const datasets = program.command("datasets").description("immutable versions of data");
@@ -76,6 +77,8 @@ export function addDatasetCommands(program: Command): void {
       if (json) printJson({ version: shown, versions });
       else show(shown, versions);
     });
+
+  addInboxCommand(datasets);
 
   datasets
     .command("deprecate <reference>")

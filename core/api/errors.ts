@@ -21,6 +21,7 @@ export const errorCatalogue = {
   RUN_NOT_FOUND: { status: 404, meaning: "There is no such run." },
   CHECKPOINT_NOT_FOUND: { status: 404, meaning: "The run has no checkpoint of that epoch, or has it no more." },
   RETRAINING_RULE_NOT_FOUND: { status: 404, meaning: "There is no such retraining rule, or it was deleted." },
+  INBOX_REPORT_NOT_FOUND: { status: 404, meaning: "The inbox has no such report." },
   DATASET_NOT_FOUND: { status: 404, meaning: "There is no such dataset." },
   DATASET_VERSION_NOT_FOUND: { status: 404, meaning: "The dataset has no such version." },
   MODEL_NOT_FOUND: { status: 404, meaning: "There is no such model." },
@@ -31,6 +32,8 @@ export const errorCatalogue = {
   IDEMPOTENCY_CONFLICT: { status: 409, meaning: "The `Idempotency-Key` was used with another request." },
   RETRAINING_RULE_EXISTS: { status: 409, meaning: "A rule of that name says something else." },
   RUN_ENDED: { status: 409, meaning: "The run has ended and does not change any more." },
+  INBOX_FILE_NOT_REFUSED: { status: 409, meaning: "The file was not refused: there is nothing to try again." },
+  INBOX_FILE_GONE: { status: 409, meaning: "The file is not in the inbox any more, or has another content." },
   DATASET_VERSION_DEPRECATED: { status: 409, meaning: "No new run may use that version." },
   DATASET_WITHOUT_ACTIVE_VERSION: { status: 409, meaning: "All versions of the dataset are deprecated." },
   SCHEMA_MISMATCH: {

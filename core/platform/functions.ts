@@ -38,7 +38,8 @@ export type FunctionName =
   | "ingest-metrics"
   | "run-credentials"
   | "reconcile-runs"
-  | "retrain";
+  | "retrain"
+  | "snapshot-dataset";
 
 export const functions: readonly FunctionDefinition[] = [
   { name: "api", timeoutSeconds: 29, memoryMb: 1024, externals: [] },
@@ -79,6 +80,15 @@ export const functions: readonly FunctionDefinition[] = [
     externals: [],
     asynchronous: { retries: 2, maxAgeSeconds: 21_600, keepGivenUp: true },
     atOnce: 5,
+  },
+  {
+    name: "snapshot-dataset",
+    timeoutSeconds: 900,
+    memoryMb: 3008,
+    storageMb: 10_240,
+    externals: ["duckdb"],
+    asynchronous: { retries: 2, maxAgeSeconds: 21_600, keepGivenUp: true },
+    atOnce: 5, // a folder of a thousand files may be put at once
   },
 ];
 

@@ -10,6 +10,8 @@ export function teamPrefix(team: string): string {
 export const objectKeys = {
   /** Anything content-addressed: shards, index files, tensors, reports. */
   content: (sha256: string): string => `cas/sha256/${sha256}`,
+  /** A raw file that is to become a version; `path` is `<dataset>/<file>`. */
+  inbox: (path: string): string => `inbox/${path}`,
   datasetManifest: (name: string, version: number): string => `datasets/${name}/versions/${version}/manifest.json`,
   /** A materialised feature set, by the digest of what it was made from. */
   featureManifest: (inputHash: string): string => `features/${inputHash}/manifest.json`,

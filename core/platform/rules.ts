@@ -69,6 +69,16 @@ export const rules: readonly RuleDefinition[] = [
     }),
   },
   {
+    name: "inbox-file-put",
+    description: "A raw file was put into a team's inbox: make it a version of its dataset.",
+    target: "snapshot-dataset",
+    pattern: ({ bucket }) => ({
+      source: ["aws.s3"],
+      "detail-type": ["Object Created"],
+      detail: { bucket: { name: [bucket] }, object: { key: [{ wildcard: "teams/*/inbox/*" }] } },
+    }),
+  },
+  {
     name: "drift-detected",
     description: "A monitor found drift: retrain by the rules that wait for it.",
     target: "retrain",

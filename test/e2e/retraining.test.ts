@@ -1,6 +1,8 @@
 import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import type { describeRun } from "../../cli/commands/runs";
+import type { InboxReport } from "../../core/datasets/inbox/report";
 import type { CauseRecord } from "../../core/retraining/cause";
 import type { RuleState } from "../../core/retraining/rule";
 import type { Run } from "../../core/training/run";
@@ -162,14 +164,40 @@ describe("retraining", () => {
     await stack.json(["retrain", "delete", "nightly"]);
   });
 
+  it("a raw file that is put into the inbox is a version, which retrains; one that cannot be says why", async () => {
+    const s3 = new S3Client({ ...connection, forcePathStyle: true });
+    const put = (file: string, Body: string) =>
+      s3.send(new PutObjectCommand({ Bucket: "ringmaster-data", Key: `teams/default/inbox/${file}`, Body }));
+    await put("toy/march.csv", toyCsv(750));
+    const run = await runFor("on-toy", "dataset:toy@3");
+    expect(run).toMatchObject({ dataset: { version: 3 }, createdBy: "retraining rule on-toy" });
+    await put("toy/again.csv", toyCsv(750)); // the same content is the same version
+    await put("toy/april.csv", "x1,x2\n1,2\n");
+    s3.destroy();
+    const inbox = async () => {
+      const { reports } = await stack.json<{ reports: readonly InboxReport[] }>(["datasets", "inbox", "toy"]);
+      return reports.every(({ status }) => status !== "reading") && reports.length === 3 ? reports : undefined;
+    };
+    const reports = await until("the reports", inbox);
+    expect(Object.fromEntries(reports.map(({ path, status, version }) => [path, [status, version]]))).toEqual({
+      "toy/march.csv": ["taken", 3],
+      "toy/again.csv": ["taken", 3],
+      "toy/april.csv": ["refused", undefined],
+    });
+    expect((await stack.run("datasets", "inbox")).stdout).toMatch(
+      /toy\/april\.csv[\s\S]*why .*columns\.x3[\s\S]*next .*mend/,
+    );
+    expect((await runsOf("on-toy")).map(({ cause }) => cause?.id)).toEqual(["dataset:toy@3", "dataset:toy@2"]);
+  });
+
   it("a rule runs by hand, is disabled with a reason, and keeps its history when it is gone", async () => {
     expect(await stack.json<CauseRecord>(["retrain", "run", "on-toy"])).toMatchObject({ state: "submitted" });
     await stack.json(["retrain", "disable", "on-toy", "--reason", "labels in doubt"]);
     await push(600);
-    await until("the cause", async () => (await show("on-toy")).causes.find(({ id }) => id === "dataset:toy@3"));
-    expect((await stack.run("retrain", "show", "on-toy")).stdout).toMatch(/dataset:toy@3\s+skipped.*labels in doubt/);
+    await until("the cause", async () => (await show("on-toy")).causes.find(({ id }) => id === "dataset:toy@4"));
+    expect((await stack.run("retrain", "show", "on-toy")).stdout).toMatch(/dataset:toy@4\s+skipped.*labels in doubt/);
     await stack.json(["retrain", "delete", "on-toy"]);
-    expect((await show("on-toy")).causes).toHaveLength(4);
+    expect((await show("on-toy")).causes).toHaveLength(5);
     expect((await stack.run("retrain", "run", "on-toy")).code).toBe(2);
     expect((await stack.run("retrain", "list")).stdout).not.toContain("on-toy");
   });

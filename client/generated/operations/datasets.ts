@@ -8,6 +8,8 @@ import type {
   DatasetVersionAnswer,
   DatasetVersionPage,
   DeprecationRequest,
+  InboxPage,
+  InboxReportAnswer,
 } from "../schemas";
 
 /** What each operation takes and answers. */
@@ -85,6 +87,31 @@ export interface DatasetsOperations {
     readonly answer: DatasetPage;
     readonly pages: "items";
   };
+  /** List what became of files that were put into the inbox. */
+  readonly listInboxReports: {
+    readonly request: {
+      readonly query?: {
+        /** How many, at most. */
+        readonly limit?: number | string;
+        /** Of the page before: go on where it ended. */
+        readonly nextToken?: string;
+        /** Of this dataset only. */
+        readonly dataset?: string;
+      };
+    };
+    readonly answer: InboxPage;
+    readonly pages: "items";
+  };
+  /** Try a refused file again. */
+  readonly retryInboxFile: {
+    readonly request: {
+      readonly params: {
+        readonly id: string;
+      };
+    };
+    readonly answer: InboxReportAnswer;
+    readonly pages: never;
+  };
 }
 
 export const datasetsOperations: Readonly<Record<keyof DatasetsOperations, OperationCall>> = {
@@ -98,4 +125,6 @@ export const datasetsOperations: Readonly<Record<keyof DatasetsOperations, Opera
   listDatasetVersions: { method: "GET", path: "/datasets/{name}/versions", repeatable: "always", pages: "items" },
   registerDatasetVersion: { method: "POST", path: "/datasets/{name}/versions", repeatable: "always" },
   listDatasets: { method: "GET", path: "/datasets", repeatable: "always", pages: "items" },
+  listInboxReports: { method: "GET", path: "/inbox", repeatable: "always", pages: "items" },
+  retryInboxFile: { method: "POST", path: "/inbox/{id}/retry", repeatable: "never" },
 };

@@ -142,3 +142,43 @@ export interface DatasetVersionPage {
 export interface DeprecationRequest {
   readonly reason?: string;
 }
+
+/** Reports, the newest file first. */
+export interface InboxPage {
+  readonly items: readonly InboxReport[];
+  /** Opaque; absent on the last page. */
+  readonly nextToken?: string;
+}
+
+/** What became of a file that was put into the inbox. */
+export interface InboxReport {
+  readonly id: string;
+  /** Below the team's inbox: `<dataset>/<file>`. */
+  readonly path: string;
+  /** Absent where the path names none. */
+  readonly dataset?: string;
+  readonly etag: string;
+  readonly bytes: number;
+  readonly sequencer: string;
+  readonly putAt: Instant;
+  readonly updatedAt: Instant;
+  readonly status: "reading" | "taken" | "refused" | "retried";
+  readonly tries: number;
+  readonly lastError?: string;
+  /** Of `taken`: the version that the file is. */
+  readonly version?: number;
+  /** False where an earlier version has the same content. */
+  readonly created?: boolean;
+  readonly rowCount?: number;
+  /** Columns of the file that the dataset's schema does not name. */
+  readonly ignoredColumns?: readonly string[];
+  /** Of `refused`, as of errors. */
+  readonly code?: string;
+  readonly reason?: string;
+  /** What the file's owner does about it. */
+  readonly nextStep?: string;
+}
+
+export interface InboxReportAnswer {
+  readonly report: InboxReport;
+}

@@ -92,4 +92,9 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     ...writeSchedules,
     listSchedules,
   ],
+  "snapshot-dataset": [
+    catalog("GetItem", "PutItem"),
+    objects("GetObject", "PutObject", "AbortMultipartUpload"),
+    listBucket,
+  ],
 };

@@ -1,6 +1,7 @@
 import type { Route } from "../route";
 import { contentRoutes } from "./contents";
 import { datasetRoutes } from "./datasets";
+import { inboxRoutes } from "./inbox";
 import { modelRoutes } from "./models";
 import { retrainingRoutes } from "./retraining";
 import { runRoutes } from "./runs";
@@ -10,6 +11,7 @@ import { systemRoutes } from "./system";
 export const routes: readonly Route[] = [
   ...runRoutes,
   ...datasetRoutes,
+  ...inboxRoutes,
   ...modelRoutes,
   ...retrainingRoutes,
   ...contentRoutes,

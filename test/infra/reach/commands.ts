@@ -12,6 +12,11 @@ export const fixed: Readonly<Record<string, readonly (readonly [action: string, 
       ["s3:GetObject", "objects"],
       ["s3:ListBucket", "bucket"],
     ],
+    // Onto itself: the source is read, too.
+    CopyObjectCommand: [
+      ["s3:GetObject", "objects"],
+      ["s3:PutObject", "objects"],
+    ],
     ListObjectsV2Command: [["s3:ListBucket", "bucket"]],
     PutObjectCommand: [["s3:PutObject", "objects"]],
     CreateMultipartUploadCommand: [["s3:PutObject", "objects"]],

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Platform } from "../../../adapters/platform";
 import type { DatasetDraft } from "../../../core/datasets/identity";
+import { takeInboxFile } from "../../../core/datasets/inbox/take-file";
 import { objectKeys } from "../../../core/platform/object-keys";
 import type { ModelArtifact } from "../../../core/registry/model";
 import { decideApproval, promote, recordGate } from "../../../core/registry/transitions";
@@ -16,6 +17,8 @@ export interface Things {
   readonly model: string;
   readonly content: string;
   readonly rule: string;
+  /** Of a file that was put into the inbox and refused. */
+  readonly report: string;
   readonly draft: DatasetDraft;
 }
 
@@ -75,6 +78,9 @@ export const cases: Readonly<Record<string, Case>> = {
     other: { refused: "INVALID_DATASET_MANIFEST" },
   },
 
+  "GET /api/v1/inbox": empty("items", ({ report }) => report),
+  "POST /api/v1/inbox/:id/retry": absent,
+
   "POST /api/v1/uploads": {
     body: ({ content }) => ({ contents: [{ sha256: content, bytes: 3 }] }),
     owner: ({ missing }: { missing: unknown[] }) => expect(missing).toEqual([]),
@@ -118,6 +124,7 @@ export function pathOf(route: string, things: Things): string {
     version: path.includes("/models") ? "3" : "1",
     epoch: "2",
     rule: things.rule,
+    id: things.report,
   };
   return path.replace(/:(\w+)/g, (_, name: string) => {
     if (values[name] === undefined) throw new Error(`say in tenancy-cases.ts what :${name} of ${route} is`);
@@ -134,6 +141,7 @@ export function nothingLike({ draft }: Things): Things {
     model: "no-model",
     content: "0".repeat(64),
     rule: "no-rule",
+    report: "0".repeat(16),
     draft: { ...draft, name: dataset },
   };
 }
@@ -197,5 +205,9 @@ export async function furnish(platform: Platform): Promise<Things> {
   }
   const rule = "its-rule";
   await createRule(platform, ruleDefinitionSchema.parse(ruleOf({ rule, dataset })), "test");
-  return { runId, dataset, model, content: weights.sha256, rule, draft };
+  await objects.put(objectKeys.inbox("no-such/its-file.csv"), team);
+  const etag = createHash("md5").update(team).digest("hex");
+  const put = { path: "no-such/its-file.csv", etag, bytes: team.length, sequencer: "1", at };
+  const report = await takeInboxFile({ ...platform, snapshot: async () => undefined }, put);
+  return { runId, dataset, model, content: weights.sha256, rule, report: report!.id, draft };
 }

@@ -34,8 +34,11 @@ describe("no call crosses a team", () => {
   /** A refusal without what differs by nature: the names that were asked for, and the request's id. */
   const told = ({ status, body }: { status: number; body: { error: object } }, names: Things) => {
     const error = JSON.stringify({ ...body.error, requestId: undefined });
-    const { runId, dataset, model, content, rule } = names;
-    return [status, [runId, dataset, model, content, rule].reduce((text, name) => text.replaceAll(name, "…"), error)];
+    const { runId, dataset, model, content, rule, report } = names;
+    return [
+      status,
+      [runId, dataset, model, content, rule, report].reduce((text, name) => text.replaceAll(name, "…"), error),
+    ];
   };
 
   it("has a case for every route, and no case for none", () => {

@@ -1,0 +1,77 @@
+import type { DatasetDraft } from "../../core/datasets/identity";
+import type { DatasetSchema } from "../../core/datasets/schema";
+import type { UploadPort, UploadSource } from "../../core/datasets/upload-port";
+import type { ContentReference } from "../../core/ports";
+import { createSnapshot, type SnapshotPhase } from "./snapshot";
+import { withDuckDb } from "./workspace";
+
+export type PushProgress =
+  | { readonly phase: SnapshotPhase }
+  | {
+      readonly phase: "uploading";
+      readonly bytes: number;
+      readonly sentBytes: number;
+      /** Content that the store had already. */
+      readonly knownBytes: number;
+    }
+  | { readonly phase: "registering" };
+
+export interface PushFileOptions<Registered> {
+  readonly name: string;
+  /** CSV, Parquet or JSON, on this disk. */
+  readonly file: string;
+  readonly schema: DatasetSchema;
+  readonly uploads: UploadPort;
+  /** Makes the uploaded draft a version, or finds the version that it already is. */
+  readonly register: (draft: DatasetDraft) => Promise<Registered>;
+  readonly onProgress?: (progress: PushProgress) => void;
+}
+
+export interface PushResult<Registered> {
+  readonly registered: Registered;
+  readonly draft: DatasetDraft;
+  readonly ignoredColumns: readonly string[];
+}
+
+/**
+ * A file becomes a version, whoever brings it: rows become canonical shards on the local disk, content that the store lacks is sent, and the
+ * draft is registered last. Interrupted anywhere, it is repeated whole; what was sent is not sent again.
+ *
+ * @throws InvalidInputError, EmptyDatasetError, InvalidRowsError, DiskFullError, and what `uploads` and `register` reject with.
+ */
+export async function pushFile<Registered>(options: PushFileOptions<Registered>): Promise<PushResult<Registered>> {
+  const { name, file, schema, onProgress = () => undefined } = options;
+  return withDuckDb(async (session) => {
+    const snapshot = await createSnapshot(session, { name, file, schema }, (phase) => onProgress({ phase }));
+    const sources = new Map<string, UploadSource>([
+      ...snapshot.shards.map(({ sha256, path }) => [sha256, { path }] as const),
+      ...[...snapshot.indexes].map(([sha256, bytes]) => [sha256, { bytes }] as const),
+    ]);
+    const references = [...snapshot.draft.shards, ...Object.values(snapshot.draft.split.indexes)];
+    await upload(options.uploads, references, sources, onProgress);
+    onProgress({ phase: "registering" });
+    const registered = await options.register(snapshot.draft);
+    return { registered, draft: snapshot.draft, ignoredColumns: snapshot.ignoredColumns };
+  });
+}
+
+async function upload(
+  uploads: UploadPort,
+  references: readonly ContentReference[],
+  sources: ReadonlyMap<string, UploadSource>,
+  onProgress: (progress: PushProgress) => void,
+): Promise<void> {
+  const distinct = [...new Map(references.map(({ sha256, bytes }) => [sha256, { sha256, bytes }])).values()];
+  const missing = new Set(await uploads.missing(distinct));
+  const sum = (some: readonly ContentReference[]): number => some.reduce((total, { bytes }) => total + bytes, 0);
+  const toSend = distinct.filter(({ sha256 }) => missing.has(sha256));
+  const bytes = sum(distinct);
+  const knownBytes = bytes - sum(toSend);
+  let sentBytes = 0;
+  onProgress({ phase: "uploading", bytes, sentBytes, knownBytes });
+  for (const reference of toSend) {
+    await uploads.put(reference, sources.get(reference.sha256)!);
+    sentBytes += reference.bytes;
+    onProgress({ phase: "uploading", bytes, sentBytes, knownBytes });
+  }
+}

@@ -1,0 +1,79 @@
+import { open } from "node:fs/promises";
+import { CopyObjectCommand, GetObjectCommand, type S3Client } from "@aws-sdk/client-s3";
+import type { InboxFiles } from "../../core/datasets/inbox/report";
+import { objectKeys } from "../../core/platform/object-keys";
+import { withRetries } from "./retries";
+import { isMissing, isPreconditionFailure } from "./service-errors";
+
+const pieceBytes = 16 * 1024 * 1024;
+
+/** A team's inbox in the bucket: `prefix` is the team's. */
+export function createInboxFiles(client: S3Client, bucket: string, prefix: string): InboxFiles {
+  const keyOf = (path: string): string => `${prefix}${objectKeys.inbox(path)}`;
+
+  return {
+    async fetch(path, etag, file) {
+      const output = await open(file, "w");
+      try {
+        for (let at = 0; ; at += pieceBytes) {
+          // A connection may break after the headers, when the client's own retries are over.
+          const piece = await withRetries(isBroken, () => read(path, etag, at));
+          if (piece === undefined) return false;
+          await output.write(piece, 0, piece.byteLength, at);
+          if (piece.byteLength < pieceBytes) return true;
+        }
+      } finally {
+        await output.close();
+      }
+    },
+
+    async announceAgain(path, etag) {
+      try {
+        await client.send(
+          new CopyObjectCommand({
+            Bucket: bucket,
+            Key: keyOf(path),
+            CopySource: `${bucket}/${keyOf(path).split("/").map(encodeURIComponent).join("/")}`,
+            CopySourceIfMatch: quoted(etag),
+            MetadataDirective: "REPLACE", // S3 refuses a copy onto itself that changes nothing
+            TaggingDirective: "REPLACE", // to copy tags is a right of its own
+            ServerSideEncryption: "AES256",
+          }),
+        );
+        return true;
+      } catch (error) {
+        if (isMissing(error) || isPreconditionFailure(error)) return false;
+        throw error;
+      }
+    },
+  };
+
+  /** A whole piece, or a shorter one at the end; `undefined` where that content is not there. */
+  async function read(path: string, etag: string, at: number): Promise<Uint8Array | undefined> {
+    try {
+      const answer = await client.send(
+        new GetObjectCommand({
+          Bucket: bucket,
+          Key: keyOf(path),
+          IfMatch: quoted(etag),
+          Range: `bytes=${at}-${at + pieceBytes - 1}`,
+        }),
+      );
+      return (await answer.Body?.transformToByteArray()) ?? new Uint8Array(0);
+    } catch (error) {
+      if (isMissing(error) || isPreconditionFailure(error)) return undefined;
+      if (error instanceof Error && error.name === "InvalidRange") return new Uint8Array(0);
+      throw error;
+    }
+  }
+}
+
+/** Events have it bare. */
+function quoted(etag: string): string {
+  return etag.startsWith('"') ? etag : `"${etag}"`;
+}
+
+function isBroken(error: unknown): boolean {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === "ECONNRESET" || code === "EPIPE" || message === "aborted";
+}

@@ -1,0 +1,29 @@
+import { createReadStream } from "node:fs";
+import type { UploadPort } from "../../core/datasets/upload-port";
+import { CorruptObjectError } from "../../core/object-errors";
+import { objectKeys } from "../../core/platform/object-keys";
+import type { ObjectStore } from "../../core/ports";
+
+/** Uploads of whoever has the content store at hand, and needs no presigned addresses. */
+export function createStoreUploads(objects: ObjectStore): UploadPort {
+  return {
+    async missing(references) {
+      const missing: string[] = [];
+      for (const { sha256, bytes } of references) {
+        if ((await objects.size(objectKeys.content(sha256))) !== bytes) missing.push(sha256);
+      }
+      return missing;
+    },
+
+    async put(reference, source) {
+      const stored =
+        "bytes" in source
+          ? await objects.putContent(source.bytes)
+          : await objects.putContentStream(() => createReadStream(source.path));
+      if (stored.sha256 !== reference.sha256) {
+        const was = `SHA-256 ${reference.sha256}`;
+        throw new CorruptObjectError(objectKeys.content(reference.sha256), was, stored.sha256);
+      }
+    },
+  };
+}

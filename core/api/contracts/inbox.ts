@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { pageQuery } from "../schemas/common";
+import { datasetName } from "../schemas/datasets";
+import { inboxPage, inboxReport } from "../schemas/inbox";
+
+const tag = "Datasets";
+const answer = z.object({ report: inboxReport }).meta({ id: "InboxReportAnswer" });
+
+export const listInboxReports = contract({
+  operationId: "listInboxReports",
+  method: "GET",
+  path: "/inbox",
+  tag,
+  summary: "List what became of files that were put into the inbox",
+  description:
+    "A file under `teams/<team>/inbox/<dataset>/` in the bucket becomes the dataset's next version, or its report says why not and what to do.",
+  query: pageQuery.extend({ dataset: datasetName.optional().meta({ description: "Of this dataset only." }) }),
+  pages: "items",
+  responses: { 200: { description: "A page.", schema: inboxPage, example: { items: [examples.inboxReport] } } },
+});
+
+export const retryInboxFile = contract({
+  operationId: "retryInboxFile",
+  method: "POST",
+  path: "/inbox/{id}/retry",
+  tag,
+  summary: "Try a refused file again",
+  description: "It is read once more, without being sent anew.",
+  params: z.strictObject({ id: z.string().regex(/^[0-9a-f]{16}$/, "must be a report's id: 16 hexadecimal digits") }),
+  responses: {
+    200: {
+      description: "The report, until the file has been read.",
+      schema: answer,
+      example: { report: { ...examples.inboxReport, status: "retried", tries: 0 } },
+    },
+  },
+  errors: ["INBOX_REPORT_NOT_FOUND", "INBOX_FILE_NOT_REFUSED", "INBOX_FILE_GONE"],
+});

@@ -1,0 +1,125 @@
+import { isoTime } from "../../clock";
+import { digestOf } from "../../digest";
+import type { Clock } from "../../ports";
+import type { DatasetRepository, DatasetVersion } from "../repository";
+import type { DatasetSchema } from "../schema";
+import { type Refusal, refusalOf, refusals } from "./refusals";
+import { type InboxPut, type InboxReport, type InboxRepository, isLater } from "./report";
+
+/** What a snapshot of a file made. */
+export interface TakenFile {
+  readonly created: boolean;
+  readonly version: DatasetVersion;
+  readonly ignoredColumns: readonly string[];
+}
+
+export interface TakeFileDependencies {
+  readonly inbox: InboxRepository;
+  readonly datasets: Pick<DatasetRepository, "findNewest">;
+  readonly clock: Clock;
+  /** `undefined` where that content is not in the inbox any more. */
+  snapshot(put: InboxPut, name: string, schema: DatasetSchema): Promise<TakenFile | undefined>;
+}
+
+/** Its data on disk three times over (the file, its rows, their shards) must fit in the function's 10 GB, and its time in 15 minutes. */
+export const maxInboxBytes = 2 * 1024 ** 3;
+/** Tries that end without a word before the file is taken for the reason. Lambda delivers an event three times. */
+const silentTries = 2;
+
+/**
+ * Makes a file of the inbox a version of its dataset, with the schema and the split of the dataset's newest version, and reports what became
+ * of it. The event may come any number of times, and with others at the same moment.
+ *
+ * @returns the report, or `undefined` where this put was dealt with before, or a later one was
+ * @throws what may pass, so that the event is delivered again; not at its last delivery, which is reported
+ */
+export async function takeInboxFile(
+  dependencies: TakeFileDependencies,
+  put: InboxPut,
+): Promise<InboxReport | undefined> {
+  const begun = await begin(dependencies, put);
+  if (!begun) return undefined;
+  try {
+    const outcome = await look(dependencies, put, begun);
+    return await conclude(dependencies, begun, outcome);
+  } catch (error) {
+    const refusal = refusalOf(error, put.path, begun.dataset);
+    if (refusal) return conclude(dependencies, begun, refusal);
+    const { message } = error instanceof Error ? error : { message: String(error) };
+    if (begun.tries > silentTries) return conclude(dependencies, begun, refusals.failed(message, put.path));
+    await dependencies.inbox.save({ ...begun, lastError: message, updatedAt: isoTime(dependencies.clock) }, begun);
+    throw error;
+  }
+}
+
+/** `undefined` where there is nothing to do. */
+async function begin({ inbox, clock }: TakeFileDependencies, put: InboxPut): Promise<InboxReport | undefined> {
+  const id = digestOf({ path: put.path, etag: put.etag }).slice(0, 16);
+  for (let round = 0; ; round += 1) {
+    const before = await inbox.find(id);
+    const newer = !before || isLater(put.sequencer, before.sequencer);
+    if (before && !newer) {
+      if (before.sequencer !== put.sequencer || before.status !== "reading") return undefined;
+    }
+    const report: InboxReport = {
+      ...{ id, path: put.path, dataset: datasetOf(put.path), etag: put.etag, bytes: put.bytes },
+      sequencer: put.sequencer,
+      putAt: put.at,
+      updatedAt: isoTime(clock),
+      status: "reading",
+      tries: newer ? 1 : before.tries + 1,
+      lastError: newer ? undefined : before.lastError,
+    };
+    if (await inbox.save(report, before)) return report;
+    if (round === 8) throw new Error(`the report of ${put.path} was changed by others ${round + 1} times in a row`);
+  }
+}
+
+async function look(
+  { datasets, snapshot }: TakeFileDependencies,
+  put: InboxPut,
+  { dataset, tries, lastError }: InboxReport,
+): Promise<Partial<InboxReport> | Refusal> {
+  if (dataset === undefined) return refusals.misplaced(put.path);
+  if (tries > silentTries && lastError === undefined) return refusals.silent(tries - 1, dataset);
+  if (put.bytes > maxInboxBytes) return refusals.tooLarge(put.bytes, maxInboxBytes, dataset);
+  const newest = await datasets.findNewest(dataset);
+  if (!newest) return refusals.unknownDataset(dataset);
+  const { schema, split } = newest.manifest;
+  const { indexes: _, ...cut } = split;
+  const taken = await snapshot(put, dataset, { columns: schema, split: cut });
+  if (!taken) return refusals.gone(put.path);
+  const { manifest } = taken.version;
+  return {
+    status: "taken",
+    version: manifest.version,
+    created: taken.created,
+    rowCount: manifest.rowCount,
+    ...(taken.ignoredColumns.length > 0 ? { ignoredColumns: taken.ignoredColumns } : {}),
+  };
+}
+
+/** The first end of a put stands, where its event was delivered twice at once. */
+async function conclude(
+  { inbox, clock }: TakeFileDependencies,
+  begun: InboxReport,
+  outcome: Partial<InboxReport> | Refusal,
+): Promise<InboxReport> {
+  const { lastError: _, ...rest } = begun;
+  let before = begun;
+  for (;;) {
+    const report: InboxReport = { ...rest, tries: before.tries, ...outcome, updatedAt: isoTime(clock) };
+    if (await inbox.save(report, before)) return report;
+    const now = await inbox.find(begun.id);
+    if (!now || now.sequencer !== begun.sequencer) return now ?? report;
+    // Who was taken for dead has made the version all the same.
+    const better = outcome.status === "taken" && now.status === "refused";
+    if (now.status !== "reading" && !better) return now;
+    before = now;
+  }
+}
+
+/** `digits/2026-03.csv`, `digits/march/1.csv`: of digits. */
+function datasetOf(path: string): string | undefined {
+  return /^([a-z0-9][a-z0-9-]{0,62})\/[\s\S]+$/.exec(path)?.[1];
+}

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { EventBridgeEvent } from "aws-lambda";
+import { DiskFullError, isDiskFull } from "../../adapters/duckdb/errors";
+import { pushFile } from "../../adapters/duckdb/push-file";
+import type { Deployment, Platform } from "../../adapters/platform";
+import { createStoreUploads } from "../../adapters/s3/store-uploads";
+import type { InboxPut, InboxReport } from "../../core/datasets/inbox/report";
+import { type TakeFileDependencies, type TakenFile, takeInboxFile } from "../../core/datasets/inbox/take-file";
+import { registerDataset } from "../../core/datasets/register";
+import { RingmasterError } from "../../core/errors";
+import { teamNamePattern } from "../../core/platform/teams";
+
+/** Of S3's "Object Created" what is read; keys come as they are, not URL-encoded. */
+export type FilePutEvent = EventBridgeEvent<
+  "Object Created",
+  {
+    readonly bucket: { readonly name: string };
+    readonly object: {
+      readonly key: string;
+      readonly size?: number;
+      readonly etag?: string;
+      readonly sequencer?: string;
+    };
+  }
+>;
+
+const inboxKey = /^teams\/([^/]+)\/inbox\/([\s\S]+)$/;
+
+/** Whose file an event tells of; `undefined` for what is none: another bucket's objects, folders that a console has made. */
+export function readFilePut(
+  event: FilePutEvent,
+  bucket: string,
+): { readonly team: string; readonly put: InboxPut } | undefined {
+  const { bucket: of, object } = event.detail;
+  const [, team, path] = inboxKey.exec(object.key) ?? [];
+  if (of.name !== bucket || !team || !path || !teamNamePattern.test(team)) return undefined;
+  if (path.endsWith("/") || object.etag === undefined || object.sequencer === undefined) return undefined;
+  const { etag, sequencer, size: bytes = 0 } = object;
+  return { team, put: { path, etag, bytes, sequencer, at: new Date(event.time).toISOString() } };
+}
+
+/** Deals with one event: the file becomes a version, or its report says why not. */
+export async function takeFilePut(deployment: Deployment, event: FilePutEvent): Promise<InboxReport | undefined> {
+  const read = readFilePut(event, deployment.config.bucket);
+  if (!read) return undefined;
+  const platform = deployment.forTeam(read.team);
+  return takeInboxFile({ ...platform, snapshot: snapshotOf(platform) }, read.put);
+}
+
+/** The very code of `ringmaster datasets push`, on the function's own disk. */
+function snapshotOf({ datasets, objects, inboxFiles, clock }: Platform): TakeFileDependencies["snapshot"] {
+  return async ({ path, etag }, name, schema): Promise<TakenFile | undefined> => {
+    const directory = mkdtempSync(join(tmpdir(), "ringmaster-inbox-"));
+    // Of the name only what tells the format: the rest may be anything that S3 takes.
+    const file = join(directory, `rows${/(\.[a-z0-9]+)?(\.gz|\.zst)?$/i.exec(path)?.[0] ?? ""}`);
+    try {
+      if (!(await fetched(path, etag, file))) return undefined;
+      const { registered, ignoredColumns } = await pushFile({
+        name,
+        file,
+        schema,
+        uploads: createStoreUploads(objects),
+        register: (draft) => registerDataset({ repository: datasets, objects, clock }, draft),
+      });
+      return { ...registered, ignoredColumns };
+    } catch (error) {
+      throw named(error, file, `inbox/${path}`);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  };
+
+  async function fetched(path: string, etag: string, file: string): Promise<boolean> {
+    try {
+      return await inboxFiles.fetch(path, etag, file);
+    } catch (error) {
+      throw isDiskFull(error) ? new DiskFullError(tmpdir(), error) : error;
+    }
+  }
+}
+
+/** Messages name the file that its owner knows, not the copy. */
+function named(error: unknown, file: string, name: string): unknown {
+  if (!(error instanceof RingmasterError) || !error.message.includes(file)) return error;
+  const { code, httpStatus, retryable, details } = error;
+  return new RingmasterError(error.message.replaceAll(file, name), {
+    ...{ code, httpStatus, retryable, details },
+    cause: error,
+  });
+}

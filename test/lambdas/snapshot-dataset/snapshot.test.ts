@@ -1,0 +1,210 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import { pushFile } from "../../../adapters/duckdb/push-file";
+import type { Platform } from "../../../adapters/platform";
+import { createStoreUploads } from "../../../adapters/s3/store-uploads";
+import { retryInboxFile } from "../../../core/datasets/inbox/retry";
+import { registerDataset } from "../../../core/datasets/register";
+import { parseDatasetSchema } from "../../../core/datasets/schema";
+import { rules } from "../../../core/platform/rules";
+import { type FilePutEvent, readFilePut, takeFilePut } from "../../../lambdas/snapshot-dataset/snapshot";
+import { matchesPattern } from "../../../local/events/pattern";
+import { parsePattern } from "../../../local/events/pattern-rules";
+import { localWorld } from "../../../local/settings";
+import { toyCsv, toySchema } from "../../e2e/harness";
+import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+
+const bucket = "ringmaster-data";
+const schema = parseDatasetSchema(toySchema);
+let sequence = 0;
+
+function eventOf(key: string, object: { size?: number; etag?: string; sequencer?: string } = {}): FilePutEvent {
+  sequence += 1;
+  const sequencer = String(sequence).padStart(16, "0");
+  return {
+    ...{ version: "0", id: "1", account: "000000000000", region: "us-east-1", resources: [] },
+    ...{ source: "aws.s3", "detail-type": "Object Created", time: "2026-01-01T00:00:00Z" },
+    detail: { bucket: { name: bucket }, object: { key, sequencer, ...object } },
+  };
+}
+
+describe("a raw file in a team's inbox", () => {
+  let embedded: Embedded;
+  let platform: Platform;
+  const directory = mkdtempSync(join(tmpdir(), "ringmaster-test-"));
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+    platform = createTestPlatform(embedded).platform.forTeam("vision");
+  });
+  afterAll(async () => {
+    await embedded.stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  async function put(path: string, body: string | Uint8Array): Promise<FilePutEvent> {
+    const Key = `teams/vision/inbox/${path}`;
+    const { ETag } = await embedded.s3.send(new PutObjectCommand({ Bucket: bucket, Key, Body: Buffer.from(body) }));
+    return eventOf(Key, { size: body.length, etag: ETag!.replaceAll('"', "") });
+  }
+  /** What `ringmaster datasets push` does. */
+  async function push(name: string, rows: number) {
+    const file = join(directory, `${rows}.csv`);
+    writeFileSync(file, toyCsv(rows));
+    const { objects, datasets: repository, clock } = platform;
+    const { registered } = await pushFile({
+      ...{ name, file, schema, uploads: createStoreUploads(objects) },
+      register: (draft) => registerDataset({ repository, objects, clock }, draft),
+    });
+    return registered.version.manifest;
+  }
+  const versionsOf = async (name: string) =>
+    (await platform.datasets.listVersions({ name, limit: 50 })).items.map(({ manifest }) => manifest.version).sort();
+
+  it("becomes the next version, the one that a push of the same file would be", async () => {
+    await push("toy", 60);
+    const event = await put("toy/march.csv", toyCsv(90));
+    expect(await takeFilePut(platform, event)).toMatchObject({
+      status: "taken",
+      version: 2,
+      created: true,
+      rowCount: 90,
+    });
+    expect(await push("toy", 90)).toMatchObject({ version: 2, split: { seed: 1, stratifyBy: "label" } });
+    expect(
+      JSON.parse(new TextDecoder().decode(await platform.objects.get("datasets/toy/versions/2/manifest.json"))),
+    ).toMatchObject({
+      version: 2,
+      rowCount: 90,
+    });
+    expect(await takeFilePut(platform, event)).toBeUndefined();
+  });
+
+  it("of the same rows in another format is the same version, however many come at once", async () => {
+    await push("formats", 60);
+    const csv = toyCsv(75);
+    const [header, ...lines] = csv.split("\n").map((line) => line.split(","));
+    const ndjson = lines
+      .map((line) =>
+        JSON.stringify(Object.fromEntries(line.map((value, i) => [header![i], i === 3 ? value : Number(value)]))),
+      )
+      .join("\n");
+    const events = await Promise.all([
+      put("formats/a.csv", csv),
+      put("formats/b.csv.gz", gzipSync(csv)),
+      put("formats/c.ndjson", ndjson),
+      put("formats/other.csv", toyCsv(80)),
+    ]);
+    const reports = await Promise.all([...events, ...events].map((event) => takeFilePut(platform, event)));
+    expect(reports.filter((report) => report?.status === "refused")).toEqual([]);
+    expect(await versionsOf("formats")).toEqual([1, 2, 3]);
+    const { items } = await platform.inbox.list({ dataset: "formats", limit: 50 });
+    const byPath = Object.fromEntries(items.map(({ path, version }) => [path, version]));
+    expect(byPath["formats/b.csv.gz"]).toBe(byPath["formats/a.csv"]);
+    expect(byPath["formats/c.ndjson"]).toBe(byPath["formats/a.csv"]);
+    expect(byPath["formats/other.csv"]).not.toBe(byPath["formats/a.csv"]);
+  });
+
+  it.each<[string, string, string | Uint8Array, object]>([
+    [
+      "lacks a column",
+      "toy/lacking.csv",
+      toyCsv(30).replaceAll(/,[^,\n]*$/gm, ""),
+      {
+        code: "INVALID_INPUT",
+        reason: expect.stringContaining("inbox/toy/lacking.csv does not fit the schema: columns.label"),
+      },
+    ],
+    [
+      "has values of another type",
+      "toy/typed.csv",
+      toyCsv(30).replace(/\n[^,]*/, "\nabc"),
+      {
+        code: "INVALID_ROWS",
+        reason: expect.stringContaining("inbox/toy/typed.csv breaks its schema: column x1, row 1"),
+      },
+    ],
+    ["is empty", "toy/empty.csv", "", { code: "INVALID_INPUT", reason: expect.stringContaining("0 bytes") }],
+    [
+      "is of no known format",
+      "toy/notes.docx",
+      "hello",
+      { code: "INVALID_INPUT", reason: expect.stringContaining(".parquet") },
+    ],
+    [
+      "cannot be read",
+      "toy/torn.parquet",
+      "PAR1 and no more",
+      { code: "INVALID_INPUT", reason: expect.stringContaining("torn") },
+    ],
+    ["is none of a dataset that is there", "fresh/a.csv", toyCsv(30), { code: "DATASET_NOT_FOUND" }],
+  ])("that %s is refused and stays", async (_why, path, body, expected) => {
+    const before = await versionsOf("toy");
+    const event = await put(path, body);
+    expect(await takeFilePut(platform, event)).toMatchObject({
+      status: "refused",
+      nextStep: expect.any(String),
+      ...expected,
+    });
+    await embedded.s3.send(new HeadObjectCommand({ Bucket: bucket, Key: event.detail.object.key }));
+    expect(await versionsOf("toy")).toEqual(before);
+    const { items } = await platform.inbox.list({ limit: 50 });
+    expect(items).toContainEqual(expect.objectContaining({ path, status: "refused" }));
+    expect(JSON.stringify(items)).not.toContain(tmpdir());
+  });
+
+  it("of an unknown dataset is taken at another try, once the dataset is there", async () => {
+    const event = await put("later/name with spaces & ü#.csv", toyCsv(45));
+    const { id } = (await takeFilePut(platform, event))!;
+    await push("later", 30);
+    await retryInboxFile(platform, id);
+    const head = await embedded.s3.send(new HeadObjectCommand({ Bucket: bucket, Key: event.detail.object.key }));
+    const { size } = event.detail.object;
+    expect([head.ContentLength, head.ETag]).toEqual([size, `"${event.detail.object.etag}"`]);
+    const again = eventOf(event.detail.object.key, { size, etag: event.detail.object.etag });
+    expect(await takeFilePut(platform, again)).toMatchObject({ id, status: "taken", version: 2 });
+  });
+
+  it("that was replaced or removed before it was read is not taken for another", async () => {
+    const old = await put("toy/moving.csv", toyCsv(33));
+    await put("toy/moving.csv", toyCsv(36));
+    expect(await takeFilePut(platform, old)).toMatchObject({ status: "refused", code: "INBOX_FILE_GONE" });
+    const removed = await put("toy/removed.csv", toyCsv(39));
+    await embedded.s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: removed.detail.object.key }));
+    const report = await takeFilePut(platform, removed);
+    expect(report).toMatchObject({ status: "refused", code: "INBOX_FILE_GONE" });
+    await expect(retryInboxFile(platform, report!.id)).rejects.toMatchObject({ code: "INBOX_FILE_GONE" });
+  });
+
+  it("leaves nothing on the function's disk", () => {
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith("ringmaster-inbox-"))).toEqual([]);
+  });
+});
+
+describe("whose file an event tells of", () => {
+  const whole = { size: 1, etag: "e", sequencer: "1" };
+  it.each<[string, FilePutEvent, object | undefined]>([
+    ["a team's", eventOf("teams/vision/inbox/toy/a/b.csv", whole), { team: "vision", put: { path: "toy/a/b.csv" } }],
+    ["nobody's: a folder that a console has made", eventOf("teams/vision/inbox/toy/", whole), undefined],
+    ["nobody's: what could be no team", eventOf("teams/Vision#/inbox/toy/a.csv", whole), undefined],
+    ["nobody's: another object", eventOf("teams/vision/runs/inbox/a.csv", whole), undefined],
+  ])("%s", (_name, event, expected) => {
+    const read = readFilePut(event, bucket);
+    if (expected) expect(read).toMatchObject(expected);
+    else expect(read).toBeUndefined();
+    expect(readFilePut(event, "another-bucket")).toBeUndefined();
+  });
+
+  it.each([
+    ["teams/vision/inbox/toy/a.csv", ["inbox-file-put"]],
+    ["teams/vision/datasets/toy/versions/2/manifest.json", ["dataset-version-made"]],
+    ["teams/vision/cas/sha256/00", []],
+    ["teams/vision/runs/run-1/training/task.json", []],
+  ])("%s wakes %j", (key, expected) => {
+    const pattern = (rule: (typeof rules)[number]) => parsePattern(JSON.stringify(rule.pattern!(localWorld())));
+    const woken = rules.filter((rule) => rule.pattern && matchesPattern(pattern(rule), eventOf(key) as never));
+    expect(woken.map(({ name }) => name)).toEqual(expected);
+  });
+});
