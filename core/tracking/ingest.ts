@@ -23,7 +23,8 @@ const series = z
     message: "must have ascending steps",
   });
 
-const progress = z.object({
+/** How far training is, as trainers tell it. */
+export const progressSchema = z.object({
   step: count,
   totalSteps: count,
   epoch: count,
@@ -59,7 +60,7 @@ const metricBatch = z.object({
   runId: z.string().min(1),
   runKey: z.string(),
   series: z.array(series).max(1_000),
-  progress: progress.optional(),
+  progress: progressSchema.optional(),
   machine: machine.optional(),
   recoveries: z.array(recovery).max(1_000).optional(),
 });

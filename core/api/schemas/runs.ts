@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { progressSchema } from "../../tracking/ingest";
 import type { TrainingProgress } from "../../tracking/metric-batch";
 import type { MetricSummary } from "../../tracking/metric-repository";
 import type { EncodedValue } from "../../tracking/metric-values";
@@ -146,30 +147,9 @@ const worker = z
   })
   .meta({ id: "WorkerRecord", description: "A worker's place in Batch." }) satisfies z.ZodType<WorkerRecord>;
 
-const progress = z
-  .object({
-    step: count,
-    totalSteps: count,
-    epoch: count,
-    epochs: count,
-    generation: count,
-    worldSize: count,
-    loss: z.number().nullable(),
-    samplesPerSecond: z.number(),
-    backend: z.enum(["native", "wasm"]),
-    workers: z.array(
-      z.object({
-        rank: count,
-        memberId: z.string(),
-        workerIndex: count,
-        host: z.string(),
-        pid: count,
-        state: z.enum(["joining", "training", "left", "lost"]),
-        step: count,
-      }),
-    ),
-  })
-  .meta({ id: "TrainingProgress" }) satisfies z.ZodType<TrainingProgress>;
+const progress = progressSchema.meta({
+  id: "TrainingProgress",
+}) satisfies z.ZodType<TrainingProgress>;
 
 const machine = z
   .object({
