@@ -54,7 +54,7 @@ function snapshotOf({ datasets, objects, inboxFiles, clock }: Platform): TakeFil
   return async ({ path, etag }, name, schema): Promise<TakenFile | undefined> => {
     const directory = mkdtempSync(join(tmpdir(), "ringmaster-inbox-"));
     // Of the name only what tells the format: the rest may be anything that S3 takes.
-    const file = join(directory, `rows${/(\.[a-z0-9]+)?(\.gz|\.zst)?$/i.exec(path)?.[0] ?? ""}`);
+    const file = join(directory, `rows${/(\.[a-z0-9]{1,16})?(\.gz|\.zst)?$/i.exec(path)?.[0] ?? ""}`);
     try {
       if (!(await fetched(path, etag, file))) return undefined;
       const { registered, ignoredColumns } = await pushFile({
