@@ -63,10 +63,6 @@ export const subnetId = text(
   'must be the id of a subnet, such as "subnet-0123456789abcdef0"',
 );
 export const zoneName = text(/^[a-z]{2}(-[a-z]+)+-\d[a-z]$/, 'must be an availability zone, such as "eu-central-1a"');
-export const routeTableId = text(
-  /^rtb-[0-9a-f]{8,17}$/,
-  'must be the id of a route table, such as "rtb-0123456789abcdef0"',
-);
 
 export const cidr = text(
   /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)\/(1[6-9]|20)$/,

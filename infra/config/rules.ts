@@ -127,8 +127,20 @@ const gpuFamily: Rule = function* ({ compute }) {
 };
 
 const zones: Rule = function* ({ network, region }) {
-  if (network.mode !== "existing" && region === "us-west-1" && network.zones > 2) {
-    yield problem("network.zones", network.zones, "us-west-1 offers an account 2 availability zones");
+  if (network.mode === "existing") return;
+  const { zones, zoneNames } = network;
+  if (region === "us-west-1" && zones > 2) {
+    yield problem("network.zones", zones, "us-west-1 offers an account 2 availability zones");
+  }
+  if (zoneNames.length > 0 && zoneNames.length !== zones)
+    yield problem("network.zoneNames", zoneNames, `network.zones is ${zones}: so many are to be named, or none`);
+  yield* repeated(
+    zoneNames.map((name, i) => [`network.zoneNames[${i}]`, name] as const),
+    (first) => `${first} is the same`,
+  );
+  for (const [i, name] of zoneNames.entries()) {
+    if (region !== undefined && name.slice(0, -1) !== region)
+      yield problem(`network.zoneNames[${i}]`, name, `must be a zone of the deployment's region, ${region}`);
   }
 };
 

@@ -42,6 +42,8 @@ const network = z
         mode: part.oneOf("public", "private"),
         /** Availability zones: more of them see more spot capacity, and traffic between them costs $0.01 a GB each way. */
         zones: part.wholeNumber(1, 6, "the number of availability zones").default(3),
+        /** Which ones, where the region's first are the wrong ones: not every zone has every family of machines. Gangs are in the first. */
+        zoneNames: list(part.zoneName).default([]),
         cidr: part.cidr.default("10.42.0.0/16"),
       }),
       z.strictObject({

@@ -1,4 +1,4 @@
-import { Aws, Duration, Fn, Stack, type StackProps } from "aws-cdk-lib";
+import { Aws, Duration, Fn, Stack, type StackProps, Validations } from "aws-cdk-lib";
 import { FairshareSchedulingPolicy } from "aws-cdk-lib/aws-batch";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
@@ -24,13 +24,17 @@ export interface ComputeStackProps extends StackProps {
 
 /** Where training runs: the network, a queue a market and kind of machine, and the trainer's job definitions. */
 export class ComputeStack extends Stack {
-  readonly #zones: number;
+  readonly #network: DeploymentConfig["network"];
 
   constructor(scope: Construct, id: string, props: ComputeStackProps) {
     super(scope, id, props);
     const { config } = props;
     const { prefix } = config;
-    this.#zones = config.network.mode === "existing" ? 1 : config.network.zones;
+    this.#network = config.network;
+    if (config.network.mode !== "existing" && config.network.zoneNames.length > 0) {
+      const reason = "The operator names them, for the region that the operator deploys to.";
+      Validations.of(this).acknowledge({ id: "CloudFormation-Validate::W3010", reason });
+    }
     const network = new TrainerNetwork(this, "Network", config);
     this.#queues(network, config);
 
@@ -57,9 +61,12 @@ export class ComputeStack extends Stack {
     });
   }
 
-  /** By CloudFormation's own list, so that synthesis looks nothing up, whether it knows the account or not. */
+  /** As named, else by CloudFormation's own list, so that synthesis looks nothing up, whether it knows the account or not. */
   override get availabilityZones(): string[] {
-    return Array.from({ length: this.#zones }, (_, zone) => Fn.select(zone, Fn.getAzs()));
+    const { zones, zoneNames } = this.#network.mode === "existing" ? { zones: 1, zoneNames: [] } : this.#network;
+    return zoneNames.length > 0
+      ? [...zoneNames]
+      : Array.from({ length: zones }, (_, zone) => Fn.select(zone, Fn.getAzs()));
   }
 
   #queues(network: TrainerNetwork, config: DeploymentConfig): void {

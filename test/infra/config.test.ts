@@ -202,6 +202,21 @@ describe("refuses", () => {
     ],
     ["three zones where there are two", { region: "us-west-1" }, /^network\.zones is 3, but us-west-1 offers/],
     [
+      "fewer names of zones than zones",
+      { network: { mode: "public", zoneNames: ["eu-central-1a"] } },
+      /^network\.zoneNames is \["eu-central-1a"\], but network\.zones is 3/,
+    ],
+    [
+      "a zone of another region",
+      { region: "eu-central-1", network: { mode: "public", zones: 1, zoneNames: ["eu-west-1a"] } },
+      /^network\.zoneNames\[0\] is "eu-west-1a", but must be a zone of .* eu-central-1/,
+    ],
+    [
+      "a zone twice",
+      { network: { mode: "private", zones: 2, zoneNames: ["eu-west-1a", "eu-west-1a"] } },
+      /^network\.zoneNames\[1\] is "eu-west-1a", but network\.zoneNames\[0\] is the same/,
+    ],
+    [
       "a certificate of another region",
       {
         region: "eu-west-1",

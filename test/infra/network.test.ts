@@ -115,3 +115,22 @@ it("spreads over as many zones as the configuration says, looking nothing up eve
   );
   expect(app.synth().manifest.missing ?? []).toEqual([]);
 });
+
+it("lies in the zones that are named, gangs in the first of them", () => {
+  const app = new App();
+  const config = readConfig(
+    { network: { mode: "public", zones: 2, zoneNames: ["us-east-1d", "us-east-1b"] } },
+    app.node,
+  );
+  const template = Template.fromStack(
+    new ComputeStack(app, "Compute", { config, trainerImage: () => "registry.example.com/trainer:1" }),
+  );
+  const subnets = template.findResources("AWS::EC2::Subnet");
+  const zonesOf = Object.values(template.findResources("AWS::Batch::ComputeEnvironment")).map(({ Properties }) =>
+    (Properties.ComputeResources.Subnets as readonly { readonly Ref: string }[]).map(
+      ({ Ref }) => subnets[Ref]!.Properties.AvailabilityZone as string,
+    ),
+  );
+  const [spot, gangs] = [["us-east-1d", "us-east-1b"], ["us-east-1d"]];
+  expect(zonesOf).toEqual([spot, spot, gangs, gangs]);
+});
