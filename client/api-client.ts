@@ -73,9 +73,14 @@ export function createClient(options: ClientOptions) {
     production: (name: string) => call("getProductionModel", { params: { name } }),
     decide: async (name: string, version: number, decision: "approved" | "rejected", reason: string) =>
       (await call("decideModelVersion", { params: { name, version }, body: { decision, reason } })).version,
-    promote: (name: string, version: number, reason: string) =>
-      call("setModelVersionStage", { params: { name, version }, body: { stage: "production", reason } }),
-    rollback: (name: string, reason: string) => call("rollBackModel", { params: { name }, body: { reason } }),
+    promote: (name: string, version: number, reason: string, idempotencyKey: string) =>
+      call("setModelVersionStage", {
+        params: { name, version },
+        body: { stage: "production", reason },
+        idempotencyKey,
+      }),
+    rollback: (name: string, body: schemas.RollbackRequest, idempotencyKey: string) =>
+      call("rollBackModel", { params: { name }, body, idempotencyKey }),
   };
 }
 

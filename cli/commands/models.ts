@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { InvalidInputError } from "../../core/errors";
@@ -82,7 +83,7 @@ export function addModelCommands(program: Command): void {
     .option("--reason <text>", "why", "")
     .action(async (name: string, version: string, options: { reason: string }, command: Command) => {
       const { client, json } = contextOf(command);
-      const promoted = await client.promote(name, versionOf(version), options.reason);
+      const promoted = await client.promote(name, versionOf(version), options.reason, randomUUID());
       if (json) printJson(promoted.version);
       else process.stdout.write(`${name} version ${promoted.version.version} is in production\n`);
     });
@@ -91,9 +92,11 @@ export function addModelCommands(program: Command): void {
     .command("rollback <model>")
     .description("back to the version that was in production before")
     .option("--reason <text>", "why", "")
-    .action(async (name: string, options: { reason: string }, command: Command) => {
+    .option("--from <version>", "the version that is to go: refused where another is in production by now")
+    .action(async (name: string, options: { reason: string; from?: string }, command: Command) => {
       const { client, json } = contextOf(command);
-      const back = await client.rollback(name, options.reason);
+      const from = options.from === undefined ? {} : { from: versionOf(options.from) };
+      const back = await client.rollback(name, { reason: options.reason, ...from }, randomUUID());
       if (json) printJson(back.version);
       else process.stdout.write(`${name} version ${back.version.version} is in production again\n`);
     });

@@ -81,7 +81,7 @@ describe("sends again", () => {
     if (what === "submit")
       await client.submitRun({ job: { experiment: "e", dataset: "d", model: { type: "mlp" } } }, "k");
     else if (what === "read") await client.models();
-    else await client.rollback("m", "");
+    else await client.call("rollBackModel", { params: { name: "m" }, body: {} });
     expect(sent).toHaveLength(2);
     expect(sent[1]).toMatchObject({ url: sent[0]!.url, body: sent[0]!.body });
   });
@@ -108,7 +108,9 @@ describe("does not send again", () => {
     ["anything to where nobody listens", "read", refused, ApiUnreachableError],
   ] as const)("%s", async (_name, what, first, error) => {
     const { client, sent } = clientOf([first, models]);
-    await expect(what === "read" ? client.models() : client.rollback("m", "")).rejects.toThrow(error);
+    await expect(
+      what === "read" ? client.models() : client.call("rollBackModel", { params: { name: "m" }, body: {} }),
+    ).rejects.toThrow(error);
     expect(sent).toHaveLength(1);
   });
 });

@@ -83,6 +83,7 @@ export interface ModelsOperations {
         readonly version: number | string;
       };
       readonly body: StageRequest;
+      readonly idempotencyKey?: string;
     };
     readonly answer: ModelChange;
     readonly pages: never;
@@ -96,5 +97,5 @@ export const modelsOperations: Readonly<Record<keyof ModelsOperations, Operation
   getProductionModel: { method: "GET", path: "/models/{name}/production", repeatable: "always" },
   listModels: { method: "GET", path: "/models", repeatable: "always" },
   rollBackModel: { method: "POST", path: "/models/{name}/rollback", repeatable: "with-key" },
-  setModelVersionStage: { method: "PUT", path: "/models/{name}/versions/{version}/stage", repeatable: "always" },
+  setModelVersionStage: { method: "PUT", path: "/models/{name}/versions/{version}/stage", repeatable: "with-key" },
 };

@@ -99,6 +99,9 @@ export const setModelVersionStage = contract({
   body: z.strictObject({ stage: z.literal("production"), reason }).meta({ id: "StageRequest" }),
   bodyExample: { stage: "production", reason: "canary went well" },
   responses: { 200: { description: "The model and the version.", schema: change, example: changeExample } },
+  // Sent again after a rollback it would undo that.
+  idempotent: false,
+  idempotencyKey: true,
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "GATE_NOT_PASSED", "NOT_APPROVED", "REGISTRY_BUSY"],
 });
 

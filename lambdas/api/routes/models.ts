@@ -50,11 +50,14 @@ export const modelRoutes = [
   }),
 
   /** Promotion by hand goes through the same door as a run's: a passed gate and an approval. */
-  defineRoute(contracts.setModelVersionStage, async ({ platform, params: { name, version }, body, actor }) => {
+  defineRoute(contracts.setModelVersionStage, async ({ platform, params, body, actor, idempotencyKey }) => {
     const { registry, clock } = platform;
+    const { name, version } = params;
     await registry.version(name, version);
     const who = { by: actor, reason: body.reason, at: isoTime(clock) };
-    const model = await registry.apply(name, [version], promote(version, who));
+    // Repeated after a rollback, it must not undo that.
+    const request = idempotencyKey === undefined ? undefined : `promote#${version}#${idempotencyKey}`;
+    const model = await registry.apply(name, [version], promote(version, who), request);
     return { status: 200, body: { model, version: await registry.version(name, version) } };
   }),
 

@@ -38,6 +38,28 @@ describe("rolling back through the API", () => {
     });
   });
 
+  it("does not undo a rollback by a promotion that is repeated under its key", async () => {
+    const promote = async (key: string) => {
+      const response = await app.request("/api/v1/models/digits/versions/3/stage", {
+        method: "PUT",
+        headers: { "content-type": "application/json", "idempotency-key": key },
+        body: JSON.stringify({ stage: "production" }),
+      });
+      return response.status;
+    };
+    const production = async () => {
+      const { model } = (await (await app.request("/api/v1/models/digits")).json()) as {
+        model: { production: number };
+      };
+      return model.production;
+    };
+    expect(await promote("p-1")).toBe(200);
+    expect(await production()).toBe(3);
+    expect(await rollBack({ from: 3 }, "key-3")).toMatchObject({ status: 200, body: { version: { version: 1 } } });
+    expect(await promote("p-1")).toBe(200);
+    expect(await production()).toBe(1);
+  });
+
   it("shows a model with its history, each change once", async () => {
     const response = await app.request("/api/v1/models/digits");
     const { model, versions, history } = (await response.json()) as {
@@ -48,9 +70,11 @@ describe("rolling back through the API", () => {
     expect(model.production).toBe(1);
     expect(versions.map(({ stage }) => stage)).toEqual(["staging", "archived", "archived", "production"]);
     expect(history).toHaveLength(model.revision);
-    expect(history.slice(-2).map(({ action, reason }) => [action, reason])).toEqual([
+    expect(history.slice(-4).map(({ action, reason }) => [action, reason])).toEqual([
       ["rolled-back", "latency"],
       ["rolled-back", "again"],
+      ["promoted", ""],
+      ["rolled-back", ""],
     ]);
   });
 
