@@ -187,6 +187,12 @@ describe("retraining", () => {
     expect((await stack.run("datasets", "inbox")).stdout).toMatch(
       /toy\/april\.csv[\s\S]*why .*columns\.x3[\s\S]*next .*mend/,
     );
+    const { id, updatedAt } = reports.find(({ status }) => status === "refused")!;
+    await stack.json(["datasets", "inbox", "--retry", id]);
+    await until("another try", async () => {
+      const again = (await inbox())?.find((report) => report.id === id);
+      return again?.status === "refused" && again.updatedAt > updatedAt ? again : undefined;
+    });
     expect((await runsOf("on-toy")).map(({ cause }) => cause?.id)).toEqual(["dataset:toy@3", "dataset:toy@2"]);
   });
 
