@@ -51,6 +51,8 @@ export class TrainerJobDefinitions extends Construct {
       ],
       environment: Object.entries({
         ...props.environment,
+        // The SDK needs one, and on EC2 nobody else says it: ECS does so on Fargate only.
+        AWS_REGION: Stack.of(this).region,
         TMPDIR: scratch,
         RINGMASTER_CACHE_DIR: `${scratch}/shards`,
       }).map(([name, value]) => ({ name, value })),

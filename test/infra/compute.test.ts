@@ -163,6 +163,7 @@ describe("job definitions", () => {
       Options: { "awslogs-group": "/aws/batch/ringmaster-trainer", "awslogs-region": Match.anyValue() },
     },
     Environment: Match.arrayWith([
+      { Name: "AWS_REGION", Value: { Ref: "AWS::Region" } },
       { Name: "TMPDIR", Value: "/scratch" },
       { Name: "RINGMASTER_CACHE_DIR", Value: "/scratch/shards" },
     ]),
