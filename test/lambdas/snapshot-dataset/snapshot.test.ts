@@ -2,7 +2,14 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import {
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
 import { pushFile } from "../../../adapters/duckdb/push-file";
 import type { Platform } from "../../../adapters/platform";
 import { createStoreUploads } from "../../../adapters/s3/store-uploads";
@@ -167,6 +174,27 @@ describe("a raw file in a team's inbox", () => {
     expect(await takeFilePut(platform, again)).toMatchObject({ id, status: "taken", version: 2 });
   });
 
+  it("that was sent in parts is taken, too; tried again it has a report anew, because its ETag is another then", async () => {
+    const at = { Bucket: bucket, Key: "teams/vision/inbox/parts/big.csv" };
+    const { UploadId } = await embedded.s3.send(new CreateMultipartUploadCommand(at));
+    const Body = Buffer.from(toyCsv(51));
+    const { ETag } = await embedded.s3.send(new UploadPartCommand({ ...at, UploadId, PartNumber: 1, Body }));
+    const Parts = [{ PartNumber: 1, ETag }];
+    const whole = await embedded.s3.send(
+      new CompleteMultipartUploadCommand({ ...at, UploadId, MultipartUpload: { Parts } }),
+    );
+    expect(whole.ETag).toMatch(/-1"$/);
+    const size = Body.length;
+    const refused = await takeFilePut(platform, eventOf(at.Key, { size, etag: whole.ETag!.replaceAll('"', "") }));
+    expect(refused).toMatchObject({ code: "DATASET_NOT_FOUND" });
+    await push("parts", 30);
+    await retryInboxFile(platform, refused!.id);
+    const copied = (await embedded.s3.send(new HeadObjectCommand(at))).ETag!.replaceAll('"', "");
+    expect(await takeFilePut(platform, eventOf(at.Key, { size, etag: copied }))).toMatchObject({ version: 2 });
+    const { items } = await platform.inbox.list({ dataset: "parts", limit: 50 });
+    expect(items.map(({ status }) => status).sort()).toEqual(["retried", "taken"]);
+  });
+
   it("that was replaced or removed before it was read is not taken for another", async () => {
     const old = await put("toy/moving.csv", toyCsv(33));
     await put("toy/moving.csv", toyCsv(36));
@@ -178,8 +206,18 @@ describe("a raw file in a team's inbox", () => {
     await expect(retryInboxFile(platform, report!.id)).rejects.toMatchObject({ code: "INBOX_FILE_GONE" });
   });
 
-  it("leaves nothing on the function's disk", () => {
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith("ringmaster-inbox-"))).toEqual([]);
+  it("leaves nothing on the function's disk", async () => {
+    const before = process.env["TMPDIR"];
+    const own = mkdtempSync(join(directory, "tmp-"));
+    process.env["TMPDIR"] = own;
+    try {
+      expect(await takeFilePut(platform, await put("toy/last.csv", toyCsv(42)))).toMatchObject({ status: "taken" });
+      expect(await takeFilePut(platform, await put("toy/torn.csv", "x1\n1"))).toMatchObject({ status: "refused" });
+    } finally {
+      if (before === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = before;
+    }
+    expect(readdirSync(own)).toEqual([]);
   });
 });
 
