@@ -28,6 +28,8 @@ import { StageWebAcl } from "../constructs/web-acl";
 import { PlatformArns } from "../names";
 import { retentionOf } from "../retention";
 
+const stageName = "live";
+
 export interface ApiStackProps extends StackProps {
   readonly config: DeploymentConfig;
   /** Directory of the built bundles (`scripts/build.js`). */
@@ -64,7 +66,7 @@ export class ApiStack extends Stack {
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.DESTROY,
       deployOptions: {
-        stageName: "live",
+        stageName,
         tracingEnabled: true,
         ...settings,
         throttlingRateLimit: config.api.throttling.ratePerSecond,
@@ -76,6 +78,13 @@ export class ApiStack extends Stack {
         accessLogFormat: accessLogFormat(),
       },
     });
+    // API Gateway makes this group by itself, to be kept for ever, where it is not there before the stage.
+    const executionLog = new LogGroup(this, "ExecutionLog", {
+      logGroupName: `API-Gateway-Execution-Logs_${api.restApiId}/${stageName}`,
+      retention: retentionOf(config),
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    api.deploymentStage.node.addDependency(executionLog);
     // The permission stands here and not with the function: it names the API, and the function must not wait for that.
     const called = new Set(
       Object.values(document.paths).flatMap((item) => Object.values(item).map((one) => one["x-ringmaster"].function)),

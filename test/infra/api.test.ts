@@ -118,6 +118,15 @@ describe("with IAM, which is the default", () => {
     template.resourceCountIs("AWS::Cognito::UserPool", 0);
   });
 
+  it("keeps what the gateway logs of itself no longer than the rest", () => {
+    const [[id, group]] = Object.entries(template.findResources("AWS::Logs::LogGroup")).filter(([, { Properties }]) =>
+      JSON.stringify(Properties.LogGroupName ?? "").includes("API-Gateway-Execution-Logs_"),
+    ) as [[string, { readonly Properties: Readonly<Record<string, unknown>> }]];
+    expect(group.Properties["RetentionInDays"]).toBe(90);
+    const [stage] = Object.values(template.findResources("AWS::ApiGateway::Stage"));
+    expect(stage!.DependsOn).toContain(id);
+  });
+
   it("holds writes and dear calls back before reads", () => {
     const stage = resources(template, "AWS::ApiGateway::Stage")[0]!.Properties["MethodSettings"] as readonly object[];
     expect(stage).toContainEqual(
