@@ -82,7 +82,12 @@ export const rules: readonly RuleDefinition[] = [
     name: "drift-detected",
     description: "A monitor found drift: retrain by the rules that wait for it.",
     target: "retrain",
-    pattern: () => ({ source: ["ringmaster"], "detail-type": ["Drift Detected"] }),
+    // Anybody's source may be called so: of two platforms in an account one is meant.
+    pattern: ({ prefix }) => ({
+      source: ["ringmaster"],
+      "detail-type": ["Drift Detected"],
+      detail: { platform: [prefix] },
+    }),
   },
   {
     name: "drift-alarm",

@@ -4,10 +4,12 @@ export const trainerJob = {
   attempts: 10,
   /**
    * First match wins, and Batch retries when none matches: hence the last rule. A reclaimed host reads `Host EC2*`; 75 is the trainer's "start
-   * me again" (`trainerExitCodes.retry`); 137 is SIGKILL from outside.
+   * me again" (`trainerExitCodes.retry`); 137 is SIGKILL from outside, unless it was for want of memory, of which there will be no more next
+   * time. Five rules are Batch's limit.
    */
   evaluateOnExit: [
     { onStatusReason: "Host EC2*", action: "RETRY" },
+    { onReason: "OutOfMemoryError*", action: "EXIT" },
     { onExitCode: "75", action: "RETRY" },
     { onExitCode: "137", action: "RETRY" },
     { onReason: "*", action: "EXIT" },

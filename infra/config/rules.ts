@@ -126,6 +126,15 @@ const gpuFamily: Rule = function* ({ compute }) {
   }
 };
 
+const partition: Rule = function* ({ region }) {
+  if (region !== undefined && /^(cn|us-gov|us-iso[a-z]?|eu-isoe|eusc)-/.test(region))
+    yield problem(
+      "region",
+      region,
+      "must be a commercial region: state machines call services by ARNs of that partition",
+    );
+};
+
 const zones: Rule = function* ({ network, region }) {
   if (network.mode === "existing") return;
   const { zones, zoneNames } = network;
@@ -174,6 +183,7 @@ const rules: readonly Rule[] = [
   teamsFit,
   cpuFamilies,
   gpuFamily,
+  partition,
   zones,
   subnets,
   domain,

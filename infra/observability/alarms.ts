@@ -31,8 +31,8 @@ const unattended: readonly FunctionName[] = [
 /** A sum of several metrics, each of which counts as one in what alarms cost. */
 function sumOf(metrics: readonly IMetric[], label: string): IMetric {
   const named = Object.fromEntries(metrics.map((metric, i) => [`m${i}`, metric]));
-  const expression = metrics.map((_, i) => `FILL(m${i}, 0)`).join(" + ");
-  return new MathExpression({ expression, usingMetrics: named, label, period: Duration.minutes(5) });
+  // Sums what there is: a function that has never run has no data to fill.
+  return new MathExpression({ expression: "SUM(METRICS())", usingMetrics: named, label, period: Duration.minutes(5) });
 }
 
 /** What somebody must be told of, because nothing mends it by itself or it mends itself too slowly. */

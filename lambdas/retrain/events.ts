@@ -11,6 +11,8 @@ interface ObjectCreated {
 
 /** What a monitor puts on the bus. Times are ISO 8601. */
 export interface DriftDetected {
+  /** The prefix of the deployment that is meant: the rule on the bus asks for its own. */
+  readonly platform: string;
   readonly team: string;
   readonly monitor: string;
   /** Where the window ends in which drift was found: it tells one finding from the next. */

@@ -126,7 +126,7 @@ describe("retraining", () => {
           Entries: [1, 2, 3].map(() => ({
             Source: "ringmaster",
             DetailType: "Drift Detected",
-            Detail: JSON.stringify({ team: "default", monitor: "inputs", windowEnd, severity }),
+            Detail: JSON.stringify({ platform: "ringmaster", team: "default", monitor: "inputs", windowEnd, severity }),
           })),
         }),
       );

@@ -200,6 +200,7 @@ describe("refuses", () => {
       { network: { mode: "existing", vpcId: "vpc-0123456789abcdef0", subnetIds: [] } },
       /^network\.subnetIds is \[\], but must name at least one subnet/,
     ],
+    ["another partition", { region: "us-gov-west-1" }, /^region is "us-gov-west-1", but must be a commercial region/],
     ["three zones where there are two", { region: "us-west-1" }, /^network\.zones is 3, but us-west-1 offers/],
     [
       "fewer names of zones than zones",
