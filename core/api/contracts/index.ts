@@ -1,19 +1,37 @@
 import type { Contract } from "../contract";
+import * as artifacts from "./artifacts";
 import * as contents from "./contents";
 import * as datasets from "./datasets";
+import * as experiments from "./experiments";
+import * as modelExports from "./exports";
 import * as inbox from "./inbox";
+import * as lineage from "./lineage";
+import * as modelPolicies from "./model-policies";
 import * as models from "./models";
 import * as retraining from "./retraining";
+import * as runMetrics from "./run-metrics";
+import * as runSearch from "./run-search";
+import * as runs from "./runs";
+import * as serving from "./serving";
 import * as system from "./system";
 import * as trainingRuns from "./training-runs";
 
 /** Every operation of the API. A route whose contract is not here is not documented, not in the client and not deployed. */
 export const contracts: readonly Contract[] = [
   trainingRuns,
+  experiments,
+  runs,
+  runMetrics,
+  runSearch,
+  artifacts,
+  lineage,
   datasets,
   inbox,
   models,
+  modelPolicies,
+  serving,
+  modelExports,
   retraining,
   contents,
   system,
-].flatMap((group) => Object.values(group));
+].flatMap((group): Contract[] => Object.values(group));

@@ -1,18 +1,36 @@
 import type { Route } from "../route";
+import { artifactRoutes } from "./artifacts";
 import { contentRoutes } from "./contents";
 import { datasetRoutes } from "./datasets";
+import { experimentRoutes } from "./experiments";
+import { exportRoutes } from "./exports";
 import { inboxRoutes } from "./inbox";
+import { lineageRoutes } from "./lineage";
+import { modelPolicyRoutes } from "./model-policies";
 import { modelRoutes } from "./models";
 import { retrainingRoutes } from "./retraining";
+import { searchRoutes } from "./run-search";
 import { runRoutes } from "./runs";
+import { servingRoutes } from "./serving";
 import { systemRoutes } from "./system";
+import { trackedMetricsRoutes } from "./tracked-metrics";
+import { trackedRunRoutes } from "./tracked-runs";
 
 /** Every route of the API: one for each contract (`core/api/contracts`), which a test makes sure of. */
 export const routes: readonly Route[] = [
   ...runRoutes,
+  ...experimentRoutes,
+  ...trackedRunRoutes,
+  ...trackedMetricsRoutes,
+  ...searchRoutes,
+  ...artifactRoutes,
+  ...lineageRoutes,
   ...datasetRoutes,
   ...inboxRoutes,
   ...modelRoutes,
+  ...modelPolicyRoutes,
+  ...servingRoutes,
+  ...exportRoutes,
   ...retrainingRoutes,
   ...contentRoutes,
   ...systemRoutes,

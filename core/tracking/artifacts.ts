@@ -1,0 +1,36 @@
+import type { ContentReference } from "../ports";
+
+/** What an artifact belongs to: a run, or a logged model. */
+export type ArtifactOwner =
+  | { readonly kind: "run"; readonly runId: string }
+  | { readonly kind: "logged-model"; readonly modelId: string };
+
+/** A named file of a run: the name is the run's, the content the team's, kept once. */
+export interface Artifact extends ContentReference {
+  /** Relative, of normal form: no `..`, no empty part, no leading slash; at most 1,000 characters. */
+  readonly path: string;
+  readonly contentType?: string;
+  /** ISO 8601. */
+  readonly updatedAt: string;
+}
+
+export interface ArtifactEntry {
+  readonly path: string;
+  readonly isDirectory: boolean;
+  /** Of a file. */
+  readonly bytes?: number;
+  readonly sha256?: string;
+}
+
+/** The port to a team's artifacts. Content goes through the object store; this names it. */
+export interface Artifacts {
+  /** The last put under a path stands; put twice is put once. The content must be in the store. */
+  put(owner: ArtifactOwner, artifacts: readonly Artifact[]): Promise<void>;
+  find(owner: ArtifactOwner, path: string): Promise<Artifact | undefined>;
+  /** What lies directly under a path (`""`: at the top), directories first made of their files' names, by name. */
+  list(owner: ArtifactOwner, path: string): Promise<readonly ArtifactEntry[]>;
+  /** Every file under a path, by path. */
+  listAll(owner: ArtifactOwner, path: string): Promise<readonly Artifact[]>;
+  /** A file, or all that lies under a directory. Content is kept: others may name it. */
+  remove(owner: ArtifactOwner, path: string): Promise<void>;
+}

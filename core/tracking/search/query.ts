@@ -1,0 +1,37 @@
+import type { MetricSummary } from "../metric-repository";
+import type { RunRecord } from "../run-record";
+
+export interface SearchQuery {
+  /** Empty: all of the team's. */
+  readonly experimentIds: readonly string[];
+  /** Empty: every run. See docs/search.md for the language. */
+  readonly filter: string;
+  /**
+   * `mlflow`: MLflow's grammar and its refusals (AND alone, quoted values, params compared as texts). `ringmaster`: all of ours, of which MLflow's
+   * expressions are a part.
+   */
+  readonly dialect: "ringmaster" | "mlflow";
+  /** `metrics.val_loss ASC`, `params.depth`, … Ties and the rest: newest start first, then by run id. */
+  readonly orderBy: readonly string[];
+  readonly limit: number;
+  /** Of the page before. @throws InvalidInputError where it belongs to another query. */
+  readonly pageToken?: string;
+  readonly view: "active" | "deleted" | "all";
+}
+
+export interface SearchedRun {
+  readonly record: RunRecord;
+  /** By name. */
+  readonly metrics: readonly MetricSummary[];
+}
+
+export interface SearchPage {
+  readonly runs: readonly SearchedRun[];
+  /** Opaque; absent on the last page. Runs that come or go meanwhile neither repeat nor hide another. */
+  readonly nextToken?: string;
+}
+
+/** Sees every change that was acknowledged before the search began. */
+export interface RunSearch {
+  search(query: SearchQuery): Promise<SearchPage>;
+}
