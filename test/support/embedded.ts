@@ -10,6 +10,7 @@ import { createLogger } from "../../core/logging";
 import type { Measures } from "../../core/metering/meter";
 import { tables } from "../../core/platform/tables";
 import { defaultTeam } from "../../core/platform/teams";
+import type { Clock } from "../../core/ports";
 import type { RetrainingRule } from "../../core/retraining/rule";
 import type { JobOutcome } from "../../core/training/attempts";
 import type { JobRequest } from "../../core/training/ports";
@@ -103,16 +104,12 @@ export interface Calls {
   job: JobOutcome;
 }
 
-/** The default team's platform on real stores (`forTeam` gives others'), with a clock that stands still and with recorded calls to Batch and Step Functions. */
-export function createTestPlatform(embedded: Embedded): { readonly platform: Platform; readonly calls: Calls } {
+/** The default team's platform on real stores (`forTeam` gives others'), with a clock that stands still unless told otherwise and with recorded calls to Batch and Step Functions. */
+export function createTestPlatform(
+  embedded: Embedded,
+  clock: Clock = stillClock(),
+): { readonly platform: Platform; readonly calls: Calls } {
   const config = localConfig();
-  let time = Date.parse("2026-01-01T00:00:00.000Z");
-  const clock = {
-    now: () => {
-      time += 1;
-      return time;
-    },
-  };
   const calls: Calls = {
     submitted: [],
     terminated: [],
@@ -165,4 +162,15 @@ export function createTestPlatform(embedded: Embedded): { readonly platform: Pla
     },
   });
   return { platform: deployment.forTeam(defaultTeam), calls };
+}
+
+/** One millisecond goes by whenever it is looked at. */
+function stillClock(): Clock {
+  let time = Date.parse("2026-01-01T00:00:00.000Z");
+  return {
+    now: () => {
+      time += 1;
+      return time;
+    },
+  };
 }
