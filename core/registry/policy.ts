@@ -1,0 +1,92 @@
+/**
+ * What a model's versions must show before one of them serves, declared once for the model. A job's own `evaluation` values add to it: of two limits
+ * the stricter holds.
+ */
+export interface PolicyRules {
+  /** Least value of a metric of the whole test split, or most where less is better (`logLoss`, `rmse`, …). */
+  readonly thresholds: Readonly<Record<string, number>>;
+  /** Against the champion on the same rows; without it the job's own rule is all there is. */
+  readonly noRegression?: {
+    /** How much worse the primary metric may be, absolute. */
+    readonly tolerance: number;
+    /** `credible`: refused where a regression is shown. `excluded`: refused where it is not excluded. */
+    readonly rule: "credible" | "excluded";
+    /** What becomes of a candidate whose champion cannot be given the rows. */
+    readonly incompatible: "refuse" | "pass";
+  };
+  readonly slices: readonly SliceRule[];
+  readonly fairness: readonly FairnessRule[];
+  /** 99th percentile of the time that one row's prediction takes. */
+  readonly latency?: { readonly p99Ms: number };
+  /** Of weights and topology together. */
+  readonly size?: { readonly bytes: number };
+  readonly checks: readonly ExternalCheck[];
+}
+
+/** Of the slices that a column's values cut; slices of fewer rows are shown and not judged. */
+export interface SliceRule {
+  readonly column: string;
+  readonly metric: string;
+  readonly minRows: number;
+  /** Limit of the worst slice: least, or most where less is better. */
+  readonly worst?: number;
+  /** The most that the best slice may be ahead of the worst. */
+  readonly gap?: number;
+}
+
+/** Of a column's groups; differences between the largest and the smallest rate, 0 to 1. */
+export interface FairnessRule {
+  readonly column: string;
+  readonly minRows: number;
+  /** The class that counts as positive; of two classes the second where left out. */
+  readonly positive?: string | number | boolean;
+  /** Of the rate of positive predictions. */
+  readonly demographicParity?: number;
+  /** Of true and of false positive rates, the larger. */
+  readonly equalizedOdds?: number;
+}
+
+/** A user's own check: passes with exit code 0, or with status 200 and `{"passed": true}`. */
+export type ExternalCheck =
+  | {
+      readonly name: string;
+      readonly kind: "command";
+      /** Program and arguments. */
+      readonly command: readonly string[];
+      readonly timeoutSeconds: number;
+    }
+  | { readonly name: string; readonly kind: "http"; readonly url: string; readonly timeoutSeconds: number };
+
+export interface ApprovalRules {
+  /** How many different people. */
+  readonly required: number;
+  /** Who may; empty: everybody in the team. */
+  readonly approvers: readonly string[];
+  /** Whoever submitted the run or registered the version does not count. */
+  readonly notTheSubmitter: boolean;
+}
+
+/** Kept on the model's head: every transition decides by the policy of its moment. */
+export interface ModelPolicy {
+  readonly rules: PolicyRules;
+  readonly approvals: ApprovalRules;
+  /** The model's revision that made this policy. */
+  readonly revision: number;
+  /** The revision that last changed `rules`: a verdict of older rules is outdated. */
+  readonly rulesRevision: number;
+  readonly by: string;
+  readonly at: string;
+}
+
+export const noRules: PolicyRules = { thresholds: {}, slices: [], fairness: [], checks: [] };
+
+/** Of a model that declares none: one person's word. */
+export const defaultApprovals: ApprovalRules = { required: 1, approvers: [], notTheSubmitter: false };
+
+export function rulesOf(model: { readonly policy?: ModelPolicy }): PolicyRules {
+  return model.policy?.rules ?? noRules;
+}
+
+export function approvalRulesOf(model: { readonly policy?: ModelPolicy }): ApprovalRules {
+  return model.policy?.approvals ?? defaultApprovals;
+}
