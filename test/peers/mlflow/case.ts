@@ -1,0 +1,45 @@
+/**
+ * A conversation in MLflow's protocol, held with MLflow's own server and with ours. In every text `<name>` stands for what an earlier step saved, and
+ * `<nonce>` for a text that is this conversation's alone: whatever is made is named by it, so that conversations do not meet.
+ */
+export interface MlflowCase {
+  /** One of its kind in its file. */
+  readonly name: string;
+  readonly steps: readonly Step[];
+}
+
+export interface Step {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD";
+  /** Under `/api/2.0/`, as `mlflow/runs/create`; with a leading slash the whole path. It is sent as it stands, percent signs and dots included. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | readonly string[]>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is, instead of a body. */
+  readonly raw?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What later steps need of the answer: `{ run: "run.info.run_id" }`, where numbers are places in lists. Saved values are equal to each other in comparison. */
+  readonly save?: Readonly<Record<string, string>>;
+  readonly compare?: Comparison;
+  /** Where ours is meant to differ: MLflow's answer is not compared, ours must be this. */
+  readonly ours?: { readonly why: string; readonly status: number; readonly body?: unknown };
+}
+
+export interface Comparison {
+  /** `all` (unless said): every value. `shape`: names and types. `error`: status and error code alone. An error's message is compared in none of them. */
+  readonly body?: "all" | "shape" | "error";
+  /** The error's message too. */
+  readonly message?: boolean;
+  /** Parts that are left out, `*` for every place in a list: `runs.*.info.user_id`. */
+  readonly ignore?: readonly string[];
+  /** Lists whose order says nothing, as `runs.*.data.params`. Lists of `{key, …}` are sorted by key anyway. */
+  readonly unordered?: readonly string[];
+  /** Headers that are compared too. */
+  readonly headers?: readonly string[];
+}
+
+/** Cases of one part of the protocol, by the name of their recording. */
+export interface CaseGroup {
+  readonly group: string;
+  readonly cases: readonly MlflowCase[];
+}

@@ -1,0 +1,132 @@
+import { randomBytes } from "node:crypto";
+import { request } from "node:http";
+import type { MlflowCase, Step } from "./case";
+import { normalize, type Saved, withoutMessage } from "./normalize";
+
+/** An answer as it is compared and recorded. */
+export interface Answer {
+  /** For whoever reads the recording. */
+  readonly request: string;
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly body: unknown;
+}
+
+interface Received {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** Holds a conversation with the server at `base`. @throws Error where a step's answer lacks what a later one needs */
+export async function converse(base: string, { name, steps }: MlflowCase): Promise<readonly Answer[]> {
+  const saved = new Map<string, Saved>([["nonce", { value: `n${randomBytes(6).toString("hex")}`, key: "" }]]);
+  const answers: Answer[] = [];
+  for (const [index, step] of steps.entries()) {
+    const received = await send(base, filled(step, saved));
+    const body = parsed(received);
+    for (const [variable, path] of Object.entries(step.save ?? {})) {
+      const value = at(body, path);
+      if (value === undefined) {
+        throw new Error(
+          `${name}, step ${index + 1} (${step.method} ${step.path}): no ${path} in ${received.status} ${received.text.slice(0, 1000)}`,
+        );
+      }
+      saved.set(variable, { value, key: path.split(".").at(-1)! });
+    }
+    const compared = step.compare?.body === "error" && !isError(body) ? "<not compared>" : body;
+    const headers = Object.fromEntries(
+      (step.compare?.headers ?? []).map((header) => [header, normalHeader(received.headers[header], saved)]),
+    );
+    answers.push({
+      request: `${step.method} ${step.path}`,
+      status: received.status,
+      ...(step.compare?.headers ? { headers } : {}),
+      body: normalize(withoutMessage(compared, step.compare), saved, Date.now(), step.compare),
+    });
+  }
+  return answers;
+}
+
+/** What a step sends, with all that was saved put in. A text that is one variable alone becomes its value, whatever its type. */
+function filled(step: Step, saved: ReadonlyMap<string, Saved>): Step {
+  const known = (variable: string): unknown => {
+    const found = saved.get(variable);
+    if (!found) throw new Error(`${step.method} ${step.path}: nothing was saved as ${variable}`);
+    return found.value;
+  };
+  const fill = (part: unknown): unknown => {
+    if (typeof part === "string") {
+      const [, whole] = /^<(\w+)>$/.exec(part) ?? [];
+      return whole ? known(whole) : part.replaceAll(/<(\w+)>/g, (_, variable: string) => String(known(variable)));
+    }
+    if (Array.isArray(part)) return part.map(fill);
+    if (part === null || typeof part !== "object") return part;
+    return Object.fromEntries(Object.entries(part).map(([name, item]) => [fill(name), fill(item)]));
+  };
+  const { method, path, query, body, raw, headers } = step;
+  return { method, ...(fill({ path, query, body, raw, headers }) as Omit<Step, "method">) };
+}
+
+/** Not by `fetch`, which tidies paths up and refuses a body on GET. */
+function send(base: string, { method, path, query, body, raw, headers }: Step): Promise<Received> {
+  const { hostname, port } = new URL(base);
+  const search = new URLSearchParams(
+    Object.entries(query ?? {}).flatMap(([name, values]) =>
+      [values].flat().map((value): [string, string] => [name, String(value)]),
+    ),
+  ).toString();
+  const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      {
+        hostname,
+        port,
+        method,
+        path: `${path.startsWith("/") ? path : `/api/2.0/${path}`}${search && `?${search}`}`,
+        headers: {
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...(content === undefined ? {} : { "content-length": Buffer.byteLength(content) }),
+          ...headers,
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text: Buffer.concat(chunks).toString("utf8"),
+          }),
+        );
+      },
+    );
+    sent.on("error", reject);
+    sent.end(content);
+  });
+}
+
+function parsed({ headers, text }: Received): unknown {
+  if (!/^application\/json/.test(String(headers["content-type"]))) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function at(body: unknown, path: string): unknown {
+  return path
+    .split(".")
+    .reduce<unknown>((part, name) => (part as Readonly<Record<string, unknown>> | null | undefined)?.[name], body);
+}
+
+function isError(body: unknown): boolean {
+  return body !== null && typeof body === "object" && "error_code" in body;
+}
+
+function normalHeader(value: string | string[] | undefined, saved: ReadonlyMap<string, Saved>): string | undefined {
+  return value === undefined ? undefined : String(normalize(String(value), saved, 0));
+}

@@ -1,0 +1,38 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CaseGroup } from "./case";
+import { stepsDigest } from "./check";
+import type { Answer } from "./converse";
+
+/** What MLflow's server answered to a group's cases. */
+export interface Recording {
+  /** The server's version. */
+  readonly mlflow: string;
+  readonly cases: Readonly<Record<string, { readonly steps: string; readonly answers: readonly Answer[] }>>;
+}
+
+const fileOf = (group: string): string => join(__dirname, "recorded", `${group}.json`);
+
+/** Empty where there is none. */
+export function readRecording(group: string): Recording {
+  try {
+    return JSON.parse(readFileSync(fileOf(group), "utf8")) as Recording;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { mlflow: "", cases: {} };
+    throw error;
+  }
+}
+
+export function writeRecording(
+  { group, cases }: CaseGroup,
+  mlflow: string,
+  answers: ReadonlyMap<string, readonly Answer[]>,
+): void {
+  const recording: Recording = {
+    mlflow,
+    cases: Object.fromEntries(
+      cases.map((each) => [each.name, { steps: stepsDigest(each), answers: answers.get(each.name) ?? [] }]),
+    ),
+  };
+  writeFileSync(fileOf(group), `${JSON.stringify(recording, null, 1)}\n`);
+}

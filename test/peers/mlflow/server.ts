@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { listen, portOf } from "../../../local/listen";
+
+const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
+const probe = spawnSync(python, ["-c", "import mlflow; print(mlflow.__version__)"], { encoding: "utf8" });
+
+/** `undefined` where it is not installed. */
+export const mlflowVersion = probe.status === 0 ? probe.stdout.trim() : undefined;
+
+/** As `describe`; skipped, with a line that says why, where MLflow is not installed (`pip install mlflow`). */
+export function describeWithMlflow(title: string, tests: () => void): void {
+  if (mlflowVersion !== undefined) describe(title, tests);
+  else {
+    describe.skip(
+      `${title} (skipped: ${python} cannot import mlflow; name a Python that can in RINGMASTER_PEERS_PYTHON)`,
+      tests,
+    );
+  }
+}
+
+export interface MlflowServer {
+  readonly base: string;
+  stop(): Promise<void>;
+}
+
+/** MLflow's own server over SQLite and a folder, on a free port. One that runs already may be named in RINGMASTER_MLFLOW_SERVER: it takes a while to start. */
+export async function startMlflow(): Promise<MlflowServer> {
+  const running = process.env["RINGMASTER_MLFLOW_SERVER"];
+  if (running) return { base: running, stop: async () => undefined };
+  const directory = mkdtempSync(join(tmpdir(), "mlflow-server-"));
+  const port = await freePort();
+  const child = spawn(
+    python,
+    [
+      ...["-m", "mlflow", "server", "--host", "127.0.0.1", "--port", String(port), "--workers", "1"],
+      ...["--backend-store-uri", `sqlite:///${join(directory, "mlflow.db")}`],
+      ...["--artifacts-destination", join(directory, "artifacts")],
+    ],
+    {
+      cwd: directory,
+      // A group of its own: the server has children, which would outlive it.
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        ...process.env,
+        MLFLOW_DISABLE_TELEMETRY: "true",
+        DO_NOT_TRACK: "true",
+        MLFLOW_SERVER_ENABLE_JOB_EXECUTION: "false",
+      },
+    },
+  );
+  const base = `http://127.0.0.1:${port}`;
+  const stop = async (): Promise<void> => {
+    await killGroup(child);
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    await healthy(child, base);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { base, stop };
+}
+
+async function healthy(child: ChildProcess, base: string): Promise<void> {
+  let log = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on("data", (chunk) => (log = `${log}${String(chunk)}`.slice(-4000)));
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`MLflow's server ended at once: ${log}`);
+    const well = await fetch(`${base}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (well) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+async function killGroup(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  process.kill(-child.pid, "SIGKILL");
+  await ended;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await listen(server, 0, "");
+  const port = portOf(server);
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
