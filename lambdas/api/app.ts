@@ -2,9 +2,10 @@ import type { Hono } from "hono";
 import type { Deployment } from "../../adapters/platform";
 import type { ApiEnvironment } from "./context";
 import { type AppOptions, frameApp } from "./frame";
+import { mlflowOperations } from "./mlflow/operations";
 import { routes } from "./routes";
 
 /** The whole API. */
 export function createApp(deployment: Deployment, options: AppOptions = {}): Hono<ApiEnvironment> {
-  return frameApp(deployment, routes, options);
+  return frameApp(deployment, routes, { mlflow: mlflowOperations, ...options });
 }

@@ -7,6 +7,9 @@ import type { TeamMembers } from "../../core/access/membership";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
 import type { ApiEnvironment } from "./context";
 import { errorResponse, knownError } from "./error-response";
+import { mlflowErrorResponse } from "./mlflow/errors";
+import { isMlflowPath, mountMlflow } from "./mlflow/mount";
+import type { MlflowOperation } from "./mlflow/operation";
 import { checkedRefusal } from "./response-check";
 import { mountRoutes, type Route } from "./route";
 import { tenancy } from "./tenancy";
@@ -28,13 +31,18 @@ export interface AppOptions {
   readonly directory?: readonly TeamMembers[];
   /** Of web pages that may call. */
   readonly corsOrigins?: readonly string[];
+  /** What is offered of MLflow's protocol. */
+  readonly mlflow?: readonly MlflowOperation[];
 }
 
-/** Routes under `/api/v1`, and what stands around each: request ids, limits, tenancy, errors as `{error: {code, message, details, requestId}}`. */
+/**
+ * Routes under `/api/v1`, and what stands around each: request ids, limits, tenancy, errors as `{error: {code, message, details, requestId}}`, and as
+ * `{error_code, message}` where MLflow's clients call.
+ */
 export function frameApp(
   deployment: Deployment,
   routes: readonly Route[],
-  { checkResponses = checkedByEnvironment(), directory = [], corsOrigins = [] }: AppOptions = {},
+  { checkResponses = checkedByEnvironment(), directory = [], corsOrigins = [], mlflow = [] }: AppOptions = {},
 ): Hono<ApiEnvironment> {
   const app = new Hono<ApiEnvironment>();
 
@@ -82,6 +90,7 @@ export function frameApp(
 
   app.use(tenancy(deployment, directory));
   mountRoutes(app, routes, { checkResponses });
+  mountMlflow(app, mlflow);
 
   app.notFound((context) => {
     throw new RingmasterError(`there is no ${context.req.method} ${context.req.path}`, {
@@ -94,6 +103,7 @@ export function frameApp(
     const requestId = context.get("requestId");
     const known = knownError(error);
     if (known.httpStatus >= 500) deployment.logger.log("error", "request failed", { requestId, error });
+    if (isMlflowPath(context.req.path)) return mlflowErrorResponse(known, requestId);
     const response = errorResponse(known, requestId);
     return checkResponses ? checkedRefusal(context.get("contract"), error, response) : response;
   });

@@ -9,7 +9,14 @@ import type { ApiEnvironment } from "./context";
 export const teamHeader = "x-ringmaster-team";
 
 /** What is the same for everyone, known or not: whether it is well, and how it is called. */
-export const teamless: ReadonlySet<string> = new Set(["/api/v1/health", "/api/v1/openapi.json", "/api/v1/docs"]);
+export const teamless: ReadonlySet<string> = new Set([
+  "/api/v1/health",
+  "/api/v1/openapi.json",
+  "/api/v1/docs",
+  // MLflow's.
+  "/health",
+  "/version",
+]);
 
 /** Finds who calls and for which team, and hands the routes that team's platform: there is no other way to one. */
 export function tenancy(deployment: Deployment, directory: readonly TeamMembers[]): MiddlewareHandler<ApiEnvironment> {

@@ -1,0 +1,137 @@
+/**
+ * Members of requests as MLflow's server reads them: by protobuf's JSON mapping (https://protobuf.dev/programming-guides/json/). A 64-bit integer may
+ * come as a text, a double as `"NaN"`, an enum's value by name or number; `null` is as if it were not there.
+ */
+export interface Field<T, Absent = undefined> {
+  /** @param at the member's path, for messages @throws WrongTypeError */
+  read(value: unknown, at: string): T;
+  readonly absent: Absent;
+  readonly required?: true;
+  /** Of a query each occurrence is an element. */
+  readonly repeated?: true;
+  /** Of a query, where all is text. */
+  readonly boolean?: true;
+  /** The member's old name, read where the new one is not there. */
+  readonly alias?: string;
+}
+
+export type Fields = Readonly<Record<string, Field<unknown, unknown>>>;
+
+export type Values<F extends Fields> = {
+  readonly [K in keyof F]: F[K] extends Field<infer T, infer Absent>
+    ? F[K] extends { readonly required: true }
+      ? T
+      : T | Absent
+    : never;
+};
+
+/** The value is of another type than the member. */
+export class WrongTypeError extends Error {
+  constructor(
+    readonly at: string,
+    readonly value: unknown,
+  ) {
+    super(`${at} is of another type`);
+  }
+}
+
+function scalar<T>(read: (value: unknown, at: string) => T): Field<T> {
+  return { read, absent: undefined };
+}
+
+export const text: Field<string> = scalar((value, at) => {
+  if (typeof value !== "string") throw new WrongTypeError(at, value);
+  return value;
+});
+
+/** Of any width; what a double cannot hold exactly is refused rather than changed. */
+export const integer: Field<number> = scalar((value, at) => {
+  const read = typeof value === "string" && /^[+-]?\d{1,19}$/.test(value) ? Number(value) : value;
+  if (typeof read !== "number" || !Number.isSafeInteger(read)) throw new WrongTypeError(at, value);
+  return read;
+});
+
+export const double: Field<number> = scalar(readDouble);
+
+export function readDouble(value: unknown, at: string): number {
+  if (typeof value === "number") return value;
+  if (typeof value === "string") {
+    if (value === "NaN" || value === "Infinity" || value === "-Infinity") return Number(value);
+    const read = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : Number.NaN;
+    if (Number.isFinite(read)) return read;
+  }
+  throw new WrongTypeError(at, value);
+}
+
+export const boolean: Field<boolean> & { readonly boolean: true } = {
+  read(value, at) {
+    if (typeof value !== "boolean") throw new WrongTypeError(at, value);
+    return value;
+  },
+  absent: undefined,
+  boolean: true,
+};
+
+/** @param names of the enum's values, with their numbers */
+export function oneOf<Name extends string>(names: Readonly<Record<Name, number>>): Field<Name> {
+  const byNumber = new Map(Object.entries(names).map(([name, number]) => [number, name as Name]));
+  return scalar((value, at) => {
+    if (typeof value === "string" && Object.hasOwn(names, value)) return value as Name;
+    const name = byNumber.get(typeof value === "string" && /^\d+$/.test(value) ? Number(value) : (value as number));
+    if (name === undefined) throw new WrongTypeError(at, value);
+    return name;
+  });
+}
+
+export function list<T>(element: Field<T, unknown>): Field<readonly T[], readonly T[]> & { readonly repeated: true } {
+  return {
+    read(value, at) {
+      if (!Array.isArray(value)) throw new WrongTypeError(at, value);
+      return value.map((one, i) => element.read(one, `${at}[${i}]`));
+    },
+    absent: [],
+    repeated: true,
+  };
+}
+
+/** An object within the request. */
+export function message<F extends Fields>(fields: F): Field<Values<F>> {
+  return scalar((value, at) => {
+    if (value === null || typeof value !== "object" || Array.isArray(value)) throw new WrongTypeError(at, value);
+    return readMembers(fields, value as Readonly<Record<string, unknown>>, at);
+  });
+}
+
+/** A member without which there is no request: not there, `null` and `""` are one. */
+export function required<T, Absent, Extra extends object>(
+  field: Field<T, Absent> & Extra,
+): Field<T, Absent> & Extra & { readonly required: true } {
+  return { ...field, required: true };
+}
+
+/** Members that are not known are ignored. */
+export function readMembers<F extends Fields>(
+  fields: F,
+  from: Readonly<Record<string, unknown>>,
+  at: string,
+): Values<F> {
+  const values: Record<string, unknown> = {};
+  for (const name in fields) {
+    const field = fields[name];
+    const value = from[name] ?? from[camelCase(name)];
+    values[name] =
+      value === undefined || value === null ? field.absent : field.read(value, at ? `${at}.${name}` : name);
+  }
+  return values as Values<F>;
+}
+
+const camelCased = new Map<string, string>();
+
+export function camelCase(name: string): string {
+  let known = camelCased.get(name);
+  if (known === undefined) {
+    known = name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+    camelCased.set(name, known);
+  }
+  return known;
+}

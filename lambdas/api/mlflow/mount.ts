@@ -1,0 +1,45 @@
+import type { Hono } from "hono";
+import { RingmasterError } from "../../../core/errors";
+import type { ApiEnvironment } from "../context";
+import { MlflowError, mlflowErrorResponse } from "./errors";
+import type { MlflowOperation } from "./operation";
+import { mlflowVersion } from "./server";
+
+const mlflowPath = /^\/(?:ajax-)?api\/[23]\.0(?:\/|$)/;
+
+/** Whether whoever calls that path speaks MLflow, and wants errors in its shape. */
+export function isMlflowPath(path: string): boolean {
+  return mlflowPath.test(path);
+}
+
+/** Puts the operations where MLflow's clients look for them: under `/api/2.0` and, for its web pages, under `/ajax-api/2.0`. */
+export function mountMlflow(app: Hono<ApiEnvironment>, operations: readonly MlflowOperation[]): void {
+  app.get("/version", (context) => context.text(mlflowVersion));
+  app.get("/health", (context) => context.text("OK"));
+
+  const methods = new Map<string, string[]>();
+  for (const { method, path, version = 2, answer } of operations) {
+    const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
+    for (const base of [`/api/${version}.0`, `/ajax-api/${version}.0`]) {
+      methods.set(`${base}${pattern}`, [...(methods.get(`${base}${pattern}`) ?? []), method]);
+      app.on(method, `${base}${pattern}`, answer);
+    }
+  }
+  for (const [pattern, allowed] of methods) {
+    app.all(pattern, (context) => {
+      const error = new RingmasterError(`${context.req.path} takes ${allowed.join(", ")}, not ${context.req.method}`, {
+        code: "METHOD_NOT_ALLOWED",
+        httpStatus: 405,
+      });
+      return mlflowErrorResponse(error, context.get("requestId"), { allow: allowed.join(", ") });
+    });
+  }
+  for (const base of ["/api/2.0", "/api/3.0", "/ajax-api/2.0", "/ajax-api/3.0"]) {
+    app.all(`${base}/*`, (context) => {
+      throw new MlflowError(
+        "ENDPOINT_NOT_FOUND",
+        `there is no ${context.req.method} ${context.req.path} here: see docs/mlflow.md for what is offered of MLflow's API`,
+      );
+    });
+  }
+}

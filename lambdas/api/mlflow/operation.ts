@@ -1,0 +1,65 @@
+import type { Context } from "hono";
+import type { Platform } from "../../../adapters/platform";
+import type { ApiEnvironment } from "../context";
+import type { Fields, Values } from "./fields";
+import { readRequest } from "./request";
+
+/** A request that was read, and what a handler works with. */
+export interface MlflowCall<F extends Fields> {
+  readonly fields: Values<F>;
+  /** Of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  /** As the caller's team sees it. */
+  readonly platform: Platform;
+  /** Who calls, for the records. */
+  readonly actor: string;
+  readonly context: Context<ApiEnvironment>;
+}
+
+/** One of MLflow's operations, where its `.proto` files put it. */
+export interface MlflowOperation {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Behind `/api/2.0` and `/ajax-api/2.0`: `/mlflow/runs/create`, `/mlflow/logged-models/{model_id}`. */
+  readonly path: string;
+  /** Of the API: `/api/3.0`. */
+  readonly version?: 2 | 3;
+  answer(context: Context<ApiEnvironment>): Promise<Response> | Response;
+}
+
+type Signature = `${MlflowOperation["method"]} /${string}`;
+
+/**
+ * An operation with JSON in and out: `operation("POST /mlflow/runs/delete", { run_id: required(text) }, async ({ fields }) => …)`. What it answers is
+ * sent without members that are `undefined`; nothing is `{}`.
+ */
+export function operation<F extends Fields>(
+  signature: Signature,
+  fields: F,
+  handler: (call: MlflowCall<F>) => Promise<object | undefined>,
+  version: 2 | 3 = 2,
+): MlflowOperation {
+  return rawOperation(
+    signature,
+    async (context) => {
+      const call: MlflowCall<F> = {
+        fields: await readRequest(context, fields),
+        params: context.req.param(),
+        platform: context.get("platform"),
+        actor: context.get("actor"),
+        context,
+      };
+      return context.json((await handler(call)) ?? {});
+    },
+    version,
+  );
+}
+
+/** An operation that reads and answers by itself: files and streams. */
+export function rawOperation(
+  signature: Signature,
+  answer: (context: Context<ApiEnvironment>) => Promise<Response> | Response,
+  version: 2 | 3 = 2,
+): MlflowOperation {
+  const [method, path] = signature.split(" ") as [MlflowOperation["method"], string];
+  return { method, path, version, answer };
+}

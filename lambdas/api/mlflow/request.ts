@@ -1,0 +1,112 @@
+import type { Context } from "hono";
+import type { ApiEnvironment } from "../context";
+import { invalidParameter } from "./errors";
+import { camelCase, type Field, type Fields, type Values, WrongTypeError } from "./fields";
+
+const seeDocs = "See the API docs for more information about request parameters.";
+
+/** Reads a request's members: of a GET from its query, else from its JSON body. @throws MlflowError in the words of MLflow's server */
+export async function readRequest<F extends Fields>(context: Context<ApiEnvironment>, fields: F): Promise<Values<F>> {
+  const query = context.req.method === "GET" ? context.req.queries() : {};
+  const from = Object.keys(query).length > 0 ? fromQuery(fields, query) : await readJson(context);
+  return readFields(fields, from);
+}
+
+export function readFields<F extends Fields>(fields: F, from: Readonly<Record<string, unknown>>): Values<F> {
+  const values: Record<string, unknown> = {};
+  for (const name in fields) {
+    const field = fields[name];
+    const camel = camelCase(name);
+    if (camel !== name && Object.hasOwn(from, name) && Object.hasOwn(from, camel)) {
+      throw invalidParameter(`Request specifies both '${name}' and '${camel}'; provide only one of them.`);
+    }
+    const value = givenValue(field, name, from);
+    if (field.required && (value === undefined || value === null || value === "")) {
+      throw invalidParameter(`Missing value for required parameter '${name}'. ${seeDocs}`);
+    }
+    values[name] = value === undefined || value === null ? field.absent : readField(field, name, value);
+  }
+  return values as Values<F>;
+}
+
+/** As MLflow's server, which looks for what must be there under its own name alone. */
+function givenValue(field: Field<unknown, unknown>, name: string, from: Readonly<Record<string, unknown>>): unknown {
+  const own = from[name] ?? (field.alias === undefined ? undefined : from[field.alias]);
+  return own ?? (field.required ? undefined : from[camelCase(name)]);
+}
+
+function readField(field: Field<unknown, unknown>, name: string, value: unknown): unknown {
+  try {
+    return field.read(value, name);
+  } catch (error) {
+    if (!(error instanceof WrongTypeError)) throw error;
+    throw invalidValue(error.at, error.value);
+  }
+}
+
+/** What a request's member may not be, in the words of MLflow's schema checks. */
+export function invalidValue(parameter: string, value: unknown, why?: string): Error {
+  const shown =
+    why ??
+    `Invalid value ${shorten(value)} for parameter '${parameter}' supplied:  Hint: Value was of type '${pythonType(value)}'.`;
+  return invalidParameter(`${shown} ${seeDocs}`);
+}
+
+function fromQuery(fields: Fields, query: Readonly<Record<string, readonly string[]>>): Record<string, unknown> {
+  const read: Record<string, unknown> = {};
+  for (const [name, values] of Object.entries(query)) {
+    const field = fields[name];
+    if (field?.repeated) read[name] = values;
+    else if (field?.boolean) read[name] = readQueryBoolean(values[0]);
+    else read[name] = values[0];
+  }
+  return read;
+}
+
+function readQueryBoolean(value: string): boolean {
+  const lower = value.toLowerCase();
+  if (lower !== "true" && lower !== "false") {
+    throw invalidParameter(`Invalid boolean value: ${value}, must be 'true' or 'false'.`);
+  }
+  return lower === "true";
+}
+
+/** An empty body is an empty request. Old clients send their JSON as a JSON text, and PATCH and DELETE have bodies, too. */
+async function readJson(context: Context<ApiEnvironment>): Promise<Readonly<Record<string, unknown>>> {
+  const { method } = context.req;
+  if (method === "POST" || method === "PUT") {
+    const type = context.req.header("content-type");
+    if (type === undefined) throw invalidParameter("Bad Request. Content-Type header is missing.");
+    if (type.split(";")[0].trim().toLowerCase() !== "application/json") {
+      throw invalidParameter("Bad Request. Content-Type must be one of ['application/json'].");
+    }
+  }
+  const body = await context.req.text();
+  if (body === "") return {};
+  const first = parse(body);
+  const read = typeof first === "string" ? parse(first) : first;
+  if (read === null) return {};
+  if (typeof read !== "object" || Array.isArray(read))
+    throw invalidParameter("Bad Request. The body must be a JSON object.");
+  return read as Record<string, unknown>;
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (cause) {
+    throw invalidParameter(`Bad Request. The body must be JSON: ${(cause as Error).message}`);
+  }
+}
+
+function shorten(value: unknown): string {
+  const shown = JSON.stringify(value) ?? "null";
+  return shown.length <= 200 ? shown : `${shown.slice(0, 200)}…`;
+}
+
+function pythonType(value: unknown): string {
+  if (value === null || value === undefined) return "NoneType";
+  if (Array.isArray(value)) return "list";
+  if (typeof value === "number") return Number.isInteger(value) ? "int" : "float";
+  return { string: "str", boolean: "bool", object: "dict" }[typeof value as string] ?? typeof value;
+}
