@@ -1,44 +1,103 @@
 import type { ColumnSchema } from "../datasets/manifest";
-import type { PairedInterval } from "../evaluation/paired-bootstrap";
 import type { FeatureTransform, LabelEncoding } from "../features/manifest";
 import type { ContentReference } from "../ports";
 import type { NumericsRecord } from "../training/numerics";
+import type { ModelPolicy } from "./policy";
+import type { GateVerdict } from "./verdict";
 
-const stages = ["none", "staging", "canary", "production", "archived"] as const;
+export const stages = ["none", "staging", "canary", "production", "archived"] as const;
 export type Stage = (typeof stages)[number];
+
+/** `deleted`: hidden from lists and from every change but its restoration; nothing of it is gone. */
+export type Lifecycle = "active" | "deleted";
 
 /** A registered model: the head row, whose `revision` guards every change of the model and its versions. */
 export interface Model {
   readonly name: string;
   readonly team: string;
   readonly revision: number;
+  readonly lifecycle: Lifecycle;
   readonly latestVersion: number;
+  /** Versions below belong to a model of this name that was deleted before this one was made; 1 where there was none. */
+  readonly firstVersion: number;
+  /** Markdown. */
+  readonly description: string;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Version by name. `champion` follows production from the first promotion on. */
+  readonly aliases: Readonly<Record<string, number>>;
+  /** The gates and approvals that it declares. */
+  readonly policy?: ModelPolicy;
   /** The champion, if there is one. */
   readonly production?: number;
+  /** The revision that made it so: grows with each promotion and rollback. */
+  readonly productionRevision?: number;
   /** Former champions, latest last, each once: where a rollback goes. */
   readonly formerProduction: readonly number[];
+  readonly createdBy: string;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
+/** One made by a run of ours has run, weights, artifact, dataset and report; one that was registered from elsewhere what its maker told. */
 export interface ModelVersion {
   readonly model: string;
   readonly version: number;
+  /** Given once, for good, to one version of the model. */
+  readonly semver?: string;
   readonly stage: Stage;
-  readonly runId: string;
-  readonly weightsSha256: string;
+  readonly lifecycle: Lifecycle;
+  /** Markdown. */
+  readonly description: string;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Whoever submitted the run, or registered the version. */
+  readonly submittedBy: string;
+  readonly runId?: string;
+  /** Where the run is shown, of one that is not here. */
+  readonly runLink?: string;
+  readonly loggedModelId?: string;
+  readonly weightsSha256?: string;
   /** Key of the artifact manifest. */
-  readonly artifactKey: string;
-  readonly dataset: { readonly name: string; readonly version: number; readonly digest: string };
+  readonly artifactKey?: string;
+  /** Where its files lie, of one that was made elsewhere: a URI. */
+  readonly source?: string;
+  /** `ringmaster`, `sklearn`, `pytorch`, … */
+  readonly framework?: string;
+  readonly signature?: ModelSignature;
+  readonly dataset?: { readonly name: string; readonly version?: number; readonly digest: string };
   readonly metrics: Readonly<Record<string, number>>;
-  readonly evaluationReport: ContentReference;
+  readonly evaluationReport?: ContentReference;
   readonly gate?: GateVerdict;
+  /** Every person's word since the last verdict, oldest first. */
+  readonly approvals: readonly Approval[];
+  /** The word that decided: the last approval that was needed, or a rejection. */
   readonly approval?: Approval;
   /** Of a version that was promoted: what it was promoted upon. */
-  readonly served?: { readonly gate: GateVerdict; readonly approval: Approval };
+  readonly served?: {
+    readonly gate: GateVerdict;
+    readonly approvals: readonly Approval[];
+    readonly approval: Approval;
+  };
   /** The run whose state machine waits for the approval. */
   readonly awaitedBy?: string;
   readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** What goes in and what comes out. A wide one (over 1,000 fields) is in the artifact alone. */
+export interface ModelSignature {
+  readonly inputs: readonly SignatureField[];
+  readonly outputs: readonly SignatureField[];
+  /** Of a call, beside its rows. */
+  readonly params?: readonly (SignatureField & { readonly default?: string })[];
+}
+
+export interface SignatureField {
+  readonly name?: string;
+  /** `float`, `int64`, `string`, … as the framework has it. */
+  readonly type: string;
+  /** -1: any size. */
+  readonly shape?: readonly number[];
+  readonly required?: boolean;
 }
 
 export interface Approval {
@@ -48,33 +107,42 @@ export interface Approval {
   readonly at: string;
 }
 
-export interface GateCheck {
-  readonly gate: "threshold" | "no-regression";
-  readonly metric: string;
-  readonly value: number | null;
-  /** What the value was held against. */
-  readonly limit: number | null;
-  readonly passed: boolean;
-  /** A sentence: which value, which rule. */
-  readonly evidence: string;
-  /** What the sentence rests on, where two models were compared row by row. */
-  readonly interval?: PairedInterval;
-}
-
-export interface GateVerdict {
-  readonly passed: boolean;
-  readonly checks: readonly GateCheck[];
-  /** The champion that it was compared with. */
-  readonly champion?: number;
-  readonly at: string;
-}
+export const historyActions = [
+  "created",
+  "registered",
+  "gated",
+  "approval-requested",
+  "approved",
+  "rejected",
+  "staged",
+  "promoted",
+  "rolled-back",
+  "described",
+  "tagged",
+  "untagged",
+  "alias-set",
+  "alias-deleted",
+  "semver-set",
+  "policy-set",
+  "deleted",
+  "restored",
+] as const;
+export type HistoryAction = (typeof historyActions)[number];
 
 /** One line of a model's history; append-only. */
 export interface HistoryEntry {
   /** The model's revision that this change made. */
   readonly revision: number;
-  readonly action: "registered" | "gated" | "approval-requested" | "approved" | "rejected" | "promoted" | "rolled-back";
-  readonly version: number;
+  readonly action: HistoryAction;
+  /** Absent where the model itself was changed. */
+  readonly version?: number;
+  /** The version's stage before and after, where it moved. */
+  readonly from?: Stage;
+  readonly to?: Stage;
+  /** The champion that made room. */
+  readonly replaced?: number;
+  /** Which tag, alias, semver. */
+  readonly subject?: string;
   readonly by: string;
   readonly reason?: string;
   readonly at: string;

@@ -32,18 +32,21 @@ export interface SliceRule {
   readonly worst?: number;
   /** The most that the best slice may be ahead of the worst. */
   readonly gap?: number;
+  /** What the interval must show; `credible` where left out. */
+  readonly rule?: "credible" | "excluded";
 }
 
 /** Of a column's groups; differences between the largest and the smallest rate, 0 to 1. */
 export interface FairnessRule {
   readonly column: string;
   readonly minRows: number;
-  /** The class that counts as positive; of two classes the second where left out. */
+  /** The class that counts as positive; where left out the second of two, and each in turn of more. */
   readonly positive?: string | number | boolean;
   /** Of the rate of positive predictions. */
   readonly demographicParity?: number;
   /** Of true and of false positive rates, the larger. */
   readonly equalizedOdds?: number;
+  readonly rule?: "credible" | "excluded";
 }
 
 /** A user's own check: passes with exit code 0, or with status 200 and `{"passed": true}`. */
@@ -55,7 +58,14 @@ export type ExternalCheck =
       readonly command: readonly string[];
       readonly timeoutSeconds: number;
     }
-  | { readonly name: string; readonly kind: "http"; readonly url: string; readonly timeoutSeconds: number };
+  | {
+      readonly name: string;
+      readonly kind: "http";
+      readonly url: string;
+      readonly timeoutSeconds: number;
+      /** Which of the check's keys signs: counted up, the key changes. */
+      readonly keyGeneration?: number;
+    };
 
 export interface ApprovalRules {
   /** How many different people. */

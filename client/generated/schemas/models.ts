@@ -9,6 +9,17 @@ export interface Approval {
   readonly at: Instant;
 }
 
+export interface CheckAnswer {
+  readonly passed: boolean;
+  readonly evidence: string;
+  readonly by: string;
+  readonly at: Instant;
+  readonly exitCode?: number;
+  readonly command?: string;
+  /** The end of what the command wrote. */
+  readonly output?: string;
+}
+
 /** Something in the content store. */
 export interface ContentReference {
   readonly sha256: Sha256;
@@ -47,29 +58,43 @@ export interface FeatureTransform {
   readonly shape: readonly number[];
 }
 
+export interface GateCheck {
+  readonly gate:
+    | "threshold"
+    | "no-regression"
+    | "worst-slice"
+    | "slice-gap"
+    | "demographic-parity"
+    | "equalized-odds"
+    | "latency"
+    | "size"
+    | "check";
+  readonly metric: string;
+  readonly value: number | null;
+  readonly limit: number | null;
+  readonly passed: boolean;
+  /** Nobody has answered yet. */
+  readonly pending?: true;
+  /** A sentence: which value, which rule. */
+  readonly evidence: string;
+  readonly interval?: PairedInterval;
+  readonly slices?: SliceEvidence;
+  readonly external?: {
+    readonly kind: "http" | "command";
+    readonly digest: string;
+    readonly answer?: CheckAnswer;
+  };
+}
+
 export interface GateVerdict {
   readonly passed: boolean;
-  readonly checks: readonly {
-    readonly gate: "threshold" | "no-regression";
-    readonly metric: string;
-    readonly value: number | null;
-    readonly limit: number | null;
-    readonly passed: boolean;
-    /** A sentence: which value, which rule. */
-    readonly evidence: string;
-    /** Candidate minus champion on the same rows: a paired bootstrap. */
-    readonly interval?: {
-      readonly difference: number;
-      readonly lower: number;
-      readonly upper: number;
-      readonly confidence: number;
-      readonly rows: number;
-      readonly resamples: number;
-      readonly seed: number;
-    };
-  }[];
+  readonly checks: readonly GateCheck[];
+  /** Of the policy that it was judged by. */
+  readonly rulesRevision?: number;
   /** The version that it was compared with. */
   readonly champion?: number;
+  /** The verdict with its whole evidence, as JSON. */
+  readonly document?: ContentReference;
   readonly at: Instant;
 }
 
@@ -199,6 +224,17 @@ export type OutputSchema =
       readonly column: string;
     };
 
+/** Candidate minus champion on the same rows: a paired bootstrap. */
+export interface PairedInterval {
+  readonly difference: number;
+  readonly lower: number;
+  readonly upper: number;
+  readonly confidence: number;
+  readonly rows: number;
+  readonly resamples: number;
+  readonly seed: number;
+}
+
 /** What serving should load. */
 export interface ResolvedModel {
   readonly model: string;
@@ -219,6 +255,31 @@ export interface RollbackRequest {
   readonly reason?: string;
   /** The version that is to go. */
   readonly from?: number;
+}
+
+/** Slices of the test split, with intervals that hold for all of them together. */
+export interface SliceEvidence {
+  readonly column: string;
+  /** The class whose rates were compared. */
+  readonly positive?: string | number | boolean;
+  readonly rate?: "selection" | "true-positive" | "false-positive";
+  readonly estimate: number;
+  readonly lower: number;
+  readonly upper: number;
+  readonly confidence: number;
+  readonly resamples: number;
+  readonly seed: number;
+  readonly rows: number;
+  readonly minimumRows: number;
+  readonly slices: readonly {
+    readonly value: string | number | boolean | null;
+    readonly rows: number;
+    readonly estimate: number;
+    readonly lower: number;
+    readonly upper: number;
+  }[];
+  readonly judged: number;
+  readonly leftOut: number;
 }
 
 export interface StageRequest {

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import type { FeatureTransform, LabelEncoding } from "../../features/manifest";
-import type { GateVerdict, HistoryEntry, Model, ModelArtifact, ModelVersion, OutputSchema } from "../../registry/model";
+import type { HistoryEntry, Model, ModelArtifact, ModelVersion, OutputSchema } from "../../registry/model";
 import type { NumericsRecord } from "../../training/numerics";
 import { contentReference, count, datasetReference, instant, metrics, sha256 } from "./common";
 import { columnSchema } from "./datasets";
+import { gateVerdict } from "./gates";
 
 const version = z.int().min(1);
 const category = z.union([z.string(), z.number(), z.boolean()]);
@@ -20,36 +21,6 @@ export const model = z
     updatedAt: instant,
   })
   .meta({ id: "Model", description: "A registered model." }) satisfies z.ZodType<Model>;
-
-const gateVerdict = z
-  .object({
-    passed: z.boolean(),
-    checks: z.array(
-      z.object({
-        gate: z.enum(["threshold", "no-regression"]),
-        metric: z.string(),
-        value: z.number().nullable(),
-        limit: z.number().nullable(),
-        passed: z.boolean(),
-        evidence: z.string().meta({ description: "A sentence: which value, which rule." }),
-        interval: z
-          .object({
-            difference: z.number(),
-            lower: z.number(),
-            upper: z.number(),
-            confidence: z.number(),
-            rows: count,
-            resamples: count,
-            seed: count,
-          })
-          .optional()
-          .meta({ description: "Candidate minus champion on the same rows: a paired bootstrap." }),
-      }),
-    ),
-    champion: version.optional().meta({ description: "The version that it was compared with." }),
-    at: instant,
-  })
-  .meta({ id: "GateVerdict" }) satisfies z.ZodType<GateVerdict>;
 
 export const decision = z.enum(["approved", "rejected"]);
 const approval = z.object({ decision, by: z.string(), reason: z.string(), at: instant }).meta({ id: "Approval" });
