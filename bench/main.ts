@@ -8,6 +8,7 @@ import { benchOverlap } from "./overlap/bench";
 import { benchPromotions } from "./promotions/bench";
 import { benchReduction } from "./reduction/bench";
 import { benchScale } from "./scale/bench";
+import { benchSequential } from "./sequential/bench";
 import { benchSharding } from "./sharding/bench";
 import { benchTracking } from "./tracking/bench";
 import { benchTrain } from "./train/bench";
@@ -24,6 +25,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   promotions: benchPromotions,
   reduction: benchReduction,
   scale: benchScale,
+  sequential: benchSequential,
   sharding: benchSharding,
   train: benchTrain,
 };
