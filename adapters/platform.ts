@@ -15,7 +15,11 @@ import { checkTeamName } from "../core/platform/teams";
 import type { Clock, ObjectStore } from "../core/ports";
 import { createRegistry, type Registry } from "../core/registry/registry";
 import type { RetrainingIndex, RetrainingRepository, RetrainingSchedules } from "../core/retraining/ports";
+import type { Artifacts } from "../core/tracking/artifacts";
+import type { Experiments } from "../core/tracking/experiments";
 import type { MetricRepository } from "../core/tracking/metric-repository";
+import { firstRecordOf, trackedRuns } from "../core/tracking/records/tracked-runs";
+import type { RunChanges, RunRecords } from "../core/tracking/run-records";
 import { teamMetrics } from "../core/tracking/team-metrics";
 import { RunNotFoundError } from "../core/training/errors";
 import type { Executions, TaskTokens, TrainingJobs } from "../core/training/ports";
@@ -26,13 +30,17 @@ import { teamRuns } from "../core/training/team-runs";
 import type { WorkerLogs } from "../core/training/worker-logs";
 import { createTrainingJobs } from "./batch/training-jobs";
 import { createEmfMeter } from "./cloudwatch/emf-meter";
+import { createArtifactRepository } from "./dynamodb/artifact-repository";
 import { createDocumentClient } from "./dynamodb/client";
 import { pauseBeforeRound } from "./dynamodb/contention";
 import { createDatasetRepository } from "./dynamodb/dataset-repository";
+import { createExperimentRepositories } from "./dynamodb/experiment-repository";
 import { createInboxRepository } from "./dynamodb/inbox-repository";
 import { createMetricRepository } from "./dynamodb/metric-repository";
 import { createModelRepository } from "./dynamodb/model-repository";
+import { createRunRecords } from "./dynamodb/record-repository";
 import { createRetrainingIndex, createRetrainingRepository } from "./dynamodb/retraining-repository";
+import { createRunChanges } from "./dynamodb/run-changes";
 import { createRunKeys } from "./dynamodb/run-keys";
 import { createRunRepository } from "./dynamodb/run-repository";
 import { createStepCache } from "./dynamodb/step-cache";
@@ -77,6 +85,10 @@ export interface Platform extends Deployment, StepDependencies {
   readonly inbox: InboxRepository;
   readonly inboxFiles: InboxFiles;
   readonly metrics: MetricRepository;
+  readonly experiments: Experiments;
+  readonly records: RunRecords;
+  readonly changes: RunChanges;
+  readonly artifacts: Artifacts;
   readonly registry: Registry;
   readonly retraining: RetrainingRepository;
   readonly executions: Executions;
@@ -124,8 +136,23 @@ export function createPlatform(environment: Readonly<Record<string, string | und
 /** A team's platform is cheap: closures over what all teams share. */
 export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployment {
   const { bucket, tables } = shared.config;
-  const allRuns = createRunRepository(dynamodb, tables.catalog);
+  const rows = createRunRepository(dynamodb, tables.catalog);
+  const changes = createRunChanges(dynamodb, tables.catalog, shared.clock);
+  const experimentsOf = createExperimentRepositories(dynamodb, tables.catalog, shared.clock);
+  const records = createRunRecords({
+    client: dynamodb,
+    table: tables.catalog,
+    mark: changes.mark,
+    async older(runId) {
+      const run = await rows.find(runId);
+      return (
+        run && { ...(await firstRecordOf({ experimentsOf }, run, { evenDeleted: true })), createdAt: run.createdAt }
+      );
+    },
+  });
+  const allRuns = trackedRuns(rows, { ...records, experimentsOf, mark: changes.mark });
   const runs = teamRuns(allRuns);
+  const teamOf = async (runId: string): Promise<string | undefined> => (await records.identify(runId))?.team;
   const metrics = createMetricRepository(dynamodb, tables.metrics);
 
   const deployment: Deployment = {
@@ -138,9 +165,9 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
     schedules: shared.schedules,
     listOpenRuns: () => allRuns.listOpen(),
     findOnInstance: (instanceId) => allRuns.findOnInstance(instanceId),
-    teamOf: (runId) => runs.teamOf(runId),
+    teamOf,
     async forRun(runId) {
-      const team = await runs.teamOf(runId);
+      const team = await teamOf(runId);
       if (team === undefined) throw new RunNotFoundError(runId);
       return deployment.forTeam(team);
     },
@@ -157,7 +184,11 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
         datasets: createDatasetRepository(dynamodb, tables.catalog, team),
         inbox: createInboxRepository(dynamodb, tables.catalog, team),
         inboxFiles: createInboxFiles(s3, bucket, teamPrefix(team)),
-        metrics: teamMetrics(metrics, async (runId) => (await runs.teamOf(runId)) === team),
+        metrics: teamMetrics(metrics, async (runId) => (await teamOf(runId)) === team),
+        experiments: experimentsOf(team),
+        records: records.of(team),
+        changes: changes.of(team),
+        artifacts: createArtifactRepository(dynamodb, tables.catalog, team),
         registry: createRegistry(createModelRepository(dynamodb, tables.catalog, team), pauseBeforeRound),
         retraining: createRetrainingRepository(dynamodb, tables.catalog, team),
       };

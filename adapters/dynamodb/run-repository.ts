@@ -7,6 +7,7 @@ import {
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
 import type { TrainingProgress } from "../../core/tracking/metric-batch";
+import type { FirstRecord } from "../../core/tracking/records/tracked-runs";
 import {
   type MachineRecord,
   phases,
@@ -20,6 +21,7 @@ import {
 import type { AllRuns } from "../../core/training/run-repository";
 import { createAttemptRepository } from "./attempt-repository";
 import { holds, isConditionFailed, isTransactionConditionFailed, queryAll, queryPage } from "./client";
+import { newRecordRow } from "./record-rows";
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
 const partition = (runId: string): string => `RUN#${runId}`;
@@ -44,10 +46,16 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
   const putNew = (Item: Record<string, unknown>) =>
     client.send(new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" }));
 
+  const recordPut = (run: Run, { identity, kept }: FirstRecord) => ({
+    TableName: table,
+    Item: newRecordRow(identity, kept, Date.parse(run.createdAt)),
+    ConditionExpression: "attribute_not_exists(pk)",
+  });
+
   return {
     find,
 
-    async create(run) {
+    async create(run, record) {
       const { status, phase, updatedAt, endedAt, failure, outcome, ...fixed } = run;
       try {
         await client.send(
@@ -83,6 +91,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
                   },
                 },
               },
+              ...(record ? [{ Put: recordPut(run, record) }] : []),
             ],
           }),
         );
@@ -285,7 +294,8 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
   };
 }
 
-function runOf(item: Record<string, unknown>): Run {
+/** A row `RUN` as the run that it holds. */
+export function runOf(item: Record<string, unknown>): Run {
   const { status, phase, updatedAt, endedAt, failure, outcome } = item;
   return { ...(item["data"] as object), status, phase, updatedAt, endedAt, failure, outcome } as unknown as Run;
 }

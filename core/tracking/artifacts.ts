@@ -7,7 +7,7 @@ export type ArtifactOwner =
 
 /** A named file of a run: the name is the run's, the content the team's, kept once. */
 export interface Artifact extends ContentReference {
-  /** Relative, of normal form: no `..`, no empty part, no leading slash; at most 1,000 characters. */
+  /** Relative, of normal form: no `..`, no empty part, no leading slash; at most 1,000 bytes as UTF-8. */
   readonly path: string;
   readonly contentType?: string;
   /** ISO 8601. */

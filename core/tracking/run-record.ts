@@ -1,6 +1,6 @@
 import type { Job } from "../training/job";
 import type { NumericsRecord } from "../training/numerics";
-import type { CodeReference, RunStatus } from "../training/run";
+import type { CodeReference, RunStatus, SubmittedEnvironment } from "../training/run";
 import type { Lifecycle } from "./experiment";
 
 /** What never changes of a run: a process asks for it once. */
@@ -66,19 +66,11 @@ export interface DatasetInput {
 }
 
 export interface RunCode extends CodeReference {
-  readonly repository?: string;
-  readonly branch?: string;
-  /** The uncommitted difference to the commit (`git diff HEAD`), in the content store. */
-  readonly diffSha256?: string;
   readonly entryPoint?: string;
 }
 
 /** What it ran in. */
-export interface RunEnvironment {
-  /** Of the lockfile beside the code. */
-  readonly lockfileSha256?: string;
-  /** Of the trainer's container image. */
-  readonly imageDigest?: string;
+export interface RunEnvironment extends SubmittedEnvironment {
   readonly numerics?: NumericsRecord;
   readonly hardware?: {
     readonly instanceTypes: readonly string[];

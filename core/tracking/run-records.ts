@@ -10,8 +10,11 @@ export type RunTransition = (record: RunRecord) => RunRecord | undefined;
 export interface RunRecords {
   /** From memory where it was asked before. `undefined` where the team has no such run. */
   identify(runId: string): Promise<RunIdentity | undefined>;
-  /** Makes a logged run, or answers the one that is there under the same id. */
-  create(record: RunRecord): Promise<{ readonly created: boolean; readonly record: RunRecord }>;
+  /**
+   * Makes a logged run, or answers the one that is there under the same id.
+   * @param requestDigest of the request that makes it. @throws IdempotencyConflictError where another request has made the one that is there
+   */
+  create(record: RunRecord, requestDigest?: string): Promise<{ readonly created: boolean; readonly record: RunRecord }>;
   /** Strongly consistent. */
   find(runId: string): Promise<RunRecord | undefined>;
   /** Strongly consistent; those that are not there are left out. */
@@ -25,6 +28,13 @@ export interface RunRecords {
   change(runId: string, transition: RunTransition): Promise<RunRecord>;
   /** All of an experiment, page by page, as an index has them: what changed in the last minute is in `RunChanges`. */
   list(experimentId: string): AsyncIterable<readonly RunRecord[]>;
+  /** One page of the same, newest start first. */
+  page(
+    experimentId: string,
+    page: { readonly limit: number; readonly nextToken?: string },
+  ): Promise<{ readonly runs: readonly RunRecord[]; readonly nextToken?: string }>;
+  /** Ids of the runs that name this one as their parent. */
+  children(runId: string): Promise<readonly string[]>;
 }
 
 /**
@@ -39,3 +49,6 @@ export interface RunChanges {
 }
 
 export const clockSkewMs = 5_000;
+
+/** How far back marks are kept: an index that was not kept true for longer is loaded anew. */
+export const changesKeptMs = 3_600_000;

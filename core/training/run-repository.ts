@@ -1,4 +1,5 @@
 import type { TrainingProgress } from "../tracking/metric-batch";
+import type { FirstRecord } from "../tracking/records/tracked-runs";
 import type { AttemptRepository, MonthUsage } from "./attempt-repository";
 import type {
   MachineRecord,
@@ -66,7 +67,9 @@ export interface RunRepository extends AttemptRepository {
 }
 
 /** Runs of every team: their ids are the world's. Made a team's port by `teamRuns`. */
-export interface AllRuns extends Omit<RunRepository, "list" | "endAttempt" | "monthUsage"> {
+export interface AllRuns extends Omit<RunRepository, "create" | "list" | "endAttempt" | "monthUsage"> {
+  /** With its record, in one transaction. */
+  create(run: Run, record?: FirstRecord): ReturnType<RunRepository["create"]>;
   endAttempt(team: string, ...given: Parameters<RunRepository["endAttempt"]>): Promise<boolean>;
   monthUsage(team: string, month: string): Promise<MonthUsage>;
   list(query: { readonly team: string; readonly limit: number; readonly nextToken?: string }): Promise<RunPage>;

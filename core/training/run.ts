@@ -42,10 +42,23 @@ export type RunOutcome =
 
 /** Where the code that made a run came from. */
 export interface CodeReference {
+  /** As `git remote get-url origin` has it, without credentials. */
+  readonly repository?: string;
+  readonly branch?: string;
   readonly commit?: string;
   readonly dirty?: boolean;
+  /** What was not committed (`git diff HEAD`, and the files that git does not know), in the content store. */
+  readonly diffSha256?: string;
   /** Bundle of the user's module, by content. */
   readonly moduleSha256?: string;
+}
+
+/** What a run was submitted with, beside its code. */
+export interface SubmittedEnvironment {
+  /** Of the lockfile beside the code. */
+  readonly lockfileSha256?: string;
+  /** Of the trainer's container image. */
+  readonly imageDigest?: string;
 }
 
 /** What made a retraining rule submit a run. */
@@ -70,6 +83,7 @@ export interface Run {
   /** Registered model that the run makes a version of. */
   readonly model: string;
   readonly code: CodeReference;
+  readonly environment?: SubmittedEnvironment;
   /** Compute every step anew, whatever outputs are known. */
   readonly noCache: boolean;
   /** Absent where a person submitted it. */

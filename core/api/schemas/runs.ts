@@ -45,11 +45,23 @@ const outcome = z
 
 export const codeReference = z
   .strictObject({
+    repository: z.string().max(1_000).optional(),
+    branch: z.string().max(255).optional(),
     commit: z.string().max(200).optional(),
     dirty: z.boolean().optional().meta({ description: "Whether files differed from the commit." }),
+    diffSha256: sha256
+      .optional()
+      .meta({ description: "What was not committed, as a patch, in the content store." }),
     moduleSha256: sha256.optional().meta({ description: "Bundle of the user's module, in the content store." }),
   })
   .meta({ id: "CodeReference", description: "Where the code that made a run came from." });
+
+export const submittedEnvironment = z
+  .strictObject({
+    lockfileSha256: sha256.optional().meta({ description: "Of the lockfile beside the code." }),
+    imageDigest: z.string().max(200).optional().meta({ description: "Of the trainer's container image." }),
+  })
+  .meta({ id: "SubmittedEnvironment", description: "What a run was submitted with, beside its code." });
 
 export const run = z
   .object({
@@ -61,6 +73,7 @@ export const run = z
     dataset: datasetReference,
     model: z.string().meta({ description: "Registered model that the run makes a version of." }),
     code: codeReference,
+    environment: submittedEnvironment.optional(),
     noCache: z.boolean().meta({ description: "Compute every step anew, whatever outputs are known." }),
     cause: z
       .object({

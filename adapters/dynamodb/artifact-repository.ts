@@ -1,0 +1,135 @@
+import {
+  BatchWriteCommand,
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+} from "@aws-sdk/lib-dynamodb";
+import type { Artifact, ArtifactEntry, ArtifactOwner, Artifacts } from "../../core/tracking/artifacts";
+import { artifactPath, directoryPath, lowestPathIn, lowestPathPast } from "../../core/tracking/records/artifact-paths";
+import { queryAll } from "./client";
+import { pauseBeforeRound } from "./contention";
+
+/** DynamoDB's limit. */
+const rowsPerWrite = 25;
+/** Of one step through a listing: a directory beyond the page's end is stepped over whole. */
+const rowsPerStep = 200;
+
+/** A team's names of artifacts in the Catalog table; docs/access-patterns.md, "Artifacts". */
+export function createArtifactRepository(client: DynamoDBDocumentClient, table: string, team: string): Artifacts {
+  const partition = (owner: ArtifactOwner): string =>
+    owner.kind === "run"
+      ? `TEAM#${team}#ARTIFACTS#RUN#${owner.runId}`
+      : `TEAM#${team}#ARTIFACTS#MODEL#${owner.modelId}`;
+
+  async function find(owner: ArtifactOwner, path: string): Promise<Artifact | undefined> {
+    const { Item } = await client.send(
+      new GetCommand({
+        TableName: table,
+        Key: { pk: partition(owner), sk: artifactPath(path) },
+        ConsistentRead: true,
+      }),
+    );
+    return Item && artifactOf(Item);
+  }
+
+  async function writeRows(requests: readonly Record<string, unknown>[]): Promise<void> {
+    for (let from = 0; from < requests.length; from += rowsPerWrite) {
+      let left: readonly Record<string, unknown>[] | undefined = requests.slice(from, from + rowsPerWrite);
+      for (let round = 0; left && left.length > 0; round += 1) {
+        if (round > 0) await pauseBeforeRound(round);
+        const answer = await client.send(new BatchWriteCommand({ RequestItems: { [table]: [...left] } }));
+        left = answer.UnprocessedItems?.[table] as typeof left;
+      }
+    }
+  }
+
+  async function rowsUnder(owner: ArtifactOwner, directory: string) {
+    const prefix = directory === "" ? undefined : lowestPathIn(directory);
+    return queryAll(client, {
+      TableName: table,
+      KeyConditionExpression: prefix === undefined ? "pk = :pk" : "pk = :pk AND begins_with(sk, :prefix)",
+      ExpressionAttributeValues: { ":pk": partition(owner), ...(prefix === undefined ? {} : { ":prefix": prefix }) },
+      ConsistentRead: true,
+    });
+  }
+
+  return {
+    find,
+
+    async put(owner, artifacts) {
+      // Of one path the last stands, and a batch must not name a row twice.
+      const rows = new Map(artifacts.map((artifact) => [artifactPath(artifact.path), artifact]));
+      await writeRows(
+        [...rows].map(([sk, { path: _, ...rest }]) => ({
+          PutRequest: { Item: { pk: partition(owner), sk, ...rest } },
+        })),
+      );
+    },
+
+    async list(owner, path) {
+      const directory = directoryPath(path);
+      const inside = directory === "" ? "" : lowestPathIn(directory);
+      const entries = new Map<string, ArtifactEntry>();
+      // "0" follows "/": what lies in the directory is between the two.
+      const past = directory === "" ? undefined : lowestPathPast(directory);
+      for (let from: string | undefined = inside || undefined; ; ) {
+        const page: { Items?: Record<string, unknown>[]; LastEvaluatedKey?: Record<string, unknown> } =
+          await client.send(
+            new QueryCommand({
+              TableName: table,
+              KeyConditionExpression: conditionOf(from, past),
+              ExpressionAttributeValues: {
+                ":pk": partition(owner),
+                ...(from === undefined ? {} : { ":from": from }),
+                ...(past === undefined ? {} : { ":past": past }),
+              },
+              ConsistentRead: true,
+              Limit: rowsPerStep,
+            }),
+          );
+        for (const item of page.Items ?? []) {
+          const sk = item["sk"] as string;
+          if (sk === past) continue;
+          const [first, ...rest] = sk.slice(inside.length).split("/");
+          const name = `${inside}${first}`;
+          if (rest.length > 0) entries.set(`${name}/`, { path: name, isDirectory: true });
+          else {
+            const { bytes, sha256 } = artifactOf(item);
+            entries.set(name, { path: name, isDirectory: false, bytes, sha256 });
+          }
+        }
+        const last = page.LastEvaluatedKey?.["sk"] as string | undefined;
+        if (last === undefined) break;
+        const [first, ...rest] = last.slice(inside.length).split("/");
+        from = rest.length > 0 ? lowestPathPast(`${inside}${first}`) : `${last}\u0000`;
+      }
+      return [...entries.values()].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+    },
+
+    async listAll(owner, path) {
+      const directory = directoryPath(path);
+      const file = directory === "" ? undefined : await find(owner, directory);
+      return [...(file ? [file] : []), ...(await rowsUnder(owner, directory)).map(artifactOf)];
+    },
+
+    async remove(owner, path) {
+      const directory = directoryPath(path);
+      if (directory !== "") {
+        await client.send(new DeleteCommand({ TableName: table, Key: { pk: partition(owner), sk: directory } }));
+      }
+      const rows = await rowsUnder(owner, directory);
+      await writeRows(rows.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })));
+    },
+  };
+}
+
+function conditionOf(from: string | undefined, past: string | undefined): string {
+  if (from === undefined) return "pk = :pk";
+  return past === undefined ? "pk = :pk AND sk >= :from" : "pk = :pk AND sk BETWEEN :from AND :past";
+}
+
+function artifactOf(item: Record<string, unknown>): Artifact {
+  const { pk: _, sk, ...rest } = item;
+  return { path: sk as string, ...rest } as unknown as Artifact;
+}

@@ -1,0 +1,204 @@
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
+import { isoTime } from "../../core/clock";
+import { sha256 } from "../../core/digest";
+import type { Clock } from "../../core/ports";
+import { defaultExperimentId, type Experiment } from "../../core/tracking/experiment";
+import type { Experiments } from "../../core/tracking/experiments";
+import {
+  ExperimentBusyError,
+  ExperimentExistsError,
+  ExperimentNotFoundError,
+} from "../../core/tracking/records/errors";
+import { holds, isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
+import { pauseBeforeRound } from "./contention";
+
+/** Each fails only where another change succeeded meanwhile. */
+const rounds = 32;
+
+/** One way of writing each. */
+const idForm = /^(0|[1-9]\d{0,11})$/;
+const idKey = (experimentId: string): string => `EXPERIMENT#${experimentId.padStart(12, "0")}`;
+/** A name may be longer than a key. */
+const nameKey = (name: string): string => `NAME#${sha256(name)}`;
+
+/** Teams' experiments in the Catalog table; docs/access-patterns.md, "Experiments". One for a process: it makes a team's `Default` once. */
+export function createExperimentRepositories(
+  client: DynamoDBDocumentClient,
+  table: string,
+  clock: Clock,
+): (team: string) => Experiments {
+  const withDefault = new Map<string, Promise<void>>();
+
+  return (team) => {
+    const pk = `TEAM#${team}#EXPERIMENTS`;
+    const absent = { ConditionExpression: "attribute_not_exists(pk)" };
+
+    async function get(sk: string): Promise<Record<string, unknown> | undefined> {
+      const { Item } = await client.send(new GetCommand({ TableName: table, Key: { pk, sk }, ConsistentRead: true }));
+      return Item;
+    }
+
+    const row = (experiment: Experiment) => ({ pk, sk: idKey(experiment.experimentId), experiment });
+    const pointer = (name: string, experimentId: string) => ({ pk, sk: nameKey(name), name, experimentId });
+
+    /** True where all was written; false where a condition does not hold. */
+    async function transact(TransactItems: TransactWriteCommandInput["TransactItems"]): Promise<boolean> {
+      for (let round = 1; ; round += 1) {
+        try {
+          await client.send(new TransactWriteCommand({ TransactItems }));
+          return true;
+        } catch (error) {
+          if (isTransactionConditionFailed(error)) return false;
+          if (!isTransactionConflict(error) || round === rounds) throw error;
+          await pauseBeforeRound(round);
+        }
+      }
+    }
+
+    const putNew = (experiment: Experiment): Promise<boolean> =>
+      transact([
+        { Put: { TableName: table, Item: row(experiment), ...absent } },
+        { Put: { TableName: table, Item: pointer(experiment.name, experiment.experimentId), ...absent } },
+      ]);
+
+    /** Every team has it; made when a process first looks at the team's experiments. */
+    function ensureDefault(): Promise<void> {
+      let making = withDefault.get(team);
+      if (!making) {
+        making = makeDefault();
+        withDefault.set(team, making);
+        making.catch(() => withDefault.delete(team));
+      }
+      return making;
+    }
+
+    async function makeDefault(): Promise<void> {
+      if (await get(idKey(defaultExperimentId))) return;
+      await putNew(experimentOf(defaultExperimentId, "Default", { tags: {}, by: "ringmaster", at: isoTime(clock) }));
+    }
+
+    const experimentOf = (
+      experimentId: string,
+      name: string,
+      { tags, by, at, artifactLocation }: Omit<Parameters<Experiments["create"]>[0], "name">,
+    ): Experiment => ({
+      experimentId,
+      name,
+      team,
+      lifecycle: "active",
+      tags,
+      artifactLocation: artifactLocation ?? `mlflow-artifacts:/${experimentId}`,
+      createdBy: by,
+      createdAt: at,
+      updatedAt: at,
+      revision: 1,
+    });
+
+    async function find(experimentId: string): Promise<Experiment | undefined> {
+      if (!idForm.test(experimentId)) return undefined;
+      await ensureDefault();
+      return (await get(idKey(experimentId)))?.["experiment"] as Experiment | undefined;
+    }
+
+    async function idOfName(name: string): Promise<string | undefined> {
+      return (await get(nameKey(name)))?.["experimentId"] as string | undefined;
+    }
+
+    async function findByName(name: string): Promise<Experiment | undefined> {
+      await ensureDefault();
+      const experimentId = await idOfName(name);
+      const experiment = experimentId === undefined ? undefined : await find(experimentId);
+      // Between the two reads it may have got another name.
+      return experiment?.name === name ? experiment : undefined;
+    }
+
+    /** Ids have gaps where a name was taken meanwhile, and no two creations wait for each other. */
+    async function nextId(): Promise<string> {
+      const { Attributes } = await client.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: { pk, sk: "COUNTER" },
+          UpdateExpression: "ADD latest :one",
+          ExpressionAttributeValues: { ":one": 1 },
+          ReturnValues: "UPDATED_NEW",
+        }),
+      );
+      return String(Attributes?.["latest"]);
+    }
+
+    async function create({ name, ...rest }: Parameters<Experiments["create"]>[0]): Promise<Experiment> {
+      await ensureDefault();
+      const taken = await idOfName(name);
+      if (taken !== undefined) throw new ExperimentExistsError(name, taken);
+      const experiment = experimentOf(await nextId(), name, rest);
+      if (await putNew(experiment)) return experiment;
+      throw new ExperimentExistsError(name, await idOfName(name));
+    }
+
+    return {
+      create,
+      find,
+      findByName,
+
+      async ensure(name, by, at) {
+        for (let round = 1; ; round += 1) {
+          const known = await findByName(name);
+          if (known) return known;
+          try {
+            return await create({ name, tags: {}, by, at });
+          } catch (error) {
+            if (!(error instanceof ExperimentExistsError) || round === rounds) throw error;
+          }
+        }
+      },
+
+      async list() {
+        await ensureDefault();
+        const rows = await queryAll(client, {
+          TableName: table,
+          KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+          ExpressionAttributeValues: { ":pk": pk, ":prefix": "EXPERIMENT#" },
+          ConsistentRead: true,
+        });
+        return rows.map(({ experiment }) => experiment as Experiment);
+      },
+
+      async change(experimentId, transition) {
+        for (let round = 1; round <= rounds; round += 1) {
+          const before = await find(experimentId);
+          if (!before) throw new ExperimentNotFoundError({ experimentId });
+          const changed = transition(before);
+          if (changed === undefined) return before;
+          const after: Experiment = { ...changed, experimentId, team, revision: before.revision + 1 };
+          const put = {
+            TableName: table,
+            Item: row(after),
+            ConditionExpression: "experiment.revision = :seen",
+            ExpressionAttributeValues: { ":seen": before.revision },
+          };
+          if (after.name === before.name) {
+            if (await holds(client.send(new PutCommand(put)))) return after;
+          } else {
+            const taken = await idOfName(after.name);
+            if (taken !== undefined && taken !== experimentId) throw new ExperimentExistsError(after.name, taken);
+            const renamed = await transact([
+              { Put: put },
+              { Put: { TableName: table, Item: pointer(after.name, experimentId), ...absent } },
+              { Delete: { TableName: table, Key: { pk, sk: nameKey(before.name) } } },
+            ]);
+            if (renamed) return after;
+          }
+          await pauseBeforeRound(round);
+        }
+        throw new ExperimentBusyError(experimentId, rounds);
+      },
+    };
+  };
+}

@@ -1,0 +1,49 @@
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import type { TrainingOutput } from "../../core/pipelines/outputs";
+import { type KeptRecord, recordOf } from "../../core/tracking/records/training-record";
+import type { RunRecord } from "../../core/tracking/run-record";
+import type { StepRecord } from "../../core/training/run";
+import { batchGet } from "./batch-get";
+import { type LoggedRecord, recordKey, rowOf } from "./record-rows";
+import { runOf } from "./run-repository";
+
+type Item = Record<string, unknown>;
+
+/** Records by run, strongly consistent, in no order; those that are not there are left out. */
+export async function readRecords(
+  client: DynamoDBDocumentClient,
+  table: string,
+  runIds: readonly string[],
+): Promise<readonly RunRecord[]> {
+  return recordOfRows(client, table, await batchGet(client, table, runIds.map(recordKey)));
+}
+
+/** Rows `RECORD` as records, in their order; those of training runs with the rows that tell their state. */
+export async function recordOfRows(
+  client: DynamoDBDocumentClient,
+  table: string,
+  items: readonly Item[],
+): Promise<readonly RunRecord[]> {
+  const trained = items.filter((item) => item["source"] === "training").map((item) => item["pk"] as string);
+  const state = await batchGet(
+    client,
+    table,
+    trained.flatMap((pk) => [
+      { pk, sk: "RUN" },
+      { pk, sk: "STEP#LaunchTraining" },
+    ]),
+  );
+  const stateOf = new Map(state.map((item) => [`${item["pk"]}/${item["sk"]}`, item]));
+  return items.flatMap((item) => {
+    if (item["source"] !== "training") {
+      const { identity, record, revision } = rowOf<LoggedRecord>(item);
+      return [{ ...identity, ...record, revision }];
+    }
+    const { identity, record, revision, instanceTypes } = rowOf<KeptRecord>(item);
+    const row = stateOf.get(`${item["pk"]}/RUN`);
+    if (!row) return [];
+    const step = stateOf.get(`${item["pk"]}/STEP#LaunchTraining`)?.["record"] as StepRecord | undefined;
+    const training = step?.output as TrainingOutput | undefined;
+    return [recordOf(identity, record, { run: runOf(row), training, instanceTypes }, revision)];
+  });
+}

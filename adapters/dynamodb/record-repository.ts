@@ -1,0 +1,244 @@
+import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { RunBusyError, RunFieldFixedError } from "../../core/tracking/records/errors";
+import type { FirstRecord } from "../../core/tracking/records/tracked-runs";
+import { type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
+import type { RunIdentity, RunRecord } from "../../core/tracking/run-record";
+import type { RunChanges, RunRecords } from "../../core/tracking/run-records";
+import { IdempotencyConflictError, RunNotFoundError } from "../../core/training/errors";
+import { holds, queryAll, queryPage } from "./client";
+import { pauseBeforeRound } from "./contention";
+import { readRecords, recordOfRows } from "./record-reads";
+import { experimentRunsKey, identityOf, type LoggedRecord, newRecordRow, packRecord, recordKey } from "./record-rows";
+
+/** Each fails only where another change succeeded meanwhile. */
+const rounds = 32;
+/** As many as a process meets; identities never change, so what is remembered stays true. */
+const mostRemembered = 100_000;
+
+export interface RunRecordDependencies {
+  readonly client: DynamoDBDocumentClient;
+  readonly table: string;
+  readonly mark: RunChanges["mark"];
+  /** What the record of a training run begins with that has none, being older than records. `undefined` where there is no such run. */
+  readonly older: (runId: string) => Promise<(FirstRecord & { readonly createdAt: string }) | undefined>;
+}
+
+export interface AllRunRecords {
+  /** Of any team. */
+  identify(runId: string): Promise<RunIdentity | undefined>;
+  /** Of the machine under a training run. Twice is once. */
+  addInstanceType(run: RunIdentity, instanceType: string): Promise<void>;
+  of(team: string): RunRecords;
+}
+
+/** Records of runs in the Catalog table; docs/access-patterns.md, "Records of runs". One for a process, which remembers whose runs are. */
+export function createRunRecords({ client, table, mark, older }: RunRecordDependencies): AllRunRecords {
+  const identities = new Map<string, RunIdentity>();
+  const instanceTypes = new Set<string>();
+
+  function remember(identity: RunIdentity): void {
+    if (identities.size >= mostRemembered) identities.clear();
+    identities.set(identity.runId, identity);
+  }
+
+  async function identify(runId: string): Promise<RunIdentity | undefined> {
+    const known = identities.get(runId);
+    if (known) return known;
+    const { Item } = await client.send(
+      new GetCommand({
+        TableName: table,
+        Key: recordKey(runId),
+        ConsistentRead: true,
+        ProjectionExpression: "pk, team, experimentId, #source",
+        ExpressionAttributeNames: { "#source": "source" },
+      }),
+    );
+    const identity = Item ? identityOf(Item) : await adopt(runId);
+    if (identity) remember(identity);
+    return identity;
+  }
+
+  async function adopt(runId: string): Promise<RunIdentity | undefined> {
+    const first = await older(runId);
+    if (!first) return undefined;
+    const Item = newRecordRow(first.identity, first.kept, Date.parse(first.createdAt));
+    const put = new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" });
+    await marked(first.identity, () => holds(client.send(put)));
+    return first.identity;
+  }
+
+  async function addInstanceType(identity: RunIdentity, instanceType: string): Promise<void> {
+    const { runId } = identity;
+    const known = `${runId}/${instanceType}`;
+    if (instanceTypes.has(known)) return;
+    const update = new UpdateCommand({
+      TableName: table,
+      Key: recordKey(runId),
+      UpdateExpression: "ADD instanceTypes :types",
+      ConditionExpression: "attribute_exists(pk)",
+      ExpressionAttributeValues: { ":types": new Set([instanceType]) },
+    });
+    await marked(identity, () => holds(client.send(update)));
+    if (instanceTypes.size >= mostRemembered) instanceTypes.clear();
+    instanceTypes.add(known);
+  }
+
+  /** Around a write: a reader that looks between the two takes the run as changed for `clockSkewMs`, and one that looks later finds the second mark. */
+  async function marked<T>(identity: RunIdentity, write: () => Promise<T>): Promise<T> {
+    const [, written] = await Promise.all([mark(identity), write()]);
+    await mark(identity);
+    return written;
+  }
+
+  function of(team: string): RunRecords {
+    const mine = async (runId: string): Promise<RunIdentity | undefined> => {
+      const identity = await identify(runId);
+      return identity?.team === team ? identity : undefined;
+    };
+
+    async function findMany(runIds: readonly string[]): Promise<readonly RunRecord[]> {
+      const unique = [...new Set(runIds)];
+      const records = (await readRecords(client, table, unique)).filter((record) => record.team === team);
+      if (records.length === unique.length) return records;
+      const there = new Set(records.map(({ runId }) => runId));
+      const others = unique.filter((runId) => !there.has(runId));
+      const adopted = await Promise.all(others.map(async (runId) => ((await mine(runId)) ? [runId] : [])));
+      return [...records, ...(await readRecords(client, table, adopted.flat()))];
+    }
+
+    const find = async (runId: string): Promise<RunRecord | undefined> =>
+      (await mine(runId)) && (await readRecords(client, table, [runId]))[0];
+
+    async function nameChild(parentRunId: string | undefined, runId: string): Promise<void> {
+      if (parentRunId === undefined) return;
+      const Item = { pk: childrenKey(parentRunId), sk: runId };
+      await client.send(new PutCommand({ TableName: table, Item }));
+    }
+    const childrenKey = (parentRunId: string): string => `TEAM#${team}#CHILDREN#${parentRunId}`;
+
+    /** Under "nobody has changed it since". */
+    async function write(before: RunRecord, after: RunRecord): Promise<boolean> {
+      const { runId } = before;
+      const packed = packRecord(runId, storedOf(before, after));
+      await nameChild(after.parentRunId === before.parentRunId ? undefined : after.parentRunId, runId);
+      const [name, other] = "packed" in packed ? ["packed", "record"] : ["record", "packed"];
+      return marked(before, () =>
+        holds(
+          client.send(
+            new UpdateCommand({
+              TableName: table,
+              Key: recordKey(runId),
+              UpdateExpression: "SET revision = :next, #name = :value REMOVE #other",
+              ConditionExpression: "revision = :seen",
+              ExpressionAttributeNames: { "#name": name, "#other": other },
+              ExpressionAttributeValues: {
+                ":seen": before.revision,
+                ":next": before.revision + 1,
+                ":value": Object.values(packed)[0],
+              },
+            }),
+          ),
+        ),
+      );
+    }
+
+    return {
+      identify: mine,
+      find,
+      findMany,
+
+      async create(record, requestDigest) {
+        if (record.team !== team) throw new Error(`run ${record.runId} is of team ${record.team}, not of ${team}`);
+        const { runId, experimentId, source, revision: _, ...logged } = record;
+        const identity: RunIdentity = { runId, team, experimentId, source };
+        const { team: __, ...kept } = logged;
+        const Item = newRecordRow(identity, kept, record.startedAt, requestDigest);
+        await nameChild(record.parentRunId, runId);
+        const put = new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" });
+        if (await marked(identity, () => holds(client.send(put)))) {
+          remember(identity);
+          return { created: true, record: { ...record, revision: 1 } };
+        }
+        const { Item: there } = await client.send(
+          new GetCommand({ TableName: table, Key: recordKey(runId), ConsistentRead: true }),
+        );
+        if (there?.["team"] !== team) throw new Error(`the id ${runId} is taken by another team's run: send it again`);
+        if (requestDigest !== undefined && there["requestDigest"] !== requestDigest) {
+          throw new IdempotencyConflictError(runId);
+        }
+        return { created: false, record: await must(find(runId), runId) };
+      },
+
+      async change(runId, transition) {
+        for (let round = 1; round <= rounds; round += 1) {
+          const before = await must(find(runId), runId);
+          const after = transition(before);
+          if (after === undefined) {
+            // Whoever wrote it may have died before the mark.
+            await mark(before);
+            return before;
+          }
+          if (await write(before, after)) return { ...after, revision: before.revision + 1 };
+          await pauseBeforeRound(round);
+        }
+        throw new RunBusyError(runId, rounds);
+      },
+
+      async *list(experimentId) {
+        let nextToken: string | undefined;
+        do {
+          const page = await pageOf(experimentId, undefined, nextToken);
+          nextToken = page.nextToken;
+          yield page.runs;
+        } while (nextToken !== undefined);
+      },
+
+      page: (experimentId, { limit, nextToken }) => pageOf(experimentId, limit, nextToken),
+
+      async children(runId) {
+        const rows = await queryAll(client, {
+          TableName: table,
+          KeyConditionExpression: "pk = :pk",
+          ExpressionAttributeValues: { ":pk": childrenKey(runId) },
+          ConsistentRead: true,
+        });
+        return rows.map(({ sk }) => sk as string);
+      },
+    };
+
+    async function pageOf(experimentId: string, limit: number | undefined, token: string | undefined) {
+      const { items, nextToken } = await queryPage(
+        client,
+        {
+          TableName: table,
+          IndexName: "gsi1",
+          KeyConditionExpression: "gsi1pk = :experiment",
+          ExpressionAttributeValues: { ":experiment": experimentRunsKey(team, experimentId) },
+          ScanIndexForward: false,
+          Limit: limit,
+        },
+        token,
+      );
+      return { runs: await recordOfRows(client, table, items), nextToken };
+    }
+  }
+
+  return { identify, addInstanceType, of };
+}
+
+async function must(found: Promise<RunRecord | undefined>, runId: string): Promise<RunRecord> {
+  const record = await found;
+  if (!record) throw new RunNotFoundError(runId);
+  return record;
+}
+
+/** What the row keeps of a changed record. @throws RunFieldFixedError */
+function storedOf(before: RunRecord, after: RunRecord): LoggedRecord | KeptRecord {
+  if (before.source === "training") {
+    const decided = keptOf(before, after);
+    if ("fixedField" in decided) throw new RunFieldFixedError(before.runId, decided.fixedField);
+    return decided.kept;
+  }
+  const { runId: _, team: __, experimentId: ___, source: ____, revision: _____, ...logged } = after;
+  return logged;
+}

@@ -1,0 +1,89 @@
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { RunRecordTooLargeError } from "../../core/tracking/records/errors";
+import type { KeptRecord } from "../../core/tracking/records/training-record";
+import type { RunIdentity, RunRecord } from "../../core/tracking/run-record";
+
+/** Of a logged run all but its identity. */
+export type LoggedRecord = Omit<RunRecord, keyof RunIdentity | "revision">;
+
+/** A row `RUN#<runId>` / `RECORD`. `record` is a `LoggedRecord` or a `KeptRecord`, as the source says. */
+export interface RecordRow<Kept> {
+  readonly identity: RunIdentity;
+  readonly revision: number;
+  readonly record: Kept;
+  readonly requestDigest?: string;
+  readonly instanceTypes: readonly string[];
+}
+
+/** Readable in the table up to here; compressed beyond. Bytes of JSON, which DynamoDB's own count is near. */
+const largestPlain = 100_000;
+/** DynamoDB's 400 KB an item, less the row's other attributes. */
+const largestPacked = 380_000;
+/** A megabyte of one letter takes a kilobyte: what is inflated has a bound of its own. */
+const largestInflated = 64 * 1024 * 1024;
+
+export const recordKey = (runId: string) => ({ pk: `RUN#${runId}`, sk: "RECORD" });
+
+export const experimentRunsKey = (team: string, experimentId: string): string =>
+  `TEAM#${team}#EXPERIMENT#${experimentId}#RUNS`;
+
+/** The row as it is put at first. */
+export function newRecordRow(
+  identity: RunIdentity,
+  record: LoggedRecord | KeptRecord,
+  startedAt: number,
+  requestDigest?: string,
+): Record<string, unknown> {
+  const { runId, team, experimentId, source } = identity;
+  // Clients' clocks say what they like; the order of a listing needs no more than digits.
+  const order = String(Math.min(Math.max(0, Math.trunc(startedAt)), 999_999_999_999_999)).padStart(15, "0");
+  return {
+    ...recordKey(runId),
+    gsi1pk: experimentRunsKey(team, experimentId),
+    gsi1sk: `${order}#${runId}`,
+    team,
+    experimentId,
+    source,
+    revision: 1,
+    requestDigest,
+    ...packRecord(runId, record),
+  };
+}
+
+/** One of two attributes. @throws RunRecordTooLargeError */
+export function packRecord(
+  runId: string,
+  record: LoggedRecord | KeptRecord,
+): { readonly record: unknown } | { readonly packed: Uint8Array } {
+  const text = JSON.stringify(record);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= largestPlain) return { record };
+  const packed = deflateRawSync(text);
+  if (packed.length > largestPacked) throw new RunRecordTooLargeError(runId, packed.length, largestPacked);
+  if (bytes > largestInflated) throw new RunRecordTooLargeError(runId, bytes, largestInflated);
+  return { packed };
+}
+
+export function identityOf(item: Record<string, unknown>): RunIdentity {
+  return {
+    runId: (item["pk"] as string).slice("RUN#".length),
+    team: item["team"] as string,
+    experimentId: item["experimentId"] as string,
+    source: item["source"] as RunIdentity["source"],
+  };
+}
+
+export function rowOf<Kept extends LoggedRecord | KeptRecord>(item: Record<string, unknown>): RecordRow<Kept> {
+  const packed = item["packed"] as Uint8Array | undefined;
+  const record =
+    packed === undefined
+      ? item["record"]
+      : JSON.parse(inflateRawSync(packed, { maxOutputLength: largestInflated }).toString("utf8"));
+  return {
+    identity: identityOf(item),
+    revision: item["revision"] as number,
+    record: record as Kept,
+    requestDigest: item["requestDigest"] as string | undefined,
+    instanceTypes: [...((item["instanceTypes"] as ReadonlySet<string> | undefined) ?? [])].sort(),
+  };
+}

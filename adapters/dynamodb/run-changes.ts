@@ -1,0 +1,67 @@
+import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { Clock } from "../../core/ports";
+import type { RunIdentity } from "../../core/tracking/run-record";
+import { changesKeptMs, type RunChanges } from "../../core/tracking/run-records";
+import { queryAll } from "./client";
+
+/** Marks of one second are remembered until the next: more than a process writes in one. */
+const mostRemembered = 50_000;
+
+export interface AllRunChanges {
+  mark(run: RunIdentity): Promise<void>;
+  of(team: string): RunChanges;
+}
+
+/** Marks of changed runs in the Catalog table; docs/access-patterns.md, "Records of runs". One for a process, which remembers what it has marked. */
+export function createRunChanges(client: DynamoDBDocumentClient, table: string, clock: Clock): AllRunChanges {
+  const partition = (team: string, experimentId: string): string => `TEAM#${team}#CHANGES#${experimentId}`;
+  const secondKey = (second: number): string => String(Math.max(0, second)).padStart(10, "0");
+  /** Of `rememberedSecond`; a mark on its way is there, too: whoever finds it waits for it. */
+  const marked = new Map<string, Promise<unknown>>();
+  let rememberedSecond = -1;
+
+  async function mark({ team, experimentId, runId }: RunIdentity): Promise<void> {
+    const second = Math.floor(clock.now() / 1000);
+    if (second !== rememberedSecond || marked.size >= mostRemembered) {
+      marked.clear();
+      rememberedSecond = second;
+    }
+    let writing = marked.get(runId);
+    if (!writing) {
+      writing = client.send(
+        new PutCommand({
+          TableName: table,
+          Item: {
+            pk: partition(team, experimentId),
+            sk: `${secondKey(second)}#${runId}`,
+            expiresAt: second + changesKeptMs / 1000,
+          },
+        }),
+      );
+      marked.set(runId, writing);
+      // Of a mark that failed the next one knows nothing.
+      writing.catch(() => marked.get(runId) === writing && marked.delete(runId));
+    }
+    await writing;
+  }
+
+  return {
+    mark,
+    of: (team) => ({
+      mark,
+      async since(experimentId, since) {
+        const rows = await queryAll(client, {
+          TableName: table,
+          KeyConditionExpression: "pk = :pk AND sk >= :from",
+          ExpressionAttributeValues: {
+            ":pk": partition(team, experimentId),
+            ":from": secondKey(Math.floor(since / 1000)),
+          },
+          ProjectionExpression: "sk",
+          ConsistentRead: true,
+        });
+        return [...new Set(rows.map(({ sk }) => (sk as string).slice(secondKey(0).length + 1)))];
+      },
+    }),
+  };
+}

@@ -1,0 +1,114 @@
+import { RingmasterError } from "../../errors";
+
+export class ExperimentNotFoundError extends RingmasterError {
+  constructor(asked: { readonly experimentId: string } | { readonly name: string }) {
+    const what = "name" in asked ? `named ${JSON.stringify(asked.name)}` : JSON.stringify(asked.experimentId);
+    super(`there is no experiment ${what}; \`ringmaster experiments list\` shows those that there are`, {
+      code: "EXPERIMENT_NOT_FOUND",
+      httpStatus: 404,
+      details: asked,
+    });
+  }
+}
+
+/** The name is taken, by a deleted experiment too: it could be restored. */
+export class ExperimentExistsError extends RingmasterError {
+  constructor(name: string, experimentId: string | undefined) {
+    super(
+      `an experiment is named ${JSON.stringify(name)} already: use it, restore it where it was deleted, or choose another name`,
+      { code: "EXPERIMENT_EXISTS", httpStatus: 409, details: { name, experimentId } },
+    );
+  }
+}
+
+/** Nothing new goes into a deleted experiment. */
+export class ExperimentDeletedError extends RingmasterError {
+  constructor(experimentId: string, name: string) {
+    super(
+      `experiment ${experimentId} (${JSON.stringify(name)}) is deleted: restore it with \`ringmaster experiments restore ${experimentId}\``,
+      { code: "EXPERIMENT_DELETED", httpStatus: 409, details: { experimentId, name } },
+    );
+  }
+}
+
+export class ExperimentBusyError extends RingmasterError {
+  constructor(experimentId: string, rounds: number) {
+    super(`others have changed experiment ${experimentId} each of ${rounds} times; send it again`, {
+      code: "EXPERIMENT_BUSY",
+      httpStatus: 503,
+      retryable: true,
+      details: { experimentId },
+    });
+  }
+}
+
+export class RunBusyError extends RingmasterError {
+  constructor(runId: string, rounds: number) {
+    super(`others have changed run ${runId} each of ${rounds} times; send it again`, {
+      code: "RUN_BUSY",
+      httpStatus: 503,
+      retryable: true,
+      details: { runId },
+    });
+  }
+}
+
+/** What is kept of the run would not fit its row. Nothing was changed. */
+export class RunRecordTooLargeError extends RingmasterError {
+  constructor(runId: string, bytes: number, most: number) {
+    super(
+      `the record of run ${runId} would take ${bytes} bytes compressed, but must take at most ${most}; nothing was changed: log large values as artifacts`,
+      { code: "RUN_RECORD_TOO_LARGE", httpStatus: 413, details: { runId, bytes, most } },
+    );
+  }
+}
+
+/** Of a training run its own progress tells status, end and job's parameters: no client does. */
+export class RunFieldFixedError extends RingmasterError {
+  constructor(runId: string, field: string) {
+    super(
+      `${field} of run ${runId} cannot be changed: the platform trains it and knows that itself; change its name, tags, notes or further params`,
+      { code: "RUN_FIELD_FIXED", httpStatus: 409, details: { runId, field } },
+    );
+  }
+}
+
+/** A param is written once. */
+export class ParamConflictError extends RingmasterError {
+  constructor(
+    runId: string,
+    readonly conflicts: readonly { readonly key: string; readonly known: string; readonly given: string }[],
+  ) {
+    const [{ key, known, given }] = conflicts as readonly [(typeof conflicts)[number]];
+    const more = conflicts.length > 1 ? ` (and ${conflicts.length - 1} more)` : "";
+    super(
+      `param ${JSON.stringify(key)} of run ${runId} is ${quote(known)} and cannot become ${quote(given)}${more}: params are written once; log another run, or use a tag`,
+      { code: "PARAM_CONFLICT", httpStatus: 409, details: { runId, conflicts } },
+    );
+  }
+}
+
+/** A deleted run does not change until it is restored. */
+export class RunDeletedError extends RingmasterError {
+  constructor(runId: string) {
+    super(`run ${runId} is deleted: restore it with \`ringmaster runs restore ${runId}\` first`, {
+      code: "RUN_DELETED",
+      httpStatus: 409,
+      details: { runId },
+    });
+  }
+}
+
+export class ArtifactNotFoundError extends RingmasterError {
+  constructor(owner: string, path: string) {
+    super(`${owner} has no artifact ${JSON.stringify(path)}`, {
+      code: "ARTIFACT_NOT_FOUND",
+      httpStatus: 404,
+      details: { owner, path },
+    });
+  }
+}
+
+function quote(value: string): string {
+  return JSON.stringify(value.length <= 100 ? value : `${value.slice(0, 100)}…`);
+}

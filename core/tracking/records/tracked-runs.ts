@@ -1,0 +1,71 @@
+import type { MachineRecord, Run } from "../../training/run";
+import type { AllRuns } from "../../training/run-repository";
+import type { Experiments } from "../experiments";
+import type { RunIdentity } from "../run-record";
+import { ExperimentDeletedError } from "./errors";
+import { type KeptRecord, keptAtFirst } from "./training-record";
+
+/** What of tracking a training run's own rows need. */
+export interface TrainingTracking {
+  experimentsOf(team: string): Pick<Experiments, "ensure">;
+  identify(runId: string): Promise<RunIdentity | undefined>;
+  /** Before the change and after it: see `RunChanges`. */
+  mark(run: RunIdentity): Promise<void>;
+  /** Twice is once. */
+  addInstanceType(run: RunIdentity, instanceType: string): Promise<void>;
+}
+
+/** What a training run's record begins with. */
+export interface FirstRecord {
+  readonly identity: RunIdentity;
+  readonly kept: KeptRecord;
+}
+
+/** As the run that the record is of. @throws ExperimentDeletedError where it would go into a deleted experiment and `evenDeleted` is not said */
+export async function firstRecordOf(
+  { experimentsOf }: Pick<TrainingTracking, "experimentsOf">,
+  run: Run,
+  { evenDeleted }: { readonly evenDeleted: boolean },
+): Promise<FirstRecord> {
+  const { runId, team, job, createdBy, createdAt } = run;
+  const experiment = await experimentsOf(team).ensure(job.experiment, createdBy, createdAt);
+  const { experimentId, name, lifecycle, artifactLocation } = experiment;
+  if (lifecycle === "deleted" && !evenDeleted) throw new ExperimentDeletedError(experimentId, name);
+  return { identity: { runId, team, experimentId, source: "training" }, kept: keptAtFirst(run, artifactLocation) };
+}
+
+/** Runs whose records follow them: each run is created with its record, and each change of what a record tells is marked. */
+export function trackedRuns(all: AllRuns, tracking: TrainingTracking): AllRuns {
+  /** The mark comes before the write, for who dies after it, and after it, for who looked between the two. */
+  async function marked<T>(runId: string, write: () => Promise<T>): Promise<T> {
+    const identity = await tracking.identify(runId);
+    if (!identity) return write();
+    await tracking.mark(identity);
+    const written = await write();
+    await tracking.mark(identity);
+    return written;
+  }
+
+  async function addMachine(runId: string, { instanceType }: MachineRecord): Promise<void> {
+    const identity = await tracking.identify(runId);
+    if (identity) await tracking.addInstanceType(identity, instanceType);
+  }
+
+  return {
+    ...all,
+    async create(run) {
+      const first = await firstRecordOf(tracking, run, { evenDeleted: false });
+      await tracking.mark(first.identity);
+      const created = await all.create(run, first);
+      await tracking.mark(first.identity);
+      return created;
+    },
+    enterPhase: (runId, phase, at) => marked(runId, () => all.enterPhase(runId, phase, at)),
+    conclude: (runId, conclusion) => marked(runId, () => all.conclude(runId, conclusion)),
+    recordStep: (runId, record) => marked(runId, () => all.recordStep(runId, record)),
+    async recordMachine(runId, machine) {
+      await addMachine(runId, machine);
+      await all.recordMachine(runId, machine);
+    },
+  };
+}

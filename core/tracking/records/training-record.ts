@@ -1,0 +1,123 @@
+import type { TrainingOutput } from "../../pipelines/outputs";
+import type { Run } from "../../training/run";
+import type { DatasetInput, RunIdentity, RunRecord } from "../run-record";
+import { paramsOfJob } from "./job-params";
+
+const keptFields = [
+  "name",
+  "lifecycle",
+  "deletedAt",
+  "params",
+  "tags",
+  "notes",
+  "parentRunId",
+  "datasets",
+  "modelInputs",
+  "modelOutputs",
+  "artifactUri",
+] as const;
+
+/** What is kept of a training run beside its state: what people add. `params` and `datasets` are those beside its job's. */
+export type KeptRecord = Pick<RunRecord, (typeof keptFields)[number]>;
+
+/** What the platform itself knows of a training run. */
+export interface TrainingState {
+  readonly run: Run;
+  /** Once it has trained. */
+  readonly training?: TrainingOutput;
+  /** Of the machines that it has run on. */
+  readonly instanceTypes: readonly string[];
+}
+
+/** At the run's creation. */
+export function keptAtFirst(run: Run, artifactLocation: string): KeptRecord {
+  return {
+    name: run.runId,
+    lifecycle: "active",
+    params: {},
+    tags: run.job.tags,
+    notes: run.job.notes ?? "",
+    ...(run.restoredFrom ? { parentRunId: run.restoredFrom.runId } : {}),
+    datasets: [],
+    modelInputs: [],
+    modelOutputs: [],
+    artifactUri: `${artifactLocation}/${run.runId}/artifacts`,
+  };
+}
+
+/** The record of a training run: what its state tells, and what is kept beside it. */
+export function recordOf(
+  identity: RunIdentity,
+  kept: KeptRecord,
+  { run, training, instanceTypes }: TrainingState,
+  revision: number,
+): RunRecord {
+  const numerics = training?.numerics;
+  const { lockfileSha256, imageDigest } = run.environment ?? {};
+  return {
+    ...identity,
+    ...kept,
+    status: run.status,
+    createdBy: run.createdBy,
+    startedAt: Date.parse(run.createdAt),
+    ...(run.endedAt === undefined ? {} : { endedAt: Date.parse(run.endedAt) }),
+    params: { ...kept.params, ...paramsOfJob(run.job) },
+    datasets: [datasetOf(run), ...kept.datasets],
+    code: run.code,
+    environment: {
+      ...(lockfileSha256 === undefined ? {} : { lockfileSha256 }),
+      ...(imageDigest === undefined ? {} : { imageDigest }),
+      ...(numerics ? { numerics } : {}),
+      ...(numerics || instanceTypes.length > 0
+        ? {
+            hardware: {
+              instanceTypes,
+              ...(numerics ? { cpu: numerics.cpu.model } : {}),
+              ...(numerics?.gpu ? { gpu: numerics.gpu.model } : {}),
+            },
+          }
+        : {}),
+    },
+    seed: run.job.seed,
+    job: run.job,
+    ...(training ? { weightsSha256: training.weightsSha256 } : {}),
+    revision,
+  };
+}
+
+/**
+ * What is to be kept of a changed record. @returns the field that only the run's own state tells, where the change would touch one.
+ */
+export function keptOf(
+  before: RunRecord,
+  after: RunRecord,
+): { readonly kept: KeptRecord } | { readonly fixedField: string } {
+  const own = paramsOfJob(before.job as NonNullable<RunRecord["job"]>);
+  const changedParam = Object.keys(own).find((key) => after.params[key] !== own[key]);
+  if (changedParam !== undefined) return { fixedField: `param ${changedParam}` };
+  const fixed = (["status", "startedAt", "endedAt", "createdBy", "seed", "weightsSha256"] as const).find(
+    (field) => before[field] !== after[field],
+  );
+  if (fixed !== undefined) return { fixedField: fixed };
+  const { params, datasets, ...rest } = Object.fromEntries(
+    keptFields.map((field) => [field, after[field]]),
+  ) as unknown as KeptRecord;
+  return {
+    kept: {
+      ...rest,
+      params: Object.fromEntries(Object.entries(params).filter(([key]) => !Object.hasOwn(own, key))),
+      datasets: datasets.slice(1),
+    },
+  };
+}
+
+function datasetOf({ dataset: { name, version, digest } }: Run): DatasetInput {
+  return {
+    name,
+    digest,
+    version,
+    sourceType: "ringmaster",
+    source: `${name}@${version}`,
+    tags: { "mlflow.data.context": "training" },
+  };
+}
