@@ -1,10 +1,15 @@
 import type { SequentialPlan } from "./sequential-test";
 
+/** Parts of the units are counted in so many slots. */
+export const slots = 10_000;
+
 /** A version that serves a part of the units beside the champion. */
 export interface CanaryArm {
   readonly version: number;
-  /** Part of the units, above 0; those of all canaries together are at most 1, the champion has the rest. */
+  /** Part of the units, in (0, 1], to the ten-thousandth; those of all canaries together are at most 1, the champion has the rest. */
   readonly weight: number;
+  /** The slots that are its own, as [from, to), ascending, apart. */
+  readonly ranges: readonly (readonly [number, number])[];
 }
 
 /** Who answers whom; a part of the model's head, so that it changes in the same write as stages do. */
@@ -13,16 +18,91 @@ export interface Traffic {
   /** Versions that are asked too, and whose answers nobody gets. */
   readonly shadows: readonly number[];
   readonly test?: SequentialPlan;
-  /** The model's revision that began this experiment: outcomes are counted by it. New weights of the same arms keep it. */
+  /** The model's revision at which the champion last had all units to itself no more: units are dealt anew then, so that it is not always the same who try what is new. */
+  readonly deal: number;
+  /** The model's revision at which arms, weights or test last changed: outcomes are counted from there, because only units of one time and one part can be compared. */
   readonly epoch: number;
 }
 
-export const noTraffic: Traffic = { canaries: [], shadows: [], epoch: 0 };
+export const noTraffic: Traffic = { canaries: [], shadows: [], deal: 0, epoch: 0 };
 
-/** Without a version that may serve no more. The others' weights stay: the champion takes over its part. */
-export function withoutVersion(traffic: Traffic, version: number): Traffic {
+/** What is asked for in place of what there is. */
+export interface TrafficRequest {
+  readonly canaries: readonly { readonly version: number; readonly weight: number }[];
+  readonly shadows: readonly number[];
+  readonly test?: SequentialPlan;
+}
+
+/**
+ * Other parts, of which units feel as little as can be: a canary that shrinks gives slots back to the champion, one that grows or is new takes them from it.
+ *
+ * @param revision the model's, that this change makes
+ */
+export function redirect(before: Traffic, asked: TrafficRequest, revision: number): Traffic {
+  const anew = before.canaries.length === 0;
+  const kept = asked.canaries.map((arm) => {
+    const owned = before.canaries.find(({ version }) => version === arm.version)?.ranges ?? [];
+    return { ...arm, ranges: first(owned, Math.round(arm.weight * slots)) };
+  });
+  let free = complement(kept.flatMap(({ ranges }) => ranges));
+  const canaries = kept.map((arm) => {
+    const taken = first(free, Math.round(arm.weight * slots) - sizeOf(arm.ranges));
+    free = complement([...complement(free), ...taken]);
+    return { ...arm, ranges: joined([...arm.ranges, ...taken]) };
+  });
+  const sameArms = JSON.stringify(canaries) === JSON.stringify(before.canaries);
+  const sameTest = JSON.stringify(asked.test) === JSON.stringify(before.test);
+  return {
+    canaries,
+    shadows: [...new Set(asked.shadows)].sort((a, b) => a - b),
+    ...(asked.test && canaries.length > 0 ? { test: asked.test } : {}),
+    deal: anew && canaries.length > 0 ? revision : before.deal,
+    epoch: sameArms && sameTest ? before.epoch : revision,
+  };
+}
+
+/** Without a version that may serve no more: the champion takes its units over. */
+export function withoutVersion(traffic: Traffic, version: number, revision: number): Traffic {
   const canaries = traffic.canaries.filter((arm) => arm.version !== version);
   const shadows = traffic.shadows.filter((shadow) => shadow !== version);
   if (canaries.length === traffic.canaries.length && shadows.length === traffic.shadows.length) return traffic;
-  return canaries.length === 0 ? { canaries, shadows, epoch: traffic.epoch } : { ...traffic, canaries, shadows };
+  return redirect(traffic, { canaries, shadows, test: traffic.test }, revision);
+}
+
+type Ranges = CanaryArm["ranges"];
+
+/** The lowest `count` slots of some. */
+function first(ranges: Ranges, count: number): Ranges {
+  let left = count;
+  return ranges.flatMap(([from, to]) => {
+    const taken = Math.max(0, Math.min(to - from, left));
+    left -= taken;
+    return taken === 0 ? [] : [[from, from + taken] as const];
+  });
+}
+
+function complement(ranges: Ranges): Ranges {
+  let at = 0;
+  const free: [number, number][] = [];
+  for (const [from, to] of joined(ranges)) {
+    if (from > at) free.push([at, from]);
+    at = to;
+  }
+  if (at < slots) free.push([at, slots]);
+  return free;
+}
+
+/** Ascending, neighbours made one. */
+function joined(ranges: Ranges): Ranges {
+  const made: [number, number][] = [];
+  for (const [from, to] of [...ranges].sort(([a], [b]) => a - b)) {
+    const last = made.at(-1);
+    if (last?.[1] === from) last[1] = to;
+    else made.push([from, to]);
+  }
+  return made;
+}
+
+function sizeOf(ranges: Ranges): number {
+  return ranges.reduce((sum, [from, to]) => sum + to - from, 0);
 }

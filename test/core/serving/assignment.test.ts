@@ -1,20 +1,18 @@
-import { armsOf, assign } from "../../../core/serving/assignment";
+import fc from "fast-check";
+import { assign } from "../../../core/serving/assignment";
+import { noTraffic, redirect, slots, type Traffic, withoutVersion } from "../../../core/serving/traffic";
 
 const units = Array.from({ length: 20_000 }, (_, i) => `user-${i}`);
-const canaries = (weight: number) => [{ version: 4, weight }];
+const to = (before: Traffic, canaries: readonly (readonly [number, number])[], revision = 7): Traffic =>
+  redirect(before, { canaries: canaries.map(([version, weight]) => ({ version, weight })), shadows: [] }, revision);
 
 describe("assign", () => {
-  it("gives a unit the same version each time", () => {
-    for (const unit of units.slice(0, 100)) {
-      expect(assign("digits", unit, 3, canaries(0.5))).toBe(assign("digits", unit, 3, canaries(0.5)));
-    }
-  });
+  const arms = to(noTraffic, [
+    [4, 0.1],
+    [5, 0.25],
+  ]);
 
   it("gives each version its part of the units", () => {
-    const arms = [
-      { version: 4, weight: 0.1 },
-      { version: 5, weight: 0.25 },
-    ];
     const counts = new Map<number, number>();
     for (const unit of units) {
       const version = assign("digits", unit, 3, arms);
@@ -26,49 +24,66 @@ describe("assign", () => {
     expect(Math.abs((counts.get(3) ?? 0) - 13_000)).toBeLessThan(340);
   });
 
-  it("moves units only into the arm that grew", () => {
-    for (const unit of units) {
-      const [before, after] = [assign("digits", unit, 3, canaries(0.05)), assign("digits", unit, 3, canaries(0.1))];
-      if (before !== after) expect([before, after]).toEqual([3, 4]);
+  it("deals anew for each model, and when canaries begin anew", () => {
+    const again = to(withoutVersion(withoutVersion(arms, 4, 8), 5, 9), [[6, 0.1]], 10);
+    const tries = (model: string, traffic: Traffic) =>
+      new Set(units.filter((unit) => assign(model, unit, 3, traffic) !== 3));
+    const [first, other, later] = [tries("digits", arms), tries("flights", arms), tries("digits", again)];
+    for (const set of [other, later]) {
+      const both = [...set].filter((unit) => first.has(unit)).length;
+      expect(both / set.size).toBeLessThan(0.4);
     }
   });
+});
 
-  it("leaves the units of other arms where they are when one goes", () => {
-    const both = [...canaries(0.2), { version: 5, weight: 0.2 }];
-    for (const unit of units.slice(0, 5_000)) {
-      const before = assign("digits", unit, 3, both);
-      if (before === 4) expect(assign("digits", unit, 3, canaries(0.2))).toBe(4);
-    }
-  });
-
-  it("draws for each model anew", () => {
-    const same = units.filter((unit) => {
-      const version = assign("digits", unit, 3, canaries(0.5));
-      return version === assign("flights", unit, 3, canaries(0.5));
+describe("redirect", () => {
+  it("moves units into what grew, out of what shrank, and nobody else", () => {
+    const weights = fc.uniqueArray(fc.tuple(fc.integer({ min: 4, max: 9 }), fc.integer({ min: 1, max: 1_500 })), {
+      selector: ([version]) => version,
+      maxLength: 6,
     });
-    expect(Math.abs(same.length - 10_000)).toBeLessThan(360);
+    fc.assert(
+      fc.property(weights, weights, (one, two) => {
+        const asWeights = (all: readonly [number, number][]) =>
+          all.map(([version, tenThousandths]) => [version, tenThousandths / slots] as const);
+        const before = to(noTraffic, asWeights(one));
+        // Dealt as before, for that nobody left in between.
+        const after = { ...to(before, asWeights(two), 8), deal: before.deal };
+        const owner = (traffic: Traffic, slot: number) =>
+          traffic.canaries.filter(({ ranges }) => ranges.some(([from, end]) => slot >= from && slot < end));
+        const size = (traffic: Traffic, version: number | undefined) =>
+          traffic.canaries.find((arm) => arm.version === version)?.weight ?? 0;
+        const counts = new Map<number | undefined, number>();
+        const wrong: number[] = [];
+        for (let slot = 0; slot < slots; slot += 1) {
+          const [was, ...tooMany] = owner(before, slot);
+          const [is, ...tooManyNow] = owner(after, slot);
+          counts.set(is?.version, (counts.get(is?.version) ?? 0) + 1);
+          const moved = was?.version !== is?.version;
+          const outOfOneThatKept = moved && was && size(after, was.version) >= was.weight;
+          const intoOneThatKept = moved && is && is.weight <= size(before, is.version);
+          if (tooMany.length + tooManyNow.length > 0 || outOfOneThatKept || intoOneThatKept) wrong.push(slot);
+        }
+        expect(wrong).toEqual([]);
+        for (const { version, weight } of after.canaries) expect(counts.get(version)).toBe(Math.round(weight * slots));
+      }),
+      { numRuns: 30, seed: 1 },
+    );
   });
 
-  it.each([
-    ["no canary", [], [3]],
-    [
-      "canaries that take everything",
-      [
-        { version: 4, weight: 0.4 },
-        { version: 5, weight: 0.6 },
-      ],
-      [4, 5],
-    ],
-    [
-      "weights whose sum rounds to more than 1",
-      [
-        { version: 4, weight: 0.7 },
-        { version: 5, weight: 0.3000000000000001 },
-      ],
-      [4, 5],
-    ],
-    ["a canary of a little", [{ version: 4, weight: 0.001 }], [3, 4]],
-  ])("%s: who gets units at all", (_, arms, expected) => {
-    expect(armsOf(3, arms).map(({ version }) => version)).toEqual(expected);
+  it("counts outcomes anew when weights change, and not when nothing does", () => {
+    const before = to(noTraffic, [[4, 0.1]], 7);
+    expect([before.deal, before.epoch]).toEqual([7, 7]);
+    expect(to(before, [[4, 0.1]], 8)).toEqual(before);
+    const after = to(before, [[4, 0.2]], 9);
+    expect([after.deal, after.epoch]).toEqual([7, 9]);
+  });
+
+  it("leaves the rest as it is where a version goes", () => {
+    const before = redirect(noTraffic, { canaries: [{ version: 4, weight: 0.1 }], shadows: [6, 5, 5] }, 7);
+    expect(before.shadows).toEqual([5, 6]);
+    expect(withoutVersion(before, 9, 8)).toBe(before);
+    expect(withoutVersion(before, 5, 8)).toEqual({ ...before, shadows: [6] });
+    expect(withoutVersion(before, 4, 8)).toEqual({ canaries: [], shadows: [5, 6], deal: 7, epoch: 8 });
   });
 });
