@@ -153,8 +153,8 @@ export async function uploadInParts(
   }
 }
 
-/** The body in buffers of a part's size, the last one shorter. */
-async function* filled(
+/** The body in buffers of a part's size, the last one shorter. Who gets one gives it back to the pool. */
+export async function* filled(
   body: AsyncIterable<Uint8Array>,
   pool: BufferPool,
 ): AsyncGenerator<{ readonly buffer: Buffer; readonly length: number }> {

@@ -10,6 +10,10 @@ export function teamPrefix(team: string): string {
 export const objectKeys = {
   /** Anything content-addressed: shards, index files, tensors, reports. */
   content: (sha256: string): string => `cas/sha256/${sha256}`,
+  /** What comes in without its digest: it lies here until it was read, and then under its content's name. */
+  incoming: (upload: string): string => `incoming/${upload}`,
+  /** What became of it, for who asks again. */
+  incomingReceipt: (upload: string): string => `incoming/${upload}.json`,
   /** A raw file that is to become a version; `path` is `<dataset>/<file>`. */
   inbox: (path: string): string => `inbox/${path}`,
   datasetManifest: (name: string, version: number): string => `datasets/${name}/versions/${version}/manifest.json`,

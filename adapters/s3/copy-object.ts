@@ -1,0 +1,69 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  type S3Client,
+  UploadPartCopyCommand,
+} from "@aws-sdk/client-s3";
+import { translated } from "./service-errors";
+
+/** The most that S3 copies in one request. */
+const largestCopy = 5 * 1024 ** 3;
+const pieceBytes = 1024 ** 3;
+const piecesAtOnce = 4;
+
+/** A copy within the bucket, made by the store itself. The bytes do not come here. */
+export async function copyObject(
+  client: S3Client,
+  bucket: string,
+  from: { readonly key: string; readonly bytes: number; readonly contentType: string },
+  to: string,
+  largest = largestCopy,
+): Promise<void> {
+  const CopySource = `${bucket}/${from.key.split("/").map(encodeURIComponent).join("/")}`;
+  const target = { Bucket: bucket, Key: to };
+  if (from.bytes <= largest) {
+    await translated(to, () =>
+      client.send(
+        new CopyObjectCommand({
+          ...target,
+          CopySource,
+          ContentType: from.contentType,
+          MetadataDirective: "REPLACE",
+          TaggingDirective: "REPLACE", // to copy tags is a right of its own
+          ServerSideEncryption: "AES256",
+        }),
+      ),
+    );
+    return;
+  }
+  const { UploadId } = await client.send(
+    new CreateMultipartUploadCommand({ ...target, ContentType: from.contentType, ServerSideEncryption: "AES256" }),
+  );
+  const upload = { ...target, UploadId };
+  const size = Math.min(pieceBytes, largest);
+  const starts = Array.from({ length: Math.ceil(from.bytes / size) }, (_, i) => i * size);
+  const Parts: { PartNumber: number; ETag?: string }[] = [];
+  try {
+    for (let i = 0; i < starts.length; i += piecesAtOnce) {
+      const made = starts.slice(i, i + piecesAtOnce).map(async (start, j) => {
+        const PartNumber = i + j + 1;
+        const end = Math.min(start + size, from.bytes) - 1;
+        const command = new UploadPartCopyCommand({
+          ...upload,
+          CopySource,
+          PartNumber,
+          CopySourceRange: `bytes=${start}-${end}`,
+        });
+        const { CopyPartResult } = await translated(to, () => client.send(command));
+        return { PartNumber, ETag: CopyPartResult?.ETag };
+      });
+      Parts.push(...(await Promise.all(made)));
+    }
+    await client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
+  } catch (error) {
+    await client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
+    throw error;
+  }
+}

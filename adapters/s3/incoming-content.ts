@@ -1,0 +1,194 @@
+import { createHash, randomUUID } from "node:crypto";
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  type S3Client,
+  S3ServiceException,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { RingmasterError } from "../../core/errors";
+import { objectKeys, teamPrefix } from "../../core/platform/object-keys";
+import type { ContentReference, ObjectStore } from "../../core/ports";
+import { BufferPool } from "./buffer-pool";
+import { filled, partBytes } from "./content-upload";
+import { copyObject } from "./copy-object";
+import { receiveParts } from "./incoming-parts";
+
+/** Of one body: one buffer is being filled while two are under way. */
+const buffersEach = 3;
+const rangeBytes = 8 * 1024 * 1024;
+const rangesAhead = 4;
+/** A client begins with the last part when all before it are through. */
+const partExpirySeconds = 6 * 3600;
+const defaultType = "application/octet-stream";
+
+/** The upload's id is not one of ours, or what was sent is gone. */
+export class UploadNotFoundError extends RingmasterError {
+  constructor(upload: string) {
+    super(
+      `there is no upload ${JSON.stringify(upload.slice(0, 100))}: it was given up, or was done longer ago than is remembered; send the file again`,
+      { code: "UPLOAD_NOT_FOUND", httpStatus: 404, details: { upload: upload.slice(0, 100) } },
+    );
+  }
+}
+
+/** The store refuses the parts: one is missing, another's, or too small. */
+export class UploadPartsError extends RingmasterError {
+  constructor(reason: string, cause: unknown) {
+    super(
+      `the parts make no object: ${reason}; each but the last must have 5 MiB or more, and its ETag must be what the store answered to it`,
+      { code: "INVALID_INPUT", httpStatus: 400, cause },
+    );
+  }
+}
+
+/** A part's number, from 1, and what the store answered when it was put. */
+export interface UploadedPart {
+  readonly number: number;
+  readonly etag: string;
+}
+
+/**
+ * Contents whose digest nobody knows beforehand. They lie under a name of their own until all of them was read here once; from then on under
+ * their content's, once.
+ */
+export interface IncomingContent {
+  /** Takes a body as it comes, in memory of a few parts. */
+  receive(body: AsyncIterable<Uint8Array>, contentType?: string): Promise<ContentReference>;
+  /** URLs to put that many parts to, straight to the store. */
+  begin(parts: number): Promise<{ readonly upload: string; readonly urls: readonly string[] }>;
+  /** Twice is once. @throws UploadNotFoundError, UploadPartsError */
+  complete(upload: string, parts: readonly UploadedPart[]): Promise<ContentReference>;
+  /** What is gone stays gone. */
+  abort(upload: string): Promise<void>;
+}
+
+export function createIncomingContent(
+  client: S3Client,
+  bucket: string,
+  team: string,
+  objects: ObjectStore,
+): IncomingContent {
+  const prefix = teamPrefix(team);
+  const at = (name: string) => ({ Bucket: bucket, Key: `${prefix}${objectKeys.incoming(name)}` });
+
+  /** Under its content's name, unless it is there already. */
+  async function settle(name: string, content: ContentReference, contentType: string): Promise<void> {
+    const key = objectKeys.content(content.sha256);
+    if ((await objects.size(key)) !== content.bytes) {
+      const from = { key: at(name).Key, bytes: content.bytes, contentType };
+      await copyObject(client, bucket, from, `${prefix}${key}`);
+    }
+  }
+
+  async function digest(name: string): Promise<ContentReference> {
+    const key = objectKeys.incoming(name);
+    const hash = createHash("sha256");
+    let bytes = 0;
+    const ahead: Promise<Uint8Array>[] = [];
+    for (let asked = 0; ; asked += 1) {
+      const read = objects.getRange(key, asked * rangeBytes, rangeBytes);
+      read.catch(() => undefined); // whoever waits for it hears of it
+      ahead.push(read);
+      if (ahead.length < rangesAhead) continue;
+      const range = await ahead.shift()!;
+      hash.update(range);
+      bytes += range.byteLength;
+      if (range.byteLength < rangeBytes) break;
+    }
+    await Promise.allSettled(ahead);
+    return { sha256: hash.digest("hex"), bytes };
+  }
+
+  return {
+    async receive(body, contentType = defaultType) {
+      const pool = new BufferPool(partBytes, buffersEach);
+      const parts = filled(body, pool);
+      const first = await parts.next();
+      if (first.done) return objects.putContent(new Uint8Array(0), contentType);
+      if (first.value.length < partBytes) {
+        return objects.putContent(first.value.buffer.subarray(0, first.value.length), contentType);
+      }
+      const name = randomUUID();
+      const received = await receiveParts(client, at(name), parts, first.value, pool, contentType);
+      const content = { sha256: received.sha256, bytes: received.bytes };
+      if ((await objects.size(objectKeys.content(content.sha256))) === content.bytes) {
+        await received.abort();
+        return content;
+      }
+      await received.complete();
+      await settle(name, content, contentType);
+      await objects.delete(objectKeys.incoming(name));
+      return content;
+    },
+
+    async begin(parts) {
+      const name = randomUUID();
+      const { UploadId } = await client.send(
+        new CreateMultipartUploadCommand({ ...at(name), ServerSideEncryption: "AES256" }),
+      );
+      const urls = await Promise.all(
+        Array.from({ length: parts }, (_, i) => {
+          const command = new UploadPartCommand({ ...at(name), UploadId, PartNumber: i + 1 });
+          // It would sign the checksum of a body that it does not have.
+          command.middlewareStack.remove("flexibleChecksumsMiddleware");
+          return getSignedUrl(client, command, { expiresIn: partExpirySeconds });
+        }),
+      );
+      return { upload: `${name}.${UploadId}`, urls };
+    },
+
+    async complete(upload, parts) {
+      const { name, UploadId } = uploadOf(upload);
+      const inOrder = [...parts].sort((a, b) => a.number - b.number);
+      try {
+        await client.send(
+          new CompleteMultipartUploadCommand({
+            ...at(name),
+            UploadId,
+            MultipartUpload: { Parts: inOrder.map(({ number, etag }) => ({ PartNumber: number, ETag: etag })) },
+          }),
+        );
+      } catch (error) {
+        if (!isNoSuchUpload(error)) throw refusedParts(error);
+        const receipt = await objects.find(objectKeys.incomingReceipt(name));
+        if (receipt) return JSON.parse(Buffer.from(receipt).toString("utf8")) as ContentReference;
+        if ((await objects.size(objectKeys.incoming(name))) === undefined) throw new UploadNotFoundError(upload);
+      }
+      const content = await digest(name);
+      await settle(name, content, defaultType);
+      // Who asks again, because the answer was lost, is answered by this.
+      await objects.put(objectKeys.incomingReceipt(name), JSON.stringify(content), "application/json");
+      await objects.delete(objectKeys.incoming(name));
+      return content;
+    },
+
+    async abort(upload) {
+      const { name, UploadId } = uploadOf(upload);
+      try {
+        await client.send(new AbortMultipartUploadCommand({ ...at(name), UploadId }));
+      } catch (error) {
+        if (!isNoSuchUpload(error)) throw error;
+      }
+    },
+  };
+}
+
+/** `<our name for it>.<S3's id>` @throws UploadNotFoundError */
+function uploadOf(upload: string): { readonly name: string; readonly UploadId: string } {
+  const [, name, UploadId] = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(.{1,1024})$/.exec(upload) ?? [];
+  if (name === undefined || UploadId === undefined) throw new UploadNotFoundError(upload);
+  return { name, UploadId };
+}
+
+function isNoSuchUpload(error: unknown): boolean {
+  return error instanceof S3ServiceException && error.name === "NoSuchUpload";
+}
+
+function refusedParts(error: unknown): unknown {
+  const known = ["InvalidPart", "InvalidPartOrder", "EntityTooSmall", "MalformedXML"];
+  if (!(error instanceof S3ServiceException) || !known.includes(error.name)) return error;
+  return new UploadPartsError(error.name, error);
+}

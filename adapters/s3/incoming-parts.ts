@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  type S3Client,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import type { BufferPool } from "./buffer-pool";
+import type { filled } from "./content-upload";
+import { knowPayloadDigest } from "./payload-digest";
+import { translated } from "./service-errors";
+
+/** A multipart upload whose parts are all there, and what they are together. */
+export interface ReceivedParts {
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Makes it an object. */
+  complete(): Promise<void>;
+  /** Gives it up. */
+  abort(): Promise<void>;
+}
+
+/**
+ * Sends a body of unknown length and digest to an object, part by part, and digests it on the way. Nothing is visible before `complete`.
+ *
+ * @param first what was read of it already, in a buffer of the pool
+ */
+export async function receiveParts(
+  client: S3Client,
+  object: { readonly Bucket: string; readonly Key: string },
+  parts: ReturnType<typeof filled>,
+  first: { readonly buffer: Buffer; readonly length: number },
+  pool: BufferPool,
+  contentType: string,
+): Promise<ReceivedParts> {
+  const key = object.Key;
+  const begun = await translated(key, () =>
+    client.send(
+      new CreateMultipartUploadCommand({
+        ...object,
+        ContentType: contentType,
+        ServerSideEncryption: "AES256",
+        ChecksumAlgorithm: "SHA256",
+        ChecksumType: "COMPOSITE",
+      }),
+    ),
+  );
+  const upload = { ...object, UploadId: begun.UploadId };
+  const whole = createHash("sha256");
+  const sent: { readonly PartNumber: number; readonly ETag?: string; readonly ChecksumSHA256: string }[] = [];
+  const sending = new Set<Promise<void>>();
+  let failure: { readonly error: unknown } | undefined;
+  let bytes = 0;
+  let number = 0;
+
+  const send = (buffer: Buffer, length: number): void => {
+    const body = buffer.subarray(0, length);
+    whole.update(body);
+    bytes += length;
+    number += 1;
+    const PartNumber = number;
+    const digest = createHash("sha256").update(body).digest();
+    const ChecksumSHA256 = digest.toString("base64");
+    const command = new UploadPartCommand({ ...upload, PartNumber, Body: body, ChecksumSHA256 });
+    knowPayloadDigest(command, digest);
+    const one = translated(key, () => client.send(command)).then(
+      ({ ETag }) => {
+        sent[PartNumber - 1] = { PartNumber, ETag, ChecksumSHA256 };
+        pool.give(buffer);
+      },
+      (error: unknown) => {
+        failure ??= { error };
+        pool.lose(); // a request that failed may still hold the buffer
+      },
+    );
+    sending.add(one);
+    void one.finally(() => sending.delete(one));
+  };
+  const abort = async (): Promise<void> => {
+    await Promise.all(sending);
+    await client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
+  };
+
+  try {
+    send(first.buffer, first.length);
+    for await (const { buffer, length } of parts) {
+      if (failure) {
+        pool.give(buffer);
+        break;
+      }
+      send(buffer, length);
+    }
+    await Promise.all(sending);
+    if (failure) throw failure.error;
+  } catch (error) {
+    await abort();
+    throw error;
+  }
+  return {
+    sha256: whole.digest("hex"),
+    bytes,
+    abort,
+    async complete() {
+      await translated(key, () =>
+        client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: sent } })),
+      );
+    },
+  };
+}
