@@ -52,7 +52,8 @@ export function isTransactionConflict(error: unknown): boolean {
   return cancellationCodes(error).includes("TransactionConflict");
 }
 
-function cancellationCodes(error: unknown): readonly (string | undefined)[] {
+/** Why each item of a cancelled transaction was in the way, in their order; empty for any other error. */
+export function cancellationCodes(error: unknown): readonly (string | undefined)[] {
   if (!(error instanceof Error) || error.name !== "TransactionCanceledException") return [];
   const { CancellationReasons } = error as Error & { CancellationReasons?: readonly { Code?: string }[] };
   return (CancellationReasons ?? []).map((reason) => reason.Code);

@@ -1,0 +1,128 @@
+import { type DynamoDBDocumentClient, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { sha256 } from "../../core/digest";
+import { OutcomesBusyError } from "../../core/serving/errors";
+import type { Outcome, OutcomeRepository } from "../../core/serving/outcomes";
+import type { ArmSums } from "../../core/serving/sequential-test";
+import { cancellationCodes, queryAll } from "./client";
+import { pauseBeforeRound } from "./contention";
+
+/** Units of a transaction, beside a row of sums for each arm: 100 items at most. */
+const unitsAtOnce = 80;
+/** Rows of sums of an arm: reports of the same moment seldom meet in one. */
+const shards = 8;
+const rounds = 24;
+/** Past any canary. */
+const keptDays = 180;
+
+/** Outcomes in the Catalog table; docs/access-patterns.md, "Serving". */
+export function createOutcomeRepository(
+  client: DynamoDBDocumentClient,
+  table: string,
+  team: string,
+): OutcomeRepository {
+  const pk = (model: string, epoch: number): string => `TEAM#${team}#OUTCOMES#${epoch}#${model}`;
+
+  /** Counts those that are new, all or nothing. @returns those that were there; `undefined` where others were at the same rows */
+  async function count(
+    key: string,
+    outcomes: readonly Outcome[],
+    expiresAt: number,
+  ): Promise<readonly Outcome[] | undefined> {
+    const shard = Math.floor(Math.random() * shards);
+    const units = outcomes.map(({ unit, version, value }) => ({
+      Put: {
+        TableName: table,
+        // A unit's name may be longer than a key.
+        Item: { pk: key, sk: `UNIT#${sha256(unit)}`, version, value, expiresAt },
+        ConditionExpression: "attribute_not_exists(pk)",
+      },
+    }));
+    const sums = [...sumsOf(outcomes)].map(([version, { units, sum, sumOfSquares }]) => ({
+      Update: {
+        TableName: table,
+        Key: { pk: key, sk: `ARM#${version}#${shard}` },
+        UpdateExpression:
+          "SET version = :version, expiresAt = :expiresAt ADD #units :units, #sum :sum, #squares :squares",
+        ExpressionAttributeNames: { "#units": "units", "#sum": "sum", "#squares": "sumOfSquares" },
+        ExpressionAttributeValues: {
+          ":version": version,
+          ":expiresAt": expiresAt,
+          ":units": units,
+          ":sum": sum,
+          ":squares": sumOfSquares,
+        },
+      },
+    }));
+    try {
+      await client.send(new TransactWriteCommand({ TransactItems: [...units, ...sums] }));
+      return [];
+    } catch (error) {
+      const codes = cancellationCodes(error);
+      const known = outcomes.filter((_, i) => codes[i] === "ConditionalCheckFailed");
+      if (known.length > 0) return known;
+      if (codes.includes("TransactionConflict")) return undefined;
+      throw error;
+    }
+  }
+
+  async function reportBatch(
+    model: string,
+    key: string,
+    batch: readonly Outcome[],
+    expiresAt: number,
+  ): Promise<number> {
+    let left = batch;
+    for (let round = 0; round < rounds && left.length > 0; round += 1) {
+      if (round > 0) await pauseBeforeRound(round);
+      const known = await count(key, left, expiresAt);
+      if (known === undefined) continue;
+      if (known.length === 0) return left.length;
+      left = left.filter((outcome) => !known.includes(outcome));
+    }
+    if (left.length === 0) return 0;
+    throw new OutcomesBusyError(model);
+  }
+
+  return {
+    async report(model, epoch, outcomes, at) {
+      // Of one unit the first: in a request as between them.
+      const first = [...new Map(outcomes.toReversed().map((outcome) => [outcome.unit, outcome])).values()];
+      const expiresAt = Math.floor(at / 1_000) + keptDays * 86_400;
+      let counted = 0;
+      for (let from = 0; from < first.length; from += unitsAtOnce) {
+        counted += await reportBatch(model, pk(model, epoch), first.slice(from, from + unitsAtOnce), expiresAt);
+      }
+      return { counted, repeated: outcomes.length - counted };
+    },
+
+    async sums(model, epoch) {
+      const items = await queryAll(client, {
+        TableName: table,
+        KeyConditionExpression: "pk = :pk AND begins_with(sk, :arm)",
+        ExpressionAttributeValues: { ":pk": pk(model, epoch), ":arm": "ARM#" },
+        ConsistentRead: true,
+      });
+      const sums = new Map<number, ArmSums>();
+      for (const item of items as unknown as readonly (ArmSums & { readonly version: number })[]) {
+        sums.set(item.version, added(sums.get(item.version), item));
+      }
+      return sums;
+    },
+  };
+}
+
+function sumsOf(outcomes: readonly Outcome[]): ReadonlyMap<number, ArmSums> {
+  const sums = new Map<number, ArmSums>();
+  for (const { version, value } of outcomes) {
+    sums.set(version, added(sums.get(version), { units: 1, sum: value, sumOfSquares: value * value }));
+  }
+  return sums;
+}
+
+function added(one: ArmSums | undefined, other: ArmSums): ArmSums {
+  return {
+    units: (one?.units ?? 0) + other.units,
+    sum: (one?.sum ?? 0) + other.sum,
+    sumOfSquares: (one?.sumOfSquares ?? 0) + other.sumOfSquares,
+  };
+}
