@@ -31,4 +31,8 @@ export const objectKeys = {
     `runs/${runId}/checkpoints/${String(step).padStart(12, "0")}/manifest.json`,
   checkpointPrefix: (runId: string): string => `runs/${runId}/checkpoints/`,
   artifactManifest: (runId: string): string => `runs/${runId}/artifacts/manifest.json`,
+  /** What shadows of a model said, a parcel a report. Models have free names. */
+  shadowParcel: (model: string, version: number, day: string, digest: string): string =>
+    `serving/${encodeURIComponent(model)}/shadows/${version}/${day}/${digest}.json`,
+  shadowPrefix: (model: string, version: number): string => `serving/${encodeURIComponent(model)}/shadows/${version}/`,
 } as const;
