@@ -55,8 +55,18 @@ export function classMetrics(
       support += confusion[index * classes + other]!;
       predicted += confusion[other * classes + index]!;
     }
-    return { ...averagesOf(hits, support, predicted, zeroDivision), hits, support, predicted };
+    return classMetricsOf(hits, support, predicted, zeroDivision);
   });
+}
+
+/** Of one class, by its counts. */
+export function classMetricsOf(
+  hits: number,
+  support: number,
+  predicted: number,
+  zeroDivision: ZeroDivision = 0,
+): ClassMetrics {
+  return { ...averagesOf(hits, support, predicted, zeroDivision), hits, support, predicted };
 }
 
 function averagesOf(hits: number, support: number, predicted: number, zeroDivision: ZeroDivision): Averages {

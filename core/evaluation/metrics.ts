@@ -79,7 +79,7 @@ export function rankingsOf(predictions: Predictions): readonly (Ranking | undefi
   );
 }
 
-function probabilityOf({ classes, outputs }: Predictions, row: number, index: number): number {
+export function probabilityOf({ classes, outputs }: Predictions, row: number, index: number): number {
   if (classes !== 2) return outputs[row * classes + index]!;
   return index === 1 ? outputs[row]! : 1 - outputs[row]!;
 }

@@ -1,3 +1,5 @@
+import { quantile } from "./draws";
+
 /**
  * A bootstrap interval of the difference between two models' metrics on the same rows (Efron and Tibshirani, "An Introduction to the Bootstrap",
  * 1993, chapter 13: the percentile interval).
@@ -66,14 +68,6 @@ export function pairedBootstrap(
     resamples,
     seed,
   };
-}
-
-/** Linear between the two nearest (Hyndman and Fan's type 7). */
-function quantile(sorted: Float64Array, probability: number): number {
-  const at = probability * (sorted.length - 1);
-  const below = Math.floor(at);
-  const above = Math.min(below + 1, sorted.length - 1);
-  return sorted[below]! + (at - below) * (sorted[above]! - sorted[below]!);
 }
 
 function sumOf(values: ArrayLike<number>): number {

@@ -46,3 +46,43 @@ export function rank(
   }
   return { rocAuc: pairsWon / (positiveCount * negatives.length), averagePrecision };
 }
+
+/**
+ * The same of weighted rows that are in order already, best score first; NaN where one of the two kinds has no weight.
+ *
+ * @param order the place of each row's weight
+ */
+export function rocAucAndPrecision(
+  order: Uint32Array,
+  scores: Float64Array,
+  positives: Uint8Array,
+  weights: Uint32Array,
+): Ranking {
+  let positiveWeight = 0;
+  let negativeWeight = 0;
+  for (let at = 0; at < order.length; at += 1) {
+    if (positives[at] === 1) positiveWeight += weights[order[at]!]!;
+    else negativeWeight += weights[order[at]!]!;
+  }
+  if (positiveWeight === 0 || negativeWeight === 0) return { rocAuc: Number.NaN, averagePrecision: Number.NaN };
+  let pairsWon = 0;
+  let averagePrecision = 0;
+  let positivesSoFar = 0;
+  let negativesSoFar = 0;
+  for (let at = 0; at < order.length; ) {
+    const score = scores[at];
+    let tiedPositives = 0;
+    let tiedNegatives = 0;
+    for (; at < order.length && scores[at] === score; at += 1) {
+      if (positives[at] === 1) tiedPositives += weights[order[at]!]!;
+      else tiedNegatives += weights[order[at]!]!;
+    }
+    positivesSoFar += tiedPositives;
+    negativesSoFar += tiedNegatives;
+    pairsWon += tiedPositives * (negativeWeight - negativesSoFar + tiedNegatives / 2);
+    if (tiedPositives > 0) {
+      averagePrecision += (tiedPositives / positiveWeight) * (positivesSoFar / (positivesSoFar + negativesSoFar));
+    }
+  }
+  return { rocAuc: pairsWon / (positiveWeight * negativeWeight), averagePrecision };
+}

@@ -1,5 +1,5 @@
 import type { PairedInterval } from "../../evaluation/paired-bootstrap";
-import type { SliceEvidence } from "../../evaluation/slice-evidence";
+import type { SliceEvidence } from "../../evaluation/slices/evidence";
 import type { ContentReference } from "../../ports";
 import type { CheckAnswer } from "./external-check";
 

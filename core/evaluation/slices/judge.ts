@@ -1,0 +1,208 @@
+import type { Category } from "../../features/values";
+import { lessIsBetter } from "../metric-direction";
+import type { Predictions } from "../metrics";
+import type { SliceEvidence, SliceRow } from "./evidence";
+import {
+  confidence,
+  criticalOfGroups,
+  drawGroups,
+  type GroupDraws,
+  largestDifference,
+  resamplesOf,
+} from "./simultaneous";
+import type { GroupStatistic } from "./statistic";
+import { metricStatistic, type RateComponent, rateStatistic } from "./statistics";
+
+/** The test split's predictions with what cuts it into slices. */
+export interface SlicedPredictions {
+  readonly predictions: Predictions;
+  /** Of a label with classes: what the indexes stand for. */
+  readonly classes: readonly Category[];
+  readonly columns: readonly {
+    readonly column: string;
+    readonly values: readonly (Category | null)[];
+    /** `[rows]`: index into `values`. */
+    readonly codes: Int32Array;
+  }[];
+}
+
+/** Why there is no evidence: a sentence. */
+export interface Unjudged {
+  readonly reason: string;
+}
+
+/** More of them are values to be grouped, not slices to be watched. */
+const mostSlices = 500;
+
+interface Asked {
+  readonly column: string;
+  readonly minRows: number;
+  readonly seed: number;
+}
+
+/** The worst slice's metric. Evidence of every slice, worst first. */
+export function worstSlice(
+  sliced: SlicedPredictions,
+  asked: Asked & { readonly metric: string },
+): SliceEvidence | Unjudged {
+  const found = measure(sliced, asked, metricStatistic(asked.metric, sliced.predictions), 1);
+  if ("reason" in found) return found;
+  const less = lessIsBetter(asked.metric);
+  const rows = rowsOf(found, 0).sort((a, b) => (less ? b.estimate - a.estimate : a.estimate - b.estimate));
+  const worst = less ? Math.max : Math.min;
+  return {
+    ...frameOf(found, asked),
+    estimate: rows[0]!.estimate,
+    lower: worst(...rows.map(({ lower }) => lower)),
+    upper: worst(...rows.map(({ upper }) => upper)),
+    slices: rows,
+  };
+}
+
+/** The metric's largest difference between two slices. */
+export function sliceGap(
+  sliced: SlicedPredictions,
+  asked: Asked & { readonly metric: string },
+): SliceEvidence | Unjudged {
+  const found = measure(sliced, asked, metricStatistic(asked.metric, sliced.predictions), 2);
+  if ("reason" in found) return found;
+  const largest = differenceOf(found, asked);
+  return "reason" in largest ? largest : largest.evidence;
+}
+
+/**
+ * Demographic parity difference: the largest difference in the selection rate P(ŷ = c | slice) (Dwork et al., 2012; fairlearn's
+ * `demographic_parity_difference`). Equalised odds difference: the larger of the largest differences in P(ŷ = c | y = c, slice) and in
+ * P(ŷ = c | y ≠ c, slice) (Hardt, Price and Srebro, 2016; fairlearn's `equalized_odds_difference`). c: `positive`; where left out the second of two
+ * classes, and of more the class, against the rest, for which it is largest.
+ *
+ * A rate that a slice has no rows for is left out; fairlearn takes 0 for it.
+ */
+export function rateDifference(
+  sliced: SlicedPredictions,
+  asked: Asked & { readonly kind: "demographic-parity" | "equalized-odds"; readonly positive?: Category },
+): SliceEvidence | Unjudged {
+  const { classes, predictions } = sliced;
+  if (predictions.classes === 0) return { reason: "the label is a value, and rates are of classes" };
+  const index = asked.positive === undefined ? -1 : classes.indexOf(asked.positive);
+  if (asked.positive !== undefined && index < 0) {
+    return {
+      reason: `${JSON.stringify(asked.positive)} is no class of the label, which has ${classes.slice(0, 20).join(", ")}`,
+    };
+  }
+  const positives = index >= 0 ? [index] : classes.length === 2 ? [1] : classes.map((_, each) => each);
+  const rates =
+    asked.kind === "demographic-parity" ? (["selection"] as const) : (["true-positive", "false-positive"] as const);
+  const components: readonly RateComponent[] = positives.flatMap((positive) =>
+    rates.map((rate) => ({ rate, positive })),
+  );
+  const found = measure(sliced, asked, rateStatistic(components, predictions), 2);
+  if ("reason" in found) return found;
+  const largest = differenceOf(found, asked);
+  if ("reason" in largest) return largest;
+  const { rate, positive } = components[largest.component]!;
+  return { ...largest.evidence, positive: classes[positive]!, rate };
+}
+
+interface Measured {
+  readonly draws: GroupDraws;
+  readonly groups: readonly { readonly value: Category | null; readonly rows: Uint32Array }[];
+  readonly bounded: boolean;
+  readonly leftOut: number;
+}
+
+function measure(
+  { columns }: SlicedPredictions,
+  { column, minRows, seed }: Asked,
+  statistic: GroupStatistic | undefined,
+  least: number,
+): Measured | Unjudged {
+  const found = columns.find((each) => each.column === column);
+  if (!found) return { reason: `the evaluation has no slices by ${column}: put it into the job's evaluation.slices` };
+  if (!statistic) return { reason: "it is no metric of this task" };
+  const all = membersOf(found);
+  const groups = all.filter(({ rows }) => rows.length >= minRows);
+  if (groups.length < least) {
+    return {
+      reason:
+        `${groups.length === 0 ? "no slice" : "only one slice"} by ${column} has ${minRows} rows of the test split: ` +
+        "it takes more rows, or a smaller minRows",
+    };
+  }
+  if (groups.length > mostSlices) {
+    return {
+      reason: `${column} has ${groups.length} values: at most ${mostSlices} slices are judged; group them in a column`,
+    };
+  }
+  const rows = groups.reduce((sum, group) => sum + group.rows.length, 0);
+  const comparisons = (groups.length ** 2 / 2) * statistic.components;
+  const draws = drawGroups(
+    statistic,
+    groups.map((group) => group.rows),
+    resamplesOf(rows, comparisons),
+    seed,
+  );
+  const judged = groups.filter((_, at) => definedIn(draws, at)).length;
+  if (judged < least)
+    return { reason: `it is defined for ${judged === 0 ? "no slice" : "one slice only"} by ${column}` };
+  return {
+    draws,
+    groups,
+    bounded: statistic.bounded,
+    leftOut: all.filter(({ rows: { length } }) => length > 0).length - judged,
+  };
+}
+
+function membersOf({ values, codes }: SlicedPredictions["columns"][number]): Measured["groups"] {
+  const members = values.map((): number[] => []);
+  for (let row = 0; row < codes.length; row += 1) members[codes[row]!]?.push(row);
+  return values.map((value, at) => ({ value, rows: Uint32Array.from(members[at]!) }));
+}
+
+function definedIn({ estimates, components }: GroupDraws, group: number): boolean {
+  for (let at = group * components; at < (group + 1) * components; at += 1)
+    if (!Number.isNaN(estimates[at]!)) return true;
+  return false;
+}
+
+/** Slices' own numbers in a component, with simultaneous intervals. */
+function rowsOf({ draws, groups, bounded }: Measured, component: number): SliceRow[] {
+  const critical = criticalOfGroups(draws);
+  const clamp = (value: number): number => (bounded ? Math.min(1, Math.max(0, value)) : value);
+  return groups.flatMap(({ value, rows }, group) => {
+    const at = group * draws.components + component;
+    const estimate = draws.estimates[at]!;
+    if (Number.isNaN(estimate)) return [];
+    const reach = critical * draws.errors[at]!;
+    return [{ value, rows: rows.length, estimate, lower: clamp(estimate - reach), upper: clamp(estimate + reach) }];
+  });
+}
+
+/** Evidence of the largest difference, and the component that it is in. */
+function differenceOf(
+  found: Measured,
+  asked: Asked,
+): { readonly evidence: SliceEvidence; readonly component: number } | Unjudged {
+  const largest = largestDifference(found.draws);
+  if (!largest) return { reason: `it is defined for no two slices by ${asked.column}` };
+  const { component, estimate, lower, upper, pair } = largest;
+  const ends = pair.map((group) => found.groups[group]!.value);
+  const rank = ({ value }: SliceRow): number => (value === ends[0] ? 0 : value === ends[1] ? 1 : 2);
+  const slices = rowsOf(found, component).sort((a, b) => rank(a) - rank(b) || b.estimate - a.estimate);
+  const most = found.bounded ? Math.min(1, upper) : upper;
+  return { evidence: { ...frameOf(found, asked), estimate, lower, upper: most, slices }, component };
+}
+
+function frameOf({ draws, groups, leftOut }: Measured, { column, minRows, seed }: Asked) {
+  const judged = groups.filter((_, at) => definedIn(draws, at));
+  return {
+    column,
+    confidence,
+    resamples: draws.resamples,
+    seed,
+    rows: judged.reduce((sum, { rows }) => sum + rows.length, 0),
+    minimumRows: minRows,
+    judged: judged.length,
+    leftOut,
+  };
+}

@@ -1,0 +1,146 @@
+import { classMetricsOf, macroAverage, weightedAverage } from "../classification";
+import { type Predictions, predictedClasses, probabilityOf } from "../metrics";
+import { type GroupStatistic, meanStatistic, rankingStatistic, rowStatistic } from "./statistic";
+
+/** 2^-23: float32's, as in the whole split's log-loss. */
+const epsilon = 2 ** -23;
+
+/** The metric of that name of a group of rows, as `metricsOf` has it of them alone; `undefined` where the task has none of that name. */
+export function metricStatistic(metric: string, predictions: Predictions): GroupStatistic | undefined {
+  return predictions.classes === 0 ? valueStatistic(metric, predictions) : classStatistic(metric, predictions);
+}
+
+function valueStatistic(metric: string, { labels, outputs }: Predictions): GroupStatistic | undefined {
+  const errorOf = (row: number): number => outputs[row]! - labels[row]!;
+  if (metric === "rmse") {
+    return meanStatistic(
+      false,
+      Float64Array.from(labels, (_, row) => errorOf(row) ** 2),
+      Math.sqrt,
+    );
+  }
+  if (metric === "mae")
+    return meanStatistic(
+      false,
+      Float64Array.from(labels, (_, row) => Math.abs(errorOf(row))),
+    );
+  if (metric !== "r2") return undefined;
+  return rowStatistic(false, (rows, weights) => {
+    const first = labels[rows[0]!]!;
+    let total = 0;
+    let sum = 0;
+    for (let at = 0; at < rows.length; at += 1) {
+      total += weights[at]!;
+      sum += weights[at]! * (labels[rows[at]!]! - first);
+    }
+    const mean = first + sum / total;
+    let squares = 0;
+    let spread = 0;
+    for (let at = 0; at < rows.length; at += 1) {
+      squares += weights[at]! * errorOf(rows[at]!) ** 2;
+      spread += weights[at]! * (labels[rows[at]!]! - mean) ** 2;
+    }
+    if (total < 2) return Number.NaN;
+    return spread === 0 ? (squares === 0 ? 1 : 0) : 1 - squares / spread;
+  });
+}
+
+const averages = { precision: "precision", recall: "recall", f1: "f1" } as const;
+
+function classStatistic(metric: string, predictions: Predictions): GroupStatistic | undefined {
+  const { classes, labels } = predictions;
+  if (metric === "logLoss") {
+    const loss = (_: number, row: number): number =>
+      -Math.log(Math.min(Math.max(probabilityOf(predictions, row, labels[row]!), epsilon), 1 - epsilon));
+    return meanStatistic(false, Float64Array.from(labels, loss));
+  }
+  if (metric === "auc" || metric === "prAuc") {
+    const ranked = classes === 2 ? [1] : Array.from({ length: classes }, (_, index) => index);
+    return rankingStatistic(
+      ranked.map((index) => ({
+        scoreOf: (row: number) => probabilityOf(predictions, row, index),
+        isPositive: (row: number) => labels[row] === index,
+      })),
+      metric === "auc" ? "rocAuc" : "averagePrecision",
+    );
+  }
+  const predicted = predictedClasses(predictions);
+  if (metric === "accuracy") {
+    return meanStatistic(
+      true,
+      Float64Array.from(labels, (label, row) => Number(predicted[row] === label)),
+    );
+  }
+  const [, name, kind] = /^(precision|recall|f1)(|Macro|Weighted)$/.exec(metric) ?? [];
+  const key = averages[name as keyof typeof averages];
+  if (key === undefined) return undefined;
+  return rowStatistic(true, (rows, weights) => {
+    const { hits, support, answers } = countClasses(predictions, predicted, rows, weights);
+    const of = (index: number) => classMetricsOf(hits[index]!, support[index]!, answers[index]!);
+    if (kind === "" && classes === 2) return of(1)[key];
+    const each = Array.from(hits, (_, index) => of(index));
+    return (kind === "Weighted" ? weightedAverage(each) : macroAverage(each))[key];
+  });
+}
+
+/** Which rate of which class a component is. */
+export interface RateComponent {
+  readonly rate: "selection" | "true-positive" | "false-positive";
+  readonly positive: number;
+}
+
+/**
+ * Rates of the classes, one against the rest. Selection: the share of rows that the class is predicted for. True-positive: of the rows of the class.
+ * False-positive: of the rows of others. Undefined where a group has no such rows.
+ */
+export function rateStatistic(components: readonly RateComponent[], predictions: Predictions): GroupStatistic {
+  const { labels } = predictions;
+  const predicted = predictedClasses(predictions);
+  return {
+    components: components.length,
+    bounded: true,
+    of: (rows) => (weights, found) => {
+      const { hits, support, answers, total } = countClasses(predictions, predicted, rows, weights);
+      for (const [index, { rate, positive: at }] of components.entries()) {
+        if (rate === "selection") found[index] = answers[at]! / total;
+        else if (rate === "true-positive") found[index] = hits[at]! / support[at]!;
+        else found[index] = (answers[at]! - hits[at]!) / (total - support[at]!);
+      }
+    },
+    trials(rows, component) {
+      const { rate, positive } = components[component]!;
+      if (rate === "selection") return rows.length;
+      let ofClass = 0;
+      for (const row of rows) ofClass += Number(labels[row] === positive);
+      return rate === "true-positive" ? ofClass : rows.length - ofClass;
+    },
+  };
+}
+
+/** Weights by class: where label and answer agree, of the labels, of the answers. */
+function countClasses(
+  { classes, labels }: Predictions,
+  predicted: Int32Array,
+  rows: Uint32Array,
+  weights: Uint32Array,
+): {
+  readonly hits: Float64Array;
+  readonly support: Float64Array;
+  readonly answers: Float64Array;
+  readonly total: number;
+} {
+  const hits = new Float64Array(classes);
+  const support = new Float64Array(classes);
+  const answers = new Float64Array(classes);
+  let total = 0;
+  for (let at = 0; at < rows.length; at += 1) {
+    const weight = weights[at]!;
+    const label = labels[rows[at]!]!;
+    const answer = predicted[rows[at]!]!;
+    total += weight;
+    support[label]! += weight;
+    answers[answer]! += weight;
+    if (label === answer) hits[label]! += weight;
+  }
+  return { hits, support, answers, total };
+}
