@@ -5,6 +5,7 @@ import {
   TransactWriteCommand,
 } from "@aws-sdk/lib-dynamodb";
 import type { HistoryEntry, Model, ModelVersion } from "../../core/registry/model";
+import type { ModelPolicy } from "../../core/registry/policy";
 import type { ModelRepository } from "../../core/registry/repository";
 import { isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
 
@@ -35,9 +36,12 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
     find: (name) => get<Model>(name, "MODEL"),
     findVersion: (name, version) => get<ModelVersion>(name, `VERSION#${pad(version, 9)}`),
     findVersionOfRun: (name, runId) => get<number>(name, `RUN#${runId}`),
+    findSemver: (name, semver) => get<number>(name, `SEMVER#${semver}`),
+    findHistory: (name, revision) => get<HistoryEntry>(name, `HISTORY#${pad(revision, 12)}`),
     findRequest: (name, request) => get<number>(name, `REQUEST#${request}`),
     listVersions: (name) => query<ModelVersion>({ ...ofModel(name, "VERSION#"), ScanIndexForward: false }),
     history: (name) => query<HistoryEntry>(ofModel(name, "HISTORY#")),
+    policies: (name) => query<ModelPolicy>(ofModel(name, "POLICY#")),
 
     list: () =>
       query<Model>({
@@ -46,7 +50,7 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
         ExpressionAttributeValues: { ":team": `TEAM#${team}#MODELS` },
       }),
 
-    async commit({ model, versions, history }, { runId, request } = {}) {
+    async commit({ model, versions, history, semver, policy }, { runId, request } = {}) {
       const put = (sk: string, record: unknown, more: Record<string, unknown> = {}) => ({
         TableName: table,
         Item: { pk: pk(model.name), sk, record, ...more },
@@ -75,6 +79,8 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
               },
               ...versions.map((version) => ({ Put: put(`VERSION#${pad(version.version, 9)}`, version) })),
               putOnce(`HISTORY#${pad(history.revision, 12)}`, history),
+              ...(semver === undefined ? [] : [putOnce(`SEMVER#${semver.text}`, semver.version)]),
+              ...(policy === undefined ? [] : [putOnce(`POLICY#${pad(policy.revision, 12)}`, policy)]),
               ...(runId === undefined ? [] : [putOnce(`RUN#${runId}`, history.version)]),
               ...(request === undefined ? [] : [putOnce(`REQUEST#${request}`, history.revision)]),
             ],

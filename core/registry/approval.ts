@@ -2,9 +2,10 @@ import { isoTime } from "../clock";
 import type { Clock } from "../ports";
 import type { TaskTokens } from "../training/ports";
 import type { RunRepository } from "../training/run-repository";
+import type { Actor } from "./change";
 import type { ModelVersion } from "./model";
 import type { Registry } from "./registry";
-import { type Actor, decideApproval } from "./transitions";
+import { decideApproval } from "./transitions";
 
 export interface ApprovalDependencies {
   readonly registry: Registry;

@@ -3,7 +3,7 @@ import type { ObjectStore } from "../ports";
 import { readArtifact } from "./registration";
 import type { Registry } from "./registry";
 
-/** The model in production, ready to be met; `undefined` where there is none yet. */
+/** The model in production, ready to be met; `undefined` where there is none yet, or it was registered from elsewhere and cannot be loaded here. */
 export async function findChampion(
   { registry, objects }: { readonly registry: Registry; readonly objects: ObjectStore },
   model: string,
@@ -11,5 +11,6 @@ export async function findChampion(
   const head = await registry.repository.find(model);
   if (head?.production === undefined) return undefined;
   const { version, artifactKey } = await registry.version(model, head.production);
+  if (artifactKey === undefined) return undefined;
   return { version, artifactKey, artifact: await readArtifact(objects, artifactKey) };
 }

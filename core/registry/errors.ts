@@ -1,5 +1,10 @@
 import { RingmasterError } from "../errors";
-import type { GateVerdict } from "./model";
+import type { Decision } from "./approvals";
+import type { GateVerdict } from "./gates/verdict";
+import type { ModelVersion } from "./model";
+import type { ApprovalRules } from "./policy";
+
+type Named = Pick<ModelVersion, "model" | "version">;
 
 export class ModelNotFoundError extends RingmasterError {
   constructor(name: string) {
@@ -44,12 +49,109 @@ export class GateNotPassedError extends RingmasterError {
 }
 
 export class NotApprovedError extends RingmasterError {
-  constructor(model: string, version: number, decision: string | undefined) {
+  constructor({ model, version }: Named, decision: Decision) {
     super(
-      decision === "rejected"
-        ? `version ${version} of ${model} was rejected: it cannot be promoted; train a new version`
-        : `version ${version} of ${model} has no approval: nobody can promote without one; \`ringmaster models approve ${model} ${version}\` gives it`,
+      decision.state !== "waiting"
+        ? `version ${version} of ${model} was rejected by ${decision.word.by}: it cannot be promoted; train a new version`
+        : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals: nobody can promote without them; \`ringmaster models approve ${model} ${version}\` gives one`,
       { code: "NOT_APPROVED", httpStatus: 409, details: { model, version } },
+    );
+  }
+}
+
+/** The policy names who may approve, and it is not this one. */
+export class NotAnApproverError extends RingmasterError {
+  constructor(
+    { model, version, submittedBy }: Named & Pick<ModelVersion, "submittedBy">,
+    by: string,
+    rules: ApprovalRules,
+  ) {
+    const { approvers } = rules;
+    super(
+      by === submittedBy && rules.notTheSubmitter
+        ? `${by} submitted version ${version} of ${model}: its policy asks for the word of somebody else`
+        : `${by} may not decide on version ${version} of ${model}: its policy names ${approvers.join(", ")}`,
+      { code: "NOT_AN_APPROVER", httpStatus: 403, details: { model, version, by, approvers } },
+    );
+  }
+}
+
+/** The verdict says nothing about what a promotion would do now. */
+export class GateOutdatedError extends RingmasterError {
+  constructor({ model, version }: Named, changed: "champion" | "policy", production: number | undefined) {
+    const why =
+      changed === "policy"
+        ? "the model's policy has changed since"
+        : production === undefined
+          ? "it met a champion that is none any more"
+          : `it did not meet version ${production}, which is in production now`;
+    super(
+      `version ${version} of ${model} passed gates that are outdated: ${why}; \`ringmaster models judge ${model} ${version}\` judges it again`,
+      { code: "GATE_OUTDATED", httpStatus: 409, details: { model, version, changed, production } },
+    );
+  }
+}
+
+/** The champion leaves production by the promotion of another, or by a rollback, and by nothing else. */
+export class InProductionError extends RingmasterError {
+  constructor(model: string, version: number) {
+    super(
+      `version ${version} of ${model} is in production and stays there until another is promoted (\`ringmaster models promote\`) or it is rolled back`,
+      { code: "IN_PRODUCTION", httpStatus: 409, details: { model, version } },
+    );
+  }
+}
+
+export class ModelExistsError extends RingmasterError {
+  constructor(model: string) {
+    super(`there is a model ${JSON.stringify(model)} already; \`ringmaster models show\` shows it`, {
+      code: "MODEL_EXISTS",
+      httpStatus: 409,
+      details: { model },
+    });
+  }
+}
+
+/** Runs, rules, events and whoever serves know a model by its name. */
+export class ModelNameFixedError extends RingmasterError {
+  constructor(model: string) {
+    super(
+      `model ${JSON.stringify(model)} cannot be renamed: runs, retraining rules and whoever serves it know it by its name; register its versions under another name instead`,
+      { code: "MODEL_NAME_FIXED", httpStatus: 409, details: { model } },
+    );
+  }
+}
+
+export class AliasNotFoundError extends RingmasterError {
+  constructor(model: string, alias: string) {
+    super(`model ${model} has no alias ${alias}; \`ringmaster models show ${model}\` lists those that it has`, {
+      code: "ALIAS_NOT_FOUND",
+      httpStatus: 404,
+      details: { model, alias },
+    });
+  }
+}
+
+export class AliasFollowsProductionError extends RingmasterError {
+  constructor(model: string, production: number) {
+    super(
+      `champion of ${model} is version ${production}, because that is in production: the alias moves by promotions and rollbacks alone`,
+      { code: "ALIAS_FOLLOWS_PRODUCTION", httpStatus: 409, details: { model, production } },
+    );
+  }
+}
+
+export class SemverTakenError extends RingmasterError {
+  constructor(
+    { model, version, semver }: Named & Pick<ModelVersion, "semver">,
+    wanted: string,
+    owner: number | undefined,
+  ) {
+    super(
+      semver === undefined
+        ? `${wanted} is version ${owner} of ${model} for good: give version ${version} another one`
+        : `version ${version} of ${model} is ${semver} for good, and cannot become ${wanted}: others may have pinned it`,
+      { code: "SEMVER_TAKEN", httpStatus: 409, details: { model, version, semver: wanted, owner } },
     );
   }
 }

@@ -44,7 +44,8 @@ export function gateStep(dependencies: {
       const by = { by: `run ${run.runId}`, at: verdict.at };
       // Once: a repetition after the approval would take the approval away.
       const { at: _at, ...findings } = verdict;
-      const request = `gate#${run.runId}#${sha256(JSON.stringify(findings))}`;
+      const { productionRevision } = await registry.head(model);
+      const request = `gate#${run.runId}#${productionRevision ?? 0}#${sha256(JSON.stringify(findings))}`;
       await registry.apply(model, [version], recordGate(version, verdict, by), request);
       const reasons = verdict.checks.filter((check) => !check.passed).map((check) => check.evidence);
       return { model, version, passed: verdict.passed, reasons };
@@ -61,6 +62,10 @@ async function championFor(
   if (head?.production === undefined || head.production === candidate.version) return undefined;
   const champion = await registry.version(candidate.model, head.production);
   const { version } = champion;
+  if (champion.artifactKey === undefined) {
+    const reasons = ["it was registered from elsewhere and has no artifact here to evaluate"];
+    return { version, comparison: { kind: "incompatible", champion: version, reasons } };
+  }
   if (champion.weightsSha256 === candidate.weightsSha256) return { version, comparison: "same" };
   if (comparison?.champion !== version) throw new ChampionChangedError(candidate.model, comparison?.champion, version);
   return { version, comparison };

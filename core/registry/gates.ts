@@ -1,5 +1,5 @@
 import type { ChampionComparison } from "../evaluation/champion";
-import type { GateCheck, GateVerdict } from "./model";
+import type { GateCheck, GateVerdict } from "./gates/verdict";
 
 /** Metrics of which less is better; of all others more is. */
 const lessIsBetter = new Set(["logLoss", "rmse", "mae", "mse", "loss"]);

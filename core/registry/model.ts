@@ -2,8 +2,8 @@ import type { ColumnSchema } from "../datasets/manifest";
 import type { FeatureTransform, LabelEncoding } from "../features/manifest";
 import type { ContentReference } from "../ports";
 import type { NumericsRecord } from "../training/numerics";
+import type { GateVerdict } from "./gates/verdict";
 import type { ModelPolicy } from "./policy";
-import type { GateVerdict } from "./verdict";
 
 export const stages = ["none", "staging", "canary", "production", "archived"] as const;
 export type Stage = (typeof stages)[number];

@@ -7,7 +7,7 @@ import type { EvaluationOutput, FeaturesOutput, RegistrationOutput, TrainingOutp
 import { outputOf, type StepDefinition } from "../pipelines/step";
 import { objectKeys } from "../platform/object-keys";
 import type { Clock, ObjectStore } from "../ports";
-import type { ModelArtifact, OutputSchema } from "./model";
+import type { ModelArtifact, ModelSignature, OutputSchema } from "./model";
 import type { Registry } from "./registry";
 
 export interface RegistrationDependencies {
@@ -64,8 +64,12 @@ export function registrationStep(dependencies: RegistrationDependencies): StepDe
           dataset: run.dataset,
           metrics: evaluation.metrics,
           evaluationReport: evaluation.report,
+          submittedBy: run.createdBy,
+          framework: "ringmaster",
+          signature: signatureOf(artifact),
         },
         { by: `run ${run.runId}`, at: isoTime(clock) },
+        { runId: run.runId },
       );
       return { model: run.model, version };
     },
@@ -76,6 +80,20 @@ function outputSchemaOf(features: FeatureManifest): OutputSchema {
   return features.label.kind === "class"
     ? { kind: "probabilities", classes: features.label.classes }
     : { kind: "value", column: features.label.column };
+}
+
+/** A row of the registry is no place for thousands of columns: those are in the artifact alone. */
+const widestSignature = 1_000;
+
+function signatureOf({ inputSchema, outputSchema }: ModelArtifact): ModelSignature | undefined {
+  if (inputSchema.length > widestSignature) return undefined;
+  return {
+    inputs: inputSchema.map(({ name, type, shape }) => ({ name, type, ...(shape && { shape }) })),
+    outputs:
+      outputSchema.kind === "value"
+        ? [{ name: outputSchema.column, type: "float" }]
+        : [{ name: "probabilities", type: "float", shape: [outputSchema.classes.length] }],
+  };
 }
 
 /** Reads an artifact by its manifest's key. */

@@ -1,29 +1,43 @@
 import { RingmasterError } from "../errors";
+import type { Actor, ModelChange, Transition } from "./change";
+import { isVisible } from "./change";
 import { ModelNotFoundError, NoChampionError, RegistryBusyError, VersionNotFoundError } from "./errors";
+import { createModel, emptyModel, renewed } from "./lifecycle";
 import type { HistoryEntry, Model, ModelVersion } from "./model";
-import type { ModelRepository } from "./repository";
-import { type Actor, rollBack, type Transition } from "./transitions";
+import { type NewVersion, newVersion } from "./new-version";
+import type { ModelRepository, Once } from "./repository";
+import { rollBack } from "./transitions";
 
 /** With `pause` of at most two seconds: what a request has time for. */
 const rounds = 24;
 
-export type NewVersion = Omit<ModelVersion, "version" | "stage" | "createdAt">;
-
-/** A model, its versions (newest first) and its history (oldest first) as they were at one moment. */
+/** A model, its versions (newest first) and its history (oldest first) as they were at one moment; deleted versions are left out. */
 export interface ModelSnapshot {
   readonly model: Model;
   readonly versions: readonly ModelVersion[];
   readonly history: readonly HistoryEntry[];
 }
 
-/**
- * Decisions on a model: read, decide by a pure transition, commit under the revision that was read; again where that was overtaken.
- *
- * @param pause waits before round 1, 2, …: random, and longer each time, so that of many writers few meet
- */
+/** What a decision needs beside the head, the champion and the champion before. */
+export interface Needs {
+  readonly versions: readonly number[];
+  /** Whose it is. */
+  readonly semver?: string;
+  /** The team of a model that need not exist yet. */
+  readonly orNew?: { readonly team: string; readonly actor: Actor };
+}
+
+/** @param pause waits before round 1, 2, …: random, and longer each time, so that of many writers few meet */
+export type Pause = (round: number) => Promise<void>;
+
+/** What follows from a change that was made; its failure is its own to mend, the change stands. */
+export type Committed = (change: ModelChange) => Promise<void>;
+
+/** Decisions on a model: read, decide by a pure transition, commit under the revision that was read; again where that was overtaken. */
 export function createRegistry(
   repository: ModelRepository,
-  pause: (round: number) => Promise<void> = () => Promise.resolve(),
+  pause: Pause = () => Promise.resolve(),
+  committed: Committed = () => Promise.resolve(),
 ) {
   /** @param attempt answers `undefined` where it was overtaken */
   async function inRounds<Result>(name: string, attempt: () => Promise<Result | undefined>): Promise<Result> {
@@ -35,39 +49,61 @@ export function createRegistry(
     throw new RegistryBusyError(name);
   }
 
+  async function commit(change: ModelChange, once?: Once): Promise<boolean> {
+    if (!(await repository.commit(change, once))) return false;
+    await committed(change);
+    return true;
+  }
+
+  /** @throws ModelNotFoundError where there is none, or it was deleted */
   async function head(name: string): Promise<Model> {
     const model = await repository.find(name);
-    if (!model) throw new ModelNotFoundError(name);
+    if (model?.lifecycle !== "active") throw new ModelNotFoundError(name);
     return model;
   }
 
+  async function find(name: string, orNew: Needs["orNew"]): Promise<Model> {
+    const model = await repository.find(name);
+    if (model) return model;
+    if (!orNew) throw new ModelNotFoundError(name);
+    return emptyModel(name, orNew.team, orNew.actor);
+  }
+
+  /** @throws VersionNotFoundError, ModelNotFoundError */
   async function version(name: string, number: number): Promise<ModelVersion> {
-    const found = await repository.findVersion(name, number);
-    if (found) return found;
-    await head(name);
-    throw new VersionNotFoundError(name, number);
+    const [model, found] = await Promise.all([head(name), repository.findVersion(name, number)]);
+    if (!found || !isVisible(model, found)) throw new VersionNotFoundError(name, number);
+    return found;
   }
 
   /**
+   * @param needs the versions that the transition looks at, and more
    * @param request makes the change once: where it has made one already, the model is answered as it is
    * @throws the transition's own refusals @throws ModelNotFoundError, RegistryBusyError
    */
-  function apply(name: string, versions: readonly number[], transition: Transition, request?: string): Promise<Model> {
+  function apply(
+    name: string,
+    needs: readonly number[] | Needs,
+    transition: Transition,
+    request?: string,
+  ): Promise<Model> {
+    const { versions, semver, orNew }: Needs = "versions" in needs ? needs : { versions: needs };
     return inRounds(name, async () => {
-      const model = await head(name);
+      const model = await find(name, orNew);
       const needed = new Set([...versions, model.production, model.formerProduction.at(-1)]);
-      const [made, ...found] = await Promise.all([
+      const [made, semverOwner, ...found] = await Promise.all([
         request === undefined ? undefined : repository.findRequest(name, request),
+        semver === undefined ? undefined : repository.findSemver(name, semver),
         ...[...needed].map((each) => (each === undefined ? undefined : repository.findVersion(name, each))),
       ]);
-      if (made !== undefined) return head(name);
+      if (made !== undefined) return find(name, orNew);
       const loaded = new Map(found.map((each) => [each?.version, each]));
       // Versions were read after the head: a refusal, or that nothing is to be done, holds where the head is still the same.
-      const stands = async () => (await head(name)).revision === model.revision;
+      const stands = async () => (await find(name, orNew)).revision === model.revision;
       try {
-        const change = transition({ model, version: (each) => loaded.get(each) });
+        const change = transition({ model, version: (each) => loaded.get(each), semverOwner });
         if (!change) return (await stands()) ? model : undefined;
-        return (await repository.commit(change, { request })) ? change.model : undefined;
+        return (await commit(change, { request })) ? change.model : undefined;
       } catch (error) {
         if (!(error instanceof RingmasterError) || (await stands())) throw error;
         return undefined;
@@ -78,7 +114,13 @@ export function createRegistry(
   return {
     repository,
     apply,
+    head,
     version,
+
+    /** A model without versions. @throws ModelExistsError */
+    create(team: string, name: string, labels: Pick<Model, "description" | "tags">, actor: Actor, request?: string) {
+      return apply(name, { versions: [], orNew: { team, actor } }, createModel(labels, actor), request);
+    },
 
     /**
      * Back to the champion before. It is meant for one champion: the one of now, unless `from` names it.
@@ -90,26 +132,28 @@ export function createRegistry(
       return apply(name, [], rollBack(actor, from), asked.request);
     },
 
-    /** Makes a run's version, once a run. @returns its number, whether made now or before. */
-    register(team: string, made: NewVersion, actor: Actor): Promise<number> {
-      const { model: name, runId } = made;
+    /**
+     * Makes a version, and the model where there is none of that name. Its stage is `none`, whoever made it.
+     *
+     * @param once where that run or request has made a version, it is that one @returns its number, whether made now or before
+     * @throws SemverTakenError
+     */
+    register(team: string, made: NewVersion, actor: Actor, once: Once = {}): Promise<number> {
+      const name = made.model;
       return inRounds(name, async () => {
-        const known = await repository.findVersionOfRun(name, runId);
+        const known = await versionMade(name, once);
         if (known !== undefined) return known;
-        const before = (await repository.find(name)) ?? emptyModel(name, team, actor.at);
-        const number = before.latestVersion + 1;
-        const revision = before.revision + 1;
-        const { by, reason, at } = actor;
-        const committed = await repository.commit(
-          {
-            model: { ...before, revision, latestVersion: number, updatedAt: at },
-            versions: [{ ...made, version: number, stage: "none", createdAt: at }],
-            history: { revision, action: "registered", version: number, by, reason, at },
-          },
-          { runId },
-        );
-        return committed ? number : undefined;
+        const found = await find(name, { team, actor });
+        const model = found.lifecycle === "active" ? found : renewed(found, actor);
+        const semverOwner = made.semver === undefined ? undefined : await repository.findSemver(name, made.semver);
+        const change = newVersion({ model, version: () => undefined, semverOwner }, made, actor);
+        return (await commit(change, once)) ? model.latestVersion + 1 : undefined;
       });
+    },
+
+    /** Those that were not deleted, by name. */
+    async list(): Promise<readonly Model[]> {
+      return (await repository.list()).filter(({ lifecycle }) => lifecycle === "active");
     },
 
     /** All of a model as it was at one moment, although it is read row by row. */
@@ -118,20 +162,35 @@ export function createRegistry(
       const [versions, history] = await Promise.all([repository.listVersions(name), repository.history(name)]);
       return {
         model,
-        versions: versions.filter((each) => each.version <= model.latestVersion).map((each) => asOf(model, each)),
+        versions: versions
+          .filter((each) => each.version <= model.latestVersion && isVisible(model, each))
+          .map((each) => asOf(model, each)),
         history: history.filter(({ revision }) => revision <= model.revision),
       };
     },
 
-    /** The champion. @throws NoChampionError where nothing was promoted yet. */
-    async production(name: string): Promise<ModelVersion> {
-      const model = await head(name);
-      const champion =
-        model.production === undefined ? undefined : await repository.findVersion(name, model.production);
-      if (!champion) throw new NoChampionError(name);
-      return asOf(model, champion);
-    },
+    champion,
+
+    /** The champion alone. @throws NoChampionError where nothing was promoted yet. */
+    production: async (name: string): Promise<ModelVersion> => (await champion(name)).version,
   };
+
+  /** @throws NoChampionError where nothing was promoted yet. */
+  async function champion(name: string): Promise<{ readonly model: Model; readonly version: ModelVersion }> {
+    const model = await head(name);
+    const found = model.production === undefined ? undefined : await repository.findVersion(name, model.production);
+    if (!found) throw new NoChampionError(name);
+    return { model, version: asOf(model, found) };
+  }
+
+  async function versionMade(name: string, { runId, request }: Once): Promise<number | undefined> {
+    if (runId !== undefined) {
+      const made = await repository.findVersionOfRun(name, runId);
+      if (made !== undefined) return made;
+    }
+    const revision = request === undefined ? undefined : await repository.findRequest(name, request);
+    return revision === undefined ? undefined : (await repository.findHistory(name, revision))?.version;
+  }
 }
 
 export type Registry = ReturnType<typeof createRegistry>;
@@ -141,8 +200,4 @@ function asOf(model: Model, version: ModelVersion): ModelVersion {
   if ((version.version === model.production) === (version.stage === "production")) return version;
   if (version.version === model.production) return { ...version, ...version.served, stage: "production" };
   return { ...version, stage: model.formerProduction.includes(version.version) ? "archived" : "staging" };
-}
-
-function emptyModel(name: string, team: string, at: string): Model {
-  return { name, team, revision: 0, latestVersion: 0, formerProduction: [], createdAt: at, updatedAt: at };
 }

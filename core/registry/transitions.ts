@@ -1,100 +1,130 @@
+import { decisionOn, mayDecide } from "./approvals";
+import { type Actor, activeVersion, changeVersion, type ModelChange, type ModelState, type Transition } from "./change";
 import {
   AlreadyDecidedError,
   GateNotPassedError,
+  GateOutdatedError,
+  NotAnApproverError,
   NotApprovedError,
   NothingToRollBackError,
   RollbackOvertakenError,
-  VersionNotFoundError,
 } from "./errors";
-import type { Approval, GateVerdict, HistoryEntry, Model, ModelVersion } from "./model";
+import type { GateVerdict } from "./gates/verdict";
+import type { Approval, HistoryAction, Model, ModelVersion, Stage } from "./model";
+import { approvalRulesOf } from "./policy";
 
 /** A rollback goes back so far; each is in the list once, and the champion never. */
 const rememberedChampions = 100;
 
-/** A model with those of its versions that a decision needs. */
-export interface ModelState {
-  readonly model: Model;
-  readonly version: (version: number) => ModelVersion | undefined;
-}
-
-/** All that changes in one atomic write, under "revision is still what the decision was made upon". */
-export interface ModelChange {
-  readonly model: Model;
-  readonly versions: readonly ModelVersion[];
-  readonly history: HistoryEntry;
-}
-
-/** `undefined`: what was asked for is so already. */
-export type Transition = (state: ModelState) => ModelChange | undefined;
-
-export interface Actor {
-  readonly by: string;
-  readonly reason?: string;
-  /** ISO 8601. */
-  readonly at: string;
-}
-
-/** The gates have spoken. A version that passes goes to staging and needs a new approval, unless it is the champion. */
+/**
+ * The gates have spoken. A version that passes goes to staging, unless it is further, and needs new approvals; one that does not serves nobody. What a
+ * person has rejected stays rejected, and the champion stays where it is.
+ */
 export function recordGate(version: number, verdict: GateVerdict, actor: Actor): Transition {
   return (state) => {
-    const candidate = versionOf(state, version);
-    const isChampion = state.model.production === version;
-    return change(state, "gated", actor, {
-      ...candidate,
-      gate: verdict,
-      stage: isChampion ? candidate.stage : verdict.passed ? "staging" : "none",
-      approval: isChampion ? candidate.approval : undefined,
-    });
+    const candidate = activeVersion(state, version);
+    if (state.model.production === version) return changeVersion(state, gated, actor, { ...candidate, gate: verdict });
+    const rejection = candidate.approvals.find(({ decision }) => decision === "rejected");
+    const next: ModelVersion = rejection
+      ? { ...candidate, gate: verdict }
+      : {
+          ...candidate,
+          gate: verdict,
+          stage: stageAfter(verdict, candidate.stage),
+          approvals: [],
+          approval: undefined,
+        };
+    return changeVersion(state, gated, actor, next);
   };
 }
 
-/** A run waits for a person's word on this version. */
+const gated = { action: "gated" } as const;
+
+function stageAfter({ passed }: GateVerdict, stage: Stage): Stage {
+  if (!passed) return "none";
+  return stage === "canary" ? "canary" : "staging";
+}
+
+/** A run waits for people's word on this version. */
 export function requestApproval(version: number, runId: string, actor: Actor): Transition {
   return (state) => {
-    const candidate = versionOf(state, version);
+    const candidate = activeVersion(state, version);
     if (candidate.awaitedBy === runId) return undefined;
-    return change(state, "approval-requested", actor, { ...candidate, awaitedBy: runId });
-  };
-}
-
-/** Approving twice is one approval; the opposite of a decision is refused. */
-export function decideApproval(version: number, decision: Approval["decision"], actor: Actor): Transition {
-  return (state) => {
-    const candidate = versionOf(state, version);
-    const earlier = candidate.approval;
-    if (earlier?.decision === decision) return undefined;
-    if (earlier) throw new AlreadyDecidedError(candidate.model, version, earlier.decision, earlier.by);
-    if (!candidate.gate?.passed) throw new GateNotPassedError(candidate.model, version, candidate.gate);
-    const made = change(state, decision, actor, {
-      ...candidate,
-      stage: decision === "rejected" ? "archived" : candidate.stage,
-      approval: { decision, by: actor.by, reason: actor.reason ?? "", at: actor.at },
-    });
-    if (decision === "approved") return made;
-    // What a person has rejected since it was the champion is nothing to go back to.
-    const formerProduction = state.model.formerProduction.filter((former) => former !== version);
-    return { ...made, model: { ...made.model, formerProduction } };
-  };
-}
-
-/** The one door to production: a passed gate and an approval. The old champion is archived in the same write. */
-export function promote(version: number, actor: Actor): Transition {
-  return (state) => {
-    const candidate = versionOf(state, version);
-    if (state.model.production === version) return undefined;
-    if (!candidate.gate?.passed) throw new GateNotPassedError(candidate.model, version, candidate.gate);
-    if (candidate.approval?.decision !== "approved") {
-      throw new NotApprovedError(candidate.model, version, candidate.approval?.decision);
-    }
-    const { production, formerProduction } = state.model;
-    const former = [...formerProduction.filter((each) => each !== version), ...(production ? [production] : [])];
-    const served = { gate: candidate.gate, approval: candidate.approval };
-    return champion(state, { ...candidate, served }, "promoted", actor, former.slice(-rememberedChampions));
+    return changeVersion(state, { action: "approval-requested" }, actor, { ...candidate, awaitedBy: runId });
   };
 }
 
 /**
- * Back to the version that was in production before, under the verdict and the approval that it served under: judged again since against
+ * A person's word. The last approval that the policy asks for decides, and so does any rejection; the opposite of a decision is refused, and the
+ * same again is nothing.
+ */
+export function decideApproval(version: number, decision: Approval["decision"], actor: Actor): Transition {
+  return (state) => {
+    const candidate = activeVersion(state, version);
+    const { model } = state;
+    const made = model.production === version ? servedDecision(candidate) : decisionOn(model, candidate);
+    if (made.state === decision) return undefined;
+    if (made.state !== "waiting")
+      throw new AlreadyDecidedError(candidate.model, version, made.word.decision, made.word.by);
+    if (!candidate.gate?.passed) throw new GateNotPassedError(candidate.model, version, candidate.gate);
+    if (!mayDecide(approvalRulesOf(model), candidate, actor.by))
+      throw new NotAnApproverError(candidate, actor.by, approvalRulesOf(model));
+    if (candidate.approvals.some(({ by }) => by === actor.by) && decision === "approved") return undefined;
+    const word: Approval = { decision, by: actor.by, reason: actor.reason ?? "", at: actor.at };
+    const approvals = [...candidate.approvals, word];
+    const next: ModelVersion = { ...candidate, approvals };
+    if (decision === "approved") {
+      const approval = decisionOn(model, next).state === "approved" ? word : undefined;
+      return changeVersion(state, { action: "approved" }, actor, { ...next, approval });
+    }
+    // What a person has rejected since it was the champion is nothing to go back to.
+    const formerProduction = model.formerProduction.filter((former) => former !== version);
+    const change = changeVersion(state, { action: "rejected" }, actor, { ...next, approval: word, stage: "archived" });
+    return { ...change, model: { ...change.model, formerProduction } };
+  };
+}
+
+/** The champion serves upon what it was promoted upon, whatever the policy has become. */
+function servedDecision({ served, approval }: ModelVersion): { readonly state: "approved"; readonly word: Approval } {
+  return { state: "approved", word: (served?.approval ?? approval)! };
+}
+
+/**
+ * The one door to production: a passed gate about the champion of now by the rules of now, and the approvals that the policy asks for. The old champion
+ * is archived in the same write.
+ */
+export function promote(version: number, actor: Actor): Transition {
+  return (state) => {
+    const candidate = activeVersion(state, version);
+    const { model } = state;
+    if (model.production === version) return undefined;
+    const gate = mayServe(model, candidate);
+    const decision = decisionOn(model, candidate);
+    if (decision.state !== "approved") throw new NotApprovedError(candidate, decision);
+    const { production, formerProduction } = model;
+    const former = [...formerProduction.filter((each) => each !== version), ...(production ? [production] : [])];
+    const { approvals } = candidate;
+    const served = { gate, approvals, approval: decision.word };
+    const next = { ...candidate, approval: decision.word, served };
+    return enthrone(state, next, "promoted", actor, former.slice(-rememberedChampions));
+  };
+}
+
+/** What stands at the door of every stage that answers anybody. @returns the verdict that lets it through */
+export function mayServe(model: Model, candidate: ModelVersion): GateVerdict {
+  const { gate } = candidate;
+  if (!gate?.passed) throw new GateNotPassedError(candidate.model, candidate.version, gate);
+  const decision = decisionOn(model, candidate);
+  if (decision.state === "rejected") throw new NotApprovedError(candidate, decision);
+  const met = gate.champion === model.production;
+  if (!met || gate.rulesRevision !== model.policy?.rulesRevision) {
+    throw new GateOutdatedError(candidate, met ? "policy" : "champion", model.production);
+  }
+  return gate;
+}
+
+/**
+ * Back to the version that was in production before, under the verdict and the approvals that it served under: judged again since against
  * its successor, it may have lost both.
  *
  * @param from the version that is to go; where another is in production by now, the rollback is refused: it was not meant
@@ -105,38 +135,30 @@ export function rollBack(actor: Actor, from: number | undefined): Transition {
     if (from !== production) throw new RollbackOvertakenError(name, from, production);
     const target = formerProduction.at(-1);
     if (target === undefined) throw new NothingToRollBackError(name, production);
-    const version = versionOf(state, target);
-    return champion(state, { ...version, ...version.served }, "rolled-back", actor, formerProduction.slice(0, -1));
+    const version = activeVersion(state, target);
+    return enthrone(state, { ...version, ...version.served }, "rolled-back", actor, formerProduction.slice(0, -1));
   };
 }
 
-function champion(
+function enthrone(
   state: ModelState,
   next: ModelVersion,
-  action: HistoryEntry["action"],
+  action: HistoryAction,
   actor: Actor,
   formerProduction: readonly number[],
 ): ModelChange {
-  const old = state.model.production === undefined ? undefined : versionOf(state, state.model.production);
-  const made = change(state, action, actor, { ...next, stage: "production" });
+  const { production, aliases } = state.model;
+  const old = production === undefined ? undefined : activeVersion(state, production);
+  const made = changeVersion(state, { action, replaced: production }, actor, { ...next, stage: "production" });
   return {
     ...made,
-    model: { ...made.model, formerProduction, production: next.version },
-    versions: old ? [...made.versions, { ...old, stage: "archived" }] : made.versions,
+    model: {
+      ...made.model,
+      formerProduction,
+      production: next.version,
+      productionRevision: made.model.revision,
+      aliases: { ...aliases, champion: next.version },
+    },
+    versions: old ? [...made.versions, { ...old, stage: "archived", updatedAt: actor.at }] : made.versions,
   };
-}
-
-function change(state: ModelState, action: HistoryEntry["action"], actor: Actor, version: ModelVersion): ModelChange {
-  const revision = state.model.revision + 1;
-  return {
-    model: { ...state.model, revision, updatedAt: actor.at },
-    versions: [version],
-    history: { revision, action, version: version.version, by: actor.by, reason: actor.reason, at: actor.at },
-  };
-}
-
-function versionOf(state: ModelState, version: number): ModelVersion {
-  const found = state.version(version);
-  if (!found) throw new VersionNotFoundError(state.model.name, version);
-  return found;
 }

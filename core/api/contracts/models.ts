@@ -84,7 +84,14 @@ export const decideModelVersion = contract({
   responses: {
     200: { description: "The version.", schema: answerVersion, example: { version: examples.modelVersion } },
   },
-  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "GATE_NOT_PASSED", "ALREADY_DECIDED", "REGISTRY_BUSY"],
+  errors: [
+    "MODEL_NOT_FOUND",
+    "MODEL_VERSION_NOT_FOUND",
+    "GATE_NOT_PASSED",
+    "ALREADY_DECIDED",
+    "NOT_AN_APPROVER",
+    "REGISTRY_BUSY",
+  ],
 });
 
 export const setModelVersionStage = contract({
@@ -102,7 +109,14 @@ export const setModelVersionStage = contract({
   // Sent again after a rollback it would undo that.
   idempotent: false,
   idempotencyKey: true,
-  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "GATE_NOT_PASSED", "NOT_APPROVED", "REGISTRY_BUSY"],
+  errors: [
+    "MODEL_NOT_FOUND",
+    "MODEL_VERSION_NOT_FOUND",
+    "GATE_NOT_PASSED",
+    "GATE_OUTDATED",
+    "NOT_APPROVED",
+    "REGISTRY_BUSY",
+  ],
 });
 
 export const rollBackModel = contract({

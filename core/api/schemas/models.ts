@@ -1,22 +1,79 @@
 import { z } from "zod";
 import type { FeatureTransform, LabelEncoding } from "../../features/manifest";
-import type { HistoryEntry, Model, ModelArtifact, ModelVersion, OutputSchema } from "../../registry/model";
+import {
+  type HistoryEntry,
+  historyActions,
+  type Model,
+  type ModelArtifact,
+  type ModelSignature,
+  type ModelVersion,
+  type OutputSchema,
+  stages,
+} from "../../registry/model";
+import { aliasProblem, labelLimits, modelNameProblem } from "../../registry/names";
+import { semverProblem } from "../../registry/semver";
 import type { NumericsRecord } from "../../training/numerics";
-import { contentReference, count, datasetReference, instant, metrics, sha256 } from "./common";
+import { contentReference, count, instant, metrics, sha256 } from "./common";
 import { columnSchema } from "./datasets";
 import { gateVerdict } from "./gates";
+import { modelPolicy } from "./policies";
 
 const version = z.int().min(1);
 const category = z.union([z.string(), z.number(), z.boolean()]);
+const texts = z.record(z.string(), z.string());
+export const stage = z.enum(stages);
+const lifecycle = z.enum(["active", "deleted"]).meta({ description: "`deleted`: hidden, and never gone." });
+
+/** A text that a rule of core's finds nothing wrong with. */
+const ruled = (problemOf: (text: string) => string | undefined) =>
+  z.string().superRefine((text, context) => {
+    const problem = problemOf(text);
+    if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
+  });
+export const modelName = ruled(modelNameProblem);
+export const aliasName = ruled(aliasProblem);
+export const semver = ruled(semverProblem);
+export const description = z.string().max(labelLimits.description).meta({ description: "Markdown." });
+export const tagKey = z.string().min(1).max(labelLimits.tagKey);
+export const tagValue = z.string().max(labelLimits.tagValue);
+
+export const modelDataset = z
+  .object({ name: z.string().min(1).max(500), version: version.optional(), digest: z.string().min(1).max(128) })
+  .meta({ id: "ModelDataset", description: "The data that a version was made of." });
+
+const signatureField = z.object({
+  name: z.string().max(1_000).optional(),
+  type: z.string().min(1).max(100),
+  shape: z.array(z.int().min(-1)).max(16).optional().meta({ description: "-1: any size." }),
+  required: z.boolean().optional(),
+});
+export const modelSignature = z
+  .object({
+    inputs: z.array(signatureField).max(1_000),
+    outputs: z.array(signatureField).max(1_000),
+    params: z
+      .array(signatureField.extend({ default: z.string().max(1_000).optional() }))
+      .max(100)
+      .optional(),
+  })
+  .meta({ id: "ModelSignature", description: "What goes in and what comes out." }) satisfies z.ZodType<ModelSignature>;
 
 export const model = z
   .object({
     name: z.string(),
     team: z.string(),
     revision: count.meta({ description: "Counts every change of the model and its versions." }),
+    lifecycle,
     latestVersion: count,
+    firstVersion: version.meta({ description: "Older ones belong to a model of this name that was deleted." }),
+    description: z.string(),
+    tags: texts,
+    aliases: z.record(z.string(), version).meta({ description: "Version by name; `champion` follows production." }),
+    policy: modelPolicy.optional(),
     production: version.optional().meta({ description: "The champion, if there is one." }),
+    productionRevision: count.optional().meta({ description: "The revision that made it so." }),
     formerProduction: z.array(version).meta({ description: "Former champions, latest last: where a rollback goes." }),
+    createdBy: z.string(),
     createdAt: instant,
     updatedAt: instant,
   })
@@ -29,29 +86,45 @@ export const modelVersion = z
   .object({
     model: z.string(),
     version,
-    stage: z.enum(["none", "staging", "canary", "production", "archived"]),
-    runId: z.string(),
-    weightsSha256: sha256,
-    artifactKey: z.string(),
-    dataset: datasetReference,
+    semver: z.string().optional(),
+    stage,
+    lifecycle,
+    description: z.string(),
+    tags: texts,
+    submittedBy: z.string().meta({ description: "Whoever submitted the run, or registered the version." }),
+    runId: z.string().optional(),
+    runLink: z.string().optional(),
+    loggedModelId: z.string().optional(),
+    weightsSha256: sha256.optional(),
+    artifactKey: z.string().optional(),
+    source: z.string().optional().meta({ description: "Where its files lie, of one that was made elsewhere." }),
+    framework: z.string().optional(),
+    signature: modelSignature.optional(),
+    dataset: modelDataset.optional(),
     metrics,
-    evaluationReport: contentReference,
+    evaluationReport: contentReference.optional(),
     gate: gateVerdict.optional(),
-    approval: approval.optional(),
+    approvals: z.array(approval).meta({ description: "Every person's word since the last verdict." }),
+    approval: approval.optional().meta({ description: "The word that decided." }),
     served: z
-      .object({ gate: gateVerdict, approval })
+      .object({ gate: gateVerdict, approvals: z.array(approval), approval })
       .optional()
       .meta({ description: "What it was promoted upon; a rollback to it rests on that." }),
     awaitedBy: z.string().optional().meta({ description: "The run that waits for the approval." }),
     createdAt: instant,
+    updatedAt: instant,
   })
   .meta({ id: "ModelVersion" }) satisfies z.ZodType<ModelVersion>;
 
 export const historyEntry = z
   .object({
     revision: count,
-    action: z.enum(["registered", "gated", "approval-requested", "approved", "rejected", "promoted", "rolled-back"]),
-    version,
+    action: z.enum(historyActions),
+    version: version.optional().meta({ description: "Absent where the model itself was changed." }),
+    from: stage.optional(),
+    to: stage.optional(),
+    replaced: version.optional().meta({ description: "The champion that made room." }),
+    subject: z.string().optional().meta({ description: "Which tag, alias, semver." }),
     by: z.string(),
     reason: z.string().optional(),
     at: instant,
@@ -97,7 +170,6 @@ const outputSchema = z
   ])
   .meta({ id: "OutputSchema" }) satisfies z.ZodType<OutputSchema>;
 
-const texts = z.record(z.string(), z.string());
 const numerics = z
   .object({
     backend: z.enum(["native", "wasm"]),
@@ -136,13 +208,16 @@ export const resolvedModel = z
   .object({
     model: z.string(),
     version,
-    runId: z.string(),
-    artifactUri: z.string(),
-    weightsUri: z.string(),
-    sha256: sha256.meta({ description: "Of the weights." }),
-    inputSchema: z.array(columnSchema),
-    outputSchema,
+    revision: count.meta({ description: "The model's revision that put it into production." }),
+    runId: z.string().optional(),
+    artifactUri: z.string().meta({ description: "The artifact manifest; of a version from elsewhere its source." }),
+    weightsUri: z.string().optional(),
+    sha256: sha256.optional().meta({ description: "Of the weights." }),
+    inputSchema: z.array(columnSchema).optional(),
+    outputSchema: outputSchema.optional(),
+    signature: modelSignature.optional(),
+    framework: z.string().optional(),
     metrics,
-    artifact: modelArtifact,
+    artifact: modelArtifact.optional().meta({ description: "Of a version that was trained here." }),
   })
   .meta({ id: "ResolvedModel", description: "What serving should load." });

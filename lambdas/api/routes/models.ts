@@ -1,15 +1,15 @@
 import * as contracts from "../../../core/api/contracts/models";
 import { isoTime } from "../../../core/clock";
-import { objectKeys, teamPrefix } from "../../../core/platform/object-keys";
+import { teamPrefix } from "../../../core/platform/object-keys";
 import { approveOrReject } from "../../../core/registry/approval";
-import { readArtifact } from "../../../core/registry/registration";
+import { resolveModel } from "../../../core/registry/production";
 import { promote } from "../../../core/registry/transitions";
 import { defineRoute } from "../route";
 
 export const modelRoutes = [
   defineRoute(contracts.listModels, async ({ platform: { registry } }) => ({
     status: 200,
-    body: { models: await registry.repository.list() },
+    body: { models: await registry.list() },
   })),
 
   defineRoute(contracts.getModel, async ({ platform: { registry }, params: { name } }) => {
@@ -18,24 +18,9 @@ export const modelRoutes = [
 
   defineRoute(contracts.getProductionModel, async ({ platform, params: { name } }) => {
     const { registry, objects, config, team } = platform;
-    const version = await registry.production(name);
-    const artifact = await readArtifact(objects, version.artifactKey);
+    const { model, version } = await registry.champion(name);
     const uriOf = (key: string): string => `s3://${config.bucket}/${teamPrefix(team)}${key}`;
-    return {
-      status: 200,
-      body: {
-        model: version.model,
-        version: version.version,
-        runId: version.runId,
-        artifactUri: uriOf(version.artifactKey),
-        weightsUri: uriOf(objectKeys.content(artifact.weights.sha256)),
-        sha256: version.weightsSha256,
-        inputSchema: artifact.inputSchema,
-        outputSchema: artifact.outputSchema,
-        metrics: version.metrics,
-        artifact,
-      },
-    };
+    return { status: 200, body: await resolveModel(objects, uriOf, model, version) };
   }),
 
   defineRoute(contracts.getModelVersion, async ({ platform: { registry }, params: { name, version } }) => ({

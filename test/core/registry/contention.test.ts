@@ -1,7 +1,9 @@
 import { createModelRepository } from "../../../adapters/dynamodb/model-repository";
 import { RegistryBusyError } from "../../../core/registry/errors";
+import { emptyModel } from "../../../core/registry/lifecycle";
 import { createRegistry } from "../../../core/registry/registry";
 import { promote, rollBack } from "../../../core/registry/transitions";
+import { versionRow } from "../../support/registry";
 import { preparedOperations } from "./check/operations";
 import { perform } from "./check/perform";
 import { MemoryTable } from "./check/table";
@@ -46,29 +48,15 @@ describe("changes that others overtake", () => {
   it("remember a hundred champions, the latest", () => {
     const formerProduction = Array.from({ length: 100 }, (_, at) => at + 1);
     const model = {
-      name: "m",
-      team: "t",
+      ...emptyModel("m", "t", by),
       revision: 900,
       latestVersion: 102,
       production: 101,
       formerProduction,
-      createdAt: by.at,
-      updatedAt: by.at,
     };
-    const version = (number: number) => ({
-      model: "m",
-      version: number,
-      stage: "staging" as const,
-      runId: `run-${number}`,
-      weightsSha256: "a",
-      artifactKey: "k",
-      dataset: { name: "d", version: 1, digest: "d" },
-      metrics: {},
-      evaluationReport: { sha256: "e", bytes: 1 },
-      gate: { passed: true, checks: [], at: by.at },
-      approval: { decision: "approved" as const, by: "p", reason: "", at: by.at },
-      createdAt: by.at,
-    });
+    const approval = { decision: "approved" as const, by: "p", reason: "", at: by.at };
+    const gate = { passed: true, checks: [], champion: 101, at: by.at };
+    const version = (number: number) => versionRow("m", number, { stage: "staging", gate, approvals: [approval] });
     const promoted = promote(102, by)({ model, version })!.model;
     expect(promoted.formerProduction).toHaveLength(100);
     expect([promoted.formerProduction[0], promoted.formerProduction.at(-1)]).toEqual([2, 101]);

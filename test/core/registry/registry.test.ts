@@ -8,27 +8,14 @@ import {
   RollbackOvertakenError,
   VersionNotFoundError,
 } from "../../../core/registry/errors";
-import type { GateVerdict } from "../../../core/registry/model";
-import type { NewVersion, Registry } from "../../../core/registry/registry";
+import type { Registry } from "../../../core/registry/registry";
 import { decideApproval, promote, recordGate } from "../../../core/registry/transitions";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { promoteJudged, verdictOn, versionOfRun } from "../../support/registry";
 
 const at = "2026-01-01T00:00:00.000Z";
 const by = { by: "tester", at };
-const verdict = (passed: boolean): GateVerdict => ({
-  passed,
-  at,
-  checks: [{ gate: "threshold", metric: "accuracy", value: 0.9, limit: 0.95, passed, evidence: "accuracy is 0.9" }],
-});
-const versionOf = (model: string, runId: string): NewVersion => ({
-  model,
-  runId,
-  weightsSha256: "a".repeat(64),
-  artifactKey: `runs/${runId}/artifacts/manifest.json`,
-  dataset: { name: "digits", version: 1, digest: "d" },
-  metrics: { accuracy: 0.9 },
-  evaluationReport: { sha256: "e".repeat(64), bytes: 1 },
-});
+const verdict = (passed: boolean) => verdictOn({}, passed);
 
 describe("the registry", () => {
   let embedded: Embedded;
@@ -40,11 +27,14 @@ describe("the registry", () => {
   });
   afterAll(() => embedded.stop());
 
+  const register = (model: string, runId: string) =>
+    registry.register("default", versionOfRun(model, runId), by, { runId });
+
   /** A model with versions that passed their gates and were approved. */
   async function modelWith(versions: number): Promise<string> {
     const name = `model-${++made}`;
     for (let n = 1; n <= versions; n += 1) {
-      const version = await registry.register("default", versionOf(name, `run-${name}-${n}`), by);
+      const version = await register(name, `run-${name}-${n}`);
       await registry.apply(name, [version], recordGate(version, verdict(true), by));
       await registry.apply(name, [version], decideApproval(version, "approved", by));
     }
@@ -52,25 +42,22 @@ describe("the registry", () => {
   }
 
   it("makes a version once a run", async () => {
-    const one = await registry.register("default", versionOf("once", "run-a"), by);
-    const again = await registry.register("default", versionOf("once", "run-a"), by);
-    const two = await registry.register("default", versionOf("once", "run-b"), by);
+    const one = await register("once", "run-a");
+    const again = await register("once", "run-a");
+    const two = await register("once", "run-b");
     expect([one, again, two]).toEqual([1, 1, 2]);
   });
 
   it("numbers versions without gap or double when many register at once", async () => {
     const runs = Array.from({ length: 12 }, (_, i) => `run-many-${i}`);
-    const numbers = await Promise.all(
-      [...runs, ...runs].map((runId) => registry.register("default", versionOf("many", runId), by)),
-    );
+    const numbers = await Promise.all([...runs, ...runs].map((runId) => register("many", runId)));
     expect([...new Set(numbers)].sort((a, b) => a - b)).toEqual(runs.map((_, i) => i + 1));
     expect(numbers.slice(0, 12)).toEqual(numbers.slice(12));
   });
 
   it("puts an approved version into production and archives the champion before it, in one write", async () => {
     const name = await modelWith(2);
-    await registry.apply(name, [1], promote(1, by));
-    await registry.apply(name, [2], promote(2, by));
+    for (const version of [1, 2]) await promoteJudged(registry, name, version);
     expect((await registry.production(name)).version).toBe(2);
     expect((await registry.version(name, 1)).stage).toBe("archived");
     expect((await registry.repository.list()).find((model) => model.name === name)).toMatchObject({
@@ -81,8 +68,7 @@ describe("the registry", () => {
 
   it("rolls back to the version before, and no further than there is", async () => {
     const name = await modelWith(2);
-    await registry.apply(name, [1], promote(1, by));
-    await registry.apply(name, [2], promote(2, by));
+    for (const version of [1, 2]) await promoteJudged(registry, name, version);
     await registry.rollBack(name, by);
     expect((await registry.production(name)).version).toBe(1);
     expect((await registry.version(name, 2)).stage).toBe("archived");
@@ -93,7 +79,7 @@ describe("the registry", () => {
 
   it("goes to each former champion once, never to the one that was rolled back", async () => {
     const name = await modelWith(3);
-    for (const version of [1, 2, 3, 1]) await registry.apply(name, [version], promote(version, by));
+    for (const version of [1, 2, 3, 1]) await promoteJudged(registry, name, version);
     const seen = [];
     for (let n = 0; n < 2; n += 1) seen.push((await registry.rollBack(name, by)).production);
     expect(seen).toEqual([3, 2]);
@@ -102,7 +88,7 @@ describe("the registry", () => {
 
   it("rolls back once where the request is repeated", async () => {
     const name = await modelWith(3);
-    for (const version of [1, 2, 3]) await registry.apply(name, [version], promote(version, by));
+    for (const version of [1, 2, 3]) await promoteJudged(registry, name, version);
     for (let n = 0; n < 3; n += 1) await registry.rollBack(name, by, { request: "r-1" });
     expect((await registry.production(name)).version).toBe(2);
     expect((await registry.repository.history(name)).filter(({ action }) => action === "rolled-back")).toHaveLength(1);
@@ -110,7 +96,7 @@ describe("the registry", () => {
 
   it("refuses a rollback that was meant for another champion, as of two people at once the second's", async () => {
     const name = await modelWith(3);
-    for (const version of [1, 2, 3]) await registry.apply(name, [version], promote(version, by));
+    for (const version of [1, 2, 3]) await promoteJudged(registry, name, version);
     await registry.rollBack(name, by, { from: 3 });
     await expect(registry.rollBack(name, by, { from: 3 })).rejects.toThrow(RollbackOvertakenError);
     await expect(registry.rollBack(name, by, { from: 3 })).rejects.toThrow("version 2 is");
@@ -119,7 +105,7 @@ describe("the registry", () => {
 
   it("goes back to a champion that has been judged again since, under what it served under", async () => {
     const name = await modelWith(2);
-    for (const version of [1, 2]) await registry.apply(name, [version], promote(version, by));
+    for (const version of [1, 2]) await promoteJudged(registry, name, version);
     await registry.apply(name, [1], recordGate(1, verdict(false), by));
     expect(await registry.version(name, 1)).toMatchObject({ stage: "none", gate: { passed: false } });
     await registry.rollBack(name, by);
@@ -130,7 +116,7 @@ describe("the registry", () => {
 
   it("never goes back to what a person has rejected since", async () => {
     const name = await modelWith(3);
-    for (const version of [1, 2, 3]) await registry.apply(name, [version], promote(version, by));
+    for (const version of [1, 2, 3]) await promoteJudged(registry, name, version);
     await registry.apply(name, [2], recordGate(2, verdict(true), by));
     await registry.apply(name, [2], decideApproval(2, "rejected", by));
     await registry.rollBack(name, by);
@@ -139,7 +125,7 @@ describe("the registry", () => {
 
   it("records a verdict once where its step is repeated, so that an approval stands", async () => {
     const name = await modelWith(0);
-    const version = await registry.register("default", versionOf(name, "run-gate"), by);
+    const version = await register(name, "run-gate");
     const gate = () => registry.apply(name, [version], recordGate(version, verdict(true), by), "gate#run-gate#none");
     await gate();
     await registry.apply(name, [version], decideApproval(version, "approved", by));
@@ -149,7 +135,7 @@ describe("the registry", () => {
 
   it("refuses every other way to production", async () => {
     const name = `model-${++made}`;
-    const version = await registry.register("default", versionOf(name, "run-x"), by);
+    const version = await register(name, "run-x");
     const attempt = () => registry.apply(name, [version], promote(version, by));
     await expect(attempt()).rejects.toThrow(GateNotPassedError);
     await expect(registry.apply(name, [version], decideApproval(version, "approved", by))).rejects.toThrow(
@@ -169,8 +155,7 @@ describe("the registry", () => {
 
   it("an approval is for one passage of the gates: judged again, a former champion needs a new one", async () => {
     const name = await modelWith(2);
-    await registry.apply(name, [1], promote(1, by));
-    await registry.apply(name, [2], promote(2, by));
+    for (const version of [1, 2]) await promoteJudged(registry, name, version);
     await registry.apply(name, [1], recordGate(1, verdict(true), by));
     await expect(registry.apply(name, [1], promote(1, by))).rejects.toThrow(NotApprovedError);
     await registry.apply(name, [2], recordGate(2, verdict(true), by));

@@ -1,4 +1,4 @@
-import type { GateVerdict } from "../../../../core/registry/model";
+import type { GateVerdict } from "../../../../core/registry/gates/verdict";
 import type { Registry } from "../../../../core/registry/registry";
 import { decideApproval, promote, recordGate } from "../../../../core/registry/transitions";
 import type { Operation } from "./reference";

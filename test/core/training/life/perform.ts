@@ -24,7 +24,7 @@ export async function perform(
     case "Register": {
       const details = await beginStep(ports, runId, "Register");
       const { weightsSha256 } = outputOf<{ weightsSha256: string }>(details, "LaunchTraining");
-      const version = await ports.registry.register("default", versionOf(weightsSha256), actor);
+      const version = await ports.registry.register("default", versionOf(weightsSha256), actor, { runId });
       await ports.registry.apply(
         "digits",
         [version],

@@ -94,6 +94,9 @@ function createMemoryModels(): ModelRepository & { readonly versions: ReadonlyMa
     findVersionOfRun: async (name, runId) =>
       [...versions.values()].find((one) => one.model === name && one.runId === runId)?.version,
     findRequest: async (_name, request) => requests.get(request),
+    findSemver: async () => undefined,
+    findHistory: async () => undefined,
+    policies: async () => [],
     list: async () => [...heads.values()],
     listVersions: async (name) => [...versions.values()].filter(({ model }) => model === name),
     history: async () => [],

@@ -1,0 +1,32 @@
+import type { Approval, Model, ModelVersion } from "./model";
+import { type ApprovalRules, approvalRulesOf } from "./policy";
+
+/** What people's words on a version come to under its model's policy. */
+export type Decision =
+  | { readonly state: "approved" | "rejected"; readonly word: Approval }
+  | { readonly state: "waiting"; readonly given: number; readonly required: number };
+
+/**
+ * A rejection decides; else so many different people as the policy of this moment asks for, of those it names. A policy that has grown stricter since
+ * asks for more, one that has grown milder may be content.
+ */
+export function decisionOn(
+  model: Pick<Model, "policy">,
+  version: Pick<ModelVersion, "approvals" | "submittedBy">,
+): Decision {
+  const { approvals } = version;
+  const rejection = approvals.find(({ decision }) => decision === "rejected");
+  if (rejection) return { state: "rejected", word: rejection };
+  const rules = approvalRulesOf(model);
+  const given = new Map(
+    approvals.filter(({ by }) => mayDecide(rules, version, by)).map((approval) => [approval.by, approval]),
+  );
+  const last = [...given.values()].at(-1);
+  if (last && given.size >= rules.required) return { state: "approved", word: last };
+  return { state: "waiting", given: given.size, required: rules.required };
+}
+
+export function mayDecide(rules: ApprovalRules, version: Pick<ModelVersion, "submittedBy">, person: string): boolean {
+  if (rules.notTheSubmitter && person === version.submittedBy) return false;
+  return rules.approvers.length === 0 || rules.approvers.includes(person);
+}

@@ -1,0 +1,76 @@
+import { ModelNotFoundError, VersionNotFoundError } from "./errors";
+import type { HistoryEntry, Model, ModelVersion } from "./model";
+import type { ModelPolicy } from "./policy";
+
+/** A model with those of its versions that a decision needs. */
+export interface ModelState {
+  readonly model: Model;
+  readonly version: (version: number) => ModelVersion | undefined;
+  /** The version that has the semver which the decision is about, if one has. */
+  readonly semverOwner?: number;
+}
+
+/** All that changes in one atomic write, under "revision is still what the decision was made upon". */
+export interface ModelChange {
+  readonly model: Model;
+  readonly versions: readonly ModelVersion[];
+  readonly history: HistoryEntry;
+  /** A semver that is taken for good. */
+  readonly semver?: { readonly text: string; readonly version: number };
+  /** A policy that is kept beside those before it. */
+  readonly policy?: ModelPolicy;
+}
+
+/** `undefined`: what was asked for is so already. */
+export type Transition = (state: ModelState) => ModelChange | undefined;
+
+export interface Actor {
+  readonly by: string;
+  readonly reason?: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+type What = Pick<HistoryEntry, "action" | "replaced" | "subject">;
+
+/** One version changes, with its line of history. */
+export function changeVersion(state: ModelState, what: What, actor: Actor, next: ModelVersion): ModelChange {
+  const before = state.version(next.version)?.stage;
+  const moved = before === undefined || before === next.stage ? {} : { from: before, to: next.stage };
+  const made = changeModel(state, what, actor, {});
+  return {
+    ...made,
+    versions: [{ ...next, updatedAt: actor.at }],
+    history: { ...made.history, version: next.version, ...moved },
+  };
+}
+
+/** The head alone changes. */
+export function changeModel(state: ModelState, what: What, actor: Actor, next: Partial<Model>): ModelChange {
+  const revision = state.model.revision + 1;
+  const { by, reason, at } = actor;
+  return {
+    model: { ...state.model, ...next, revision, updatedAt: at },
+    versions: [],
+    history: { revision, ...what, by, reason: reason === "" ? undefined : reason, at },
+  };
+}
+
+/** @throws ModelNotFoundError where it was deleted */
+export function activeModel({ model }: ModelState): Model {
+  if (model.lifecycle === "deleted") throw new ModelNotFoundError(model.name);
+  return model;
+}
+
+/** @throws VersionNotFoundError, ModelNotFoundError where there is none, or it was deleted */
+export function activeVersion(state: ModelState, version: number): ModelVersion {
+  const model = activeModel(state);
+  const found = state.version(version);
+  if (!found || !isVisible(model, found)) throw new VersionNotFoundError(model.name, version);
+  return found;
+}
+
+/** Whether lists show it and changes find it. */
+export function isVisible(model: Model, { version, lifecycle }: Pick<ModelVersion, "version" | "lifecycle">): boolean {
+  return model.lifecycle === "active" && lifecycle === "active" && version >= model.firstVersion;
+}

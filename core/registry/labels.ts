@@ -1,0 +1,99 @@
+import { InvalidInputError } from "../errors";
+import { type Actor, activeModel, activeVersion, changeModel, changeVersion, type Transition } from "./change";
+import { AliasFollowsProductionError, AliasNotFoundError, SemverTakenError } from "./errors";
+import type { HistoryEntry, Model, ModelVersion } from "./model";
+import { championAlias, labelLimits } from "./names";
+
+/** What is said of a model or, where a version is named, of that version. */
+type Target = number | undefined;
+
+/** Markdown; the empty text takes it away. */
+export function describe(target: Target, description: string, actor: Actor): Transition {
+  return change(target, { action: "described" }, actor, (labels) =>
+    labels.description === description ? undefined : { ...labels, description },
+  );
+}
+
+/** @throws InvalidInputError where all tags together come to more than a row should carry */
+export function setTag(target: Target, key: string, value: string, actor: Actor): Transition {
+  return change(target, { action: "tagged", subject: key }, actor, (labels) => {
+    if (Object.hasOwn(labels.tags, key) && labels.tags[key] === value) return undefined;
+    const tags = { ...labels.tags, [key]: value };
+    const bytes = new TextEncoder().encode(JSON.stringify(tags)).length;
+    if (bytes > labelLimits.tagBytes)
+      throw new InvalidInputError("the tag cannot be set", [
+        { path: "tags", value: bytes, rule: `must be at most ${labelLimits.tagBytes} bytes together` },
+      ]);
+    return { ...labels, tags };
+  });
+}
+
+export function deleteTag(target: Target, key: string, actor: Actor): Transition {
+  return change(target, { action: "untagged", subject: key }, actor, (labels) => {
+    if (!Object.hasOwn(labels.tags, key)) return undefined;
+    const { [key]: _, ...tags } = labels.tags;
+    return { ...labels, tags };
+  });
+}
+
+type Labels = Pick<Model & ModelVersion, "description" | "tags">;
+
+function change(
+  target: Target,
+  what: Pick<HistoryEntry, "action" | "subject">,
+  actor: Actor,
+  next: (labels: Labels) => Labels | undefined,
+): Transition {
+  return (state) => {
+    if (target === undefined) {
+      const { description, tags } = activeModel(state);
+      const changed = next({ description, tags });
+      return changed && changeModel(state, what, actor, changed);
+    }
+    const version = activeVersion(state, target);
+    const changed = next({ description: version.description, tags: version.tags });
+    return changed && changeVersion(state, what, actor, { ...version, ...changed });
+  };
+}
+
+/** @throws AliasFollowsProductionError for `champion`, once there is one: it is set by promotions and rollbacks alone */
+export function setAlias(alias: string, version: number, actor: Actor): Transition {
+  return (state) => {
+    activeVersion(state, version);
+    const { name, aliases, production } = state.model;
+    if (Object.hasOwn(aliases, alias) && aliases[alias] === version) return undefined;
+    if (alias === championAlias && production !== undefined) throw new AliasFollowsProductionError(name, production);
+    if (!Object.hasOwn(aliases, alias) && Object.keys(aliases).length >= labelLimits.aliases)
+      throw new InvalidInputError("the alias cannot be set", [
+        { path: "alias", value: alias, rule: `must be one of at most ${labelLimits.aliases}: delete one first` },
+      ]);
+    const made = changeModel(state, { action: "alias-set", subject: alias }, actor, {
+      aliases: { ...aliases, [alias]: version },
+    });
+    return { ...made, history: { ...made.history, version } };
+  };
+}
+
+/** @throws AliasFollowsProductionError @throws AliasNotFoundError */
+export function deleteAlias(alias: string, actor: Actor): Transition {
+  return (state) => {
+    const { name, aliases, production } = activeModel(state);
+    if (!Object.hasOwn(aliases, alias)) throw new AliasNotFoundError(name, alias);
+    if (alias === championAlias && production !== undefined) throw new AliasFollowsProductionError(name, production);
+    const { [alias]: version, ...rest } = aliases;
+    const made = changeModel(state, { action: "alias-deleted", subject: alias }, actor, { aliases: rest });
+    return { ...made, history: { ...made.history, version } };
+  };
+}
+
+/** Once and for good: what others have pinned never comes to mean something else. @throws SemverTakenError */
+export function setSemver(version: number, semver: string, actor: Actor): Transition {
+  return (state) => {
+    const candidate = activeVersion(state, version);
+    if (candidate.semver === semver) return undefined;
+    if (candidate.semver !== undefined || state.semverOwner !== undefined)
+      throw new SemverTakenError(candidate, semver, state.semverOwner);
+    const made = changeVersion(state, { action: "semver-set", subject: semver }, actor, { ...candidate, semver });
+    return { ...made, semver: { text: semver, version } };
+  };
+}

@@ -1,0 +1,103 @@
+import { digestOf } from "../digest";
+import { type Actor, activeModel, activeVersion, changeModel, changeVersion, type Transition } from "./change";
+import { InProductionError, ModelExistsError, VersionNotFoundError } from "./errors";
+import type { Model } from "./model";
+import type { ApprovalRules, ModelPolicy, PolicyRules } from "./policy";
+
+/** A name that nobody has used, before its first change. */
+export function emptyModel(name: string, team: string, { by, at }: Pick<Actor, "by" | "at">): Model {
+  return {
+    name,
+    team,
+    revision: 0,
+    lifecycle: "active",
+    latestVersion: 0,
+    firstVersion: 1,
+    description: "",
+    tags: {},
+    aliases: {},
+    formerProduction: [],
+    createdBy: by,
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+/**
+ * A deleted model's name, used again: without its versions, labels and aliases, but with its policy, which would else be a way around its gates. Numbers go
+ * on where they ended: a version's number never means two things.
+ */
+export function renewed(model: Model, { by, at }: Pick<Actor, "by" | "at">): Model {
+  const { name, team, revision, latestVersion, policy } = model;
+  return { ...emptyModel(name, team, { by, at }), revision, latestVersion, firstVersion: latestVersion + 1, policy };
+}
+
+/** @throws ModelExistsError where the name is in use */
+export function createModel(labels: Pick<Model, "description" | "tags">, actor: Actor): Transition {
+  return (state) => {
+    const { model } = state;
+    if (model.revision > 0 && model.lifecycle === "active") throw new ModelExistsError(model.name);
+    const fresh = model.revision === 0 ? model : renewed(model, actor);
+    return changeModel({ ...state, model: fresh }, { action: "created" }, actor, labels);
+  };
+}
+
+/** Hides a model. @throws InProductionError where one of its versions serves */
+export function deleteModel(actor: Actor): Transition {
+  return (state) => {
+    const { name, production } = activeModel(state);
+    if (production !== undefined) throw new InProductionError(name, production);
+    return changeModel(state, { action: "deleted" }, actor, { lifecycle: "deleted" });
+  };
+}
+
+/** Shows a deleted model again, with all that it had. */
+export function restoreModel(actor: Actor): Transition {
+  return (state) => {
+    if (state.model.lifecycle === "active") return undefined;
+    return changeModel(state, { action: "restored" }, actor, { lifecycle: "active" });
+  };
+}
+
+/** Hides a version: it serves nobody, no alias names it, no rollback goes to it. @throws InProductionError */
+export function deleteVersion(version: number, actor: Actor): Transition {
+  return (state) => {
+    const candidate = activeVersion(state, version);
+    const { production, aliases, formerProduction } = state.model;
+    if (production === version) throw new InProductionError(candidate.model, version);
+    const stage = candidate.stage === "canary" ? "archived" : candidate.stage;
+    const made = changeVersion(state, { action: "deleted" }, actor, { ...candidate, stage, lifecycle: "deleted" });
+    return {
+      ...made,
+      model: {
+        ...made.model,
+        aliases: Object.fromEntries(Object.entries(aliases).filter(([, named]) => named !== version)),
+        formerProduction: formerProduction.filter((former) => former !== version),
+      },
+    };
+  };
+}
+
+/** Shows a deleted version again, without the aliases that it had. @throws VersionNotFoundError */
+export function restoreVersion(version: number, actor: Actor): Transition {
+  return (state) => {
+    const model = activeModel(state);
+    const found = state.version(version);
+    if (!found || version < model.firstVersion) throw new VersionNotFoundError(model.name, version);
+    if (found.lifecycle === "active") return undefined;
+    return changeVersion(state, { action: "restored" }, actor, { ...found, lifecycle: "active" });
+  };
+}
+
+/** What the model's versions must show from now on. Verdicts by other rules are outdated; approvals are counted by the new ones. */
+export function setPolicy(rules: PolicyRules, approvals: ApprovalRules, actor: Actor): Transition {
+  return (state) => {
+    const { policy: before, revision } = activeModel(state);
+    const sameRules = before !== undefined && digestOf(before.rules) === digestOf(rules);
+    if (sameRules && digestOf(before.approvals) === digestOf(approvals)) return undefined;
+    const { by, at } = actor;
+    const rulesRevision = sameRules ? before.rulesRevision : revision + 1;
+    const policy: ModelPolicy = { rules, approvals, revision: revision + 1, rulesRevision, by, at };
+    return { ...changeModel(state, { action: "policy-set" }, actor, { policy }), policy };
+  };
+}

@@ -1,0 +1,29 @@
+/** Follows production; `latest` and `v<number>` are read as what they say. */
+export const championAlias = "champion";
+
+export const labelLimits = {
+  description: 10_000,
+  tagKey: 250,
+  tagValue: 100_000,
+  /** Of all tags of a model or a version: a row holds 400 KB. */
+  tagBytes: 200_000,
+  aliases: 200,
+} as const;
+
+/** What is wrong with a model's name; MLflow's rule, which every client of its knows. */
+export function modelNameProblem(name: string): string | undefined {
+  if (name.trim() === "" || name.length > 250) return "must be 1–250 characters, not blanks alone";
+  if (/[/:]/.test(name)) return "must not contain '/' or ':'";
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  if (/[\u0000-\u001f\u007f]/.test(name)) return "must not contain control characters";
+  if (name === "." || name === "..") return "must not be '.' or '..', which paths give a meaning of their own";
+  return /\p{Surrogate}/u.test(name) ? "must be well-formed Unicode: it has half of a surrogate pair" : undefined;
+}
+
+/** What is wrong with an alias; MLflow's rule, with its reserved names. */
+export function aliasProblem(alias: string): string | undefined {
+  if (!/^[\w-]{1,255}$/.test(alias)) return "must be 1–255 letters, digits, hyphens and underscores";
+  if (alias.toLowerCase() === "latest") return "must not be latest: it always is the newest version";
+  if (/^v\d+$/i.test(alias)) return "must not be v and a number: it always is the version of that number";
+  return undefined;
+}

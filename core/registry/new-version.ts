@@ -1,0 +1,52 @@
+import { type Actor, changeModel, type ModelChange, type ModelState } from "./change";
+import { SemverTakenError } from "./errors";
+import type { ModelVersion } from "./model";
+
+/** What whoever registers a version tells of it. */
+export type NewVersion = Pick<ModelVersion, "model" | "metrics"> &
+  Partial<
+    Pick<
+      ModelVersion,
+      | "semver"
+      | "description"
+      | "tags"
+      | "submittedBy"
+      | "runId"
+      | "runLink"
+      | "loggedModelId"
+      | "weightsSha256"
+      | "artifactKey"
+      | "source"
+      | "framework"
+      | "signature"
+      | "dataset"
+      | "evaluationReport"
+    >
+  >;
+
+/** The model's next version. It has no verdict and no approvals: whence it comes opens no door. @throws SemverTakenError */
+export function newVersion(state: ModelState, made: NewVersion, actor: Actor): ModelChange {
+  const { model } = state;
+  const version: ModelVersion = {
+    description: "",
+    tags: {},
+    submittedBy: actor.by,
+    ...made,
+    version: model.latestVersion + 1,
+    stage: "none",
+    lifecycle: "active",
+    approvals: [],
+    createdAt: actor.at,
+    updatedAt: actor.at,
+  };
+  const { semver } = version;
+  if (semver !== undefined && state.semverOwner !== undefined)
+    throw new SemverTakenError({ ...version, semver: undefined }, semver, state.semverOwner);
+  const change = changeModel(state, { action: "registered" }, actor, { latestVersion: version.version });
+  return {
+    ...change,
+    versions: [version],
+    history: { ...change.history, version: version.version, to: "none" },
+    ...(semver === undefined ? {} : { semver: { text: semver, version: version.version } }),
+  };
+}

@@ -1,0 +1,61 @@
+import type { ColumnSchema } from "../datasets/manifest";
+import { objectKeys } from "../platform/object-keys";
+import type { ObjectStore } from "../ports";
+import type { Model, ModelArtifact, ModelSignature, ModelVersion, OutputSchema } from "./model";
+import { readArtifact } from "./registration";
+
+/** What serving should load: nothing in it changes for as long as the version is in production. */
+export interface ResolvedModel {
+  readonly model: string;
+  readonly version: number;
+  /** The model's revision that put it into production: a later promotion or rollback has a higher one. */
+  readonly revision: number;
+  readonly runId?: string;
+  /** The artifact manifest; of a version from elsewhere its source. */
+  readonly artifactUri: string;
+  readonly weightsUri?: string;
+  readonly sha256?: string;
+  readonly inputSchema?: readonly ColumnSchema[];
+  readonly outputSchema?: OutputSchema;
+  readonly signature?: ModelSignature;
+  readonly framework?: string;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly artifact?: ModelArtifact;
+}
+
+/** A strong entity tag of the answer, which is a function of these two. */
+export function productionTag({ revision, version }: Pick<ResolvedModel, "revision" | "version">): string {
+  return `"${revision}-${version}"`;
+}
+
+/** @param uriOf where an object's key lies for those outside */
+export async function resolveModel(
+  objects: ObjectStore,
+  uriOf: (key: string) => string,
+  model: Pick<Model, "productionRevision">,
+  champion: ModelVersion,
+): Promise<ResolvedModel> {
+  const { version, runId, artifactKey, source, framework, signature, metrics } = champion;
+  const known = {
+    model: champion.model,
+    version,
+    revision: model.productionRevision ?? 0,
+    runId,
+    framework,
+    signature,
+  };
+  if (artifactKey === undefined) {
+    return { ...known, artifactUri: source ?? "", sha256: champion.weightsSha256, metrics };
+  }
+  const artifact = await readArtifact(objects, artifactKey);
+  return {
+    ...known,
+    artifactUri: uriOf(artifactKey),
+    weightsUri: uriOf(objectKeys.content(artifact.weights.sha256)),
+    sha256: champion.weightsSha256,
+    inputSchema: artifact.inputSchema,
+    outputSchema: artifact.outputSchema,
+    metrics,
+    artifact,
+  };
+}

@@ -1,0 +1,21 @@
+import { type Actor, activeVersion, changeVersion, type Transition } from "./change";
+import { InProductionError } from "./errors";
+import type { Stage } from "./model";
+import { mayServe, promote } from "./transitions";
+
+/**
+ * A stage that a person sets. `production` is a promotion; `canary` answers some of the requests, so that it needs a passed gate, and there may be several;
+ * the others are free. Production is left by the promotion of another version, or by a rollback.
+ *
+ * @throws InProductionError, and what `promote` refuses
+ */
+export function setStage(version: number, stage: Stage, actor: Actor): Transition {
+  if (stage === "production") return promote(version, actor);
+  return (state) => {
+    const candidate = activeVersion(state, version);
+    if (state.model.production === version) throw new InProductionError(candidate.model, version);
+    if (candidate.stage === stage) return undefined;
+    if (stage === "canary") mayServe(state.model, candidate);
+    return changeVersion(state, { action: "staged" }, actor, { ...candidate, stage });
+  };
+}

@@ -1,0 +1,66 @@
+import type { GateVerdict } from "../../core/registry/gates/verdict";
+import type { Model, ModelVersion } from "../../core/registry/model";
+import type { NewVersion } from "../../core/registry/new-version";
+import type { Registry } from "../../core/registry/registry";
+import { decideApproval, promote, recordGate } from "../../core/registry/transitions";
+
+const at = "2026-01-01T00:00:00.000Z";
+const actor = { by: "tester", at };
+
+/** A verdict about the champion and the policy of the model as it is. */
+export function verdictOn(
+  { production, policy }: Pick<Model, "production" | "policy">,
+  passed: boolean,
+  evidence = "accuracy is 0.9",
+): GateVerdict {
+  return {
+    passed,
+    at,
+    champion: production,
+    rulesRevision: policy?.rulesRevision,
+    checks: [{ gate: "threshold", metric: "accuracy", value: 0.9, limit: 0.9, passed, evidence }],
+  };
+}
+
+/** Records a verdict about the champion of this moment. */
+export async function judgeNow(registry: Registry, model: string, version: number, passed = true): Promise<void> {
+  const head = await registry.head(model);
+  await registry.apply(model, [version], recordGate(version, verdictOn(head, passed), actor));
+}
+
+/** Through the one door: judged against the champion of this moment, approved, promoted. */
+export async function promoteJudged(registry: Registry, model: string, version: number): Promise<void> {
+  await judgeNow(registry, model, version);
+  await registry.apply(model, [version], decideApproval(version, "approved", actor));
+  await registry.apply(model, [version], promote(version, actor));
+}
+
+/** A version as a run makes it. */
+export function versionOfRun(model: string, runId: string): NewVersion & { readonly runId: string } {
+  return {
+    model,
+    runId,
+    weightsSha256: "a".repeat(64),
+    artifactKey: `runs/${runId}/artifacts/manifest.json`,
+    dataset: { name: "digits", version: 1, digest: "d" },
+    metrics: { accuracy: 0.9 },
+    evaluationReport: { sha256: "e".repeat(64), bytes: 1 },
+  };
+}
+
+/** A row as it stands before anything was decided. */
+export function versionRow(model: string, version: number, more: Partial<ModelVersion> = {}): ModelVersion {
+  return {
+    ...versionOfRun(model, `run-${version}`),
+    version,
+    stage: "none",
+    lifecycle: "active",
+    description: "",
+    tags: {},
+    submittedBy: "submitter",
+    approvals: [],
+    createdAt: at,
+    updatedAt: at,
+    ...more,
+  };
+}
