@@ -1,6 +1,7 @@
 import type { ColumnSchema } from "../datasets/manifest";
 import type { FeatureTransform, LabelEncoding } from "../features/manifest";
 import type { ContentReference } from "../ports";
+import type { Traffic } from "../serving/traffic";
 import type { NumericsRecord } from "../training/numerics";
 import type { GateVerdict } from "./gates/verdict";
 import type { ModelPolicy } from "./policy";
@@ -27,6 +28,8 @@ export interface Model {
   readonly aliases: Readonly<Record<string, number>>;
   /** The gates and approvals that it declares. */
   readonly policy?: ModelPolicy;
+  /** Who answers whom beside the champion. */
+  readonly traffic?: Traffic;
   /** The champion, if there is one. */
   readonly production?: number;
   /** The revision that made it so: grows with each promotion and rollback. */
@@ -124,6 +127,7 @@ export const historyActions = [
   "alias-deleted",
   "semver-set",
   "policy-set",
+  "traffic-set",
   "deleted",
   "restored",
 ] as const;

@@ -1,4 +1,5 @@
 import { RingmasterError } from "../errors";
+import { settleTraffic } from "../serving/settle";
 import type { Actor, ModelChange, Transition } from "./change";
 import { isVisible } from "./change";
 import { ModelNotFoundError, NoChampionError, RegistryBusyError, VersionNotFoundError } from "./errors";
@@ -101,7 +102,8 @@ export function createRegistry(
       // Versions were read after the head: a refusal, or that nothing is to be done, holds where the head is still the same.
       const stands = async () => (await find(name, orNew)).revision === model.revision;
       try {
-        const change = transition({ model, version: (each) => loaded.get(each), semverOwner });
+        const decided = transition({ model, version: (each) => loaded.get(each), semverOwner });
+        const change = decided && settleTraffic(decided);
         if (!change) return (await stands()) ? model : undefined;
         return (await commit(change, { request })) ? change.model : undefined;
       } catch (error) {

@@ -61,10 +61,14 @@ export function redirect(before: Traffic, asked: TrafficRequest, revision: numbe
   };
 }
 
-/** Without a version that may serve no more: the champion takes its units over. */
-export function withoutVersion(traffic: Traffic, version: number, revision: number): Traffic {
-  const canaries = traffic.canaries.filter((arm) => arm.version !== version);
-  const shadows = traffic.shadows.filter((shadow) => shadow !== version);
+/** Only those that may still serve, or be asked: the champion takes the others' units over. */
+export function keepOnly(
+  traffic: Traffic,
+  may: { readonly serve: (version: number) => boolean; readonly shadow: (version: number) => boolean },
+  revision: number,
+): Traffic {
+  const canaries = traffic.canaries.filter(({ version }) => may.serve(version));
+  const shadows = traffic.shadows.filter(may.shadow);
   if (canaries.length === traffic.canaries.length && shadows.length === traffic.shadows.length) return traffic;
   return redirect(traffic, { canaries, shadows, test: traffic.test }, revision);
 }

@@ -1,8 +1,12 @@
 import fc from "fast-check";
 import { assign } from "../../../core/serving/assignment";
-import { noTraffic, redirect, slots, type Traffic, withoutVersion } from "../../../core/serving/traffic";
+import { keepOnly, noTraffic, redirect, slots, type Traffic } from "../../../core/serving/traffic";
 
 const units = Array.from({ length: 20_000 }, (_, i) => `user-${i}`);
+const without = (traffic: Traffic, gone: number, revision: number): Traffic => {
+  const stays = (version: number): boolean => version !== gone;
+  return keepOnly(traffic, { serve: stays, shadow: stays }, revision);
+};
 const to = (before: Traffic, canaries: readonly (readonly [number, number])[], revision = 7): Traffic =>
   redirect(before, { canaries: canaries.map(([version, weight]) => ({ version, weight })), shadows: [] }, revision);
 
@@ -25,7 +29,7 @@ describe("assign", () => {
   });
 
   it("deals anew for each model, and when canaries begin anew", () => {
-    const again = to(withoutVersion(withoutVersion(arms, 4, 8), 5, 9), [[6, 0.1]], 10);
+    const again = to(without(without(arms, 4, 8), 5, 9), [[6, 0.1]], 10);
     const tries = (model: string, traffic: Traffic) =>
       new Set(units.filter((unit) => assign(model, unit, 3, traffic) !== 3));
     const [first, other, later] = [tries("digits", arms), tries("flights", arms), tries("digits", again)];
@@ -82,8 +86,8 @@ describe("redirect", () => {
   it("leaves the rest as it is where a version goes", () => {
     const before = redirect(noTraffic, { canaries: [{ version: 4, weight: 0.1 }], shadows: [6, 5, 5] }, 7);
     expect(before.shadows).toEqual([5, 6]);
-    expect(withoutVersion(before, 9, 8)).toBe(before);
-    expect(withoutVersion(before, 5, 8)).toEqual({ ...before, shadows: [6] });
-    expect(withoutVersion(before, 4, 8)).toEqual({ canaries: [], shadows: [5, 6], deal: 7, epoch: 8 });
+    expect(without(before, 9, 8)).toBe(before);
+    expect(without(before, 5, 8)).toEqual({ ...before, shadows: [6] });
+    expect(without(before, 4, 8)).toEqual({ canaries: [], shadows: [5, 6], deal: 7, epoch: 8 });
   });
 });

@@ -1,0 +1,54 @@
+import { InvalidInputError } from "../errors";
+import { type Actor, activeModel, activeVersion, changeModel, type Transition } from "../registry/change";
+import { NoChampionError } from "../registry/errors";
+import { NotACanaryError } from "./errors";
+import { trafficOf } from "./settle";
+import { redirect, type TrafficRequest } from "./traffic";
+
+/**
+ * Other parts for the canaries, other shadows, another test. A part needs the stage canary, and so a passed gate; a shadow answers nobody, so that any version may be one.
+ *
+ * @throws NoChampionError, NotACanaryError, VersionNotFoundError, InvalidInputError where the parts are more than the whole
+ */
+export function setTraffic(asked: TrafficRequest, actor: Actor): Transition {
+  return (state) => {
+    const model = activeModel(state);
+    if (model.production === undefined) throw new NoChampionError(model.name);
+    checkParts(asked, model.production);
+    for (const { version } of asked.canaries) {
+      const { stage } = activeVersion(state, version);
+      if (stage !== "canary") throw new NotACanaryError(model.name, version, stage);
+    }
+    for (const version of asked.shadows) activeVersion(state, version);
+    const before = trafficOf(model);
+    const traffic = redirect(before, asked, model.revision + 1);
+    if (JSON.stringify(traffic) === JSON.stringify(before)) return undefined;
+    const subject = asked.canaries.map(({ version, weight }) => `${version}=${weight}`).join(" ");
+    return changeModel(state, { action: "traffic-set", ...(subject === "" ? {} : { subject }) }, actor, { traffic });
+  };
+}
+
+function checkParts({ canaries, shadows }: TrafficRequest, production: number): void {
+  const problems = [];
+  const sum = canaries.reduce((all, { weight }) => all + weight, 0);
+  if (sum > 1 + 1e-9) {
+    problems.push({
+      path: "canaries",
+      value: sum,
+      rule: "must have weights of at most 1 together; the champion gets the rest",
+    });
+  }
+  for (const version of [...canaries.map((arm) => arm.version), ...shadows]) {
+    if (version !== production) continue;
+    problems.push({
+      path: "canaries",
+      value: version,
+      rule: "must be other versions than the one in production, which gets the rest",
+    });
+  }
+  const named = [...canaries.map((arm) => arm.version), ...shadows];
+  const twice = named.find((version, i) => named.indexOf(version) !== i);
+  if (twice !== undefined)
+    problems.push({ path: "canaries", value: twice, rule: "must name a version once, as a canary or as a shadow" });
+  if (problems.length > 0) throw new InvalidInputError("the traffic", problems);
+}
