@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { TokenStore } from "../adapters/files/token-store";
 import { UnauthenticatedError } from "../core/access/errors";
 import { defaultTeam } from "../core/platform/teams";
+import { isSignature, readSignature, type SignedRequest, sha256, signatureMatches } from "./sigv4";
 
 /** What a Lambda authorizer hands to the function behind it. */
 export interface AuthorizerContext {
@@ -9,24 +10,66 @@ export interface AuthorizerContext {
   readonly team: string;
 }
 
+export interface Authenticated {
+  readonly context: AuthorizerContext;
+  /** SHA-256 that the body was signed with: whoever takes it must find it so. */
+  readonly payload?: string;
+}
+
 /**
  * The authorizer of one machine. Without tokens whoever reaches the loopback address is who he says, and of the team that he names. With
- * them a token says both; MLflow's clients may send it as the password of basic authentication.
+ * them a token says both: as bearer, as the password of basic authentication, or by a signature (Signature Version 4, service `execute-api`) with the
+ * keys that belong to it.
  *
+ * @param body the whole of it, asked for only where the signature does not name its digest; `undefined` where it is too large for that
  * @throws UnauthenticatedError
  */
-export async function authenticate(tokens: TokenStore, headers: IncomingHttpHeaders): Promise<AuthorizerContext> {
+export async function authenticate(
+  tokens: TokenStore,
+  request: SignedRequest,
+  body: () => Promise<Uint8Array | undefined>,
+  now: number,
+): Promise<Authenticated> {
+  const { headers } = request;
   if (!(await tokens.required())) {
     return {
-      principalId: headerOf(headers, "x-ringmaster-actor") ?? "anonymous",
-      team: headerOf(headers, "x-ringmaster-team") ?? defaultTeam,
+      context: {
+        principalId: headerOf(headers, "x-ringmaster-actor") ?? "anonymous",
+        team: headerOf(headers, "x-ringmaster-team") ?? defaultTeam,
+      },
     };
   }
+  if (isSignature(headers.authorization)) return verifySignature(tokens, request, body, now);
   const token = presentedToken(headers.authorization);
   if (token === undefined) throw new UnauthenticatedError("this API asks for a token");
   const record = await tokens.verify(token);
   if (!record) throw new UnauthenticatedError("the token is not valid, or was revoked");
-  return { principalId: record.actor, team: record.team };
+  return { context: { principalId: record.actor, team: record.team } };
+}
+
+/** One refusal for an unknown key and a wrong signature: which of them it was is nobody's business. */
+async function verifySignature(
+  tokens: TokenStore,
+  request: SignedRequest,
+  body: () => Promise<Uint8Array | undefined>,
+  now: number,
+): Promise<Authenticated> {
+  const claim = readSignature(request, now);
+  if (typeof claim === "string") throw new UnauthenticatedError(claim);
+  const signer = await tokens.signer(claim.accessKeyId);
+  const payload = claim.payload ?? (await digestOf(body));
+  if (!signer || !signatureMatches(request, claim, payload, signer.secretAccessKey)) {
+    throw new UnauthenticatedError(
+      "the signature is not that of a token's keys, or the token was revoked (`ringmaster tokens keys ID` shows them)",
+    );
+  }
+  return { context: { principalId: signer.record.actor, team: signer.record.team }, payload };
+}
+
+async function digestOf(body: () => Promise<Uint8Array | undefined>): Promise<string> {
+  const whole = await body();
+  if (!whole) throw new UnauthenticatedError("a body of this size must be signed with its x-amz-content-sha256");
+  return sha256(whole);
 }
 
 function presentedToken(authorization: string | undefined): string | undefined {

@@ -1,59 +1,87 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type { TokenStore } from "../adapters/files/token-store";
+import { UnauthenticatedError } from "../core/access/errors";
 import { RingmasterError } from "../core/errors";
+import { mlflowErrorResponse } from "../lambdas/api/mlflow/errors";
+import { isMlflowPath } from "../lambdas/api/mlflow/mount";
 import { teamless } from "../lambdas/api/tenancy";
-import { type AuthorizerContext, authenticate } from "./api-auth";
+import { type Authenticated, type AuthorizerContext, authenticate } from "./api-auth";
 import type { StreamedRoutes } from "./api-streams";
+import type { TransferRoutes } from "./api-transfers";
 import { foreignCaller } from "./loopback";
+import { sha256 } from "./sigv4";
 
 type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
 /** API Gateway's limit on a request's body. */
 const maxBodyBytes = 10 * 1024 * 1024;
 
+export interface ApiServerOptions {
+  readonly streams?: StreamedRoutes;
+  readonly transfers?: TransferRoutes;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
 /**
  * API Gateway on one machine, its authorizer included: turns a request into the proxy event that the `api` function gets on AWS. Only
  * loopback names are answered, so that no web page can reach the API by a name of its own that resolves here.
  */
-export function createApiServer(handler: ApiHandler, tokens: TokenStore, streams?: StreamedRoutes): Server {
+export function createApiServer(handler: ApiHandler, tokens: TokenStore, options: ApiServerOptions = {}): Server {
   return createServer({ keepAlive: true, keepAliveTimeout: 120_000 }, (request, response) => {
-    void answer(handler, tokens, streams, request, response);
+    void answer(handler, tokens, options, request, response);
   });
 }
 
 async function answer(
   handler: ApiHandler,
   tokens: TokenStore,
-  streams: StreamedRoutes | undefined,
+  { streams, transfers, now = Date.now }: ApiServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const foreign = foreignCaller(request.headers);
   if (foreign !== undefined) {
-    send(response, 403, {
-      code: "FORBIDDEN_HOST",
-      message: `this API answers to 127.0.0.1 and localhost, not to ${foreign}`,
-    });
+    refuse(request, response, 403, "FORBIDDEN_HOST", `this API answers to 127.0.0.1 and localhost, not to ${foreign}`);
     return;
   }
+  const { method = "GET", url = "/", headers } = request;
+  let read: Promise<Buffer | undefined> | undefined;
+  const body = (): Promise<Buffer | undefined> => {
+    read ??= readBody(request);
+    return read;
+  };
   try {
-    const authorizer = isOpen(request) ? undefined : await authenticate(tokens, request.headers);
-    const body = await readBody(request);
-    if (body === undefined) {
-      send(response, 413, { code: "BODY_TOO_LARGE", message: `the request body is larger than ${maxBodyBytes} bytes` });
+    if (climbs(url)) {
+      refuse(request, response, 400, "INVALID_INPUT", `${url} has a part that leads out of it: name what you mean`);
       return;
     }
-    const event = eventOf(request, body, authorizer);
+    const transfer = transfers?.take(method, url) ?? false;
+    const caller = isOpen(request)
+      ? undefined
+      : await authenticate(tokens, { method, url, headers }, transfer ? async () => undefined : body, now());
+    const event = eventOf(request, caller?.context);
     if (event === undefined) {
-      send(response, 400, { code: "BAD_REQUEST", message: `${request.url} is not a path that can be read` });
+      refuse(request, response, 400, "BAD_REQUEST", `${url} is not a path that can be read`);
       return;
     }
-    if (streams?.take(event)) {
-      await streams.answer(event, response);
+    if (transfer) {
+      await transfers?.answer(request, event, response);
       return;
     }
-    const result = await handler(event, {} as Context);
+    const whole = await body();
+    if (whole === undefined) {
+      refuse(request, response, 413, "BODY_TOO_LARGE", `the request body is larger than ${maxBodyBytes} bytes`);
+      return;
+    }
+    checkPayload(whole, caller);
+    const complete = { ...event, body: whole.length === 0 ? null : whole.toString("base64") };
+    if (streams?.take(complete)) {
+      await streams.answer(complete, response);
+      return;
+    }
+    const result = await handler(complete, {} as Context);
     for (const [name, value] of Object.entries(result.headers ?? {})) response.setHeader(name, String(value));
     for (const [name, values] of Object.entries(result.multiValueHeaders ?? {}))
       response.setHeader(name, values.map(String));
@@ -62,24 +90,43 @@ async function answer(
   } catch (error) {
     if (error instanceof RingmasterError && !response.headersSent) {
       if (error.httpStatus === 401) response.setHeader("www-authenticate", 'Bearer realm="ringmaster"');
-      send(response, error.httpStatus, error);
+      refuse(request, response, error.httpStatus, error.code, error.message);
       return;
     }
     process.stderr.write(
       `${JSON.stringify({ level: "error", message: "the API function failed", error: String(error) })}\n`,
     );
     if (response.headersSent) response.destroy();
-    else send(response, 502, { code: "BAD_GATEWAY", message: "the API function failed; the stack's log says why" });
+    else refuse(request, response, 502, "BAD_GATEWAY", "the API function failed; the stack's log says why");
   }
 }
 
-function send(
+/** In the shape that the caller's kind of client reads. */
+function refuse(
+  { url = "/" }: IncomingMessage,
   response: ServerResponse,
   status: number,
-  { code, message }: { readonly code: string; readonly message: string },
+  code: string,
+  message: string,
 ): void {
   response.writeHead(status, { "content-type": "application/json", connection: "close" });
-  response.end(JSON.stringify({ error: { code, message } }));
+  if (isMlflowPath(url)) {
+    const error = new RingmasterError(message, { code, httpStatus: status });
+    void mlflowErrorResponse(error, "")
+      .text()
+      .then((text) => response.end(text));
+  } else response.end(JSON.stringify({ error: { code, message } }));
+}
+
+/** Dots that a URL's parser would follow, and what reads them percent-encoded, too. */
+function climbs(url: string): boolean {
+  return (url.split("?", 1)[0] ?? "").split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part));
+}
+
+/** @throws UnauthenticatedError where the body is not the one that was signed */
+function checkPayload(body: Buffer, caller: Authenticated | undefined): void {
+  if (caller?.payload === undefined || caller.payload === sha256(body)) return;
+  throw new UnauthenticatedError("the body is not the one that was signed");
 }
 
 /** Whether it runs is no secret: `ringmaster status` asks without a token. */
@@ -98,9 +145,9 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return Buffer.concat(chunks);
 }
 
+/** All but the body. */
 function eventOf(
   request: IncomingMessage,
-  body: Buffer,
   authorizer: AuthorizerContext | undefined,
 ): APIGatewayProxyEvent | undefined {
   const base = `http://${request.headers.host}`;
@@ -134,7 +181,7 @@ function eventOf(
       stage: "local",
       ...(authorizer ? { authorizer } : {}),
     } as APIGatewayProxyEvent["requestContext"],
-    body: body.length === 0 ? null : body.toString("base64"),
+    body: null,
     isBase64Encoded: true,
   };
 }

@@ -70,7 +70,7 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   const apiServer = createApiServer(
     handler as unknown as Parameters<typeof createApiServer>[0],
     createTokenStore(settings.dataDirectory),
-    streamedRoutes(createStreamApp(createPlatform())),
+    { streams: streamedRoutes(createStreamApp(createPlatform())) },
   );
   await listen(apiServer, settings.apiPort, "--api-port");
 

@@ -1,5 +1,6 @@
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TokenRecord, tokenIdOf, tokenMatches } from "../../core/access/tokens";
 
@@ -9,6 +10,8 @@ export interface TokenStore {
   required(): Promise<boolean>;
   /** Whose token this is; `undefined` where it is nobody's. */
   verify(token: string): Promise<TokenRecord | undefined>;
+  /** Whose access key that is, with what its signatures are made of; `undefined` where it is nobody's. */
+  signer(accessKeyId: string): Promise<Signer | undefined>;
   add(record: TokenRecord): Promise<void>;
   /** Oldest first. */
   list(): Promise<readonly TokenRecord[]>;
@@ -16,7 +19,18 @@ export interface TokenStore {
   revoke(id: string): Promise<boolean>;
 }
 
+/** A token's keys for AWS Signature Version 4. */
+export interface SigningKeys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+export interface Signer extends SigningKeys {
+  readonly record: TokenRecord;
+}
+
 const idPattern = /^[0-9a-f]{12}$/;
+const accessKeyPattern = /^rmt-([0-9a-f]{12})$/;
 
 /** @param data the stack's data directory. */
 export function createTokenStore(data: string): TokenStore {
@@ -51,6 +65,17 @@ export function createTokenStore(data: string): TokenStore {
       return record && tokenMatches(token, record) ? record : undefined;
     },
 
+    async signer(accessKeyId) {
+      const id = accessKeyPattern.exec(accessKeyId)?.[1];
+      const record = id === undefined ? undefined : await read(id);
+      if (!record) return undefined;
+      // A signature is checked by making it: the key must be had in the clear. It is made of the record and a secret beside the tokens, and is nowhere itself.
+      const secretAccessKey = createHmac("sha256", await sealingSecret(directory))
+        .update(`execute-api ${record.id} ${record.sha256}`)
+        .digest("base64url");
+      return { accessKeyId, secretAccessKey, record };
+    },
+
     async add(record) {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await writeFile(fileOf(record.id), JSON.stringify(record, null, 2), { flag: "wx", mode: 0o600 });
@@ -61,7 +86,8 @@ export function createTokenStore(data: string): TokenStore {
         if (isAbsent(error)) return [];
         throw error;
       });
-      const records = await Promise.all(names.map((name) => read(name.replace(/\.json$/, ""))));
+      const ids = names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length));
+      const records = await Promise.all(ids.map(read));
       return records
         .filter((record) => record !== undefined)
         .sort((a, b) => (a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.id < b.id) ? -1 : 1));
@@ -78,6 +104,32 @@ export function createTokenStore(data: string): TokenStore {
 /** From now on callers need a token, whether or not there is one yet. */
 export function requireTokens(data: string): void {
   mkdirSync(tokenDirectory(data), { recursive: true, mode: 0o700 });
+}
+
+/** The keys that a token signs with. */
+export async function signingKeys(store: TokenStore, id: string): Promise<SigningKeys | undefined> {
+  const signer = await store.signer(`rmt-${id}`);
+  return signer && { accessKeyId: signer.accessKeyId, secretAccessKey: signer.secretAccessKey };
+}
+
+/** Made once, whole or not at all, whoever asks first. */
+async function sealingSecret(directory: string): Promise<Buffer> {
+  const file = join(directory, "signing-secret");
+  const unfinished = join(directory, `signing-secret.${randomUUID()}`);
+  const found = await readFile(file).catch((error: unknown) => {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  });
+  if (found) return found;
+  await writeFile(unfinished, randomBytes(32), { mode: 0o600 });
+  try {
+    await link(unfinished, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+  return readFile(file);
 }
 
 function tokenDirectory(data: string): string {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { createTokenStore } from "../../adapters/files/token-store";
+import { createTokenStore, type SigningKeys, signingKeys } from "../../adapters/files/token-store";
 import { makeToken } from "../../core/access/tokens";
 import { InvalidInputError } from "../../core/errors";
 import { defaultTeam } from "../../core/platform/teams";
@@ -26,6 +26,11 @@ export function addTokenCommands(program: Command): void {
     .action(async (_options: unknown, command: Command) => list(command.optsWithGlobals<GlobalOptions>()));
 
   tokens
+    .command("keys <id>")
+    .description("the pair of keys that a token signs requests with (AWS Signature Version 4, service execute-api)")
+    .action(async (id: string, _options: unknown, command: Command) => keys(id, command.optsWithGlobals()));
+
+  tokens
     .command("revoke <id>")
     .description("a token that is taken no more, at once")
     .action(async (id: string, _options: unknown, command: Command) => revoke(id, command.optsWithGlobals()));
@@ -44,7 +49,8 @@ async function create(command: Command): Promise<void> {
   else
     process.stdout.write(
       `${token}\n\nof team ${owner.team}, for ${actor}; it is shown this once. The API over ${resolve(data)} asks for a token now:\n` +
-        `  export RINGMASTER_TOKEN=${token}\n`,
+        `  export RINGMASTER_TOKEN=${token}\n\n` +
+        `who signs requests instead takes the keys that \`ringmaster tokens keys ${record.id}\` shows\n`,
     );
 }
 
@@ -64,10 +70,25 @@ async function list({ data, json }: GlobalOptions): Promise<void> {
     );
 }
 
+async function keys(id: string, { data, json }: GlobalOptions): Promise<void> {
+  const pair = await signingKeys(createTokenStore(resolve(data)), id);
+  if (!pair) throw unknownToken("the token has no keys", id);
+  if (json) printJson(pair);
+  else process.stdout.write(exportsOf(pair));
+}
+
+function exportsOf({ accessKeyId, secretAccessKey }: SigningKeys): string {
+  return `  export AWS_ACCESS_KEY_ID=${accessKeyId}\n  export AWS_SECRET_ACCESS_KEY=${secretAccessKey}\n`;
+}
+
+function unknownToken(what: string, id: string): InvalidInputError {
+  const rule = "must be the id of a token: `ringmaster tokens list` shows them";
+  return new InvalidInputError(what, [{ path: "id", value: id, rule }]);
+}
+
 async function revoke(id: string, { data, json }: GlobalOptions): Promise<void> {
   if (!(await createTokenStore(resolve(data)).revoke(id))) {
-    const rule = "must be the id of a token: `ringmaster tokens list` shows them";
-    throw new InvalidInputError("the token cannot be revoked", [{ path: "id", value: id, rule }]);
+    throw unknownToken("the token cannot be revoked", id);
   }
   if (json) printJson({ revoked: id });
   else process.stdout.write(`token ${id} is taken no more\n`);

@@ -33,11 +33,9 @@ describe("a streamed answer on one machine", () => {
       });
     },
   } as unknown as Parameters<typeof streamedRoutes>[0];
-  const server = createApiServer(
-    async () => ({ statusCode: 200, body: "whole" }),
-    createTokenStore(data),
-    streamedRoutes(app),
-  );
+  const server = createApiServer(async () => ({ statusCode: 200, body: "whole" }), createTokenStore(data), {
+    streams: streamedRoutes(app),
+  });
   let port: number;
   beforeAll(async () => {
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

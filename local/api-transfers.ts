@@ -1,0 +1,44 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ReadableStream } from "node:stream/web";
+import type { APIGatewayProxyEvent } from "aws-lambda";
+import type { Hono } from "hono";
+import type { ApiEnvironment } from "../lambdas/api/context";
+
+/** Files that go through the API itself. On AWS a function can neither take nor give large ones; here they are streamed, whatever their size. */
+export interface TransferRoutes {
+  take(method: string, url: string): boolean;
+  answer(request: IncomingMessage, event: APIGatewayProxyEvent, response: ServerResponse): Promise<void>;
+}
+
+const files = /^\/(?:ajax-)?api\/2\.0\/(?:mlflow-artifacts\/artifacts\/|mlflow\/upload-artifact(?:\?|$))/;
+const reads =
+  /^\/(?:(?:ajax-)?api\/2\.0\/mlflow\/(?:get-artifact|logged-models\/[^/?]+\/artifacts\/files)|(?:get-artifact|model-versions\/get-artifact))(?:\?|$)/;
+
+/** @param app whose handlers take and give bodies as streams */
+export function transferRoutes(app: Hono<ApiEnvironment>): TransferRoutes {
+  return {
+    take: (method, url) => (files.test(url) && method !== "DELETE") || (method === "GET" && reads.test(url)),
+
+    async answer(request, event, response) {
+      const headers = Object.entries(event.headers).filter(
+        (header): header is [string, string] => header[1] !== undefined,
+      );
+      const bodied = request.method !== "GET" && request.method !== "HEAD";
+      const asked = new Request(`http://${event.requestContext.domainName}${request.url}`, {
+        method: request.method,
+        headers,
+        ...(bodied ? { body: Readable.toWeb(request) as ReadableStream<Uint8Array>, duplex: "half" } : {}),
+      } as RequestInit);
+      const answer = await app.fetch(asked, { event });
+      response.writeHead(answer.status, Object.fromEntries(answer.headers));
+      if (!answer.body) {
+        response.end();
+        return;
+      }
+      // Rejects where the client hangs up; nobody is left to hear of it.
+      await pipeline(Readable.fromWeb(answer.body as ReadableStream<Uint8Array>), response).catch(() => undefined);
+    },
+  };
+}
