@@ -15,6 +15,7 @@ import { checkTeamName } from "../core/platform/teams";
 import type { Clock, ObjectStore } from "../core/ports";
 import { createRegistry, type Registry } from "../core/registry/registry";
 import type { RetrainingIndex, RetrainingRepository, RetrainingSchedules } from "../core/retraining/ports";
+import type { OutcomeRepository } from "../core/serving/outcomes";
 import type { Artifacts } from "../core/tracking/artifacts";
 import type { Experiments } from "../core/tracking/experiments";
 import type { MetricRepository } from "../core/tracking/metric-repository";
@@ -38,6 +39,7 @@ import { createExperimentRepositories } from "./dynamodb/experiment-repository";
 import { createInboxRepository } from "./dynamodb/inbox-repository";
 import { createMetricRepository } from "./dynamodb/metric-repository";
 import { createModelRepository } from "./dynamodb/model-repository";
+import { createOutcomeRepository } from "./dynamodb/outcome-repository";
 import { createRunRecords } from "./dynamodb/record-repository";
 import { createRetrainingIndex, createRetrainingRepository } from "./dynamodb/retraining-repository";
 import { createRunChanges } from "./dynamodb/run-changes";
@@ -90,6 +92,7 @@ export interface Platform extends Deployment, StepDependencies {
   readonly changes: RunChanges;
   readonly artifacts: Artifacts;
   readonly registry: Registry;
+  readonly outcomes: OutcomeRepository;
   readonly retraining: RetrainingRepository;
   readonly executions: Executions;
   readonly tokens: TaskTokens;
@@ -145,12 +148,11 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
     mark: changes.mark,
     async older(runId) {
       const run = await rows.find(runId);
-      return (
-        run && { ...(await firstRecordOf({ experimentsOf }, run, { evenDeleted: true })), createdAt: run.createdAt }
-      );
+      return run && { ...(await firstRecordOf({ experimentsOf }, run)), createdAt: run.createdAt };
     },
   });
-  const allRuns = trackedRuns(rows, { ...records, experimentsOf, mark: changes.mark });
+  const artifactsOf = (team: string): Artifacts => createArtifactRepository(dynamodb, tables.catalog, team);
+  const allRuns = trackedRuns(rows, { ...records, experimentsOf, artifactsOf, mark: changes.mark });
   const runs = teamRuns(allRuns);
   const teamOf = async (runId: string): Promise<string | undefined> => (await records.identify(runId))?.team;
   const metrics = createMetricRepository(dynamodb, tables.metrics);
@@ -188,8 +190,9 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
         experiments: experimentsOf(team),
         records: records.of(team),
         changes: changes.of(team),
-        artifacts: createArtifactRepository(dynamodb, tables.catalog, team),
+        artifacts: artifactsOf(team),
         registry: createRegistry(createModelRepository(dynamodb, tables.catalog, team), pauseBeforeRound),
+        outcomes: createOutcomeRepository(dynamodb, tables.catalog, team),
         retraining: createRetrainingRepository(dynamodb, tables.catalog, team),
       };
     },

@@ -15,12 +15,17 @@ import {
   ExperimentBusyError,
   ExperimentExistsError,
   ExperimentNotFoundError,
+  ExperimentTooLargeError,
 } from "../../core/tracking/records/errors";
 import { holds, isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
 
+/** Bytes of JSON; with room below DynamoDB's 400 KB for what it counts otherwise. */
+const largest = 350_000;
 /** Each fails only where another change succeeded meanwhile. */
 const rounds = 32;
+
+type Asked = Parameters<Experiments["create"]>[0];
 
 /** One way of writing each. */
 const idForm = /^(0|[1-9]\d{0,11})$/;
@@ -45,8 +50,18 @@ export function createExperimentRepositories(
       return Item;
     }
 
-    const row = (experiment: Experiment) => ({ pk, sk: idKey(experiment.experimentId), experiment });
-    const pointer = (name: string, experimentId: string) => ({ pk, sk: nameKey(name), name, experimentId });
+    function row(experiment: Experiment): Record<string, unknown> {
+      const bytes = Buffer.byteLength(JSON.stringify(experiment));
+      if (bytes > largest) throw new ExperimentTooLargeError(experiment.name, bytes, largest);
+      return { pk, sk: idKey(experiment.experimentId), experiment };
+    }
+    const pointer = (name: string, experimentId: string, request?: string) => ({
+      pk,
+      sk: nameKey(name),
+      name,
+      experimentId,
+      request,
+    });
 
     /** True where all was written; false where a condition does not hold. */
     async function transact(TransactItems: TransactWriteCommandInput["TransactItems"]): Promise<boolean> {
@@ -62,10 +77,10 @@ export function createExperimentRepositories(
       }
     }
 
-    const putNew = (experiment: Experiment): Promise<boolean> =>
+    const putNew = (experiment: Experiment, request?: string): Promise<boolean> =>
       transact([
         { Put: { TableName: table, Item: row(experiment), ...absent } },
-        { Put: { TableName: table, Item: pointer(experiment.name, experiment.experimentId), ...absent } },
+        { Put: { TableName: table, Item: pointer(experiment.name, experiment.experimentId, request), ...absent } },
       ]);
 
     /** Every team has it; made when a process first looks at the team's experiments. */
@@ -87,7 +102,7 @@ export function createExperimentRepositories(
     const experimentOf = (
       experimentId: string,
       name: string,
-      { tags, by, at, artifactLocation }: Omit<Parameters<Experiments["create"]>[0], "name">,
+      { tags, by, at, artifactLocation }: Omit<Asked, "name" | "request">,
     ): Experiment => ({
       experimentId,
       name,
@@ -133,13 +148,18 @@ export function createExperimentRepositories(
       return String(Attributes?.["latest"]);
     }
 
-    async function create({ name, ...rest }: Parameters<Experiments["create"]>[0]): Promise<Experiment> {
+    async function create({ name, request, ...rest }: Asked): Promise<Experiment> {
       await ensureDefault();
-      const taken = await idOfName(name);
-      if (taken !== undefined) throw new ExperimentExistsError(name, taken);
-      const experiment = experimentOf(await nextId(), name, rest);
-      if (await putNew(experiment)) return experiment;
-      throw new ExperimentExistsError(name, await idOfName(name));
+      const known = await get(nameKey(name));
+      if (!known) {
+        const experiment = experimentOf(await nextId(), name, rest);
+        if (await putNew(experiment, request)) return experiment;
+      }
+      const there = known ?? (await get(nameKey(name)));
+      const id = there?.["experimentId"] as string | undefined;
+      const own = request !== undefined && there?.["request"] === request && id !== undefined && (await find(id));
+      if (own) return own;
+      throw new ExperimentExistsError(name, id);
     }
 
     return {

@@ -4,7 +4,7 @@ import type { FirstRecord } from "../../core/tracking/records/tracked-runs";
 import { type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
 import type { RunIdentity, RunRecord } from "../../core/tracking/run-record";
 import type { RunChanges, RunRecords } from "../../core/tracking/run-records";
-import { IdempotencyConflictError, RunNotFoundError } from "../../core/training/errors";
+import { RunNotFoundError } from "../../core/training/errors";
 import { holds, queryAll, queryPage } from "./client";
 import { pauseBeforeRound } from "./contention";
 import { readRecords, recordOfRows } from "./record-reads";
@@ -157,16 +157,14 @@ export function createRunRecords({ client, table, mark, older }: RunRecordDepend
         const put = new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" });
         if (await marked(identity, () => holds(client.send(put)))) {
           remember(identity);
-          return { created: true, record: { ...record, revision: 1 } };
+          return { created: true, record: { ...record, revision: 1 }, ...(requestDigest ? { requestDigest } : {}) };
         }
         const { Item: there } = await client.send(
           new GetCommand({ TableName: table, Key: recordKey(runId), ConsistentRead: true }),
         );
         if (there?.["team"] !== team) throw new Error(`the id ${runId} is taken by another team's run: send it again`);
-        if (requestDigest !== undefined && there["requestDigest"] !== requestDigest) {
-          throw new IdempotencyConflictError(runId);
-        }
-        return { created: false, record: await must(find(runId), runId) };
+        const known = there["requestDigest"] as string | undefined;
+        return { created: false, record: await must(find(runId), runId), ...(known ? { requestDigest: known } : {}) };
       },
 
       async change(runId, transition) {

@@ -9,6 +9,8 @@ export interface Experiments {
     readonly artifactLocation?: string;
     readonly by: string;
     readonly at: string;
+    /** Of the same request again the same experiment is answered, whatever became of it. */
+    readonly request?: string;
   }): Promise<Experiment>;
   /** That of the name, made where there is none. Safe to call from several processes at once. */
   ensure(name: string, by: string, at: string): Promise<Experiment>;

@@ -3,6 +3,13 @@ import type { RunIdentity, RunRecord } from "./run-record";
 /** `undefined`: what was asked for is so already. May throw: then nothing changes. */
 export type RunTransition = (record: RunRecord) => RunRecord | undefined;
 
+export interface CreatedRun {
+  readonly created: boolean;
+  readonly record: RunRecord;
+  /** Of the request that made it. */
+  readonly requestDigest?: string;
+}
+
 /**
  * The port to a team's records of runs, training and logged. Every change marks its run in `RunChanges` before it is answered, so that a search that begins
  * afterwards sees it.
@@ -12,9 +19,9 @@ export interface RunRecords {
   identify(runId: string): Promise<RunIdentity | undefined>;
   /**
    * Makes a logged run, or answers the one that is there under the same id.
-   * @param requestDigest of the request that makes it. @throws IdempotencyConflictError where another request has made the one that is there
+   * @param requestDigest of the request that makes it, kept with it: who made the one that is there asks so whether it was the same request.
    */
-  create(record: RunRecord, requestDigest?: string): Promise<{ readonly created: boolean; readonly record: RunRecord }>;
+  create(record: RunRecord, requestDigest?: string): Promise<CreatedRun>;
   /** Strongly consistent. */
   find(runId: string): Promise<RunRecord | undefined>;
   /** Strongly consistent; those that are not there are left out. */

@@ -58,6 +58,7 @@ export async function restoreRun(dependencies: RestoreDependencies, request: Res
   return submitRun(dependencies, {
     job,
     code: source.code,
+    environment: source.environment,
     noCache: source.noCache,
     team,
     actor,

@@ -23,6 +23,7 @@ export interface SubmitDependencies {
 export interface SubmitRequest {
   readonly job: Job;
   readonly code: CodeReference;
+  readonly environment?: Run["environment"];
   readonly noCache: boolean;
   readonly team: string;
   readonly actor: string;
@@ -42,7 +43,7 @@ export interface SubmitRequest {
  */
 export async function submitRun(dependencies: SubmitDependencies, request: SubmitRequest): Promise<Run> {
   const { runs, datasets, executions, clock } = dependencies;
-  const { job, code, noCache, idempotencyKey, cause, restoredFrom, allowOtherNumerics } = request;
+  const { job, code, environment, noCache, idempotencyKey, cause, restoredFrom, allowOtherNumerics } = request;
   const dataset = await resolveDataset(datasets, job.dataset);
   const problems = checkJobAgainst(dataset.manifest, job);
   if (problems.length > 0) throw new InvalidInputError("the job does not fit its dataset", problems);
@@ -57,11 +58,12 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     dataset: { name, version, digest },
     model: job.registerAs ?? job.experiment,
     code,
+    ...(environment ? { environment } : {}),
     noCache,
     ...(cause ? { cause } : {}),
     ...(restoredFrom ? { restoredFrom } : {}),
     ...(allowOtherNumerics ? { allowOtherNumerics } : {}),
-    requestDigest: request.requestDigest ?? digestOf({ job, code, noCache }),
+    requestDigest: request.requestDigest ?? digestOf({ job, code, environment, noCache }),
     createdBy: request.actor,
     createdAt: at,
     updatedAt: at,

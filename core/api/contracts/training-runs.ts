@@ -13,6 +13,7 @@ import {
   run,
   runDetails,
   runPage,
+  submittedEnvironment,
 } from "../schemas/runs";
 
 const tag = "Training runs";
@@ -31,6 +32,7 @@ export const submitTrainingRun = contract({
     .strictObject({
       job: jobInput,
       code: codeReference.default({}),
+      environment: submittedEnvironment.optional(),
       noCache: z.boolean().default(false).meta({ description: "Compute every step anew." }),
     })
     .meta({ id: "SubmitRequest" }),
@@ -41,6 +43,7 @@ export const submitTrainingRun = contract({
   },
   errors: [
     "IDEMPOTENCY_CONFLICT",
+    "EXPERIMENT_DELETED",
     "DATASET_NOT_FOUND",
     "DATASET_VERSION_NOT_FOUND",
     "DATASET_VERSION_DEPRECATED",
@@ -131,6 +134,7 @@ export const restoreTrainingRun = contract({
   },
   errors: [
     "IDEMPOTENCY_CONFLICT",
+    "EXPERIMENT_DELETED",
     "RUN_NOT_FOUND",
     "CHECKPOINT_NOT_FOUND",
     "DATASET_NOT_FOUND",

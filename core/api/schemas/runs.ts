@@ -49,9 +49,7 @@ export const codeReference = z
     branch: z.string().max(255).optional(),
     commit: z.string().max(200).optional(),
     dirty: z.boolean().optional().meta({ description: "Whether files differed from the commit." }),
-    diffSha256: sha256
-      .optional()
-      .meta({ description: "What was not committed, as a patch, in the content store." }),
+    diffSha256: sha256.optional().meta({ description: "What was not committed, as a patch, in the content store." }),
     moduleSha256: sha256.optional().meta({ description: "Bundle of the user's module, in the content store." }),
   })
   .meta({ id: "CodeReference", description: "Where the code that made a run came from." });
@@ -122,7 +120,7 @@ const usage = z
   })
   .meta({ id: "AttemptUsage", description: "What an attempt took, of all workers together." });
 
-const attempt = z
+export const attempt = z
   .object({
     attempt: z.int().min(1),
     market,

@@ -63,6 +63,16 @@ export class RunRecordTooLargeError extends RingmasterError {
   }
 }
 
+/** What is kept of the experiment would not fit its row. Nothing was changed. */
+export class ExperimentTooLargeError extends RingmasterError {
+  constructor(name: string, bytes: number, most: number) {
+    super(
+      `experiment ${JSON.stringify(name)} would take ${bytes} bytes with its tags, but must take at most ${most}; nothing was changed`,
+      { code: "EXPERIMENT_TOO_LARGE", httpStatus: 413, details: { name, bytes, most } },
+    );
+  }
+}
+
 /** Of a training run its own progress tells status, end and job's parameters: no client does. */
 export class RunFieldFixedError extends RingmasterError {
   constructor(runId: string, field: string) {
@@ -106,6 +116,16 @@ export class ArtifactNotFoundError extends RingmasterError {
       httpStatus: 404,
       details: { owner, path },
     });
+  }
+}
+
+/** What training makes stands under names of its own. */
+export class ArtifactReservedError extends RingmasterError {
+  constructor(runId: string, path: string, reserved: string) {
+    super(
+      `${JSON.stringify(path)} of training run ${runId} cannot be put: what training itself makes lies under ${reserved}; choose another path`,
+      { code: "ARTIFACT_RESERVED", httpStatus: 409, details: { runId, path } },
+    );
   }
 }
 

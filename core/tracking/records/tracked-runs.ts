@@ -1,8 +1,10 @@
 import type { MachineRecord, Run } from "../../training/run";
 import type { AllRuns } from "../../training/run-repository";
+import type { Artifacts } from "../artifacts";
 import type { Experiments } from "../experiments";
 import type { RunIdentity } from "../run-record";
 import { ExperimentDeletedError } from "./errors";
+import { producedArtifacts } from "./produced";
 import { type KeptRecord, keptAtFirst } from "./training-record";
 
 /** What of tracking a training run's own rows need. */
@@ -11,6 +13,7 @@ export interface TrainingTracking {
   identify(runId: string): Promise<RunIdentity | undefined>;
   /** Before the change and after it: see `RunChanges`. */
   mark(run: RunIdentity): Promise<void>;
+  artifactsOf(team: string): Pick<Artifacts, "put">;
   /** Twice is once. */
   addInstanceType(run: RunIdentity, instanceType: string): Promise<void>;
 }
@@ -21,17 +24,19 @@ export interface FirstRecord {
   readonly kept: KeptRecord;
 }
 
-/** As the run that the record is of. @throws ExperimentDeletedError where it would go into a deleted experiment and `evenDeleted` is not said */
+/** Makes its experiment where there is none. `deleted`: that one is. */
 export async function firstRecordOf(
   { experimentsOf }: Pick<TrainingTracking, "experimentsOf">,
   run: Run,
-  { evenDeleted }: { readonly evenDeleted: boolean },
-): Promise<FirstRecord> {
+): Promise<FirstRecord & { readonly deleted: boolean }> {
   const { runId, team, job, createdBy, createdAt } = run;
   const experiment = await experimentsOf(team).ensure(job.experiment, createdBy, createdAt);
-  const { experimentId, name, lifecycle, artifactLocation } = experiment;
-  if (lifecycle === "deleted" && !evenDeleted) throw new ExperimentDeletedError(experimentId, name);
-  return { identity: { runId, team, experimentId, source: "training" }, kept: keptAtFirst(run, artifactLocation) };
+  const { experimentId, lifecycle, artifactLocation } = experiment;
+  return {
+    identity: { runId, team, experimentId, source: "training" },
+    kept: keptAtFirst(run, artifactLocation),
+    deleted: lifecycle === "deleted",
+  };
 }
 
 /** Runs whose records follow them: each run is created with its record, and each change of what a record tells is marked. */
@@ -54,7 +59,13 @@ export function trackedRuns(all: AllRuns, tracking: TrainingTracking): AllRuns {
   return {
     ...all,
     async create(run) {
-      const first = await firstRecordOf(tracking, run, { evenDeleted: false });
+      const first = await firstRecordOf(tracking, run);
+      if (first.deleted) {
+        // What was asked for before the experiment was deleted is answered as before.
+        const known = await all.find(run.runId);
+        if (known) return { created: false, run: known };
+        throw new ExperimentDeletedError(first.identity.experimentId, run.job.experiment);
+      }
       await tracking.mark(first.identity);
       const created = await all.create(run, first);
       await tracking.mark(first.identity);
@@ -62,7 +73,14 @@ export function trackedRuns(all: AllRuns, tracking: TrainingTracking): AllRuns {
     },
     enterPhase: (runId, phase, at) => marked(runId, () => all.enterPhase(runId, phase, at)),
     conclude: (runId, conclusion) => marked(runId, () => all.conclude(runId, conclusion)),
-    recordStep: (runId, record) => marked(runId, () => all.recordStep(runId, record)),
+    async recordStep(runId, record) {
+      await marked(runId, async () => {
+        // Before the step is done: whoever dies between the two does the step's end again.
+        const [identity, made] = [await tracking.identify(runId), producedArtifacts(record)];
+        if (identity && made.length > 0) await tracking.artifactsOf(identity.team).put({ kind: "run", runId }, made);
+        await all.recordStep(runId, record);
+      });
+    },
     async recordMachine(runId, machine) {
       await addMachine(runId, machine);
       await all.recordMachine(runId, machine);

@@ -1,3 +1,60 @@
-import type { Route } from "../route";
+import * as contracts from "../../../core/api/contracts/artifacts";
+import { isoTime } from "../../../core/clock";
+import { InvalidInputError } from "../../../core/errors";
+import { objectKeys } from "../../../core/platform/object-keys";
+import type { ArtifactOwner } from "../../../core/tracking/artifacts";
+import { ArtifactNotFoundError, ArtifactReservedError } from "../../../core/tracking/records/errors";
+import { isProduced, producedDirectory } from "../../../core/tracking/records/produced";
+import { insistOnActive } from "../../../core/tracking/records/transitions";
+import type { RunRecords } from "../../../core/tracking/run-records";
+import { RunNotFoundError } from "../../../core/training/errors";
+import { defineRoute, type Route } from "../route";
 
-export const artifactRoutes: readonly Route[] = [];
+export const artifactRoutes: readonly Route[] = [
+  defineRoute(contracts.listRunArtifacts, async ({ platform: { records, artifacts }, params, query }) => ({
+    status: 200,
+    body: { artifacts: await artifacts.list(await ownerOf(records, params.runId), query.path ?? "") },
+  })),
+
+  defineRoute(contracts.putRunArtifacts, async ({ platform, params: { runId }, body }) => {
+    const { records, artifacts, objects, clock } = platform;
+    const run = await records.find(runId);
+    if (!run) throw new RunNotFoundError(runId);
+    insistOnActive(run);
+    const reserved = run.source === "training" && body.artifacts.find(({ path }) => isProduced(path));
+    if (reserved) throw new ArtifactReservedError(runId, reserved.path, `${producedDirectory}/`);
+    const sizes = await Promise.all(body.artifacts.map(({ sha256 }) => objects.size(objectKeys.content(sha256))));
+    const problems = body.artifacts.flatMap(({ sha256 }, i) =>
+      sizes[i] === undefined
+        ? [
+            {
+              path: `artifacts.${i}.sha256`,
+              value: sha256,
+              rule: "must be uploaded before: POST /uploads says where to",
+            },
+          ]
+        : [],
+    );
+    if (problems.length > 0) throw new InvalidInputError("the artifacts cannot be named", problems);
+    const updatedAt = isoTime(clock);
+    const named = body.artifacts.map((artifact, i) => ({ ...artifact, bytes: sizes[i] as number, updatedAt }));
+    await artifacts.put({ kind: "run", runId }, named);
+    const entries = named.map(({ path, bytes, sha256 }) => ({ path, isDirectory: false, bytes, sha256 }));
+    return { status: 200, body: { artifacts: entries } };
+  }),
+
+  defineRoute(contracts.getRunArtifact, async ({ platform, params: { runId }, query: { path } }) => {
+    const { records, artifacts, contentUrls } = platform;
+    const artifact = await artifacts.find(await ownerOf(records, runId), path);
+    if (!artifact) throw new ArtifactNotFoundError(`run ${runId}`, path);
+    const { sha256, bytes, contentType } = artifact;
+    const url = await contentUrls.forDownload(sha256);
+    return { status: 200, body: { path, url, sha256, bytes, ...(contentType === undefined ? {} : { contentType }) } };
+  }),
+];
+
+/** @throws RunNotFoundError */
+async function ownerOf(records: Pick<RunRecords, "identify">, runId: string): Promise<ArtifactOwner> {
+  if (!(await records.identify(runId))) throw new RunNotFoundError(runId);
+  return { kind: "run", runId };
+}

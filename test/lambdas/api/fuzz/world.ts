@@ -25,11 +25,14 @@ export async function createWorld(platform: Platform): Promise<World> {
   ]);
   await putCheckpoint(platform, "run-a", 2);
   await createModel(platform);
+  const experiment = await platform.experiments.ensure("fuzzed", "test", at);
   const { nextToken } = await platform.runs.list({ limit: 1 });
   const content = await platform.objects.putContent("there");
   return {
     params: {
       runId: [...runs, "run-none"],
+      experimentId: ["0", experiment.experimentId, "999"],
+      path: ["its/file.txt", "its", "training/model/weights.safetensors", "../up"],
       epoch: [2, 3],
       "Datasets/name": ["digits", "digits", "old", "old@1", "none"],
       "Models/name": ["gated", "gated", "none"],
@@ -48,11 +51,22 @@ export async function createWorld(platform: Platform): Promise<World> {
         { job: jobInput({ dataset: "old@1" }) },
         { job: wideJob },
       ],
+      createExperiment: [{ name: "one" }, { name: "two", tags: { goal: "none" } }],
+      changeExperiment: [{ name: "fuzzed again" }, { tags: { goal: null } }, { lifecycle: "active" }],
+      logRun: [
+        {},
+        { experiment: "fuzzed", params: { depth: "3" }, metrics: { accuracy: 0.5, loss: "NaN" } },
+        { experimentId: "0", status: "completed", startedAt: 1, endedAt: 2, parentRunId: "run-a" },
+      ],
+      changeRun: [{ tags: { a: "1", b: null } }, { name: "another" }, { status: "failed" }],
+      logParams: [{ params: { depth: "3" } }, { params: { depth: "4", width: "5" } }],
+      putRunArtifacts: [{ artifacts: [{ path: "its/file.txt", sha256: content.sha256 }] }],
       restoreTrainingRun: [{}, { overrides: { hyperparameters: { epochs: 40 } } }],
       registerDatasetVersion: [{ draft }, { draft: old, allowSchemaChange: true }],
       createUploads: [{ contents: [content, { sha256: "0".repeat(64), bytes: 1 }] }],
       decideModelVersion: [{ decision: "approved" }, { decision: "rejected", reason: "slow" }],
       setModelVersionStage: [{ stage: "production" }],
+      createExport: [{ format: "onnx" }, { format: "safetensors" }, { format: "tfjs" }],
       rollBackModel: [{}, { reason: "slow" }],
       createRetrainingRule: ["nightly", "weekly"].map(ruleNamed),
       replaceRetrainingRule: ["nightly", "weekly"].map(ruleNamed),

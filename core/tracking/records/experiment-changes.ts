@@ -1,0 +1,18 @@
+import type { Experiment } from "../experiment";
+import { withTags } from "./transitions";
+
+/** What a client may change of an experiment. */
+export interface ExperimentEdit {
+  readonly name?: string;
+  /** `null` takes a tag off. */
+  readonly tags?: Readonly<Record<string, string | null>>;
+  readonly lifecycle?: Experiment["lifecycle"];
+}
+
+/** `undefined` where it is so already. */
+export function withExperimentEdit(before: Experiment, edit: ExperimentEdit, at: string): Experiment | undefined {
+  const { name = before.name, lifecycle = before.lifecycle } = edit;
+  const tags = edit.tags === undefined ? before.tags : withTags(before.tags, edit.tags);
+  const after = { ...before, name, lifecycle, tags };
+  return JSON.stringify(after) === JSON.stringify(before) ? undefined : { ...after, updatedAt: at };
+}

@@ -1,0 +1,121 @@
+import { isoTime } from "../../clock";
+import { digestOf, sha256 } from "../../digest";
+import type { Clock } from "../../ports";
+import { IdempotencyConflictError, RunNotFoundError } from "../../training/errors";
+import { isOpen, type RunStatus } from "../../training/run";
+import { defaultExperimentId, type Experiment } from "../experiment";
+import type { Experiments } from "../experiments";
+import type { MetricSeries } from "../metric-batch";
+import type { EncodedValue } from "../metric-values";
+import type { DatasetInput, RunCode, RunRecord } from "../run-record";
+import type { RunRecords } from "../run-records";
+import { ExperimentDeletedError, ExperimentNotFoundError } from "./errors";
+
+export interface LogRunDependencies {
+  readonly experiments: Pick<Experiments, "find" | "ensure">;
+  readonly records: Pick<RunRecords, "create" | "identify">;
+  /** A logged run's first points. Twice is once. */
+  readonly appendMetrics: (runId: string, series: readonly MetricSeries[]) => Promise<void>;
+  readonly clock: Clock;
+  /** A fresh random id, 16 or more lower-case hex digits. */
+  readonly randomId: () => string;
+}
+
+/** A run that was made elsewhere, as its client tells of it. */
+export interface LogRunRequest {
+  readonly team: string;
+  readonly actor: string;
+  readonly idempotencyKey?: string;
+  /** By id, or by name, which is then made where there is none; `Default` where neither is said. */
+  readonly experimentId?: string;
+  readonly experiment?: string;
+  readonly name?: string;
+  readonly status: RunStatus;
+  /** Milliseconds since the epoch. */
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  readonly params: Readonly<Record<string, string>>;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly notes: string;
+  /** First values, at step 0 and the run's start. */
+  readonly metrics: Readonly<Record<string, EncodedValue>>;
+  readonly parentRunId?: string;
+  readonly datasets: readonly DatasetInput[];
+  readonly code: RunCode;
+  readonly lockfileSha256?: string;
+  readonly seed?: number;
+}
+
+/**
+ * Makes a logged run with all that is known of it: its record, then its first metrics. The same request under the same key finds the same run, whose
+ * metrics it then mends where the first one died before them.
+ *
+ * @throws ExperimentNotFoundError, ExperimentDeletedError, RunNotFoundError for its parent, IdempotencyConflictError, RunRecordTooLargeError
+ */
+export async function logRun(dependencies: LogRunDependencies, request: LogRunRequest): Promise<RunRecord> {
+  const { records, clock } = dependencies;
+  const { team, actor, idempotencyKey, parentRunId, metrics, experiment: _, lockfileSha256, ...given } = request;
+  const now = clock.now();
+  if (parentRunId !== undefined && !(await records.identify(parentRunId))) throw new RunNotFoundError(parentRunId);
+  const experiment = await experimentFor(dependencies, request);
+  const runId = idOf(dependencies, request);
+  const startedAt = given.startedAt ?? now;
+  const endedAt = given.endedAt ?? (isOpen(given.status) ? undefined : Math.max(now, startedAt));
+  const requestDigest = idempotencyKey === undefined ? undefined : digestOf(request);
+  const made = await records.create(
+    {
+      ...given,
+      experimentId: experiment.experimentId,
+      runId,
+      team,
+      source: "logged",
+      name: given.name ?? runId,
+      lifecycle: "active",
+      createdBy: actor,
+      startedAt,
+      ...(endedAt === undefined ? {} : { endedAt }),
+      ...(parentRunId === undefined ? {} : { parentRunId }),
+      modelInputs: [],
+      modelOutputs: [],
+      environment: lockfileSha256 === undefined ? {} : { lockfileSha256 },
+      artifactUri: `${experiment.artifactLocation}/${runId}/artifacts`,
+      revision: 1,
+    },
+    requestDigest,
+  );
+  if (idempotencyKey !== undefined && made.requestDigest !== requestDigest) {
+    throw new IdempotencyConflictError(idempotencyKey);
+  }
+  const { record } = made;
+  const series = Object.entries(metrics).map(([metric, value]) => ({
+    metric,
+    steps: [0],
+    values: [value],
+    times: [record.startedAt],
+  }));
+  if (series.length > 0) await dependencies.appendMetrics(runId, series);
+  return record;
+}
+
+async function experimentFor(
+  { experiments, clock }: LogRunDependencies,
+  { experimentId, experiment: name, actor }: LogRunRequest,
+): Promise<Experiment> {
+  if (name !== undefined && experimentId === undefined) {
+    return active(await experiments.ensure(name, actor, isoTime(clock)));
+  }
+  const id = experimentId ?? defaultExperimentId;
+  const experiment = await experiments.find(id);
+  if (!experiment) throw new ExperimentNotFoundError({ experimentId: id });
+  return active(experiment);
+}
+
+function active(experiment: Experiment): Experiment {
+  if (experiment.lifecycle === "deleted") throw new ExperimentDeletedError(experiment.experimentId, experiment.name);
+  return experiment;
+}
+
+function idOf({ randomId }: LogRunDependencies, { team, idempotencyKey }: LogRunRequest): string {
+  const suffix = idempotencyKey === undefined ? randomId() : sha256(`${team}\0logged run\0${idempotencyKey}`);
+  return `run-${suffix.slice(0, 16)}`;
+}

@@ -1,0 +1,72 @@
+import { isOpen, type RunStatus } from "../../training/run";
+import type { RunRecord } from "../run-record";
+import { ParamConflictError, RunDeletedError } from "./errors";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** @throws RunDeletedError */
+export function insistOnActive(record: RunRecord): void {
+  if (record.lifecycle === "deleted") throw new RunDeletedError(record.runId);
+}
+
+/**
+ * With further params. The same value again is nothing new. `undefined` where all are known so.
+ * @throws ParamConflictError where one is known with another value, RunDeletedError
+ */
+export function withParams(record: RunRecord, params: Texts): RunRecord | undefined {
+  insistOnActive(record);
+  const known = Object.entries(params).filter(([key]) => Object.hasOwn(record.params, key));
+  const conflicts = known
+    .filter(([key, given]) => record.params[key] !== given)
+    .map(([key, given]) => ({ key, known: record.params[key] as string, given }));
+  if (conflicts.length > 0) throw new ParamConflictError(record.runId, conflicts);
+  if (known.length === Object.keys(params).length) return undefined;
+  return { ...record, params: { ...record.params, ...params } };
+}
+
+/** What a client may change of a run. */
+export interface RunEdit {
+  readonly name?: string;
+  readonly notes?: string;
+  /** `null` takes a tag off. */
+  readonly tags?: Readonly<Record<string, string | null>>;
+  readonly status?: RunStatus;
+  /** Milliseconds since the epoch; of a run that ends without it, now. */
+  readonly endedAt?: number;
+}
+
+/** `undefined` where it is so already. @throws RunDeletedError */
+export function withEdit(record: RunRecord, edit: RunEdit, now: number): RunRecord | undefined {
+  insistOnActive(record);
+  const after = { ...record, ...endOf(record, edit, now) };
+  if (edit.name !== undefined) after.name = edit.name;
+  if (edit.notes !== undefined) after.notes = edit.notes;
+  if (edit.tags !== undefined) after.tags = withTags(record.tags, edit.tags);
+  return sameJson(record, after) ? undefined : after;
+}
+
+export function withTags(tags: Texts, changes: Readonly<Record<string, string | null>>): Texts {
+  const gone = new Set(Object.keys(changes).filter((key) => changes[key] === null));
+  const kept = Object.entries(tags).filter(([key]) => !gone.has(key));
+  const set = Object.entries(changes).filter((entry): entry is [string, string] => entry[1] !== null);
+  return Object.fromEntries([...kept, ...set]);
+}
+
+/** Deleted or active again; a mark that can be taken off. `undefined` where it is so already. */
+export function withLifecycle(record: RunRecord, lifecycle: RunRecord["lifecycle"], at: string): RunRecord | undefined {
+  if (record.lifecycle === lifecycle) return undefined;
+  const { deletedAt: _, ...rest } = record;
+  return lifecycle === "deleted" ? { ...rest, lifecycle, deletedAt: at } : { ...rest, lifecycle };
+}
+
+/** A run that ends again keeps its first end, unless another is said; one that goes on has none. */
+function endOf(record: RunRecord, { status, endedAt }: RunEdit, now: number): Partial<RunRecord> {
+  const after = status ?? record.status;
+  if (endedAt !== undefined) return { status: after, endedAt };
+  if (status === undefined) return {};
+  return { status, endedAt: isOpen(status) ? undefined : (record.endedAt ?? now) };
+}
+
+function sameJson(a: RunRecord, b: RunRecord): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
