@@ -1,0 +1,141 @@
+import { SearchSyntaxError } from "./errors";
+import { attributes, type Comparator, type Condition, type Field, type Value } from "./expression";
+import { fieldText } from "./fields";
+import { nearest } from "./nearest";
+import type { Token } from "./tokens";
+
+/** Conditions of our dialect: which literals and which comparisons go with which field. All throw `SearchSyntaxError`. */
+export function comparison(field: Field, comparator: Comparator, token: Token): Condition {
+  const value = literal(field, token);
+  if (comparator !== "=" && comparator !== "!=") checkOrdered(field, value, token);
+  return { type: "compare", field, comparator, value };
+}
+
+export function inList(field: Field, negated: boolean, tokens: readonly Token[]): Condition {
+  return { type: "in", field, negated, values: tokens.map((token) => literal(field, token)) };
+}
+
+export function range(field: Field, negated: boolean, from: Token, to: Token): Condition {
+  const low = literal(field, from);
+  const high = literal(field, to);
+  checkOrdered(field, low, from);
+  checkOrdered(field, high, to);
+  if (typeof low !== typeof high)
+    refuse(to, `must be ${typeof low === "number" ? "a number" : "a text"}, as the lower end is`);
+  return { type: "between", field, negated, low, high };
+}
+
+export function likeCondition(field: Field, negated: boolean, ignoreCase: boolean, token: Token): Condition {
+  const type = typeOf(field);
+  if (type !== "text" && type !== "status" && type !== "any") {
+    refuse(token, `cannot be compared by LIKE: ${fieldText(field)} is a ${type}`, "use <, >, = or BETWEEN");
+  }
+  if (token.type !== "text") refuse(token, "must be a text with % or _", `write '%${token.raw}%'`);
+  return { type: "like", field, negated, pattern: token.value, ignoreCase };
+}
+
+/** Params and tags are texts, which may well be numbers: `any`. */
+function typeOf(field: Field): "number" | "text" | "time" | "boolean" | "status" | "any" {
+  if (field.kind === "metric") return "number";
+  if (field.kind === "attribute") return attributes[field.name];
+  if (field.kind === "dataset") return field.name === "version" ? "number" : "text";
+  return "any";
+}
+
+function literal(field: Field, token: Token): Value {
+  const name = fieldText(field);
+  switch (typeOf(field)) {
+    case "number": {
+      const number = numberOf(token);
+      if (number !== undefined) return number;
+      const meant = token.type === "text" && token.value.trim() !== "" && !Number.isNaN(Number(token.value));
+      return refuse(
+        token,
+        `must be a number, as ${name} is`,
+        meant ? `write ${token.value} without quotes` : undefined,
+      );
+    }
+    case "time":
+      return (
+        timeOf(token) ??
+        refuse(
+          token,
+          `must be a time, as ${name} is`,
+          "write '2026-03-01T12:00:00Z', '2026-03-01' or milliseconds since 1970",
+        )
+      );
+    case "boolean":
+      return booleanOf(token) ?? refuse(token, `must be true or false, as ${name} is`);
+    case "status":
+      return token.type === "text"
+        ? statusOf(token)
+        : refuse(token, "must be a status", "put it between quotes: 'completed'");
+    case "text":
+      if (token.type === "text") return token.value;
+      return refuse(token, `must be a text, as ${name} is`, `put it between quotes: '${token.raw}'`);
+    case "any":
+      if (token.type === "text") return token.value;
+      return numberOf(token) ?? booleanOf(token)!;
+  }
+}
+
+function numberOf(token: Token): number | undefined {
+  if (token.type === "number") return token.number;
+  if (token.type !== "word") return undefined;
+  const word = token.raw.toLowerCase();
+  if (word === "nan") return Number.NaN;
+  return word === "inf" || word === "infinity" ? Number.POSITIVE_INFINITY : undefined;
+}
+
+function booleanOf(token: Token): boolean | undefined {
+  const word = token.type === "word" || token.type === "text" ? token.value.toLowerCase() : "";
+  return word === "true" ? true : word === "false" ? false : undefined;
+}
+
+const isoTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/;
+
+/** A time without a zone is UTC, so that a filter means the same everywhere. */
+function timeOf(token: Token): number | undefined {
+  if (token.type === "number") return token.number;
+  const match = token.type === "text" ? isoTime.exec(token.value) : null;
+  if (!match) return undefined;
+  const hasTime = token.value.length > 10;
+  const time = Date.parse(token.value.replace(" ", "T") + (hasTime && match[1] === undefined ? "Z" : ""));
+  return Number.isNaN(time) ? undefined : time;
+}
+
+const statuses = ["queued", "running", "completed", "failed", "killed"];
+/** MLflow's words for ours. */
+const statusAliases: Readonly<Record<string, string>> = { scheduled: "queued", finished: "completed" };
+
+function statusOf(token: Token): string {
+  const word = token.value.toLowerCase();
+  const status = Object.hasOwn(statusAliases, word) ? statusAliases[word]! : word;
+  if (statuses.includes(status)) return status;
+  const meant = nearest(word, [...statuses, ...Object.keys(statusAliases)]);
+  return refuse(token, `is no status; there are ${statuses.join(", ")}`, meant && `did you mean '${meant}'?`);
+}
+
+function checkOrdered(field: Field, value: Value, token: Token): void {
+  const type = typeOf(field);
+  if (typeof value === "boolean" || type === "status") refuse(token, "has no order", "compare it by = or !=");
+  if (typeof value === "number" && Number.isNaN(value)) {
+    refuse(token, "has no order", `${fieldText(field)} = NaN finds runs whose value is none`);
+  }
+  if (type === "any" && typeof value === "string" && value.trim() !== "" && !Number.isNaN(Number(value))) {
+    refuse(
+      token,
+      "is a text, and texts are ordered by their letters",
+      `write ${value} without quotes to compare numbers`,
+    );
+  }
+}
+
+function refuse(token: Token, rule: string, suggestion?: string): never {
+  throw new SearchSyntaxError("filter", {
+    position: token.position,
+    token: token.raw,
+    rule,
+    ...(suggestion === undefined ? {} : { suggestion }),
+  });
+}

@@ -1,0 +1,85 @@
+/** What a filter means, whichever dialect it was written in. */
+export type Expression =
+  | { readonly type: "and" | "or"; readonly operands: readonly Expression[] }
+  | { readonly type: "not"; readonly operand: Expression }
+  | Condition;
+
+export type Comparator = "=" | "!=" | "<" | "<=" | ">" | ">=";
+
+export type Condition =
+  | { readonly type: "compare"; readonly field: Field; readonly comparator: Comparator; readonly value: Value }
+  | { readonly type: "in"; readonly field: Field; readonly negated: boolean; readonly values: readonly Value[] }
+  | {
+      readonly type: "like";
+      readonly field: Field;
+      readonly negated: boolean;
+      readonly pattern: string;
+      readonly ignoreCase: boolean;
+    }
+  | {
+      readonly type: "between";
+      readonly field: Field;
+      readonly negated: boolean;
+      readonly low: Value;
+      readonly high: Value;
+    }
+  | { readonly type: "null"; readonly field: Field; readonly negated: boolean };
+
+/** A number is compared as a number, a text as a text; a boolean with texts that say so in whatever case. */
+export type Value = number | string | boolean;
+
+export type MetricAspect = "last" | "min" | "max" | "step";
+
+export type Field =
+  | {
+      readonly kind: "metric";
+      readonly name: string;
+      readonly aspect: MetricAspect;
+      /** The name stands for itself alone; otherwise also for what it is short for. */
+      readonly exact: boolean;
+    }
+  | { readonly kind: "param"; readonly name: string; readonly exact: boolean }
+  | { readonly kind: "tag"; readonly name: string }
+  | { readonly kind: "attribute"; readonly name: Attribute }
+  | { readonly kind: "dataset"; readonly name: DatasetField };
+
+export type DatasetField = "name" | "digest" | "version" | "context";
+
+/** Of what an attribute is: decides which literals it may be compared with. */
+export const attributes = {
+  run_id: "text",
+  name: "text",
+  status: "status",
+  experiment: "text",
+  experiment_id: "text",
+  created_by: "text",
+  start_time: "time",
+  end_time: "time",
+  duration: "number",
+  artifact_uri: "text",
+  source: "text",
+  parent: "text",
+  notes: "text",
+  lifecycle: "text",
+  seed: "number",
+  weights_sha256: "text",
+  commit: "text",
+  dirty: "boolean",
+  repository: "text",
+  branch: "text",
+  entry_point: "text",
+  module_sha256: "text",
+  image_digest: "text",
+  lockfile_sha256: "text",
+  backend: "text",
+  device: "text",
+  /** In MLflow's words: `SCHEDULED`, `RUNNING`, `FINISHED`, … */
+  mlflow_status: "text",
+} as const;
+export type Attribute = keyof typeof attributes;
+export type AttributeType = (typeof attributes)[Attribute];
+
+export interface OrderTerm {
+  readonly field: Field;
+  readonly ascending: boolean;
+}

@@ -1,0 +1,125 @@
+import { SearchSyntaxError } from "./errors";
+import { type Attribute, attributes, type DatasetField, type Field, type MetricAspect } from "./expression";
+import { nearest } from "./nearest";
+
+/** What stands before the first dot. */
+const kinds: Readonly<Record<string, "metric" | "param" | "tag" | "attribute" | "dataset">> = {
+  metrics: "metric",
+  metric: "metric",
+  params: "param",
+  param: "param",
+  parameters: "param",
+  parameter: "param",
+  tags: "tag",
+  tag: "tag",
+  attributes: "attribute",
+  attribute: "attribute",
+  attr: "attribute",
+  run: "attribute",
+  dataset: "dataset",
+  datasets: "dataset",
+};
+
+const attributeAliases: Readonly<Record<string, Attribute>> = {
+  run_name: "name",
+  "run name": "name",
+  "Run name": "name",
+  "Run Name": "name",
+  id: "run_id",
+  user_id: "created_by",
+  user: "created_by",
+  created: "start_time",
+  Created: "start_time",
+  started_at: "start_time",
+  ended_at: "end_time",
+  parent_run_id: "parent",
+  weights: "weights_sha256",
+};
+
+const datasetFields: readonly DatasetField[] = ["name", "digest", "version", "context"];
+export const metricAspects: readonly MetricAspect[] = ["last", "min", "max", "step"];
+
+const shownAttributes = Object.keys(attributes).filter((name) => name !== "mlflow_status");
+
+export interface NamedPart {
+  readonly value: string;
+  readonly quoted: boolean;
+}
+
+/**
+ * The field of a name's parts: a kind and what follows it, or an attribute's name alone. A name whose parts were quoted is meant to the letter; another
+ * may be short for a longer one (`row.ts`).
+ */
+export function resolveField(
+  parts: readonly NamedPart[],
+  at: { readonly path: "filter" | "orderBy"; readonly position: number; readonly raw: string },
+): Field {
+  const refuse = (rule: string, suggestion?: string): never => {
+    throw new SearchSyntaxError(at.path, {
+      position: at.position,
+      token: at.raw,
+      rule,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    });
+  };
+  const [first, ...rest] = parts;
+  if (rest.length === 0) return attribute(first!.value);
+  const name = rest.map((part) => part.value).join(".");
+  const kind = Object.hasOwn(kinds, first!.value) ? kinds[first!.value]! : undefined;
+  const exact = rest.some((part) => part.quoted);
+  if (name === "") return refuse("names nothing after the dot");
+  switch (kind) {
+    case "metric":
+      return { kind, name, aspect: "last", exact };
+    case "param":
+      return { kind, name, exact };
+    case "tag":
+      return { kind, name };
+    case "attribute":
+      return attribute(name);
+    case "dataset": {
+      const field = datasetFields.find((one) => one === name);
+      return field ? { kind, name: field } : refuse(`is none of dataset.${datasetFields.join(", dataset.")}`);
+    }
+    default: {
+      const meant = nearest(first!.value, ["metrics", "params", "tags", "attributes", "dataset"]);
+      return refuse(
+        "must begin with metrics., params., tags., attributes. or dataset.",
+        meant ? `did you mean ${meant}.${name}?` : `did you mean params.${at.raw}?`,
+      );
+    }
+  }
+
+  function attribute(name: string): Field {
+    const alias = Object.hasOwn(attributeAliases, name) ? attributeAliases[name] : undefined;
+    const known = alias ?? shownAttributes.find((one) => one === name);
+    if (known !== undefined) return { kind: "attribute", name: known as Attribute };
+    const meant = nearest(name, [...shownAttributes, ...Object.keys(attributeAliases)]);
+    return refuse(
+      `is no attribute of a run; there are ${shownAttributes.join(", ")}`,
+      meant ? `did you mean ${meant}?` : `for a parameter write params.${name}, for a metric metrics.${name}`,
+    );
+  }
+}
+
+/** As it is written in a filter. */
+export function fieldText(field: Field): string {
+  switch (field.kind) {
+    case "metric": {
+      const metric = `metrics.${nameText(field)}`;
+      return field.aspect === "last" ? metric : `${field.aspect}(${metric})`;
+    }
+    case "param":
+      return `params.${nameText(field)}`;
+    case "tag":
+      return `tags.\`${field.name.replaceAll("`", "``")}\``;
+    case "dataset":
+      return `dataset.${field.name}`;
+    case "attribute":
+      return `attributes.${field.name}`;
+  }
+}
+
+function nameText(field: { readonly name: string; readonly exact: boolean }): string {
+  return field.exact ? `\`${field.name.replaceAll("`", "``")}\`` : field.name;
+}

@@ -1,0 +1,74 @@
+import type { OrderTerm } from "./expression";
+import { numberOfText, type SearchContext } from "./record-values";
+import type { SearchRow } from "./row";
+import { valueReader } from "./row-values";
+
+/** What a row is ordered by, term by term; `null` where the run has no such value. */
+export type OrderValue = number | string | null;
+
+/** A place in the order of a search: of a run, or between runs where that run has gone. */
+export interface OrderKey {
+  readonly values: readonly OrderValue[];
+  readonly startedAt: number;
+  readonly runId: string;
+}
+
+export interface Ranked extends OrderKey {
+  readonly row: SearchRow;
+}
+
+/**
+ * @param naturalTexts params and tags that are numbers are ordered as numbers, and come before other texts; otherwise all of them as texts
+ */
+export function ranker(
+  terms: readonly OrderTerm[],
+  context: SearchContext,
+  naturalTexts: boolean,
+): (row: SearchRow) => Ranked {
+  const readers = terms.map(({ field }) => {
+    if (field.kind === "dataset") throw new Error("a run has several datasets: their fields order nothing");
+    const read = valueReader(field, context);
+    const natural = naturalTexts && (field.kind === "param" || field.kind === "tag");
+    return (row: SearchRow): OrderValue => {
+      const value = read(row);
+      if (value === undefined) return null;
+      if (typeof value === "boolean") return Number(value);
+      return natural && typeof value === "string" ? (numberOfText(value) ?? value) : value;
+    };
+  });
+  return (row) => ({
+    row,
+    values: readers.map((read) => read(row)),
+    startedAt: row.record.startedAt,
+    runId: row.record.runId,
+  });
+}
+
+/**
+ * A total order: by the terms; what is left equal newest start first, then by run id. In both directions NaN comes after the numbers, and runs without
+ * the value come last.
+ */
+export function orderComparator(terms: readonly OrderTerm[]): (a: OrderKey, b: OrderKey) => number {
+  const signs = terms.map(({ ascending }) => (ascending ? 1 : -1));
+  return (a, b) => {
+    for (let i = 0; i < signs.length; i++) {
+      const compared = compareValues(a.values[i]!, b.values[i]!, signs[i]!);
+      if (compared !== 0) return compared;
+    }
+    if (a.startedAt !== b.startedAt) return b.startedAt - a.startedAt;
+    return a.runId < b.runId ? -1 : a.runId > b.runId ? 1 : 0;
+  };
+}
+
+function compareValues(a: OrderValue, b: OrderValue, sign: number): number {
+  const rank = rankOf(a) - rankOf(b);
+  if (rank !== 0) return rank;
+  if (a === b || a === null || b === null) return 0;
+  if (typeof a !== typeof b) return (typeof a === "number" ? -1 : 1) * sign;
+  return a < b ? -sign : a > b ? sign : 0;
+}
+
+function rankOf(value: OrderValue): number {
+  if (value === null) return 2;
+  return typeof value === "number" && Number.isNaN(value) ? 1 : 0;
+}

@@ -1,0 +1,87 @@
+import { AmbiguousNameError } from "./errors";
+import type { Expression, Field, OrderTerm, Value } from "./expression";
+import type { NameSet, Resolution } from "./names";
+import { attributeValues, type SearchContext, tagValue } from "./record-values";
+import { metricOffsets, type SearchRow } from "./row";
+
+export type ValueReader = (row: SearchRow) => Value | undefined;
+
+/** Reads a field, other than a dataset's, from a row. */
+export function valueReader(field: Exclude<Field, { kind: "dataset" }>, context: SearchContext): ValueReader {
+  switch (field.kind) {
+    case "metric": {
+      const offset = metricOffsets[field.aspect];
+      const positionIn = resolver(field);
+      return (row) => {
+        const { position } = positionIn(row.metricNames);
+        return position === -1 ? undefined : row.metrics[position * 4 + offset]!;
+      };
+    }
+    case "param": {
+      const nameIn = resolver(field);
+      return (row) => {
+        const { name } = nameIn(row.paramNames);
+        return name === undefined ? undefined : row.record.params[name];
+      };
+    }
+    case "tag":
+      return ({ record }) => tagValue(record, field.name);
+    case "attribute": {
+      const read = attributeValues[field.name];
+      return ({ record }) => read(record, context);
+    }
+  }
+}
+
+/** Runs in a row mostly have the same names: what the name means among them is kept from one to the next. */
+function resolver(field: { readonly name: string; readonly exact: boolean }): (names: NameSet) => Resolution {
+  let last: NameSet | undefined;
+  let resolution: Resolution | undefined;
+  return (names) => {
+    if (names !== last) {
+      last = names;
+      resolution = names.resolve(field.name, field.exact);
+    }
+    return resolution!;
+  };
+}
+
+/**
+ * Refuses a query that has a short name for several params or metrics of one of the runs searched, whatever the rest of the filter says of that run.
+ *
+ * @throws AmbiguousNameError
+ */
+export function ambiguityCheck(
+  filter: Expression | undefined,
+  order: readonly OrderTerm[],
+): ((row: SearchRow) => void) | undefined {
+  const fields = [...(filter === undefined ? [] : fieldsOf(filter)), ...order.map((term) => term.field)];
+  const params = fields.flatMap((field) => (field.kind === "param" && !field.exact ? [field.name] : []));
+  const metrics = fields.flatMap((field) => (field.kind === "metric" && !field.exact ? [field.name] : []));
+  if (params.length === 0 && metrics.length === 0) return undefined;
+  const checked = new Set<NameSet>();
+  const check = (kind: "params" | "metrics", names: NameSet, wanted: readonly string[], runId: string): void => {
+    if (checked.has(names)) return;
+    for (const name of wanted) {
+      const { ambiguous } = names.resolve(name, false);
+      if (ambiguous) throw new AmbiguousNameError(kind, name, ambiguous, runId);
+    }
+    checked.add(names);
+  };
+  return ({ record, paramNames, metricNames }) => {
+    check("params", paramNames, params, record.runId);
+    check("metrics", metricNames, metrics, record.runId);
+  };
+}
+
+function fieldsOf(expression: Expression): readonly Field[] {
+  switch (expression.type) {
+    case "and":
+    case "or":
+      return expression.operands.flatMap(fieldsOf);
+    case "not":
+      return fieldsOf(expression.operand);
+    default:
+      return [expression.field];
+  }
+}

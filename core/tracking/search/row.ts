@@ -1,0 +1,73 @@
+import type { MetricSummary } from "../metric-repository";
+import type { RunRecord } from "../run-record";
+import type { MetricAspect } from "./expression";
+import { metricNameSets, type NameSet, paramNameSets } from "./names";
+import type { SearchedRun } from "./query";
+
+/** A run as a search looks at it: names shared with its like, numbers in one array. */
+export interface SearchRow {
+  readonly record: RunRecord;
+  readonly paramNames: NameSet;
+  readonly metricNames: NameSet;
+  /** Four of each metric, in the order of its names: last, min, max, step of the last. */
+  readonly metrics: Float64Array;
+}
+
+export const metricOffsets: Readonly<Record<MetricAspect, number>> = { last: 0, min: 1, max: 2, step: 3 };
+
+/** Makes rows that share what is equal in them: jobs, environments, names, short texts. One of an index. */
+export class RowMaker {
+  private readonly params = paramNameSets();
+  private readonly metrics = metricNameSets();
+  private readonly shared = new Map<string, unknown>();
+
+  make(record: RunRecord, summaries: readonly MetricSummary[]): SearchRow {
+    const metricNames = this.metrics.of(summaries.map((one) => one.metric));
+    const metrics = new Float64Array(metricNames.names.length * 4);
+    for (const { metric, last, min, max, lastStep } of summaries) {
+      metrics.set([last, min, max, lastStep], metricNames.resolve(metric, true).position * 4);
+    }
+    return {
+      record: this.compact(record),
+      paramNames: this.params.of(Object.keys(record.params)),
+      metricNames,
+      metrics,
+    };
+  }
+
+  /** The parts that runs of an experiment mostly have in common are kept once. */
+  private compact(record: RunRecord): RunRecord {
+    const { job, environment, code, datasets } = record;
+    return {
+      ...record,
+      ...(job === undefined ? {} : { job: this.share(job) }),
+      environment: this.share(environment),
+      code: this.share(code),
+      datasets: datasets.map((one) => this.share(one)),
+    };
+  }
+
+  private share<T>(value: T): T {
+    const key = JSON.stringify(value);
+    const known = this.shared.get(key);
+    if (known !== undefined) return known as T;
+    // Kept where they repeat soon; an index of runs that have nothing in common does not pay for them for ever.
+    if (this.shared.size >= 1_000) this.shared.clear();
+    this.shared.set(key, value);
+    return value;
+  }
+}
+
+export function searchedRun(row: SearchRow): SearchedRun {
+  const { record, metricNames, metrics } = row;
+  return {
+    record,
+    metrics: metricNames.names.map((metric, position) => ({
+      metric,
+      last: metrics[position * 4]!,
+      min: metrics[position * 4 + 1]!,
+      max: metrics[position * 4 + 2]!,
+      lastStep: metrics[position * 4 + 3]!,
+    })),
+  };
+}

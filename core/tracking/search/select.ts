@@ -1,0 +1,63 @@
+import { compileFilter } from "./evaluate";
+import type { Expression, OrderTerm } from "./expression";
+import { parseRunFilter, parseRunOrder } from "./mlflow/runs";
+import { orderComparator, type Ranked, ranker } from "./order";
+import { pageTokenOf, readPageToken } from "./page-token";
+import { parseFilter, parseOrder } from "./parser";
+import type { SearchQuery } from "./query";
+import type { SearchContext } from "./record-values";
+import type { SearchRow } from "./row";
+import { ambiguityCheck } from "./row-values";
+import { TopK } from "./top-k";
+
+/** A query that was understood. */
+export interface PlannedQuery {
+  readonly query: SearchQuery;
+  readonly filter: Expression | undefined;
+  readonly order: readonly OrderTerm[];
+}
+
+/** @throws SearchSyntaxError, MlflowFilterError */
+export function planQuery(query: SearchQuery): PlannedQuery {
+  const mlflow = query.dialect === "mlflow";
+  return {
+    query,
+    filter: mlflow ? parseRunFilter(query.filter) : parseFilter(query.filter),
+    order: mlflow ? parseRunOrder(query.orderBy) : parseOrder(query.orderBy),
+  };
+}
+
+export interface Selection {
+  readonly rows: readonly SearchRow[];
+  readonly nextToken?: string;
+}
+
+/**
+ * The page of a query, in one pass over the rows: those that meet it and come after the token, the first `limit` of them in order.
+ *
+ * @throws AmbiguousNameError, PageTokenError
+ */
+export function selectPage(plan: PlannedQuery, rows: Iterable<SearchRow>, context: SearchContext): Selection {
+  const { query, filter, order } = plan;
+  const compare = orderComparator(order);
+  const after = query.pageToken === undefined ? undefined : readPageToken(query, order.length, query.pageToken);
+  const check = ambiguityCheck(filter, order);
+  const meets = filter === undefined ? undefined : compileFilter(filter, context);
+  const rank = ranker(order, context, query.dialect === "ringmaster");
+  // One more than the page tells whether there is another.
+  const first = new TopK<Ranked>(query.limit + 1, compare);
+  for (const row of rows) {
+    if (query.view !== "all" && row.record.lifecycle !== query.view) continue;
+    check?.(row);
+    if (meets && !meets(row)) continue;
+    const ranked = rank(row);
+    if (after && compare(ranked, after) <= 0) continue;
+    first.add(ranked);
+  }
+  const found = first.sorted();
+  const page = found.slice(0, query.limit);
+  return {
+    rows: page.map(({ row }) => row),
+    ...(found.length > page.length ? { nextToken: pageTokenOf(query, page.at(-1)!) } : {}),
+  };
+}

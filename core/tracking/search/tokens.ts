@@ -1,0 +1,120 @@
+import { SearchSyntaxError } from "./errors";
+
+export type Token =
+  | {
+      readonly type: "word" | "quoted-name" | "text" | "operator" | "punctuation" | "end";
+      readonly raw: string;
+      /** Without its quotes. */
+      readonly value: string;
+      /** Of the first character, from 1. */
+      readonly position: number;
+      /** Nothing but the token before stands right before it. */
+      readonly glued: boolean;
+    }
+  | {
+      readonly type: "number";
+      readonly raw: string;
+      readonly value: string;
+      readonly number: number;
+      readonly position: number;
+      readonly glued: boolean;
+    };
+
+const patterns = {
+  space: /\s+/y,
+  number: /[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\p{L}\p{N}_/@$#-])/uy,
+  // A part of a name: metrics are called `train/loss`, `top-5`, `system/worker-0/rss`.
+  word: /[\p{L}\p{N}_][\p{L}\p{N}_/:@$#-]*/uy,
+  operator: /<=|>=|!=|<>|==|=|<|>/y,
+  punctuation: /[(),.]/y,
+};
+
+/** Lexical analysis of our dialect. @throws SearchSyntaxError */
+export function tokenize(source: string, path: "filter" | "orderBy"): readonly Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  let end = -1;
+  const take = (pattern: RegExp): string | undefined => {
+    pattern.lastIndex = at;
+    return pattern.exec(source)?.[0];
+  };
+  const add = (token: { readonly type: Exclude<Token["type"], "number">; raw: string; value: string }): void => {
+    tokens.push({ ...token, position: at + 1, glued: end === at });
+    at += token.raw.length;
+    end = at;
+  };
+  while (at < source.length) {
+    const space = take(patterns.space);
+    if (space !== undefined) {
+      at += space.length;
+      continue;
+    }
+    const character = source[at]!;
+    if (character === "'" || character === '"' || character === "`") {
+      const { raw, value } = quoted(source, at, path);
+      // After a dot a quoted thing is a name: `metrics."a b"`.
+      const isName = character === "`" || (tokens.at(-1)?.raw === "." && end === at);
+      add({ type: isName ? "quoted-name" : "text", raw, value });
+      continue;
+    }
+    // `metrics.5` is a name; `>.5` is not.
+    const before = end === at ? tokens.at(-1) : undefined;
+    const inName = before?.raw === "." || before?.type === "word" || before?.type === "quoted-name";
+    const number = inName ? undefined : take(patterns.number);
+    if (number !== undefined) {
+      tokens.push({
+        type: "number",
+        raw: number,
+        value: number,
+        number: Number(number),
+        position: at + 1,
+        glued: end === at,
+      });
+      at += number.length;
+      end = at;
+      continue;
+    }
+    const word = take(patterns.word);
+    const operator = word === undefined ? take(patterns.operator) : undefined;
+    const punctuation = operator === undefined && word === undefined ? take(patterns.punctuation) : undefined;
+    if (word !== undefined) add({ type: "word", raw: word, value: word });
+    else if (operator !== undefined) add({ type: "operator", raw: operator, value: operator });
+    else if (punctuation !== undefined) add({ type: "punctuation", raw: punctuation, value: punctuation });
+    else {
+      throw new SearchSyntaxError(path, {
+        position: at + 1,
+        token: String.fromCodePoint(source.codePointAt(at)!),
+        rule: "belongs to no part of the language",
+        suggestion: "put names with other signs between backticks: metrics.`my metric!`",
+      });
+    }
+  }
+  tokens.push({ type: "end", raw: "", value: "", position: source.length + 1, glued: false });
+  return tokens;
+}
+
+/** A quote within is written twice. */
+function quoted(
+  source: string,
+  start: number,
+  path: "filter" | "orderBy",
+): { readonly raw: string; readonly value: string } {
+  const quote = source[start]!;
+  let at = start + 1;
+  let value = "";
+  for (;;) {
+    const next = source.indexOf(quote, at);
+    if (next === -1) {
+      throw new SearchSyntaxError(path, {
+        position: start + 1,
+        token: source.slice(start, start + 40),
+        rule: `begins with ${quote} and is never closed`,
+        suggestion: `close it with ${quote}; within it write ${quote}${quote} for ${quote}`,
+      });
+    }
+    value += source.slice(at, next);
+    if (source[next + 1] !== quote) return { raw: source.slice(start, next + 1), value };
+    value += quote;
+    at = next + 2;
+  }
+}

@@ -1,0 +1,222 @@
+import { AmbiguousNameError, SearchSyntaxError } from "../../../../core/tracking/search/errors";
+import { parseFilter, searchLimits } from "../../../../core/tracking/search/parser";
+import { datasetOf, found, runOf, told } from "./runs";
+
+const day = (text: string): number => Date.parse(text);
+
+const runs = [
+  told(
+    runOf("a", {
+      name: "baseline",
+      status: "completed",
+      startedAt: day("2026-03-01T10:00:00Z"),
+      endedAt: day("2026-03-01T10:02:00Z"),
+      params: { "hyperparameters.learningRate": "0.001", "model.type": "mlp", depth: "3", cached: "True" },
+      tags: { team: "vision", "mlflow.source.name": "train.py" },
+      datasets: [datasetOf("digits", { version: 2, tags: { "mlflow.data.context": "training" } }), datasetOf("extra")],
+      seed: 7,
+      code: { commit: "abc123", dirty: false },
+    }),
+    { val_loss: [0.5, 0.4, 2, 90], "train/loss": 0.3 },
+  ),
+  told(
+    runOf("b", {
+      name: "wide net",
+      status: "failed",
+      startedAt: day("2026-03-02T10:00:00Z"),
+      params: { learning_rate: "1e-4", "model.type": "cnn", depth: "12" },
+      tags: { team: "audio" },
+      experimentId: "2",
+      parentRunId: "a",
+    }),
+    { "validation/loss": Number.NaN, accuracy: 0.25 },
+  ),
+  told(
+    runOf("c", {
+      name: "it's 100%",
+      status: "running",
+      startedAt: day("2026-03-03T10:00:00Z"),
+      params: { "optimizer.lr": "adam", learningRate: "0.1" },
+      createdBy: "bob",
+    }),
+    { "val/loss": Number.POSITIVE_INFINITY },
+  ),
+  told(runOf("d", { name: "deleted", lifecycle: "deleted" })),
+];
+
+describe("a filter", () => {
+  it.each([
+    ["", "c b a"],
+    ["  ", "c b a"],
+    // Metrics: last, least, greatest, step; a NaN is neither less nor greater.
+    ["metrics.val_loss < 1", "a"],
+    ["metrics.val_loss >= 0.5", "c a"],
+    ["metric.accuracy = 2.5e-1", "b"],
+    ["min(metrics.val_loss) <= .4", "a"],
+    ["max(metrics.`val_loss`) = 2", "a"],
+    ["step(metrics.val_loss) = 90 and last(metrics.val_loss) = 0.5", "a"],
+    ["metrics.train/loss < 1", "a"],
+    ['metrics."train/loss" BETWEEN 0.3 AND 0.3', "a"],
+    ["metrics.val_loss = NaN", "b"],
+    ["metrics.val_loss != nan", "c a"],
+    ["metrics.val_loss = Infinity", "c"],
+    ["NOT metrics.val_loss < 1", "c b"],
+    ["metrics.accuracy IS NULL", "c a"],
+    ["metrics.accuracy is not null", "b"],
+    // Of a name between quotes only that name is meant.
+    ["metrics.`val_loss` > 0", "a"],
+    // Params: numbers as numbers, texts as texts, short names for long ones.
+    ["params.learning_rate BETWEEN 1e-4 AND 1e-3", "b a"],
+    ["params.learningRate between 0.0001 and 0.001", "b a"],
+    ["params.hyperparameters.learningRate <= 0.001", "a"],
+    ["params.`learning_rate` > 0", "b"],
+    ["params.learning_rate NOT BETWEEN 1e-4 AND 1e-3", "c"],
+    ["params.depth > 3", "b"],
+    ["params.depth = '3'", "a"],
+    ["params.depth IN (3, 12)", "b a"],
+    ["params.type IN ('mlp', 'rnn')", "a"],
+    ["params.type NOT IN ('mlp', 'rnn')", "b"],
+    ["params.type != 'mlp'", "b"],
+    ["params.lr < 1", ""],
+    ["NOT params.lr < 1", ""],
+    ["params.lr IS NOT NULL", "c"],
+    ["params.cached = true", "a"],
+    ["params.cached != true", ""],
+    ["params.constructor IS NULL AND params.__proto__ IS NULL", "c b a"],
+    // Tags, and what of a record MLflow calls a tag.
+    ["tags.team = 'vision'", "a"],
+    ["tags.mlflow.source.name LIKE '%.py'", "a"],
+    ["tags.`mlflow.runName` = 'wide net'", "b"],
+    ["tags.team LIKE 'V%'", ""],
+    ["tags.team ILIKE 'V%'", "a"],
+    ["tags.team NOT LIKE 'v%'", "b"],
+    ["name LIKE '%100%'", "c"],
+    ["name = 'it''s 100%'", "c"],
+    ['name = "it\'s 100%"', "c"],
+    ["name LIKE '_ide n_t'", "b"],
+    // Attributes.
+    ["status = 'completed'", "a"],
+    ["status = 'FINISHED'", "a"],
+    ["attributes.status IN ('failed', 'Running')", "c b"],
+    ["start_time > '2026-03-01T10:00:00Z'", "c b"],
+    ["start_time BETWEEN '2026-03-02' AND '2026-03-02T23:59:59+00:00'", "b"],
+    [`start_time = ${day("2026-03-02T10:00:00Z")}`, "b"],
+    ["start_time < '2026-03-01 11:00'", "a"],
+    ["duration = 120", "a"],
+    ["end_time IS NULL", "c b"],
+    ["run_id = 'b' OR run_id = 'c'", "c b"],
+    ["created_by = 'bob'", "c"],
+    ["user_id != 'bob'", "b a"],
+    ["experiment = 'prices'", "b"],
+    ["experiment_id = '1'", "c a"],
+    ["parent = 'a'", "b"],
+    ["seed < 8 AND commit LIKE 'abc%' AND dirty = false", "a"],
+    ["NOT seed = 8", "a"],
+    // Datasets: one of a run's, or none.
+    ["dataset.name = 'digits'", "a"],
+    ["dataset.name != 'digits'", "a"],
+    ["NOT dataset.name = 'digits'", "c b"],
+    ["dataset.version >= 2", "a"],
+    ["dataset.context = 'training'", "a"],
+    ["dataset.digest IN ('digest-extra')", "a"],
+    ["dataset.name IS NULL", "c b"],
+    // AND binds closer than OR, NOT closer than both; parentheses.
+    ["run_id = 'a' OR run_id = 'b' AND status = 'running'", "a"],
+    ["(run_id = 'a' OR run_id = 'b') AND status = 'failed'", "b"],
+    ["NOT run_id = 'a' AND NOT run_id = 'b'", "c"],
+    ["NOT (run_id = 'a' OR run_id = 'b')", "c"],
+    ["not not run_id='a'", "a"],
+    ["NOT (params.depth > 5 AND status = 'failed')", "c a"],
+  ])("%s finds %s", (filter, ids) => {
+    expect(found(runs, { filter }).join(" ")).toBe(ids);
+  });
+
+  it("sees deleted runs where they are asked for", () => {
+    expect(found(runs, { view: "deleted" })).toEqual(["d"]);
+    expect(found(runs, { view: "all", filter: "lifecycle = 'deleted' OR run_id = 'a'" })).toEqual(["a", "d"]);
+  });
+});
+
+describe("a filter that is none", () => {
+  it.each([
+    ["metrics.loss >", 15, "", "a value must be", undefined],
+    ["metrics.loss > 1 AND", 21, "", "a field must be", undefined],
+    ["metrics.loss > 1 metrics.b > 2", 18, "metrics", "AND, OR or the end", undefined],
+    ["(metrics.loss > 1", 18, "", "a closing parenthesis", undefined],
+    ["metrics.loss > 1)", 17, ")", "AND, OR or the end", "one ) too many"],
+    ["metrics.loss == 1", 14, "==", "no comparison", "write ="],
+    ["metrics.loss <> 1", 14, "<>", "no comparison", "write !="],
+    ["metrics.loss > '1'", 16, "'1'", "must be a number, as metrics.loss is", "write 1 without quotes"],
+    ["metrics.loss > abc", 16, "abc", "a value must be", "put texts between quotes: 'abc'"],
+    ["metrics.loss < nan", 16, "nan", "has no order", "metrics.loss = NaN finds"],
+    ["metrics.loss LIKE '1%'", 19, "'1%'", "metrics.loss is a number", "use <"],
+    ["metrcs.loss > 1", 1, "metrcs.loss", "must begin with", "did you mean metrics.loss?"],
+    ["statu = 'failed'", 1, "statu", "no attribute of a run", "did you mean status?"],
+    ["learning_rate > 1", 1, "learning_rate", "no attribute", "write params.learning_rate"],
+    ["status = 'complete'", 10, "'complete'", "is no status", "did you mean 'completed'?"],
+    ["status = failed", 10, "failed", "a value must be", "put texts between quotes: 'failed'"],
+    ["status < 'failed'", 10, "'failed'", "has no order", "by = or !="],
+    ["start_time > 'yesterday'", 14, "'yesterday'", "must be a time", "2026-03-01T12:00:00Z"],
+    ["params.lr > '0.1'", 13, "'0.1'", "ordered by their letters", "write 0.1 without quotes"],
+    ["params.lr BETWEEN 1 AND 'a'", 25, "'a'", "must be a number, as the lower end is", undefined],
+    ["params.lr BETWEEN 1 OR 2", 21, "OR", "the AND of BETWEEN", undefined],
+    ["params.lr IN 1", 14, "1", "must begin with (", undefined],
+    ["params.lr IN ()", 15, ")", "a value must be", undefined],
+    ["params.lr IS 3", 14, "3", "NULL or NOT NULL", undefined],
+    ["name = 'abc", 8, "'abc", "is never closed", "close it with '"],
+    ["dataset.size = 1", 1, "dataset.size", "dataset.version", undefined],
+    ["min(params.lr) > 1", 1, "min", "taken of metrics", undefined],
+    ["metrics. > 1", 10, ">", "the name after metrics.", undefined],
+    ["a ; b", 3, ";", "belongs to no part", "backticks"],
+    ["seed = 'x'", 8, "'x'", "must be a number", undefined],
+    ["dirty = 3", 9, "3", "must be true or false", undefined],
+  ])("%s is refused at character %i", (filter, position, token, rule, suggestion) => {
+    const error = refusal(filter);
+    expect(error.problem).toMatchObject({ position, token });
+    expect(error.message).toContain(rule);
+    if (suggestion === undefined) expect(error.problem.suggestion).toBeUndefined();
+    else expect(error.problem.suggestion).toContain(suggestion);
+    expect(error.code).toBe("INVALID_INPUT");
+    expect(error.details.problems[0]!.path).toBe(`filter at character ${position}`);
+  });
+
+  it("is one that is too long, too deep, or has too much in it", () => {
+    const nested = (levels: number): string => `${"(".repeat(levels)}seed = 1${")".repeat(levels)}`;
+    expect(() => parseFilter(nested(searchLimits.depth))).not.toThrow();
+    expect(() => parseFilter(nested(searchLimits.depth + 1))).toThrow("33 levels deep");
+    expect(() => parseFilter("NOT ".repeat(1_000))).toThrow("levels");
+    const conditions = (count: number): string => Array.from({ length: count }, () => "seed = 1").join(" OR ");
+    expect(() => parseFilter(conditions(searchLimits.conditions))).not.toThrow();
+    expect(() => parseFilter(conditions(searchLimits.conditions + 1))).toThrow("is condition 201");
+    const list = (count: number): string => `seed IN (${Array.from({ length: count }, () => "1").join(",")})`;
+    expect(() => parseFilter(list(searchLimits.listLength))).not.toThrow();
+    expect(() => parseFilter(list(searchLimits.listLength + 1))).toThrow("which takes 1000");
+    expect(() => parseFilter("x".repeat(searchLimits.filterLength + 1))).toThrow("may have 16384");
+  });
+
+  it("is one whose short name means several params of a run, whatever the rest says of that run", () => {
+    const both = told(runOf("both", { params: { "head.depth": "1", "tail.depth": "2" } }));
+    const search = (): unknown => found([both], { filter: "run_id = 'other' AND params.depth = 1" });
+    expect(search).toThrow(AmbiguousNameError);
+    expect(search).toThrow("means several params of run both: `head.depth`, `tail.depth`");
+    expect(() => found([both], { orderBy: ["params.depth"] })).toThrow(AmbiguousNameError);
+    expect(found([both], { filter: "params.head.depth = 1" })).toEqual(["both"]);
+    expect(found([both], { filter: "params.`depth` IS NULL" })).toEqual(["both"]);
+    // A run with the very name means that.
+    const exact = told(runOf("exact", { params: { depth: "1", "head.depth": "3" } }));
+    expect(found([exact], { filter: "params.depth = 1" })).toEqual(["exact"]);
+    // Runs that are not looked at make nothing ambiguous.
+    const deleted = { ...both, record: { ...both.record, lifecycle: "deleted" as const } };
+    expect(found([deleted, exact], { filter: "params.depth = 1" })).toEqual(["exact"]);
+  });
+});
+
+function refusal(filter: string): SearchSyntaxError {
+  try {
+    parseFilter(filter);
+  } catch (error) {
+    if (error instanceof SearchSyntaxError) return error;
+    throw error;
+  }
+  throw new Error(`${filter} was taken for a filter`);
+}

@@ -1,0 +1,69 @@
+import type { MetricSummary } from "../../../../core/tracking/metric-repository";
+import type { DatasetInput, RunRecord } from "../../../../core/tracking/run-record";
+import type { SearchedRun, SearchQuery } from "../../../../core/tracking/search/query";
+import { RowMaker, type SearchRow } from "../../../../core/tracking/search/row";
+import { planQuery, selectPage } from "../../../../core/tracking/search/select";
+
+/** A run with what a test is about; the rest is usual. */
+export function runOf(runId: string, told: Partial<RunRecord> = {}): RunRecord {
+  return {
+    runId,
+    team: "default",
+    experimentId: "1",
+    source: "logged",
+    name: runId,
+    status: "completed",
+    lifecycle: "active",
+    createdBy: "ada",
+    startedAt: 1_000,
+    params: {},
+    tags: {},
+    notes: "",
+    datasets: [],
+    modelInputs: [],
+    modelOutputs: [],
+    code: {},
+    environment: {},
+    artifactUri: `mlflow-artifacts:/1/${runId}/artifacts`,
+    revision: 1,
+    ...told,
+  };
+}
+
+export function datasetOf(name: string, told: Partial<DatasetInput> = {}): DatasetInput {
+  return { name, digest: `digest-${name}`, sourceType: "local", source: "{}", tags: {}, ...told };
+}
+
+/** `{loss: 0.5}` or `{loss: [last, min, max, step]}`. */
+export function metricsOf(metrics: Readonly<Record<string, number | readonly number[]>>): readonly MetricSummary[] {
+  return Object.entries(metrics).map(([metric, told]) => {
+    const [last, min, max, lastStep] = typeof told === "number" ? [told, told, told, 0] : told;
+    return { metric, last: last!, min: min!, max: max!, lastStep: lastStep! };
+  });
+}
+
+export type Told = SearchedRun;
+
+export function told(record: RunRecord, metrics: Readonly<Record<string, number | readonly number[]>> = {}): Told {
+  return { record, metrics: metricsOf(metrics) };
+}
+
+export const experimentNames = new Map([
+  ["1", "digits"],
+  ["2", "prices"],
+]);
+
+export function rowsOf(runs: readonly Told[]): readonly SearchRow[] {
+  const maker = new RowMaker();
+  return runs.map(({ record, metrics }) => maker.make(record, metrics));
+}
+
+export function queryOf(query: Partial<SearchQuery>): SearchQuery {
+  return { experimentIds: [], filter: "", dialect: "ringmaster", orderBy: [], limit: 1_000, view: "active", ...query };
+}
+
+/** Ids that a query finds, in its order. */
+export function found(runs: readonly Told[], query: Partial<SearchQuery>): readonly string[] {
+  const { rows } = selectPage(planQuery(queryOf(query)), rowsOf(runs), { experimentNames });
+  return rows.map(({ record }) => record.runId);
+}
