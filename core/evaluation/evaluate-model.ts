@@ -21,7 +21,9 @@ export async function evaluateModel(input: {
   const { features, objects, predictor } = input;
   const shape = { ...features, rows: features.splits.test.rows, slices: features.slices.length };
   const { predictions, slices } = await predictShards(testShards(features, objects), shape, predictor);
-  const stored = await objects.putContent(encodeSafetensors({ tensors: tensorsOf(predictions) }));
+  const stored = await objects.putContent(
+    encodeSafetensors({ tensors: { ...tensorsOf(predictions), ...sliceTensor(slices, shape.slices) } }),
+  );
   const report = reportOf(features, predictions, slices, stored);
   return {
     report: await objects.putContent(JSON.stringify(report), "application/json"),
@@ -44,6 +46,12 @@ function tensorsOf(predictions: Predictions): Readonly<Record<string, Safetensor
     predicted: { dtype: "I32", shape: [rows], data: predictedClasses(predictions) },
     probabilities: { dtype: "F32", shape: classes === 2 ? [rows] : [rows, classes], data: outputs },
   };
+}
+
+/** So that gates on slices can be judged by the stored predictions alone. */
+function sliceTensor(slices: Int32Array, columns: number): Readonly<Record<string, SafetensorsTensor>> {
+  if (slices.length === 0) return {};
+  return { slices: { dtype: "I32", shape: [slices.length / columns, columns], data: slices } };
 }
 
 /** Pure: everything that the report says follows from the predictions. */

@@ -41,7 +41,8 @@ export interface EvaluationReport {
   readonly slices: readonly SliceReport[];
   /**
    * Safetensors, in the test split's order: `label` [rows] and, of classes, `predicted` I32 [rows] and `probabilities` F32 [rows, classes]
-   * (binary: [rows], of the second class); of values, `predicted` F32 [rows]. Two models evaluated on the same rows compare pair by pair.
+   * (binary: [rows], of the second class); of values, `predicted` F32 [rows]; of columns that it is broken down by, `slices` I32 [rows, columns]: which of the
+   * column's `slices` here, in their order. Two models evaluated on the same rows compare pair by pair.
    */
   readonly predictions: ContentReference;
 }

@@ -10,7 +10,8 @@ import type { ContentReference, ObjectStore } from "../ports";
 import type { RunDetails } from "../training/run";
 import { type Champion, type ChampionComparison, compareWithChampion } from "./champion";
 import { evaluateModel } from "./evaluate-model";
-import type { RowPredictor } from "./predict";
+import { latencyRows, measureLatency, type Stopwatch } from "./latency";
+import { type RowPredictor, testShards } from "./predict";
 
 /** Rebuilds the trained model; the caller disposes of it. */
 export type LoadModel = (artifact: {
@@ -32,12 +33,15 @@ export interface EvaluationDependencies {
 /**
  * Evaluates the trained weights on the held-out split, and the champion of this moment on the same rows. The champion is an input like any
  * other: with another one it is another evaluation. The candidate's own report knows nothing of it.
+ *
+ * @param stopwatch times single predictions; what it says is no function of the inputs, and stays out of the report
  */
 export function evaluationStep(
   { objects, datasets }: EvaluationDependencies,
   loadModel: LoadModel,
   withRows: WithRows,
   champion: Champion | undefined,
+  stopwatch?: Stopwatch,
 ): StepDefinition<EvaluationOutput> {
   /** The champion itself, made again by a run that is identical to its own, has nobody to meet. */
   const opponent = (training: TrainingOutput) =>
@@ -74,7 +78,8 @@ export function evaluationStep(
 
   return {
     step: "Evaluate",
-    version: 1,
+    // 2: slices row by row, and the latency.
+    version: 2,
     reusable: true,
     inputs(_run, details) {
       const training = outputOf<TrainingOutput>(details, "LaunchTraining");
@@ -90,9 +95,13 @@ export function evaluationStep(
       const training = outputOf<TrainingOutput>(details, "LaunchTraining");
       const { featureManifestKey } = outputOf<FeaturesOutput>(details, "PrepareFeatures");
       const features = await getJson<FeatureManifest>(objects, featureManifestKey);
-      const { predictions, ...own } = await withModel(training, (predictor) =>
-        evaluateModel({ features, predictor, objects }),
-      );
+      const { predictions, ...own } = await withModel(training, async (predictor) => {
+        const evaluated = await evaluateModel({ features, predictor, objects });
+        if (!stopwatch) return evaluated;
+        const rows = await latencyRows(testShards(features, objects), features.transform.width);
+        const latency = measureLatency(predictor, rows, stopwatch);
+        return latency ? { ...evaluated, latency } : evaluated;
+      });
       const met = opponent(training);
       if (!met) return own;
       const { weightsSha256 } = training;

@@ -1,4 +1,5 @@
 import type { ChampionComparison } from "../evaluation/champion";
+import type { LatencyReport } from "../evaluation/latency";
 import type { ContentReference } from "../ports";
 import type { TrainingResult } from "../training/training-task";
 
@@ -29,6 +30,8 @@ export interface EvaluationOutput {
   readonly metrics: Readonly<Record<string, number>>;
   /** Absent where the model has no champion yet, or the candidate has the champion's weights. */
   readonly comparison?: ChampionComparison;
+  /** Of predicting one row, on the machine that evaluated; absent in evaluations from before it was measured. */
+  readonly latency?: LatencyReport;
 }
 
 export interface RegistrationOutput {
@@ -40,5 +43,7 @@ export interface GateOutput {
   readonly model: string;
   readonly version: number;
   readonly passed: boolean;
+  /** Nothing failed, and a check is waited for: the run goes on to wait with it. */
+  readonly pending?: true;
   readonly reasons: readonly string[];
 }

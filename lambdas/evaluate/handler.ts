@@ -1,5 +1,6 @@
 import { createShardSource } from "../../adapters/duckdb/shard-source";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
+import { stopwatch } from "../../adapters/host/stopwatch";
 import { loadPredictor } from "../../adapters/tfjs/predictor";
 import { evaluationStep, type WithRows } from "../../core/evaluation/step";
 import { runStep } from "../../core/pipelines/step";
@@ -13,7 +14,7 @@ export const handler = stepHandler(async (platform, { runId }) => {
   const champion = run && (await findChampion(platform, run.model));
   const withRows: WithRows = (manifest, work) =>
     withDuckDb((session) => work(createShardSource(session, objects, manifest)));
-  const step = evaluationStep(platform, loadPredictor, withRows, champion);
+  const step = evaluationStep(platform, loadPredictor, withRows, champion, stopwatch());
   const { output, reusedFrom } = await runStep(platform, runId, step);
   return { metrics: output.metrics, comparison: output.comparison, reusedFrom };
 });

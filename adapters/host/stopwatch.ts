@@ -1,0 +1,22 @@
+import os from "node:os";
+import { performance } from "node:perf_hooks";
+import type { Stopwatch } from "../../core/evaluation/latency";
+
+/** This process's steady clock, and what it runs on. */
+export function stopwatch(environment: Readonly<Record<string, string | undefined>> = process.env): Stopwatch {
+  // One machine runs the same functions, with the same variables, and says where its cloud is.
+  const onLambda = environment["AWS_EXECUTION_ENV"] !== undefined && environment["AWS_ENDPOINT_URL"] === undefined;
+  const ofFunction = onLambda ? Number(environment["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"]) : 0;
+  return {
+    now: () => performance.now(),
+    machine: {
+      cpu: os.cpus()[0]?.model.trim() ?? "unknown",
+      processors: os.availableParallelism(),
+      memoryMb: ofFunction || Math.round(os.totalmem() / 1_048_576),
+      host: onLambda ? "lambda" : "local",
+      node: process.version,
+      platform: process.platform,
+      arch: process.arch,
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import type { FeatureView } from "../features/encoding";
+import type { RowPredictor } from "./predict";
+
+/** The machine that a latency was measured on: a number without it says little. */
+export interface Machine {
+  readonly cpu: string;
+  /** Processors that the process may use. */
+  readonly processors: number;
+  readonly memoryMb: number;
+  /** `lambda` or `local`. */
+  readonly host: string;
+  readonly node: string;
+  readonly platform: string;
+  readonly arch: string;
+}
+
+/** Time of one prediction, on this machine. */
+export interface LatencyReport {
+  /** Of one row each; those of the warm-up are not counted. */
+  readonly predictions: number;
+  readonly warmUp: number;
+  /** Milliseconds; the nearest rank's. */
+  readonly p50Ms: number;
+  readonly p90Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** Counts by time; bounds grow by equal factors. */
+  readonly histogram: readonly { readonly fromMs: number; readonly toMs: number; readonly count: number }[];
+  readonly machine: Machine;
+}
+
+export interface Stopwatch {
+  /** Milliseconds with fractions, never backwards. */
+  now(): number;
+  readonly machine: Machine;
+}
+
+/** A p99 of 1,000 predictions has ten above it; with fewer than 100 there is none to speak of. */
+const mostPredictions = 1_000;
+const leastPredictions = 100;
+const warmUp = 50;
+/** A large model is measured in fewer predictions, not for minutes. */
+const budgetMs = 3_000;
+const mostRows = 64;
+const bins = 24;
+
+/**
+ * Times the model on one row at a time: dense input in, prediction out, without the feature transform and the network. The first predictions compile
+ * and allocate, and are not counted.
+ *
+ * @returns `undefined` where there are no rows
+ */
+export function measureLatency(
+  predictor: RowPredictor,
+  rows: readonly Float32Array[],
+  stopwatch: Stopwatch,
+): LatencyReport | undefined {
+  if (rows.length === 0) return undefined;
+  const begun = stopwatch.now();
+  let warmed = 0;
+  while (warmed < warmUp && (warmed === 0 || stopwatch.now() - begun < budgetMs)) {
+    predictor.predict(rows[warmed % rows.length]!, 1);
+    warmed += 1;
+  }
+  const times: number[] = [];
+  const first = stopwatch.now();
+  for (let before = first; times.length < mostPredictions; ) {
+    if (times.length >= leastPredictions && before - first >= budgetMs) break;
+    predictor.predict(rows[times.length % rows.length]!, 1);
+    const after = stopwatch.now();
+    times.push(after - before);
+    before = after;
+  }
+  const sorted = Float64Array.from(times).sort();
+  const rank = (share: number): number => round(sorted[Math.ceil(share * sorted.length) - 1]!);
+  return {
+    predictions: sorted.length,
+    warmUp: warmed,
+    p50Ms: rank(0.5),
+    p90Ms: rank(0.9),
+    p99Ms: rank(0.99),
+    maxMs: rank(1),
+    histogram: histogramOf(sorted),
+    machine: stopwatch.machine,
+  };
+}
+
+function histogramOf(sorted: Float64Array): LatencyReport["histogram"] {
+  const least = Math.max(sorted[0]!, 1e-6);
+  const most = Math.max(sorted.at(-1)!, least);
+  if (most === least) return [{ fromMs: round(least), toMs: round(most), count: sorted.length }];
+  const counts = new Array<number>(bins).fill(0);
+  for (const time of sorted) {
+    const at = Math.floor((Math.log(Math.max(time, least) / least) / Math.log(most / least)) * bins);
+    counts[Math.min(at, bins - 1)]! += 1;
+  }
+  const bound = (at: number): number => round(least * (most / least) ** (at / bins));
+  return counts.map((count, at) => ({ fromMs: bound(at), toMs: bound(at + 1), count }));
+}
+
+/** Rows to predict: the first of the test split. */
+export async function latencyRows(shards: AsyncIterable<FeatureView>, width: number): Promise<readonly Float32Array[]> {
+  for await (const view of shards) {
+    return Array.from({ length: Math.min(mostRows, view.rows) }, (_, row) => {
+      const input = new Float32Array(width);
+      view.writeRow(row, input, 0);
+      return input;
+    });
+  }
+  return [];
+}
+
+function round(milliseconds: number): number {
+  return Number(milliseconds.toPrecision(6));
+}
