@@ -18,7 +18,9 @@ import type { RetrainingIndex, RetrainingRepository, RetrainingSchedules } from 
 import type { OutcomeRepository } from "../core/serving/outcomes";
 import type { Artifacts } from "../core/tracking/artifacts";
 import type { Experiments } from "../core/tracking/experiments";
+import type { LoggedModels } from "../core/tracking/logged-model";
 import type { MetricRepository } from "../core/tracking/metric-repository";
+import { createLiveRuns, type LiveRuns, notingRecords } from "../core/tracking/records/live-runs";
 import { firstRecordOf, trackedRuns } from "../core/tracking/records/tracked-runs";
 import type { RunChanges, RunRecords } from "../core/tracking/run-records";
 import { teamMetrics } from "../core/tracking/team-metrics";
@@ -37,6 +39,7 @@ import { pauseBeforeRound } from "./dynamodb/contention";
 import { createDatasetRepository } from "./dynamodb/dataset-repository";
 import { createExperimentRepositories } from "./dynamodb/experiment-repository";
 import { createInboxRepository } from "./dynamodb/inbox-repository";
+import { createLoggedModelRepository } from "./dynamodb/logged-model-repository";
 import { createMetricRepository } from "./dynamodb/metric-repository";
 import { createModelRepository } from "./dynamodb/model-repository";
 import { createOutcomeRepository } from "./dynamodb/outcome-repository";
@@ -49,6 +52,7 @@ import { createStepCache } from "./dynamodb/step-cache";
 import { createWorkerLogs } from "./logs/worker-logs";
 import { type ContentUrls, createContentUrls } from "./s3/content-urls";
 import { createInboxFiles } from "./s3/inbox-files";
+import { createIncomingContent, type IncomingContent } from "./s3/incoming-content";
 import { createObjectStore } from "./s3/object-store";
 import { createRetrainingSchedules } from "./scheduler/retraining-schedules";
 import { createExecutions } from "./stepfunctions/executions";
@@ -82,6 +86,7 @@ export interface Platform extends Deployment, StepDependencies {
   readonly team: string;
   readonly objects: ObjectStore;
   readonly contentUrls: ContentUrls;
+  readonly incoming: IncomingContent;
   readonly logs: WorkerLogs;
   readonly datasets: DatasetRepository;
   readonly inbox: InboxRepository;
@@ -90,6 +95,8 @@ export interface Platform extends Deployment, StepDependencies {
   readonly experiments: Experiments;
   readonly records: RunRecords;
   readonly changes: RunChanges;
+  readonly liveRuns: LiveRuns;
+  readonly loggedModels: LoggedModels;
   readonly artifacts: Artifacts;
   readonly registry: Registry;
   readonly outcomes: OutcomeRepository;
@@ -152,6 +159,7 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
     },
   });
   const artifactsOf = (team: string): Artifacts => createArtifactRepository(dynamodb, tables.catalog, team);
+  const liveRuns = createLiveRuns(shared.clock);
   const allRuns = trackedRuns(rows, { ...records, experimentsOf, artifactsOf, mark: changes.mark });
   const runs = teamRuns(allRuns);
   const teamOf = async (runId: string): Promise<string | undefined> => (await records.identify(runId))?.team;
@@ -175,11 +183,13 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
     },
     forTeam(name) {
       const team = checkTeamName(name);
+      const objects = createObjectStore(s3, bucket, teamPrefix(team));
       return {
         ...deployment,
         ...shared,
         team,
-        objects: createObjectStore(s3, bucket, teamPrefix(team)),
+        objects,
+        incoming: createIncomingContent(s3, bucket, team, objects),
         contentUrls: createContentUrls(s3, bucket, team),
         runs: runs.of(team),
         cache: createStepCache(dynamodb, tables.catalog, team),
@@ -188,7 +198,9 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
         inboxFiles: createInboxFiles(s3, bucket, teamPrefix(team)),
         metrics: teamMetrics(metrics, async (runId) => (await teamOf(runId)) === team),
         experiments: experimentsOf(team),
-        records: records.of(team),
+        records: notingRecords(records.of(team), liveRuns),
+        liveRuns,
+        loggedModels: createLoggedModelRepository(dynamodb, tables.catalog, team),
         changes: changes.of(team),
         artifacts: artifactsOf(team),
         registry: createRegistry(createModelRepository(dynamodb, tables.catalog, team), pauseBeforeRound),

@@ -17,10 +17,13 @@ const rowsPerStep = 200;
 
 /** A team's names of artifacts in the Catalog table; docs/access-patterns.md, "Artifacts". */
 export function createArtifactRepository(client: DynamoDBDocumentClient, table: string, team: string): Artifacts {
+  const prefix = `TEAM#${team}#ARTIFACTS#`;
   const partition = (owner: ArtifactOwner): string =>
     owner.kind === "run"
-      ? `TEAM#${team}#ARTIFACTS#RUN#${owner.runId}`
-      : `TEAM#${team}#ARTIFACTS#MODEL#${owner.modelId}`;
+      ? `${prefix}RUN#${owner.runId}`
+      : owner.kind === "logged-model"
+        ? `${prefix}MODEL#${owner.modelId}`
+        : `${prefix}TEAM`;
 
   async function find(owner: ArtifactOwner, path: string): Promise<Artifact | undefined> {
     const { Item } = await client.send(

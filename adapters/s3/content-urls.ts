@@ -8,7 +8,16 @@ const expirySeconds = 900;
 export interface ContentUrls {
   /** Headers must be sent as they are: they are signed, and make the store refuse other content. */
   forUpload(sha256: string): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }>;
-  forDownload(sha256: string): Promise<string>;
+  /** @param as what the store is to say that it is, whatever it was put in as */
+  forDownload(sha256: string, as?: DownloadedAs): Promise<string>;
+}
+
+/** Headers of the store's answer. */
+export interface DownloadedAs {
+  readonly contentType: string;
+  readonly disposition: string;
+  /** For how long the URL is good; 15 minutes unless said. */
+  readonly seconds?: number;
 }
 
 /** Presigned URLs to a team's content store, so that data goes straight to the bucket and clients need no credentials for it. */
@@ -24,9 +33,15 @@ export function createContentUrls(client: S3Client, bucket: string, team: string
       );
       return { url, headers: { "x-amz-checksum-sha256": checksum } };
     },
-    forDownload: (sha256) =>
-      getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: keyOf(sha256) }), {
-        expiresIn: expirySeconds,
-      }),
+    forDownload: (sha256, as) =>
+      getSignedUrl(
+        client,
+        new GetObjectCommand({
+          Bucket: bucket,
+          Key: keyOf(sha256),
+          ...(as && { ResponseContentType: as.contentType, ResponseContentDisposition: as.disposition }),
+        }),
+        { expiresIn: as?.seconds ?? expirySeconds },
+      ),
   };
 }

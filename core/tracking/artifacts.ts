@@ -1,9 +1,10 @@
 import type { ContentReference } from "../ports";
 
-/** What an artifact belongs to: a run, or a logged model. */
+/** What an artifact belongs to: a run, a logged model, or nothing but the team: what clients put where they like. */
 export type ArtifactOwner =
   | { readonly kind: "run"; readonly runId: string }
-  | { readonly kind: "logged-model"; readonly modelId: string };
+  | { readonly kind: "logged-model"; readonly modelId: string }
+  | { readonly kind: "team" };
 
 /** A named file of a run: the name is the run's, the content the team's, kept once. */
 export interface Artifact extends ContentReference {
