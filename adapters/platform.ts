@@ -1,5 +1,6 @@
 import { BatchClient } from "@aws-sdk/client-batch";
 import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
+import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SFNClient } from "@aws-sdk/client-sfn";
@@ -13,7 +14,8 @@ import type { StepDependencies } from "../core/pipelines/step";
 import { teamPrefix } from "../core/platform/object-keys";
 import { checkTeamName } from "../core/platform/teams";
 import type { Clock, ObjectStore } from "../core/ports";
-import { createRegistry, type Registry } from "../core/registry/registry";
+import type { ModelEvents, OutboxIndex } from "../core/registry/outbox";
+import type { Registry } from "../core/registry/registry";
 import type { RetrainingIndex, RetrainingRepository, RetrainingSchedules } from "../core/retraining/ports";
 import type { OutcomeRepository } from "../core/serving/outcomes";
 import type { Artifacts } from "../core/tracking/artifacts";
@@ -35,7 +37,6 @@ import { createTrainingJobs } from "./batch/training-jobs";
 import { createEmfMeter } from "./cloudwatch/emf-meter";
 import { createArtifactRepository } from "./dynamodb/artifact-repository";
 import { createDocumentClient } from "./dynamodb/client";
-import { pauseBeforeRound } from "./dynamodb/contention";
 import { createDatasetRepository } from "./dynamodb/dataset-repository";
 import { createExperimentRepositories } from "./dynamodb/experiment-repository";
 import { createInboxRepository } from "./dynamodb/inbox-repository";
@@ -44,19 +45,23 @@ import { createMetricRepository } from "./dynamodb/metric-repository";
 import { createModelRepository } from "./dynamodb/model-repository";
 import { createOutcomeRepository } from "./dynamodb/outcome-repository";
 import { createRunRecords } from "./dynamodb/record-repository";
+import { createOutboxIndex } from "./dynamodb/registry-outbox";
 import { createRetrainingIndex, createRetrainingRepository } from "./dynamodb/retraining-repository";
 import { createRunChanges } from "./dynamodb/run-changes";
 import { createRunKeys } from "./dynamodb/run-keys";
 import { createRunRepository } from "./dynamodb/run-repository";
 import { createStepCache } from "./dynamodb/step-cache";
+import { createModelEvents } from "./eventbridge/model-events";
 import { createWorkerLogs } from "./logs/worker-logs";
 import { type ContentUrls, createContentUrls } from "./s3/content-urls";
 import { createInboxFiles } from "./s3/inbox-files";
 import { createIncomingContent, type IncomingContent } from "./s3/incoming-content";
 import { createObjectStore } from "./s3/object-store";
+import { createPointerStore } from "./s3/pointer-store";
 import { createRetrainingSchedules } from "./scheduler/retraining-schedules";
 import { createExecutions } from "./stepfunctions/executions";
 import { createTaskTokens } from "./stepfunctions/task-tokens";
+import { createTeamRegistry, type TeamRegistry } from "./team-registry";
 
 /** What no team owns, and the way to each team's platform. */
 export interface Deployment {
@@ -77,6 +82,8 @@ export interface Deployment {
   /** What the retraining sweep goes through. */
   readonly retrainingIndex: RetrainingIndex;
   readonly schedules: RetrainingSchedules;
+  /** What is left to tell of changes of models. */
+  readonly outboxIndex: OutboxIndex;
   /** The platform of the run's team. @throws RunNotFoundError */
   forRun(runId: string): Promise<Platform>;
 }
@@ -99,6 +106,10 @@ export interface Platform extends Deployment, StepDependencies {
   readonly loggedModels: LoggedModels;
   readonly artifacts: Artifacts;
   readonly registry: Registry;
+  /** What follows from the registry's changes. */
+  readonly outbox: TeamRegistry["outbox"];
+  /** What serving should load, from the registry and from the bucket. */
+  readonly production: TeamRegistry["production"];
   readonly outcomes: OutcomeRepository;
   readonly retraining: RetrainingRepository;
   readonly executions: Executions;
@@ -114,6 +125,7 @@ export interface Backing
   > {
   readonly dynamodb: DynamoDBDocumentClient;
   readonly s3: S3Client;
+  readonly modelEvents: ModelEvents;
 }
 
 /** Reads and checks the environment, and wires every port for one process. Clients connect when they are first used. */
@@ -140,18 +152,17 @@ export function createPlatform(environment: Readonly<Record<string, string | und
     ),
     meter: createEmfMeter(write, clock, config.prefix),
     schedules: createRetrainingSchedules(new SchedulerClient({}), config.retraining),
+    modelEvents: createModelEvents(new EventBridgeClient({}), config.prefix),
   });
 }
 
 /** A team's platform is cheap: closures over what all teams share. */
-export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployment {
+export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backing): Deployment {
   const { bucket, tables } = shared.config;
   const rows = createRunRepository(dynamodb, tables.catalog);
   const changes = createRunChanges(dynamodb, tables.catalog, shared.clock);
   const experimentsOf = createExperimentRepositories(dynamodb, tables.catalog, shared.clock);
-  const records = createRunRecords({
-    client: dynamodb,
-    table: tables.catalog,
+  const records = createRunRecords(dynamodb, tables.catalog, {
     mark: changes.mark,
     async older(runId) {
       const run = await rows.find(runId);
@@ -173,6 +184,7 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
     runKeys: createRunKeys(dynamodb, tables.catalog),
     retrainingIndex: createRetrainingIndex(dynamodb, tables.catalog),
     schedules: shared.schedules,
+    outboxIndex: createOutboxIndex(dynamodb, tables.catalog),
     listOpenRuns: () => allRuns.listOpen(),
     findOnInstance: (instanceId) => allRuns.findOnInstance(instanceId),
     teamOf,
@@ -203,7 +215,15 @@ export function createDeployment({ dynamodb, s3, ...shared }: Backing): Deployme
         loggedModels: createLoggedModelRepository(dynamodb, tables.catalog, team),
         changes: changes.of(team),
         artifacts: artifactsOf(team),
-        registry: createRegistry(createModelRepository(dynamodb, tables.catalog, team), pauseBeforeRound),
+        ...createTeamRegistry({
+          team,
+          repository: createModelRepository(dynamodb, tables.catalog, team),
+          objects,
+          pointers: createPointerStore(s3, bucket, teamPrefix(team)),
+          events: modelEvents,
+          uriOf: (key) => `s3://${bucket}/${teamPrefix(team)}${key}`,
+          logger: shared.logger,
+        }),
         outcomes: createOutcomeRepository(dynamodb, tables.catalog, team),
         retraining: createRetrainingRepository(dynamodb, tables.catalog, team),
       };

@@ -1,4 +1,5 @@
 import {
+  DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   type QueryCommandInput,
@@ -8,6 +9,9 @@ import type { HistoryEntry, Model, ModelVersion } from "../../core/registry/mode
 import type { ModelPolicy } from "../../core/registry/policy";
 import type { ModelRepository } from "../../core/registry/repository";
 import { isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
+
+/** Of events that are left to be told, of all teams. */
+export const outboxIndexKey = "REGISTRY#OUTBOX";
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
 
@@ -40,6 +44,11 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
     findHistory: (name, revision) => get<HistoryEntry>(name, `HISTORY#${pad(revision, 12)}`),
     findRequest: (name, request) => get<number>(name, `REQUEST#${request}`),
     listVersions: (name) => query<ModelVersion>({ ...ofModel(name, "VERSION#"), ScanIndexForward: false }),
+    findEvent: (name, revision) => get<HistoryEntry>(name, `EVENT#${pad(revision, 12)}`),
+    async removeEvent(name, revision) {
+      const Key = { pk: pk(name), sk: `EVENT#${pad(revision, 12)}` };
+      await client.send(new DeleteCommand({ TableName: table, Key }));
+    },
     history: (name) => query<HistoryEntry>(ofModel(name, "HISTORY#")),
     policies: (name) => query<ModelPolicy>(ofModel(name, "POLICY#")),
 
@@ -79,6 +88,14 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
               },
               ...versions.map((version) => ({ Put: put(`VERSION#${pad(version.version, 9)}`, version) })),
               putOnce(`HISTORY#${pad(history.revision, 12)}`, history),
+              {
+                Put: put(`EVENT#${pad(history.revision, 12)}`, history, {
+                  team,
+                  model: model.name,
+                  gsi1pk: outboxIndexKey,
+                  gsi1sk: `${history.at}#${team}#${pad(history.revision, 12)}`,
+                }),
+              },
               ...(semver === undefined ? [] : [putOnce(`SEMVER#${semver.text}`, semver.version)]),
               ...(policy === undefined ? [] : [putOnce(`POLICY#${pad(policy.revision, 12)}`, policy)]),
               ...(runId === undefined ? [] : [putOnce(`RUN#${runId}`, history.version)]),

@@ -1,9 +1,17 @@
+import { sha256 } from "../digest";
+
 /** Every team's prefix begins with this. */
 export const teamsPrefix = "teams/";
 
 /** Where all that a team has lies in the bucket. The object store of a team adds it: no key made below leaves its team. */
 export function teamPrefix(team: string): string {
   return `${teamsPrefix}${team}/`;
+}
+
+/** A model's free name in a key, which takes 1,024 bytes: encoded, or where that is too long its digest, behind a sign that no encoded name has. */
+export function modelKeyPart(name: string): string {
+  const encoded = encodeURIComponent(name);
+  return encoded.length <= 512 ? encoded : `=${sha256(name)}`;
 }
 
 /** Every key of a team's is made here. Names are deterministic; content lives under `cas/`, names point into it. */
@@ -30,7 +38,14 @@ export const objectKeys = {
   checkpointManifest: (runId: string, step: number): string =>
     `runs/${runId}/checkpoints/${String(step).padStart(12, "0")}/manifest.json`,
   checkpointPrefix: (runId: string): string => `runs/${runId}/checkpoints/`,
+  /** Of what signs questions to checks outside: `core/registry/gates/hook-key.ts`. */
+  hookRoot: (): string => "keys/check-hooks",
   artifactManifest: (runId: string): string => `runs/${runId}/artifacts/manifest.json`,
+  /** What serving should load of a model, for when the registry does not answer. */
+  productionPointer: (model: string): string => `models/${modelKeyPart(model)}/production.json`,
+  /** What an exporter of that revision made of the run's model. */
+  exportManifest: (runId: string, format: string, revision: number): string =>
+    `runs/${runId}/exports/${format}-${revision}.json`,
   /** What shadows of a model said, a parcel a report. Models have free names. */
   shadowParcel: (model: string, version: number, day: string, digest: string): string =>
     `serving/${encodeURIComponent(model)}/shadows/${version}/${day}/${digest}.json`,

@@ -25,10 +25,13 @@ export interface ModelRepository {
   listVersions(name: string): Promise<readonly ModelVersion[]>;
   /** Oldest first. */
   history(name: string): Promise<readonly HistoryEntry[]>;
+  /** What is left to tell of a revision; nothing where it was told. */
+  findEvent(name: string, revision: number): Promise<HistoryEntry | undefined>;
+  removeEvent(name: string, revision: number): Promise<void>;
   /** The policies that the model has had, oldest first. */
   policies(name: string): Promise<readonly ModelPolicy[]>;
   /**
-   * Writes the whole change or nothing: false where the model's revision is no longer `change.model.revision - 1`, or where `once` names a run
+   * Writes the whole change, with an event that is left to tell of it, or nothing: false where the model's revision is no longer `change.model.revision - 1`, or where `once` names a run
    * that has made a version already, or a request that has made a change, or the semver was taken.
    */
   commit(change: ModelChange, once?: Once): Promise<boolean>;

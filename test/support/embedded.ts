@@ -11,6 +11,7 @@ import type { Measures } from "../../core/metering/meter";
 import { tables } from "../../core/platform/tables";
 import { defaultTeam } from "../../core/platform/teams";
 import type { Clock } from "../../core/ports";
+import type { ModelEvent } from "../../core/registry/outbox";
 import type { RetrainingRule } from "../../core/retraining/rule";
 import type { JobOutcome } from "../../core/training/attempts";
 import type { JobRequest } from "../../core/training/ports";
@@ -97,6 +98,8 @@ export interface Calls {
   readonly heartbeats: string[];
   /** By `<team>.<rule>`. */
   readonly schedules: Map<string, RetrainingRule>;
+  /** Model events that were accepted, in order. */
+  readonly events: ModelEvent[];
   readonly measured: { readonly measures: Measures; readonly team?: string }[];
   /** When any job's workers ran; a test changes it. */
   spans: readonly WorkerSpan[];
@@ -118,6 +121,7 @@ export function createTestPlatform(
     succeeded: [],
     failed: [],
     heartbeats: [],
+    events: [],
     measured: [],
     spans: [],
     schedules: new Map(),
@@ -130,6 +134,7 @@ export function createTestPlatform(
     clock,
     logger: createLogger(() => undefined, clock),
     meter: { emit: (measures, team) => void calls.measured.push({ measures, ...(team ? { team } : {}) }) },
+    modelEvents: { publish: async (event) => void calls.events.push(event) },
     logs: { read: async () => ({ lines: [] }) },
     executions: {
       start: async (runId) => void calls.started.push(runId),

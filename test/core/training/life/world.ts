@@ -97,6 +97,8 @@ function createMemoryModels(): ModelRepository & { readonly versions: ReadonlyMa
     findSemver: async () => undefined,
     findHistory: async () => undefined,
     policies: async () => [],
+    findEvent: async () => undefined,
+    removeEvent: async () => undefined,
     list: async () => [...heads.values()],
     listVersions: async (name) => [...versions.values()].filter(({ model }) => model === name),
     history: async () => [],

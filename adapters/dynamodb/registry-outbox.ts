@@ -1,0 +1,29 @@
+import { type DynamoDBDocumentClient, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import type { HistoryEntry } from "../../core/registry/model";
+import type { OutboxIndex } from "../../core/registry/outbox";
+import { outboxIndexKey } from "./model-repository";
+
+/** What one sweep has time for; the next takes the rest. */
+const most = 500;
+
+/** Events of all teams that are left to be told, oldest first; eventually consistent. */
+export function createOutboxIndex(client: DynamoDBDocumentClient, table: string): OutboxIndex {
+  return {
+    async list(before) {
+      const { Items = [] } = await client.send(
+        new QueryCommand({
+          TableName: table,
+          IndexName: "gsi1",
+          KeyConditionExpression: "gsi1pk = :outbox AND gsi1sk < :before",
+          ExpressionAttributeValues: { ":outbox": outboxIndexKey, ":before": before },
+          Limit: most,
+        }),
+      );
+      return Items.map((item) => ({
+        team: item["team"] as string,
+        model: item["model"] as string,
+        revision: (item["record"] as HistoryEntry).revision,
+      }));
+    },
+  };
+}

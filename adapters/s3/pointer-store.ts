@@ -1,0 +1,41 @@
+import { GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
+import type { PointerStore } from "../../core/registry/pointer";
+import { attemptsOf, isConflict, isMissing, isPreconditionFailure } from "./service-errors";
+
+/** Small JSON documents under a team's prefix, each put under the ETag that its writer has read (`If-Match`, `If-None-Match: *`). */
+export function createPointerStore(client: S3Client, bucket: string, prefix: string): PointerStore {
+  const at = (key: string) => ({ Bucket: bucket, Key: `${prefix}${key}` });
+
+  async function find(key: string) {
+    try {
+      const { Body, ETag = "" } = await client.send(new GetObjectCommand(at(key)));
+      return { body: (await Body?.transformToString()) ?? "", tag: ETag };
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    find,
+    async put(key, body, tag) {
+      const condition = tag === undefined ? { IfNoneMatch: "*" } : { IfMatch: tag };
+      try {
+        await client.send(
+          new PutObjectCommand({
+            ...at(key),
+            Body: body,
+            ContentType: "application/json",
+            ServerSideEncryption: "AES256",
+            ...condition,
+          }),
+        );
+        return true;
+      } catch (error) {
+        if (!isPreconditionFailure(error) && !isConflict(error) && !isMissing(error)) throw error;
+        // The client's first try may have been taken and only its answer lost.
+        return attemptsOf(error) > 1 && (await find(key))?.body === body;
+      }
+    },
+  };
+}

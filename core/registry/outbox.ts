@@ -1,0 +1,89 @@
+import { RingmasterError } from "../errors";
+import type { ModelChange } from "./change";
+import type { HistoryEntry } from "./model";
+import type { ModelRepository } from "./repository";
+
+/** A line of a model's history, as others hear of it. */
+export interface ModelEvent extends HistoryEntry {
+  readonly team: string;
+  readonly model: string;
+}
+
+/** The port to EventBridge. */
+export interface ModelEvents {
+  /** Resolves when it was accepted. */
+  publish(event: ModelEvent): Promise<void>;
+}
+
+/** What is left to do in some team, oldest first; as of a moment ago. */
+export interface OutboxIndex {
+  list(
+    before: string,
+  ): Promise<readonly { readonly team: string; readonly model: string; readonly revision: number }[]>;
+}
+
+/** Ports of what follows from a change. */
+export interface OutboxDependencies {
+  readonly repository: ModelRepository;
+  readonly events: ModelEvents;
+  readonly pointer: { refresh(model: string): Promise<void> };
+}
+
+/**
+ * What follows from each change of a model, once it is made: its event and, where the champion changed, the pointer. At least once, and in order: each
+ * change leaves a row (`EVENT#<revision>`) in its own transaction, and the row goes when its event was accepted. Nobody publishes a revision while the
+ * row before it is there, so that the first telling of each comes after that of the one before. Repetitions may come late; the revision tells.
+ *
+ * Whoever committed and finds the row before still there leaves his own to him who publishes that one: he looks for the next when he has removed his.
+ * One of the two sees the other's write, because both read strongly after they wrote. What a dead process left is the sweep's.
+ */
+export function createOutbox(team: string, { repository, events, pointer }: OutboxDependencies) {
+  const isPublished = async (model: string, revision: number): Promise<boolean> =>
+    (await repository.findEvent(model, revision)) === undefined;
+
+  async function settle(model: string, entry: HistoryEntry): Promise<void> {
+    if (changesProduction(entry)) await refresh(model);
+    await events.publish({ ...entry, team, model });
+    await repository.removeEvent(model, entry.revision);
+  }
+
+  /** What cannot be pointed to (its artifact is gone) is no reason not to tell of it. */
+  async function refresh(model: string): Promise<void> {
+    try {
+      await pointer.refresh(model);
+    } catch (error) {
+      if (!(error instanceof RingmasterError) || error.retryable) throw error;
+    }
+  }
+
+  /** Publishes one, whose predecessors are published, and all that waits behind it. */
+  async function publishFrom(model: string, first: HistoryEntry): Promise<void> {
+    let entry: HistoryEntry | undefined = first;
+    while (entry !== undefined) {
+      await settle(model, entry);
+      entry = await repository.findEvent(model, entry.revision + 1);
+    }
+  }
+
+  return {
+    async committed({ model: { name }, history }: ModelChange): Promise<void> {
+      if (await isPublished(name, history.revision - 1)) return publishFrom(name, history);
+      // The event waits for the one before it; serving does not.
+      if (changesProduction(history)) await refresh(name);
+    },
+
+    /** @param found the revision that the index shows, which may be old news: gone by now, or not the oldest */
+    async sweep(model: string, found: number): Promise<void> {
+      let revision = found;
+      while (!(await isPublished(model, revision - 1))) revision -= 1;
+      const entry = await repository.findEvent(model, revision);
+      if (entry) await publishFrom(model, entry);
+    },
+  };
+}
+
+export type Outbox = ReturnType<typeof createOutbox>;
+
+function changesProduction({ action }: HistoryEntry): boolean {
+  return action === "promoted" || action === "rolled-back";
+}
