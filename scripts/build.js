@@ -70,7 +70,7 @@ function ensureBuild() {
     logLevel: "error",
     legalComments: "none",
     // Native addons and TensorFlow.js keep their files (and their one instance) in node_modules.
-    external: ["@duckdb/*", "classic-level", "@tensorflow/*", "esbuild", "aws-cdk-lib"],
+    external: ["@duckdb/*", "classic-level", "@tensorflow/*", "onnxruntime-web", "esbuild", "aws-cdk-lib"],
   });
   fs.cpSync(path.join(root, "state-machines"), path.join(temporary, "state-machines"), { recursive: true });
   try {

@@ -32,6 +32,14 @@ const passRows = 1024;
  * @throws ModelArtifactError when the artifact is damaged or its parts do not fit each other.
  */
 export async function loadPredictor(artifact: ModelArtifact): Promise<Predictor> {
+  const { topology, model } = await loadLayers(artifact);
+  return predictorOf(model, topology);
+}
+
+/** The artifact's layers with their weights. @throws ModelArtifactError */
+export async function loadLayers(
+  artifact: ModelArtifact,
+): Promise<{ readonly topology: ModelTopology; readonly model: LayersModel }> {
   const topology = parseTopology(artifact.topology);
   await startWasmBackend();
   const model = await rebuild(topology);
@@ -41,6 +49,11 @@ export async function loadPredictor(artifact: ModelArtifact): Promise<Predictor>
     model.dispose();
     throw error;
   }
+  return { topology, model };
+}
+
+/** Predicts by layers that are there; disposing of it disposes of them. */
+export function predictorOf(model: LayersModel, topology: ModelTopology): Predictor {
   return {
     topology,
     predict: (inputs, count) => predictInPasses(model, topology, inputs, count),

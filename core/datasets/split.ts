@@ -67,7 +67,7 @@ export function assertSplitsFilled(
 }
 
 /** Tommy Ettinger's Mulberry32: uniform in [0, 1) with 32 bits, from a 32-bit seed. */
-function mulberry32(seed: number): () => number {
+export function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -1,3 +1,16 @@
-import type { Route } from "../route";
+import * as contracts from "../../../core/api/contracts/exports";
+import { exportVersion, listExports } from "../../../core/export/export-version";
+import { defineRoute } from "../route";
 
-export const exportRoutes: readonly Route[] = [];
+export const exportRoutes = [
+  defineRoute(contracts.createExport, async ({ platform, params: { name, version }, body: { format } }) => {
+    const found = await platform.registry.version(name, version);
+    const tools = async () => (await import("../../../adapters/export-tools")).exportTools;
+    return { status: 200, body: { export: await exportVersion(platform, tools, found, format) } };
+  }),
+
+  defineRoute(contracts.listExports, async ({ platform: { registry, objects }, params: { name, version } }) => ({
+    status: 200,
+    body: { exports: await listExports(objects, await registry.version(name, version)) },
+  })),
+];

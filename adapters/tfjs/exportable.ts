@@ -1,0 +1,49 @@
+import * as tf from "@tensorflow/tfjs-core";
+import { loadLayersModel } from "@tensorflow/tfjs-layers";
+import { NothingToExportError } from "../../core/export/errors";
+import type { ExportableModel, ExportTools } from "../../core/export/ports";
+import { applyOutputActivation } from "./activation";
+import { ModelArtifactError } from "./errors";
+import { networkOf } from "./network";
+import { loadLayers, predictorOf } from "./predictor";
+import { startWasmBackend } from "./wasm-backend";
+
+/** Loads a trained model to be exported. @throws NothingToExportError where its files do not make one */
+export const loadExportable: ExportTools["loadModel"] = async (files): Promise<ExportableModel> => {
+  const { model, topology } = await loadLayers(files).catch((error: unknown) => {
+    if (error instanceof ModelArtifactError) throw new NothingToExportError(error.message, error);
+    throw error;
+  });
+  const predictor = predictorOf(model, topology);
+  return {
+    predict: (inputs, rows) => predictor.predict(inputs, rows),
+    dispose: () => predictor.dispose(),
+    network: networkOf(model),
+    weights: model.weights.map((weight) => ({
+      name: weight.originalName,
+      shape: weight.shape as number[],
+      data: Float32Array.from(weight.read().dataSync()),
+    })),
+  };
+};
+
+export const runLayersModel: ExportTools["runLayersModel"] = async ({ modelJson, weights, task }, inputs, rows) => {
+  await startWasmBackend();
+  const { modelTopology, weightsManifest } = JSON.parse(modelJson) as tf.io.ModelJSON;
+  const model = await loadLayersModel(
+    tf.io.fromMemory({
+      modelTopology,
+      weightSpecs: weightsManifest.flatMap((group) => group.weights),
+      weightData: Uint8Array.from(weights).buffer,
+    }),
+  );
+  try {
+    return tf.tidy(() => {
+      const [, ...shape] = model.inputs[0]!.shape as [null, ...number[]];
+      const output = (model.predict(tf.tensor(inputs, [rows, ...shape])) as tf.Tensor).dataSync() as Float32Array;
+      return applyOutputActivation(task, Float32Array.from(output), output.length / rows);
+    });
+  } finally {
+    model.dispose();
+  }
+};

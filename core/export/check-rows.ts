@@ -1,0 +1,73 @@
+import type { ColumnSchema } from "../datasets/manifest";
+import { elementsOf, isNullable } from "../datasets/rules";
+import { mulberry32 } from "../datasets/split";
+import type { FeatureTransform } from "../features/manifest";
+import { createRowTransform, type RawRow } from "../features/transform";
+import type { ModelArtifact } from "../registry/model";
+import type { CheckRows } from "./formats";
+import type { ExportableModel } from "./ports";
+
+export const checkedRows = 64;
+const seed = 32;
+
+/**
+ * Raw rows that a check of exported files is made on, drawn about what training saw: numbers by their mean and deviation within the schema's bounds, every
+ * known text and unknown ones, every hour and month, and missing values where the schema allows them. A function of the artifact alone, so that an export
+ * needs no data and gives the same files each time.
+ */
+export function drawRows({
+  transform,
+  inputSchema,
+}: Pick<ModelArtifact, "transform" | "inputSchema">): readonly RawRow[] {
+  const random = mulberry32(seed);
+  const used = new Set(transform.outputs.map(({ column }) => column));
+  const columns = inputSchema.filter(({ name }) => used.has(name));
+  return Array.from({ length: checkedRows }, () =>
+    Object.fromEntries(
+      columns.map((column) => {
+        const missing = isNullable(column) && random() < 0.1;
+        return [column.name, missing ? null : draw(column, transform, random)];
+      }),
+    ),
+  );
+}
+
+/** The rows with what the platform itself computes of them. */
+export function checkRowsOf(artifact: ModelArtifact, model: ExportableModel): CheckRows {
+  const rows = drawRows(artifact);
+  const dense = createRowTransform(artifact.transform, artifact.inputSchema).apply(rows);
+  return { rows, dense, predicted: model.predict(dense, rows.length) };
+}
+
+function draw(column: ColumnSchema, { outputs }: FeatureTransform, random: () => number): unknown {
+  const output = outputs.find((each) => each.column === column.name)!;
+  switch (column.type) {
+    case "string": {
+      const known = output.kind === "one-hot" ? output.vocabulary : [];
+      const at = Math.floor(random() * (known.length + 1));
+      return at < known.length ? known[at] : "a text that training never saw";
+    }
+    case "bool":
+      return random() < 0.5;
+    case "timestamp":
+      // Whole milliseconds from 1960 to 2060.
+      return Math.floor((random() - 0.1) * 100 * 365.25 * 86_400_000);
+    case "tensor":
+      return Array.from({ length: elementsOf(column) }, () => drawNumber(column, output, random));
+    case "int": {
+      if (column.values !== undefined) return column.values[Math.floor(random() * column.values.length)];
+      return Math.round(drawNumber(column, output, random));
+    }
+    case "float":
+      return drawNumber(column, output, random);
+  }
+}
+
+/** Near-normal: twelve uniform numbers have a deviation of 1. */
+function drawNumber(column: ColumnSchema, output: FeatureTransform["outputs"][number], random: () => number): number {
+  const { mean, deviation } = output.kind === "numeric" ? output : { mean: 0, deviation: 1 };
+  let normal = -6;
+  for (let i = 0; i < 12; i += 1) normal += random();
+  const value = mean + deviation * normal;
+  return Math.min(column.maximum ?? value, Math.max(column.minimum ?? value, value));
+}

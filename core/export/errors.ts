@@ -1,0 +1,53 @@
+import { RingmasterError } from "../errors";
+
+/** The version was logged from elsewhere, or what its artifact names cannot be read: there is nothing that an exporter could work on. */
+export class NothingToExportError extends RingmasterError {
+  constructor(what: string, cause?: unknown) {
+    super(`${what}; exports are made of versions that a training run registered, and of files that are all there`, {
+      code: "NOTHING_TO_EXPORT",
+      httpStatus: 409,
+      cause,
+    });
+  }
+}
+
+/** The format has no way to say what a layer does, or this exporter does not know it. */
+export class UnsupportedLayerError extends RingmasterError {
+  constructor(layer: { readonly name: string; readonly className: string }, why: string) {
+    super(
+      `the layer '${layer.name}' (${layer.className}) cannot be exported to ONNX: ${why}; export the formats tfjs and safetensors, which take any layer`,
+      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { layer: layer.name, className: layer.className } },
+    );
+  }
+}
+
+/** The runtime that checks exported files does not take one. */
+export class ExportRefusedError extends RingmasterError {
+  constructor(reason: string) {
+    super(`onnxruntime does not run the exported file: ${reason}; it was not kept; please report the model's layers`, {
+      code: "EXPORT_DIFFERS",
+      httpStatus: 409,
+      details: { reason },
+    });
+  }
+}
+
+/** An exported file that does not compute what the platform computes is not handed out. */
+export class ExportParityError extends RingmasterError {
+  constructor(file: string, difference: number, tolerance: number, row: number) {
+    super(
+      `${file} differs from the platform's own prediction by ${difference} in row ${row} of the check, and at most ${tolerance} is allowed: it was not kept; please report the model's layers`,
+      { code: "EXPORT_DIFFERS", httpStatus: 409, details: { file, difference: String(difference), tolerance, row } },
+    );
+  }
+}
+
+/** An export is made while the caller waits, in a function's memory. */
+export class ExportTooLargeError extends RingmasterError {
+  constructor(bytes: number, limit: number) {
+    super(
+      `the model's weights are ${bytes} bytes, and an export takes at most ${limit}; its weights are safetensors already (\`GET /contents/{sha256}\`)`,
+      { code: "EXPORT_TOO_LARGE", httpStatus: 409, details: { bytes, limit } },
+    );
+  }
+}

@@ -1,0 +1,66 @@
+import type { LabelEncoding } from "../../features/manifest";
+import type { Task } from "../../training/model-definition";
+import type { GraphBuilder } from "./builder";
+import type { TensorValue } from "./file";
+
+/** Names of an ONNX file's outputs. */
+export interface AnswerOutputs {
+  /** The likeliest class, `[rows]`: text, or int64, or bool, as the label is. */
+  readonly label?: string;
+  /** Of each class, `[rows, classes]`, in the order of the label's encoding. */
+  readonly probabilities?: string;
+  /** Of a regression, `[rows]`. */
+  readonly value?: string;
+}
+
+/** Writes what people ask of a model behind its logits `[rows, outputs]`: a label and probabilities, or a value. */
+export function addAnswer(builder: GraphBuilder, logits: string, label: LabelEncoding): AnswerOutputs {
+  if (label.kind === "value") {
+    const flat = builder.add("Reshape", [logits, builder.integers([-1])]);
+    return { value: builder.output("value", flat, "float", ["rows"]) };
+  }
+  const { classes } = label;
+  const probabilities =
+    classes.length === 2 ? addBinary(builder, logits) : builder.add("Softmax", [logits], { axis: { int: 1 } });
+  const best = builder.add("ArgMax", [probabilities], { axis: { int: 1 }, keepdims: { int: 0 } });
+  const values = classesTensor(classes);
+  const named = builder.add("Gather", [builder.constant(values), best]);
+  return {
+    label: builder.output("label", named, values.type, ["rows"]),
+    probabilities: builder.output("probabilities", probabilities, "float", ["rows", classes.length]),
+  };
+}
+
+/** Of a network alone: its logits or values, and probabilities as the platform's predictor gives them. */
+export function addNetworkAnswer(
+  builder: GraphBuilder,
+  logits: string,
+  task: Task,
+  outputs: number,
+): { readonly logits?: string; readonly probabilities?: string; readonly value?: string } {
+  const dims = ["rows", outputs];
+  if (task === "regression") return { value: builder.output("value", logits, "float", dims) };
+  const probabilities =
+    task === "binary" ? builder.add("Sigmoid", [logits]) : builder.add("Softmax", [logits], { axis: { int: 1 } });
+  return {
+    logits: builder.output("logits", logits, "float", dims),
+    probabilities: builder.output("probabilities", probabilities, "float", dims),
+  };
+}
+
+/** `[1 - p, p]` of one logit a row. */
+function addBinary(builder: GraphBuilder, logits: string): string {
+  const second = builder.add("Sigmoid", [logits]);
+  const first = builder.add("Sub", [builder.floats([1], []), second]);
+  return builder.add("Concat", [first, second], { axis: { int: 1 } });
+}
+
+function classesTensor(
+  classes: readonly (string | number | boolean)[],
+): TensorValue & { readonly type: "string" | "int64" | "bool" } {
+  const dims = [classes.length];
+  const [first] = classes;
+  if (typeof first === "string") return { type: "string", data: classes.map(String), dims };
+  if (typeof first === "boolean") return { type: "bool", data: Uint8Array.from(classes, Number), dims };
+  return { type: "int64", data: BigInt64Array.from(classes, (each) => BigInt(each)), dims };
+}

@@ -1,0 +1,73 @@
+import type { Attribute, ElementType, OnnxGraph, Operation, Port, TensorValue } from "./file";
+
+/** Collects a graph, naming what lies between its ports: names of ports are people's, and may be any text. */
+export class GraphBuilder {
+  readonly #operations: Operation[] = [];
+  readonly #constants: Record<string, TensorValue> = {};
+  readonly #inputs: Port[] = [];
+  readonly #outputs: Port[] = [];
+  readonly #names = new Set<string>();
+
+  /** The name itself where it is free, else with as many underscores as it takes. */
+  #free(wanted: string): string {
+    let name = wanted;
+    while (this.#names.has(name)) name += "_";
+    this.#names.add(name);
+    return name;
+  }
+
+  input(name: string, type: ElementType, dims: Port["dims"]): string {
+    const free = this.#free(name);
+    this.#inputs.push({ name: free, type, dims });
+    return free;
+  }
+
+  /** @returns the name that it got. */
+  output(wanted: string, value: string, type: ElementType, dims: Port["dims"]): string {
+    const name = this.#free(wanted);
+    this.#operations.push({ op: "Identity", inputs: [value], outputs: [name], attributes: {} });
+    this.#outputs.push({ name, type, dims });
+    return name;
+  }
+
+  constant(value: TensorValue, wanted = `constant_${Object.keys(this.#constants).length}`): string {
+    const name = this.#free(wanted);
+    this.#constants[name] = value;
+    return name;
+  }
+
+  floats(data: readonly number[] | Float32Array, dims: readonly number[] = [data.length], name?: string): string {
+    return this.constant({ type: "float", data: Float32Array.from(data), dims }, name);
+  }
+
+  double(value: number): string {
+    return this.constant({ type: "double", data: Float64Array.of(value), dims: [] });
+  }
+
+  integers(data: readonly number[]): string {
+    return this.constant({ type: "int64", data: BigInt64Array.from(data.map(BigInt)), dims: [data.length] });
+  }
+
+  /** Adds an operation with one output. @returns the output's name. */
+  add(
+    op: string,
+    inputs: readonly string[],
+    attributes: Readonly<Record<string, Attribute>> = {},
+    domain?: Operation["domain"],
+  ): string {
+    const output = this.#free(`value_${this.#operations.length}`);
+    this.#operations.push({ op, inputs, outputs: [output], attributes, ...(domain ? { domain } : {}) });
+    return output;
+  }
+
+  finish(name: string, metadata: Readonly<Record<string, string>>): OnnxGraph {
+    return {
+      name,
+      operations: this.#operations,
+      constants: this.#constants,
+      inputs: this.#inputs,
+      outputs: this.#outputs,
+      metadata,
+    };
+  }
+}

@@ -1,0 +1,121 @@
+import type { ColumnSchema } from "../../datasets/manifest";
+import type { FeatureOutput, FeatureTransform, TimestampPart } from "../../features/manifest";
+import type { GraphBuilder } from "./builder";
+
+type OneHot = Extract<FeatureOutput, { readonly kind: "one-hot" }>;
+type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
+
+/**
+ * A raw column of the model's input, as an ONNX input: text is `string`; a tensor `float`, of its shape; all else a `double`: numbers as they are, bool as 1
+ * and 0, times in milliseconds since the epoch. Missing is NaN, or text that the training data lack.
+ */
+export interface RawInput {
+  /** Of the input, which is the column's unless that is taken. */
+  readonly input: string;
+  readonly column: string;
+  readonly type: "string" | "double" | "float";
+  /** Of one row: `[1]`, or a tensor's. */
+  readonly shape: readonly number[];
+}
+
+const day = 86_400_000;
+
+/**
+ * Writes a fitted transform: raw columns in, the network's dense input out, by the same float64 arithmetic as `core/features/transform.ts`, rounded to float32
+ * once at its end.
+ *
+ * @returns the dense input's name, `[rows, …shape]`
+ */
+export function addFeatures(
+  builder: GraphBuilder,
+  transform: FeatureTransform,
+  columns: readonly ColumnSchema[],
+): { readonly dense: string; readonly inputs: readonly RawInput[] } {
+  const used = new Set(transform.outputs.map(({ column }) => column));
+  const inputs = columns.filter(({ name }) => used.has(name)).map((column) => addInput(builder, column));
+  const inputOf = new Map(inputs.map((each) => [each.column, each]));
+  const parts = [...transform.outputs]
+    .sort((a, b) => a.offset - b.offset)
+    .map((output) => {
+      const input = inputOf.get(output.column)!;
+      return output.kind === "numeric" ? addNumeric(builder, output, input) : addOneHot(builder, output, input);
+    });
+  const flat = parts.length === 1 ? parts[0]! : builder.add("Concat", parts, { axis: { int: 1 } });
+  const dense =
+    transform.shape.length === 1 ? flat : builder.add("Reshape", [flat, builder.integers([0, ...transform.shape])]);
+  return { dense, inputs };
+}
+
+function addInput(builder: GraphBuilder, { name, type, shape = [1] }: ColumnSchema): RawInput {
+  const element = type === "string" ? "string" : type === "tensor" ? "float" : "double";
+  const rowShape = type === "tensor" ? shape : [1];
+  return {
+    input: builder.input(name, element, ["rows", ...rowShape]),
+    column: name,
+    type: element,
+    shape: rowShape,
+  };
+}
+
+/** `(x - mean) / deviation`; missing is 0, the mean. */
+function addNumeric(builder: GraphBuilder, { width, mean, deviation }: Numeric, { input, type }: RawInput): string {
+  const flat = type === "float" ? builder.add("Reshape", [input, builder.integers([0, width])]) : input;
+  const exact = type === "float" ? builder.add("Cast", [flat], { to: { int: 11 } }) : flat;
+  const centred = builder.add("Sub", [exact, builder.double(mean)]);
+  const standard = builder.add("Cast", [builder.add("Div", [centred, builder.double(deviation)])], { to: { int: 1 } });
+  return builder.add("Where", [builder.add("IsNaN", [standard]), builder.floats([0], []), standard]);
+}
+
+/** 1 where the value is the vocabulary's; all 0 where it is missing or unknown. */
+function addOneHot(builder: GraphBuilder, { part, vocabulary, width }: OneHot, { input, type }: RawInput): string {
+  // Nothing was ever seen of the column: it has no place in the dense row.
+  if (width === 0) {
+    const none = builder.constant({ type: "float", data: new Float32Array(0), dims: [1, 0] });
+    const rows = builder.add("Gather", [builder.add("Shape", [input]), builder.integers([0])], { axis: { int: 0 } });
+    return builder.add("Expand", [none, builder.add("Concat", [rows, builder.integers([0])], { axis: { int: 0 } })]);
+  }
+  if (type === "string") {
+    const codes = builder.add(
+      "LabelEncoder",
+      [input],
+      {
+        keys_strings: { texts: vocabulary as readonly string[] },
+        values_int64s: { ints: vocabulary.map((_, code) => code) },
+        default_int64: { int: -1 },
+      },
+      "ai.onnx.ml",
+    );
+    return equalToEach(builder, codes, builder.integers(vocabulary.map((_, code) => code)));
+  }
+  const values = Float64Array.from(vocabulary, Number);
+  const known = builder.constant({ type: "double", data: values, dims: [width] });
+  return equalToEach(builder, part === undefined ? input : addPart(builder, part, input), known);
+}
+
+/** `[rows, 1]` and `[width]` → `[rows, width]`, 1 where equal. */
+function equalToEach(builder: GraphBuilder, value: string, known: string): string {
+  return builder.add("Cast", [builder.add("Equal", [value, known])], { to: { int: 1 } });
+}
+
+/** Whole numbers in float64 are exact here; NaN stays NaN, which equals nothing. */
+function addPart(builder: GraphBuilder, part: TimestampPart, time: string): string {
+  const op = (name: string) => (a: string, b: string | number) =>
+    builder.add(name, [a, typeof b === "number" ? builder.double(b) : b]);
+  const [plus, minus, times, over] = [op("Add"), op("Sub"), op("Mul"), op("Div")];
+  const floor = (a: string) => builder.add("Floor", [a]);
+  const wholeOf = (a: string, by: number) => floor(over(a, by));
+  const modulo = (a: string, by: number) => minus(a, times(wholeOf(a, by), by));
+  if (part === "hour") return modulo(wholeOf(time, day / 24), 24);
+  const days = wholeOf(time, day);
+  if (part === "dayOfWeek") return modulo(plus(days, 4), 7); // 1970-01-01 was a Thursday
+  // H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years that begin in March, eras of 400 of them.
+  const dayOfEra = modulo(plus(days, 719_468), 146_097);
+  const leapDays = minus(
+    plus(wholeOf(dayOfEra, 36_524), times(wholeOf(dayOfEra, 1_460), -1)),
+    wholeOf(dayOfEra, 146_096),
+  );
+  const yearOfEra = wholeOf(plus(dayOfEra, leapDays), 365);
+  const daysBefore = minus(plus(times(yearOfEra, 365), wholeOf(yearOfEra, 4)), wholeOf(yearOfEra, 100));
+  const fromMarch = wholeOf(plus(times(minus(dayOfEra, daysBefore), 5), 2), 153);
+  return plus(modulo(plus(fromMarch, 2), 12), 1);
+}

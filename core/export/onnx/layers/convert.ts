@@ -1,0 +1,43 @@
+import { UnsupportedLayerError } from "../../errors";
+import type { NetworkLayer } from "../../network";
+import type { GraphBuilder } from "../builder";
+import { Value } from "../value";
+
+/** One layer to be written, and what it reads. */
+export interface Conversion {
+  readonly builder: GraphBuilder;
+  readonly layer: NetworkLayer;
+  readonly inputs: readonly Value[];
+}
+
+export type Converter = (conversion: Conversion) => Value;
+
+export function unsupported({ layer }: Conversion, why: string): never {
+  throw new UnsupportedLayerError(layer, why);
+}
+
+/** What the layer gives, axes as TensorFlow.js has them. */
+export function channelsLast({ builder, layer }: Conversion, last: string): Value {
+  return new Value(builder, layer.outputShape, { last });
+}
+
+export function channelsFirst({ builder, layer }: Conversion, first: string): Value {
+  return new Value(builder, layer.outputShape, { first });
+}
+
+/** The layer's only input. */
+export function only({ inputs }: Conversion): Value {
+  return inputs[0]!;
+}
+
+export function numberOf({ layer }: Conversion, field: string, otherwise: number): number {
+  const value = layer.config[field];
+  return typeof value === "number" ? value : otherwise;
+}
+
+/** A number for each of `axes` axes: `2` means `[2, 2]`. */
+export function perAxis({ layer }: Conversion, field: string, axes: number, otherwise = 1): readonly number[] {
+  const value = layer.config[field] ?? otherwise;
+  const list = (Array.isArray(value) ? value : [value]) as readonly number[];
+  return list.length === axes ? list : Array.from({ length: axes }, () => list[0]!);
+}

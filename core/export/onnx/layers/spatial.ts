@@ -1,0 +1,136 @@
+import type { NetworkWeight } from "../../network";
+import { range } from "../value";
+import { activated } from "./activations";
+import { type Conversion, type Converter, channelsFirst, channelsLast, only, perAxis, unsupported } from "./convert";
+import { weight } from "./dense";
+
+/** Layers that slide a window over rows' positions: convolutions and pooling, in one or two dimensions. */
+export const spatialLayers: Readonly<Record<string, Converter>> = {
+  Conv1D: (conversion) => convolution(conversion, 1),
+  Conv2D: (conversion) => convolution(conversion, 2),
+
+  DepthwiseConv2D(conversion) {
+    const kernel = depthwiseKernel(conversion);
+    const groups = only(conversion).shape[2]!;
+    return activated(
+      conversion,
+      channelsFirst(conversion, slide(conversion, kernel, kernel.shape.slice(2), { groups, bias: true })),
+    );
+  },
+
+  SeparableConv2D(conversion) {
+    const { builder } = conversion;
+    const kernel = depthwiseKernel(conversion);
+    const groups = only(conversion).shape[2]!;
+    const each = slide(conversion, kernel, kernel.shape.slice(2), { groups, bias: false });
+    const points = outputFirst(conversion.layer.weights["pointwise_kernel"]!);
+    const inputs = [each, builder.floats(points.data, points.shape), ...biasOf(conversion)];
+    return activated(conversion, channelsFirst(conversion, builder.add("Conv", inputs)));
+  },
+
+  MaxPooling1D: (conversion) => pooling(conversion, 1, "MaxPool"),
+  MaxPooling2D: (conversion) => pooling(conversion, 2, "MaxPool"),
+  AveragePooling1D: (conversion) => pooling(conversion, 1, "AveragePool"),
+  AveragePooling2D: (conversion) => pooling(conversion, 2, "AveragePool"),
+  GlobalMaxPooling1D: (conversion) => overall(conversion, "ReduceMax"),
+  GlobalMaxPooling2D: (conversion) => overall(conversion, "ReduceMax"),
+  GlobalAveragePooling1D: (conversion) => overall(conversion, "ReduceMean"),
+  GlobalAveragePooling2D: (conversion) => overall(conversion, "ReduceMean"),
+};
+
+function convolution(conversion: Conversion, axes: number): ReturnType<Converter> {
+  const kernel = outputFirst(conversion.layer.weights["kernel"]!);
+  const window = kernel.shape.slice(2, 2 + axes);
+  return activated(conversion, channelsFirst(conversion, slide(conversion, kernel, window, { groups: 1, bias: true })));
+}
+
+function slide(
+  conversion: Conversion,
+  kernel: Pick<NetworkWeight, "shape" | "data">,
+  window: readonly number[],
+  { groups, bias }: { readonly groups: number; readonly bias: boolean },
+): string {
+  const { builder } = conversion;
+  checkChannelsLast(conversion);
+  const value = only(conversion);
+  const strides = perAxis(conversion, "strides", window.length);
+  const dilations = perAxis(conversion, "dilationRate", window.length);
+  const inputs = [value.first, builder.floats(kernel.data, kernel.shape), ...(bias ? biasOf(conversion) : [])];
+  return builder.add("Conv", inputs, {
+    kernel_shape: { ints: window },
+    strides: { ints: strides },
+    dilations: { ints: dilations },
+    pads: { ints: padding(conversion, value.shape, window, strides, dilations) },
+    group: { int: groups },
+  });
+}
+
+function pooling(conversion: Conversion, axes: number, op: "MaxPool" | "AveragePool"): ReturnType<Converter> {
+  checkChannelsLast(conversion);
+  const value = only(conversion);
+  const window = perAxis(conversion, "poolSize", axes);
+  const strides = perAxis(conversion, "strides", axes, window[0]);
+  const pads = padding(conversion, value.shape, window, strides, perAxis(conversion, "", axes));
+  const attributes = { kernel_shape: { ints: window }, strides: { ints: strides }, pads: { ints: pads } };
+  // An average is over what lies inside: `count_include_pad` is 0 by default.
+  return channelsFirst(conversion, conversion.builder.add(op, [value.first], attributes));
+}
+
+function overall(conversion: Conversion, op: "ReduceMax" | "ReduceMean"): ReturnType<Converter> {
+  checkChannelsLast(conversion);
+  const value = only(conversion);
+  const axes = { ints: range(1, value.shape.length) };
+  return channelsLast(conversion, conversion.builder.add(op, [value.last], { axes, keepdims: { int: 0 } }));
+}
+
+/** All begins, then all ends. `same` gives ⌈size / stride⌉ outputs and pads the end with the odd one, as TensorFlow does. */
+function padding(
+  conversion: Conversion,
+  shape: readonly number[],
+  window: readonly number[],
+  strides: readonly number[],
+  dilations: readonly number[],
+): readonly number[] {
+  const kind = conversion.layer.config["padding"] ?? "valid";
+  if (kind === "valid") return window.flatMap(() => [0, 0]);
+  if (kind !== "same") return unsupported(conversion, `its padding is '${kind}', and only valid and same are known`);
+  const totals = window.map((width, axis) => {
+    const [size, stride] = [shape[axis]!, strides[axis]!];
+    return Math.max(0, (Math.ceil(size / stride) - 1) * stride + (width - 1) * dilations[axis]! + 1 - size);
+  });
+  const begins = totals.map((total) => Math.floor(total / 2));
+  return [...begins, ...totals.map((total, axis) => total - begins[axis]!)];
+}
+
+function checkChannelsLast(conversion: Conversion): void {
+  if ((conversion.layer.config["dataFormat"] ?? "channelsLast") !== "channelsLast")
+    unsupported(conversion, "its dataFormat is channelsFirst, and only channelsLast is known");
+}
+
+function biasOf(conversion: Conversion): readonly string[] {
+  return conversion.layer.weights["bias"] ? [weight(conversion, "bias")] : [];
+}
+
+/** `[…window, in, out]` → `[out, in, …window]`. */
+function outputFirst({ shape, data }: NetworkWeight): Pick<NetworkWeight, "shape" | "data"> {
+  const [inputs, outputs] = [shape.at(-2)!, shape.at(-1)!];
+  const window = shape.slice(0, -2);
+  const positions = window.reduce((product, side) => product * side, 1);
+  const turned = new Float32Array(data.length);
+  for (let position = 0; position < positions; position += 1) {
+    for (let i = 0; i < inputs; i += 1) {
+      for (let o = 0; o < outputs; o += 1) {
+        turned[(o * inputs + i) * positions + position] = data[(position * inputs + i) * outputs + o]!;
+      }
+    }
+  }
+  return { shape: [outputs, inputs, ...window], data: turned };
+}
+
+/** `[height, width, in, multiplier]` → `[in · multiplier, 1, height, width]`: a group a channel. */
+function depthwiseKernel({ layer }: Conversion): Pick<NetworkWeight, "shape" | "data"> {
+  const { shape, data } = layer.weights["depthwise_kernel"]!;
+  const [height, width, inputs, multiplier] = shape as readonly [number, number, number, number];
+  const { data: turned } = outputFirst({ name: "", shape: [height, width, 1, inputs * multiplier], data });
+  return { shape: [inputs * multiplier, 1, height, width], data: turned };
+}

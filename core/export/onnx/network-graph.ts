@@ -1,0 +1,37 @@
+import { UnsupportedLayerError } from "../errors";
+import type { Network } from "../network";
+import type { GraphBuilder } from "./builder";
+import { activationLayers } from "./layers/activations";
+import type { Converter } from "./layers/convert";
+import { denseLayers } from "./layers/dense";
+import { mergeLayers } from "./layers/merges";
+import { shapeLayers } from "./layers/shapes";
+import { spatialLayers } from "./layers/spatial";
+import { Value } from "./value";
+
+const converters: Readonly<Record<string, Converter>> = {
+  ...denseLayers,
+  ...spatialLayers,
+  ...shapeLayers,
+  ...mergeLayers,
+  ...activationLayers,
+};
+
+/** Classes of layers that ONNX files can be made of. */
+export const convertibleLayers: readonly string[] = Object.keys(converters).sort();
+
+/**
+ * Writes a network's layers.
+ *
+ * @param input float32 `[rows, …inputShape]`. @returns the name of the logits or values, `[rows, outputs]`.
+ * @throws UnsupportedLayerError naming the layer
+ */
+export function addNetwork(builder: GraphBuilder, network: Network, input: string): string {
+  const values = new Map([[network.input, new Value(builder, network.inputShape, { last: input })]]);
+  for (const layer of network.layers) {
+    const converter = Object.hasOwn(converters, layer.className) ? converters[layer.className] : undefined;
+    if (!converter) throw new UnsupportedLayerError(layer, `ONNX files are made of ${convertibleLayers.join(", ")}`);
+    values.set(layer.id, converter({ builder, layer, inputs: layer.inputs.map((id) => values.get(id)!) }));
+  }
+  return values.get(network.output)!.last;
+}

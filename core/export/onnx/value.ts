@@ -1,0 +1,53 @@
+import type { GraphBuilder } from "./builder";
+
+/**
+ * What a layer gives: TensorFlow.js has channels last, ONNX's convolutions have them first. Either form is made when it is first asked for, so that between
+ * two convolutions nothing is transposed.
+ */
+export class Value {
+  readonly #builder: GraphBuilder;
+  /** Of one row, channels last. */
+  readonly shape: readonly number[];
+  #last: string | undefined;
+  #first: string | undefined;
+
+  constructor(
+    builder: GraphBuilder,
+    shape: readonly number[],
+    form: { readonly last?: string; readonly first?: string },
+  ) {
+    this.#builder = builder;
+    this.shape = shape;
+    this.#last = form.last;
+    this.#first = form.first;
+  }
+
+  /** Axes as TensorFlow.js has them. */
+  get last(): string {
+    const rank = this.shape.length;
+    this.#last ??= this.#transposed(this.#first!, [0, ...range(2, rank + 1), 1]);
+    return this.#last;
+  }
+
+  /** `[rows, channels, …]`. */
+  get first(): string {
+    const rank = this.shape.length;
+    this.#first ??= this.#transposed(this.#last!, [0, rank, ...range(1, rank)]);
+    return this.#first;
+  }
+
+  /** Of an operation that looks at each element alone: in whatever form there is. */
+  map(operation: (name: string) => string): Value {
+    if (this.#last !== undefined) return new Value(this.#builder, this.shape, { last: operation(this.#last) });
+    return new Value(this.#builder, this.shape, { first: operation(this.#first!) });
+  }
+
+  #transposed(name: string, perm: readonly number[]): string {
+    return this.#builder.add("Transpose", [name], { perm: { ints: perm } });
+  }
+}
+
+/** `[from, to)`. */
+export function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
+}

@@ -1,0 +1,42 @@
+import type { ColumnSchema } from "../datasets/manifest";
+import type { FeatureTransform, LabelEncoding } from "../features/manifest";
+import type { ModelArtifact } from "../registry/model";
+import type { ExportedFile, ExportSource } from "./formats";
+import { probabilitiesOf } from "./probabilities";
+
+export const transformFormat = "ringmaster/transform@1";
+
+/** `transform.json`: how a raw row becomes the network's input, and how its output is read. */
+export interface TransformDocument {
+  readonly format: typeof transformFormat;
+  readonly columns: readonly ColumnSchema[];
+  readonly transform: FeatureTransform;
+  readonly label: LabelEncoding;
+  /** What turns the network's output (logits, or values) into probabilities. */
+  readonly activation: "softmax" | "sigmoid" | "none";
+}
+
+export function transformDocument({ inputSchema, transform, label }: ModelArtifact): TransformDocument {
+  const activation = label.kind === "value" ? "none" : label.classes.length === 2 ? "sigmoid" : "softmax";
+  return { format: transformFormat, columns: inputSchema, transform, label, activation };
+}
+
+/** `transform.json`, and `examples.json`: a few raw rows with the platform's own answers, to try whatever serves the model on. */
+export function documents({ artifact, check }: Pick<ExportSource, "artifact" | "check">): readonly ExportedFile[] {
+  const contentType = "application/json";
+  const { label } = artifact;
+  const width = check.predicted.length / check.rows.length;
+  const examples = check.rows.slice(0, 8).map((row, i) => {
+    const answer = [...check.predicted.subarray(i * width, (i + 1) * width)];
+    return label.kind === "value" ? { row, value: answer[0] } : { row, probabilities: probabilitiesOf(answer) };
+  });
+  const json = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`;
+  return [
+    { path: "transform.json", contentType, body: json(transformDocument(artifact)) },
+    {
+      path: "examples.json",
+      contentType,
+      body: json({ ...(label.kind === "class" ? { classes: label.classes } : {}), examples }),
+    },
+  ];
+}

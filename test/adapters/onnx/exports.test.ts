@@ -1,0 +1,192 @@
+import { exportTools } from "../../../adapters/export-tools";
+import { startOnnxRuntime } from "../../../adapters/onnx/run-onnx";
+import { applier } from "../../../core/export/applier";
+import { checkRowsOf } from "../../../core/export/check-rows";
+import { type ExportManifest, exportVersion, listExports } from "../../../core/export/export-version";
+import { exportFormats } from "../../../core/export/formats";
+import { createRowTransform } from "../../../core/features/transform";
+import type { ModelArtifact } from "../../../core/registry/model";
+import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
+import { cnn } from "../../trainer/engine/contract";
+import { createMemoryObjectStore } from "../s3/memory-object-store";
+
+const clock = { now: () => 0 };
+/** One thread of onnxruntime for all: it takes its time to start. */
+const runtime = startOnnxRuntime();
+const sharing = { ...exportTools, startOnnxRuntime: () => ({ run: runtime.run, close: async () => undefined }) };
+const tools = async () => sharing;
+afterAll(() => runtime.close());
+
+async function world(task: keyof typeof labels) {
+  const objects = createMemoryObjectStore();
+  const put = jest.fn(async () => undefined);
+  const features = await fitted([...columns, labels[task]], mixedRows);
+  const version = await registered(objects, columns, features, { hidden: [7] });
+  const dependencies = { objects, artifacts: { put } as never, clock };
+  const text = (manifest: ExportManifest, path: string): string => new TextDecoder().decode(bytes(manifest, path));
+  const bytes = (manifest: ExportManifest, path: string): Uint8Array =>
+    objects.objects.get(`cas/sha256/${manifest.files.find((file) => file.path === path)!.sha256}`)!;
+  return { objects, put, version, dependencies, bytes, text };
+}
+
+describe("exports", () => {
+  it.each(["classification", "binary", "regression"] as const)(
+    "of every kind of column compute what the platform computes: %s",
+    async (task) => {
+      const { dependencies, version, objects } = await world(task);
+      for (const format of exportFormats) {
+        const { files, check } = await exportVersion(dependencies, tools, version, format);
+        expect(check).toEqual({ rows: 64, tolerance: 1e-5 });
+        const run = files.filter(({ difference }) => difference !== undefined);
+        expect(run.length).toBe(format === "onnx" ? 2 : 1);
+        for (const { difference } of run) expect(difference).toBeLessThan(1e-6);
+      }
+      expect((await listExports(objects, version)).map(({ format }) => format)).toEqual(exportFormats);
+    },
+    60_000,
+  );
+
+  it("are the same bytes each time, and made once", async () => {
+    const [first, second] = [await world("binary"), await world("binary")];
+    const manifests = [];
+    for (const { dependencies, version } of [first, second])
+      manifests.push(await exportVersion(dependencies, tools, version, "onnx"));
+    expect(manifests[1]).toEqual(manifests[0]);
+    const never = () => Promise.reject(new Error("made again"));
+    expect(await exportVersion(first.dependencies, never, first.version, "onnx")).toEqual(manifests[0]);
+    expect(first.put).toHaveBeenCalledTimes(1);
+    expect(first.put).toHaveBeenCalledWith(
+      { kind: "run", runId: "run-0123456789abcdef" },
+      expect.arrayContaining([
+        expect.objectContaining({ path: "exports/onnx/model.onnx", updatedAt: "1970-01-01T00:00:00.000Z" }),
+      ]),
+    );
+  }, 60_000);
+
+  it("as ONNX take raw rows: missing, unknown and large values, names that outputs have too", async () => {
+    const { dependencies, version, bytes } = await world("classification");
+    const manifest = await exportVersion(dependencies, tools, version, "onnx");
+    const column = (name: string, type: "double" | "string" | "float", data: never, dims = [3, 1]) => ({
+      [name]: { type, data, dims },
+    });
+    const found = await runtime.run(bytes(manifest, "model.onnx"), {
+      ...column("Beak (mm)", "double", Float64Array.of(40.5, Number.NaN, 3) as never),
+      ...column("probabilities", "double", Float64Array.of(1e9, 1e9 + 1, 1e9 + 2) as never),
+      ...column("doors", "double", Float64Array.of(4, 3, 2) as never),
+      ...column("island", "string", ["Torgersen ✓", "?", ""] as never),
+      ...column("wet", "double", Float64Array.of(1, Number.NaN, 0) as never),
+      ...column(
+        "seen",
+        "double",
+        Float64Array.of(Date.UTC(2024, 1, 29, 23, 59), Number.NaN, Date.UTC(1969, 11, 31, 1)) as never,
+      ),
+      ...column(
+        "patch",
+        "float",
+        Float32Array.of(1, 2, 3, 4, ...Array(4).fill(Number.NaN), 255, 0, 0, 9) as never,
+        [3, 2, 2],
+      ),
+    });
+
+    const artifact = JSON.parse(
+      new TextDecoder().decode(dependencies.objects.objects.get(version.artifactKey!)),
+    ) as ModelArtifact;
+    const rows = [
+      {
+        "Beak (mm)": 40.5,
+        probabilities: 1e9,
+        doors: 4,
+        island: "Torgersen ✓",
+        wet: true,
+        seen: "2024-02-29T23:59:00Z",
+        patch: [1, 2, 3, 4],
+      },
+      { "Beak (mm)": null, probabilities: 1e9 + 1, doors: 3, island: null, wet: null, seen: null, patch: null },
+      {
+        "Beak (mm)": 3,
+        probabilities: 1e9 + 2,
+        doors: 2,
+        island: "",
+        wet: false,
+        seen: "1969-12-31T01:00:00Z",
+        patch: [255, 0, 0, 9],
+      },
+    ];
+    const dense = createRowTransform(artifact.transform, artifact.inputSchema).apply(rows);
+    const model = await exportTools.loadModel({
+      topology: new TextDecoder().decode(await dependencies.objects.getContent(artifact.topology.sha256)),
+      weights: await dependencies.objects.getContent(artifact.weights.sha256),
+    });
+    const expected = model.predict(dense, 3);
+    model.dispose();
+    const probabilities = found["probabilities_"]!.data as Float32Array;
+    for (const [i, value] of expected.entries()) expect(probabilities[i]).toBeCloseTo(value, 6);
+    const best = [0, 1, 2].map((row) => {
+      const own = [...expected.subarray(row * 3, row * 3 + 3)];
+      return ["a", "b", "c"][own.indexOf(Math.max(...own))];
+    });
+    expect(found["label"]!.data).toEqual(best);
+  }, 60_000);
+
+  it("bring an applier that makes the same inputs, to the bit", async () => {
+    const { dependencies, version, objects, text } = await world("classification");
+    const manifest = await exportVersion(dependencies, tools, version, "tfjs");
+    expect(text(manifest, "transform.mjs")).toBe(applier);
+    const document = JSON.parse(text(manifest, "transform.json"));
+    const evaluated = new Function(
+      `${applier.replaceAll("export function", "function")}; return { toInputs, toAnswers };`,
+    )() as {
+      toInputs(document: unknown, rows: unknown): Float32Array;
+      toAnswers(document: unknown, outputs: Float32Array): readonly { label: string; probabilities: number[] }[];
+    };
+    const artifact = JSON.parse(new TextDecoder().decode(objects.objects.get(version.artifactKey!))) as ModelArtifact;
+    const check = checkRowsOf(artifact, { predict: () => new Float32Array(0) } as never);
+    expect(evaluated.toInputs(document, check.rows)).toEqual(check.dense);
+    expect(evaluated.toAnswers(document, Float32Array.of(0, Math.log(3), Math.log(4)))).toEqual([
+      { label: "c", probabilities: [expect.closeTo(1 / 8), expect.closeTo(3 / 8), expect.closeTo(1 / 2)] },
+    ]);
+  });
+
+  it("of an image network have its shape", async () => {
+    const objects = createMemoryObjectStore();
+    const schema = [{ name: "image", type: "tensor", shape: [8, 8, 2], role: "feature" }] as const;
+    const rows = Array.from({ length: 6 }, (_, i) => ({
+      image: Array.from({ length: 128 }, (_, k) => (i * k) % 17),
+      kind: "abc"[i % 3],
+    }));
+    const features = await fitted([...schema, labels.classification], rows);
+    const version = await registered(objects, schema, features, cnn);
+    const { files } = await exportVersion(
+      { objects, artifacts: { put: async () => undefined } as never, clock },
+      tools,
+      version,
+      "onnx",
+    );
+    expect(files.map(({ path }) => path)).toEqual(["model.onnx", "network.onnx", "transform.json", "examples.json"]);
+  });
+
+  it("are refused where a file does not compute the same", async () => {
+    const { dependencies, version, objects } = await world("regression");
+    const wrong = {
+      ...exportTools,
+      runLayersModel: async (...args: Parameters<typeof exportTools.runLayersModel>) =>
+        (await exportTools.runLayersModel(...args)).map((value) => value + 1e-3),
+    };
+    const attempt = exportVersion(dependencies, async () => wrong, version, "tfjs");
+    await expect(attempt).rejects.toMatchObject({ code: "EXPORT_DIFFERS" });
+    expect(await listExports(objects, version)).toEqual([]);
+  });
+
+  it.each([
+    [
+      "a version that was logged from elsewhere",
+      { artifactKey: undefined, runId: undefined },
+      /no artifact of a training run/,
+    ],
+    ["an artifact that is not there", { artifactKey: "nowhere" }, /no artifact/],
+  ])("are refused of %s", async (_name, change, message) => {
+    const { dependencies, version } = await world("regression");
+    const attempt = exportVersion(dependencies, tools, { ...version, ...change } as typeof version, "onnx");
+    await expect(attempt).rejects.toMatchObject({ code: "NOTHING_TO_EXPORT", message: expect.stringMatching(message) });
+  });
+});
