@@ -22,6 +22,7 @@ import type { Artifacts } from "../core/tracking/artifacts";
 import type { Experiments } from "../core/tracking/experiments";
 import type { LoggedModels } from "../core/tracking/logged-model";
 import type { MetricRepository } from "../core/tracking/metric-repository";
+import type { MetricStore } from "../core/tracking/metric-store";
 import { createLiveRuns, type LiveRuns, notingRecords } from "../core/tracking/records/live-runs";
 import { firstRecordOf, trackedRuns } from "../core/tracking/records/tracked-runs";
 import type { RunChanges, RunRecords } from "../core/tracking/run-records";
@@ -41,7 +42,7 @@ import { createDatasetRepository } from "./dynamodb/dataset-repository";
 import { createExperimentRepositories } from "./dynamodb/experiment-repository";
 import { createInboxRepository } from "./dynamodb/inbox-repository";
 import { createLoggedModelRepository } from "./dynamodb/logged-model-repository";
-import { createMetricRepository } from "./dynamodb/metric-repository";
+import { createMetricStore } from "./dynamodb/metric-store";
 import { createModelRepository } from "./dynamodb/model-repository";
 import { createOutcomeRepository } from "./dynamodb/outcome-repository";
 import { createRunRecords } from "./dynamodb/record-repository";
@@ -98,7 +99,7 @@ export interface Platform extends Deployment, StepDependencies {
   readonly datasets: DatasetRepository;
   readonly inbox: InboxRepository;
   readonly inboxFiles: InboxFiles;
-  readonly metrics: MetricRepository;
+  readonly metrics: MetricRepository & MetricStore;
   readonly experiments: Experiments;
   readonly records: RunRecords;
   readonly changes: RunChanges;
@@ -173,8 +174,10 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
   const liveRuns = createLiveRuns(shared.clock);
   const allRuns = trackedRuns(rows, { ...records, experimentsOf, artifactsOf, mark: changes.mark });
   const runs = teamRuns(allRuns);
-  const teamOf = async (runId: string): Promise<string | undefined> => (await records.identify(runId))?.team;
-  const metrics = createMetricRepository(dynamodb, tables.metrics);
+  // Runs that are older than records are known by their own rows.
+  const teamOf = async (runId: string): Promise<string | undefined> =>
+    (await records.identify(runId))?.team ?? runs.teamOf(runId);
+  const metrics = createMetricStore(dynamodb, tables.metrics);
 
   const deployment: Deployment = {
     config: shared.config,
@@ -208,7 +211,7 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
         datasets: createDatasetRepository(dynamodb, tables.catalog, team),
         inbox: createInboxRepository(dynamodb, tables.catalog, team),
         inboxFiles: createInboxFiles(s3, bucket, teamPrefix(team)),
-        metrics: teamMetrics(metrics, async (runId) => (await teamOf(runId)) === team),
+        metrics: teamMetrics(metrics, team, records.identify, changes.mark),
         experiments: experimentsOf(team),
         records: notingRecords(records.of(team), liveRuns),
         liveRuns,

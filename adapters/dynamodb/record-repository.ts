@@ -16,15 +16,13 @@ const rounds = 32;
 const mostRemembered = 100_000;
 
 export interface RunRecordDependencies {
-  readonly client: DynamoDBDocumentClient;
-  readonly table: string;
   readonly mark: RunChanges["mark"];
   /** What the record of a training run begins with that has none, being older than records. `undefined` where there is no such run. */
   readonly older: (runId: string) => Promise<(FirstRecord & { readonly createdAt: string }) | undefined>;
 }
 
 export interface AllRunRecords {
-  /** Of any team. */
+  /** Of any team; reads only. `undefined` also of a training run that is older than records, until its team asks for it. */
   identify(runId: string): Promise<RunIdentity | undefined>;
   /** Of the machine under a training run. Twice is once. */
   addInstanceType(run: RunIdentity, instanceType: string): Promise<void>;
@@ -32,7 +30,11 @@ export interface AllRunRecords {
 }
 
 /** Records of runs in the Catalog table; docs/access-patterns.md, "Records of runs". One for a process, which remembers whose runs are. */
-export function createRunRecords({ client, table, mark, older }: RunRecordDependencies): AllRunRecords {
+export function createRunRecords(
+  client: DynamoDBDocumentClient,
+  table: string,
+  { mark, older }: RunRecordDependencies,
+): AllRunRecords {
   const identities = new Map<string, RunIdentity>();
   const instanceTypes = new Set<string>();
 
@@ -53,8 +55,9 @@ export function createRunRecords({ client, table, mark, older }: RunRecordDepend
         ExpressionAttributeNames: { "#source": "source" },
       }),
     );
-    const identity = Item ? identityOf(Item) : await adopt(runId);
-    if (identity) remember(identity);
+    if (!Item) return undefined;
+    const identity = identityOf(Item);
+    remember(identity);
     return identity;
   }
 
@@ -64,6 +67,7 @@ export function createRunRecords({ client, table, mark, older }: RunRecordDepend
     const Item = newRecordRow(first.identity, first.kept, Date.parse(first.createdAt));
     const put = new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" });
     await marked(first.identity, () => holds(client.send(put)));
+    remember(first.identity);
     return first.identity;
   }
 
@@ -92,7 +96,7 @@ export function createRunRecords({ client, table, mark, older }: RunRecordDepend
 
   function of(team: string): RunRecords {
     const mine = async (runId: string): Promise<RunIdentity | undefined> => {
-      const identity = await identify(runId);
+      const identity = (await identify(runId)) ?? (await adopt(runId));
       return identity?.team === team ? identity : undefined;
     };
 

@@ -1,7 +1,8 @@
+import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
 import type { RunRecord } from "../../../core/tracking/run-record";
+import { loggedRun } from "../../core/tracking/records/logged-run";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
-import { loggedRun } from "../../core/tracking/records/logged-run";
 
 let embedded: Embedded;
 beforeAll(async () => {
@@ -46,5 +47,18 @@ describe("records of training runs", () => {
       status: "queued",
       params: { "hyperparameters.learningRate": "0.001", "model.hidden": expect.any(String) },
     });
+  });
+
+  it("are made of a run that is older than records when its team asks for it", async () => {
+    const run = runOf("run-older");
+    const { config } = platform();
+    await createRunRepository(embedded.dynamodb, config.tables.catalog).create(run);
+    expect(await platform().teamOf(run.runId)).toBe("default");
+    expect(await platform().forTeam("blue").records.find(run.runId)).toBeUndefined();
+    const [records, again] = await Promise.all(
+      [platform(), platform()].map(({ records }) => records.findMany([run.runId])),
+    );
+    expect(records).toMatchObject([{ runId: run.runId, source: "training", revision: 1 }]);
+    expect(again).toEqual(records);
   });
 });
