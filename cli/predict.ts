@@ -1,8 +1,7 @@
 import type { ApiClient } from "../client/api-client";
-import { sha256 } from "../core/digest";
-import { RingmasterError } from "../core/errors";
 import { createRowTransform, type RawRow } from "../core/features/transform";
 import type { ModelArtifact } from "../core/registry/model";
+import { download } from "./download";
 
 /** One row's answer: the likeliest class and each class's probability, or the value. */
 export type Prediction =
@@ -43,17 +42,4 @@ function predictionOf({ outputSchema }: ModelArtifact, outputs: Float32Array, ro
     width === 1 ? (k === 1 ? outputs[row] : 1 - outputs[row]) : outputs[row * width + k];
   const probabilities = classes.map((label, k) => ({ label, probability: of(k) }));
   return { label: probabilities.reduce((a, b) => (b.probability > a.probability ? b : a)).label, probabilities };
-}
-
-async function download(client: ApiClient, digest: string): Promise<Uint8Array> {
-  const response = await fetch(await client.contentUrl(digest));
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  if (response.ok && sha256(bytes) === digest) return bytes;
-  throw new RingmasterError(
-    `content ${digest} cannot be read as it was stored: status ${response.status}, ${bytes.length} bytes`,
-    {
-      code: "CORRUPT_CONTENT",
-      httpStatus: 502,
-    },
-  );
 }

@@ -70,6 +70,8 @@ export function createClient(options: ClientOptions) {
     model: (name: string) => call("getModel", { params: { name } }),
     modelVersion: async (name: string, version: number) =>
       (await call("getModelVersion", { params: { name, version } })).version,
+    exportVersion: async (name: string, version: number, format: schemas.ExportRequest["format"]) =>
+      (await call("createExport", { params: { name, version }, body: { format } })).export,
     production: (name: string) => call("getProductionModel", { params: { name } }),
     decide: async (name: string, version: number, decision: "approved" | "rejected", reason: string) =>
       (await call("decideModelVersion", { params: { name, version }, body: { decision, reason } })).version,

@@ -1,0 +1,68 @@
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Command } from "commander";
+import type { ApiClient } from "../../client/api-client";
+import { InvalidInputError } from "../../core/errors";
+import { type ExportFormat, exportFormats } from "../../core/export/formats";
+import { contextOf } from "../context";
+import { download } from "../download";
+import { formatBytes, printJson, printTable } from "../output";
+
+export function addExportCommand(models: Command): void {
+  models
+    .command("export <model>")
+    .description("NAME (the production version), NAME@VERSION or NAME@latest as files that other tools serve")
+    .requiredOption("--format <format>", exportFormats.join(", "))
+    .option("--out <directory>", "where to put the files (default: NAME-VERSION-FORMAT)")
+    .action(async (reference: string, options: { format: string; out?: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const format = formatOf(options.format);
+      const { name, version } = await versionOf(client, reference);
+      const exported = await client.exportVersion(name, version, format);
+      const directory = options.out ?? `${name}-${version}-${format}`;
+      for (const { path, sha256 } of exported.files) save(join(directory, path), await download(client, sha256));
+      if (json) printJson({ directory, version, export: exported });
+      else {
+        printTable(
+          ["FILE", "SIZE", "DIFFERS BY", "SHA-256"],
+          exported.files.map(({ path, bytes, difference, sha256 }) => [
+            join(directory, path),
+            formatBytes(bytes),
+            difference === undefined ? "–" : difference.toExponential(1),
+            sha256.slice(0, 12),
+          ]),
+        );
+        process.stdout.write(
+          `${name} version ${version}, held against the platform's predictor on ${exported.check.rows} rows; see docs/export.md\n`,
+        );
+      }
+    });
+}
+
+function formatOf(text: string): ExportFormat {
+  const format = exportFormats.find((each) => each === text);
+  if (format) return format;
+  const rule = `must be one of ${exportFormats.join(", ")}`;
+  throw new InvalidInputError("the model cannot be exported", [{ path: "--format", value: text, rule }]);
+}
+
+async function versionOf(
+  client: ApiClient,
+  reference: string,
+): Promise<{ readonly name: string; readonly version: number }> {
+  const at = reference.lastIndexOf("@");
+  if (at < 1) return { name: reference, version: (await client.production(reference)).version };
+  const [name, wanted] = [reference.slice(0, at), reference.slice(at + 1)];
+  if (wanted === "latest") return { name, version: (await client.model(name)).model.latestVersion };
+  const version = Number(wanted);
+  if (Number.isInteger(version) && version > 0) return { name, version };
+  const rule = "must be NAME, NAME@VERSION or NAME@latest";
+  throw new InvalidInputError("the model cannot be exported", [{ path: "model", value: reference, rule }]);
+}
+
+/** Whole or not at all. */
+function save(file: string, content: Uint8Array): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.part`, content);
+  renameSync(`${file}.part`, file);
+}
