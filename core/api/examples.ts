@@ -143,7 +143,7 @@ export const examples = {
   runRecord,
   runView: {
     run: runRecord,
-    metrics: [{ metric: "accuracy", last: 0.97, lastStep: 0, min: 0.97, max: 0.97 }],
+    metrics: [{ metric: "accuracy", last: 0.97, lastStep: 0, lastTime: 1_767_259_800_000, min: 0.97, max: 0.97 }],
     children: [],
   },
   artifact: { path: "plots/loss.png", isDirectory: false, ...content },

@@ -1,9 +1,13 @@
 import type { MetricSeries } from "./metric-batch";
 
+/** Of what was stored last by (step, time, value), and of all that was ever stored. */
 export interface MetricSummary {
   readonly metric: string;
   readonly last: number;
   readonly lastStep: number;
+  /** Milliseconds since the epoch. */
+  readonly lastTime: number;
+  /** NaN where all values are. */
   readonly min: number;
   readonly max: number;
 }
@@ -31,7 +35,10 @@ export interface SeriesPage {
   readonly more: boolean;
 }
 
-/** The port to metric points. A point is known by (run, metric, step): writing it again changes nothing. */
+/**
+ * The port to the points of training runs, for those who make and follow them. A point is known by (run, metric, step): writing it again changes nothing. It
+ * lies on the same rows as `MetricStore`.
+ */
 export interface MetricRepository {
   write(runId: string, series: readonly MetricSeries[]): Promise<void>;
   /** Ascending by step. */

@@ -1,27 +1,69 @@
 import { RunNotFoundError } from "../training/errors";
 import type { MetricRepository } from "./metric-repository";
+import type { MetricStore } from "./metric-store";
+import type { AllMetrics } from "./metrics/all-metrics";
+import { downsample } from "./metrics/downsample";
+import { followPage } from "./metrics/follow-page";
+import { historyPage } from "./metrics/history";
+import type { PointIdentity } from "./metrics/points";
+import { openAll } from "./metrics/series";
+import type { RunIdentity } from "./run-record";
+import type { RunChanges } from "./run-records";
 
-/** A team's port to metrics: those of its own runs. @throws RunNotFoundError for any other run. */
-export function teamMetrics(all: MetricRepository, owns: (runId: string) => Promise<boolean>): MetricRepository {
-  const insist = async (runId: string): Promise<void> => {
-    if (!(await owns(runId))) throw new RunNotFoundError(runId);
+/** A team's ports to metrics: those of its own runs. @throws RunNotFoundError for any other run. */
+export function teamMetrics(
+  all: AllMetrics,
+  team: string,
+  identify: (runId: string) => Promise<RunIdentity | undefined>,
+  mark: RunChanges["mark"],
+): MetricRepository & MetricStore {
+  const owned = async (runId: string): Promise<RunIdentity> => {
+    const identity = await identify(runId);
+    if (identity?.team !== team) throw new RunNotFoundError(runId);
+    return identity;
   };
+  const append: MetricStore["append"] = async (runId, series, receipt) => {
+    const identity = await owned(runId);
+    const stored = await all.append(runId, series, receipt);
+    await mark(identity);
+    return stored;
+  };
+
   return {
+    append,
     async write(runId, series) {
-      await insist(runId);
-      await all.write(runId, series);
+      if (series.some(({ steps }) => steps.length > 0)) await append(runId, series);
+      else await owned(runId);
     },
     async read(runId, metric) {
-      await insist(runId);
-      return all.read(runId, metric);
+      const identity = identityOf(await owned(runId));
+      return openAll(await all.series(runId, metric), identity);
     },
-    async readAfter(runId, metric, position) {
-      await insist(runId);
-      return all.readAfter(runId, metric, position);
+    async readAfter(runId, metric, { step, item }) {
+      const identity = identityOf(await owned(runId));
+      const { series, version } = await all.seriesAfter(runId, metric, item);
+      return followPage(series, identity, step, version);
     },
     async summaries(runId) {
-      await insist(runId);
+      await owned(runId);
       return all.summaries(runId);
     },
+    async summariesOf(runIds) {
+      const identities = await Promise.all(runIds.map(identify));
+      return all.summariesOf(runIds.filter((_, i) => identities[i]?.team === team));
+    },
+    async downsample(runId, metric, points, range) {
+      const identity = identityOf(await owned(runId));
+      return downsample(await all.series(runId, metric), identity, points, range);
+    },
+    async history(runId, metric, page) {
+      const identity = identityOf(await owned(runId));
+      return historyPage(await all.series(runId, metric), identity, page);
+    },
   };
+}
+
+/** A deterministic run gives a step one value; what a client logs is kept as it says. */
+function identityOf({ source }: RunIdentity): PointIdentity {
+  return source === "training" ? "step" : "point";
 }

@@ -207,12 +207,22 @@ export const checkpointSummary = z
 
 type Encoded<T, Keys extends keyof T> = Omit<T, Keys> & Readonly<Record<Keys, EncodedValue>>;
 
+const metricStep = z.number().int();
+const metricTime = z.number().meta({ description: "Milliseconds since the epoch." });
+
 export const metricSummary = z
-  .object({ metric: z.string(), last: metricValue, lastStep: count, min: metricValue, max: metricValue })
+  .object({
+    metric: z.string(),
+    last: metricValue.meta({ description: "Of the greatest step, then time, then value." }),
+    lastStep: metricStep,
+    lastTime: metricTime,
+    min: metricValue,
+    max: metricValue,
+  })
   .meta({ id: "MetricSummary" }) satisfies z.ZodType<Encoded<MetricSummary, "last" | "min" | "max">>;
 
 export const metricPoint = z
-  .object({ step: count, value: metricValue, time: z.number().meta({ description: "Milliseconds since the epoch." }) })
+  .object({ step: metricStep, value: metricValue, time: metricTime })
   .meta({ id: "MetricPoint" });
 
 export const logPage = z

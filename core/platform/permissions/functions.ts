@@ -18,7 +18,11 @@ import {
 import type { Permission } from "./policy";
 
 /** What every step of the state machine does to its run's rows: `core/pipelines/step.ts`. */
-const step = catalog("GetItem", "Query", "PutItem", "UpdateItem");
+const step = catalog("GetItem", "Query", "PutItem", "UpdateItem", "BatchWriteItem");
+
+/** Logs of metrics, and what is folded of them. */
+const readMetrics = ["GetItem", "BatchGetItem", "Query"] as const;
+const writeMetrics = ["PutItem", "UpdateItem", "BatchWriteItem"] as const;
 
 /** What `finishTraining` and launching do: look at the job, answer the state machine, end an attempt or begin the next. */
 const training: readonly Permission[] = [
@@ -35,9 +39,9 @@ const training: readonly Permission[] = [
  */
 export const functionPermissions: Readonly<Record<FunctionName, readonly Permission[]>> = {
   api: [
-    catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"),
+    catalog("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"),
     queryIndex("Catalog", "gsi1"),
-    table("Metrics", "Query"),
+    table("Metrics", ...readMetrics, ...writeMetrics),
     objects("GetObject", "PutObject"),
     listBucket,
     stateMachine("StartExecution", "SendTaskSuccess", "SendTaskFailure"),
@@ -52,12 +56,12 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
   "validate-dataset": [step, objects("GetObject", "PutObject"), listBucket],
   "prepare-features": [step, objects("GetObject", "PutObject"), listBucket],
   "launch-training": [
-    catalog("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem"),
+    catalog("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem", "BatchWriteItem"),
     objects("GetObject", "PutObject"),
     ...training,
   ],
   "finish-training": [
-    catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
+    catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem", "BatchWriteItem"),
     queryIndex("Catalog", "gsi1"),
     objects("GetObject"),
     ...training,
@@ -69,16 +73,16 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
   "request-approval": [step, stateMachine("SendTaskSuccess", "SendTaskFailure")],
   promote: [step],
   "conclude-run": [
-    catalog("GetItem", "Query", "UpdateItem", "DeleteItem"),
+    catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"),
     lookAtJobs,
     terminateJobs,
     executions("StopExecution"),
   ],
-  "stream-metrics": [catalog("GetItem"), table("Metrics", "Query")],
-  "ingest-metrics": [catalog("GetItem", "PutItem"), table("Metrics", "UpdateItem")],
+  "stream-metrics": [catalog("GetItem"), table("Metrics", ...readMetrics)],
+  "ingest-metrics": [catalog("GetItem", "PutItem", "UpdateItem"), table("Metrics", ...readMetrics, ...writeMetrics)],
   "run-credentials": [catalog("GetItem"), assumeRunRole],
   "reconcile-runs": [
-    catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
+    catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem", "BatchWriteItem"),
     queryIndex("Catalog", "gsi1"),
     objects("GetObject"),
     ...training,

@@ -2,7 +2,7 @@ import { AmbiguousNameError } from "./errors";
 import type { Expression, Field, OrderTerm, Value } from "./expression";
 import type { NameSet, Resolution } from "./names";
 import { attributeValues, type SearchContext, tagValue } from "./record-values";
-import { metricOffsets, type SearchRow } from "./row";
+import { metricOffsets, metricWidth, type SearchRow } from "./row";
 
 export type ValueReader = (row: SearchRow) => Value | undefined;
 
@@ -14,7 +14,7 @@ export function valueReader(field: Exclude<Field, { kind: "dataset" }>, context:
       const positionIn = resolver(field);
       return (row) => {
         const { position } = positionIn(row.metricNames);
-        return position === -1 ? undefined : row.metrics[position * 4 + offset]!;
+        return position === -1 ? undefined : row.metrics[position * metricWidth + offset]!;
       };
     }
     case "param": {

@@ -9,10 +9,12 @@ export interface SearchRow {
   readonly record: RunRecord;
   readonly paramNames: NameSet;
   readonly metricNames: NameSet;
-  /** Four of each metric, in the order of its names: last, min, max, step of the last. */
+  /** Five of each metric, in the order of its names: last, min, max, step and time of the last. */
   readonly metrics: Float64Array;
 }
 
+/** Numbers of a metric. */
+export const metricWidth = 5;
 export const metricOffsets: Readonly<Record<MetricAspect, number>> = { last: 0, min: 1, max: 2, step: 3 };
 
 /** Makes rows that share what is equal in them: jobs, environments, names, short texts. One of an index. */
@@ -23,9 +25,10 @@ export class RowMaker {
 
   make(record: RunRecord, summaries: readonly MetricSummary[]): SearchRow {
     const metricNames = this.metrics.of(summaries.map((one) => one.metric));
-    const metrics = new Float64Array(metricNames.names.length * 4);
-    for (const { metric, last, min, max, lastStep } of summaries) {
-      metrics.set([last, min, max, lastStep], metricNames.resolve(metric, true).position * 4);
+    const metrics = new Float64Array(metricNames.names.length * metricWidth);
+    for (const { metric, last, min, max, lastStep, lastTime } of summaries) {
+      const { position } = metricNames.resolve(metric, true);
+      metrics.set([last, min, max, lastStep, lastTime], position * metricWidth);
     }
     return {
       record: this.compact(record),
@@ -64,10 +67,11 @@ export function searchedRun(row: SearchRow): SearchedRun {
     record,
     metrics: metricNames.names.map((metric, position) => ({
       metric,
-      last: metrics[position * 4]!,
-      min: metrics[position * 4 + 1]!,
-      max: metrics[position * 4 + 2]!,
-      lastStep: metrics[position * 4 + 3]!,
+      last: metrics[position * metricWidth]!,
+      min: metrics[position * metricWidth + 1]!,
+      max: metrics[position * metricWidth + 2]!,
+      lastStep: metrics[position * metricWidth + 3]!,
+      lastTime: metrics[position * metricWidth + 4]!,
     })),
   };
 }

@@ -1,7 +1,8 @@
-import { createMetricRepository } from "../../../adapters/dynamodb/metric-repository";
+import { createMetricStore } from "../../../adapters/dynamodb/metric-store";
 import { ingest } from "../../../core/tracking/ingest";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
 import type { MetricRepository } from "../../../core/tracking/metric-repository";
+import { teamMetrics } from "../../../core/tracking/team-metrics";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 
@@ -17,7 +18,9 @@ describe("metric points in DynamoDB", () => {
   beforeAll(async () => {
     embedded = await startEmbedded();
     ({ platform } = createTestPlatform(embedded));
-    metrics = createMetricRepository(embedded.dynamodb, platform.config.tables.metrics);
+    const all = createMetricStore(embedded.dynamodb, platform.config.tables.metrics);
+    const identify = async (runId: string) => ({ runId, team: "t", experimentId: "0", source: "training" as const });
+    metrics = teamMetrics(all, "t", identify, async () => undefined);
   });
   afterAll(() => embedded.stop());
 
@@ -29,7 +32,7 @@ describe("metric points in DynamoDB", () => {
       Array.from({ length: 25 }, (_, step) => [step, 100 - step]),
     );
     expect(await metrics.summaries("run-m")).toEqual([
-      { metric: "train/loss", last: 76, lastStep: 24, min: 76, max: 100 },
+      { metric: "train/loss", last: 76, lastStep: 24, lastTime: 24, min: 76, max: 100 },
     ]);
   });
 
@@ -75,16 +78,7 @@ describe("metric points in DynamoDB", () => {
     await metrics.write("run-after", [series(1_100, 1_101)]);
     await readOn();
     expect(steps).toEqual(Array.from({ length: 1_101 }, (_, i) => i));
-    expect(position).toEqual({ step: 1_100, item: 1_100 });
-  });
-
-  it("reads a long series by pages", async () => {
-    const runId = "run-pages";
-    for (let first = 0; first < 60; first += 1) await metrics.write(runId, [series(first * 2, first * 2 + 2)]);
-    const first = await metrics.readAfter(runId, "train/loss", { step: -1, item: 0 });
-    expect([first.points.length, first.more]).toEqual([50, true]);
-    const second = await metrics.readAfter(runId, "train/loss", first.position);
-    expect(second.points[0]?.step).toBe(50);
+    expect(position.step).toBe(1_100);
   });
 
   it("a metric whose name begins like another's is another", async () => {

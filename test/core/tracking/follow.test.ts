@@ -48,7 +48,7 @@ class World {
           summaries: async () =>
             [...this.points].map(([metric, points]) => {
               const lastStep = Math.max(...points.map(({ step }) => step));
-              return { metric, last: 0, lastStep, min: 0, max: 0 };
+              return { metric, last: 0, lastStep, lastTime: lastStep, min: 0, max: 0 };
             }),
           readAfter: async (_runId, metric, position) => this.readAfter(metric, position),
         },

@@ -99,8 +99,8 @@ describe("logged runs", () => {
       run: body.run,
       children: [],
       metrics: [
-        { metric: "accuracy", last: 0.5, lastStep: 0, min: 0.5, max: 0.5 },
-        { metric: "loss", last: "NaN", lastStep: 0, min: "NaN", max: "NaN" },
+        { metric: "accuracy", last: 0.5, lastStep: 0, lastTime: 1700000000000, min: 0.5, max: 0.5 },
+        { metric: "loss", last: "NaN", lastStep: 0, lastTime: 1700000000000, min: "NaN", max: "NaN" },
       ],
     });
     expect(view.run).toMatchObject({ source: "logged", status: "running", createdBy: "ada", seed: 7 });

@@ -37,8 +37,8 @@ export function datasetOf(name: string, told: Partial<DatasetInput> = {}): Datas
 /** `{loss: 0.5}` or `{loss: [last, min, max, step]}`. */
 export function metricsOf(metrics: Readonly<Record<string, number | readonly number[]>>): readonly MetricSummary[] {
   return Object.entries(metrics).map(([metric, told]) => {
-    const [last, min, max, lastStep] = typeof told === "number" ? [told, told, told, 0] : told;
-    return { metric, last: last!, min: min!, max: max!, lastStep: lastStep! };
+    const [last, min, max, lastStep, lastTime = 0] = typeof told === "number" ? [told, told, told, 0] : told;
+    return { metric, last: last!, min: min!, max: max!, lastStep: lastStep!, lastTime };
   });
 }
 

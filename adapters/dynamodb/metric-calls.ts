@@ -1,0 +1,114 @@
+import type { MetricSeries } from "../../core/tracking/metric-batch";
+import type { BatchReceipt } from "../../core/tracking/metric-store";
+import { decodeValue } from "../../core/tracking/metric-values";
+import type { LogBatch } from "../../core/tracking/metrics/log-batch";
+import { noPoints } from "../../core/tracking/metrics/packed-points";
+import type { MetricLog } from "./metric-log";
+
+/** Of one batch, at some 10 bytes a point and 1,000 a name at worst: below 400 KB. */
+const maxPoints = 16_384;
+const maxNames = 256;
+
+/** A part of a call that fits in a batch. Parts of a call are written in order; its receipt comes with the last. */
+export interface CallPart {
+  readonly series: readonly MetricSeries[];
+  readonly points: number;
+  readonly call: Call;
+  readonly isLast: boolean;
+}
+
+export interface Call {
+  readonly receipt: BatchReceipt | undefined;
+  readonly settle: (duplicate: boolean) => void;
+  readonly fail: (error: unknown) => void;
+  /** A part was not written: then none of the rest is, for the receipt would say that all is. */
+  failed: boolean;
+}
+
+export function partsOf(series: readonly MetricSeries[], call: Call): CallPart[] {
+  const parts: { series: MetricSeries[]; points: number }[] = [{ series: [], points: 0 }];
+  for (const one of series) {
+    for (let from = 0; from < one.steps.length; ) {
+      let part = parts.at(-1)!;
+      if (part.points >= maxPoints || part.series.length >= maxNames * 4 || namesFull(part.series)) {
+        part = { series: [], points: 0 };
+        parts.push(part);
+      }
+      const to = Math.min(one.steps.length, from + maxPoints - part.points);
+      part.series.push(from === 0 && to === one.steps.length ? one : slice(one, from, to));
+      part.points += to - from;
+      from = to;
+    }
+  }
+  return parts.map((part, i) => ({ ...part, call, isLast: i === parts.length - 1 }));
+}
+
+/** Long names may be new ones. */
+function namesFull(series: readonly MetricSeries[]): boolean {
+  if (series.length < maxNames) return false;
+  return series.reduce((sum, { metric }) => sum + metric.length, 0) > maxNames * 250;
+}
+
+function slice({ metric, steps, values, times }: MetricSeries, from: number, to: number): MetricSeries {
+  return { metric, steps: steps.slice(from, to), values: values.slice(from, to), times: times.slice(from, to) };
+}
+
+/** The parts that one batch takes, from the front of a queue; parts of failed calls go nowhere. */
+export function takeParts(queue: CallPart[]): CallPart[] {
+  const taken: CallPart[] = [];
+  let points = 0;
+  while (queue.length > 0) {
+    const next = queue[0]!;
+    if (!next.call.failed) {
+      if (taken.length > 0 && (points + next.points > maxPoints || taken.length >= maxNames)) break;
+      taken.push(next);
+      points += next.points;
+    }
+    queue.shift();
+  }
+  return taken;
+}
+
+/** One batch of several calls' parts, without those that the log has already. `duplicates` learns of them. */
+export function draftBatch(
+  log: Pick<MetricLog, "idOf" | "isStored" | "metrics">,
+  parts: readonly CallPart[],
+  duplicates: Set<Call>,
+): LogBatch | undefined {
+  const names: string[] = [];
+  const newIds = new Map<string, number>();
+  const receipts: BatchReceipt[] = [];
+  const points = noPoints();
+  const seen = new Set<string>();
+  duplicates.clear();
+  for (const { series, call, isLast } of parts) {
+    const { receipt } = call;
+    if (receipt) {
+      const key = `${receipt.sequence} ${receipt.writer}`;
+      if (log.isStored(receipt.writer, receipt.sequence) || seen.has(key)) {
+        duplicates.add(call);
+        continue;
+      }
+      if (isLast) {
+        receipts.push(receipt);
+        seen.add(key);
+      }
+    }
+    for (const { metric, steps, values, times } of series) {
+      let id = log.idOf(metric) ?? newIds.get(metric);
+      if (id === undefined) {
+        id = log.metrics + names.length;
+        newIds.set(metric, id);
+        names.push(metric);
+      }
+      points.ids.push(id);
+      points.counts.push(steps.length);
+      for (let i = 0; i < steps.length; i += 1) {
+        points.steps.push(steps[i]!);
+        points.times.push(times[i]!);
+        points.values.push(decodeValue(values[i]!));
+      }
+    }
+  }
+  return points.steps.length + receipts.length === 0 ? undefined : { names, receipts, points };
+}

@@ -1,0 +1,309 @@
+import type { MetricPoint, MetricSummary } from "../../core/tracking/metric-repository";
+import { type FoldSizes, foldSegment } from "../../core/tracking/metrics/fold";
+import { type LogBatch, packBatch, unpackBatch } from "../../core/tracking/metrics/log-batch";
+import { LogState, type SegmentLimits } from "../../core/tracking/metrics/log-state";
+import {
+  addPoints,
+  eachSeries,
+  noPoints,
+  type PointColumns,
+  packPoints,
+  unpackPoints,
+} from "../../core/tracking/metrics/packed-points";
+import { pauseBeforeRound } from "./contention";
+import { blockKey, directoryKey, type LoggedBatch, type LogHead, type MetricRows, pkOf } from "./metric-rows";
+
+export interface LogLimits {
+  readonly segment: SegmentLimits;
+  readonly fold: FoldSizes;
+  /** Up to this size all of a log lies in its head. */
+  readonly youngBytes: number;
+  /** A state is kept after so many batches, once they are larger than twice itself. */
+  readonly batchesPerState: number;
+}
+
+export const logLimits: LogLimits = {
+  segment: { batches: 512, bytes: 1024 * 1024 },
+  fold: { entryPoints: 512, blockPoints: 2_048 },
+  youngBytes: 4 * 1024,
+  batchesPerState: 32,
+};
+
+/** Each fails only where another write succeeded meanwhile. */
+const rounds = 64;
+/** Beside the points in a young head: versions, receipts, the item's names. */
+const headBytes = 256;
+const bytesPerMetric = 48;
+const bytesPerPoint = 12;
+
+/**
+ * A run's log as this process knows it. The log is the truth and its batches never change: batch n + 1 is written under the condition that there is none, by
+ * a process that knows all n before it, which is why one item a write is enough for order, receipts and numbers of metrics. All else (the head's state,
+ * segments folded by metric) follows from the batches, whoever works it out and however often.
+ *
+ * Methods that write or read the table are to be called one after the other; see `RunLogs`.
+ */
+export class MetricLog {
+  private state: LogState;
+  private grown = false;
+  private inline: PointColumns = noPoints();
+  /** Batches past `tailFrom`, packed. */
+  private tail: LoggedBatch[] = [];
+  private tailFrom = 0;
+  private folded = 0;
+  private foldedVersion = 0;
+  private loaded = false;
+  private keptVersion = 0;
+  private keptBytes = 0;
+  private bytesSinceKept = 0;
+
+  constructor(
+    readonly runId: string,
+    private readonly rows: MetricRows,
+    private readonly limits: LogLimits,
+  ) {
+    this.state = LogState.empty(limits.segment);
+  }
+
+  /** Estimate, for those who keep several. */
+  get memoryBytes(): number {
+    const tail = this.tail.reduce((sum, { data }) => sum + data.length + 100, 0);
+    return 1_000 + tail + 300 * this.state.statistics.names.length + 40 * this.inline.steps.length;
+  }
+
+  isStored(writer: string, sequence: number): boolean {
+    return this.state.receipts.has(writer, sequence);
+  }
+
+  summaries(): MetricSummary[] {
+    return this.state.statistics.summaries();
+  }
+
+  get isLoaded(): boolean {
+    return this.loaded;
+  }
+
+  /** How many metrics have a number. */
+  get metrics(): number {
+    return this.state.statistics.names.length;
+  }
+
+  get version(): number {
+    return this.state.version;
+  }
+
+  idOf(metric: string): number | undefined {
+    return this.state.statistics.idOf(metric);
+  }
+
+  /** Learns of all that was stored before the call. */
+  async refresh(): Promise<void> {
+    if (this.loaded && this.grown) {
+      this.takeAll(await this.rows.batches(this.runId, this.version));
+      if (this.state.unfolded(this.folded, this.foldedVersion).length === 0) return;
+      // Another process may have folded what this one still has as batches.
+      const head = await this.rows.head(this.runId);
+      if (head) this.noteFolded(head.folded, head.foldedVersion);
+      return;
+    }
+    await this.load();
+  }
+
+  /** From the head on. What was known before is known again. */
+  private async load(): Promise<void> {
+    const head = await this.rows.head(this.runId);
+    this.forget();
+    if (head) this.takeHead(head);
+    this.loaded = true;
+    if (this.grown) this.takeAll(await this.rows.batches(this.runId, this.version));
+  }
+
+  forget(): void {
+    this.loaded = false;
+    this.state = LogState.empty(this.limits.segment);
+    this.grown = false;
+    this.inline = noPoints();
+    this.tail = [];
+    this.tailFrom = 0;
+    this.folded = 0;
+    this.foldedVersion = 0;
+    this.keptVersion = 0;
+    this.keptBytes = 0;
+    this.bytesSinceKept = 0;
+  }
+
+  takeHead(head: LogHead): void {
+    this.state = LogState.unpack(head.state, this.limits.segment);
+    this.grown = head.grown;
+    this.inline = head.inline ? unpackPoints(head.inline) : noPoints();
+    this.folded = head.folded;
+    this.foldedVersion = head.foldedVersion;
+    this.tailFrom = head.version;
+    this.keptVersion = head.version;
+    this.keptBytes = head.state.length;
+  }
+
+  takeAll(batches: readonly LoggedBatch[]): void {
+    for (const batch of batches) this.take(batch, unpackBatch(batch.data));
+  }
+
+  private take(batch: LoggedBatch, unpacked: LogBatch): void {
+    this.state.apply(unpacked, batch.data.length);
+    this.tail.push(batch);
+    this.bytesSinceKept += batch.data.length;
+  }
+
+  /**
+   * Adds a batch. What it is made of may depend on what the log holds, so that it is asked for again where another process was first.
+   *
+   * @param draft `undefined`: there is nothing to write
+   */
+  async append(draft: (log: MetricLog) => LogBatch | undefined): Promise<void> {
+    for (let round = 0; round < rounds; round += 1) {
+      if (!this.loaded) await this.load();
+      const batch = draft(this);
+      if (!batch) return;
+      const stored = this.fitsYoung(batch) ? await this.appendYoung(batch) : await this.appendGrown(batch);
+      if (stored) return;
+      if (round > 1) await pauseBeforeRound(round - 2);
+    }
+    throw new Error(`the metrics of run ${this.runId} could not be written: others were first ${rounds} times`);
+  }
+
+  private fitsYoung({ names, points }: LogBatch): boolean {
+    if (this.grown) return false;
+    const { statistics } = this.state;
+    const bytesOfNames = names.reduce((sum, name) => sum + Buffer.byteLength(name), 0);
+    const metrics = bytesPerMetric * (statistics.names.length + names.length) + this.keptBytes + bytesOfNames;
+    const all = headBytes + metrics + bytesPerPoint * (this.inline.steps.length + points.steps.length);
+    return all <= this.limits.youngBytes;
+  }
+
+  private async appendYoung(batch: LogBatch): Promise<boolean> {
+    const before = this.version;
+    this.state.apply(batch);
+    addPoints(this.inline, batch.points);
+    const stored = await this.putYoung(before, false);
+    if (!stored) this.forget();
+    return stored;
+  }
+
+  private async putYoung(before: number, grown: boolean): Promise<boolean> {
+    const state = this.state.pack();
+    const inline = packPoints(this.inline);
+    this.keptBytes = state.length;
+    this.keptVersion = this.version;
+    this.tailFrom = this.version;
+    try {
+      return await this.rows.putYoung(this.runId, before, { version: this.version, grown, state, inline });
+    } catch (error) {
+      // Whether it was stored is not known.
+      this.forget();
+      throw error;
+    }
+  }
+
+  private async appendGrown(batch: LogBatch): Promise<boolean> {
+    if (!this.grown) {
+      if (!(await this.putYoung(this.version, true))) {
+        this.forget();
+        return false;
+      }
+      this.grown = true;
+    }
+    const logged = { version: this.version + 1, data: packBatch(batch), by: this.rows.newWrite() };
+    try {
+      if (await this.rows.putBatch(this.runId, logged)) {
+        this.take(logged, batch);
+        return true;
+      }
+    } catch (error) {
+      this.forget();
+      throw error;
+    }
+    // The SDK may have sent it twice, of which the second met the first.
+    const others = await this.rows.batches(this.runId, this.version);
+    this.takeAll(others);
+    return others[0]?.by === logged.by;
+  }
+
+  /** Whether there is something to be done that nobody waits for. */
+  get needsUpkeep(): boolean {
+    if (!this.loaded || !this.grown) return false;
+    if (this.state.unfolded(this.folded, this.foldedVersion).length > 0) return true;
+    return this.version - this.keptVersion >= this.limits.batchesPerState && this.bytesSinceKept >= 2 * this.keptBytes;
+  }
+
+  /** Folds segments that are closed, and keeps the state, so that who comes next has little to read. Whatever of it is done twice is done once. */
+  async upkeep(): Promise<void> {
+    for (const segment of this.state.unfolded(this.folded, this.foldedVersion)) {
+      const batches = await this.batchesOf(segment.from, segment.to);
+      for (const { group, blocks, directory } of foldSegment(batches, this.limits.fold)) {
+        const pk = pkOf(this.runId);
+        await this.rows.write([
+          ...blocks.map((data, i) => ({ pk, sk: blockKey(group, segment.number, i), data })),
+          { pk, sk: directoryKey(group, segment.number), data: directory },
+        ]);
+      }
+      await this.keepState();
+      await this.rows.markFolded(this.runId, segment.number, segment.to);
+      this.noteFolded(segment.number, segment.to);
+    }
+    if (this.needsUpkeep) await this.keepState();
+  }
+
+  private async keepState(): Promise<void> {
+    const { version } = this;
+    if (version === this.keptVersion) return;
+    const state = this.state.pack();
+    this.keptVersion = version;
+    this.keptBytes = state.length;
+    this.bytesSinceKept = 0;
+    await this.rows.keepState(this.runId, version, state);
+  }
+
+  private noteFolded(folded: number, version: number): void {
+    if (folded <= this.folded || version > this.version) return;
+    this.folded = folded;
+    this.foldedVersion = version;
+    this.inline = noPoints();
+    this.tail = this.tail.filter((batch) => batch.version > version);
+    this.tailFrom = Math.max(this.tailFrom, version);
+    this.state.prune(folded);
+  }
+
+  private async batchesOf(from: number, to: number): Promise<PointColumns[]> {
+    await this.completeTail();
+    const batches = this.tail.filter(({ version }) => version > from && version <= to);
+    const young = from === 0 ? [this.inline] : [];
+    return [...young, ...batches.map(({ data }) => unpackBatch(data).points)];
+  }
+
+  private async completeTail(): Promise<void> {
+    // Versions of the young log have no batches.
+    if (this.tailFrom <= this.foldedVersion) return;
+    const missing = await this.rows.batches(this.runId, this.foldedVersion, this.tailFrom);
+    this.tail.unshift(...missing);
+    this.tailFrom = this.foldedVersion;
+  }
+
+  /** Points that are not folded, past a version, in the order of the log; and how many segments are. */
+  async unfolded(id: number, after = 0): Promise<{ readonly points: MetricPoint[]; readonly folded: number }> {
+    if (after < this.tailFrom) await this.completeTail();
+    const points: MetricPoint[] = [];
+    const collect = ({ steps, times, values, ...series }: PointColumns): void =>
+      eachSeries({ steps, times, values, ...series }, (one, from, to) => {
+        if (one !== id) return;
+        for (let i = from; i < to; i += 1) points.push({ step: steps[i]!, value: values[i]!, time: times[i]! });
+      });
+    // Of which versions these are is not known: whoever has them tells them apart by their steps.
+    collect(this.inline);
+    for (const { version, data } of this.tail) if (version > after) collect(unpackBatch(data).points);
+    return { points, folded: this.folded };
+  }
+
+  /** Whether the batches past that version are not folded. */
+  isUnfolded(after: number): boolean {
+    return this.grown && after >= this.foldedVersion;
+  }
+}

@@ -1,0 +1,107 @@
+import { type DirectoryEntry, packDirectory } from "./directory";
+import { addPoints, eachSeries, noPoints, type PointColumns, packPoints } from "./packed-points";
+import { comparePoints } from "./points";
+
+/** Metrics that share a directory, by number: reading one reads what the directory says of the others, too. */
+const metricsPerGroup = 8;
+export const groupOf = (id: number): number => Math.floor(id / metricsPerGroup);
+
+export interface FoldSizes {
+  /** Points of one entry of the directory: what is known of them without reading them. */
+  readonly entryPoints: number;
+  /** Points from which on a block is full. */
+  readonly blockPoints: number;
+}
+
+export const foldSizes: FoldSizes = { entryPoints: 512, blockPoints: 2_048 };
+
+/** What a group's metrics have in a segment. */
+export interface FoldedGroup {
+  readonly group: number;
+  /** Packed points, ordered by metric and then as points are; see `unpackPoints`. */
+  readonly blocks: readonly Buffer[];
+  /** What lies where; see `unpackDirectory`. */
+  readonly directory: Buffer;
+}
+
+/**
+ * Orders a segment's points by metric. A pure function of the batches, so that two who fold the same segment write the same: neither needs to know of the other.
+ */
+export function* foldSegment(
+  batches: readonly PointColumns[],
+  { entryPoints, blockPoints }: FoldSizes = foldSizes,
+): Generator<FoldedGroup> {
+  const all = noPoints();
+  for (const batch of batches) addPoints(all, batch);
+  const series = new Map<number, [from: number, to: number][]>();
+  eachSeries(all, (id, from, to) => {
+    const known = series.get(id);
+    if (known) known.push([from, to]);
+    else series.set(id, [[from, to]]);
+  });
+  const ids = [...series.keys()].sort((a, b) => a - b);
+  for (let first = 0; first < ids.length; ) {
+    const group = groupOf(ids[first]!);
+    const blocks: PointColumns[] = [noPoints()];
+    const entries: DirectoryEntry[] = [];
+    for (; first < ids.length && groupOf(ids[first]!) === group; first += 1) {
+      const id = ids[first]!;
+      const points = orderedOnce(all, series.get(id)!);
+      for (let from = 0; from < points.length; from += entryPoints) {
+        if (blocks.at(-1)!.steps.length >= blockPoints) blocks.push(noPoints());
+        const some = points.slice(from, from + entryPoints);
+        const block = blocks.at(-1)!;
+        addPoints(block, columnsOf(id, some));
+        entries.push(entryOf(id, blocks.length - 1, some));
+      }
+    }
+    yield { group, blocks: blocks.map(packPoints), directory: packDirectory(entries) };
+  }
+}
+
+interface Point {
+  readonly step: number;
+  readonly time: number;
+  readonly value: number;
+}
+
+/** Very same points once. Two of one step stay two: which of them stands depends on the run, of which this knows nothing. */
+function orderedOnce({ steps, times, values }: PointColumns, parts: readonly (readonly [number, number])[]): Point[] {
+  const points: Point[] = [];
+  let ordered = true;
+  for (const [from, to] of parts) {
+    for (let i = from; i < to; i += 1) {
+      const point = { step: steps[i]!, time: times[i]!, value: values[i]! };
+      if (ordered && points.length > 0 && comparePoints(points.at(-1)!, point) >= 0) ordered = false;
+      points.push(point);
+    }
+  }
+  if (ordered) return points;
+  points.sort(comparePoints);
+  return points.filter((point, i) => i === 0 || comparePoints(points[i - 1]!, point) !== 0);
+}
+
+function columnsOf(id: number, points: readonly Point[]): PointColumns {
+  return {
+    ids: [id],
+    counts: [points.length],
+    steps: points.map(({ step }) => step),
+    times: points.map(({ time }) => time),
+    values: points.map(({ value }) => value),
+  };
+}
+
+function entryOf(id: number, block: number, points: readonly Point[]): DirectoryEntry {
+  const [first, last] = [points[0]!, points.at(-1)!];
+  let [least, greatest, earliest, latest] = [first, first, first.time, first.time];
+  let repeats = false;
+  for (let i = 1; i < points.length; i += 1) {
+    const point = points[i]!;
+    if (point.step === points[i - 1]!.step) repeats = true;
+    if (point.value < least.value || Number.isNaN(least.value)) least = point;
+    if (point.value > greatest.value || Number.isNaN(greatest.value)) greatest = point;
+    if (point.time < earliest) earliest = point.time;
+    if (point.time > latest) latest = point.time;
+  }
+  return { id, block, count: points.length, repeats, first, last, least, greatest, earliest, latest };
+}

@@ -1,0 +1,65 @@
+import { InvalidInputError } from "../../errors";
+import type { MetricPoint } from "../metric-repository";
+import type { HistoryPage } from "../metric-store";
+import type { DirectoryEntry } from "./directory";
+import { comparePoints, type PointIdentity } from "./points";
+import { type StoredSeries, setApart } from "./series";
+
+/** By time, then step, then value: MLflow's order of a history. */
+function compareInTime(a: MetricPoint, b: MetricPoint): number {
+  return a.time !== b.time ? a.time - b.time : comparePoints(a, b);
+}
+
+/**
+ * A page of a series in the order of time. Reads the entries that may hold what comes next and no others.
+ *
+ * @throws InvalidInputError for a token that no page gave
+ */
+export async function historyPage(
+  series: StoredSeries,
+  identity: PointIdentity,
+  { limit, token }: { readonly limit: number; readonly token?: string },
+): Promise<HistoryPage> {
+  const after = token === undefined ? undefined : decodeToken(token);
+  const behind = (point: MetricPoint): boolean => after === undefined || compareInTime(point, after) > 0;
+  const apart = await setApart(series, identity);
+  const found = apart.loose.filter(behind).sort(compareInTime);
+  const waiting = apart.entries
+    .filter(({ latest }) => after === undefined || latest >= after.time)
+    .sort((a, b) => a.earliest - b.earliest);
+  for (let next = 0; next < waiting.length; ) {
+    // With one more than the page holds, all before the earliest of what is left, the page is settled.
+    const settled = found[limit];
+    if (settled !== undefined && settled.time < waiting[next]!.earliest) break;
+    const some = atOnce(waiting, next, limit + 1 - found.length);
+    const opened = await apart.open(some);
+    for (const points of opened) for (const point of points) if (behind(point)) found.push(point);
+    found.sort(compareInTime);
+    next += some.length;
+  }
+  const points = found.slice(0, limit);
+  return found.length > limit ? { points, nextToken: encodeToken(points.at(-1)!) } : { points };
+}
+
+/** As many of the waiting entries as hold the points that are wanted; one at least. */
+function atOnce<Entry extends DirectoryEntry>(waiting: readonly Entry[], from: number, wanted: number): Entry[] {
+  let to = from;
+  for (let count = 0; to < waiting.length && (to === from || count < wanted); to += 1) count += waiting[to]!.count;
+  return waiting.slice(from, to);
+}
+
+function encodeToken({ time, step, value }: MetricPoint): string {
+  const bytes = Buffer.alloc(24);
+  [time, step, value].forEach((number, i) => void bytes.writeDoubleLE(number, 8 * i));
+  return bytes.toString("base64url");
+}
+
+function decodeToken(token: string): MetricPoint {
+  const bytes = Buffer.from(token, "base64url");
+  if (bytes.length !== 24 || bytes.toString("base64url") !== token) {
+    const rule = "must be the token of an earlier page";
+    throw new InvalidInputError("the page of points", [{ path: "token", value: token.slice(0, 100), rule }]);
+  }
+  const [time, step, value] = [0, 8, 16].map((at) => bytes.readDoubleLE(at));
+  return { time: time!, step: step!, value: value! };
+}
