@@ -6,9 +6,15 @@ import type { RawRow } from "../../core/features/transform";
 import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";
 import { predictRows } from "../predict";
+import { addExportCommand } from "./exports";
+import { addServingCommands } from "./serving";
 
 export function addModelCommands(program: Command): void {
   const models = program.command("models").description("registered models and their versions");
+
+  addServingCommands(models);
+
+  addExportCommand(models);
 
   models
     .command("list")

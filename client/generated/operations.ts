@@ -3,8 +3,11 @@
 import type { OperationCall } from "../operation";
 import { type ContentsOperations, contentsOperations } from "./operations/contents";
 import { type DatasetsOperations, datasetsOperations } from "./operations/datasets";
+import { type ExperimentsOperations, experimentsOperations } from "./operations/experiments";
 import { type ModelsOperations, modelsOperations } from "./operations/models";
 import { type RetrainingOperations, retrainingOperations } from "./operations/retraining";
+import { type RunsOperations, runsOperations } from "./operations/runs";
+import { type ServingOperations, servingOperations } from "./operations/serving";
 import { type SystemOperations, systemOperations } from "./operations/system";
 import { type TrainingRunsOperations, trainingRunsOperations } from "./operations/training-runs";
 
@@ -12,6 +15,9 @@ export interface Operations
   extends TrainingRunsOperations,
     DatasetsOperations,
     ModelsOperations,
+    ExperimentsOperations,
+    RunsOperations,
+    ServingOperations,
     ContentsOperations,
     RetrainingOperations,
     SystemOperations {}
@@ -20,6 +26,9 @@ export const operations: Readonly<Record<keyof Operations, OperationCall>> = {
   ...trainingRunsOperations,
   ...datasetsOperations,
   ...modelsOperations,
+  ...experimentsOperations,
+  ...runsOperations,
+  ...servingOperations,
   ...contentsOperations,
   ...retrainingOperations,
   ...systemOperations,

@@ -10,7 +10,7 @@ import { slots, type Traffic } from "./traffic";
  */
 export function assign(model: string, unit: string, champion: number, { canaries, deal }: Traffic): number {
   const slot = slotOf(model, deal, unit);
-  const canary = canaries.find(({ ranges }) => ranges.some(([from, to]) => slot >= from && slot < to));
+  const canary = canaries.find(({ ranges }) => ranges.some(({ from, to }) => slot >= from && slot < to));
   return canary?.version ?? champion;
 }
 

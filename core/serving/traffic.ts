@@ -8,8 +8,8 @@ export interface CanaryArm {
   readonly version: number;
   /** Part of the units, in (0, 1], to the ten-thousandth; those of all canaries together are at most 1, the champion has the rest. */
   readonly weight: number;
-  /** The slots that are its own, as [from, to), ascending, apart. */
-  readonly ranges: readonly (readonly [number, number])[];
+  /** The slots that are its own, `to` being none of them any more; ascending, apart. */
+  readonly ranges: readonly { readonly from: number; readonly to: number }[];
 }
 
 /** Who answers whom; a part of the model's head, so that it changes in the same write as stages do. */
@@ -78,35 +78,35 @@ type Ranges = CanaryArm["ranges"];
 /** The lowest `count` slots of some. */
 function first(ranges: Ranges, count: number): Ranges {
   let left = count;
-  return ranges.flatMap(([from, to]) => {
+  return ranges.flatMap(({ from, to }) => {
     const taken = Math.max(0, Math.min(to - from, left));
     left -= taken;
-    return taken === 0 ? [] : [[from, from + taken] as const];
+    return taken === 0 ? [] : [{ from, to: from + taken }];
   });
 }
 
 function complement(ranges: Ranges): Ranges {
   let at = 0;
-  const free: [number, number][] = [];
-  for (const [from, to] of joined(ranges)) {
-    if (from > at) free.push([at, from]);
+  const free: { from: number; to: number }[] = [];
+  for (const { from, to } of joined(ranges)) {
+    if (from > at) free.push({ from: at, to: from });
     at = to;
   }
-  if (at < slots) free.push([at, slots]);
+  if (at < slots) free.push({ from: at, to: slots });
   return free;
 }
 
 /** Ascending, neighbours made one. */
 function joined(ranges: Ranges): Ranges {
-  const made: [number, number][] = [];
-  for (const [from, to] of [...ranges].sort(([a], [b]) => a - b)) {
+  const made: { from: number; to: number }[] = [];
+  for (const { from, to } of [...ranges].sort((a, b) => a.from - b.from)) {
     const last = made.at(-1);
-    if (last?.[1] === from) last[1] = to;
-    else made.push([from, to]);
+    if (last?.to === from) last.to = to;
+    else made.push({ from, to });
   }
   return made;
 }
 
 function sizeOf(ranges: Ranges): number {
-  return ranges.reduce((sum, [from, to]) => sum + to - from, 0);
+  return ranges.reduce((sum, { from, to }) => sum + to - from, 0);
 }

@@ -3,6 +3,9 @@
 import type { NoInput, OperationCall } from "../../operation";
 import type {
   DecisionRequest,
+  ExportAnswer,
+  ExportList,
+  ExportRequest,
   ModelChange,
   ModelDetails,
   ModelList,
@@ -88,6 +91,29 @@ export interface ModelsOperations {
     readonly answer: ModelChange;
     readonly pages: never;
   };
+  /** Export a version as ONNX, TensorFlow.js or safetensors. */
+  readonly createExport: {
+    readonly request: {
+      readonly params: {
+        readonly name: string;
+        readonly version: number | string;
+      };
+      readonly body: ExportRequest;
+    };
+    readonly answer: ExportAnswer;
+    readonly pages: never;
+  };
+  /** List the exports of a version that were made. */
+  readonly listExports: {
+    readonly request: {
+      readonly params: {
+        readonly name: string;
+        readonly version: number | string;
+      };
+    };
+    readonly answer: ExportList;
+    readonly pages: never;
+  };
 }
 
 export const modelsOperations: Readonly<Record<keyof ModelsOperations, OperationCall>> = {
@@ -98,4 +124,6 @@ export const modelsOperations: Readonly<Record<keyof ModelsOperations, Operation
   listModels: { method: "GET", path: "/models", repeatable: "always" },
   rollBackModel: { method: "POST", path: "/models/{name}/rollback", repeatable: "with-key" },
   setModelVersionStage: { method: "PUT", path: "/models/{name}/versions/{version}/stage", repeatable: "with-key" },
+  createExport: { method: "POST", path: "/models/{name}/versions/{version}/exports", repeatable: "always" },
+  listExports: { method: "GET", path: "/models/{name}/versions/{version}/exports", repeatable: "always" },
 };

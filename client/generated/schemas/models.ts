@@ -1,12 +1,21 @@
 // Made from docs/api/openapi.json by `npm run api`. Do not edit.
 
-import type { ColumnSchema, DatasetReference, Instant, Sha256 } from "./shared";
+import type { ColumnSchema, Instant, NumericsRecord, Sha256, Traffic } from "./shared";
 
 export interface Approval {
   readonly decision: "approved" | "rejected";
   readonly by: string;
   readonly reason: string;
   readonly at: Instant;
+}
+
+export interface ApprovalRules {
+  /** How many different people. */
+  readonly required: number;
+  /** Who may; empty: everybody in the team. */
+  readonly approvers: readonly string[];
+  /** Whoever submitted the run or registered the version does not count. */
+  readonly notTheSubmitter: boolean;
 }
 
 export interface CheckAnswer {
@@ -30,6 +39,42 @@ export interface DecisionRequest {
   readonly decision: "approved" | "rejected";
   /** Why, for the record. */
   readonly reason?: string;
+}
+
+/** The files of one format, all in the content store. */
+export interface Export {
+  readonly format: "onnx" | "safetensors" | "tfjs";
+  /** Of the exporter. */
+  readonly revision: number;
+  readonly model: string;
+  readonly runId: string;
+  readonly weightsSha256: Sha256;
+  readonly files: readonly ExportedFile[];
+  readonly check: {
+    readonly rows: number;
+    readonly tolerance: number;
+  };
+}
+
+export interface ExportAnswer {
+  readonly export: Export;
+}
+
+export interface ExportList {
+  readonly exports: readonly Export[];
+}
+
+export interface ExportRequest {
+  readonly format: "onnx" | "safetensors" | "tfjs";
+}
+
+export interface ExportedFile {
+  readonly path: string;
+  readonly sha256: Sha256;
+  readonly bytes: number;
+  readonly contentType: string;
+  /** From the platform's own prediction, the largest of the check's rows; absent of a file that nothing runs. */
+  readonly difference?: number;
 }
 
 /** The fitted transform: raw row in, dense input out. */
@@ -101,8 +146,34 @@ export interface GateVerdict {
 /** Who did what, when and why; append-only. */
 export interface HistoryEntry {
   readonly revision: number;
-  readonly action: "registered" | "gated" | "approval-requested" | "approved" | "rejected" | "promoted" | "rolled-back";
-  readonly version: number;
+  readonly action:
+    | "created"
+    | "registered"
+    | "gated"
+    | "approval-requested"
+    | "approved"
+    | "rejected"
+    | "staged"
+    | "promoted"
+    | "rolled-back"
+    | "described"
+    | "tagged"
+    | "untagged"
+    | "alias-set"
+    | "alias-deleted"
+    | "semver-set"
+    | "policy-set"
+    | "traffic-set"
+    | "deleted"
+    | "restored";
+  /** Absent where the model itself was changed. */
+  readonly version?: number;
+  readonly from?: "none" | "staging" | "canary" | "production" | "archived";
+  readonly to?: "none" | "staging" | "canary" | "production" | "archived";
+  /** The champion that made room. */
+  readonly replaced?: number;
+  /** Which tag, alias, semver. */
+  readonly subject?: string;
   readonly by: string;
   readonly reason?: string;
   readonly at: Instant;
@@ -125,11 +196,24 @@ export interface Model {
   readonly team: string;
   /** Counts every change of the model and its versions. */
   readonly revision: number;
+  /** `deleted`: hidden, and never gone. */
+  readonly lifecycle: "active" | "deleted";
   readonly latestVersion: number;
+  /** Older ones belong to a model of this name that was deleted. */
+  readonly firstVersion: number;
+  readonly description: string;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Version by name; `champion` follows production. */
+  readonly aliases: Readonly<Record<string, number>>;
+  readonly policy?: ModelPolicy;
+  readonly traffic?: Traffic;
   /** The champion, if there is one. */
   readonly production?: number;
+  /** The revision that made it so. */
+  readonly productionRevision?: number;
   /** Former champions, latest last: where a rollback goes. */
   readonly formerProduction: readonly number[];
+  readonly createdBy: string;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
@@ -155,6 +239,13 @@ export interface ModelChange {
   readonly version: ModelVersion;
 }
 
+/** The data that a version was made of. */
+export interface ModelDataset {
+  readonly name: string;
+  readonly version?: number;
+  readonly digest: string;
+}
+
 export interface ModelDetails {
   readonly model: Model;
   readonly versions: readonly ModelVersion[];
@@ -165,53 +256,130 @@ export interface ModelList {
   readonly models: readonly Model[];
 }
 
+/** The policy in force. */
+export interface ModelPolicy {
+  readonly rules: {
+    readonly thresholds: Readonly<Record<string, number>>;
+    readonly noRegression?: {
+      readonly tolerance: number;
+      readonly rule: "credible" | "excluded";
+      readonly incompatible: "refuse" | "pass";
+    };
+    readonly slices: readonly {
+      readonly metric: string;
+      readonly worst?: number;
+      readonly gap?: number;
+      readonly column: string;
+      readonly minRows: number;
+      readonly rule: "credible" | "excluded";
+    }[];
+    readonly fairness: readonly {
+      readonly positive?: string | number | boolean;
+      readonly demographicParity?: number;
+      readonly equalizedOdds?: number;
+      readonly column: string;
+      readonly minRows: number;
+      readonly rule: "credible" | "excluded";
+    }[];
+    readonly latency?: {
+      readonly p99Ms: number;
+    };
+    readonly size?: {
+      readonly bytes: number;
+    };
+    readonly checks: readonly (
+      | {
+          readonly kind: "http";
+          readonly name: string;
+          readonly url: string;
+          readonly timeoutSeconds: number;
+          readonly keyGeneration: number;
+        }
+      | {
+          readonly kind: "command";
+          readonly name: string;
+          readonly command: readonly string[];
+          readonly timeoutSeconds: number;
+        }
+    )[];
+  };
+  readonly approvals: ApprovalRules;
+  /** The model's revision that made this policy. */
+  readonly revision: number;
+  /** The revision that last changed the rules: verdicts of older rules are outdated. */
+  readonly rulesRevision: number;
+  readonly by: string;
+  readonly at: Instant;
+}
+
+/** What goes in and what comes out. */
+export interface ModelSignature {
+  readonly inputs: readonly {
+    readonly name?: string;
+    readonly type: string;
+    /** -1: any size. */
+    readonly shape?: readonly number[];
+    readonly required?: boolean;
+  }[];
+  readonly outputs: readonly {
+    readonly name?: string;
+    readonly type: string;
+    /** -1: any size. */
+    readonly shape?: readonly number[];
+    readonly required?: boolean;
+  }[];
+  readonly params?: readonly {
+    readonly name?: string;
+    readonly type: string;
+    /** -1: any size. */
+    readonly shape?: readonly number[];
+    readonly required?: boolean;
+    readonly default?: string;
+  }[];
+}
+
 export interface ModelVersion {
   readonly model: string;
   readonly version: number;
+  readonly semver?: string;
   readonly stage: "none" | "staging" | "canary" | "production" | "archived";
-  readonly runId: string;
-  readonly weightsSha256: Sha256;
-  readonly artifactKey: string;
-  readonly dataset: DatasetReference;
+  /** `deleted`: hidden, and never gone. */
+  readonly lifecycle: "active" | "deleted";
+  readonly description: string;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Whoever submitted the run, or registered the version. */
+  readonly submittedBy: string;
+  readonly runId?: string;
+  readonly runLink?: string;
+  readonly loggedModelId?: string;
+  readonly weightsSha256?: Sha256;
+  readonly artifactKey?: string;
+  /** Where its files lie, of one that was made elsewhere. */
+  readonly source?: string;
+  readonly framework?: string;
+  readonly signature?: ModelSignature;
+  readonly dataset?: ModelDataset;
   readonly metrics: Readonly<Record<string, number>>;
-  readonly evaluationReport: ContentReference;
+  readonly evaluationReport?: ContentReference;
   readonly gate?: GateVerdict;
+  /** Every person's word since the last verdict. */
+  readonly approvals: readonly Approval[];
+  /** The word that decided. */
   readonly approval?: Approval;
   /** What it was promoted upon; a rollback to it rests on that. */
   readonly served?: {
     readonly gate: GateVerdict;
+    readonly approvals: readonly Approval[];
     readonly approval: Approval;
   };
   /** The run that waits for the approval. */
   readonly awaitedBy?: string;
   readonly createdAt: Instant;
+  readonly updatedAt: Instant;
 }
 
 export interface ModelVersionAnswer {
   readonly version: ModelVersion;
-}
-
-/** Everything outside code, data and seed that decides the weights' bits. */
-export interface NumericsRecord {
-  readonly backend: "native" | "wasm";
-  readonly device: "cpu" | "gpu";
-  readonly libraries: Readonly<Record<string, string>>;
-  readonly threads: {
-    readonly intraOp: number;
-    readonly interOp: number;
-  };
-  readonly cpu: {
-    readonly model: string;
-    readonly features: readonly string[];
-  };
-  readonly gpu?: {
-    readonly model: string;
-    readonly driver: string;
-  };
-  readonly switches: Readonly<Record<string, string>>;
-  readonly node: string;
-  readonly platform: string;
-  readonly arch: string;
 }
 
 export type OutputSchema =
@@ -239,15 +407,21 @@ export interface PairedInterval {
 export interface ResolvedModel {
   readonly model: string;
   readonly version: number;
-  readonly runId: string;
+  /** The model's revision that put it into production. */
+  readonly revision: number;
+  readonly runId?: string;
+  /** The artifact manifest; of a version from elsewhere its source. */
   readonly artifactUri: string;
-  readonly weightsUri: string;
+  readonly weightsUri?: string;
   /** Of the weights. */
-  readonly sha256: Sha256;
-  readonly inputSchema: readonly ColumnSchema[];
-  readonly outputSchema: OutputSchema;
+  readonly sha256?: Sha256;
+  readonly inputSchema?: readonly ColumnSchema[];
+  readonly outputSchema?: OutputSchema;
+  readonly signature?: ModelSignature;
+  readonly framework?: string;
   readonly metrics: Readonly<Record<string, number>>;
-  readonly artifact: ModelArtifact;
+  /** Of a version that was trained here. */
+  readonly artifact?: ModelArtifact;
 }
 
 export interface RollbackRequest {

@@ -1,10 +1,25 @@
 // Made from docs/api/openapi.json by `npm run api`. Do not edit.
 
+/** What an attempt took, of all workers together. */
+export interface AttemptUsage {
+  readonly workerSeconds: number;
+  readonly gpuSeconds: number;
+  readonly instanceTypes: readonly string[];
+  /** Absent where no worker's instance has a known price. */
+  readonly estimatedUsd?: number;
+  /** The day of the prices that it is estimated by. */
+  readonly pricesOf?: string;
+}
+
 /** Where the code that made a run came from. */
 export interface CodeReference {
+  readonly repository?: string;
+  readonly branch?: string;
   readonly commit?: string;
   /** Whether files differed from the commit. */
   readonly dirty?: boolean;
+  /** What was not committed, as a patch, in the content store. */
+  readonly diffSha256?: Sha256;
   /** Bundle of the user's module, in the content store. */
   readonly moduleSha256?: Sha256;
 }
@@ -20,13 +35,6 @@ export interface ColumnSchema {
   readonly values?: readonly (string | number)[];
   readonly minimum?: number;
   readonly maximum?: number;
-}
-
-/** A version of a dataset, which never changes. */
-export interface DatasetReference {
-  readonly name: string;
-  readonly version: number;
-  readonly digest: Sha256;
 }
 
 /** Every refusal and failure has this shape. */
@@ -182,5 +190,180 @@ export interface JobInput {
   readonly notes?: string;
 }
 
+export interface MetricSummary {
+  readonly metric: string;
+  /** Of the greatest step, then time, then value. */
+  readonly last: MetricValue;
+  readonly lastStep: number;
+  /** Milliseconds since the epoch. */
+  readonly lastTime: number;
+  readonly min: MetricValue;
+  readonly max: MetricValue;
+}
+
+/** A number; NaN and the infinities, which JSON lacks, are strings. */
+export type MetricValue = number | "NaN" | "Infinity" | "-Infinity";
+
+/** Everything outside code, data and seed that decides the weights' bits. */
+export interface NumericsRecord {
+  readonly backend: "native" | "wasm";
+  readonly device: "cpu" | "gpu";
+  readonly libraries: Readonly<Record<string, string>>;
+  readonly threads: {
+    readonly intraOp: number;
+    readonly interOp: number;
+  };
+  readonly cpu: {
+    readonly model: string;
+    readonly features: readonly string[];
+  };
+  readonly gpu?: {
+    readonly model: string;
+    readonly driver: string;
+  };
+  readonly switches: Readonly<Record<string, string>>;
+  readonly node: string;
+  readonly platform: string;
+  readonly arch: string;
+}
+
+/** The code that made the run. */
+export interface RunCode {
+  readonly repository?: string;
+  readonly branch?: string;
+  readonly commit?: string;
+  /** Whether files differed from the commit. */
+  readonly dirty?: boolean;
+  /** What was not committed, as a patch, in the content store. */
+  readonly diffSha256?: Sha256;
+  /** Bundle of the user's module, in the content store. */
+  readonly moduleSha256?: Sha256;
+  readonly entryPoint?: string;
+}
+
+/** Data that a run read. */
+export interface RunDataset {
+  readonly name: string;
+  readonly digest: string;
+  /** Of a dataset that is registered here. */
+  readonly version?: number;
+  readonly sourceType: string;
+  readonly source: string;
+  readonly schema?: string;
+  readonly profile?: string;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** What it ran in. */
+export interface RunEnvironment {
+  readonly lockfileSha256?: Sha256;
+  /** Of the trainer's container image. */
+  readonly imageDigest?: string;
+  readonly numerics?: NumericsRecord;
+  readonly hardware?: {
+    readonly instanceTypes: readonly string[];
+    readonly cpu?: string;
+    readonly gpu?: string;
+  };
+}
+
+/** What is known of a run, whoever made it. */
+export interface RunRecord {
+  readonly runId: string;
+  readonly team: string;
+  readonly experimentId: string;
+  /** Trained here from a job, or told of by a client. */
+  readonly source: "training" | "logged";
+  readonly name: string;
+  readonly status: RunStatus;
+  /** Deleting is a mark that can be taken off again. */
+  readonly lifecycle: "active" | "deleted";
+  readonly deletedAt?: Instant;
+  readonly createdBy: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Milliseconds since the epoch. */
+  readonly endedAt?: number;
+  /** Written once each; of a training run its job's leaves by dotted path, too. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Markdown. */
+  readonly notes: string;
+  readonly parentRunId?: string;
+  readonly datasets: readonly RunDataset[];
+  readonly modelInputs: readonly string[];
+  readonly modelOutputs: readonly {
+    readonly modelId: string;
+    readonly step: number;
+  }[];
+  readonly code: RunCode;
+  readonly environment: RunEnvironment;
+  readonly seed?: number;
+  readonly artifactUri: string;
+  /** Of a training run. */
+  readonly job?: Job;
+  /** Of a training run that has trained. */
+  readonly weightsSha256?: Sha256;
+  readonly revision: number;
+}
+
+/** How far the run is. */
+export type RunStatus = "queued" | "running" | "completed" | "failed" | "killed";
+
+/** A run's record and what belongs to it. */
+export interface RunView {
+  readonly run: RunRecord;
+  /** By name. */
+  readonly metrics: readonly MetricSummary[];
+  /** Ids of the runs that name this one as their parent. */
+  readonly children: readonly string[];
+  /** Of a training run: its Batch jobs. */
+  readonly attempts?: readonly TrainingAttempt[];
+}
+
+export interface SequentialPlan {
+  readonly metric: string;
+  readonly kind: "binary" | "mean";
+  readonly goal: "increase" | "decrease";
+  readonly margin: number;
+  readonly alpha: number;
+  readonly effect: number;
+  readonly minUnits: number;
+  readonly maxUnits?: number;
+  readonly act: "advise" | "automatic";
+}
+
 /** A SHA-256, lower-case hex. */
 export type Sha256 = string;
+
+/** Who answers whom beside the champion. */
+export interface Traffic {
+  readonly canaries: readonly {
+    readonly version: number;
+    readonly weight: number;
+    readonly ranges: readonly {
+      readonly from: number;
+      readonly to: number;
+    }[];
+  }[];
+  readonly shadows: readonly number[];
+  readonly test?: SequentialPlan;
+  readonly deal: number;
+  /** Outcomes are counted from this revision of the model on. */
+  readonly epoch: number;
+}
+
+/** One Batch job submitted for the run. */
+export interface TrainingAttempt {
+  readonly attempt: number;
+  readonly market: "spot" | "on-demand";
+  readonly workers: number;
+  readonly jobId?: string;
+  readonly status: "submitting" | "submitted" | "succeeded" | "failed";
+  readonly reason?: string;
+  readonly startedAt: Instant;
+  readonly claimedAt?: Instant;
+  readonly endedAt?: Instant;
+  /** Once it has ended. */
+  readonly usage?: AttemptUsage;
+}

@@ -1,17 +1,15 @@
 // Made from docs/api/openapi.json by `npm run api`. Do not edit.
 
-import type { CodeReference, DatasetReference, Instant, Job, JobInput, Sha256 } from "./shared";
-
-/** What an attempt took, of all workers together. */
-export interface AttemptUsage {
-  readonly workerSeconds: number;
-  readonly gpuSeconds: number;
-  readonly instanceTypes: readonly string[];
-  /** Absent where no worker's instance has a known price. */
-  readonly estimatedUsd?: number;
-  /** The day of the prices that it is estimated by. */
-  readonly pricesOf?: string;
-}
+import type {
+  CodeReference,
+  Instant,
+  Job,
+  JobInput,
+  MetricSummary,
+  MetricValue,
+  Sha256,
+  TrainingAttempt,
+} from "./shared";
 
 export interface CheckpointList {
   readonly checkpoints: readonly CheckpointSummary[];
@@ -28,6 +26,13 @@ export interface CheckpointSummary {
   readonly bytes: number;
   readonly weightsSha256: Sha256;
   readonly createdAt: Instant;
+}
+
+/** A version of a dataset, which never changes. */
+export interface DatasetReference {
+  readonly name: string;
+  readonly version: number;
+  readonly digest: Sha256;
 }
 
 /** What workers printed. */
@@ -66,17 +71,6 @@ export interface MetricPoints {
 export interface MetricSummaries {
   readonly metrics: readonly MetricSummary[];
 }
-
-export interface MetricSummary {
-  readonly metric: string;
-  readonly last: MetricValue;
-  readonly lastStep: number;
-  readonly min: MetricValue;
-  readonly max: MetricValue;
-}
-
-/** A number; NaN and the infinities, which JSON lacks, are strings. */
-export type MetricValue = number | "NaN" | "Infinity" | "-Infinity";
 
 /** A step of the run's state machine. */
 export type Phase =
@@ -130,6 +124,7 @@ export interface Run {
   /** Registered model that the run makes a version of. */
   readonly model: string;
   readonly code: CodeReference;
+  readonly environment?: SubmittedEnvironment;
   /** Compute every step anew, whatever outputs are known. */
   readonly noCache: boolean;
   /** What made a retraining rule submit it; absent where a person did. */
@@ -219,23 +214,17 @@ export interface StepRecord {
 export interface SubmitRequest {
   readonly job: JobInput;
   readonly code?: CodeReference;
+  readonly environment?: SubmittedEnvironment;
   /** Compute every step anew. */
   readonly noCache?: boolean;
 }
 
-/** One Batch job submitted for the run. */
-export interface TrainingAttempt {
-  readonly attempt: number;
-  readonly market: "spot" | "on-demand";
-  readonly workers: number;
-  readonly jobId?: string;
-  readonly status: "submitting" | "submitted" | "succeeded" | "failed";
-  readonly reason?: string;
-  readonly startedAt: Instant;
-  readonly claimedAt?: Instant;
-  readonly endedAt?: Instant;
-  /** Once it has ended. */
-  readonly usage?: AttemptUsage;
+/** What a run was submitted with, beside its code. */
+export interface SubmittedEnvironment {
+  /** Of the lockfile beside the code. */
+  readonly lockfileSha256?: Sha256;
+  /** Of the trainer's container image. */
+  readonly imageDigest?: string;
 }
 
 export interface TrainingProgress {

@@ -1,1 +1,206 @@
-export {};
+import { z } from "zod";
+import { contract } from "../contract";
+import { count, versionNumber } from "../schemas/common";
+import { modelName } from "../schemas/models";
+import { armState, decided, modelOutput, outcomeValue, traffic, trafficRequest, unit } from "../schemas/serving";
+
+const tag = "Serving";
+const name = z.strictObject({ name: modelName });
+const version = z.int().min(1);
+
+const trafficState = z
+  .object({
+    model: z.string(),
+    champion: version.optional(),
+    traffic,
+    arms: z.array(armState).meta({ description: "The champion first." }),
+  })
+  .meta({ id: "TrafficState" });
+const canaryExample = { version: 4, weight: 0.1 };
+const trafficExample = {
+  model: "digits",
+  champion: 3,
+  traffic: { canaries: [{ ...canaryExample, ranges: [{ from: 0, to: 1_000 }] }], shadows: [], deal: 12, epoch: 12 },
+  arms: [
+    { version: 3, role: "champion", units: 0, sum: 0, sumOfSquares: 0 },
+    { version: 4, role: "canary", units: 0, sum: 0, sumOfSquares: 0 },
+  ],
+};
+
+export const getTraffic = contract({
+  operationId: "getTraffic",
+  method: "GET",
+  path: "/models/{name}/traffic",
+  tag,
+  summary: "Get who answers whom, what was reported, and what the test says",
+  params: name,
+  responses: { 200: { description: "Traffic and its arms.", schema: trafficState, example: trafficExample } },
+  errors: ["MODEL_NOT_FOUND"],
+});
+
+export const setTraffic = contract({
+  operationId: "setTraffic",
+  method: "PUT",
+  path: "/models/{name}/traffic",
+  tag,
+  summary: "Give canaries a part of the units, name shadows, set a test",
+  description:
+    "Canaries are versions in stage canary, which need a passed gate. Whoever need not move stays where he is. Other arms, other parts or another test begin a new " +
+    "epoch: outcomes are counted anew, because only units of one time can be compared. Without canaries the champion has all.",
+  params: name,
+  body: trafficRequest,
+  bodyExample: { canaries: [canaryExample], test: { metric: "conversion", effect: 0.02 }, reason: "a first tenth" },
+  responses: { 200: { description: "Traffic and its arms.", schema: trafficState, example: trafficExample } },
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "NO_CHAMPION", "NOT_A_CANARY", "REGISTRY_BUSY"],
+});
+
+const assignment = z
+  .object({
+    unit,
+    version,
+    role: z.enum(["champion", "canary"]),
+  })
+  .meta({ id: "Assignment" });
+
+export const routeUnits = contract({
+  operationId: "routeUnits",
+  method: "POST",
+  path: "/models/{name}/route",
+  tag,
+  summary: "Find out which version answers a unit",
+  description:
+    "A function of the model's traffic and the unit: the same answer each time, from any process. Keep `epoch` and hand it in with the unit's outcome. Answers " +
+    "also while the tables cannot be reached, by the copy of the last change in the bucket.",
+  params: name,
+  body: z.strictObject({ units: z.array(unit).min(1).max(1_000) }).meta({ id: "RouteRequest" }),
+  bodyExample: { units: ["user-17"] },
+  idempotent: true,
+  class: "read",
+  responses: {
+    200: {
+      description: "A version for each unit, in their order.",
+      schema: z
+        .object({
+          model: z.string(),
+          epoch: count,
+          assignments: z.array(assignment),
+          shadows: z.array(version).meta({ description: "To be asked too, without using what they say." }),
+        })
+        .meta({ id: "Routes" }),
+      example: {
+        model: "digits",
+        epoch: 12,
+        assignments: [{ unit: "user-17", version: 3, role: "champion" }],
+        shadows: [],
+      },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND", "NO_CHAMPION"],
+});
+
+export const reportOutcomes = contract({
+  operationId: "reportOutcomes",
+  method: "POST",
+  path: "/models/{name}/outcomes",
+  tag,
+  summary: "Report what became of units",
+  description:
+    "A unit counts once an epoch, its first outcome; sent again it changes nothing. Outcomes of an epoch that is over are not counted.",
+  params: name,
+  body: z
+    .strictObject({
+      epoch: count.meta({ description: "Of the route that the unit was given." }),
+      outcomes: z
+        .array(z.strictObject({ unit, value: outcomeValue }))
+        .min(1)
+        .max(1_000),
+    })
+    .meta({ id: "OutcomeReport" }),
+  bodyExample: { epoch: 12, outcomes: [{ unit: "user-17", value: 1 }] },
+  idempotent: true,
+  responses: {
+    200: {
+      description: "How many were new, and what the test did where it may act.",
+      schema: z
+        .object({
+          counted: count,
+          repeated: count,
+          stale: count.meta({ description: "Of another epoch than that of now." }),
+          decisions: z.array(decided),
+        })
+        .meta({ id: "OutcomeAnswer" }),
+      example: { counted: 1, repeated: 0, stale: 0, decisions: [] },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "OUTCOMES_BUSY", "REGISTRY_BUSY"],
+});
+
+export const decideTraffic = contract({
+  operationId: "decideTraffic",
+  method: "POST",
+  path: "/models/{name}/traffic/decision",
+  tag,
+  summary: "Carry out what the test of the canaries says",
+  description:
+    "Promote, keep on or roll back: one canary at a time. A promotion goes through gates and approvals like any other; where they refuse it, the answer says so.",
+  params: name,
+  idempotent: true,
+  responses: {
+    200: {
+      description: "What the test says of each canary, and what was done.",
+      schema: z.object({ decisions: z.array(decided) }).meta({ id: "CanaryDecisions" }),
+      example: { decisions: [] },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND", "NO_CANARY_TEST", "REGISTRY_BUSY"],
+});
+
+const nameAndVersion = z.strictObject({ name: modelName, version: versionNumber });
+const observation = z.strictObject({ unit, served: modelOutput, shadow: modelOutput });
+
+export const logShadow = contract({
+  operationId: "logShadow",
+  method: "POST",
+  path: "/models/{name}/versions/{version}/shadow",
+  tag,
+  summary: "Log what a shadow said beside what was served",
+  description: "Sent again it changes nothing.",
+  params: nameAndVersion,
+  body: z.strictObject({ observations: z.array(observation).min(1).max(1_000) }).meta({ id: "ShadowReport" }),
+  bodyExample: { observations: [{ unit: "user-17", served: "cat", shadow: "dog" }] },
+  idempotent: true,
+  responses: {
+    200: {
+      description: "Whether it was new.",
+      schema: z.object({ stored: z.boolean() }).meta({ id: "ShadowStored" }),
+      example: { stored: true },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
+});
+
+export const getShadow = contract({
+  operationId: "getShadow",
+  method: "GET",
+  path: "/models/{name}/versions/{version}/shadow",
+  tag,
+  summary: "Compare a shadow with what served",
+  params: nameAndVersion,
+  responses: {
+    200: {
+      description: "By the newest reports.",
+      schema: z
+        .object({
+          version,
+          observations: count,
+          agreement: z.number().optional().meta({ description: "Part in which both name the same class." }),
+          meanAbsoluteDifference: z.number().optional(),
+          examples: z.array(observation),
+          truncated: z.boolean(),
+        })
+        .meta({ id: "ShadowSummary" }),
+      example: { version: 4, observations: 1, agreement: 1, examples: [], truncated: false },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
+});

@@ -17,6 +17,7 @@ import { contentReference, count, instant, metrics, sha256 } from "./common";
 import { columnSchema } from "./datasets";
 import { gateVerdict } from "./gates";
 import { modelPolicy } from "./policies";
+import { traffic } from "./serving";
 
 const version = z.int().min(1);
 const category = z.union([z.string(), z.number(), z.boolean()]);
@@ -70,6 +71,7 @@ export const model = z
     tags: texts,
     aliases: z.record(z.string(), version).meta({ description: "Version by name; `champion` follows production." }),
     policy: modelPolicy.optional(),
+    traffic: traffic.optional(),
     production: version.optional().meta({ description: "The champion, if there is one." }),
     productionRevision: count.optional().meta({ description: "The revision that made it so." }),
     formerProduction: z.array(version).meta({ description: "Former champions, latest last: where a rollback goes." }),
@@ -170,7 +172,7 @@ const outputSchema = z
   ])
   .meta({ id: "OutputSchema" }) satisfies z.ZodType<OutputSchema>;
 
-const numerics = z
+export const numericsRecord = z
   .object({
     backend: z.enum(["native", "wasm"]),
     device: z.enum(["cpu", "gpu"]),
@@ -200,7 +202,7 @@ const modelArtifact = z
     label: labelEncoding,
     inputSchema: z.array(columnSchema),
     outputSchema,
-    numerics,
+    numerics: numericsRecord,
   })
   .meta({ id: "ModelArtifact", description: "What serving loads." }) satisfies z.ZodType<ModelArtifact>;
 

@@ -54,7 +54,7 @@ describe("redirect", () => {
         // Dealt as before, for that nobody left in between.
         const after = { ...to(before, asWeights(two), 8), deal: before.deal };
         const owner = (traffic: Traffic, slot: number) =>
-          traffic.canaries.filter(({ ranges }) => ranges.some(([from, end]) => slot >= from && slot < end));
+          traffic.canaries.filter(({ ranges }) => ranges.some(({ from, to: end }) => slot >= from && slot < end));
         const size = (traffic: Traffic, version: number | undefined) =>
           traffic.canaries.find((arm) => arm.version === version)?.weight ?? 0;
         const counts = new Map<number | undefined, number>();

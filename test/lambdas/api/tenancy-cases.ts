@@ -13,6 +13,7 @@ import { jobInput, numerics, registerTestDataset, runOf } from "../../support/fi
 /** One team's things, by the names that a request gives; or names of nothing at all. */
 export interface Things {
   readonly runId: string;
+  readonly experimentId: string;
   readonly dataset: string;
   readonly model: string;
   readonly content: string;
@@ -67,6 +68,35 @@ export const cases: Readonly<Record<string, Case>> = {
   "POST /api/v1/training-runs/:runId/checkpoints/:epoch/restore": { body: () => ({}), owner: 201, other: "absent" },
   "POST /api/v1/training-runs/:runId/cancel": absent,
 
+  "GET /api/v1/experiments": {
+    owner: (body: { experiments: readonly unknown[] }) => expect(body.experiments.length).toBeGreaterThan(1),
+    other: (body: { experiments: readonly { name: string }[] }) => {
+      expect(JSON.stringify(body)).not.toContain("its-experiment");
+    },
+  },
+  "GET /api/v1/experiments/:experimentId": absent,
+  "GET /api/v1/experiments/:experimentId/runs": absent,
+  "GET /api/v1/experiments/:experimentId/runs/:runId": absent,
+  "PATCH /api/v1/experiments/:experimentId": { ...absent, body: () => ({ tags: { seen: "yes" } }) },
+  // Each team has its own names.
+  "POST /api/v1/experiments": {
+    body: () => ({ name: "another experiment" }),
+    owner: 201,
+    other: (body: { experiment: { team: string } }) => expect(body.experiment.team).toBe("blue"),
+  },
+  "POST /api/v1/runs": { body: ({ experimentId }) => ({ experimentId }), owner: 201, other: "absent" },
+  "GET /api/v1/runs/:runId": absent,
+  "PATCH /api/v1/runs/:runId": { ...absent, body: () => ({ notes: "seen" }) },
+  "POST /api/v1/runs/:runId/params": { ...absent, body: () => ({ params: { seen: "yes" } }) },
+  "GET /api/v1/runs/:runId/artifacts": absent,
+  "POST /api/v1/runs/:runId/artifacts": {
+    ...absent,
+    body: ({ content }) => ({ artifacts: [{ path: "its/file.txt", sha256: content }] }),
+  },
+  "GET /api/v1/runs/:runId/artifacts/content": absent,
+  "DELETE /api/v1/runs/:runId": absent,
+  "POST /api/v1/runs/:runId/restore": absent,
+
   "GET /api/v1/datasets": empty("items", ({ dataset }) => dataset),
   "GET /api/v1/datasets/:name": absent,
   "GET /api/v1/datasets/:name/versions": absent,
@@ -100,6 +130,29 @@ export const cases: Readonly<Record<string, Case>> = {
   "PUT /api/v1/models/:name/versions/:version/stage": { ...absent, body: () => ({ stage: "production" }) },
   "POST /api/v1/models/:name/rollback": { ...absent, body: () => ({}) },
 
+  "GET /api/v1/models/:name/traffic": absent,
+  "PUT /api/v1/models/:name/traffic": { ...absent, body: () => ({ reason: "nobody beside the champion" }) },
+  "POST /api/v1/models/:name/route": { ...absent, body: () => ({ units: ["user-17"] }) },
+  "POST /api/v1/models/:name/outcomes": {
+    ...absent,
+    body: () => ({ epoch: 0, outcomes: [{ unit: "user-17", value: 1 }] }),
+  },
+  // It has no canary, which only its owner is told.
+  "POST /api/v1/models/:name/traffic/decision": { owner: 409, other: "absent" },
+  "POST /api/v1/models/:name/versions/:version/shadow": {
+    ...absent,
+    body: () => ({ observations: [{ unit: "user-17", served: 1, shadow: 2 }] }),
+  },
+  "GET /api/v1/models/:name/versions/:version/shadow": absent,
+
+  // Its weights are none, which only its owner is told.
+  "POST /api/v1/models/:name/versions/:version/exports": {
+    body: () => ({ format: "onnx" }),
+    owner: 409,
+    other: "absent",
+  },
+  "GET /api/v1/models/:name/versions/:version/exports": absent,
+
   "GET /api/v1/retraining-rules": empty("items", ({ rule }) => rule),
   "GET /api/v1/retraining-rules/:rule": absent,
   "GET /api/v1/retraining-rules/:rule/causes": absent,
@@ -114,11 +167,17 @@ export const cases: Readonly<Record<string, Case>> = {
   "POST /api/v1/datasets/:name/versions/:version/deprecate": { ...absent, body: () => ({ reason: "wrong" }) },
 };
 
+/** Of routes that need one. */
+const queries: Readonly<Record<string, string>> = {
+  "GET /api/v1/runs/:runId/artifacts/content": "?path=its%2Ffile.txt",
+};
+
 /** As they are named in paths: the third version is the one that waits for an approval, the second epoch the one with a checkpoint. */
 export function pathOf(route: string, things: Things): string {
   const [, path] = route.split(" ");
   const values: Readonly<Record<string, string>> = {
     runId: things.runId,
+    experimentId: things.experimentId,
     sha256: things.content,
     name: path.includes("/models") ? things.model : things.dataset,
     version: path.includes("/models") ? "3" : "1",
@@ -126,10 +185,11 @@ export function pathOf(route: string, things: Things): string {
     rule: things.rule,
     id: things.report,
   };
-  return path.replace(/:(\w+)/g, (_, name: string) => {
+  const named = path.replace(/:(\w+)/g, (_, name: string) => {
     if (values[name] === undefined) throw new Error(`say in tenancy-cases.ts what :${name} of ${route} is`);
     return values[name];
   });
+  return `${named}${queries[route] ?? ""}`;
 }
 
 /** Names of the same shape that nothing has. */
@@ -137,6 +197,7 @@ export function nothingLike({ draft }: Things): Things {
   const dataset = "no-dataset";
   return {
     runId: "run-0000000000000000",
+    experimentId: "99",
     dataset,
     model: "no-model",
     content: "0".repeat(64),
@@ -151,7 +212,10 @@ export async function furnish(platform: Platform): Promise<Things> {
   const { team, objects, registry, runs, metrics } = platform;
   const draft = await registerTestDataset(platform, "its-dataset");
   const { dataset, model, runId } = { dataset: draft.name, model: "its-model", runId: "run-1t51t51t51t51t51" };
+  // Ids count up within each team: the run's is past those that the other team's calls make.
+  for (let i = 0; i < 5; i += 1) await platform.experiments.ensure(`its-experiment-${i}`, "test", at);
   await runs.create(runOf(runId, { team, dataset: { name: dataset, version: 1, digest: draft.digest } }));
+  const experimentId = (await platform.records.find(runId))?.experimentId as string;
   await metrics.write(runId, [{ metric: "train/loss", steps: [1], values: [1], times: [1] }]);
   const weights = await objects.putContent("weights");
   const checkpoint = {
@@ -209,5 +273,5 @@ export async function furnish(platform: Platform): Promise<Things> {
   const etag = createHash("md5").update(team).digest("hex");
   const put = { path: "no-such/its-file.csv", etag, bytes: team.length, sequencer: "1", at };
   const report = await takeInboxFile({ ...platform, snapshot: async () => undefined }, put);
-  return { runId, dataset, model, content: weights.sha256, rule, report: report!.id, draft };
+  return { runId, experimentId, dataset, model, content: weights.sha256, rule, report: report!.id, draft };
 }

@@ -67,6 +67,13 @@ export async function createWorld(platform: Platform): Promise<World> {
       decideModelVersion: [{ decision: "approved" }, { decision: "rejected", reason: "slow" }],
       setModelVersionStage: [{ stage: "production" }],
       createExport: [{ format: "onnx" }, { format: "safetensors" }, { format: "tfjs" }],
+      setTraffic: [
+        {},
+        { canaries: [{ version: 2, weight: 0.1 }], shadows: [3], test: { metric: "clicks", effect: 0.02 } },
+      ],
+      routeUnits: [{ units: ["a"] }, { units: ["a", "b", "ä#/"] }],
+      reportOutcomes: [{ epoch: 0, outcomes: [{ unit: "a", value: 1 }] }],
+      logShadow: [{ observations: [{ unit: "a", served: "cat", shadow: [0.2, 0.8] }] }],
       rollBackModel: [{}, { reason: "slow" }],
       createRetrainingRule: ["nightly", "weekly"].map(ruleNamed),
       replaceRetrainingRule: ["nightly", "weekly"].map(ruleNamed),

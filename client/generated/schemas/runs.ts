@@ -1,0 +1,92 @@
+// Made from docs/api/openapi.json by `npm run api`. Do not edit.
+
+import type { MetricValue, RunCode, RunRecord, RunStatus, Sha256 } from "./shared";
+
+/** A file of a run, or a directory of files' names. */
+export interface ArtifactEntry {
+  readonly path: string;
+  readonly isDirectory: boolean;
+  readonly bytes?: number;
+  readonly sha256?: Sha256;
+}
+
+export interface ArtifactList {
+  readonly artifacts: readonly ArtifactEntry[];
+}
+
+export interface ArtifactUrl {
+  readonly path: string;
+  readonly url: string;
+  readonly sha256: Sha256;
+  readonly bytes: number;
+  readonly contentType?: string;
+}
+
+export interface ArtifactsAnswer {
+  readonly artifacts: readonly ArtifactEntry[];
+}
+
+export interface ArtifactsRequest {
+  readonly artifacts: readonly {
+    /** Relative, of normal form, at most 1,000 bytes: `model/weights.safetensors`. */
+    readonly path: string;
+    readonly sha256: Sha256;
+    readonly contentType?: string;
+  }[];
+}
+
+export interface LogRunRequest {
+  readonly experimentId?: string;
+  /** By name; `Default` where neither is said. */
+  readonly experiment?: string;
+  /** The run's id where it is left out. */
+  readonly name?: string;
+  readonly status?: RunStatus;
+  /** Milliseconds since the epoch. */
+  readonly startedAt?: number;
+  /** Milliseconds since the epoch; of a run that has ended, now. */
+  readonly endedAt?: number;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly tags?: Readonly<Record<string, string>>;
+  /** Markdown. */
+  readonly notes?: string;
+  /** First values, at step 0 and the run's start. */
+  readonly metrics?: Readonly<Record<string, MetricValue>>;
+  readonly parentRunId?: string;
+  readonly datasets?: readonly RunDatasetInput[];
+  readonly code?: RunCode;
+  readonly lockfileSha256?: Sha256;
+  readonly seed?: number;
+}
+
+export interface ParamsRequest {
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export interface RunChange {
+  readonly name?: string;
+  /** Markdown. */
+  readonly notes?: string;
+  /** Tags to set; null takes one off. Others stay. */
+  readonly tags?: Readonly<Record<string, string | null>>;
+  readonly status?: RunStatus;
+  /** Milliseconds since the epoch. */
+  readonly endedAt?: number;
+}
+
+/** Data that a run read, as its client tells of it. */
+export interface RunDatasetInput {
+  readonly name: string;
+  readonly digest: string;
+  /** Of a dataset that is registered here. */
+  readonly version?: number;
+  readonly sourceType?: string;
+  readonly source?: string;
+  readonly schema?: string;
+  readonly profile?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+export interface RunRecordAnswer {
+  readonly run: RunRecord;
+}
