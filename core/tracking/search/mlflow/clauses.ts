@@ -110,7 +110,7 @@ export function listTexts(token: MlflowToken): readonly string[] {
       if (/^\s*[-+]?[\d.]+\s*(?:,|$)/.test(inner.slice(at))) {
         throw new MlflowFilterError(
           "While parsing a list in the query, expected string value, punctuation, or whitespace, " +
-            `but got different type in list: ${token.raw}`,
+            `but got different type in list: ${inner.includes(",") ? token.raw : `(${inner.trim()},)`}`,
         );
       }
       if (at > 0 && inner.slice(at).trim() === "") break;

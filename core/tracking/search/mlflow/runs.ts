@@ -48,7 +48,12 @@ interface Identifier {
 
 /** A filter of MLflow's `runs/search`. `undefined` where it is empty. @throws MlflowFilterError */
 export function parseRunFilter(filter: string): Expression | undefined {
-  const operands = parseClauses(filter, true).map(condition);
+  if (filter !== "" && filter.trim() === "") {
+    throw new MlflowFilterError(`Invalid filter '${filter}'. Could not be parsed.`);
+  }
+  // As there: every clause is read before one is judged by its comparator.
+  const read = parseClauses(filter, true).map(readClause);
+  const operands = read.map(condition);
   return operands.length === 0 ? undefined : { type: "and", operands };
 }
 
@@ -103,22 +108,27 @@ function fieldOf({ type, key }: Identifier): Field {
   }
 }
 
-function condition(clause: Clause): Condition {
+interface ReadClause {
+  readonly clause: Clause;
+  readonly identifier: Identifier;
+  readonly value: Value | readonly string[] | undefined;
+}
+
+function readClause(clause: Clause): ReadClause {
   const identifier = identify(clause.identifier.raw, Object.keys(attributeFields));
-  const field = fieldOf(identifier);
   const { type, key } = identifier;
+  if (clause.value !== undefined) return { clause, identifier, value: literalOf(identifier, clause) };
+  if (type === "tag" || type === "parameter") return { clause, identifier, value: undefined };
+  throw new MlflowFilterError(
+    `IS NULL / IS NOT NULL is only supported for tags and params, not for '${type}' '${key}'`,
+  );
+}
+
+function condition({ clause, identifier, value }: ReadClause): Condition {
   const { comparator } = clause;
-  if (clause.value === undefined) {
-    if (type !== "tag" && type !== "parameter") {
-      throw new MlflowFilterError(
-        `IS NULL / IS NOT NULL is only supported for tags and params, not for '${type}' '${key}'`,
-      );
-    }
-    return { type: "null", field, negated: comparator === "IS NOT NULL" };
-  }
-  const value = literalOf(identifier, clause);
-  const isNumeric = type === "metric" || (type === "attribute" && numericAttributes.includes(key));
-  checkComparator(comparator, isNumeric, type);
+  const field = fieldOf(identifier);
+  if (value === undefined) return { type: "null", field, negated: comparator === "IS NOT NULL" };
+  checkComparator(comparator, identifier);
   if (typeof value === "object") {
     if (!listComparators.includes(comparator)) {
       throw new MlflowFilterError(
@@ -133,13 +143,19 @@ function condition(clause: Clause): Condition {
   return { type: "compare", field, comparator: comparator as Comparator, value };
 }
 
-function checkComparator(comparator: string, isNumeric: boolean, type: EntityType): void {
-  const allowed = isNumeric
+function checkComparator(comparator: string, { type, key }: Identifier): void {
+  const isText = type === "parameter" || (type === "attribute" && !numericAttributes.includes(key));
+  const allowed = isNumeric({ type, key })
     ? orderComparators
     : [...textComparators, ...(type === "attribute" || type === "dataset" ? listComparators : nullComparators)];
-  if (!allowed.includes(comparator)) {
-    throw new MlflowFilterError(`Invalid comparator '${comparator}' not one of '${pythonSet(allowed)}`);
-  }
+  if (allowed.includes(comparator)) return;
+  // MLflow closes the quote around the set of some kinds only; of a numeric attribute it shows the texts' comparators.
+  const shown = type === "attribute" && !isText ? [...textComparators, ...listComparators] : allowed;
+  throw new MlflowFilterError(`Invalid comparator '${comparator}' not one of '${pythonSet(shown)}${isText ? "'" : ""}`);
+}
+
+function isNumeric({ type, key }: Identifier): boolean {
+  return type === "metric" || (type === "attribute" && numericAttributes.includes(key));
 }
 
 function literalOf({ type, key }: Identifier, { value }: Clause): Value | readonly string[] {

@@ -27,6 +27,7 @@ const patterns = {
   symbol: /"(?:""|\\"|[^"])*"/y,
   like: /(?:NOT\s+)?(?:LIKE|ILIKE|RLIKE)(?![\p{L}\p{N}_])/iuy,
   word: /[\p{L}\p{N}_][\p{L}\p{N}_$#]*/uy,
+  placeholder: /\?|(?<![\p{L}\p{N}_])[$:?][\p{L}\p{N}_]+/uy,
   comparator: /[<>=~!]+/y,
   arithmetic: /[-+*/@#%^&|]+/y,
 };
@@ -74,6 +75,7 @@ function lex(source: string): readonly Located[] {
     const number =
       match(patterns.hexadecimal) ?? match(patterns.exponent) ?? match(patterns.float) ?? match(patterns.integer);
     const text = match(patterns.text);
+    const placeholder = match(patterns.placeholder);
     const like = match(patterns.like);
     const name = part(at);
     const comparator = match(patterns.comparator);
@@ -83,6 +85,7 @@ function lex(source: string): readonly Located[] {
       const kind = /^-?0x/i.test(number) ? "other" : /^-?\d+$/.test(number) ? "integer" : "float";
       add(kind, number);
     } else if (text !== undefined) add("text", text);
+    else if (placeholder !== undefined) add("expression", placeholder);
     else if (like !== undefined && source[at + like.length] !== ".") add("comparator", like);
     else if (name !== undefined) {
       const whole = source.slice(at, chainEnd(at + name.length));

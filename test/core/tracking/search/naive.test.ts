@@ -1,0 +1,67 @@
+import fc from "fast-check";
+import { likeMatcher } from "../../../../core/tracking/search/like";
+import { TopK } from "../../../../core/tracking/search/top-k";
+import { filterArbitrary, orderArbitrary, runArbitrary } from "./arbitraries";
+import { naiveSearch } from "./naive";
+import { found, queryOf } from "./runs";
+
+const runsArbitrary = fc
+  .array(runArbitrary(fc.constant("")), { maxLength: 12 })
+  .map((runs) => runs.map((run, index) => ({ ...run, record: { ...run.record, runId: `run-${index}` } })));
+
+describe("a search", () => {
+  it("finds what the naive one finds, in the same order", () => {
+    const view = fc.constantFrom("active" as const, "deleted" as const, "all" as const);
+    fc.assert(
+      fc.property(runsArbitrary, filterArbitrary, orderArbitrary, view, (runs, filter, orderBy, seen) => {
+        const query = queryOf({ filter, orderBy, view: seen });
+        expect(found(runs, query)).toEqual(naiveSearch(runs, query));
+      }),
+      { seed: 27, numRuns: 3_000 },
+    );
+  });
+
+  it("of a filter and of its denial's denial is the same", () => {
+    fc.assert(
+      fc.property(runsArbitrary, filterArbitrary, (runs, filter) => {
+        expect(found(runs, { filter: `NOT (NOT (${filter}))` })).toEqual(found(runs, { filter }));
+      }),
+      { seed: 28, numRuns: 500 },
+    );
+  });
+});
+
+describe("LIKE", () => {
+  it.each([
+    ["a%b", "ab", true],
+    ["a%b", "a--b-b", true],
+    ["a%b", "a--b-", false],
+    ["%", "", true],
+    ["_", "", false],
+    ["_", "😀", true],
+    ["%%_", "x", true],
+    ["a\\%", "a\\x", true],
+    ["", "", true],
+    ["", "x", false],
+    ["%\n%", "a\nb", true],
+  ])("%j of %j is %s", (pattern, text, matches) => {
+    expect(likeMatcher(pattern, false)(text)).toBe(matches);
+  });
+
+  it("takes no power of the text's length, whatever the pattern", () => {
+    expect(likeMatcher(`${"%a".repeat(50)}b`, false)("a".repeat(5_000))).toBe(false);
+  });
+});
+
+describe("the first of many", () => {
+  it("are those of a sort", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 20 })), fc.integer({ min: 0, max: 12 }), (items, count) => {
+        const top = new TopK<number>(count, (a, b) => a - b);
+        for (const item of items) top.add(item);
+        expect(top.sorted()).toEqual([...items].sort((a, b) => a - b).slice(0, count));
+      }),
+      { seed: 29, numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,136 @@
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+import { MlflowFilterError } from "../../core/tracking/search/errors";
+import { parseExperimentFilter, parseExperimentOrder } from "../../core/tracking/search/mlflow/experiments";
+import {
+  parseModelFilter,
+  parseModelOrder,
+  parseModelVersionFilter,
+  parseModelVersionOrder,
+} from "../../core/tracking/search/mlflow/registered-models";
+import { datasetOf, found, runOf, told } from "../core/tracking/search/runs";
+import {
+  experimentSearches,
+  experiments,
+  modelSearches,
+  models,
+  runSearches,
+  runs,
+  type Search,
+  versionSearches,
+} from "./mlflow-searches";
+
+type Answer =
+  | { readonly found: readonly string[] }
+  | { readonly refused: string; readonly code: string }
+  | { readonly broken: string };
+
+const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
+const probe = spawnSync(python, ["-c", "import mlflow.version as v; print(v.VERSION)"], { encoding: "utf8" });
+const title =
+  probe.status === 0
+    ? `MLflow ${probe.stdout.trim()}`
+    : `MLflow (skipped: ${python} cannot import mlflow; name a Python that can in RINGMASTER_PEERS_PYTHON)`;
+
+const all = [...runSearches, ...experimentSearches, ...modelSearches, ...versionSearches];
+
+(probe.status === 0 ? describe : describe.skip)(`searches of ${title}'s SQLite store`, () => {
+  let answers: readonly Answer[] = [];
+  let experimentIds: Readonly<Record<string, string>> = {};
+  beforeAll(() => {
+    const script = path.join(__dirname, "mlflow-search-reference.py");
+    const input = JSON.stringify({ runs, experiments, models, searches: all });
+    const result = spawnSync(python, [script], { input, encoding: "utf8", maxBuffer: 1 << 26 });
+    if (result.status !== 0) throw new Error(result.stderr);
+    ({ answers, experimentIds } = JSON.parse(result.stdout));
+  }, 120_000);
+
+  it("find what ours find, in the same order, and are refused in the same words", () => {
+    const differences = all.flatMap((search, index) => {
+      const theirs = answers[index]!;
+      const ours = answer(search);
+      return same(theirs, ours, search.drawn === true) ? [] : [{ ...search, theirs, ours }];
+    });
+    expect(differences).toEqual([]);
+  });
+
+  function answer(search: Search): Answer {
+    try {
+      return { found: search.what === "runs" ? runsFound(search) : entitiesFound(search) };
+    } catch (error) {
+      if (error instanceof MlflowFilterError) return { refused: error.message, code: "INVALID_PARAMETER_VALUE" };
+      throw error;
+    }
+  }
+
+  function entitiesFound({ what, filter, orderBy }: Search): readonly string[] {
+    const at = { creationTimestamp: 0, lastUpdatedTimestamp: 0 };
+    if (what === "experiments") {
+      const known = [{ name: "Default", tags: {} }, ...experiments].map(({ name, tags }, index) => ({
+        name,
+        tags,
+        experimentId: experimentIds[name]!,
+        creationTime: index + 1,
+        lastUpdateTime: index,
+      }));
+      const order = parseExperimentOrder(orderBy);
+      return known
+        .filter(parseExperimentFilter(filter))
+        .sort(order)
+        .map(({ name }) => name);
+    }
+    if (what === "models") {
+      const known = models.map(({ name, tags }, index) => ({ name, tags, ...at, lastUpdatedTimestamp: index }));
+      return known
+        .filter(parseModelFilter(filter))
+        .sort(parseModelOrder(orderBy))
+        .map(({ name }) => name);
+    }
+    const known = models.flatMap(({ name, versions }) =>
+      versions.map((version, index) => ({ name, version: index + 1, ...at, ...version })),
+    );
+    const order = parseModelVersionOrder(orderBy);
+    return known
+      .filter(parseModelVersionFilter(filter))
+      .sort(order)
+      .map((one) => `${one.name}/${one.version}`);
+  }
+});
+
+function same(theirs: Answer, ours: Answer, drawn: boolean): boolean {
+  // What breaks MLflow's server, or its database, is refused here.
+  if ("broken" in theirs || ("refused" in theirs && theirs.code !== "INVALID_PARAMETER_VALUE"))
+    return "refused" in ours;
+  if ("found" in theirs) return "found" in ours && JSON.stringify(theirs.found) === JSON.stringify(ours.found);
+  // Sets are shown in a random order there; and of clauses that are none it shows some that are.
+  const clauses = "Invalid clause(s) in filter string:";
+  if (theirs.refused.startsWith(clauses)) return "refused" in ours && ours.refused.startsWith(clauses);
+  // Where several things are wrong, either may name another first.
+  return "refused" in ours && (drawn || sorted(theirs.refused) === sorted(ours.refused));
+}
+
+function sorted(message: string): string {
+  return message.replaceAll(/[{[(][^{}[\]()]*[}\])]/g, (set) => set.slice(1, -1).split(", ").sort().join(", "));
+}
+
+function runsFound({ filter, orderBy }: Search): readonly string[] {
+  const statuses = { RUNNING: "running", FINISHED: "completed", FAILED: "failed", KILLED: "killed" } as const;
+  const known = runs.map((run) =>
+    told(
+      runOf(run.id, {
+        name: run.name,
+        status: statuses[run.status],
+        createdBy: run.user,
+        startedAt: run.start,
+        ...(run.status === "RUNNING" ? {} : { endedAt: run.end }),
+        params: run.params,
+        tags: run.tags,
+        datasets: run.datasets.map(({ name, digest, context }) =>
+          datasetOf(name, { digest, tags: { "mlflow.data.context": context } }),
+        ),
+      }),
+      Object.fromEntries(Object.entries(run.metrics).map(([name, value]) => [name, Number(value)])),
+    ),
+  );
+  return found(known, { filter, orderBy, dialect: "mlflow" });
+}
