@@ -1,13 +1,95 @@
 import { spawnSync } from "node:child_process";
-import type { CodeReference } from "../core/training/run";
+import { readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { UploadPort } from "../core/datasets/upload-port";
+import { sha256 } from "../core/digest";
+import type { CodeReference, SubmittedEnvironment } from "../core/training/run";
+import { describeChanges } from "./code-changes";
 
-/** The git commit that a directory stands at; empty where it is no checkout, or there is no git. */
-export function describeCode(directory: string): CodeReference {
-  const git = (...args: string[]): string | undefined => {
-    const result = spawnSync("git", ["-C", directory, ...args], { encoding: "utf8", timeout: 10_000 });
-    return result.status === 0 ? result.stdout.trim() : undefined;
-  };
+/** Runs git; `undefined` where it fails, or there is none. */
+export type Git = (...args: readonly string[]) => string | undefined;
+
+/** The names that package managers give, of which one lies beside the code. */
+const lockfiles = [
+  "package-lock.json",
+  "npm-shrinkwrap.json",
+  "yarn.lock",
+  "pnpm-lock.yaml",
+  "bun.lock",
+  "uv.lock",
+  "poetry.lock",
+  "requirements.txt",
+];
+/** More than any diff that is kept; git is stopped beyond. */
+const mostOutput = 64 * 1024 * 1024;
+
+/**
+ * Where the code of a directory came from: repository, branch and commit, and, where it is not all committed, the difference, which is put into the content
+ * store. Empty where it is no checkout, or there is no git.
+ */
+export async function describeCode(directory: string, uploads: (() => UploadPort) | undefined): Promise<CodeReference> {
+  const git = gitIn(directory);
   const commit = git("rev-parse", "HEAD");
-  if (commit === undefined) return {};
-  return { commit, dirty: git("status", "--porcelain") !== "" };
+  const root = git("rev-parse", "--show-toplevel");
+  if (commit === undefined || root === undefined) return {};
+  const dirty = git("status", "--porcelain") !== "";
+  const branch = git("symbolic-ref", "--short", "-q", "HEAD");
+  const remote = git("remote", "get-url", "origin");
+  const diff = dirty && uploads ? describeChanges(gitIn(root, "latin1"), commit) : undefined;
+  return {
+    ...(remote === undefined ? {} : { repository: withoutCredentials(remote) }),
+    ...(branch === undefined ? {} : { branch }),
+    commit,
+    dirty,
+    ...(diff === undefined || uploads === undefined ? {} : { diffSha256: await upload(uploads(), diff) }),
+  };
+}
+
+/** Of the lockfile in the directory or the nearest one above it, within the checkout. */
+export function describeEnvironment(directory: string): SubmittedEnvironment | undefined {
+  const root = gitIn(directory)("rev-parse", "--show-toplevel") ?? directory;
+  for (let at = directory; ; at = dirname(at)) {
+    for (const name of lockfiles) {
+      const content = read(join(at, name));
+      if (content !== undefined) return { lockfileSha256: sha256(content) };
+    }
+    if (at === root || at === dirname(at)) return undefined;
+  }
+}
+
+/** A URL's user and password are nobody's business; `git@host:path` has none. */
+export function withoutCredentials(remote: string): string {
+  // A path on this machine says more of the machine than of the code.
+  if (remote.startsWith("/") || remote.startsWith("file:")) return basename(remote);
+  return remote.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, "$1").slice(0, 1_000);
+}
+
+/** @param encoding `latin1` keeps every byte, whatever the files are written in */
+function gitIn(directory: string, encoding: "utf8" | "latin1" = "utf8"): Git {
+  return (...args) => {
+    const result = spawnSync("git", ["-C", directory, ...args], {
+      encoding,
+      timeout: 30_000,
+      maxBuffer: mostOutput,
+      // Nothing of the user's settings decides what is kept, and nothing is asked.
+      env: { ...process.env, GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" },
+    });
+    return result.status === 0 ? result.stdout.replace(/\n$/, "") : undefined;
+  };
+}
+
+async function upload(uploads: UploadPort, text: string): Promise<string> {
+  const bytes = Buffer.from(text, "latin1");
+  const reference = { sha256: sha256(bytes), bytes: bytes.length };
+  const missing = await uploads.missing([reference]);
+  if (missing.length > 0) await uploads.put(reference, { bytes });
+  return reference.sha256;
+}
+
+function read(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
 }

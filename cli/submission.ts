@@ -5,31 +5,48 @@ import type { ApiClient } from "../client/api-client";
 import { InvalidInputError } from "../core/errors";
 import type { Job } from "../core/training/job";
 import { parseJobFile } from "../core/training/job-file";
-import type { CodeReference } from "../core/training/run";
-import { describeCode } from "./code";
+import type { CodeReference, SubmittedEnvironment } from "../core/training/run";
+import { describeCode, describeEnvironment } from "./code";
 import { createUploads } from "./uploads";
 import { bundleModule } from "./user-module";
 
 /** Options of every command that takes a job file. */
 export interface JobOptions {
   readonly set: readonly string[];
+  readonly diff: boolean;
+}
+
+/** A job and what is to be recorded of the place that it was submitted from. */
+export interface PreparedJob {
+  readonly job: Job;
+  readonly code: CodeReference;
+  readonly environment?: SubmittedEnvironment;
 }
 
 export function withJobOptions(command: Command): Command {
-  return command.option("--set <path=value>", "change a value of the job file (repeatable)", collect, []);
+  return command
+    .option("--set <path=value>", "change a value of the job file (repeatable)", collect, [])
+    .option("--no-diff", "keep nothing of what is not committed but the fact");
 }
 
 /** Reads a job file, whose mistakes are told whether there is an API or not; bundles and uploads the user's module, if there is one. */
 export async function prepareJob(
   file: string,
-  { set }: JobOptions,
+  { set, diff }: JobOptions,
   client: () => ApiClient,
-): Promise<{ readonly job: Job; readonly code: CodeReference }> {
+): Promise<PreparedJob> {
   const job = parseJobFile(file, readJob(file), set);
-  const code = describeCode(dirname(resolve(file)));
-  if (job.model.type !== "module") return { job, code };
+  const directory = dirname(resolve(file));
+  const code = await describeCode(directory, diff ? () => createUploads(client()) : undefined);
+  const lockfile = describeEnvironment(directory);
+  const environment = lockfile ? { environment: lockfile } : {};
+  if (job.model.type !== "module") return { job, code, ...environment };
   const moduleSha256 = await bundleModule(resolve(dirname(file), job.model.path), createUploads(client()));
-  return { job: { ...job, model: { ...job.model, sha256: moduleSha256 } }, code: { ...code, moduleSha256 } };
+  return {
+    job: { ...job, model: { ...job.model, sha256: moduleSha256 } },
+    code: { ...code, moduleSha256 },
+    ...environment,
+  };
 }
 
 function collect(value: string, earlier: readonly string[]): readonly string[] {

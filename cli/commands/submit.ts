@@ -16,10 +16,10 @@ export function addSubmitCommand(program: Command): void {
     .option("--wait", "follow the run until it ends or waits for an approval")
     .option("--no-cache", "compute every step anew, whatever outputs are known")
     .action(async (file: string, options: SubmitOptions, command: Command) => {
-      const { job, code } = await prepareJob(file, options, () => contextOf(command).client);
+      const prepared = await prepareJob(file, options, () => contextOf(command).client);
       const { client, json } = contextOf(command);
       // The key makes a repeated send of this submission, after a lost answer, the same run.
-      const run = await client.submitRun({ job, code, noCache: !options.cache }, randomUUID());
+      const run = await client.submitRun({ ...prepared, noCache: !options.cache }, randomUUID());
       if (!options.wait) {
         if (json) printJson(run);
         else

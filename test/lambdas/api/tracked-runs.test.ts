@@ -17,7 +17,7 @@ async function call(method: string, path: string, body?: unknown, headers: Reado
     headers: { "content-type": "application/json", "x-ringmaster-actor": "ada", ...headers },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
-  return { status: response.status, body: await response.json() };
+  return { status: response.status, body: JSON.parse(await response.text()) };
 }
 const codeOf = async (method: string, path: string, body?: unknown) => {
   const answer = await call(method, path, body);
