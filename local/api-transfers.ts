@@ -12,14 +12,20 @@ export interface TransferRoutes {
   answer(request: IncomingMessage, event: APIGatewayProxyEvent, response: ServerResponse): Promise<void>;
 }
 
-const files = /^\/(?:ajax-)?api\/2\.0\/(?:mlflow-artifacts\/artifacts\/|mlflow\/upload-artifact(?:\?|$))/;
+const files = /^\/(?:ajax-)?api\/2\.0\/mlflow-artifacts\/artifacts\//;
+const uploads = /^\/(?:ajax-)?api\/2\.0\/mlflow\/upload-artifact(?:\?|$)/;
 const reads =
-  /^\/(?:(?:ajax-)?api\/2\.0\/mlflow\/(?:get-artifact|logged-models\/[^/?]+\/artifacts\/files)|(?:get-artifact|model-versions\/get-artifact))(?:\?|$)/;
+  /^\/(?:(?:ajax-)?api\/2\.0\/mlflow\/logged-models\/[^/?]+\/artifacts\/files|(?:model-versions\/)?get-artifact)(?:\?|$)/;
 
 /** @param app whose handlers take and give bodies as streams */
 export function transferRoutes(app: Hono<ApiEnvironment>): TransferRoutes {
   return {
-    take: (method, url) => (files.test(url) && method !== "DELETE") || (method === "GET" && reads.test(url)),
+    take: (method, url) =>
+      method === "PUT" || method === "HEAD"
+        ? files.test(url)
+        : method === "POST"
+          ? uploads.test(url)
+          : method === "GET" && (files.test(url) || reads.test(url)),
 
     async answer(request, event, response) {
       const headers = Object.entries(event.headers).filter(

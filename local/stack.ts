@@ -5,9 +5,11 @@ import { SFNClient, StartExecutionCommand } from "@aws-sdk/client-sfn";
 import { createTokenStore } from "../adapters/files/token-store";
 import { createPlatform } from "../adapters/platform";
 import { functionNameIn, functions } from "../core/platform/functions";
+import { createTransferApp } from "../lambdas/api/mlflow/artifacts/transfer-app";
 import { createStreamApp } from "../lambdas/stream-metrics/app";
 import { createApiServer } from "./api-server";
 import { streamedRoutes } from "./api-streams";
+import { transferRoutes } from "./api-transfers";
 import { createBatch } from "./batch";
 import type { Clock } from "./clock";
 import { createDynamoDb } from "./dynamodb";
@@ -67,10 +69,11 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   // From here on this process is the API, and may do what the API may.
   Object.assign(process.env, iam.environmentOf(functionNameIn(localConfig().prefix, "api"), "api"));
   const { handler } = await import("../lambdas/api/handler");
+  const platform = createPlatform();
   const apiServer = createApiServer(
     handler as unknown as Parameters<typeof createApiServer>[0],
     createTokenStore(settings.dataDirectory),
-    { streams: streamedRoutes(createStreamApp(createPlatform())) },
+    { streams: streamedRoutes(createStreamApp(platform)), transfers: transferRoutes(createTransferApp(platform)) },
   );
   await listen(apiServer, settings.apiPort, "--api-port");
 

@@ -33,6 +33,8 @@ export interface AppOptions {
   readonly corsOrigins?: readonly string[];
   /** What is offered of MLflow's protocol. */
   readonly mlflow?: readonly MlflowOperation[];
+  /** Bodies are streams that handlers take as they come, however long they are. */
+  readonly streamedBodies?: boolean;
 }
 
 /**
@@ -42,7 +44,13 @@ export interface AppOptions {
 export function frameApp(
   deployment: Deployment,
   routes: readonly Route[],
-  { checkResponses = checkedByEnvironment(), directory = [], corsOrigins = [], mlflow = [] }: AppOptions = {},
+  {
+    checkResponses = checkedByEnvironment(),
+    directory = [],
+    corsOrigins = [],
+    mlflow = [],
+    streamedBodies = false,
+  }: AppOptions = {},
 ): Hono<ApiEnvironment> {
   const app = new Hono<ApiEnvironment>();
 
@@ -64,20 +72,22 @@ export function frameApp(
     // Browsers ask first, unsigned: this comes before anyone is asked who calls.
     app.use(cors({ origin: [...corsOrigins], exposeHeaders: ["x-request-id", "retry-after"], maxAge: 600 }));
   }
-  app.use(
-    bodyLimit({
-      maxSize: maxBodyBytes,
-      onError: () => {
-        throw new RingmasterError(
-          `the request body is larger than ${maxBodyBytes} bytes; upload data through /api/v1/uploads`,
-          {
+  if (!streamedBodies) {
+    app.use(
+      bodyLimit({
+        maxSize: maxBodyBytes,
+        onError: ({ req }) => {
+          const instead = isMlflowPath(req.path)
+            ? "set MLFLOW_MULTIPART_UPLOAD_MINIMUM_FILE_SIZE=1000000 for larger files to go straight to the store"
+            : "upload data through /api/v1/uploads";
+          throw new RingmasterError(`the request body is larger than ${maxBodyBytes} bytes; ${instead}`, {
             code: "BODY_TOO_LARGE",
             httpStatus: 413,
-          },
-        );
-      },
-    }),
-  );
+          });
+        },
+      }),
+    );
+  }
 
   app.use(async (context, next) => {
     const long = context.req.path.split("/").find((name) => name.length > maxNameLength);

@@ -5,7 +5,7 @@ import { MlflowError, mlflowErrorResponse } from "./errors";
 import type { MlflowOperation } from "./operation";
 import { mlflowVersion } from "./server";
 
-const mlflowPath = /^\/(?:ajax-)?api\/[23]\.0(?:\/|$)/;
+const mlflowPath = /^\/(?:(?:ajax-)?api\/[23]\.0(?:\/|$)|(?:model-versions\/)?get-artifact(?:\?|$))/;
 
 /** Whether whoever calls that path speaks MLflow, and wants errors in its shape. */
 export function isMlflowPath(path: string): boolean {
@@ -20,7 +20,7 @@ export function mountMlflow(app: Hono<ApiEnvironment>, operations: readonly Mlfl
   const methods = new Map<string, string[]>();
   for (const { method, path, version = 2, answer } of operations) {
     const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
-    for (const base of [`/api/${version}.0`, `/ajax-api/${version}.0`]) {
+    for (const base of version === "page" ? [""] : [`/api/${version}.0`, `/ajax-api/${version}.0`]) {
       methods.set(`${base}${pattern}`, [...(methods.get(`${base}${pattern}`) ?? []), method]);
       app.on(method, `${base}${pattern}`, answer);
     }

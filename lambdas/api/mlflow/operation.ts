@@ -21,10 +21,12 @@ export interface MlflowOperation {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Behind `/api/2.0` and `/ajax-api/2.0`: `/mlflow/runs/create`, `/mlflow/logged-models/{model_id}`. */
   readonly path: string;
-  /** Of the API: `/api/3.0`. */
-  readonly version?: 2 | 3;
+  /** Of the API: `/api/3.0`; `page`: at the server's root, where MLflow's pages look. */
+  readonly version?: MlflowVersion;
   answer(context: Context<ApiEnvironment>): Promise<Response> | Response;
 }
+
+export type MlflowVersion = 2 | 3 | "page";
 
 type Signature = `${MlflowOperation["method"]} /${string}`;
 
@@ -36,7 +38,7 @@ export function operation<F extends Fields>(
   signature: Signature,
   fields: F,
   handler: (call: MlflowCall<F>) => Promise<object | undefined>,
-  version: 2 | 3 = 2,
+  version: MlflowVersion = 2,
 ): MlflowOperation {
   return rawOperation(
     signature,
@@ -58,7 +60,7 @@ export function operation<F extends Fields>(
 export function rawOperation(
   signature: Signature,
   answer: (context: Context<ApiEnvironment>) => Promise<Response> | Response,
-  version: 2 | 3 = 2,
+  version: MlflowVersion = 2,
 ): MlflowOperation {
   const [method, path] = signature.split(" ") as [MlflowOperation["method"], string];
   return { method, path, version, answer };

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { handle } from "hono/aws-lambda";
 import { createTokenStore } from "../../../adapters/files/token-store";
 import { createApp } from "../../../lambdas/api/app";
+import { createTransferApp } from "../../../lambdas/api/mlflow/artifacts/transfer-app";
 import { createApiServer } from "../../../local/api-server";
+import { transferRoutes } from "../../../local/api-transfers";
 import { listen, portOf } from "../../../local/listen";
 import { createTestPlatform, startEmbedded } from "../../support/embedded";
 import type { MlflowServer } from "./server";
@@ -16,7 +18,9 @@ export async function startOurs(): Promise<MlflowServer> {
   const platform = createTestPlatform(embedded, { now: () => Date.now() }).platform;
   const data = mkdtempSync(join(tmpdir(), "mlflow-ours-"));
   const handler = handle(createApp(platform));
-  const server = createApiServer(handler as unknown as Parameters<typeof createApiServer>[0], createTokenStore(data));
+  const server = createApiServer(handler as unknown as Parameters<typeof createApiServer>[0], createTokenStore(data), {
+    transfers: transferRoutes(createTransferApp(platform)),
+  });
   await listen(server, 0, "");
   return {
     base: `http://127.0.0.1:${portOf(server)}`,

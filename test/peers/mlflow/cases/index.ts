@@ -1,6 +1,17 @@
 import type { CaseGroup } from "../case";
 import { artifactCases } from "./artifacts";
+import { experimentCases } from "./experiments";
+import { loggedModelCases } from "./logged-models";
+import { metricCases } from "./metrics";
 import { registeredModelCases } from "./registered-models";
+import { runCases } from "./runs";
 
 /** The whole table. Each group has its recording, `recorded/<group>.json`. */
-export const groups: readonly CaseGroup[] = [registeredModelCases, artifactCases];
+export const groups: readonly CaseGroup[] = [
+  experimentCases,
+  runCases,
+  metricCases,
+  loggedModelCases,
+  registeredModelCases,
+  artifactCases,
+];

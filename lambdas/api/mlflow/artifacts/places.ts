@@ -1,0 +1,56 @@
+import type { Platform } from "../../../../adapters/platform";
+import type { ArtifactOwner } from "../../../../core/tracking/artifacts";
+import { invalidParameter } from "../errors";
+import { safePath } from "./safe-path";
+
+/** Where a file of MLflow's artifact root is kept with us. */
+export interface Place {
+  readonly owner: ArtifactOwner;
+  /** Of the owner's; `""` for all of it. */
+  readonly path: string;
+}
+
+const scheme = "mlflow-artifacts:";
+
+/**
+ * MLflow's artifact root is one tree of names. What lies under `…/<run>/artifacts` is the run's, wherever its experiment's location is; under
+ * `…/models/<model>/artifacts` the logged model's; the rest is the team's.
+ *
+ * @param path as `safePath` answers it
+ */
+export async function placeOf({ records }: Pick<Platform, "records">, path: string): Promise<Place> {
+  const parts = path.split("/");
+  for (let at = parts.indexOf("artifacts", 1); at > 0; at = parts.indexOf("artifacts", at + 1)) {
+    const id = parts[at - 1]!;
+    const rest = parts.slice(at + 1).join("/");
+    if (isModelId(id) && parts[at - 2] === "models")
+      return { owner: { kind: "logged-model", modelId: id }, path: rest };
+    if (isRunId(id) && (await records.identify(id))) return { owner: { kind: "run", runId: id }, path: rest };
+  }
+  return { owner: { kind: "team" }, path };
+}
+
+/** The place that a URI names, with `path` under it. @throws MlflowError where its files are not here */
+export async function placeOfUri(platform: Pick<Platform, "records">, uri: string, path: string): Promise<Place> {
+  if (!uri.startsWith(scheme)) {
+    throw invalidParameter(
+      `The files lie at '${uri}', which is not a place of this server's: fetch them from there, or log them to a location that begins with ${scheme}/`,
+    );
+  }
+  const root = safePath(
+    uri
+      .slice(scheme.length)
+      .replace(/^\/\/[^/]*/, "")
+      .replace(/^\/+/, ""),
+  );
+  return placeOf(platform, path === "" ? root : `${root}/${path}`);
+}
+
+function isModelId(id: string): boolean {
+  return /^m-[0-9a-f]{32}$/.test(id);
+}
+
+/** Keeps what cannot be one from being asked for. */
+function isRunId(id: string): boolean {
+  return /^[a-zA-Z0-9][\w-]{0,255}$/.test(id);
+}

@@ -1,0 +1,67 @@
+import type { Context } from "hono";
+import { isoTime } from "../../../../core/clock";
+import { RingmasterError } from "../../../../core/errors";
+import type { ApiEnvironment } from "../../context";
+import { text } from "../fields";
+import { type MlflowOperation, operation, rawOperation } from "../operation";
+import { listFiles } from "./listing";
+import { mediaTypeOf } from "./media-types";
+import { placeOf } from "./places";
+import { baseName, safeFilePath, safePath } from "./safe-path";
+import { type Delivery, sendFile } from "./send-file";
+
+const root = "/mlflow-artifacts/artifacts";
+
+/** Files through the API: `mlflow_artifacts.proto`, what clients do with a location of `mlflow-artifacts:`. */
+export function proxiedArtifacts(delivery: Delivery): readonly MlflowOperation[] {
+  return [
+    // Before the one with the wildcard, which takes nothing for something, too.
+    operation(`GET ${root}`, { path: text }, async ({ platform, fields: { path = "" } }) => ({
+      files: await listFiles(platform, await placeOf(platform, safePath(path)), ""),
+    })),
+
+    rawOperation(`GET ${root}/*`, async (context) => {
+      const platform = context.get("platform");
+      const place = await placeOf(platform, safePath(pathBehind(context, root)));
+      return sendFile(context, platform, place, delivery);
+    }),
+
+    rawOperation(`PUT ${root}/*`, async (context) => {
+      const { records, artifacts, incoming, clock } = context.get("platform");
+      const { owner, path } = await placeOf({ records }, safeFilePath(pathBehind(context, root)));
+      safeFilePath(path);
+      const contentType = mediaTypeOf(baseName(path));
+      const content = await incoming.receive(bodyOf(context), contentType);
+      checkDigest(context.req.header("x-amz-content-sha256"), content.sha256);
+      await artifacts.put(owner, [{ ...content, path, contentType, updatedAt: isoTime(clock) }]);
+      return new Response(null, { status: 200 });
+    }),
+
+    rawOperation(`DELETE ${root}/*`, async (context) => {
+      const platform = context.get("platform");
+      const { owner, path } = await placeOf(platform, safePath(pathBehind(context, root)));
+      await platform.artifacts.remove(owner, path);
+      return context.json({});
+    }),
+  ];
+}
+
+/** What stands behind a prefix of the path, as it came. */
+export function pathBehind(context: Context<ApiEnvironment>, prefix: string): string {
+  const { pathname } = new URL(context.req.url);
+  return pathname.slice(pathname.indexOf(`${prefix}/`) + prefix.length + 1);
+}
+
+async function* bodyOf(context: Context<ApiEnvironment>): AsyncGenerator<Uint8Array> {
+  const { body } = context.req.raw;
+  if (body) yield* body as unknown as AsyncIterable<Uint8Array>;
+}
+
+/** Who signed for other bytes than came has sent something else, or the line has changed it: nothing is named by it. */
+function checkDigest(signed: string | undefined, sha256: string): void {
+  if (signed === undefined || !/^[0-9a-f]{64}$/.test(signed) || signed === sha256) return;
+  throw new RingmasterError(`the body's SHA-256 is ${sha256}, but it was signed as ${signed}: send it again`, {
+    code: "UNAUTHENTICATED",
+    httpStatus: 401,
+  });
+}
