@@ -43,7 +43,7 @@ export interface Contract<
   /** An empty body is read as `{}`. */
   readonly body?: Body;
   readonly bodyExample?: unknown;
-  /** By status, 2xx only. */
+  /** By status: 2xx, and 304 of what has an `ETag`. */
   readonly responses: Responses;
   /** Codes beside those that any route may answer (`generalErrors`). */
   readonly errors: readonly ErrorCode[];

@@ -92,6 +92,11 @@ export const errorCatalogue = {
   DATASET_BUSY: { status: 503, meaning: "Others register versions of this dataset; send it again." },
   RETRAINING_RULE_BUSY: { status: 503, meaning: "Others change this rule; send it again." },
   OUTCOMES_BUSY: { status: 503, meaning: "Others report outcomes of this model; send it again." },
+  REGISTRY_UNAVAILABLE: {
+    status: 503,
+    meaning:
+      "The registry's table does not answer, and the bucket has no pointer to a champion of that model; send it again.",
+  },
   REGISTRY_BUSY: { status: 503, meaning: "Others change this model; send it again." },
   TIMED_OUT: { status: 504, meaning: "No answer within 29 seconds; send it again." },
   STORAGE_FULL: { status: 507, meaning: "One machine: its disk is full; nothing was stored." },

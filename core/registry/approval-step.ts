@@ -26,6 +26,5 @@ export async function awaitApproval(
     return { waiting: false };
   }
   const candidate = await registry.version(model, version);
-  await answerRun(dependencies, runId, candidate);
-  return { waiting: candidate.approval === undefined };
+  return { waiting: !(await answerRun(dependencies, runId, head, candidate)) };
 }

@@ -2,8 +2,9 @@ import { isoTime } from "../clock";
 import type { Clock } from "../ports";
 import type { TaskTokens } from "../training/ports";
 import type { RunRepository } from "../training/run-repository";
-import type { Actor } from "./change";
-import type { ModelVersion } from "./model";
+import { decisionOn } from "./approvals";
+import { type Actor, isVisible } from "./change";
+import type { Model, ModelVersion } from "./model";
 import type { Registry } from "./registry";
 import { decideApproval } from "./transitions";
 
@@ -14,7 +15,7 @@ export interface ApprovalDependencies {
   readonly clock: Clock;
 }
 
-/** A person's word on a version: recorded first, then told to the run that waits for it. Saying it twice is saying it once. */
+/** A person's word on a version: recorded first, then told to the run that waits for it, where it decides. Saying it twice is saying it once. */
 export async function approveOrReject(
   dependencies: ApprovalDependencies,
   target: { readonly model: string; readonly version: number },
@@ -22,38 +23,60 @@ export async function approveOrReject(
   actor: Omit<Actor, "at">,
 ): Promise<ModelVersion> {
   const { registry, clock } = dependencies;
-  await registry.version(target.model, target.version);
-  await registry.apply(
+  const model = await registry.apply(
     target.model,
     [target.version],
     decideApproval(target.version, decision, { ...actor, at: isoTime(clock) }),
   );
   const version = await registry.version(target.model, target.version);
-  await answerApproval(dependencies, version);
+  await answerApproval(dependencies, model, version);
   return version;
 }
 
+type Answering = Pick<ApprovalDependencies, "runs" | "tokens">;
+
 /** Tells a version's decision to the run that waits for it; where either comes first, the other finds it. */
-export async function answerApproval(
-  dependencies: Pick<ApprovalDependencies, "runs" | "tokens">,
-  version: ModelVersion,
-): Promise<void> {
-  if (version.awaitedBy !== undefined) await answerRun(dependencies, version.awaitedBy, version);
+async function answerApproval(dependencies: Answering, model: Model, version: ModelVersion): Promise<void> {
+  if (version.awaitedBy !== undefined) await answerRun(dependencies, version.awaitedBy, model, version);
 }
 
-/** Tells it to one run: an identical one may wait for the same version, and only the latest is known to it. */
-export async function answerRun(
-  { runs, tokens }: Pick<ApprovalDependencies, "runs" | "tokens">,
-  runId: string,
-  { approval }: ModelVersion,
+/** Tells every decision that a new policy makes out of the words that there are. */
+export async function answerWaiting(
+  dependencies: Answering & Pick<ApprovalDependencies, "registry">,
+  name: string,
 ): Promise<void> {
-  if (!approval) return;
-  const { decision, by, reason } = approval;
-  const cause = reason === "" ? `rejected by ${by}` : `rejected by ${by}: ${reason}`;
+  const { model, versions } = await dependencies.registry.snapshot(name);
+  for (const version of versions) await answerApproval(dependencies, model, version);
+}
+
+/**
+ * Tells it to one run: an identical one may wait for the same version, and only the latest is known to it.
+ *
+ * @returns whether there was something to tell
+ */
+export async function answerRun(
+  { runs, tokens }: Answering,
+  runId: string,
+  model: Model,
+  version: ModelVersion,
+): Promise<boolean> {
+  const cause = rejectionOf(model, version);
+  const approved = model.production === version.version || decisionOn(model, version).state === "approved";
+  if (cause === undefined && !approved) return false;
   const waiting = await runs.findTaskTokens(runId, "AwaitApproval");
   await Promise.all(
     waiting.map((token) =>
-      decision === "approved" ? tokens.succeed(token, { runId }) : tokens.fail(token, "ApprovalRejected", cause),
+      cause === undefined ? tokens.succeed(token, { runId }) : tokens.fail(token, "ApprovalRejected", cause),
     ),
   );
+  return true;
+}
+
+/** Why nobody will ever approve it; `undefined` where somebody may. */
+function rejectionOf(model: Model, version: ModelVersion): string | undefined {
+  if (!isVisible(model, version)) return `version ${version.version} of ${model.name} was deleted`;
+  const decision = decisionOn(model, version);
+  if (decision.state !== "rejected") return undefined;
+  const { by, reason } = decision.word;
+  return reason === "" ? `rejected by ${by}` : `rejected by ${by}: ${reason}`;
 }

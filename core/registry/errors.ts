@@ -194,6 +194,16 @@ export class RollbackOvertakenError extends RingmasterError {
   }
 }
 
+/** Neither the table nor the bucket can tell what serves. */
+export class RegistryUnavailableError extends RingmasterError {
+  constructor(model: string, cause: unknown) {
+    super(
+      `the registry does not answer at this moment, and the bucket knows no champion of ${model}: send the request again`,
+      { code: "REGISTRY_UNAVAILABLE", httpStatus: 503, retryable: true, details: { model }, cause },
+    );
+  }
+}
+
 /** Too many changes of one model at the same moment. */
 export class RegistryBusyError extends RingmasterError {
   constructor(model: string) {

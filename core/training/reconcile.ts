@@ -47,8 +47,10 @@ export async function reconcile(dependencies: ReconcileDependencies, run: Run): 
   if (run.phase === "AwaitApproval") {
     const registration = details && findOutput<RegistrationOutput>(details, "Register");
     if (registration) {
-      const version = await registry.version(registration.model, registration.version);
-      await answerRun(dependencies, run.runId, version);
+      // Deleted ones are found, too: who waits for one waits in vain, and is told so.
+      const model = await registry.repository.find(registration.model);
+      const version = await registry.repository.findVersion(registration.model, registration.version);
+      if (model && version) await answerRun(dependencies, run.runId, model, version);
     }
     return "awaiting approval";
   }

@@ -2,20 +2,17 @@
 
 import type { ColumnSchema, Instant, NumericsRecord, Sha256, Traffic } from "./shared";
 
+export interface AliasRequest {
+  readonly version: number;
+  /** Why, for the record. */
+  readonly reason?: string;
+}
+
 export interface Approval {
   readonly decision: "approved" | "rejected";
   readonly by: string;
   readonly reason: string;
   readonly at: Instant;
-}
-
-export interface ApprovalRules {
-  /** How many different people. */
-  readonly required: number;
-  /** Who may; empty: everybody in the team. */
-  readonly approvers: readonly string[];
-  /** Whoever submitted the run or registered the version does not count. */
-  readonly notTheSubmitter: boolean;
 }
 
 export interface CheckAnswer {
@@ -35,8 +32,24 @@ export interface ContentReference {
   readonly bytes: number;
 }
 
+export interface CreateModelRequest {
+  readonly name: string;
+  /** Markdown. */
+  readonly description?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  /** Why, for the record. */
+  readonly reason?: string;
+}
+
 export interface DecisionRequest {
   readonly decision: "approved" | "rejected";
+  /** Why, for the record. */
+  readonly reason?: string;
+}
+
+export interface DescriptionRequest {
+  /** Markdown. */
+  readonly description: string;
   /** Why, for the record. */
   readonly reason?: string;
 }
@@ -218,6 +231,10 @@ export interface Model {
   readonly updatedAt: Instant;
 }
 
+export interface ModelAnswer {
+  readonly model: Model;
+}
+
 /** What serving loads. */
 export interface ModelArtifact {
   readonly format: 1;
@@ -250,6 +267,8 @@ export interface ModelDetails {
   readonly model: Model;
   readonly versions: readonly ModelVersion[];
   readonly history: readonly HistoryEntry[];
+  /** The next minor release after the highest. */
+  readonly suggestedSemver: string;
 }
 
 export interface ModelList {
@@ -303,13 +322,25 @@ export interface ModelPolicy {
         }
     )[];
   };
-  readonly approvals: ApprovalRules;
+  readonly approvals: {
+    /** How many different people. */
+    readonly required: number;
+    /** Who may; empty: everybody in the team. */
+    readonly approvers: readonly string[];
+    /** Whoever submitted the run or registered the version does not count. */
+    readonly notTheSubmitter: boolean;
+  };
   /** The model's revision that made this policy. */
   readonly revision: number;
   /** The revision that last changed the rules: verdicts of older rules are outdated. */
   readonly rulesRevision: number;
   readonly by: string;
   readonly at: Instant;
+}
+
+export interface ModelPolicyAnswer {
+  readonly policy?: ModelPolicy;
+  readonly history: readonly ModelPolicy[];
 }
 
 /** What goes in and what comes out. */
@@ -403,6 +434,90 @@ export interface PairedInterval {
   readonly seed: number;
 }
 
+export interface PolicyRequest {
+  readonly rules?: {
+    readonly thresholds?: Readonly<Record<string, number>>;
+    readonly noRegression?: {
+      readonly tolerance?: number;
+      readonly rule?: "credible" | "excluded";
+      readonly incompatible?: "refuse" | "pass";
+    };
+    readonly slices?: readonly {
+      readonly metric: string;
+      readonly worst?: number;
+      readonly gap?: number;
+      readonly column: string;
+      readonly minRows?: number;
+      readonly rule?: "credible" | "excluded";
+    }[];
+    readonly fairness?: readonly {
+      readonly positive?: string | number | boolean;
+      readonly demographicParity?: number;
+      readonly equalizedOdds?: number;
+      readonly column: string;
+      readonly minRows?: number;
+      readonly rule?: "credible" | "excluded";
+    }[];
+    readonly latency?: {
+      readonly p99Ms: number;
+    };
+    readonly size?: {
+      readonly bytes: number;
+    };
+    readonly checks?: readonly (
+      | {
+          readonly kind: "http";
+          readonly name: string;
+          readonly url: string;
+          readonly timeoutSeconds?: number;
+          readonly keyGeneration?: number;
+        }
+      | {
+          readonly kind: "command";
+          readonly name: string;
+          readonly command: readonly string[];
+          readonly timeoutSeconds?: number;
+        }
+    )[];
+  };
+  readonly approvals?: {
+    /** How many different people. */
+    readonly required?: number;
+    /** Who may; empty: everybody in the team. */
+    readonly approvers?: readonly string[];
+    /** Whoever submitted the run or registered the version does not count. */
+    readonly notTheSubmitter?: boolean;
+  };
+  /** Why, for the record. */
+  readonly reason?: string;
+}
+
+export interface ReasonRequest {
+  /** Why, for the record. */
+  readonly reason?: string;
+}
+
+export interface RegisterModelRequest {
+  readonly name: string;
+  /** Where its files lie: a URI. */
+  readonly source: string;
+  readonly framework?: string;
+  /** The run that made it, trained here or logged. */
+  readonly runId?: string;
+  readonly runLink?: string;
+  readonly loggedModelId?: string;
+  readonly weightsSha256?: Sha256;
+  readonly signature?: ModelSignature;
+  readonly dataset?: ModelDataset;
+  readonly metrics?: Readonly<Record<string, number>>;
+  readonly semver?: string;
+  /** Markdown. */
+  readonly description?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  /** Why, for the record. */
+  readonly reason?: string;
+}
+
 /** What serving should load. */
 export interface ResolvedModel {
   readonly model: string;
@@ -431,6 +546,12 @@ export interface RollbackRequest {
   readonly from?: number;
 }
 
+export interface SemverRequest {
+  readonly semver: string;
+  /** Why, for the record. */
+  readonly reason?: string;
+}
+
 /** Slices of the test split, with intervals that hold for all of them together. */
 export interface SliceEvidence {
   readonly column: string;
@@ -457,7 +578,14 @@ export interface SliceEvidence {
 }
 
 export interface StageRequest {
-  readonly stage: "production";
+  readonly stage: "none" | "staging" | "canary" | "production" | "archived";
+  /** Why, for the record. */
+  readonly reason?: string;
+}
+
+export interface TagRequest {
+  readonly key: string;
+  readonly value: string;
   /** Why, for the record. */
   readonly reason?: string;
 }

@@ -114,6 +114,30 @@ export interface Job {
     readonly regressionTolerance: number;
     readonly regressionRule: "credible" | "excluded";
     readonly incompatibleChampion: "refuse" | "pass";
+    readonly gates?: {
+      readonly slices: readonly {
+        readonly metric: string;
+        readonly worst?: number;
+        readonly gap?: number;
+        readonly column: string;
+        readonly minRows: number;
+        readonly rule: "credible" | "excluded";
+      }[];
+      readonly fairness: readonly {
+        readonly positive?: string | number | boolean;
+        readonly demographicParity?: number;
+        readonly equalizedOdds?: number;
+        readonly column: string;
+        readonly minRows: number;
+        readonly rule: "credible" | "excluded";
+      }[];
+      readonly latency?: {
+        readonly p99Ms: number;
+      };
+      readonly size?: {
+        readonly bytes: number;
+      };
+    };
   };
   readonly seed: number;
   readonly retries: number;
@@ -183,6 +207,30 @@ export interface JobInput {
     readonly regressionTolerance?: number;
     readonly regressionRule?: "credible" | "excluded";
     readonly incompatibleChampion?: "refuse" | "pass";
+    readonly gates?: {
+      readonly slices?: readonly {
+        readonly metric: string;
+        readonly worst?: number;
+        readonly gap?: number;
+        readonly column: string;
+        readonly minRows?: number;
+        readonly rule?: "credible" | "excluded";
+      }[];
+      readonly fairness?: readonly {
+        readonly positive?: string | number | boolean;
+        readonly demographicParity?: number;
+        readonly equalizedOdds?: number;
+        readonly column: string;
+        readonly minRows?: number;
+        readonly rule?: "credible" | "excluded";
+      }[];
+      readonly latency?: {
+        readonly p99Ms: number;
+      };
+      readonly size?: {
+        readonly bytes: number;
+      };
+    };
   };
   readonly seed?: number;
   readonly retries?: number;

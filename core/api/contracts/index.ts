@@ -7,6 +7,7 @@ import * as modelExports from "./exports";
 import * as inbox from "./inbox";
 import * as lineage from "./lineage";
 import * as modelPolicies from "./model-policies";
+import * as modelVersions from "./model-versions";
 import * as models from "./models";
 import * as retraining from "./retraining";
 import * as runMetrics from "./run-metrics";
@@ -28,6 +29,7 @@ export const contracts: readonly Contract[] = [
   datasets,
   inbox,
   models,
+  modelVersions,
   modelPolicies,
   serving,
   modelExports,

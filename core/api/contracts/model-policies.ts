@@ -1,1 +1,79 @@
-export {};
+import { z } from "zod";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { reason, versionNumber } from "../schemas/common";
+import { answerModel, answerVersion, reasonRequest } from "../schemas/model-requests";
+import { modelName } from "../schemas/models";
+import { declaredPolicy, modelPolicy } from "../schemas/policies";
+
+const tag = "Models";
+const name = z.strictObject({ name: modelName });
+const policyExample = {
+  rules: { thresholds: { accuracy: 0.95 }, slices: [], fairness: [], checks: [] },
+  approvals: { required: 2, approvers: ["ada", "grace", "alan"], notTheSubmitter: true },
+} as const;
+const inForce = { ...policyExample, revision: 6, rulesRevision: 6, by: "ada", at: examples.model.updatedAt };
+
+export const getModelPolicy = contract({
+  operationId: "getModelPolicy",
+  method: "GET",
+  path: "/models/{name}/policy",
+  tag,
+  summary: "Get the gates and approvals that a model declares, and those before",
+  params: name,
+  responses: {
+    200: {
+      description:
+        "The policy in force, and all that were, oldest first. A model that declares none asks for one person's word.",
+      schema: z
+        .object({ policy: modelPolicy.optional(), history: z.array(modelPolicy) })
+        .meta({ id: "ModelPolicyAnswer" }),
+      example: { policy: inForce, history: [inForce] },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND"],
+});
+
+export const setModelPolicy = contract({
+  operationId: "setModelPolicy",
+  method: "PUT",
+  path: "/models/{name}/policy",
+  tag,
+  summary: "Declare what a model's versions must show and who must agree before one serves",
+  description:
+    "Holds for every version from now on. Verdicts by other rules are outdated: who passed is judged again before it is promoted. Approvals that were given count as far as the new policy counts them. " +
+    "A job's own gates add to the rules: of two limits the stricter holds.",
+  params: name,
+  body: declaredPolicy.safeExtend({ reason }).meta({ id: "PolicyRequest" }),
+  bodyExample: policyExample,
+  responses: {
+    200: {
+      description: "The model with its policy.",
+      schema: answerModel,
+      example: { model: examples.model },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
+});
+
+export const judgeModelVersion = contract({
+  operationId: "judgeModelVersion",
+  method: "POST",
+  path: "/models/{name}/versions/{version}/judge",
+  tag,
+  summary: "Hold a version against its model's gates and the champion of now",
+  description:
+    "For a version that no run of this platform made, and for one whose verdict is outdated. A version that passes needs new approvals, unless it is in production.",
+  params: name.extend({ version: versionNumber }),
+  body: reasonRequest,
+  bodyExample: { reason: "another champion since" },
+  idempotencyKey: true,
+  responses: {
+    200: {
+      description: "The version with its verdict.",
+      schema: answerVersion,
+      example: { version: examples.modelVersion },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "REGISTRY_BUSY"],
+});

@@ -1,15 +1,32 @@
 import { z } from "zod";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { nameText, reason, versionNumber } from "../schemas/common";
-import { decision, historyEntry, model, modelVersion, resolvedModel } from "../schemas/models";
+import { reason, versionNumber } from "../schemas/common";
+import {
+  answerModel,
+  answerVersion,
+  descriptionRequest,
+  reasonQuery,
+  reasonRequest,
+  tagQuery,
+  tagRequest,
+} from "../schemas/model-requests";
+import {
+  aliasName,
+  description,
+  historyEntry,
+  model,
+  modelName,
+  modelVersion,
+  resolvedModel,
+  tagKey,
+  tagValue,
+} from "../schemas/models";
 
 const tag = "Models";
-const name = z.strictObject({ name: nameText });
-const nameAndVersion = name.extend({ version: versionNumber });
-const answerVersion = z.object({ version: modelVersion }).meta({ id: "ModelVersionAnswer" });
-const change = z.object({ model, version: modelVersion }).meta({ id: "ModelChange" });
-const changeExample = { model: examples.model, version: examples.modelVersion };
+const name = z.strictObject({ name: modelName });
+const nameAndAlias = name.extend({ alias: aliasName });
+const modelAnswer = { 200: { description: "The model.", schema: answerModel, example: { model: examples.model } } };
 
 export const listModels = contract({
   operationId: "listModels",
@@ -26,6 +43,30 @@ export const listModels = contract({
   },
 });
 
+export const createModel = contract({
+  operationId: "createModel",
+  method: "POST",
+  path: "/models",
+  tag,
+  summary: "Make a model that has no versions yet",
+  description: "A deleted model's name may be used again: it keeps its policy, and numbers of versions go on.",
+  body: z
+    .strictObject({
+      name: modelName,
+      description: description.default(""),
+      tags: z
+        .record(tagKey, tagValue)
+        .refine((tags) => Object.keys(tags).length <= 100, { error: "must be at most 100 tags at once" })
+        .default({}),
+      reason,
+    })
+    .meta({ id: "CreateModelRequest" }),
+  bodyExample: { name: "digits", description: "Which digit a picture shows" },
+  responses: { 201: { description: "The model.", schema: answerModel, example: { model: examples.model } } },
+  idempotencyKey: true,
+  errors: ["MODEL_EXISTS", "REGISTRY_BUSY"],
+});
+
 export const getModel = contract({
   operationId: "getModel",
   method: "GET",
@@ -37,9 +78,14 @@ export const getModel = contract({
     200: {
       description: "Versions newest first, history oldest first.",
       schema: z
-        .object({ model, versions: z.array(modelVersion), history: z.array(historyEntry) })
+        .object({
+          model,
+          versions: z.array(modelVersion),
+          history: z.array(historyEntry),
+          suggestedSemver: z.string().meta({ description: "The next minor release after the highest." }),
+        })
         .meta({ id: "ModelDetails" }),
-      example: { model: examples.model, versions: [examples.modelVersion], history: [] },
+      example: { model: examples.model, versions: [examples.modelVersion], history: [], suggestedSemver: "1.1.0" },
     },
   },
   errors: ["MODEL_NOT_FOUND"],
@@ -51,92 +97,131 @@ export const getProductionModel = contract({
   path: "/models/{name}/production",
   tag,
   summary: "Get what serving should load: version, artifact, digest, schemas",
-  params: name,
-  responses: { 200: { description: "The champion.", schema: resolvedModel, example: examples.resolvedModel } },
-  errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "CORRUPT_OBJECT"],
-});
-
-export const getModelVersion = contract({
-  operationId: "getModelVersion",
-  method: "GET",
-  path: "/models/{name}/versions/{version}",
-  tag,
-  summary: "Get a version",
-  params: nameAndVersion,
-  responses: {
-    200: { description: "The version.", schema: answerVersion, example: { version: examples.modelVersion } },
-  },
-  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
-});
-
-export const decideModelVersion = contract({
-  operationId: "decideModelVersion",
-  method: "POST",
-  path: "/models/{name}/versions/{version}/approvals",
-  tag,
-  summary: "Approve or reject a version that passed its gates",
   description:
-    "Deciding the same way twice is deciding once; the opposite of a decision is refused. A run that waits goes on.",
-  params: nameAndVersion,
-  body: z.strictObject({ decision, reason }).meta({ id: "DecisionRequest" }),
-  bodyExample: { decision: "approved", reason: "better on every slice" },
-  idempotent: true,
+    "The answer is a function of version and revision, which its `ETag` is made of. Where the registry's table does not answer it comes from the bucket, " +
+    "where each promotion and rollback leaves it; the header `Ringmaster-Source` says which it was.",
+  params: name,
+  headers: z.strictObject({
+    "If-None-Match": z.string().max(1_000).optional().meta({ description: "ETags that the caller has." }),
+  }),
   responses: {
-    200: { description: "The version.", schema: answerVersion, example: { version: examples.modelVersion } },
+    200: { description: "The champion.", schema: resolvedModel, example: examples.resolvedModel },
+    304: { description: "The caller has it.", content: [] },
   },
-  errors: [
-    "MODEL_NOT_FOUND",
-    "MODEL_VERSION_NOT_FOUND",
-    "GATE_NOT_PASSED",
-    "ALREADY_DECIDED",
-    "NOT_AN_APPROVER",
-    "REGISTRY_BUSY",
-  ],
+  errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "CORRUPT_OBJECT", "REGISTRY_UNAVAILABLE"],
 });
 
-export const setModelVersionStage = contract({
-  operationId: "setModelVersionStage",
+export const describeModel = contract({
+  operationId: "describeModel",
   method: "PUT",
-  path: "/models/{name}/versions/{version}/stage",
+  path: "/models/{name}/description",
   tag,
-  summary: "Put an approved version into production",
-  description:
-    "Through the same door as a run's promotion: a passed gate and an approval. The champion before it is archived in the same write.",
-  params: nameAndVersion,
-  body: z.strictObject({ stage: z.literal("production"), reason }).meta({ id: "StageRequest" }),
-  bodyExample: { stage: "production", reason: "canary went well" },
-  responses: { 200: { description: "The model and the version.", schema: change, example: changeExample } },
-  // Sent again after a rollback it would undo that.
-  idempotent: false,
-  idempotencyKey: true,
-  errors: [
-    "MODEL_NOT_FOUND",
-    "MODEL_VERSION_NOT_FOUND",
-    "GATE_NOT_PASSED",
-    "GATE_OUTDATED",
-    "NOT_APPROVED",
-    "REGISTRY_BUSY",
-  ],
+  summary: "Describe a model",
+  params: name,
+  body: descriptionRequest,
+  bodyExample: { description: "Which digit a picture shows" },
+  responses: modelAnswer,
+  errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
 });
 
-export const rollBackModel = contract({
-  operationId: "rollBackModel",
-  method: "POST",
-  path: "/models/{name}/rollback",
+export const tagModel = contract({
+  operationId: "tagModel",
+  method: "PUT",
+  path: "/models/{name}/tags",
   tag,
-  summary: "Go back to the version that was in production before",
-  description:
-    "Meant for one champion: that of now, or `from`. Where another has been promoted meanwhile, or another rollback was first, it is refused and changes nothing. " +
-    "The version serves again under the verdict and the approval that it served under.",
+  summary: "Set a tag of a model",
   params: name,
-  body: z
-    .strictObject({
-      reason,
-      from: z.int().min(1).optional().meta({ description: "The version that is to go." }),
-    })
-    .meta({ id: "RollbackRequest" }),
-  bodyExample: { reason: "latency of the new one" },
-  responses: { 200: { description: "The model and the champion of before.", schema: change, example: changeExample } },
-  idempotencyKey: true,
-  errors: ["MODEL_NOT_FOUND", "NOTHING_TO_ROLL_BACK", "ROLLBACK_OVERTAKEN", "REGISTRY_BUSY"],
+  body: tagRequest,
+  bodyExample: { key: "owner", value: "ada" },
+  responses: modelAnswer,
+  errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
+});
+
+export const untagModel = contract({
+  operationId: "untagModel",
+  method: "DELETE",
+  path: "/models/{name}/tags",
+  tag,
+  summary: "Take a tag off a model",
+  params: name,
+  query: tagQuery,
+  responses: modelAnswer,
+  errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
+});
+
+export const getModelAlias = contract({
+  operationId: "getModelAlias",
+  method: "GET",
+  path: "/models/{name}/aliases/{alias}",
+  tag,
+  summary: "Get the version that an alias names",
+  description: "`champion` is the version in production.",
+  params: nameAndAlias,
+  responses: {
+    200: {
+      description: "The version.",
+      schema: answerVersion,
+      example: { version: examples.modelVersion },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND", "ALIAS_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
+});
+
+export const setModelAlias = contract({
+  operationId: "setModelAlias",
+  method: "PUT",
+  path: "/models/{name}/aliases/{alias}",
+  tag,
+  summary: "Let an alias name a version",
+  description: "`champion` follows production from the first promotion on, and is refused to everybody else.",
+  params: nameAndAlias,
+  body: z.strictObject({ version: versionNumber, reason }).meta({ id: "AliasRequest" }),
+  bodyExample: { version: 1 },
+  responses: modelAnswer,
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "ALIAS_FOLLOWS_PRODUCTION", "REGISTRY_BUSY"],
+});
+
+export const deleteModelAlias = contract({
+  operationId: "deleteModelAlias",
+  method: "DELETE",
+  path: "/models/{name}/aliases/{alias}",
+  tag,
+  summary: "Take an alias away",
+  params: nameAndAlias,
+  query: reasonQuery,
+  responses: modelAnswer,
+  errors: ["MODEL_NOT_FOUND", "ALIAS_NOT_FOUND", "ALIAS_FOLLOWS_PRODUCTION", "REGISTRY_BUSY"],
+});
+
+export const deleteModel = contract({
+  operationId: "deleteModel",
+  method: "DELETE",
+  path: "/models/{name}",
+  tag,
+  summary: "Hide a model",
+  description: "Nothing of it is gone. A model that has a version in production stays.",
+  params: name,
+  query: reasonQuery,
+  responses: {
+    200: {
+      description: "The model as it was left.",
+      schema: answerModel,
+      example: { model: { ...examples.model, lifecycle: "deleted" as const } },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND", "IN_PRODUCTION", "REGISTRY_BUSY"],
+});
+
+export const restoreModel = contract({
+  operationId: "restoreModel",
+  method: "POST",
+  path: "/models/{name}/restore",
+  tag,
+  summary: "Show a deleted model again",
+  params: name,
+  body: reasonRequest,
+  bodyExample: { reason: "deleted by mistake" },
+  idempotent: true,
+  responses: modelAnswer,
+  errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
 });

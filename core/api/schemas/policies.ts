@@ -17,8 +17,7 @@ const approvalRules = z
   .refine(({ required, approvers }) => approvers.length === 0 || new Set(approvers).size >= required, {
     path: ["required"],
     error: "must be at most the number of approvers: nothing could ever be promoted",
-  })
-  .meta({ id: "ApprovalRules" }) satisfies z.ZodType<ApprovalRules>;
+  }) satisfies z.ZodType<ApprovalRules>;
 
 /** A head row is read and written with each change of the model. */
 const policyBytes = 32_768;

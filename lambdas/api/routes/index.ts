@@ -7,6 +7,7 @@ import { exportRoutes } from "./exports";
 import { inboxRoutes } from "./inbox";
 import { lineageRoutes } from "./lineage";
 import { modelPolicyRoutes } from "./model-policies";
+import { modelVersionRoutes } from "./model-versions";
 import { modelRoutes } from "./models";
 import { retrainingRoutes } from "./retraining";
 import { searchRoutes } from "./run-search";
@@ -28,6 +29,7 @@ export const routes: readonly Route[] = [
   ...datasetRoutes,
   ...inboxRoutes,
   ...modelRoutes,
+  ...modelVersionRoutes,
   ...modelPolicyRoutes,
   ...servingRoutes,
   ...exportRoutes,

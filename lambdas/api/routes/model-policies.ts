@@ -1,3 +1,32 @@
-import type { Route } from "../route";
+import * as contracts from "../../../core/api/contracts/model-policies";
+import { isoTime } from "../../../core/clock";
+import { answerWaiting } from "../../../core/registry/approval";
+import { judgeVersion } from "../../../core/registry/judge-version";
+import { setPolicy } from "../../../core/registry/lifecycle";
+import { recordGate } from "../../../core/registry/transitions";
+import { defineRoute, type Route } from "../route";
 
-export const modelPolicyRoutes: readonly Route[] = [];
+export const modelPolicyRoutes: readonly Route[] = [
+  defineRoute(contracts.getModelPolicy, async ({ platform: { registry }, params: { name } }) => {
+    const { policy } = await registry.head(name);
+    return { status: 200, body: { policy, history: await registry.repository.policies(name) } };
+  }),
+
+  defineRoute(contracts.setModelPolicy, async ({ platform, params: { name }, body, actor }) => {
+    const who = { by: actor, reason: body.reason, at: isoTime(platform.clock) };
+    const model = await platform.registry.apply(name, [], setPolicy(body.rules, body.approvals, who));
+    // A milder policy may be content with the approvals that there are.
+    await answerWaiting(platform, name);
+    return { status: 200, body: { model } };
+  }),
+
+  defineRoute(contracts.judgeModelVersion, async ({ platform, params, body, actor, idempotencyKey }) => {
+    const { registry, clock } = platform;
+    const { name, version } = params;
+    const verdict = await judgeVersion(platform, { model: name, version }, isoTime(clock));
+    const who = { by: actor, reason: body.reason, at: verdict.at };
+    const request = idempotencyKey === undefined ? undefined : `judge#${version}#${idempotencyKey}`;
+    await registry.apply(name, [version], recordGate(version, verdict, who), request);
+    return { status: 200, body: { version: await registry.version(name, version) } };
+  }),
+];

@@ -1,10 +1,16 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import * as contracts from "../../../core/api/contracts/models";
 import { isoTime } from "../../../core/clock";
-import { teamPrefix } from "../../../core/platform/object-keys";
-import { approveOrReject } from "../../../core/registry/approval";
-import { resolveModel } from "../../../core/registry/production";
-import { promote } from "../../../core/registry/transitions";
+import { AliasNotFoundError } from "../../../core/registry/errors";
+import { deleteAlias, deleteTag, describe, setAlias, setTag } from "../../../core/registry/labels";
+import { deleteModel, restoreModel } from "../../../core/registry/lifecycle";
+import { productionTag } from "../../../core/registry/production";
+import { suggestSemver } from "../../../core/registry/semver";
+import { resolveProduction } from "../../../core/registry/serve-production";
 import { defineRoute } from "../route";
+
+/** Who asks for the champion has better to do than to wait for a table that does not answer. */
+const registryTimeMs = 3_000;
 
 export const modelRoutes = [
   defineRoute(contracts.listModels, async ({ platform: { registry } }) => ({
@@ -12,45 +18,83 @@ export const modelRoutes = [
     body: { models: await registry.list() },
   })),
 
+  defineRoute(contracts.createModel, async ({ platform, body, actor, idempotencyKey }) => {
+    const { name, description, tags, reason } = body;
+    const who = { by: actor, reason, at: isoTime(platform.clock) };
+    const request = idempotencyKey === undefined ? undefined : `create#${idempotencyKey}`;
+    const model = await platform.registry.create(platform.team, name, { description, tags }, who, request);
+    return { status: 201, body: { model } };
+  }),
+
   defineRoute(contracts.getModel, async ({ platform: { registry }, params: { name } }) => {
-    return { status: 200, body: await registry.snapshot(name) };
+    const snapshot = await registry.snapshot(name);
+    const taken = snapshot.versions.flatMap(({ semver }) => semver ?? []);
+    return { status: 200, body: { ...snapshot, suggestedSemver: suggestSemver(taken) } };
   }),
 
-  defineRoute(contracts.getProductionModel, async ({ platform, params: { name } }) => {
-    const { registry, objects, config, team } = platform;
-    const { model, version } = await registry.champion(name);
-    const uriOf = (key: string): string => `s3://${config.bucket}/${teamPrefix(team)}${key}`;
-    return { status: 200, body: await resolveModel(objects, uriOf, model, version) };
+  defineRoute(contracts.getProductionModel, async ({ platform, params: { name }, headers: given }) => {
+    const stop = new AbortController();
+    const silence = () => sleep(registryTimeMs, undefined, { signal: stop.signal, ref: false });
+    try {
+      const { resolved, source } = await resolveProduction(platform.production, name, silence);
+      const etag = productionTag(resolved);
+      const headers = { etag, "cache-control": "private, max-age=0, must-revalidate", "ringmaster-source": source };
+      if (matches(given["If-None-Match"], etag)) return { response: new Response(null, { status: 304, headers }) };
+      return { status: 200, body: resolved, headers };
+    } finally {
+      stop.abort();
+    }
   }),
 
-  defineRoute(contracts.getModelVersion, async ({ platform: { registry }, params: { name, version } }) => ({
-    status: 200,
-    body: { version: await registry.version(name, version) },
-  })),
-
-  defineRoute(contracts.decideModelVersion, async ({ platform, params: { name, version }, body, actor }) => {
-    const by = { by: actor, reason: body.reason };
-    const decided = await approveOrReject(platform, { model: name, version }, body.decision, by);
-    return { status: 200, body: { version: decided } };
+  defineRoute(contracts.describeModel, async ({ platform, params: { name }, body, actor }) => {
+    const who = { by: actor, reason: body.reason, at: isoTime(platform.clock) };
+    const model = await platform.registry.apply(name, [], describe(undefined, body.description, who));
+    return { status: 200, body: { model } };
   }),
 
-  /** Promotion by hand goes through the same door as a run's: a passed gate and an approval. */
-  defineRoute(contracts.setModelVersionStage, async ({ platform, params, body, actor, idempotencyKey }) => {
-    const { registry, clock } = platform;
-    const { name, version } = params;
-    await registry.version(name, version);
-    const who = { by: actor, reason: body.reason, at: isoTime(clock) };
-    // Repeated after a rollback, it must not undo that.
-    const request = idempotencyKey === undefined ? undefined : `promote#${version}#${idempotencyKey}`;
-    const model = await registry.apply(name, [version], promote(version, who), request);
-    return { status: 200, body: { model, version: await registry.version(name, version) } };
+  defineRoute(contracts.tagModel, async ({ platform, params: { name }, body, actor }) => {
+    const who = { by: actor, reason: body.reason, at: isoTime(platform.clock) };
+    const model = await platform.registry.apply(name, [], setTag(undefined, body.key, body.value, who));
+    return { status: 200, body: { model } };
   }),
 
-  defineRoute(contracts.rollBackModel, async ({ platform, params: { name }, body, actor, idempotencyKey }) => {
-    const { registry, clock } = platform;
-    const who = { by: actor, reason: body.reason, at: isoTime(clock) };
-    const request = idempotencyKey === undefined ? undefined : `rollback#${idempotencyKey}`;
-    const model = await registry.rollBack(name, who, { from: body.from, request });
-    return { status: 200, body: { model, version: await registry.production(name) } };
+  defineRoute(contracts.untagModel, async ({ platform, params: { name }, query, actor }) => {
+    const who = { by: actor, reason: query.reason, at: isoTime(platform.clock) };
+    const model = await platform.registry.apply(name, [], deleteTag(undefined, query.key, who));
+    return { status: 200, body: { model } };
+  }),
+
+  defineRoute(contracts.getModelAlias, async ({ platform: { registry }, params: { name, alias } }) => {
+    const { aliases } = await registry.head(name);
+    const version = Object.hasOwn(aliases, alias) ? aliases[alias] : undefined;
+    if (version === undefined) throw new AliasNotFoundError(name, alias);
+    return { status: 200, body: { version: await registry.version(name, version) } };
+  }),
+
+  defineRoute(contracts.setModelAlias, async ({ platform, params: { name, alias }, body, actor }) => {
+    const who = { by: actor, reason: body.reason, at: isoTime(platform.clock) };
+    const model = await platform.registry.apply(name, [body.version], setAlias(alias, body.version, who));
+    return { status: 200, body: { model } };
+  }),
+
+  defineRoute(contracts.deleteModelAlias, async ({ platform, params: { name, alias }, query, actor }) => {
+    const who = { by: actor, reason: query.reason, at: isoTime(platform.clock) };
+    return { status: 200, body: { model: await platform.registry.apply(name, [], deleteAlias(alias, who)) } };
+  }),
+
+  defineRoute(contracts.deleteModel, async ({ platform, params: { name }, query, actor }) => {
+    const who = { by: actor, reason: query.reason, at: isoTime(platform.clock) };
+    return { status: 200, body: { model: await platform.registry.apply(name, [], deleteModel(who)) } };
+  }),
+
+  defineRoute(contracts.restoreModel, async ({ platform, params: { name }, body, actor }) => {
+    const who = { by: actor, reason: body.reason, at: isoTime(platform.clock) };
+    return { status: 200, body: { model: await platform.registry.apply(name, [], restoreModel(who)) } };
   }),
 ];
+
+/** RFC 9110, 13.1.2: a list of tags, weak or strong, or `*`. */
+function matches(header: string | undefined, etag: string): boolean {
+  const given = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
+  return given.includes("*") || given.includes(etag);
+}

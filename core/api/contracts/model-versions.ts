@@ -1,0 +1,232 @@
+import { z } from "zod";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { metrics, reason, sha256, versionNumber } from "../schemas/common";
+import {
+  answerModel,
+  answerVersion,
+  descriptionRequest,
+  reasonQuery,
+  reasonRequest,
+  tagQuery,
+  tagRequest,
+} from "../schemas/model-requests";
+import {
+  decision,
+  description,
+  model,
+  modelDataset,
+  modelName,
+  modelSignature,
+  modelVersion,
+  semver,
+  stage,
+  tagKey,
+  tagValue,
+} from "../schemas/models";
+
+const tag = "Models";
+const name = z.strictObject({ name: modelName });
+const nameAndVersion = name.extend({ version: versionNumber });
+const versionAnswer = {
+  200: { description: "The version.", schema: answerVersion, example: { version: examples.modelVersion } },
+};
+const change = z.object({ model, version: modelVersion }).meta({ id: "ModelChange" });
+const changeExample = { model: examples.model, version: examples.modelVersion };
+const notThere = ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "REGISTRY_BUSY"] as const;
+const text = (length: number) => z.string().min(1).max(length);
+
+export const registerModelVersion = contract({
+  operationId: "registerModelVersion",
+  method: "POST",
+  path: "/models/register",
+  tag,
+  summary: "Register a version that was made elsewhere",
+  description:
+    "Makes the model where there is none of that name. The version begins without a verdict and without approvals, in no stage: whence it comes opens no door.",
+  body: z
+    .strictObject({
+      name: modelName,
+      source: text(2_000).meta({ description: "Where its files lie: a URI." }),
+      framework: text(100).optional(),
+      runId: text(255).optional().meta({ description: "The run that made it, trained here or logged." }),
+      runLink: text(2_000).optional(),
+      loggedModelId: text(255).optional(),
+      weightsSha256: sha256.optional(),
+      signature: modelSignature
+        .refine((given) => JSON.stringify(given).length <= 60_000, { error: "must be at most 60,000 bytes of JSON" })
+        .optional(),
+      dataset: modelDataset.optional(),
+      metrics: metrics
+        .refine((given) => Object.keys(given).length <= 200, { error: "must be at most 200 metrics" })
+        .default({}),
+      semver: semver.optional(),
+      description: description.default(""),
+      tags: z
+        .record(tagKey, tagValue)
+        .refine((tags) => JSON.stringify(tags).length <= 60_000, { error: "must be at most 60,000 bytes of JSON" })
+        .default({}),
+      reason,
+    })
+    .meta({ id: "RegisterModelRequest" }),
+  bodyExample: {
+    name: "digits",
+    source: "s3://elsewhere/digits/7",
+    framework: "sklearn",
+    metrics: { accuracy: 0.97 },
+    signature: { inputs: [{ name: "pixels", type: "float32", shape: [-1, 784] }], outputs: [{ type: "int64" }] },
+  },
+  responses: {
+    201: { description: "The version.", schema: answerVersion, example: { version: examples.modelVersion } },
+  },
+  idempotencyKey: true,
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "SEMVER_TAKEN", "REGISTRY_BUSY"],
+});
+
+export const getModelVersion = contract({
+  operationId: "getModelVersion",
+  method: "GET",
+  path: "/models/{name}/versions/{version}",
+  tag,
+  summary: "Get a version",
+  params: nameAndVersion,
+  responses: versionAnswer,
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
+});
+
+export const decideModelVersion = contract({
+  operationId: "decideModelVersion",
+  method: "POST",
+  path: "/models/{name}/versions/{version}/approvals",
+  tag,
+  summary: "Approve or reject a version that passed its gates",
+  description:
+    "Decided by so many different people as the model's policy asks for, of those that it names; by one where it says nothing. One rejection decides. Deciding the same way twice is " +
+    "deciding once; the opposite of a decision is refused. A run that waits goes on when the last needed one is there.",
+  params: nameAndVersion,
+  body: z.strictObject({ decision, reason }).meta({ id: "DecisionRequest" }),
+  bodyExample: { decision: "approved", reason: "better on every slice" },
+  idempotent: true,
+  responses: versionAnswer,
+  errors: [...notThere, "GATE_NOT_PASSED", "ALREADY_DECIDED", "NOT_AN_APPROVER"],
+});
+
+export const setModelVersionStage = contract({
+  operationId: "setModelVersionStage",
+  method: "PUT",
+  path: "/models/{name}/versions/{version}/stage",
+  tag,
+  summary: "Put a version into a stage",
+  description:
+    "`production` is a promotion, through the same door as a run's: a passed gate about the champion of now, and the approvals. The champion before it is archived in the same write. " +
+    "`canary` needs the gate. A version leaves production by another's promotion or by a rollback.",
+  params: nameAndVersion,
+  body: z.strictObject({ stage, reason }).meta({ id: "StageRequest" }),
+  bodyExample: { stage: "production", reason: "canary went well" },
+  responses: { 200: { description: "The model and the version.", schema: change, example: changeExample } },
+  // Sent again after a rollback it would undo that.
+  idempotent: false,
+  idempotencyKey: true,
+  errors: [...notThere, "GATE_NOT_PASSED", "GATE_OUTDATED", "NOT_APPROVED", "IN_PRODUCTION"],
+});
+
+export const rollBackModel = contract({
+  operationId: "rollBackModel",
+  method: "POST",
+  path: "/models/{name}/rollback",
+  tag,
+  summary: "Go back to the version that was in production before",
+  description:
+    "Meant for one champion: that of now, or `from`. Where another has been promoted meanwhile, or another rollback was first, it is refused and changes nothing. " +
+    "The version serves again under the verdict and the approvals that it served under.",
+  params: name,
+  body: z
+    .strictObject({
+      reason,
+      from: z.int().min(1).optional().meta({ description: "The version that is to go." }),
+    })
+    .meta({ id: "RollbackRequest" }),
+  bodyExample: { reason: "latency of the new one" },
+  responses: { 200: { description: "The model and the champion of before.", schema: change, example: changeExample } },
+  idempotencyKey: true,
+  errors: ["MODEL_NOT_FOUND", "NOTHING_TO_ROLL_BACK", "ROLLBACK_OVERTAKEN", "REGISTRY_BUSY"],
+});
+
+export const setModelVersionSemver = contract({
+  operationId: "setModelVersionSemver",
+  method: "PUT",
+  path: "/models/{name}/versions/{version}/semver",
+  tag,
+  summary: "Give a version its semantic version",
+  description: "Once and for good: a version has one, and one version has it. It need not grow.",
+  params: nameAndVersion,
+  body: z.strictObject({ semver, reason }).meta({ id: "SemverRequest" }),
+  bodyExample: { semver: "1.4.0" },
+  responses: versionAnswer,
+  errors: [...notThere, "SEMVER_TAKEN"],
+});
+
+export const describeModelVersion = contract({
+  operationId: "describeModelVersion",
+  method: "PUT",
+  path: "/models/{name}/versions/{version}/description",
+  tag,
+  summary: "Describe a version",
+  params: nameAndVersion,
+  body: descriptionRequest,
+  bodyExample: { description: "Trained on the winter's pictures as well" },
+  responses: versionAnswer,
+  errors: notThere,
+});
+
+export const tagModelVersion = contract({
+  operationId: "tagModelVersion",
+  method: "PUT",
+  path: "/models/{name}/versions/{version}/tags",
+  tag,
+  summary: "Set a tag of a version",
+  params: nameAndVersion,
+  body: tagRequest,
+  bodyExample: { key: "season", value: "winter" },
+  responses: versionAnswer,
+  errors: notThere,
+});
+
+export const untagModelVersion = contract({
+  operationId: "untagModelVersion",
+  method: "DELETE",
+  path: "/models/{name}/versions/{version}/tags",
+  tag,
+  summary: "Take a tag off a version",
+  params: nameAndVersion,
+  query: tagQuery,
+  responses: versionAnswer,
+  errors: notThere,
+});
+
+export const deleteModelVersion = contract({
+  operationId: "deleteModelVersion",
+  method: "DELETE",
+  path: "/models/{name}/versions/{version}",
+  tag,
+  summary: "Hide a version",
+  description: "Nothing of it is gone; its aliases are. The version in production stays.",
+  params: nameAndVersion,
+  query: reasonQuery,
+  responses: { 200: { description: "The model without it.", schema: answerModel, example: { model: examples.model } } },
+  errors: [...notThere, "IN_PRODUCTION"],
+});
+
+export const restoreModelVersion = contract({
+  operationId: "restoreModelVersion",
+  method: "POST",
+  path: "/models/{name}/versions/{version}/restore",
+  tag,
+  summary: "Show a deleted version again",
+  params: nameAndVersion,
+  body: reasonRequest,
+  bodyExample: { reason: "deleted by mistake" },
+  idempotent: true,
+  responses: versionAnswer,
+  errors: notThere,
+});

@@ -1,0 +1,33 @@
+import { RingmasterError } from "../errors";
+import { RegistryUnavailableError } from "./errors";
+import type { ResolvedModel } from "./production";
+
+export interface ProductionSources {
+  /** From the registry, strongly consistent. */
+  resolve(model: string): Promise<ResolvedModel>;
+  /** From the bucket: the champion as of the last promotion or rollback that was seen there. */
+  find(model: string): Promise<ResolvedModel | undefined>;
+}
+
+/**
+ * What serving should load, whatever has become of the registry's table. The registry's own refusals (there is no such model, no champion) are answers and stand;
+ * anything else is taken for an outage, and so is silence.
+ *
+ * @param silence resolves when the registry has had its time
+ * @throws RegistryUnavailableError where the bucket has no pointer either
+ */
+export async function resolveProduction(
+  { resolve, find }: ProductionSources,
+  model: string,
+  silence: () => Promise<unknown>,
+): Promise<{ readonly resolved: ResolvedModel; readonly source: "registry" | "pointer" }> {
+  try {
+    const waited = silence().then(() => Promise.reject(new Error("the registry did not answer in time")));
+    return { resolved: await Promise.race([resolve(model), waited]), source: "registry" };
+  } catch (error) {
+    if (error instanceof RingmasterError && !error.retryable && error.httpStatus < 500) throw error;
+    const resolved = await find(model).catch(() => undefined);
+    if (resolved === undefined) throw new RegistryUnavailableError(model, error);
+    return { resolved, source: "pointer" };
+  }
+}

@@ -1,0 +1,104 @@
+import * as contracts from "../../../core/api/contracts/model-versions";
+import { isoTime } from "../../../core/clock";
+import { approveOrReject } from "../../../core/registry/approval";
+import type { Actor, Transition } from "../../../core/registry/change";
+import { deleteTag, describe, setSemver, setTag } from "../../../core/registry/labels";
+import { deleteVersion, restoreVersion } from "../../../core/registry/lifecycle";
+import type { ModelVersion } from "../../../core/registry/model";
+import type { Registry } from "../../../core/registry/registry";
+import { setStage } from "../../../core/registry/stages";
+import { defineRoute } from "../route";
+
+export const modelVersionRoutes = [
+  defineRoute(contracts.registerModelVersion, async ({ platform, body, actor, idempotencyKey }) => {
+    const { registry, team, clock } = platform;
+    const { name, reason, ...made } = body;
+    const who = { by: actor, reason, at: isoTime(clock) };
+    const once = idempotencyKey === undefined ? {} : { request: `register#${idempotencyKey}` };
+    const version = await registry.register(team, { ...made, model: name }, who, once);
+    return { status: 201, body: { version: await registry.version(name, version) } };
+  }),
+
+  defineRoute(contracts.getModelVersion, async ({ platform: { registry }, params: { name, version } }) => ({
+    status: 200,
+    body: { version: await registry.version(name, version) },
+  })),
+
+  defineRoute(contracts.decideModelVersion, async ({ platform, params: { name, version }, body, actor }) => {
+    const by = { by: actor, reason: body.reason };
+    const decided = await approveOrReject(platform, { model: name, version }, body.decision, by);
+    return { status: 200, body: { version: decided } };
+  }),
+
+  /** Promotion by hand goes through the same door as a run's: a passed gate and the approvals. */
+  defineRoute(contracts.setModelVersionStage, async ({ platform, params, body, actor, idempotencyKey }) => {
+    const { registry, clock } = platform;
+    const { name, version } = params;
+    const who = { by: actor, reason: body.reason, at: isoTime(clock) };
+    // Repeated after a rollback, it must not undo that.
+    const word = body.stage === "production" ? "promote" : `stage-${body.stage}`;
+    const request = idempotencyKey === undefined ? undefined : `${word}#${version}#${idempotencyKey}`;
+    const model = await registry.apply(name, [version], setStage(version, body.stage, who), request);
+    return { status: 200, body: { model, version: await registry.version(name, version) } };
+  }),
+
+  defineRoute(contracts.rollBackModel, async ({ platform, params: { name }, body, actor, idempotencyKey }) => {
+    const { registry, clock } = platform;
+    const who = { by: actor, reason: body.reason, at: isoTime(clock) };
+    const request = idempotencyKey === undefined ? undefined : `rollback#${idempotencyKey}`;
+    const model = await registry.rollBack(name, who, { from: body.from, request });
+    return { status: 200, body: { model, version: await registry.production(name) } };
+  }),
+
+  defineRoute(contracts.setModelVersionSemver, async ({ platform, params, body, actor }) => {
+    const { registry, clock } = platform;
+    const { name, version } = params;
+    const who = { by: actor, reason: body.reason, at: isoTime(clock) };
+    await registry.apply(name, { versions: [version], semver: body.semver }, setSemver(version, body.semver, who));
+    return { status: 200, body: { version: await registry.version(name, version) } };
+  }),
+
+  defineRoute(contracts.describeModelVersion, async ({ platform, params, body, actor }) => {
+    const changed = (who: Actor) => describe(params.version, body.description, who);
+    return { status: 200, body: { version: await changeOf(platform, params, actor, body.reason, changed) } };
+  }),
+
+  defineRoute(contracts.tagModelVersion, async ({ platform, params, body, actor }) => {
+    const changed = (who: Actor) => setTag(params.version, body.key, body.value, who);
+    return { status: 200, body: { version: await changeOf(platform, params, actor, body.reason, changed) } };
+  }),
+
+  defineRoute(contracts.untagModelVersion, async ({ platform, params, query, actor }) => {
+    const changed = (who: Actor) => deleteTag(params.version, query.key, who);
+    return { status: 200, body: { version: await changeOf(platform, params, actor, query.reason, changed) } };
+  }),
+
+  defineRoute(contracts.deleteModelVersion, async ({ platform, params: { name, version }, query, actor }) => {
+    const who = { by: actor, reason: query.reason, at: isoTime(platform.clock) };
+    return {
+      status: 200,
+      body: { model: await platform.registry.apply(name, [version], deleteVersion(version, who)) },
+    };
+  }),
+
+  defineRoute(contracts.restoreModelVersion, async ({ platform, params, body, actor }) => {
+    const changed = (who: Actor) => restoreVersion(params.version, who);
+    return { status: 200, body: { version: await changeOf(platform, params, actor, body.reason, changed) } };
+  }),
+];
+
+interface Ports {
+  readonly registry: Registry;
+  readonly clock: { now(): number };
+}
+
+async function changeOf(
+  { registry, clock }: Ports,
+  { name, version }: { readonly name: string; readonly version: number },
+  by: string,
+  reason: string,
+  transitionBy: (actor: Actor) => Transition,
+): Promise<ModelVersion> {
+  await registry.apply(name, [version], transitionBy({ by, reason, at: isoTime(clock) }));
+  return registry.version(name, version);
+}
