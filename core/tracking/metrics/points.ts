@@ -9,7 +9,7 @@ export type PointIdentity = "step" | "point";
 /** MLflow keeps NaN as 0 beside a mark, and orders by that (`SqlMetric.value`, `is_nan`). */
 const ordinal = (value: number): number => (Number.isNaN(value) ? 0 : value);
 
-/** By step, then time, then value: MLflow's order of what is latest. Equal only where the points are one. */
+/** By step, then time, then value: what is latest, as MLflow's `_update_latest_metrics_if_necessary` has it. Equal only where the points are one. */
 export function comparePoints(a: MetricPoint, b: MetricPoint): number {
   if (a.step !== b.step) return a.step - b.step;
   if (a.time !== b.time) return a.time - b.time;
@@ -21,13 +21,6 @@ function compareValues(a: number, b: number): number {
   const [x, y] = [ordinal(a), ordinal(b)];
   if (x !== y) return x < y ? -1 : 1;
   return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
-}
-
-/** MLflow's `_update_latest_metrics_if_necessary`: strictly greater by (step, time, value). */
-export function isLater(a: MetricPoint, b: MetricPoint): boolean {
-  if (a.step !== b.step) return a.step > b.step;
-  if (a.time !== b.time) return a.time > b.time;
-  return ordinal(a.value) > ordinal(b.value);
 }
 
 /** In order, each once; of those with one step the last where the step is what makes a point. Sorts what it is given. */

@@ -1,7 +1,7 @@
 import type { MetricSummary } from "../metric-repository";
 import type { ByteReader, ByteWriter } from "./bytes";
 import { eachSeries, type PointColumns } from "./packed-points";
-import { isLater } from "./points";
+import { comparePoints } from "./points";
 
 /** Names of a run's metrics, and of each how many points were stored, the latest, the least and the greatest: by number of the metric. */
 export class Statistics {
@@ -55,7 +55,7 @@ export class Statistics {
 
   private isLater(id: number, step: number, time: number, value: number): boolean {
     if (step !== this.steps[id]!) return step > this.steps[id]!;
-    return isLater({ step, time, value }, { step, time: this.times[id]!, value: this.lasts[id]! });
+    return comparePoints({ step, time, value }, { step, time: this.times[id]!, value: this.lasts[id]! }) > 0;
   }
 
   /** By name. Metrics that were named and have no points are none. */
