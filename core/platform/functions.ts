@@ -7,7 +7,7 @@ export interface FunctionDefinition {
   /** Of `/tmp`, where a function puts data on disk; 512 where it does not say. */
   readonly storageMb?: number;
   /** Native or large packages that the bundle leaves outside. */
-  readonly externals: readonly ("duckdb" | "tfjs")[];
+  readonly externals: readonly ("duckdb" | "onnx" | "tfjs")[];
   /** Called by events, for whose answer nobody waits: how long and how often Lambda tries, and whether what it gives up is kept to be looked at. */
   readonly asynchronous?: {
     readonly retries: 0 | 1 | 2;
@@ -42,7 +42,8 @@ export type FunctionName =
   | "snapshot-dataset";
 
 export const functions: readonly FunctionDefinition[] = [
-  { name: "api", timeoutSeconds: 29, memoryMb: 1024, externals: [] },
+  // Exports are made and checked in it; it loads what that takes when it is first asked for one.
+  { name: "api", timeoutSeconds: 29, memoryMb: 1024, externals: ["tfjs", "onnx"] },
   { name: "validate-dataset", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["duckdb"] },
   { name: "prepare-features", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["duckdb"] },
   { name: "launch-training", timeoutSeconds: 60, memoryMb: 512, externals: [] },

@@ -13,6 +13,8 @@ interface LayerContent {
   readonly packages: readonly string[];
   /** Native packages for Lambda's platform; npm installs them only on a machine of that platform. */
   readonly native: readonly string[];
+  /** Without what the packages depend on. */
+  readonly alone?: true;
   readonly wanted: (file: string) => boolean;
 }
 
@@ -35,11 +37,23 @@ const contents: Readonly<Record<External, LayerContent>> = {
     wanted: (file) =>
       !file.includes("/@tensorflow/") || /\/package\.json$|\/dist\/[^/]*\.node\.js$|\/dist\/[^/]*\.wasm$/.test(file),
   },
+  onnx: {
+    // Its other dependencies are of its other builds, which make it ten times as large.
+    packages: ["onnxruntime-web", "onnxruntime-common"],
+    native: [],
+    alone: true,
+    wanted: (file) =>
+      file.includes("/onnxruntime-common/")
+        ? /\/package\.json$|\/dist\/cjs\/[^/]*\.js(on)?$/.test(file)
+        : /\/onnxruntime-web\/package\.json$|\/dist\/ort\.node\.min\.js$|\/dist\/ort-wasm-simd-threaded\.(mjs|wasm)$/.test(
+            file,
+          ),
+  },
 };
 
 /** A layer with packages and what they depend on, copied from this machine's `node_modules`. */
 export function packageLayer(scope: Construct, external: External, nodeModules: string): LayerVersion {
-  const { packages, native, wanted } = contents[external];
+  const { packages, native, alone, wanted } = contents[external];
   const missing = native.filter((name) => !fs.existsSync(path.join(nodeModules, name)));
   const present = [...packages, ...native.filter((name) => !missing.includes(name))];
   const layer = new LayerVersion(scope, `Layer-${external}`, {
@@ -47,7 +61,7 @@ export function packageLayer(scope: Construct, external: External, nodeModules: 
     compatibleRuntimes: [functionRuntime],
     compatibleArchitectures: [Architecture.X86_64],
     code: assembled(external, path.join(nodeModules, packages[0]!), (directory) => {
-      for (const name of closure(present, nodeModules)) {
+      for (const name of alone ? present : closure(present, nodeModules)) {
         const source = path.join(nodeModules, name);
         copyFiles(source, path.join(directory, "nodejs", "node_modules", name), wanted);
       }

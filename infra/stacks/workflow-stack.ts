@@ -41,6 +41,7 @@ export class WorkflowStack extends Stack {
     const environment = platformEnvironment(this, config);
     const layers = {
       duckdb: packageLayer(this, "duckdb", nodeModules),
+      onnx: packageLayer(this, "onnx", nodeModules),
       tfjs: packageLayer(this, "tfjs", nodeModules),
     };
     const givenUp = new Queue(this, "GivenUp", {
