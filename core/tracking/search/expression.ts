@@ -83,3 +83,16 @@ export interface OrderTerm {
   readonly field: Field;
   readonly ascending: boolean;
 }
+
+/** Every field that a filter is about. */
+export function fieldsOf(expression: Expression): readonly Field[] {
+  switch (expression.type) {
+    case "and":
+    case "or":
+      return expression.operands.flatMap(fieldsOf);
+    case "not":
+      return fieldsOf(expression.operand);
+    default:
+      return [expression.field];
+  }
+}

@@ -1,5 +1,5 @@
 import { AmbiguousNameError } from "./errors";
-import type { Expression, Field, OrderTerm, Value } from "./expression";
+import { type Expression, type Field, fieldsOf, type OrderTerm, type Value } from "./expression";
 import type { NameSet, Resolution } from "./names";
 import { attributeValues, type SearchContext, tagValue } from "./record-values";
 import { metricOffsets, metricWidth, type SearchRow } from "./row";
@@ -72,16 +72,4 @@ export function ambiguityCheck(
     check("params", paramNames, params, record.runId);
     check("metrics", metricNames, metrics, record.runId);
   };
-}
-
-function fieldsOf(expression: Expression): readonly Field[] {
-  switch (expression.type) {
-    case "and":
-    case "or":
-      return expression.operands.flatMap(fieldsOf);
-    case "not":
-      return fieldsOf(expression.operand);
-    default:
-      return [expression.field];
-  }
 }

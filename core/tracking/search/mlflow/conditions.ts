@@ -83,7 +83,9 @@ function attributeValue(key: string, token: MlflowToken, grammar: EntityGrammar)
       throw new MlflowFilterError(`Expected numeric value type for numeric attribute: ${key}. Found ${raw}`);
     }
     if (/^\s*[-+]?\d+\s*$/.test(text)) return Number(text);
-    throw new MlflowFilterError(`Invalid value for numeric attribute '${key}': ${isNumber && !grammar.strictNumbers ? raw : `'${text}'`}`);
+    throw new MlflowFilterError(
+      `Invalid value for numeric attribute '${key}': ${isNumber && !grammar.strictNumbers ? raw : `'${text}'`}`,
+    );
   }
   if (kind === "text" || kind === "identifier") return quotedText(token);
   if (kind === "list") {

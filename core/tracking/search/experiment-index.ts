@@ -1,0 +1,124 @@
+import type { Clock } from "../../ports";
+import type { MetricStore } from "../metric-store";
+import type { RunRecord } from "../run-record";
+import { changesKeptMs, clockSkewMs, type RunChanges, type RunRecords } from "../run-records";
+import { RowMaker, type SearchRow } from "./row";
+
+export interface IndexSources {
+  readonly records: Pick<RunRecords, "findMany" | "list">;
+  readonly changes: Pick<RunChanges, "since">;
+  readonly metrics: Pick<MetricStore, "summariesOf">;
+  readonly clock: Clock;
+}
+
+/** How far a list of records may be behind (`RunRecords.list`). */
+const listLagMs = 60_000;
+/** Runs of one read: a `BatchGetItem` takes 100 keys. */
+const batchSize = 100;
+const batchesAtOnce = 8;
+
+/**
+ * All runs of an experiment, in memory. Loaded once; before each look those that were marked as changed since the last are read anew, strongly
+ * consistently. The look-back reaches `clockSkewMs` before the last look's own time, so that marks by clocks that differ, and changes that came after
+ * their second's mark was seen, are found the next time.
+ */
+export class ExperimentIndex {
+  private readonly rows = new Map<string, SearchRow>();
+  private readonly maker = new RowMaker();
+  /** By the clock here, before the last look read anything. */
+  private lookedAt: number | undefined;
+  private running: Promise<void> | undefined;
+  private waiting: Promise<void> | undefined;
+
+  constructor(
+    private readonly experimentId: string,
+    private readonly sources: IndexSources,
+  ) {}
+
+  get size(): number {
+    return this.rows.size;
+  }
+
+  all(): Iterable<SearchRow> {
+    return this.rows.values();
+  }
+
+  /**
+   * Resolves once the index knows every change that was acknowledged before the call. A refresh on its way may have read before that: callers wait for
+   * the next one, together.
+   */
+  refresh(): Promise<void> {
+    if (this.waiting) return this.waiting;
+    if (this.running) {
+      this.waiting = this.running
+        .catch(() => undefined)
+        .then(() => {
+          this.waiting = undefined;
+          return this.start();
+        });
+      return this.waiting;
+    }
+    return this.start();
+  }
+
+  private start(): Promise<void> {
+    const running = this.look().finally(() => {
+      if (this.running === running) this.running = undefined;
+    });
+    this.running = running;
+    return running;
+  }
+
+  private async look(): Promise<void> {
+    const { clock, changes } = this.sources;
+    const now = clock.now();
+    const last = this.lookedAt;
+    // Marks are forgotten at the end of their time, and a clock may have been set.
+    const known = last !== undefined && Math.abs(now - last) < changesKeptMs / 2;
+    if (!known) await this.load();
+    const since = known ? Math.min(now, last) : now - listLagMs;
+    await this.readAnew(await changes.since(this.experimentId, since - clockSkewMs));
+    this.lookedAt = now;
+  }
+
+  private async load(): Promise<void> {
+    const listed = new Set<string>();
+    for await (const page of this.sources.records.list(this.experimentId)) {
+      for (const { runId } of page) listed.add(runId);
+      await inBatches(page, async (records) => {
+        const summaries = await this.sources.metrics.summariesOf(records.map(({ runId }) => runId));
+        for (const record of records) this.put(record, summaries.get(record.runId) ?? []);
+      });
+    }
+    for (const runId of this.rows.keys()) if (!listed.has(runId)) this.rows.delete(runId);
+  }
+
+  private async readAnew(runIds: readonly string[]): Promise<void> {
+    const { records, metrics } = this.sources;
+    await inBatches(runIds, async (ids) => {
+      const [found, summaries] = await Promise.all([records.findMany(ids), metrics.summariesOf(ids)]);
+      const byId = new Map(found.map((record) => [record.runId, record]));
+      for (const runId of ids) {
+        const record = byId.get(runId);
+        if (record?.experimentId === this.experimentId) this.put(record, summaries.get(runId) ?? []);
+        else this.rows.delete(runId);
+      }
+    });
+  }
+
+  private put(record: RunRecord, summaries: Parameters<RowMaker["make"]>[1]): void {
+    this.rows.set(record.runId, this.maker.make(record, summaries));
+  }
+}
+
+async function inBatches<T>(items: readonly T[], work: (batch: readonly T[]) => Promise<void>): Promise<void> {
+  let next = 0;
+  const workers = Array.from({ length: Math.min(batchesAtOnce, Math.ceil(items.length / batchSize)) }, async () => {
+    while (next < items.length) {
+      const batch = items.slice(next, next + batchSize);
+      next += batchSize;
+      await work(batch);
+    }
+  });
+  await Promise.all(workers);
+}

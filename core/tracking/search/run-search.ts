@@ -1,0 +1,96 @@
+import { InvalidInputError } from "../../errors";
+import type { Experiments } from "../experiments";
+import { ExperimentIndex, type IndexSources } from "./experiment-index";
+import { fieldsOf } from "./expression";
+import type { RunSearch, SearchPage, SearchQuery } from "./query";
+import { searchedRun } from "./row";
+import { type PlannedQuery, planQuery, selectPage } from "./select";
+
+export interface SearchSources extends IndexSources {
+  readonly experiments: Pick<Experiments, "list">;
+}
+
+export interface RunSearches {
+  /** A team's search. Indexes stay with the process: asking again for a team finds them as they are. */
+  of(team: string, sources: SearchSources): RunSearch;
+}
+
+/** Runs in memory of all teams together; about 3 KB each. */
+const mostRuns = 100_000;
+const mostIndexes = 1_000;
+/** Experiments whose changes are asked for at once. */
+const experimentsAtOnce = 16;
+
+/** The search indexes of a process, by team and experiment; the least lately used go where there are too many runs. */
+export function createRunSearches(most = mostRuns): RunSearches {
+  /** In the order in which they were used. */
+  const indexes = new Map<string, ExperimentIndex>();
+
+  function indexOf(team: string, experimentId: string, sources: IndexSources): ExperimentIndex {
+    const key = `${team}/${experimentId}`;
+    const index = indexes.get(key) ?? new ExperimentIndex(experimentId, sources);
+    indexes.delete(key);
+    indexes.set(key, index);
+    return index;
+  }
+
+  function evict(): void {
+    let runs = 0;
+    for (const index of indexes.values()) runs += index.size;
+    for (const [key, index] of indexes) {
+      if (indexes.size <= 1 || (runs <= most && indexes.size <= mostIndexes)) return;
+      indexes.delete(key);
+      runs -= index.size;
+    }
+  }
+
+  return {
+    of: (team, sources) => ({
+      async search(query) {
+        checkLimit(query);
+        const plan = planQuery(query);
+        const { experimentIds, experimentNames } = await scopeOf(plan, sources);
+        const looked = experimentIds.map((id) => indexOf(team, id, sources));
+        await atOnce(looked, experimentsAtOnce, (index) => index.refresh());
+        const page = selectPage(plan, rowsOf(looked), { experimentNames });
+        evict();
+        return pageOf(page);
+      },
+    }),
+  };
+}
+
+function pageOf({ rows, nextToken }: ReturnType<typeof selectPage>): SearchPage {
+  return { runs: rows.map(searchedRun), ...(nextToken === undefined ? {} : { nextToken }) };
+}
+
+function* rowsOf(indexes: readonly ExperimentIndex[]) {
+  for (const index of indexes) yield* index.all();
+}
+
+async function scopeOf(
+  { query, filter, order }: PlannedQuery,
+  sources: SearchSources,
+): Promise<{ readonly experimentIds: readonly string[]; readonly experimentNames: ReadonlyMap<string, string> }> {
+  const all = query.experimentIds.length === 0;
+  const byName =
+    order.some(({ field }) => isExperimentName(field)) || (filter !== undefined && namesExperiment(filter));
+  const experiments = all || byName ? await sources.experiments.list() : [];
+  return {
+    experimentIds: all ? experiments.map(({ experimentId }) => experimentId) : [...new Set(query.experimentIds)],
+    experimentNames: new Map(experiments.map(({ experimentId, name }) => [experimentId, name])),
+  };
+}
+
+function checkLimit({ limit }: SearchQuery): void {
+  if (Number.isInteger(limit) && limit >= 1) return;
+  throw new InvalidInputError("the search", [{ path: "limit", value: limit, rule: "must be a whole number from 1" }]);
+}
+
+async function atOnce<T>(items: readonly T[], most: number, work: (item: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  const workers = Array.from({ length: Math.min(most, items.length) }, async () => {
+    while (next < items.length) await work(items[next++]!);
+  });
+  await Promise.all(workers);
+}
