@@ -1,20 +1,17 @@
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import type { HistoryEntry, ModelVersion, ResolvedModel } from "../../client/generated/schemas";
 import { InvalidInputError } from "../../core/errors";
 import type { RawRow } from "../../core/features/transform";
 import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";
 import { predictRows } from "../predict";
-import { addExportCommand } from "./exports";
-import { addServingCommands } from "./serving";
+import { addModelChangeCommands } from "./model-changes";
+import { addModelDecisionCommands } from "./model-decisions";
+import { addModelPolicyCommands } from "./model-policies";
 
 export function addModelCommands(program: Command): void {
   const models = program.command("models").description("registered models and their versions");
-
-  addServingCommands(models);
-
-  addExportCommand(models);
 
   models
     .command("list")
@@ -25,8 +22,16 @@ export function addModelCommands(program: Command): void {
       if (json) printJson({ models: all });
       else {
         printTable(
-          ["MODEL", "VERSIONS", "PRODUCTION", "UPDATED"],
-          all.map((one) => [one.name, one.latestVersion, one.production ?? "–", one.updatedAt]),
+          ["MODEL", "VERSIONS", "PRODUCTION", "ALIASES", "UPDATED"],
+          all.map((one) => [
+            one.name,
+            one.latestVersion,
+            one.production ?? "–",
+            Object.entries(one.aliases)
+              .map(([alias, version]) => `${alias} ${version}`)
+              .join(", "),
+            one.updatedAt,
+          ]),
         );
       }
     });
@@ -41,86 +46,50 @@ export function addModelCommands(program: Command): void {
         printJson(shown);
         return;
       }
-      printTable(
-        ["VERSION", "STAGE", "GATES", "APPROVAL", "METRICS", "WEIGHTS", "RUN"],
-        shown.versions.map((version) => [
-          version.version,
-          version.stage,
-          version.gate ? (version.gate.passed ? "passed" : "refused") : "–",
-          version.approval ? `${version.approval.decision} by ${version.approval.by}` : "–",
-          Object.entries(version.metrics)
-            .slice(0, 3)
-            .map(([metric, value]) => `${metric} ${formatNumber(value)}`)
-            .join(", "),
-          version.weightsSha256.slice(0, 12),
-          version.runId,
-        ]),
-      );
+      const { description, tags, policy } = shown.model;
+      if (description) process.stdout.write(`${description}\n`);
+      for (const [key, value] of Object.entries(tags)) process.stdout.write(`  ${key}: ${value}\n`);
+      if (policy) process.stdout.write(`policy of revision ${policy.revision}: ringmaster models policy get ${name}\n`);
+      printVersions(shown.versions);
       const latest = shown.versions[0];
       for (const check of latest?.gate?.checks ?? []) {
         process.stdout.write(`  ${check.passed ? "✔" : "✘"} ${check.gate}: ${check.evidence}\n`);
       }
       process.stdout.write("\n");
-      printTable(
-        ["WHEN", "WHAT", "VERSION", "WHO", "WHY"],
-        shown.history.map((one) => [one.at, one.action, one.version, one.by, one.reason ?? ""]),
-      );
-    });
-
-  for (const [verb, decision, text] of [
-    ["approve", "approved", "let a version that passed its gates be promoted"],
-    ["reject", "rejected", "keep a version out of production for good"],
-  ] as const) {
-    models
-      .command(`${verb} <model> <version>`)
-      .description(text)
-      .option("--reason <text>", "why", "")
-      .action(async (name: string, version: string, options: { reason: string }, command: Command) => {
-        const { client, json } = contextOf(command);
-        const decided = await client.decide(name, versionOf(version), decision, options.reason);
-        if (json) printJson(decided);
-        else process.stdout.write(`${name} version ${decided.version} is ${decision}\n`);
-      });
-  }
-
-  models
-    .command("promote <model> <version>")
-    .description("put an approved version into production")
-    .option("--reason <text>", "why", "")
-    .action(async (name: string, version: string, options: { reason: string }, command: Command) => {
-      const { client, json } = contextOf(command);
-      const promoted = await client.promote(name, versionOf(version), options.reason, randomUUID());
-      if (json) printJson(promoted.version);
-      else process.stdout.write(`${name} version ${promoted.version.version} is in production\n`);
+      printHistory(shown.history);
     });
 
   models
-    .command("rollback <model>")
-    .description("back to the version that was in production before")
-    .option("--reason <text>", "why", "")
-    .option("--from <version>", "the version that is to go: refused where another is in production by now")
-    .action(async (name: string, options: { reason: string; from?: string }, command: Command) => {
-      const { client, json } = contextOf(command);
-      const from = options.from === undefined ? {} : { from: versionOf(options.from) };
-      const back = await client.rollback(name, { reason: options.reason, ...from }, randomUUID());
-      if (json) printJson(back.version);
-      else process.stdout.write(`${name} version ${back.version.version} is in production again\n`);
-    });
-
-  models
-    .command("resolve <model>")
-    .description("what serving loads: version, artifact, digest, schemas")
+    .command("versions <model>")
+    .description("versions, newest first")
     .action(async (name: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
-      const resolved = await client.production(name);
-      if (json) printJson(resolved);
-      else {
-        const { artifact: _artifact, ...summary } = resolved;
-        for (const [field, value] of Object.entries(summary)) {
-          process.stdout.write(`${field.padEnd(13)} ${typeof value === "object" ? JSON.stringify(value) : value}\n`);
-        }
-      }
+      const { versions } = await client.model(name);
+      if (json) printJson({ versions });
+      else printVersions(versions);
     });
+
+  models
+    .command("history <model>")
+    .description("who did what, when and why")
+    .action(async (name: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { history } = await client.model(name);
+      if (json) printJson({ history });
+      else printHistory(history);
+    });
+
+  for (const verb of ["production", "resolve"]) {
+    models
+      .command(`${verb} <model>`, { hidden: verb === "resolve" })
+      .description("what serving loads: version, artifact, digest, schemas")
+      .action(async (name: string, _options: unknown, command: Command) => {
+        const { client, json } = contextOf(command);
+        const resolved = await client.production(name);
+        if (json) printJson(resolved);
+        else printResolved(resolved);
+      });
+  }
 
   models
     .command("predict <model>")
@@ -129,9 +98,13 @@ export function addModelCommands(program: Command): void {
     .action(async (name: string, options: { file: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const rows = readRows(options.file);
-      const resolved = await client.production(name);
-      const predictions = await predictRows(client, resolved.artifact, rows);
-      if (json) printJson({ model: name, version: resolved.version, predictions });
+      const { artifact, version } = await client.production(name);
+      if (artifact === undefined) {
+        const rule = `must have a version in production that was trained here: version ${version} was registered from elsewhere`;
+        throw new InvalidInputError("the model cannot predict here", [{ path: "model", value: name, rule }]);
+      }
+      const predictions = await predictRows(client, artifact, rows);
+      if (json) printJson({ model: name, version, predictions });
       else {
         predictions.forEach((one, i) => {
           const text =
@@ -142,6 +115,53 @@ export function addModelCommands(program: Command): void {
         });
       }
     });
+
+  addModelDecisionCommands(models);
+  addModelChangeCommands(models);
+  addModelPolicyCommands(models);
+}
+
+function printVersions(versions: readonly ModelVersion[]): void {
+  printTable(
+    ["VERSION", "SEMVER", "STAGE", "GATES", "APPROVAL", "METRICS", "WEIGHTS", "MADE BY"],
+    versions.map((version) => [
+      version.version,
+      version.semver ?? "–",
+      version.stage,
+      version.gate ? (version.gate.passed ? "passed" : "refused") : "–",
+      approvalOf(version),
+      Object.entries(version.metrics)
+        .slice(0, 3)
+        .map(([metric, value]) => `${metric} ${formatNumber(value)}`)
+        .join(", "),
+      version.weightsSha256?.slice(0, 12) ?? "–",
+      version.runId ?? version.source ?? "–",
+    ]),
+  );
+}
+
+function approvalOf({ approval, approvals }: ModelVersion): string {
+  if (approval) return `${approval.decision} by ${approval.by}`;
+  return approvals.length === 0 ? "–" : `${approvals.length} so far`;
+}
+
+function printHistory(history: readonly HistoryEntry[]): void {
+  printTable(
+    ["WHEN", "WHAT", "VERSION", "WHO", "WHY"],
+    history.map((one) => [
+      one.at,
+      [one.action, one.subject, one.from && one.to && `${one.from} → ${one.to}`].filter(Boolean).join(" "),
+      one.version ?? "–",
+      one.by,
+      one.reason ?? "",
+    ]),
+  );
+}
+
+function printResolved({ artifact: _, ...summary }: ResolvedModel): void {
+  for (const [field, value] of Object.entries(summary)) {
+    process.stdout.write(`${field.padEnd(13)} ${typeof value === "object" ? JSON.stringify(value) : value}\n`);
+  }
 }
 
 function readRows(file: string): readonly RawRow[] {
@@ -156,12 +176,4 @@ function readRows(file: string): readonly RawRow[] {
   if (Array.isArray(rows) && rows.length > 0 && rows.every((row) => row !== null && typeof row === "object"))
     return rows;
   throw bad("must hold a list of objects, at least one");
-}
-
-function versionOf(text: string): number {
-  const version = Number(text);
-  if (Number.isInteger(version) && version > 0) return version;
-  throw new InvalidInputError("the version cannot be read", [
-    { path: "version", value: text, rule: "must be a positive whole number" },
-  ]);
 }

@@ -1,0 +1,149 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import type { RegisterModelRequest } from "../../client/generated/schemas";
+import { InvalidInputError } from "../../core/errors";
+import { contextOf } from "../context";
+import { printJson } from "../output";
+import { wholeNumber } from "../whole-number";
+import { versionArgument } from "./model-decisions";
+
+interface Options {
+  readonly reason: string;
+  readonly version?: number;
+  readonly delete?: boolean;
+}
+
+/** What is said of a model and its versions. */
+export function addModelChangeCommands(models: Command): void {
+  const change = (text: string, about: string) =>
+    models.command(text).description(about).option("--reason <text>", "why", "");
+  const ofVersion = ["--version <version>", "of this version, else of the model", wholeNumber("--version")] as const;
+  const tell = (json: boolean, answer: object, text: string): void => {
+    if (json) printJson(answer);
+    else process.stdout.write(`${text}\n`);
+  };
+
+  change("create <model>", "make a model that has no versions yet")
+    .option("--description <text>", "Markdown", "")
+    .action(async (name: string, { description, reason }: Options & { description: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { model } = await client.call("createModel", {
+        body: { name, description, reason },
+        idempotencyKey: randomUUID(),
+      });
+      tell(json, model, `there is a model ${name}`);
+    });
+
+  change("describe <model> <text>", "describe a model or a version, in Markdown")
+    .option(...ofVersion)
+    .action(async (name: string, description: string, { version, reason }: Options, command: Command) => {
+      const { client, json } = contextOf(command);
+      const body = { description, reason };
+      const answer =
+        version === undefined
+          ? (await client.call("describeModel", { params: { name }, body })).model
+          : (await client.call("describeModelVersion", { params: { name, version }, body })).version;
+      tell(json, answer, "described");
+    });
+
+  change("tag <model> <key> [value]", "set a tag of a model or a version, or take it off with --delete")
+    .option(...ofVersion)
+    .option("--delete", "take it off")
+    .action(async (name: string, key: string, value: string | undefined, options: Options, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { version, reason } = options;
+      if ((value === undefined) !== (options.delete === true))
+        throw new InvalidInputError("the tag cannot be set", [
+          { path: "value", value, rule: "must be given, or --delete in its place" },
+        ]);
+      const query = { key, reason };
+      const body = { key, value: value ?? "", reason };
+      const answer =
+        version === undefined
+          ? value === undefined
+            ? (await client.call("untagModel", { params: { name }, query })).model
+            : (await client.call("tagModel", { params: { name }, body })).model
+          : value === undefined
+            ? (await client.call("untagModelVersion", { params: { name, version }, query })).version
+            : (await client.call("tagModelVersion", { params: { name, version }, body })).version;
+      tell(json, answer, value === undefined ? `${key} is off` : `${key} is ${value}`);
+    });
+
+  change("alias <model> <alias> [version]", "let an alias name a version, or take it away with --delete")
+    .option("--delete", "take it away")
+    .action(async (name: string, alias: string, text: string | undefined, options: Options, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { reason } = options;
+      if (options.delete) {
+        const { model } = await client.call("deleteModelAlias", { params: { name, alias }, query: { reason } });
+        tell(json, model, `${alias} names nothing`);
+      } else if (text === undefined) {
+        const { version } = await client.call("getModelAlias", { params: { name, alias } });
+        tell(json, version, `${alias} is version ${version.version}`);
+      } else {
+        const body = { version: wholeNumber("version")(text), reason };
+        const { model } = await client.call("setModelAlias", { params: { name, alias }, body });
+        tell(json, model, `${alias} is version ${text}`);
+      }
+    });
+
+  change("semver <model>", "give a version its semantic version, once and for good")
+    .addArgument(versionArgument)
+    .argument("<semver>", "such as 1.4.0; `models show --json` suggests the next")
+    .action(async (name: string, version: number, semver: string, { reason }: Options, command: Command) => {
+      const { client, json } = contextOf(command);
+      const request = { params: { name, version }, body: { semver, reason } };
+      tell(json, (await client.call("setModelVersionSemver", request)).version, `version ${version} is ${semver}`);
+    });
+
+  change("register <model>", "register a version that was made elsewhere")
+    .requiredOption("--source <uri>", "where its files lie")
+    .option("--from <file>", "JSON with more of it: framework, signature, metrics, dataset, semver, tags, …")
+    .option("--key <key>", "registers it once, however often this is said")
+    .action(
+      async (
+        name: string,
+        { source, from, key, reason }: Options & { source: string; from?: string; key?: string },
+        command: Command,
+      ) => {
+        const { client, json } = contextOf(command);
+        const more = from === undefined ? {} : (readJson(from) as Partial<RegisterModelRequest>);
+        const body = { ...more, name, source, reason };
+        const request = { body, idempotencyKey: key ?? randomUUID() };
+        const { version } = await client.call("registerModelVersion", request);
+        tell(json, version, `${name} has version ${version.version}`);
+      },
+    );
+
+  for (const [verb, about] of [
+    ["delete", "hide a model or a version; nothing of it is gone"],
+    ["restore", "show what was deleted again"],
+  ] as const) {
+    change(`${verb} <model>`, about)
+      .option(...ofVersion)
+      .action(async (name: string, { version, reason }: Options, command: Command) => {
+        const { client, json } = contextOf(command);
+        const params = { name, version: version ?? 0 };
+        const answer =
+          verb === "delete"
+            ? version === undefined
+              ? await client.call("deleteModel", { params: { name }, query: { reason } })
+              : await client.call("deleteModelVersion", { params, query: { reason } })
+            : version === undefined
+              ? await client.call("restoreModel", { params: { name }, body: { reason } })
+              : await client.call("restoreModelVersion", { params, body: { reason } });
+        tell(json, answer, `${version === undefined ? name : `${name} version ${version}`} is ${verb}d`);
+      });
+  }
+}
+
+/** @throws InvalidInputError */
+export function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (cause) {
+    const rule = "must be a JSON file that can be read";
+    throw new InvalidInputError("the file cannot be read", [{ path: "file", value: file, rule }], cause);
+  }
+}
