@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { BatchClient } from "@aws-sdk/client-batch";
 import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
@@ -14,6 +15,7 @@ import type { StepDependencies } from "../core/pipelines/step";
 import { teamPrefix } from "../core/platform/object-keys";
 import { checkTeamName } from "../core/platform/teams";
 import type { Clock, ObjectStore } from "../core/ports";
+import type { CheckHooks } from "../core/registry/gates/hook";
 import type { ModelEvents, OutboxIndex } from "../core/registry/outbox";
 import type { Registry } from "../core/registry/registry";
 import type { RetrainingIndex, RetrainingRepository, RetrainingSchedules } from "../core/retraining/ports";
@@ -38,6 +40,7 @@ import { createTrainingJobs } from "./batch/training-jobs";
 import { createEmfMeter } from "./cloudwatch/emf-meter";
 import { createArtifactRepository } from "./dynamodb/artifact-repository";
 import { createDocumentClient } from "./dynamodb/client";
+import { pauseBeforeRound } from "./dynamodb/contention";
 import { createDatasetRepository } from "./dynamodb/dataset-repository";
 import { createExperimentRepositories } from "./dynamodb/experiment-repository";
 import { createInboxRepository } from "./dynamodb/inbox-repository";
@@ -53,6 +56,8 @@ import { createRunKeys } from "./dynamodb/run-keys";
 import { createRunRepository } from "./dynamodb/run-repository";
 import { createStepCache } from "./dynamodb/step-cache";
 import { createModelEvents } from "./eventbridge/model-events";
+import { createCheckHooks } from "./http/check-hooks";
+import { isLoopbackUrl } from "./http/public-address";
 import { createWorkerLogs } from "./logs/worker-logs";
 import { type ContentUrls, createContentUrls } from "./s3/content-urls";
 import { createInboxFiles } from "./s3/inbox-files";
@@ -112,6 +117,10 @@ export interface Platform extends Deployment, StepDependencies {
   /** What serving should load, from the registry and from the bucket. */
   readonly production: TeamRegistry["production"];
   readonly outcomes: OutcomeRepository;
+  /** Checks of versions that are asked over HTTP. */
+  readonly hooks: CheckHooks;
+  /** Fresh ones, for keys. */
+  readonly randomBytes: (count: number) => Uint8Array;
   readonly retraining: RetrainingRepository;
   readonly executions: Executions;
   readonly tokens: TaskTokens;
@@ -127,6 +136,8 @@ export interface Backing
   readonly dynamodb: DynamoDBDocumentClient;
   readonly s3: S3Client;
   readonly modelEvents: ModelEvents;
+  /** Where left out, of the public internet only. */
+  readonly hooks?: CheckHooks;
 }
 
 /** Reads and checks the environment, and wires every port for one process. Clients connect when they are first used. */
@@ -154,6 +165,12 @@ export function createPlatform(environment: Readonly<Record<string, string | und
     meter: createEmfMeter(write, clock, config.prefix),
     schedules: createRetrainingSchedules(new SchedulerClient({}), config.retraining),
     modelEvents: createModelEvents(new EventBridgeClient({}), config.prefix),
+    hooks: createCheckHooks({
+      clock,
+      pause: pauseBeforeRound,
+      // One machine's cloud is on it, and so may be its checks.
+      allowLoopback: isLoopbackUrl(environment["AWS_ENDPOINT_URL"]),
+    }),
   });
 }
 
@@ -178,6 +195,8 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
   const teamOf = async (runId: string): Promise<string | undefined> =>
     (await records.identify(runId))?.team ?? runs.teamOf(runId);
   const metrics = createMetricStore(dynamodb, tables.metrics);
+  const hooks =
+    shared.hooks ?? createCheckHooks({ clock: shared.clock, pause: pauseBeforeRound, allowLoopback: false });
 
   const deployment: Deployment = {
     config: shared.config,
@@ -228,6 +247,8 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
           logger: shared.logger,
         }),
         outcomes: createOutcomeRepository(dynamodb, tables.catalog, team),
+        hooks,
+        randomBytes,
         retraining: createRetrainingRepository(dynamodb, tables.catalog, team),
       };
     },

@@ -1,16 +1,16 @@
 import type { ColumnSchema, DatasetManifest } from "../datasets/manifest";
 import { decodeSplitIndex } from "../datasets/split-index";
-import { sha256 } from "../digest";
 import { RingmasterError } from "../errors";
 import type { RowSource } from "../features/columns";
 import { decodeFeatureShard, type FeatureView } from "../features/encoding";
 import { ShardEncoder } from "../features/shard-encoder";
-import type { ContentReference, ObjectStore } from "../ports";
+import type { ObjectStore } from "../ports";
 import type { ModelArtifact } from "../registry/model";
-import { encodeSafetensors } from "../training/safetensors";
-import { type Predictions, predictedClasses } from "./metrics";
-import { type OutcomeMetric, type PairedInterval, pairedBootstrap } from "./paired-bootstrap";
+import { type ChampionComparison, compareOutcomes } from "./comparison";
+import type { Predictions } from "./metrics";
 import { predictShards, type RowPredictor } from "./predict";
+
+export type { ChampionComparison } from "./comparison";
 
 /** The champion that a candidate meets: the version, and what serving loads of it. */
 export interface Champion {
@@ -18,20 +18,6 @@ export interface Champion {
   readonly artifactKey: string;
   readonly artifact: ModelArtifact;
 }
-
-/** How the champion does on the candidate's test split, row against row. */
-export type ChampionComparison =
-  | ({
-      readonly kind: "compared";
-      readonly champion: number;
-      readonly metric: "accuracy" | "rmse";
-      /** The metric of each on the same rows. */
-      readonly candidateValue: number;
-      readonly championValue: number;
-      /** Safetensors: `candidate` and `champion` F32 [rows], in the test split's order: 1 where right, or the squared error. */
-      readonly outcomes: ContentReference;
-    } & PairedInterval)
-  | { readonly kind: "incompatible"; readonly champion: number; readonly reasons: readonly string[] };
 
 /**
  * Judges the champion by the candidate's test rows: raw rows through the champion's own transform and model, as it would have served them.
@@ -64,28 +50,12 @@ export async function compareWithChampion(input: {
     if (!(error instanceof RingmasterError) || error.retryable || error.httpStatus >= 500) throw error;
     return { kind: "incompatible", champion: version, reasons: [error.message] };
   }
-  const outcomes = { candidate: outcomesOf(candidate.predictions), champion: outcomesOf(theirs) };
-  const metric = artifact.label.kind === "class" ? "accuracy" : "rmse";
-  const statistic: OutcomeMetric = metric === "accuracy" ? "mean" : "root-mean";
-  // Of what is compared, so that another comparison draws other rows.
-  const seed = Number.parseInt(
-    sha256(`${manifest.digest} ${candidate.weightsSha256} ${artifact.weightsSha256}`).slice(0, 8),
-    16,
-  );
-  const tensor = (data: Float32Array) => ({ dtype: "F32", shape: [data.length], data }) as const;
-  return {
-    kind: "compared",
+  return compareOutcomes(objects, {
     champion: version,
-    metric,
-    candidateValue: metricOver(outcomes.candidate, statistic),
-    championValue: metricOver(outcomes.champion, statistic),
-    ...pairedBootstrap(outcomes.candidate, outcomes.champion, statistic, seed),
-    outcomes: await objects.putContent(
-      encodeSafetensors({
-        tensors: { candidate: tensor(outcomes.candidate), champion: tensor(outcomes.champion) },
-      }),
-    ),
-  };
+    digest: manifest.digest,
+    candidate,
+    champions: { predictions: theirs, weightsSha256: artifact.weightsSha256 },
+  });
 }
 
 /** Why the champion cannot be given rows of these columns; nothing where it can. */
@@ -133,19 +103,4 @@ async function* testRows({
       if (shard) yield decodeFeatureShard(shard.bytes, artifact);
     }
   }
-}
-
-/** One number a row: 1 where the class is right and 0 where it is not; of values the squared error. */
-function outcomesOf(predictions: Predictions): Float32Array {
-  const { classes, labels, outputs } = predictions;
-  const predicted = classes > 0 ? predictedClasses(predictions) : outputs;
-  return Float32Array.from(labels, (label, row) =>
-    classes > 0 ? Number(predicted[row] === label) : (predicted[row]! - label) ** 2,
-  );
-}
-
-function metricOver(outcomes: Float32Array, metric: OutcomeMetric): number {
-  let sum = 0;
-  for (const outcome of outcomes) sum += outcome;
-  return metric === "mean" ? sum / outcomes.length : Math.sqrt(sum / outcomes.length);
 }

@@ -58,7 +58,8 @@ export const functions: readonly FunctionDefinition[] = [
   // Reads raw rows as well as predicting: the champion has a transform of its own.
   { name: "evaluate", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["tfjs", "duckdb"] },
   { name: "register-model", timeoutSeconds: 60, memoryMb: 512, externals: [] },
-  { name: "evaluate-gates", timeoutSeconds: 60, memoryMb: 512, externals: [] },
+  // Resamples the test split's rows, slice by slice, and waits for hooks.
+  { name: "evaluate-gates", timeoutSeconds: 300, memoryMb: 1769, externals: [] },
   { name: "request-approval", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "promote", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "conclude-run", timeoutSeconds: 60, memoryMb: 512, externals: [] },

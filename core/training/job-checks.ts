@@ -4,6 +4,7 @@ import type { Job } from "./job";
 
 /** Metrics that an evaluation has, by the kind of label; see `core/evaluation`. */
 const classMetrics = ["accuracy", "precision", "recall", "f1", "auc", "prAuc", "logLoss"];
+const averagedMetrics = ["precision", "recall", "f1"].flatMap((metric) => [`${metric}Macro`, `${metric}Weighted`]);
 const valueMetrics = ["rmse", "mae", "r2"];
 
 /** What only the dataset can say about a job; every problem at once, nothing created. */
@@ -17,17 +18,17 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
   if (!manifest.schema.some((column) => column.role === "feature")) {
     problems.push({ path: "dataset", value: dataset, rule: "must have a column with role feature" });
   }
-  job.evaluation.slices.forEach((slice, i) => {
+  sliceColumns(job).forEach(({ column: slice, path }) => {
     const type = columns.get(slice)?.type;
     if (type === undefined) {
       problems.push({
-        path: `evaluation.slices.${i}`,
+        path,
         value: slice,
         rule: `must be a column of ${dataset}: ${[...columns.keys()].join(", ")}`,
       });
     } else if (type !== "int" && type !== "string" && type !== "bool") {
       problems.push({
-        path: `evaluation.slices.${i}`,
+        path,
         value: slice,
         rule: `must be an int, string or bool column; ${dataset} has it as ${type}`,
       });
@@ -51,6 +52,16 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
   }
   const isValue = label?.type === "float";
   const known = isValue ? valueMetrics : classMetrics;
+  const ofSlices = isValue ? valueMetrics : [...classMetrics, ...averagedMetrics];
+  job.evaluation.gates?.slices.forEach(({ metric }, i) => {
+    if (ofSlices.includes(metric)) return;
+    const rule = `must name a metric of this task: ${ofSlices.join(", ")}`;
+    problems.push({ path: `evaluation.gates.slices.${i}.metric`, value: metric, rule });
+  });
+  if (isValue && (job.evaluation.gates?.fairness.length ?? 0) > 0) {
+    const rule = `must be left out: rates are of classes, and the label ${label.name} is a value`;
+    problems.push({ path: "evaluation.gates.fairness", rule });
+  }
   for (const metric of Object.keys(job.evaluation.thresholds)) {
     if (!known.includes(metric)) {
       problems.push({
@@ -69,4 +80,15 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
     });
   }
   return problems;
+}
+
+/** Where a job names columns to cut the test split by. */
+function sliceColumns({
+  evaluation: { slices, gates },
+}: Job): readonly { readonly column: string; readonly path: string }[] {
+  return [
+    ...slices.map((column, i) => ({ column, path: `evaluation.slices.${i}` })),
+    ...(gates?.slices ?? []).map(({ column }, i) => ({ column, path: `evaluation.gates.slices.${i}.column` })),
+    ...(gates?.fairness ?? []).map(({ column }, i) => ({ column, path: `evaluation.gates.fairness.${i}.column` })),
+  ];
 }

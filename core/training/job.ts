@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { DeepReadonly } from "../deep-readonly";
+import { jobGatesSchema } from "../registry/gates/spec";
 
 const name = z
   .string()
@@ -92,7 +93,7 @@ const evaluation = z.strictObject({
   /** Least (accuracy, f1, auc, …) or most (logLoss, rmse, …) that the gates accept on the test split. */
   thresholds: z.record(z.string(), z.number()).default({}),
   /** Columns by whose values the metrics are broken down. */
-  slices: z.array(z.string().max(255)).max(16).default([]),
+  slices: z.array(z.string().max(255)).max(64).default([]),
   /** How much worse than the champion the candidate may be in its primary metric, on the same rows. */
   regressionTolerance: z.number().min(0).max(1).default(0),
   /**
@@ -102,6 +103,8 @@ const evaluation = z.strictObject({
   regressionRule: z.enum(["credible", "excluded"]).default("credible"),
   /** What becomes of a candidate whose champion cannot be given the new columns. */
   incompatibleChampion: z.enum(["refuse", "pass"]).default("refuse"),
+  /** On slices, fairness, latency and size (docs/gates.md). Their columns join `slices`. */
+  gates: jobGatesSchema.optional(),
 });
 
 /** The job file's schema. Every default is written into the run's record: a run is read without the code that made it. */

@@ -4,9 +4,11 @@ import type { DatasetRepository } from "../datasets/repository";
 import { digestOf, sha256 } from "../digest";
 import { InvalidInputError } from "../errors";
 import type { Clock } from "../ports";
+import type { ModelRepository } from "../registry/repository";
 import { IdempotencyConflictError } from "./errors";
 import type { Job } from "./job";
 import { checkJobAgainst } from "./job-checks";
+import { withJudgedSlices } from "./judged-slices";
 import type { Executions } from "./ports";
 import type { CodeReference, Run } from "./run";
 import type { RunRepository } from "./run-repository";
@@ -16,6 +18,8 @@ export interface SubmitDependencies {
   readonly datasets: DatasetRepository;
   readonly executions: Executions;
   readonly clock: Clock;
+  /** Whose policy may ask for slices that the job does not. */
+  readonly registry?: { readonly repository: Pick<ModelRepository, "find"> };
   /** A fresh random id, 16 or more lower-case hex digits. */
   readonly randomId: () => string;
 }
@@ -43,10 +47,11 @@ export interface SubmitRequest {
  */
 export async function submitRun(dependencies: SubmitDependencies, request: SubmitRequest): Promise<Run> {
   const { runs, datasets, executions, clock } = dependencies;
-  const { job, code, environment, noCache, idempotencyKey, cause, restoredFrom, allowOtherNumerics } = request;
-  const dataset = await resolveDataset(datasets, job.dataset);
-  const problems = checkJobAgainst(dataset.manifest, job);
+  const { code, environment, noCache, idempotencyKey, cause, restoredFrom, allowOtherNumerics } = request;
+  const dataset = await resolveDataset(datasets, request.job.dataset);
+  const problems = checkJobAgainst(dataset.manifest, request.job);
   if (problems.length > 0) throw new InvalidInputError("the job does not fit its dataset", problems);
+  const job = await withJudgedSlices(request.job, dataset.manifest, dependencies.registry?.repository);
 
   const { name, version, digest } = dataset.manifest;
   const at = isoTime(clock);
@@ -63,7 +68,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     ...(cause ? { cause } : {}),
     ...(restoredFrom ? { restoredFrom } : {}),
     ...(allowOtherNumerics ? { allowOtherNumerics } : {}),
-    requestDigest: request.requestDigest ?? digestOf({ job, code, environment, noCache }),
+    requestDigest: request.requestDigest ?? digestOf({ job: request.job, code, environment, noCache }),
     createdBy: request.actor,
     createdAt: at,
     updatedAt: at,

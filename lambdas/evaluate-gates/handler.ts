@@ -1,5 +1,5 @@
 import { runStep } from "../../core/pipelines/step";
-import { gateStep } from "../../core/registry/gate-step";
+import { gateStep } from "../../core/registry/gates/step";
 import { stepHandler } from "../step-handler";
 
 /** The gates' verdict on the run's version. */

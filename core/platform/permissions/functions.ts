@@ -69,7 +69,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
   ],
   evaluate: [step, objects("GetObject", "PutObject"), listBucket],
   "register-model": [step, objects("GetObject", "PutObject"), listBucket],
-  "evaluate-gates": [step],
+  "evaluate-gates": [step, objects("GetObject", "PutObject"), listBucket],
   "request-approval": [step, stateMachine("SendTaskSuccess", "SendTaskFailure")],
   promote: [step],
   "conclude-run": [

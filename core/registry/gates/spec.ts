@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { DeepReadonly } from "../../deep-readonly";
 import type { ExternalCheck, FairnessRule, PolicyRules, SliceRule } from "../policy";
 
 const column = z.string().min(1).max(255);
@@ -86,4 +87,4 @@ export const policyRulesSchema = z.strictObject({
 
 /** Gates that a job may ask for, beside its thresholds and the champion. */
 export const jobGatesSchema = policyRulesSchema.pick({ slices: true, fairness: true, latency: true, size: true });
-export type JobGates = z.output<typeof jobGatesSchema>;
+export type JobGates = DeepReadonly<z.output<typeof jobGatesSchema>>;

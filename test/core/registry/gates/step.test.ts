@@ -1,9 +1,9 @@
-import type { ChampionComparison } from "../../../core/evaluation/champion";
-import { gateStep } from "../../../core/registry/gate-step";
-import { decideApproval, promote, recordGate } from "../../../core/registry/transitions";
-import type { Phase, RunDetails } from "../../../core/training/run";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
-import { runOf } from "../../support/fixtures";
+import type { ChampionComparison } from "../../../../core/evaluation/champion";
+import { gateStep } from "../../../../core/registry/gates/step";
+import { decideApproval, promote, recordGate } from "../../../../core/registry/transitions";
+import type { Phase, RunDetails } from "../../../../core/training/run";
+import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
+import { runOf } from "../../../support/fixtures";
 
 const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
 const content = { sha256: "0".repeat(64), bytes: 1 };
@@ -33,7 +33,7 @@ describe("the gates' step", () => {
   /** A model with a version a letter, by its weights; `champions` are promoted one after the other. */
   async function setup(team: string, weights: readonly string[], champions: readonly number[]) {
     const { platform } = createTestPlatform(embedded);
-    const { registry, clock } = platform.forTeam(team);
+    const { registry } = platform.forTeam(team);
     for (const [index, weightsSha256] of weights.entries()) {
       await registry.register(
         team,
@@ -49,12 +49,16 @@ describe("the gates' step", () => {
         by,
       );
     }
-    for (const version of champions) {
-      await registry.apply("digits", [version], recordGate(version, { passed: true, checks: [], at: by.at }, by));
+    for (const [index, version] of champions.entries()) {
+      await registry.apply(
+        "digits",
+        [version],
+        recordGate(version, { passed: true, checks: [], champion: champions[index - 1], at: by.at }, by),
+      );
       await registry.apply("digits", [version], decideApproval(version, "approved", { ...by, reason: "" }));
       await registry.apply("digits", [version], promote(version, by));
     }
-    const step = gateStep({ registry, clock });
+    const step = gateStep(platform.forTeam(team));
     const judge = (version: number, met?: ChampionComparison) => {
       const record = (name: Phase, output: unknown) => ({
         step: name,
@@ -108,7 +112,7 @@ describe("the gates' step", () => {
 });
 
 it("the state machine goes back where the step says so", async () => {
-  const { States } = (await import("../../../state-machines/training-run.asl.json")) as unknown as {
+  const { States } = (await import("../../../../state-machines/training-run.asl.json")) as unknown as {
     States: Readonly<Record<string, { Catch?: readonly { ErrorEquals: readonly string[]; Next: string }[] }>>;
   };
   const first = States["Gate"]!.Catch![0];

@@ -1,0 +1,114 @@
+import { lookup as resolve } from "node:dns/promises";
+import { request as httpRequest, type RequestOptions } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import { isLoopback, isPublicAddress } from "./public-address";
+
+/** Why a request was not made, or its answer not taken. */
+export class HookRefusedError extends Error {
+  /** Whether the same may go well in a moment. */
+  readonly passing: boolean;
+  constructor(message: string, passing: boolean, cause?: unknown) {
+    super(message, { cause });
+    this.name = "HookRefusedError";
+    this.passing = passing;
+  }
+}
+
+export interface GuardedPost {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly timeoutMs: number;
+  /** Of the answer. */
+  readonly maxBytes: number;
+  /** On one machine: plain http to this machine itself. */
+  readonly allowLoopback: boolean;
+  /** For tests: names to addresses. */
+  readonly resolveName?: (name: string) => Promise<readonly string[]>;
+}
+
+/**
+ * Posts to a URL that somebody else has chosen. The name is resolved once, every address is judged, and the connection goes to an address that was judged: a name
+ * that answers differently the second time gains nothing. A redirect is not followed.
+ */
+export async function guardedPost(post: GuardedPost): Promise<{ readonly status: number; readonly body: string }> {
+  const url = new URL(post.url);
+  const address = await judgedAddress(url, post);
+  return send(url, address, post);
+}
+
+async function judgedAddress(
+  url: URL,
+  { allowLoopback, resolveName = allAddresses }: GuardedPost,
+): Promise<{ readonly address: string; readonly family: number }> {
+  if (url.username !== "" || url.password !== "")
+    throw new HookRefusedError("its URL must carry no credentials", false);
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  let addresses: readonly string[];
+  try {
+    addresses = isIP(host) ? [host] : await resolveName(host);
+  } catch (cause) {
+    throw new HookRefusedError(`${host} has no address`, true, cause);
+  }
+  const here = addresses.length > 0 && addresses.every(isLoopback);
+  if (url.protocol !== "https:" && !(here && allowLoopback && url.protocol === "http:")) {
+    throw new HookRefusedError("it must be an https URL (on one machine also http to this machine)", false);
+  }
+  const wrong = addresses.find((address) => !isPublicAddress(address) && !(allowLoopback && isLoopback(address)));
+  if (wrong !== undefined) throw new HookRefusedError(`${host} is ${wrong}, which is no public address`, false);
+  const [address] = addresses;
+  if (address === undefined) throw new HookRefusedError(`${host} has no address`, true);
+  return { address, family: isIP(address) };
+}
+
+async function allAddresses(name: string): Promise<readonly string[]> {
+  return (await resolve(name, { all: true, verbatim: true })).map(({ address }) => address);
+}
+
+function send(
+  url: URL,
+  { address, family }: { readonly address: string; readonly family: number },
+  { headers, body, timeoutMs, maxBytes }: GuardedPost,
+): Promise<{ readonly status: number; readonly body: string }> {
+  const lookup: LookupFunction = (_name, options, done) => {
+    if (options.all) done(null, [{ address, family }]);
+    else done(null, address, family);
+  };
+  // No agent: a pooled connection would be one that was judged for another request.
+  const options: RequestOptions = {
+    method: "POST",
+    agent: false,
+    lookup,
+    headers: { ...headers, "content-length": String(Buffer.byteLength(body)) },
+    signal: AbortSignal.timeout(timeoutMs),
+  };
+  const request = url.protocol === "https:" ? httpsRequest : httpRequest;
+  return new Promise((done, refuse) => {
+    const failed = (cause: Error): void => {
+      const late = cause.name === "TimeoutError" || cause.name === "AbortError";
+      const what = late ? `no answer within ${timeoutMs} ms` : `it could not be reached (${codeOf(cause)})`;
+      refuse(cause instanceof HookRefusedError ? cause : new HookRefusedError(what, true, cause));
+    };
+    const sent = request(url, options, (response) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > maxBytes)
+          response.destroy(new HookRefusedError(`its answer has more than ${maxBytes} bytes`, false));
+        else chunks.push(chunk);
+      });
+      response.on("error", failed);
+      response.on("end", () =>
+        done({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString("utf8") }),
+      );
+    });
+    sent.on("error", failed);
+    sent.end(body);
+  });
+}
+
+function codeOf(error: Error): string {
+  return (error as NodeJS.ErrnoException).code ?? error.message;
+}

@@ -1,0 +1,165 @@
+import { isoTime } from "../../clock";
+import { sha256 } from "../../digest";
+import type { Clock } from "../../ports";
+import type { Actor } from "../change";
+import type { Model, ModelArtifact, ModelVersion } from "../model";
+import { rulesOf } from "../policy";
+import type { Registry } from "../registry";
+import { answerIn, checkDigest } from "./external-check";
+import { type CheckHooks, deliveryId, type HookRequest } from "./hook";
+import { hookKey } from "./hook-key";
+import { type CheckOutcome, judge } from "./judge";
+import { combine, type GateRequirements, type JobEvaluation } from "./requirements";
+import { type MadeByRun, type SubjectDependencies, subjectsOf } from "./subject";
+import { recordVerdict } from "./transitions";
+import type { GateCheck, GateVerdict } from "./verdict";
+
+export interface JudgeDependencies extends Omit<SubjectDependencies, "repository"> {
+  readonly team: string;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly contentUrls: { forDownload(sha256: string): Promise<string> };
+  readonly hooks: CheckHooks;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+/** Slices that a version's row shows of each gate; the verdict's document has all of them. */
+const shownSlices = 8;
+
+/**
+ * Judges a version by its job's gates and its model's policy of this moment, and records the verdict. HTTP checks that have not answered are asked;
+ * answers to checks that are declared as they were are kept.
+ *
+ * @throws ModelNotFoundError, VersionNotFoundError, RegistryBusyError
+ */
+export async function judgeVersion(
+  dependencies: JudgeDependencies,
+  model: string,
+  version: number,
+  actor: Omit<Actor, "at">,
+): Promise<ModelVersion> {
+  const { registry, clock } = dependencies;
+  const { verdict } = await verdictOn(dependencies, model, version);
+  await registry.apply(model, [version], recordVerdict(version, verdict, { ...actor, at: isoTime(clock) }));
+  return registry.version(model, version);
+}
+
+/**
+ * The verdict, not yet recorded.
+ *
+ * @param own of the run that asks for it, which need not be the one that registered the version: an identical one has its own job and champion
+ * @throws ChampionChangedError where the run that asks met another champion than there is now
+ */
+export async function verdictOn(
+  dependencies: JudgeDependencies,
+  name: string,
+  version: number,
+  own?: MadeByRun,
+): Promise<{ readonly verdict: GateVerdict; readonly model: Model }> {
+  const { registry, clock, objects } = dependencies;
+  const subjects = subjectsOf({ ...dependencies, repository: registry.repository });
+  const model = await registry.head(name);
+  const candidate = await registry.version(name, version);
+  const made = own ?? (await subjects.trainingOf(candidate));
+  const requirements = combine(made?.job.evaluation ?? elsewhere, rulesOf(model));
+  const subject = await subjects.subjectOf(model, candidate, made, requirements, own !== undefined);
+  // A version from elsewhere is held against the champion where its model's policy says so: there is no job that would.
+  const asked = made || rulesOf(model).noRegression ? subject : { ...subject, champion: undefined };
+  const outcomes = await askHooks(dependencies, model, candidate, requirements);
+  const whole = judge(requirements, asked, ({ name: check }) => outcomes.get(check)!, isoTime(clock));
+  const document = await objects.putContent(
+    JSON.stringify({ checks: whole.checks, ...(subject.latency ? { latency: subject.latency } : {}) }),
+    "application/json",
+  );
+  const { rulesRevision } = model.policy ?? {};
+  const champion = subject.champion?.version;
+  const verdict = { ...whole, checks: whole.checks.map(shortened), document };
+  return {
+    model,
+    verdict: {
+      ...verdict,
+      ...(rulesRevision === undefined ? {} : { rulesRevision }),
+      ...(champion === undefined ? {} : { champion }),
+    },
+  };
+}
+
+const elsewhere: JobEvaluation = {};
+
+function shortened(check: GateCheck): GateCheck {
+  if (!check.slices || check.slices.slices.length <= shownSlices) return check;
+  return { ...check, slices: { ...check.slices, slices: check.slices.slices.slice(0, shownSlices) } };
+}
+
+/** Every external check's answer, or why there is none. All hooks are asked at the same time. */
+async function askHooks(
+  dependencies: JudgeDependencies,
+  model: Model,
+  candidate: ModelVersion,
+  { checks }: GateRequirements,
+): Promise<ReadonlyMap<string, CheckOutcome>> {
+  const { hooks, objects, randomBytes } = dependencies;
+  const outcomes = await Promise.all(
+    checks.map(async (check): Promise<readonly [string, CheckOutcome]> => {
+      const answer = answerIn(candidate.gate, check.name, checkDigest(check));
+      if (answer) return [check.name, { answer }];
+      if (check.kind === "command") {
+        const run = `ringmaster models check ${model.name} ${candidate.version} --name ${check.name} -- ${check.command.join(" ")}`;
+        return [check.name, { unanswered: `somebody has to run it: ${run}` }];
+      }
+      const request = await requestOf(dependencies, model, candidate, check.name);
+      const generation = check.keyGeneration ?? 1;
+      const key = await hookKey(objects, randomBytes, { model: model.name, check: check.name, generation });
+      return [check.name, await hooks.ask(check, deliveryId(check, request), key, request)];
+    }),
+  );
+  return new Map(outcomes);
+}
+
+async function requestOf(
+  { team, registry, objects, contentUrls }: JudgeDependencies,
+  model: Model,
+  candidate: ModelVersion,
+  check: string,
+): Promise<HookRequest> {
+  const { version, runId, metrics, artifactKey, evaluationReport } = candidate;
+  const { production } = model;
+  const champion =
+    production === undefined || production === version
+      ? undefined
+      : await registry.repository.findVersion(model.name, production);
+  const { weights, topology } = artifactKey
+    ? (JSON.parse(new TextDecoder().decode(await objects.get(artifactKey))) as ModelArtifact)
+    : { weights: undefined, topology: undefined };
+  const named = { "weights.safetensors": weights, "topology.json": topology, "evaluation.json": evaluationReport };
+  const artifacts = await Promise.all(
+    Object.entries(named).flatMap(([name, content]) =>
+      content
+        ? [
+            contentUrls
+              .forDownload(content.sha256)
+              .then((url) => ({ name, url, sha256: content.sha256, bytes: content.bytes })),
+          ]
+        : [],
+    ),
+  );
+  return {
+    type: "ringmaster.check",
+    check,
+    team,
+    model: model.name,
+    version,
+    ...(runId === undefined ? {} : { runId }),
+    metrics,
+    ...(champion ? { champion: { version: champion.version, metrics: champion.metrics } } : {}),
+    artifacts,
+  };
+}
+
+/** Of what a judge finds by himself: the same findings are the same verdict, whatever people have answered to its checks meanwhile. */
+export function findingsDigest({ checks, champion, rulesRevision }: GateVerdict): string {
+  const found = checks.map((check) =>
+    check.external?.kind === "command" ? { metric: check.metric, digest: check.external.digest } : check,
+  );
+  return sha256(JSON.stringify({ checks: found, champion, rulesRevision }));
+}

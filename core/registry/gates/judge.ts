@@ -1,0 +1,54 @@
+import type { LatencyReport } from "../../evaluation/latency";
+import type { SlicedPredictions, Unjudged } from "../../evaluation/slices/judge";
+import { answeredCheck, type CheckAnswer, pendingCheck, verdictPassed } from "./external-check";
+import { type MetChampion, noRegression } from "./no-regression";
+import type { GateRequirements } from "./requirements";
+import { latencyGate, sizeGate } from "./resources";
+import { sliceGates } from "./slices";
+import { threshold } from "./threshold";
+import type { GateCheck, GateVerdict } from "./verdict";
+
+/** What is known of a candidate. */
+export interface GateSubject {
+  readonly metrics: Readonly<Record<string, number>>;
+  /** What to do about a metric that is not among them. */
+  readonly metricSource: string;
+  readonly sliced: SlicedPredictions | Unjudged;
+  /** Of rows and model. */
+  readonly identity: string;
+  readonly latency?: LatencyReport;
+  readonly artifactBytes?: number;
+  /** What to do about a latency or a size that is not known. */
+  readonly lacking: string;
+  /** The model in production, unless the candidate is it. */
+  readonly champion?: MetChampion;
+}
+
+/** An external check's answer, or why there is none yet. */
+export type CheckOutcome = { readonly answer: CheckAnswer } | { readonly unanswered: string };
+
+/** Holds a candidate against all that is required of it. Pure; the verdict carries its evidence, every slice in it. */
+export function judge(
+  requirements: GateRequirements,
+  subject: GateSubject,
+  outcomeOf: (check: GateRequirements["checks"][number]) => CheckOutcome,
+  at: string,
+): GateVerdict {
+  const { thresholds, regression, latencyP99Ms, artifactBytes } = requirements;
+  const { metrics, champion, lacking } = subject;
+  const checks: readonly GateCheck[] = [
+    ...Object.entries(thresholds).map(([metric, limit]) =>
+      threshold(metric, metrics[metric], limit, subject.metricSource),
+    ),
+    ...(champion ? [noRegression(champion, metrics, regression)] : []),
+    ...sliceGates(requirements, subject.sliced, subject.identity),
+    ...(latencyP99Ms === undefined ? [] : [latencyGate(latencyP99Ms, subject.latency, lacking)]),
+    ...(artifactBytes === undefined ? [] : [sizeGate(artifactBytes, subject.artifactBytes, lacking)]),
+    ...requirements.checks.map((check) => {
+      const outcome = outcomeOf(check);
+      if ("unanswered" in outcome) return pendingCheck(check, outcome.unanswered);
+      return answeredCheck(pendingCheck(check, ""), outcome.answer);
+    }),
+  ];
+  return { passed: verdictPassed(checks), checks, champion: champion?.version, at };
+}

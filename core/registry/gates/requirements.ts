@@ -1,0 +1,115 @@
+import { lessIsBetter } from "../../evaluation/metric-direction";
+import type { ExternalCheck, FairnessRule, PolicyRules, SliceRule } from "../policy";
+import type { JobGates } from "./spec";
+
+export type RegressionRule = "credible" | "excluded";
+
+/** What one candidate is held against: the job's gates and its model's, of two limits the stricter. */
+export interface GateRequirements {
+  readonly thresholds: Readonly<Record<string, number>>;
+  readonly regression: {
+    readonly tolerance: number;
+    readonly rule: RegressionRule;
+    readonly incompatible: "refuse" | "pass";
+  };
+  readonly slices: readonly SliceRule[];
+  readonly fairness: readonly FairnessRule[];
+  readonly latencyP99Ms?: number;
+  readonly artifactBytes?: number;
+  readonly checks: readonly ExternalCheck[];
+}
+
+/** A job's part; runs from before a member was asked for lack it. */
+export interface JobEvaluation {
+  readonly thresholds?: Readonly<Record<string, number>>;
+  readonly regressionTolerance?: number;
+  readonly regressionRule?: RegressionRule;
+  readonly incompatibleChampion?: "refuse" | "pass";
+  readonly gates?: JobGates;
+}
+
+/**
+ * The stricter of both, gate by gate: the higher threshold (the lower where less is better), the smaller tolerance, gap, difference, time and size, `excluded` before
+ * `credible`, `refuse` before `pass`, and of two least numbers of rows the smaller, which lets more slices be judged.
+ */
+export function combine(job: JobEvaluation, policy: PolicyRules): GateRequirements {
+  const { noRegression } = policy;
+  const { gates } = job;
+  return {
+    thresholds: stricterThresholds(job.thresholds ?? {}, policy.thresholds),
+    regression: {
+      tolerance: smaller(job.regressionTolerance, noRegression?.tolerance) ?? 0,
+      rule: stricterRule(job.regressionRule, noRegression?.rule),
+      incompatible: strictest("refuse", job.incompatibleChampion, noRegression?.incompatible) ?? "refuse",
+    },
+    slices: merged([...(gates?.slices ?? []), ...policy.slices], ({ column, metric }) => [column, metric], bothSlices),
+    fairness: merged(
+      [...(gates?.fairness ?? []), ...policy.fairness],
+      ({ column, positive }) => [column, positive],
+      bothFairness,
+    ),
+    latencyP99Ms: smaller(gates?.latency?.p99Ms, policy.latency?.p99Ms),
+    artifactBytes: smaller(gates?.size?.bytes, policy.size?.bytes),
+    checks: policy.checks,
+  };
+}
+
+function stricterThresholds(
+  job: Readonly<Record<string, number>>,
+  policy: Readonly<Record<string, number>>,
+): Readonly<Record<string, number>> {
+  const metrics = [...new Set([...Object.keys(job), ...Object.keys(policy)])];
+  return Object.fromEntries(metrics.map((metric) => [metric, stricterLimit(metric, job[metric], policy[metric])!]));
+}
+
+function stricterLimit(metric: string, one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return lessIsBetter(metric) ? Math.min(one, other) : Math.max(one, other);
+}
+
+function smaller(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
+function strictest<Value>(strict: Value, one: Value | undefined, other: Value | undefined): Value | undefined {
+  return one === strict || other === strict ? strict : (one ?? other);
+}
+
+function stricterRule(one: RegressionRule | undefined, other: RegressionRule | undefined): RegressionRule {
+  return strictest<RegressionRule>("excluded", one, other) ?? "credible";
+}
+
+function bothSlices(one: SliceRule, other: SliceRule): SliceRule {
+  return {
+    ...one,
+    minRows: Math.min(one.minRows, other.minRows),
+    worst: stricterLimit(one.metric, one.worst, other.worst),
+    gap: smaller(one.gap, other.gap),
+    rule: stricterRule(one.rule, other.rule),
+  };
+}
+
+function bothFairness(one: FairnessRule, other: FairnessRule): FairnessRule {
+  return {
+    ...one,
+    minRows: Math.min(one.minRows, other.minRows),
+    demographicParity: smaller(one.demographicParity, other.demographicParity),
+    equalizedOdds: smaller(one.equalizedOdds, other.equalizedOdds),
+    rule: stricterRule(one.rule, other.rule),
+  };
+}
+
+/** One rule for what the same key names. */
+function merged<Rule>(
+  rules: readonly Rule[],
+  keyOf: (rule: Rule) => readonly unknown[],
+  both: (one: Rule, other: Rule) => Rule,
+): readonly Rule[] {
+  const byKey = new Map<string, Rule>();
+  for (const rule of rules) {
+    const key = JSON.stringify(keyOf(rule));
+    const before = byKey.get(key);
+    byKey.set(key, before === undefined ? rule : both(before, rule));
+  }
+  return [...byKey.values()];
+}

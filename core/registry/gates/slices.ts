@@ -1,0 +1,122 @@
+import { sha256 } from "../../digest";
+import { lessIsBetter } from "../../evaluation/metric-direction";
+import type { SliceEvidence } from "../../evaluation/slices/evidence";
+import {
+  rateDifference,
+  type SlicedPredictions,
+  sliceGap,
+  type Unjudged,
+  worstSlice,
+} from "../../evaluation/slices/judge";
+import type { FairnessRule, SliceRule } from "../policy";
+import type { GateRequirements, RegressionRule } from "./requirements";
+import type { GateCheck, GateName } from "./verdict";
+import { percent, round } from "./wording";
+
+/**
+ * The gates on slices, with the whole table of each.
+ *
+ * @param sliced or why there are none: a sentence
+ * @param identity of the rows and of the model: makes the resamples a function of what is judged
+ */
+export function sliceGates(
+  { slices, fairness }: Pick<GateRequirements, "slices" | "fairness">,
+  sliced: SlicedPredictions | Unjudged,
+  identity: string,
+): readonly GateCheck[] {
+  const judge = (of: Asked, measure: (predictions: SlicedPredictions, seed: number) => SliceEvidence | Unjudged) => {
+    const seed = Number.parseInt(sha256(`${identity} ${of.gate} ${of.column} ${of.what}`).slice(0, 8), 16);
+    return checkOf(of, "reason" in sliced ? sliced : measure(sliced, seed));
+  };
+  return [
+    ...slices.flatMap((rule) => ofMetric(rule).map((of) => judge(of, measureMetric(rule, of.gate)))),
+    ...fairness.flatMap((rule) => ofRates(rule).map((of) => judge(of, measureRates(rule, of.gate)))),
+  ];
+}
+
+interface Asked {
+  readonly gate: GateName;
+  readonly column: string;
+  /** Metric, or positive class. */
+  readonly what: string;
+  readonly limit: number;
+  readonly rule: RegressionRule;
+}
+
+function ofMetric({ column, metric, worst, gap, rule = "credible" }: SliceRule): readonly Asked[] {
+  const of = { column, what: metric, rule };
+  return [
+    ...(worst === undefined ? [] : [{ ...of, gate: "worst-slice" as const, limit: worst }]),
+    ...(gap === undefined ? [] : [{ ...of, gate: "slice-gap" as const, limit: gap }]),
+  ];
+}
+
+function ofRates({ column, positive, demographicParity, equalizedOdds, rule = "credible" }: FairnessRule) {
+  const of = { column, what: positive === undefined ? "" : String(positive), rule };
+  const asked: Asked[] = [];
+  if (demographicParity !== undefined) asked.push({ ...of, gate: "demographic-parity", limit: demographicParity });
+  if (equalizedOdds !== undefined) asked.push({ ...of, gate: "equalized-odds", limit: equalizedOdds });
+  return asked;
+}
+
+function measureMetric({ column, metric, minRows }: SliceRule, gate: GateName) {
+  const measure = gate === "worst-slice" ? worstSlice : sliceGap;
+  return (sliced: SlicedPredictions, seed: number) => measure(sliced, { column, metric, minRows, seed });
+}
+
+function measureRates({ column, positive, minRows }: FairnessRule, gate: GateName) {
+  const kind = gate === "demographic-parity" ? gate : "equalized-odds";
+  return (sliced: SlicedPredictions, seed: number) => rateDifference(sliced, { column, positive, minRows, seed, kind });
+}
+
+const differenceNames: Partial<Record<GateName, string>> = {
+  "demographic-parity": "demographic parity difference",
+  "equalized-odds": "equalised odds difference",
+};
+
+function checkOf(of: Asked, evidence: SliceEvidence | Unjudged): GateCheck {
+  const { gate, column, what, limit, rule } = of;
+  const name = differenceNames[gate] ?? what;
+  const check = { gate, metric: differenceNames[gate] ? gate : what, limit };
+  if ("reason" in evidence) {
+    return {
+      ...check,
+      value: null,
+      passed: false,
+      evidence: `${name} by ${column} cannot be judged: ${evidence.reason}`,
+    };
+  }
+  // Towards what is refused: up for differences and for metrics of which less is better.
+  const up = gate !== "worst-slice" || lessIsBetter(what);
+  const { lower, upper } = evidence;
+  const passed = rule === "credible" ? (up ? lower <= limit : upper >= limit) : up ? upper <= limit : lower >= limit;
+  return { ...check, value: evidence.estimate, passed, evidence: sentence(of, evidence, passed, up), slices: evidence };
+}
+
+function sentence(
+  { gate, column, what, limit, rule }: Asked,
+  evidence: SliceEvidence,
+  passed: boolean,
+  up: boolean,
+): string {
+  const { estimate, lower, upper, confidence, slices, judged, leftOut, minimumRows, positive, rate } = evidence;
+  const [first, second] = slices;
+  const named = (at: typeof first) =>
+    `${column} = ${at?.value} has ${round(at?.estimate ?? Number.NaN)} of ${at?.rows} rows`;
+  const rates = rate === undefined ? "" : `, ${rate} rate of ${positive}`;
+  const what_ =
+    gate === "worst-slice"
+      ? `${what} of the worst of ${judged} slices: ${named(first)}`
+      : `${differenceNames[gate] ?? what} between ${judged} slices is ${round(estimate)} (${named(first)}, ${named(second)}${rates})`;
+  const left = leftOut === 0 ? "" : `; ${leftOut} with fewer than ${minimumRows} rows that count left out`;
+  const bound = `${up ? "at most" : "at least"} ${limit}`;
+  const ruling =
+    rule === "credible"
+      ? passed
+        ? `not shown to break its limit, ${bound}`
+        : `it must be ${bound}, and the interval lies beyond`
+      : passed
+        ? `shown to keep its limit, ${bound}`
+        : `it must be shown to be ${bound}, and the interval reaches beyond`;
+  return `${what_}; ${percent(confidence)} % interval ${round(lower)} to ${round(upper)}; ${ruling}${left}`;
+}

@@ -1,0 +1,165 @@
+import { type ChampionComparison, compareReports } from "../../evaluation/comparison";
+import { readReport, readSlicedPredictions } from "../../evaluation/stored-predictions";
+import type { EvaluationOutput, TrainingOutput } from "../../pipelines/outputs";
+import { findOutput } from "../../pipelines/step";
+import type { ObjectStore } from "../../ports";
+import type { Artifacts } from "../../tracking/artifacts";
+import type { MetricStore } from "../../tracking/metric-store";
+import type { Job } from "../../training/job";
+import type { RunRepository } from "../../training/run-repository";
+import { ChampionChangedError } from "../errors";
+import type { Model, ModelVersion } from "../model";
+import type { ModelRepository } from "../repository";
+import type { GateSubject } from "./judge";
+import type { MetChampion } from "./no-regression";
+import type { GateRequirements } from "./requirements";
+
+export interface SubjectDependencies {
+  readonly repository: Pick<ModelRepository, "findVersion">;
+  readonly objects: ObjectStore;
+  readonly runs: Pick<RunRepository, "findDetails">;
+  /** Of versions that were made elsewhere: their runs' metrics and files. */
+  readonly metrics: Pick<MetricStore, "summariesOf">;
+  readonly artifacts: Pick<Artifacts, "listAll">;
+}
+
+/** What a training of ours says of a version that it made. */
+export interface MadeByRun {
+  readonly job: Job;
+  readonly evaluation: EvaluationOutput;
+  readonly training: TrainingOutput | undefined;
+}
+
+/** What is known of a version: by its training's outputs, or by what was logged with it. Reads the rows' predictions only where a gate needs them. */
+export function subjectsOf(dependencies: SubjectDependencies) {
+  const { repository, objects, runs, artifacts } = dependencies;
+
+  /** The training that made the version; `undefined` where it was registered from elsewhere. */
+  async function trainingOf({ runId, artifactKey }: ModelVersion): Promise<MadeByRun | undefined> {
+    if (runId === undefined || artifactKey === undefined) return undefined;
+    const details = await runs.findDetails(runId);
+    const evaluation = details && findOutput<EvaluationOutput>(details, "Evaluate");
+    if (!evaluation) return undefined;
+    return { job: details.run.job, evaluation, training: findOutput<TrainingOutput>(details, "LaunchTraining") };
+  }
+
+  async function slicedOf({ evaluationReport }: ModelVersion, needed: boolean): Promise<GateSubject["sliced"]> {
+    if (!needed) return { reason: "no gate asks for slices" };
+    if (!evaluationReport) {
+      return {
+        reason: "it was not evaluated here, so that there are no rows to cut: train it by a job, or take the gate away",
+      };
+    }
+    const report = await readReport(objects, evaluationReport);
+    const sliced = await readSlicedPredictions(objects, report);
+    if (sliced.columns.length > 0 || report.slices.length === 0) return sliced;
+    return { reason: "it was evaluated before slices were kept row by row: submit its run again" };
+  }
+
+  /** @param strict a run's own step: where it met another champion it goes back and meets this one */
+  async function championOf(
+    model: Model,
+    candidate: ModelVersion,
+    made: MadeByRun | undefined,
+    strict: boolean,
+  ): Promise<MetChampion | undefined> {
+    const version = model.production;
+    if (version === undefined || version === candidate.version) return undefined;
+    const champion = await repository.findVersion(model.name, version);
+    const comparison = made?.evaluation.comparison;
+    const met = comparison?.champion === version ? comparison : undefined;
+    const unmet = (reason: string): MetChampion => ({ version, comparison: { kind: "unmet", reason } });
+    if (!champion) return unmet("it was not found");
+    if (champion.weightsSha256 !== undefined && champion.weightsSha256 === candidate.weightsSha256) {
+      return { version, comparison: "same" };
+    }
+    if (champion.artifactKey === undefined) {
+      const reasons = ["it was registered from elsewhere and has no artifact here to evaluate"];
+      return { version, comparison: { kind: "incompatible", champion: version, reasons } };
+    }
+    if (met) return { version, comparison: met };
+    if (strict) throw new ChampionChangedError(model.name, comparison?.champion, version);
+    const stored = await storedComparison(candidate, champion);
+    if (stored) return { version, comparison: stored };
+    return unmet(
+      made
+        ? `it met ${comparison ? `version ${comparison.champion}` : "none"} when it was evaluated; submit its run again, whose training is known, to compare it with this one`
+        : "it was not evaluated here, so that there are no rows to compare on",
+    );
+  }
+
+  async function storedComparison(
+    candidate: ModelVersion,
+    champion: ModelVersion,
+  ): Promise<ChampionComparison | undefined> {
+    const evaluated = ({ version, weightsSha256, evaluationReport }: ModelVersion) =>
+      weightsSha256 && evaluationReport ? { version, weightsSha256, evaluationReport } : undefined;
+    const [ours, theirs] = [evaluated(candidate), evaluated(champion)];
+    return ours && theirs ? compareReports(objects, ours, theirs) : undefined;
+  }
+
+  /** Recorded with the version, and beneath that the last values that its run logged. */
+  async function loggedMetrics({ runId, metrics }: ModelVersion): Promise<Readonly<Record<string, number>>> {
+    if (runId === undefined) return metrics;
+    const summaries = (await dependencies.metrics.summariesOf([runId])).get(runId) ?? [];
+    return { ...Object.fromEntries(summaries.map(({ metric, last }) => [metric, last])), ...metrics };
+  }
+
+  /** Of all files under what was registered; `undefined` where they do not lie here. */
+  async function loggedBytes({ runId, loggedModelId, source }: ModelVersion): Promise<number | undefined> {
+    const files =
+      loggedModelId !== undefined
+        ? await artifacts.listAll({ kind: "logged-model", modelId: loggedModelId }, "")
+        : runId !== undefined
+          ? await artifacts.listAll({ kind: "run", runId }, pathIn(source, runId))
+          : [];
+    return files.length === 0 ? undefined : files.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  return {
+    trainingOf,
+
+    async subjectOf(
+      model: Model,
+      candidate: ModelVersion,
+      made: MadeByRun | undefined,
+      requirements: GateRequirements,
+      strict: boolean,
+    ): Promise<GateSubject> {
+      const needed = requirements.slices.length + requirements.fairness.length > 0;
+      const [sliced, champion] = await Promise.all([
+        slicedOf(candidate, needed),
+        championOf(model, candidate, made, strict),
+      ]);
+      const identity = `${candidate.evaluationReport?.sha256} ${candidate.weightsSha256}`;
+      if (made) {
+        return {
+          metrics: made.evaluation.metrics,
+          metricSource: "its limit names a metric that this task does not have",
+          sliced,
+          identity,
+          ...(made.evaluation.latency ? { latency: made.evaluation.latency } : {}),
+          ...(made.training ? { artifactBytes: made.training.weights.bytes + made.training.topology.bytes } : {}),
+          lacking: "it was evaluated before that was measured: submit its run again",
+          champion,
+        };
+      }
+      const bytes = requirements.artifactBytes === undefined ? undefined : await loggedBytes(candidate);
+      return {
+        metrics: await loggedMetrics(candidate),
+        metricSource: "neither the version nor its run has a metric of that name; log it, and judge again",
+        sliced,
+        identity,
+        ...(bytes === undefined ? {} : { artifactBytes: bytes }),
+        lacking: "it was made elsewhere, and is not run or kept here; take the gate away, or use a check of your own",
+        champion,
+      };
+    },
+  };
+}
+
+/** Where under a run's artifacts a source lies: `…/<runId>/artifacts/model` and `runs:/<runId>/model` are `model`. */
+export function pathIn(source: string | undefined, runId: string): string {
+  const [, after = ""] = (source ?? "").split(`${runId}/`);
+  return after.replace(/^artifacts(\/|$)/, "").replace(/\/+$/, "");
+}

@@ -1,0 +1,302 @@
+import type { LatencyReport } from "../../../../core/evaluation/latency";
+import type { SlicedPredictions } from "../../../../core/evaluation/slices/judge";
+import { isPending } from "../../../../core/registry/gates/external-check";
+import { type CheckOutcome, type GateSubject, judge as judgeSubject } from "../../../../core/registry/gates/judge";
+import type { MetChampion } from "../../../../core/registry/gates/no-regression";
+import { combine, type JobEvaluation } from "../../../../core/registry/gates/requirements";
+import { noRules, type PolicyRules } from "../../../../core/registry/policy";
+
+interface Given extends Partial<Omit<GateSubject, "champion">> {
+  readonly thresholds?: Readonly<Record<string, number>>;
+  readonly tolerance?: number;
+  readonly regressionRule?: "credible" | "excluded";
+  readonly incompatibleChampion?: "refuse" | "pass";
+  readonly champion?: MetChampion;
+  readonly job?: JobEvaluation;
+  readonly policy?: Partial<PolicyRules>;
+  readonly outcome?: CheckOutcome;
+  readonly at: string;
+}
+
+/** A job's gates and a model's on one candidate. */
+function judge(given: Given) {
+  const { thresholds, tolerance, regressionRule, incompatibleChampion, job, policy, outcome, at, ...subject } = given;
+  const evaluation = { thresholds, regressionTolerance: tolerance, regressionRule, incompatibleChampion, ...job };
+  return judgeSubject(
+    combine(evaluation, { ...noRules, ...policy }),
+    {
+      metrics: {},
+      metricSource: "its limit names a metric that this task does not have",
+      sliced: { reason: "no rows" },
+      identity: "test",
+      lacking: "it was not measured",
+      ...subject,
+    },
+    () => outcome ?? { unanswered: "nobody has been asked" },
+    at,
+  );
+}
+
+const base = {
+  metrics: { accuracy: 0.95, logLoss: 0.2 },
+  thresholds: {},
+  tolerance: 0,
+  regressionRule: "credible" as const,
+  incompatibleChampion: "refuse" as const,
+  at: "2026-01-01T00:00:00.000Z",
+};
+const interval = { confidence: 0.95, rows: 1_000, resamples: 2_000, seed: 7 };
+/** Accuracy against the champion's 0.96. */
+const against = (difference: number, lower: number, upper: number, metric: "accuracy" | "rmse" = "accuracy") => ({
+  champion: {
+    version: 1,
+    comparison: {
+      kind: "compared" as const,
+      champion: 1,
+      metric,
+      candidateValue: 0.96 + difference,
+      championValue: 0.96,
+      outcomes: { sha256: "0".repeat(64), bytes: 1 },
+      difference,
+      lower,
+      upper,
+      ...interval,
+    },
+  },
+});
+const incompatible = {
+  champion: {
+    version: 1,
+    comparison: {
+      kind: "incompatible" as const,
+      champion: 1,
+      reasons: ["it needs the column x, which the dataset has no more"],
+    },
+  },
+};
+const excluded = { regressionRule: "excluded" as const };
+
+describe("the gates", () => {
+  it.each([
+    ["nothing asked, nothing refused", {}, true],
+    ["at least: reached exactly", { thresholds: { accuracy: 0.95 } }, true],
+    ["at least: missed", { thresholds: { accuracy: 0.951 } }, false],
+    ["at most, where less is better", { thresholds: { logLoss: 0.2 } }, true],
+    ["at most: exceeded", { thresholds: { logLoss: 0.19 } }, false],
+    ["a metric that was not measured", { thresholds: { auc: 0.5 } }, false],
+    ["NaN is never good enough", { metrics: { accuracy: Number.NaN }, thresholds: { accuracy: 0 } }, false],
+    ["credibly worse than the champion", against(-0.02, -0.03, -0.01), false],
+    ["worse, but chance may have done it", against(-0.01, -0.03, 0.01), true],
+    ["credibly worse, but within the tolerance", { ...against(-0.02, -0.03, -0.01), tolerance: 0.02 }, true],
+    ["credibly worse than the tolerance allows", { ...against(-0.05, -0.06, -0.04), tolerance: 0.02 }, false],
+    ["better", against(0.02, 0.01, 0.03), true],
+    ["as good, row by row", against(0, 0, 0), true],
+    ["to be shown: no worse", { ...against(0.02, 0.01, 0.03), ...excluded }, true],
+    ["to be shown: chance may hide a regression", { ...against(0.01, -0.01, 0.03), ...excluded }, false],
+    ["to be shown, within a tolerance", { ...against(0.01, -0.01, 0.03), ...excluded, tolerance: 0.02 }, true],
+    ["RMSE: more is worse", { metrics: { rmse: 1 }, ...against(0.02, 0.01, 0.03, "rmse") }, false],
+    ["RMSE: less is better", { metrics: { rmse: 1 }, ...against(-0.02, -0.03, -0.01, "rmse") }, true],
+    ["RMSE, to be shown", { metrics: { rmse: 1 }, ...against(-0.02, -0.03, 0.01, "rmse"), ...excluded }, false],
+    ["a champion that cannot be given the rows", incompatible, false],
+    ["a champion that cannot, and may not", { ...incompatible, incompatibleChampion: "pass" as const }, true],
+    ["the champion's own weights", { champion: { version: 1, comparison: "same" as const } }, true],
+  ])("%s", (_name, more, passed) => {
+    expect(judge({ ...base, ...more }).passed).toBe(passed);
+  });
+
+  it("keeps its evidence in words", () => {
+    const verdict = judge({ ...base, thresholds: { accuracy: 0.97 } });
+    expect(verdict.checks).toEqual([
+      {
+        gate: "threshold",
+        metric: "accuracy",
+        value: 0.95,
+        limit: 0.97,
+        passed: false,
+        evidence: "accuracy is 0.95, but must be at least 0.97",
+      },
+    ]);
+  });
+
+  it.each([
+    [
+      against(-0.02, -0.03, -0.01),
+      "accuracy is 0.94, version 1 has 0.96 on the same 1000 rows: -0.02, 95 % interval -0.03 to -0.01; a regression, because the interval ends before 0",
+    ],
+    [
+      against(0.04, 0.03, 0.05),
+      "accuracy is 1, version 1 has 0.96 on the same 1000 rows: +0.04, 95 % interval +0.03 to +0.05; better, and not by chance",
+    ],
+    [
+      { ...against(0.01, -0.01, 0.03), ...excluded, tolerance: 0.02 },
+      "accuracy is 0.97, version 1 has 0.96 on the same 1000 rows: +0.01, 95 % interval -0.01 to +0.03; no regression, because the interval stays within -0.02",
+    ],
+    [
+      incompatible,
+      "not compared with version 1: it needs the column x, which the dataset has no more; evaluation.incompatibleChampion is refuse",
+    ],
+  ])("say what a comparison rests on: %#", (more, evidence) => {
+    const [review] = judge({ ...base, ...more }).checks;
+    expect(check).toMatchObject({ gate: "no-regression", evidence });
+    if (more !== incompatible) expect(check!.interval).toMatchObject(interval);
+  });
+});
+
+const row = (slice: number, label: number, output: number) => [slice, label, output] as const;
+const repeat = (count: number, one: ReturnType<typeof row>) => Array.from({ length: count }, () => one);
+/** Group a: 190 of 200 right, 50 % called positive. Group b: 120 of 200 right, 20 % called positive. */
+const rows = [
+  ...repeat(95, row(0, 1, 1)),
+  ...repeat(5, row(0, 0, 1)),
+  ...repeat(95, row(0, 0, 0)),
+  ...repeat(5, row(0, 1, 0)),
+  ...repeat(30, row(1, 1, 1)),
+  ...repeat(10, row(1, 0, 1)),
+  ...repeat(90, row(1, 0, 0)),
+  ...repeat(70, row(1, 1, 0)),
+];
+const sliced: SlicedPredictions = {
+  predictions: {
+    classes: 2,
+    labels: Int32Array.from(rows, ([, label]) => label),
+    outputs: Float32Array.from(rows, ([, , output]) => output),
+  },
+  classes: [false, true],
+  columns: [{ column: "group", values: ["a", "b"], codes: Int32Array.from(rows, ([slice]) => slice) }],
+};
+const accuracyOf = { column: "group", metric: "accuracy", minRows: 30 };
+const rates = { column: "group", minRows: 30 };
+const at = "2026-01-01T00:00:00.000Z";
+const review = { name: "review", kind: "command", command: ["./review.sh"], timeoutSeconds: 60 } as const;
+
+describe("gates on slices", () => {
+  // Accuracy 0.95 and 0.6; selected 0.5 and 0.2; TPR 0.95 and 0.3; FPR 0.05 and 0.1. Standard errors of b's are about 0.035.
+  it.each<[string, Partial<PolicyRules>, boolean]>([
+    ["the worst is good enough", { slices: [{ ...accuracyOf, worst: 0.6 }] }, true],
+    ["the worst is not, but chance may have done it", { slices: [{ ...accuracyOf, worst: 0.63 }] }, true],
+    ["the same, to be shown", { slices: [{ ...accuracyOf, worst: 0.63, rule: "excluded" }] }, false],
+    ["the worst is not", { slices: [{ ...accuracyOf, worst: 0.75 }] }, false],
+    ["the worst is shown to be good enough", { slices: [{ ...accuracyOf, worst: 0.5, rule: "excluded" }] }, true],
+    ["the gap is too wide", { slices: [{ ...accuracyOf, gap: 0.2 }] }, false],
+    ["the gap may be", { slices: [{ ...accuracyOf, gap: 0.3 }] }, true],
+    ["the gap is, to be shown", { slices: [{ ...accuracyOf, gap: 0.4, rule: "excluded" }] }, false],
+    ["less is better: the worst has the most", { slices: [{ ...accuracyOf, metric: "logLoss", worst: 1 }] }, false],
+    ["parity", { fairness: [{ ...rates, demographicParity: 0.25 }] }, true],
+    ["no parity", { fairness: [{ ...rates, demographicParity: 0.15 }] }, false],
+    ["parity, to be shown", { fairness: [{ ...rates, demographicParity: 0.35, rule: "excluded" }] }, false],
+    ["odds", { fairness: [{ ...rates, equalizedOdds: 0.7 }] }, true],
+    ["unequal odds", { fairness: [{ ...rates, equalizedOdds: 0.5 }] }, false],
+    ["a column that the evaluation lacks", { slices: [{ ...accuracyOf, column: "age", worst: 0 }] }, false],
+  ])("%s", (_name, policy, passed) => {
+    expect(judge({ sliced, policy, at }).passed).toBe(passed);
+  });
+
+  it("say which slices, with which numbers, by which rule", () => {
+    const policy = { slices: [{ ...accuracyOf, gap: 0.2 }], fairness: [{ ...rates, equalizedOdds: 0.5 }] };
+    const [gap, odds] = judge({ sliced, policy, at }).checks;
+    expect(gap).toMatchObject({ gate: "slice-gap", metric: "accuracy", limit: 0.2, value: expect.closeTo(0.35, 10) });
+    expect(gap!.evidence).toMatch(
+      /^accuracy between 2 slices is 0\.35 \(group = a has 0\.95 of 200 rows, group = b has 0\.6 of 200 rows\); 95 % interval 0\.2\d* to 0\.4\d*; it must be at most 0\.2, and the interval lies beyond$/,
+    );
+    expect(odds).toMatchObject({ gate: "equalized-odds", slices: { rate: "true-positive", positive: true } });
+    expect(odds!.evidence).toContain("true-positive rate of true");
+    const [lacking] = judge({ policy, at }).checks;
+    expect(lacking).toMatchObject({ value: null, evidence: "accuracy by group cannot be judged: no rows" });
+  });
+});
+
+const latency: LatencyReport = {
+  predictions: 1_000,
+  warmUp: 50,
+  p50Ms: 1,
+  p90Ms: 2,
+  p99Ms: 4,
+  maxMs: 9,
+  histogram: [],
+  machine: { cpu: "a", processors: 2, memoryMb: 512, host: "local", node: "v20", platform: "linux", arch: "x64" },
+};
+
+describe("gates on resources", () => {
+  it.each<[string, Given, boolean]>([
+    ["fast enough", { latency, policy: { latency: { p99Ms: 4 } }, at }, true],
+    ["too slow", { latency, policy: { latency: { p99Ms: 3.9 } }, at }, false],
+    ["not timed", { policy: { latency: { p99Ms: 4 } }, at }, false],
+    ["small enough", { artifactBytes: 100, policy: { size: { bytes: 100 } }, at }, true],
+    ["too large", { artifactBytes: 101, policy: { size: { bytes: 100 } }, at }, false],
+    ["of unknown size", { policy: { size: { bytes: 100 } }, at }, false],
+  ])("%s", (_name, given, passed) => {
+    const verdict = judge(given);
+    expect(verdict.passed).toBe(passed);
+    expect(verdict.checks[0]!.evidence).toMatch(passed ? /at most/ : /at most|not timed|not known/);
+  });
+});
+
+describe("checks of one's own", () => {
+  const answer = { passed: true, evidence: "all is well", by: "ada", at };
+
+  it("are waited for, pass, or fail", () => {
+    const policy = { checks: [review] };
+    const waiting = judge({ policy, at });
+    expect(waiting).toMatchObject({
+      passed: false,
+      checks: [{ pending: true, evidence: "review is waited for: nobody has been asked" }],
+    });
+    expect(isPending(waiting)).toBe(true);
+    const passed = judge({ policy, at, outcome: { answer: { ...answer, exitCode: 0 } } });
+    expect(passed).toMatchObject({
+      passed: true,
+      checks: [{ evidence: "review passed, says ada (exit code 0): all is well" }],
+    });
+    expect(passed.checks[0]).not.toHaveProperty("pending");
+    const failed = judge({ policy, at, outcome: { answer: { ...answer, passed: false } } });
+    expect([failed.passed, isPending(failed)]).toEqual([false, false]);
+  });
+
+  it("are not waited for where something else has failed", () => {
+    expect(
+      isPending(judge({ policy: { checks: [review] }, thresholds: { accuracy: 1 }, metrics: { accuracy: 0 }, at })),
+    ).toBe(false);
+  });
+});
+
+describe("of a job's gates and its model's", () => {
+  it("the stricter hold", () => {
+    const job: JobEvaluation = {
+      thresholds: { accuracy: 0.9, logLoss: 0.3, f1: 0.5 },
+      regressionTolerance: 0.05,
+      regressionRule: "credible",
+      incompatibleChampion: "pass",
+      gates: {
+        slices: [{ ...accuracyOf, worst: 0.8, rule: "credible" }],
+        fairness: [{ ...rates, demographicParity: 0.1, rule: "excluded" }],
+        latency: { p99Ms: 10 },
+      },
+    };
+    const policy: PolicyRules = {
+      thresholds: { accuracy: 0.95, logLoss: 0.5, auc: 0.7 },
+      noRegression: { tolerance: 0.01, rule: "excluded", incompatible: "refuse" },
+      slices: [
+        { ...accuracyOf, minRows: 10, worst: 0.7, gap: 0.2 },
+        { ...accuracyOf, column: "other", gap: 0.1 },
+      ],
+      fairness: [{ ...rates, demographicParity: 0.2, equalizedOdds: 0.3 }],
+      latency: { p99Ms: 20 },
+      size: { bytes: 5 },
+      checks: [review],
+    };
+    expect(combine(job, policy)).toEqual({
+      thresholds: { accuracy: 0.95, logLoss: 0.3, f1: 0.5, auc: 0.7 },
+      regression: { tolerance: 0.01, rule: "excluded", incompatible: "refuse" },
+      slices: [
+        { ...accuracyOf, minRows: 10, worst: 0.8, gap: 0.2, rule: "credible" },
+        { ...accuracyOf, column: "other", gap: 0.1 },
+      ],
+      fairness: [{ ...rates, demographicParity: 0.1, equalizedOdds: 0.3, rule: "excluded" }],
+      latencyP99Ms: 10,
+      artifactBytes: 5,
+      checks: [review],
+    });
+    expect(combine({}, noRules).regression).toEqual({ tolerance: 0, rule: "credible", incompatible: "refuse" });
+    expect(combine({ incompatibleChampion: "pass" }, noRules).regression.incompatible).toBe("pass");
+  });
+});
