@@ -1,0 +1,104 @@
+import { sha256 } from "../digest";
+import type { ContentReference, ObjectStore } from "../ports";
+import { encodeSafetensors } from "../training/safetensors";
+import { type Predictions, predictedClasses } from "./metrics";
+import { type OutcomeMetric, type PairedInterval, pairedBootstrap } from "./paired-bootstrap";
+import { readPredictions, readReport } from "./stored-predictions";
+
+/** How the champion does on the candidate's test split, row against row. */
+export type ChampionComparison =
+  | ({
+      readonly kind: "compared";
+      readonly champion: number;
+      readonly metric: "accuracy" | "rmse";
+      /** The metric of each on the same rows. */
+      readonly candidateValue: number;
+      readonly championValue: number;
+      /** Safetensors: `candidate` and `champion` F32 [rows], in the test split's order: 1 where right, or the squared error. */
+      readonly outcomes: ContentReference;
+    } & PairedInterval)
+  | { readonly kind: "incompatible"; readonly champion: number; readonly reasons: readonly string[] };
+
+interface Judged {
+  readonly predictions: Predictions;
+  readonly weightsSha256: string;
+}
+
+/** What two models said of the same rows. @param digest of the dataset version */
+export async function compareOutcomes(
+  objects: ObjectStore,
+  pair: { readonly champion: number; readonly digest: string; readonly candidate: Judged; readonly champions: Judged },
+): Promise<ChampionComparison> {
+  const { champion, digest, candidate, champions } = pair;
+  const outcomes = { candidate: outcomesOf(candidate.predictions), champion: outcomesOf(champions.predictions) };
+  const metric = champions.predictions.classes > 0 ? "accuracy" : "rmse";
+  const statistic: OutcomeMetric = metric === "accuracy" ? "mean" : "root-mean";
+  // Of what is compared, so that another comparison draws other rows.
+  const seed = Number.parseInt(
+    sha256(`${digest} ${candidate.weightsSha256} ${champions.weightsSha256}`).slice(0, 8),
+    16,
+  );
+  const tensor = (data: Float32Array) => ({ dtype: "F32", shape: [data.length], data }) as const;
+  return {
+    kind: "compared",
+    champion,
+    metric,
+    candidateValue: metricOver(outcomes.candidate, statistic),
+    championValue: metricOver(outcomes.champion, statistic),
+    ...pairedBootstrap(outcomes.candidate, outcomes.champion, statistic, seed),
+    outcomes: await objects.putContent(
+      encodeSafetensors({
+        tensors: { candidate: tensor(outcomes.candidate), champion: tensor(outcomes.champion) },
+      }),
+    ),
+  };
+}
+
+/** A version with an evaluation here. */
+export interface EvaluatedVersion {
+  readonly version: number;
+  readonly weightsSha256: string;
+  readonly evaluationReport: ContentReference;
+}
+
+/**
+ * Compares two models by what they said when each was evaluated; neither is run again. `undefined` where that was not of the same rows.
+ */
+export async function compareReports(
+  objects: ObjectStore,
+  candidate: EvaluatedVersion,
+  champion: EvaluatedVersion,
+): Promise<ChampionComparison | undefined> {
+  const [ours, theirs] = await Promise.all([
+    readReport(objects, candidate.evaluationReport),
+    readReport(objects, champion.evaluationReport),
+  ]);
+  const same =
+    ours.dataset.digest === theirs.dataset.digest &&
+    ours.label === theirs.label &&
+    ours.rows === theirs.rows &&
+    (ours.classes === undefined) === (theirs.classes === undefined);
+  if (!same) return undefined;
+  const [our, their] = await Promise.all([readPredictions(objects, ours), readPredictions(objects, theirs)]);
+  return compareOutcomes(objects, {
+    champion: champion.version,
+    digest: ours.dataset.digest,
+    candidate: { predictions: our.predictions, weightsSha256: candidate.weightsSha256 },
+    champions: { predictions: their.predictions, weightsSha256: champion.weightsSha256 },
+  });
+}
+
+/** One number a row: 1 where the class is right and 0 where it is not; of values the squared error. */
+function outcomesOf(predictions: Predictions): Float32Array {
+  const { classes, labels, outputs } = predictions;
+  const predicted = classes > 0 ? predictedClasses(predictions) : outputs;
+  return Float32Array.from(labels, (label, row) =>
+    classes > 0 ? Number(predicted[row] === label) : (predicted[row]! - label) ** 2,
+  );
+}
+
+function metricOver(outcomes: Float32Array, metric: OutcomeMetric): number {
+  let sum = 0;
+  for (const outcome of outcomes) sum += outcome;
+  return metric === "mean" ? sum / outcomes.length : Math.sqrt(sum / outcomes.length);
+}
