@@ -100,9 +100,15 @@ export function createRunRecords(
       return identity?.team === team ? identity : undefined;
     };
 
+    /** Whoever lists runs asks for their metrics next, whose owner must be known. */
+    function rememberAll(records: readonly RunRecord[]): void {
+      for (const { runId, experimentId, source } of records) remember({ runId, team, experimentId, source });
+    }
+
     async function findMany(runIds: readonly string[]): Promise<readonly RunRecord[]> {
       const unique = [...new Set(runIds)];
       const records = (await readRecords(client, table, unique)).filter((record) => record.team === team);
+      rememberAll(records);
       if (records.length === unique.length) return records;
       const there = new Set(records.map(({ runId }) => runId));
       const others = unique.filter((runId) => !there.has(runId));
@@ -221,7 +227,9 @@ export function createRunRecords(
         },
         token,
       );
-      return { runs: await recordOfRows(client, table, items), nextToken };
+      const runs = await recordOfRows(client, table, items);
+      rememberAll(runs);
+      return { runs, nextToken };
     }
   }
 

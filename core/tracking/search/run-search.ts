@@ -73,8 +73,8 @@ async function scopeOf(
   sources: SearchSources,
 ): Promise<{ readonly experimentIds: readonly string[]; readonly experimentNames: ReadonlyMap<string, string> }> {
   const all = query.experimentIds.length === 0;
-  const byName =
-    order.some(({ field }) => isExperimentName(field)) || (filter !== undefined && namesExperiment(filter));
+  const fields = [...(filter === undefined ? [] : fieldsOf(filter)), ...order.map(({ field }) => field)];
+  const byName = fields.some(({ kind, name }) => kind === "attribute" && name === "experiment");
   const experiments = all || byName ? await sources.experiments.list() : [];
   return {
     experimentIds: all ? experiments.map(({ experimentId }) => experimentId) : [...new Set(query.experimentIds)],
