@@ -19,7 +19,7 @@ export async function readBody<Schema extends z.ZodType>(
   const text = await context.req.text();
   if (text === "") return check(schema, {}, "the request body");
   const type = context.req.header("content-type");
-  if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) {
+  if (type !== undefined && !isJson(type)) {
     throw new RingmasterError(
       `the request body is ${JSON.stringify(type.slice(0, 100))}, but must be application/json: say so in Content-Type`,
       { code: "UNSUPPORTED_MEDIA_TYPE", httpStatus: 415, details: { contentType: type.slice(0, 100) } },
@@ -37,6 +37,10 @@ export async function readBody<Schema extends z.ZodType>(
   const unstorable = unstorableParts(body);
   if (unstorable.length > 0) throw new InvalidInputError("the request body", unstorable);
   return check(schema, body, "the request body");
+}
+
+export function isJson(contentType: string): boolean {
+  return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType);
 }
 
 /** What signs a URL belongs to the gateway, not to the operation. */

@@ -6,7 +6,11 @@ import type {
   ArtifactsAnswer,
   ArtifactsRequest,
   ArtifactUrl,
+  LoggedMetrics,
+  LogMetricsAnswer,
+  LogMetricsRequest,
   LogRunRequest,
+  MetricHistoryPage,
   ParamsRequest,
   RunChange,
   RunRecordAnswer,
@@ -76,6 +80,54 @@ export interface RunsOperations {
     readonly answer: RunRecordAnswer;
     readonly pages: never;
   };
+  /** Read every point of a metric, page by page. */
+  readonly getRunMetricHistory: {
+    readonly request: {
+      readonly params: {
+        readonly runId: string;
+      };
+      readonly query: {
+        /** A metric's name. */
+        readonly metric: string;
+        readonly limit?: number | string;
+        /** Of the page before: go on where it ended. */
+        readonly nextToken?: string;
+      };
+    };
+    readonly answer: MetricHistoryPage;
+    readonly pages: "points";
+  };
+  /** Get a run's metrics: summaries of all, or a view of one. */
+  readonly getRunMetrics: {
+    readonly request: {
+      readonly params: {
+        readonly runId: string;
+      };
+      readonly query?: {
+        /** A metric's name. */
+        readonly metric?: string;
+        /** At most so many: first and last, and of each stretch the least and the greatest at their own steps. */
+        readonly points?: number | string;
+        /** This step and later ones. */
+        readonly fromStep?: number | string;
+        /** This step and earlier ones. */
+        readonly toStep?: number | string;
+      };
+    };
+    readonly answer: LoggedMetrics;
+    readonly pages: never;
+  };
+  /** Log points of metrics to a run. */
+  readonly logMetrics: {
+    readonly request: {
+      readonly params: {
+        readonly runId: string;
+      };
+      readonly body: LogMetricsRequest;
+    };
+    readonly answer: LogMetricsAnswer;
+    readonly pages: never;
+  };
   /** Get a URL to download an artifact. */
   readonly getRunArtifact: {
     readonly request: {
@@ -124,6 +176,9 @@ export const runsOperations: Readonly<Record<keyof RunsOperations, OperationCall
   logParams: { method: "POST", path: "/runs/{runId}/params", repeatable: "always" },
   logRun: { method: "POST", path: "/runs", repeatable: "with-key" },
   restoreRun: { method: "POST", path: "/runs/{runId}/restore", repeatable: "always" },
+  getRunMetricHistory: { method: "GET", path: "/runs/{runId}/metrics/history", repeatable: "always", pages: "points" },
+  getRunMetrics: { method: "GET", path: "/runs/{runId}/metrics", repeatable: "always" },
+  logMetrics: { method: "POST", path: "/runs/{runId}/metrics", repeatable: "never" },
   getRunArtifact: { method: "GET", path: "/runs/{runId}/artifacts/content", repeatable: "always" },
   listRunArtifacts: { method: "GET", path: "/runs/{runId}/artifacts", repeatable: "always" },
   putRunArtifacts: { method: "POST", path: "/runs/{runId}/artifacts", repeatable: "always" },

@@ -58,6 +58,12 @@ export interface TrainingRunsOperations {
       readonly query?: {
         /** The points of this one. */
         readonly metric?: string;
+        /** At most so many: first and last, and of each stretch the least and the greatest at their own steps. */
+        readonly points?: number | string;
+        /** This step and later ones. */
+        readonly fromStep?: number | string;
+        /** This step and earlier ones. */
+        readonly toStep?: number | string;
       };
     };
     readonly answer: RunMetrics;

@@ -1,6 +1,15 @@
 // Made from docs/api/openapi.json by `npm run api`. Do not edit.
 
-import type { MetricValue, RunCode, RunRecord, RunStatus, Sha256 } from "./shared";
+import type {
+  MetricPoint,
+  MetricSummaries,
+  MetricValue,
+  MetricView,
+  RunCode,
+  RunRecord,
+  RunStatus,
+  Sha256,
+} from "./shared";
 
 /** A file of a run, or a directory of files' names. */
 export interface ArtifactEntry {
@@ -35,6 +44,19 @@ export interface ArtifactsRequest {
   }[];
 }
 
+export interface LogMetricsAnswer {
+  /** The writer's batch of that sequence was stored before; nothing was written. */
+  readonly duplicate: boolean;
+}
+
+export interface LogMetricsRequest {
+  /** Who sends, of those who send to this run. With `sequence` a batch that comes again is known, and nothing of it is stored. */
+  readonly writer?: string;
+  /** The batch's number among the writer's. */
+  readonly sequence?: number;
+  readonly series: readonly LoggedSeries[];
+}
+
 export interface LogRunRequest {
   readonly experimentId?: string;
   /** By name; `Default` where neither is said. */
@@ -57,6 +79,23 @@ export interface LogRunRequest {
   readonly code?: RunCode;
   readonly lockfileSha256?: Sha256;
   readonly seed?: number;
+}
+
+export type LoggedMetrics = MetricSummaries | MetricView;
+
+/** Parallel columns: the i-th point is (steps[i], values[i], times[i]). Without times all are of the moment of the call. */
+export interface LoggedSeries {
+  /** A metric's name. */
+  readonly metric: string;
+  readonly steps: readonly number[];
+  readonly values: readonly MetricValue[];
+  readonly times?: readonly number[];
+}
+
+export interface MetricHistoryPage {
+  readonly points: readonly MetricPoint[];
+  /** Opaque; absent on the last page. */
+  readonly nextToken?: string;
 }
 
 export interface ParamsRequest {

@@ -238,6 +238,17 @@ export interface JobInput {
   readonly notes?: string;
 }
 
+export interface MetricPoint {
+  readonly step: number;
+  readonly value: MetricValue;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+}
+
+export interface MetricSummaries {
+  readonly metrics: readonly MetricSummary[];
+}
+
 export interface MetricSummary {
   readonly metric: string;
   /** Of the greatest step, then time, then value. */
@@ -251,6 +262,14 @@ export interface MetricSummary {
 
 /** A number; NaN and the infinities, which JSON lacks, are strings. */
 export type MetricValue = number | "NaN" | "Infinity" | "-Infinity";
+
+export interface MetricView {
+  readonly metric: string;
+  /** Ascending by step. */
+  readonly points: readonly MetricPoint[];
+  /** How many there are in the range. */
+  readonly total: number;
+}
 
 /** Everything outside code, data and seed that decides the weights' bits. */
 export interface NumericsRecord {

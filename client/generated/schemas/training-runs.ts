@@ -5,8 +5,8 @@ import type {
   Instant,
   Job,
   JobInput,
-  MetricSummary,
-  MetricValue,
+  MetricSummaries,
+  MetricView,
   Sha256,
   TrainingAttempt,
 } from "./shared";
@@ -54,22 +54,6 @@ export interface MachineRecord {
   readonly instanceId?: string;
   /** When EC2 said that it will take the instance back. */
   readonly interruptionNoticeAt?: Instant;
-}
-
-export interface MetricPoint {
-  readonly step: number;
-  readonly value: MetricValue;
-  /** Milliseconds since the epoch. */
-  readonly time: number;
-}
-
-export interface MetricPoints {
-  readonly metric: string;
-  readonly points: readonly MetricPoint[];
-}
-
-export interface MetricSummaries {
-  readonly metrics: readonly MetricSummary[];
 }
 
 /** A step of the run's state machine. */
@@ -171,7 +155,7 @@ export interface RunDetails {
   readonly progress?: TrainingProgress;
 }
 
-export type RunMetrics = MetricSummaries | MetricPoints;
+export type RunMetrics = MetricSummaries | MetricView;
 
 /** What became of the model that a completed run made. */
 export type RunOutcome =

@@ -2,13 +2,12 @@ import { z } from "zod";
 import { contract } from "../contract";
 import { examples } from "../examples";
 import { nameText, pageQuery } from "../schemas/common";
+import { metricSummaries, metricView, viewQuery } from "../schemas/metrics";
 import {
   checkpointSummary,
   codeReference,
   jobInput,
   logPage,
-  metricPoint,
-  metricSummary,
   restoreOverrides,
   run,
   runDetails,
@@ -163,24 +162,26 @@ export const getTrainingRunMetrics = contract({
       .meta({ description: "Of an earlier stream's last event: goes on after it." }),
   }),
   params,
-  query: z.strictObject({
-    metric: z
-      .string()
-      .min(1)
-      .max(200)
-      .optional()
-      .meta({ description: "The points of this one.", example: "train/loss" }),
-  }),
+  query: z
+    .strictObject({
+      metric: z
+        .string()
+        .min(1)
+        .max(250)
+        .optional()
+        .meta({ description: "The points of this one.", example: "train/loss" }),
+      ...viewQuery,
+    })
+    .refine(
+      ({ metric, points, fromStep, toStep }) => metric !== undefined || (points ?? fromStep ?? toStep) === undefined,
+      { path: ["metric"], error: "must be said where points or steps are" },
+    ),
   responses: {
     200: {
-      description: "Without `metric`: last, least and greatest value of each. With it: its points, ascending by step.",
-      schema: z
-        .union([
-          z.object({ metrics: z.array(metricSummary) }).meta({ id: "MetricSummaries" }),
-          z.object({ metric: z.string(), points: z.array(metricPoint) }).meta({ id: "MetricPoints" }),
-        ])
-        .meta({ id: "RunMetrics" }),
-      example: { metric: "train/loss", points: [{ step: 1, value: 2.3, time: 1_767_259_800_000 }] },
+      description:
+        "Without `metric`: last, least and greatest value of each. With it: its points, ascending by step, and how many there are.",
+      schema: z.union([metricSummaries, metricView]).meta({ id: "RunMetrics" }),
+      example: { metric: "train/loss", points: [{ step: 1, value: 2.3, time: 1_767_259_800_000 }], total: 1 },
       content: ["application/json", "text/event-stream"],
     },
     204: { description: "The stream that is to go on has told the run's end: do not come again.", content: [] },

@@ -1,10 +1,10 @@
 import { getTrainingRunMetrics } from "../../../core/api/contracts/training-runs";
 import { followRun } from "../../../core/tracking/follow";
 import { beginning, decodeCursor } from "../../../core/tracking/follow-cursor";
-import { encodeValue } from "../../../core/tracking/metric-values";
 import { RunNotFoundError } from "../../../core/training/errors";
 import { eventStream } from "../event-stream";
 import { defineRoute } from "../route";
+import { encodedPoint, encodedSummary } from "./tracked-metrics";
 
 /** API Gateway and AWS Lambda end a stream after 15 minutes: it ends by itself before, between two events. */
 const longestStreamMs = 14 * 60_000;
@@ -12,7 +12,7 @@ const longestStreamMs = 14 * 60_000;
 /** A run's metrics as JSON; or, for who accepts `text/event-stream`, as events that follow it until it ends. */
 export const metricsRoute = defineRoute(
   getTrainingRunMetrics,
-  async ({ platform, params: { runId }, query: { metric }, headers, context }) => {
+  async ({ platform, params: { runId }, query: { metric, ...view }, headers, context }) => {
     const { metrics, runs, clock, logger } = platform;
     if (!(await runs.find(runId))) throw new RunNotFoundError(runId);
 
@@ -32,17 +32,11 @@ export const metricsRoute = defineRoute(
     }
 
     if (metric === undefined) {
-      const summaries = (await metrics.summaries(runId)).map(({ last, min, max, ...rest }) => ({
-        ...rest,
-        last: encodeValue(last),
-        min: encodeValue(min),
-        max: encodeValue(max),
-      }));
-      return { status: 200, body: { metrics: summaries } };
+      return { status: 200, body: { metrics: (await metrics.summaries(runId)).map(encodedSummary) } };
     }
-    const points = await metrics.read(runId, metric);
-    const encoded = points.map((point) => ({ ...point, value: encodeValue(point.value) }));
-    return { status: 200, body: { metric, points: encoded } };
+    const { points: most = Number.MAX_SAFE_INTEGER, ...range } = view;
+    const { points, total } = await metrics.downsample(runId, metric, most, range);
+    return { status: 200, body: { metric, points: points.map(encodedPoint), total } };
   },
 );
 

@@ -88,6 +88,12 @@ export const cases: Readonly<Record<string, Case>> = {
   "GET /api/v1/runs/:runId": absent,
   "PATCH /api/v1/runs/:runId": { ...absent, body: () => ({ notes: "seen" }) },
   "POST /api/v1/runs/:runId/params": { ...absent, body: () => ({ params: { seen: "yes" } }) },
+  "POST /api/v1/runs/:runId/metrics": {
+    ...absent,
+    body: () => ({ series: [{ metric: "seen", steps: [1], values: [1] }] }),
+  },
+  "GET /api/v1/runs/:runId/metrics": absent,
+  "GET /api/v1/runs/:runId/metrics/history": absent,
   "GET /api/v1/runs/:runId/artifacts": absent,
   "POST /api/v1/runs/:runId/artifacts": {
     ...absent,
@@ -170,6 +176,7 @@ export const cases: Readonly<Record<string, Case>> = {
 /** Of routes that need one. */
 const queries: Readonly<Record<string, string>> = {
   "GET /api/v1/runs/:runId/artifacts/content": "?path=its%2Ffile.txt",
+  "GET /api/v1/runs/:runId/metrics/history": "?metric=seen",
 };
 
 /** As they are named in paths: the third version is the one that waits for an approval, the second epoch the one with a checkpoint. */

@@ -60,6 +60,10 @@ export async function createWorld(platform: Platform): Promise<World> {
       ],
       changeRun: [{ tags: { a: "1", b: null } }, { name: "another" }, { status: "failed" }],
       logParams: [{ params: { depth: "3" } }, { params: { depth: "4", width: "5" } }],
+      logMetrics: [
+        { series: [{ metric: "loss", steps: [1, 2], values: [0.5, "NaN"], times: [1, 2] }] },
+        { writer: "w", sequence: 1, series: [{ metric: "ä b", steps: [-1], values: ["-Infinity"] }] },
+      ],
       putRunArtifacts: [{ artifacts: [{ path: "its/file.txt", sha256: content.sha256 }] }],
       restoreTrainingRun: [{}, { overrides: { hyperparameters: { epochs: 40 } } }],
       registerDatasetVersion: [{ draft }, { draft: old, allowSchemaChange: true }],

@@ -1,0 +1,72 @@
+import type { MetricSeries } from "../metric-batch";
+import type { BatchReceipt } from "../metric-store";
+import { limits } from "../records/limits";
+
+/** What one call may hold, far above what logging each step takes; and what one answer does. */
+export const metricLimits = { series: 10_000, points: 100_000, view: 10_000, page: 25_000 } as const;
+
+/** A call that logs metrics, as its contract has it (`logMetricsBody`). */
+export interface LoggedMetrics {
+  readonly writer?: string;
+  readonly sequence?: number;
+  readonly series: readonly (Omit<MetricSeries, "times"> & { readonly times?: readonly number[] })[];
+}
+
+const known: ReadonlySet<string> = new Set(["writer", "sequence", "series"]);
+const knownOfSeries: ReadonlySet<string> = new Set(["metric", "steps", "values", "times"]);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+const control = /[\u0000-\u001f\u007f]/;
+
+/**
+ * Whether a body surely keeps its contract, found in a tenth of the time that the contract's own schema takes. `false` decides nothing: then the schema is
+ * asked, and says what is wrong.
+ */
+export function surelyLoggedMetrics(body: unknown): body is LoggedMetrics {
+  if (!isObject(body)) return false;
+  for (const key in body) if (!known.has(key)) return false;
+  const { writer, sequence, series } = body;
+  if ((writer === undefined) !== (sequence === undefined)) return false;
+  if (writer !== undefined && !(isText(writer, 100) && Number.isSafeInteger(sequence) && (sequence as number) >= 0)) {
+    return false;
+  }
+  if (!Array.isArray(series) || series.length === 0 || series.length > metricLimits.series) return false;
+  let points = 0;
+  for (const one of series as readonly unknown[]) {
+    if (!isSeries(one)) return false;
+    points += one.steps.length;
+  }
+  return points <= metricLimits.points;
+}
+
+function isSeries(one: unknown): one is LoggedMetrics["series"][number] {
+  if (!isObject(one)) return false;
+  for (const key in one) if (!knownOfSeries.has(key)) return false;
+  const { metric, steps, values, times } = one;
+  if (!isText(metric, limits.key) || control.test(metric)) return false;
+  if (!Array.isArray(steps) || steps.length === 0 || !steps.every(Number.isSafeInteger)) return false;
+  if (!Array.isArray(values) || values.length !== steps.length || !values.every(isValue)) return false;
+  if (times === undefined) return true;
+  return Array.isArray(times) && times.length === steps.length && times.every(Number.isSafeInteger);
+}
+
+function isValue(value: unknown): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
+  return value === "NaN" || value === "Infinity" || value === "-Infinity";
+}
+
+function isText(value: unknown, most: number): value is string {
+  return typeof value === "string" && value.length > 0 && value.length <= most;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+/** @param now of points whose time the caller does not say; milliseconds since the epoch */
+export function seriesOf({ series }: LoggedMetrics, now: number): MetricSeries[] {
+  return series.map((one) => ({ ...one, times: one.times ?? one.steps.map(() => now) }));
+}
+
+export function receiptOf({ writer, sequence }: LoggedMetrics): BatchReceipt | undefined {
+  return writer === undefined || sequence === undefined ? undefined : { writer, sequence };
+}
