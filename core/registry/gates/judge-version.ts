@@ -30,6 +30,7 @@ const shownSlices = 8;
  * Judges a version by its job's gates and its model's policy of this moment, and records the verdict. HTTP checks that have not answered are asked;
  * answers to checks that are declared as they were are kept.
  *
+ * @param request records it once
  * @throws ModelNotFoundError, VersionNotFoundError, RegistryBusyError
  */
 export async function judgeVersion(
@@ -37,10 +38,11 @@ export async function judgeVersion(
   model: string,
   version: number,
   actor: Omit<Actor, "at">,
+  request?: string,
 ): Promise<ModelVersion> {
-  const { registry, clock } = dependencies;
+  const { registry } = dependencies;
   const { verdict } = await verdictOn(dependencies, model, version);
-  await registry.apply(model, [version], recordVerdict(version, verdict, { ...actor, at: isoTime(clock) }));
+  await registry.apply(model, [version], recordVerdict(version, verdict, { ...actor, at: verdict.at }), request);
   return registry.version(model, version);
 }
 
@@ -63,10 +65,8 @@ export async function verdictOn(
   const made = own ?? (await subjects.trainingOf(candidate));
   const requirements = combine(made?.job.evaluation ?? elsewhere, rulesOf(model));
   const subject = await subjects.subjectOf(model, candidate, made, requirements, own !== undefined);
-  // A version from elsewhere is held against the champion where its model's policy says so: there is no job that would.
-  const asked = made || rulesOf(model).noRegression ? subject : { ...subject, champion: undefined };
   const outcomes = await askHooks(dependencies, model, candidate, requirements);
-  const whole = judge(requirements, asked, ({ name: check }) => outcomes.get(check)!, isoTime(clock));
+  const whole = judge(requirements, subject, ({ name: check }) => outcomes.get(check)!, isoTime(clock));
   const document = await objects.putContent(
     JSON.stringify({ checks: whole.checks, ...(subject.latency ? { latency: subject.latency } : {}) }),
     "application/json",

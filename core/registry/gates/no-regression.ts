@@ -32,7 +32,7 @@ export function noRegression(
     const passed = rules.incompatible === "pass";
     const evidence =
       `not compared with version ${version}: ${comparison.reasons.join("; ")}; ` +
-      `evaluation.incompatibleChampion is ${rules.incompatible}`;
+      `${rules.incompatible === "pass" ? "that may be" : "that is refused"} (evaluation.incompatibleChampion of the job, noRegression.incompatible of the policy)`;
     return { gate: "no-regression", metric, value, limit: null, passed, evidence };
   }
   return compared(comparison, rules);

@@ -81,11 +81,12 @@ export function subjectsOf(dependencies: SubjectDependencies) {
     if (strict) throw new ChampionChangedError(model.name, comparison?.champion, version);
     const stored = await storedComparison(candidate, champion);
     if (stored) return { version, comparison: stored };
-    return unmet(
-      made
-        ? `it met ${comparison ? `version ${comparison.champion}` : "none"} when it was evaluated; submit its run again, whose training is known, to compare it with this one`
-        : "it was not evaluated here, so that there are no rows to compare on",
-    );
+    if (made) {
+      const other = comparison ? `version ${comparison.champion}` : "none";
+      return unmet(`it met ${other} when it was evaluated; submit its job again: what is known is not computed again`);
+    }
+    const reasons = ["it was not evaluated here, so that there are no rows to compare on"];
+    return { version, comparison: { kind: "incompatible", champion: version, reasons } };
   }
 
   async function storedComparison(

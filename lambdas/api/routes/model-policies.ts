@@ -1,9 +1,8 @@
 import * as contracts from "../../../core/api/contracts/model-policies";
 import { isoTime } from "../../../core/clock";
 import { answerWaiting } from "../../../core/registry/approval";
-import { judgeVersion } from "../../../core/registry/judge-version";
+import { judgeVersion } from "../../../core/registry/gates/judge-version";
 import { setPolicy } from "../../../core/registry/lifecycle";
-import { recordGate } from "../../../core/registry/transitions";
 import { defineRoute, type Route } from "../route";
 
 export const modelPolicyRoutes: readonly Route[] = [
@@ -21,12 +20,9 @@ export const modelPolicyRoutes: readonly Route[] = [
   }),
 
   defineRoute(contracts.judgeModelVersion, async ({ platform, params, body, actor, idempotencyKey }) => {
-    const { registry, clock } = platform;
     const { name, version } = params;
-    const verdict = await judgeVersion(platform, { model: name, version }, isoTime(clock));
-    const who = { by: actor, reason: body.reason, at: verdict.at };
     const request = idempotencyKey === undefined ? undefined : `judge#${version}#${idempotencyKey}`;
-    await registry.apply(name, [version], recordGate(version, verdict, who), request);
-    return { status: 200, body: { version: await registry.version(name, version) } };
+    const judged = await judgeVersion(platform, name, version, { by: actor, reason: body.reason }, request);
+    return { status: 200, body: { version: judged } };
   }),
 ];

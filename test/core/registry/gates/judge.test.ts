@@ -133,7 +133,7 @@ describe("the gates", () => {
     ],
     [
       incompatible,
-      "not compared with version 1: it needs the column x, which the dataset has no more; evaluation.incompatibleChampion is refuse",
+      "not compared with version 1: it needs the column x, which the dataset has no more; that is refused (evaluation.incompatibleChampion of the job, noRegression.incompatible of the policy)",
     ],
   ])("say what a comparison rests on: %#", (more, evidence) => {
     const [review] = judge({ ...base, ...more }).checks;
