@@ -28,6 +28,8 @@ import type { MetricStore } from "../core/tracking/metric-store";
 import { createLiveRuns, type LiveRuns, notingRecords } from "../core/tracking/records/live-runs";
 import { firstRecordOf, trackedRuns } from "../core/tracking/records/tracked-runs";
 import type { RunChanges, RunRecords } from "../core/tracking/run-records";
+import type { RunSearch } from "../core/tracking/search/query";
+import { createRunSearches } from "../core/tracking/search/run-search";
 import { teamMetrics } from "../core/tracking/team-metrics";
 import { RunNotFoundError } from "../core/training/errors";
 import type { Executions, TaskTokens, TrainingJobs } from "../core/training/ports";
@@ -109,6 +111,7 @@ export interface Platform extends Deployment, StepDependencies {
   readonly records: RunRecords;
   readonly changes: RunChanges;
   readonly liveRuns: LiveRuns;
+  readonly runSearch: RunSearch;
   readonly loggedModels: LoggedModels;
   readonly artifacts: Artifacts;
   readonly registry: Registry;
@@ -189,6 +192,7 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
   });
   const artifactsOf = (team: string): Artifacts => createArtifactRepository(dynamodb, tables.catalog, team);
   const liveRuns = createLiveRuns(shared.clock);
+  const searches = createRunSearches();
   const allRuns = trackedRuns(rows, { ...records, experimentsOf, artifactsOf, mark: changes.mark });
   const runs = teamRuns(allRuns);
   // Runs that are older than records are known by their own rows.
@@ -218,6 +222,12 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
     forTeam(name) {
       const team = checkTeamName(name);
       const objects = createObjectStore(s3, bucket, teamPrefix(team));
+      const tracking = {
+        metrics: teamMetrics(metrics, team, records.identify, changes.mark),
+        experiments: experimentsOf(team),
+        records: notingRecords(records.of(team), liveRuns),
+        changes: changes.of(team),
+      };
       return {
         ...deployment,
         ...shared,
@@ -230,12 +240,10 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
         datasets: createDatasetRepository(dynamodb, tables.catalog, team),
         inbox: createInboxRepository(dynamodb, tables.catalog, team),
         inboxFiles: createInboxFiles(s3, bucket, teamPrefix(team)),
-        metrics: teamMetrics(metrics, team, records.identify, changes.mark),
-        experiments: experimentsOf(team),
-        records: notingRecords(records.of(team), liveRuns),
+        ...tracking,
+        runSearch: searches.of(team, { ...tracking, clock: shared.clock }),
         liveRuns,
         loggedModels: createLoggedModelRepository(dynamodb, tables.catalog, team),
-        changes: changes.of(team),
         artifacts: artifactsOf(team),
         ...createTeamRegistry({
           team,
