@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { addDatasetCommands } from "./commands/datasets";
+import { addExperimentCommands } from "./commands/experiments";
 import { addModelCommands } from "./commands/models";
 import { addRetrainCommands } from "./commands/retrain";
 import { addRunCommands } from "./commands/runs";
@@ -21,6 +22,7 @@ function createProgram(): Command {
   addDatasetCommands(program);
   addSubmitCommand(program);
   addRunCommands(program);
+  addExperimentCommands(program);
   addModelCommands(program);
   addRetrainCommands(program);
   addTokenCommands(program);

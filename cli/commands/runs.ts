@@ -9,14 +9,19 @@ import type { LogPage } from "../../core/training/worker-logs";
 import { attemptColumns, attemptRow, attemptsSoFar, describeUsage } from "../attempts";
 import { contextOf } from "../context";
 import { formatDuration, formatNumber, printJson, printTable } from "../output";
+import { printLines, recordLines, showRecord } from "../record-view";
 import { exitCodeOf, watchRun } from "../watch";
+import { addArtifactCommands } from "./artifacts";
 import { addCheckpointCommands } from "./checkpoints";
+import { addRecordCommands } from "./records";
 
 const logPollMs = 1_000;
 
 export function addRunCommands(program: Command): void {
   const runs = program.command("runs").description("training runs");
   addCheckpointCommands(runs);
+  addRecordCommands(runs);
+  addArtifactCommands(runs);
 
   runs
     .command("list")
@@ -50,12 +55,22 @@ export function addRunCommands(program: Command): void {
 
   runs
     .command("show <run>")
-    .description("status, steps, workers, attempts, metrics, weights")
+    .description("status, steps, workers, attempts, metrics, weights, and its record; of a logged run its record")
     .action(async (runId: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
+      const view = await client.call("getRun", { params: { runId } });
+      if (view.run.source === "logged") {
+        if (json) printJson(view);
+        else showRecord(view);
+        return;
+      }
       const [details, metrics] = await Promise.all([client.run(runId), client.metrics(runId)]);
-      if (json) printJson(describeRun(details, metrics));
-      else showRun(details, metrics);
+      if (json) printJson({ ...describeRun(details, metrics), record: view.run, children: view.children });
+      else {
+        showRun(details, metrics);
+        process.stdout.write("\n");
+        printLines(recordLines(view));
+      }
     });
 
   runs

@@ -101,7 +101,7 @@ export class ParamConflictError extends RingmasterError {
 /** A deleted run does not change until it is restored. */
 export class RunDeletedError extends RingmasterError {
   constructor(runId: string) {
-    super(`run ${runId} is deleted: restore it with \`ringmaster runs restore ${runId}\` first`, {
+    super(`run ${runId} is deleted: take it back with \`ringmaster runs undelete ${runId}\` first`, {
       code: "RUN_DELETED",
       httpStatus: 409,
       details: { runId },

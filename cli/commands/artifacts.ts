@@ -1,0 +1,128 @@
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ReadableStream } from "node:stream/web";
+import type { Command } from "commander";
+import { InvalidInputError, RingmasterError } from "../../core/errors";
+import { artifactPath } from "../../core/tracking/records/artifact-paths";
+import { contextOf } from "../context";
+import { formatBytes, printJson, printTable } from "../output";
+import { createUploads } from "../uploads";
+
+/** Of one request, as the API takes them. */
+const filesPerCall = 100;
+
+/** `runs artifacts list|get|put`. */
+export function addArtifactCommands(runs: Command): void {
+  const artifacts = runs.command("artifacts").description("a run's files, by names of its own");
+
+  artifacts
+    .command("list <run> [path]")
+    .description("what lies directly under a path")
+    .action(async (runId: string, path: string | undefined, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const query = path === undefined ? {} : { path };
+      const answer = await client.call("listRunArtifacts", { params: { runId }, query });
+      if (json) printJson(answer);
+      else
+        printTable(
+          ["PATH", "SIZE", "SHA-256"],
+          answer.artifacts.map((one) => [
+            one.isDirectory ? `${one.path}/` : one.path,
+            one.bytes === undefined ? "" : formatBytes(one.bytes),
+            one.sha256 ?? "",
+          ]),
+        );
+    });
+
+  artifacts
+    .command("get <run> <path>")
+    .description("download a file")
+    .option("--output <file>", "where to (default: its own name, here)")
+    .action(async (runId: string, path: string, options: { output?: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const found = await client.call("getRunArtifact", { params: { runId }, query: { path } });
+      const file = resolve(options.output ?? basename(path));
+      await download(found.url, file, found.sha256);
+      if (json) printJson({ path, file, sha256: found.sha256, bytes: found.bytes });
+      else process.stdout.write(`${file} (${formatBytes(found.bytes)})\n`);
+    });
+
+  artifacts
+    .command("put <run> <file>")
+    .description("upload a file, or all that lies in a directory")
+    .option("--path <path>", "under which name (default: the file's)")
+    .action(async (runId: string, file: string, options: { path?: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const files = await filesOf(file, artifactPath(options.path ?? basename(resolve(file))));
+      const uploads = createUploads(client);
+      const put = [];
+      for (let from = 0; from < files.length; from += filesPerCall) {
+        const contents = await Promise.all(
+          files.slice(from, from + filesPerCall).map(async (one) => ({ ...one, ...(await digestOf(one.file)) })),
+        );
+        const missing = new Set(await uploads.missing(contents));
+        for (const { sha256, bytes, file: source } of contents) {
+          if (missing.delete(sha256)) await uploads.put({ sha256, bytes }, { path: source });
+        }
+        const body = { artifacts: contents.map(({ path, sha256 }) => ({ path, sha256 })) };
+        put.push(...(await client.call("putRunArtifacts", { params: { runId }, body })).artifacts);
+      }
+      if (json) printJson({ artifacts: put });
+      else for (const one of put) process.stdout.write(`${one.path} (${formatBytes(one.bytes ?? 0)})\n`);
+    });
+}
+
+/** Files below one that is a directory, by their names in it. Links are left out: they may lead anywhere. */
+async function filesOf(
+  file: string,
+  path: string,
+): Promise<readonly { readonly file: string; readonly path: string }[]> {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat?.isFile()) return [{ file, path }];
+  if (!stat?.isDirectory()) {
+    const rule = "must be a file or a directory that can be read";
+    throw new InvalidInputError("the artifact cannot be put", [{ path: "file", value: file, rule }]);
+  }
+  const entries = await readdir(file, { withFileTypes: true });
+  const below = entries
+    .filter((entry) => entry.isFile() || entry.isDirectory())
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((entry) => filesOf(join(file, entry.name), artifactPath(`${path}/${entry.name}`)));
+  return (await Promise.all(below)).flat();
+}
+
+async function digestOf(file: string): Promise<{ readonly sha256: string; readonly bytes: number }> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { sha256: hash.digest("hex"), bytes };
+}
+
+async function download(url: string, file: string, sha256: string): Promise<void> {
+  const response = await fetch(url);
+  if (!response.ok || response.body === null) {
+    throw new RingmasterError(`the store answered ${response.status} for content ${sha256}; try it again`, {
+      code: "DOWNLOAD_FAILED",
+      httpStatus: 502,
+      retryable: true,
+    });
+  }
+  const hash = createHash("sha256");
+  const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
+  body.on("data", (chunk: Uint8Array) => hash.update(chunk));
+  await pipeline(body, createWriteStream(file));
+  if (hash.digest("hex") !== sha256) {
+    throw new RingmasterError(`${file} is not what the run names: its digest is not ${sha256}; get it again`, {
+      code: "DOWNLOAD_FAILED",
+      httpStatus: 502,
+      retryable: true,
+    });
+  }
+}

@@ -1,0 +1,170 @@
+import { randomUUID } from "node:crypto";
+import type { Command } from "commander";
+import type { ApiClient } from "../../client/api-client";
+import type { Experiment } from "../../client/generated/schemas";
+import { InvalidInputError } from "../../core/errors";
+import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
+import { contextOf } from "../context";
+import { formatDuration, printJson, printTable } from "../output";
+import { tagsOf } from "../tags";
+
+interface ViewOptions {
+  readonly deleted?: boolean;
+  readonly all?: boolean;
+}
+
+export function addExperimentCommands(program: Command): void {
+  const experiments = program
+    .command("experiments")
+    .description("what runs belong to; each is said by its id or its name");
+
+  experiments
+    .command("list")
+    .description("in the order in which they were made")
+    .option("--deleted", "the deleted ones")
+    .option("--all", "deleted ones, too")
+    .action(async (options: ViewOptions, command: Command) => {
+      const { client, json } = contextOf(command);
+      const all: Experiment[] = [];
+      const query = { view: viewOf(options), limit: 200 };
+      for await (const one of client.pages("listExperiments", { query })) all.push(one);
+      if (json) printJson({ experiments: all });
+      else
+        printTable(
+          ["ID", "NAME", "STATE", "TAGS", "CREATED", "BY"],
+          all.map(({ experimentId, name, lifecycle, tags, createdAt, createdBy }) => [
+            experimentId,
+            name,
+            lifecycle,
+            tagsText(tags),
+            createdAt,
+            createdBy,
+          ]),
+        );
+    });
+
+  experiments
+    .command("create <name>")
+    .description("make one; a submitted job's is made by itself")
+    .option("--tag <key=value>", "a tag (repeatable)", (value, before: readonly string[]) => [...before, value], [])
+    .option("--artifact-location <uri>", "where clients are told to put artifacts")
+    .action(async (name: string, options: { tag: readonly string[]; artifactLocation?: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { artifactLocation } = options;
+      const body = { name, tags: tagsOf(options.tag), ...(artifactLocation === undefined ? {} : { artifactLocation }) };
+      const { experiment } = await client.call("createExperiment", { body, idempotencyKey: randomUUID() });
+      tell(experiment, "made", json);
+    });
+
+  experiments
+    .command("show <experiment>")
+    .description("the experiment and its newest runs")
+    .option("--limit <n>", "how many runs, at most 200", "20")
+    .action(async (which: string, { limit }: { limit: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const experiment = await find(client, which);
+      const { experimentId } = experiment;
+      const page = await client.call("listExperimentRuns", {
+        params: { experimentId },
+        query: { limit, view: "active" },
+      });
+      if (json) {
+        printJson({ experiment, ...page });
+        return;
+      }
+      const { name, lifecycle, tags, artifactLocation, createdAt, createdBy } = experiment;
+      process.stdout.write(`experiment ${experimentId}: ${name}${lifecycle === "deleted" ? " (deleted)" : ""}\n`);
+      process.stdout.write(`made ${createdAt} by ${createdBy}; artifacts at ${artifactLocation}\n`);
+      if (Object.keys(tags).length > 0) process.stdout.write(`tags ${tagsText(tags)}\n`);
+      process.stdout.write("\n");
+      printTable(
+        ["RUN", "NAME", "SOURCE", "STATUS", "STARTED", "TOOK", "BY"],
+        page.runs.map((run) => [
+          run.runId,
+          run.name,
+          run.source,
+          run.status,
+          new Date(run.startedAt).toISOString(),
+          run.endedAt === undefined ? "–" : formatDuration(run.endedAt - run.startedAt),
+          run.createdBy,
+        ]),
+      );
+    });
+
+  experiments
+    .command("rename <experiment> <name>")
+    .description("the old name is free afterwards")
+    .action((which: string, name: string, _options: unknown, command: Command) =>
+      change(which, { name }, "renamed", command),
+    );
+
+  experiments
+    .command("tag <experiment> <key=value...>")
+    .description("set tags; KEY= alone takes one off")
+    .action((which: string, given: readonly string[], _options: unknown, command: Command) =>
+      change(which, { tags: tagsOf(given, { emptyRemoves: true }) }, "tagged", command),
+    );
+
+  experiments
+    .command("delete <experiment>")
+    .description("mark it as deleted: it takes no new runs; nothing is lost")
+    .action((which: string, _options: unknown, command: Command) =>
+      change(which, { lifecycle: "deleted" }, "deleted", command),
+    );
+
+  experiments
+    .command("restore <experiment>")
+    .description("take the mark off")
+    .action((which: string, _options: unknown, command: Command) =>
+      change(which, { lifecycle: "active" }, "restored", command),
+    );
+}
+
+interface Change {
+  readonly name?: string;
+  readonly tags?: Record<string, string | null>;
+  readonly lifecycle?: "active" | "deleted";
+}
+
+async function change(which: string, body: Change, done: string, command: Command): Promise<void> {
+  const { client, json } = contextOf(command);
+  const { experimentId } = await find(client, which);
+  const { experiment } = await client.call("changeExperiment", { params: { experimentId }, body });
+  tell(experiment, done, json);
+}
+
+/** By its id, else by its name. A name of digits alone is found where no experiment has that id. */
+async function find(client: ApiClient, which: string): Promise<Experiment> {
+  if (which === "") {
+    throw new InvalidInputError("the experiment", [
+      { path: "experiment", value: which, rule: "must be an id or a name" },
+    ]);
+  }
+  if (/^\d{1,12}$/.test(which)) {
+    const known = await client.call("getExperiment", { params: { experimentId: which } }).catch((error) => {
+      if (error?.code === "EXPERIMENT_NOT_FOUND") return undefined;
+      throw error;
+    });
+    if (known) return known.experiment;
+  }
+  const { experiments } = await client.call("listExperiments", { query: { name: which, view: "all" } });
+  const [experiment] = experiments;
+  if (!experiment) throw new ExperimentNotFoundError({ name: which });
+  return experiment;
+}
+
+function tell(experiment: Experiment, done: string, json: boolean): void {
+  if (json) printJson({ experiment });
+  else process.stdout.write(`experiment ${experiment.experimentId} (${experiment.name}) is ${done}\n`);
+}
+
+function viewOf({ deleted, all }: ViewOptions): "active" | "deleted" | "all" {
+  if (all) return "all";
+  return deleted ? "deleted" : "active";
+}
+
+function tagsText(tags: Readonly<Record<string, string>>): string {
+  return Object.entries(tags)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(" ");
+}

@@ -1,0 +1,72 @@
+import type { RunView } from "../client/generated/schemas";
+import { decodeValue } from "../core/tracking/metric-values";
+import { paramsOfJob } from "../core/tracking/records/job-params";
+import type { Job } from "../core/training/job";
+import { formatDuration, formatNumber, printTable } from "./output";
+
+type Line = readonly [name: string, value: string | undefined];
+
+/** What a record says beside a training run's own state: name, tags, notes, code, environment, further params, children. */
+export function recordLines({ run, children }: RunView): readonly Line[] {
+  const { code, environment, tags, params, job } = run;
+  const own = job === undefined ? {} : paramsOfJob(job as Job);
+  const further = Object.entries(params).filter(([key]) => !Object.hasOwn(own, key));
+  const commit = code.commit && `${code.commit.slice(0, 12)}${code.dirty ? ", with changes" : ""}`;
+  const { hardware } = environment;
+  return [
+    ["name", run.name === run.runId ? undefined : run.name],
+    ["experiment", run.experimentId],
+    ["by", run.createdBy],
+    ["deleted", run.deletedAt],
+    ["parent", run.parentRunId],
+    ["children", children.length === 0 ? undefined : children.join(" ")],
+    ["tags", pairs(Object.entries(tags))],
+    ["params", job === undefined ? undefined : pairs(further)],
+    ["code", [code.repository, code.branch, commit].filter((part) => part !== undefined).join(" ") || undefined],
+    ["diff", code.diffSha256],
+    ["lockfile", environment.lockfileSha256],
+    ["hardware", hardware && [...hardware.instanceTypes, hardware.cpu, hardware.gpu].filter(Boolean).join(", ")],
+    ["notes", run.notes === "" ? undefined : run.notes],
+  ];
+}
+
+/** A run that was logged from elsewhere. */
+export function showRecord(view: RunView): void {
+  const { run, metrics } = view;
+  const took = run.endedAt === undefined ? "" : `, took ${formatDuration(run.endedAt - run.startedAt)}`;
+  const lines: readonly Line[] = [
+    ["run", run.runId],
+    ["status", run.status],
+    ["started", `${new Date(run.startedAt).toISOString()}${took}`],
+    ...run.datasets.map((one): Line => ["dataset", `${one.name} ${one.digest}`]),
+    ["seed", run.seed === undefined ? undefined : String(run.seed)],
+    ...recordLines(view),
+  ];
+  printLines(lines);
+  const params = Object.entries(run.params).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (params.length > 0) {
+    process.stdout.write("\n");
+    printTable(["PARAM", "VALUE"], params);
+  }
+  if (metrics.length === 0) return;
+  process.stdout.write("\n");
+  printTable(
+    ["METRIC", "LAST", "MIN", "MAX", "STEP"],
+    metrics.map(({ metric, last, min, max, lastStep }) => [
+      metric,
+      ...[last, min, max].map((value) => formatNumber(decodeValue(value))),
+      lastStep,
+    ]),
+  );
+}
+
+export function printLines(lines: readonly Line[]): void {
+  for (const [name, value] of lines) {
+    if (value !== undefined) process.stdout.write(`${name.padEnd(10)} ${value}\n`);
+  }
+}
+
+function pairs(entries: readonly (readonly [string, string])[]): string | undefined {
+  if (entries.length === 0) return undefined;
+  return entries.map(([key, value]) => `${key}=${value}`).join(" ");
+}

@@ -1,0 +1,29 @@
+import { InvalidInputError } from "../core/errors";
+
+/** `key=value` each; the value is all after the first `=`. @throws InvalidInputError with every one that is none */
+export function tagsOf(given: readonly string[]): Record<string, string>;
+/** `key=` alone takes a tag off. */
+export function tagsOf(
+  given: readonly string[],
+  options: { readonly emptyRemoves: true },
+): Record<string, string | null>;
+export function tagsOf(
+  given: readonly string[],
+  options?: { readonly emptyRemoves: true },
+): Record<string, string | null> {
+  const wrong = given.filter((one) => one.indexOf("=") < 1);
+  if (wrong.length > 0) {
+    const rule = "must be KEY=VALUE";
+    throw new InvalidInputError(
+      "the arguments cannot be read",
+      wrong.map((value) => ({ path: "key=value", value, rule })),
+    );
+  }
+  return Object.fromEntries(
+    given.map((one) => {
+      const at = one.indexOf("=");
+      const value = one.slice(at + 1);
+      return [one.slice(0, at), value === "" && options?.emptyRemoves ? null : value];
+    }),
+  );
+}
