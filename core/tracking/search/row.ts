@@ -15,6 +15,7 @@ export interface SearchRow {
 
 /** Numbers of a metric. */
 export const metricWidth = 5;
+export const perMetric = 5;
 export const metricOffsets: Readonly<Record<MetricAspect, number>> = { last: 0, min: 1, max: 2, step: 3 };
 
 /** Makes rows that share what is equal in them: jobs, environments, names, short texts. One of an index. */
@@ -65,13 +66,9 @@ export function searchedRun(row: SearchRow): SearchedRun {
   const { record, metricNames, metrics } = row;
   return {
     record,
-    metrics: metricNames.names.map((metric, position) => ({
-      metric,
-      last: metrics[position * metricWidth]!,
-      min: metrics[position * metricWidth + 1]!,
-      max: metrics[position * metricWidth + 2]!,
-      lastStep: metrics[position * metricWidth + 3]!,
-      lastTime: metrics[position * metricWidth + 4]!,
-    })),
+    metrics: metricNames.names.map((metric, position) => {
+      const [last, min, max, lastStep, lastTime] = metrics.subarray(position * perMetric, (position + 1) * perMetric);
+      return { metric, last: last!, min: min!, max: max!, lastStep: lastStep!, lastTime: lastTime! };
+    }),
   };
 }
