@@ -75,13 +75,17 @@ describe("workflow", () => {
   });
 
   it("holds layers from which a bundle's packages load", () => {
-    workflow.resourceCountIs("AWS::Lambda::LayerVersion", 2);
+    workflow.resourceCountIs("AWS::Lambda::LayerVersion", 3);
     const paths = fs
       .readdirSync(platform.app.outdir)
       .map((asset) => path.join(platform.app.outdir, asset, "nodejs", "node_modules"))
       .filter((folder) => fs.existsSync(folder));
-    expect(paths).toHaveLength(2);
+    expect(paths).toHaveLength(3);
+    // What is no model is refused by the runtime's own build of WebAssembly.
     const program = `
+      const { env, InferenceSession } = require("onnxruntime-web");
+      env.wasm.numThreads = 1;
+      InferenceSession.create(Uint8Array.of(1)).catch(({ message }) => console.log(message));
       require("@duckdb/node-api");
       require("@tensorflow/tfjs-layers");
       require("@tensorflow/tfjs-backend-wasm");
@@ -94,6 +98,7 @@ describe("workflow", () => {
     });
     expect([status, stderr.includes("Cannot find module")]).toEqual([0, false]);
     expect(paths.some((folder) => stdout.startsWith(folder))).toBe(true);
+    expect(stdout).toContain("protobuf parsing failed");
   });
 });
 

@@ -1,0 +1,153 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { loadPredictor } from "../../adapters/tfjs/predictor";
+import type { describeRun } from "../../cli/commands/runs";
+import type { ExportManifest } from "../../core/export/export-version";
+import { probabilitiesOf } from "../../core/export/probabilities";
+import type { TransformDocument } from "../../core/export/transform-document";
+import { createRowTransform, type RawRow } from "../../core/features/transform";
+import { TestStack } from "../e2e/harness";
+
+type Shown = ReturnType<typeof describeRun>;
+type Answers = Readonly<Record<string, readonly (string | number | boolean | readonly number[])[]>>;
+
+const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
+const probe = spawnSync(python, ["-c", "import onnxruntime; print(onnxruntime.__version__)"], { encoding: "utf8" });
+const title =
+  probe.status === 0
+    ? `onnxruntime ${probe.stdout.trim()} in Python`
+    : `onnxruntime in Python (skipped: ${python} cannot import it; name a Python that can in RINGMASTER_PEERS_PYTHON)`;
+const root = path.join(__dirname, "../..");
+const example = (name: string): string => path.join(root, "examples", name);
+const vega = (name: string): readonly RawRow[] =>
+  JSON.parse(readFileSync(path.join(root, "node_modules/vega-datasets/data", name), "utf8")) as readonly RawRow[];
+
+/** Minutes of delay from the time of day, the airports and the distance. */
+const flightsSchema = `columns:
+  - { name: date, type: timestamp }
+  - { name: origin, type: string }
+  - { name: destination, type: string }
+  - { name: distance, type: int, minimum: 0 }
+  - { name: delay, type: float, role: label }
+`;
+const jobOf = (name: string, model: string): string => `experiment: ${name}
+dataset: ${name.split("-")[0]}
+model: ${model}
+hyperparameters: { batchSize: 64, epochs: 2, learningRate: 0.003 }
+resources: { workers: 1, backend: wasm }
+seed: 7
+`;
+
+(probe.status === 0 ? describe : describe.skip)(title, () => {
+  const stack = new TestStack();
+  const digits = path.join(stack.directory, "digits.parquet");
+
+  beforeAll(async () => {
+    execFileSync(process.execPath, [path.join(example("digits"), "prepare.js"), digits, "1500"]);
+    await stack.up();
+    const push = (name: string, file: string, schema: string) =>
+      stack.json(["datasets", "push", name, "--file", file, "--schema", schema]);
+    await push("digits", digits, path.join(example("digits"), "schema.yaml"));
+    const penguins = path.join(root, "node_modules/vega-datasets/data/penguins.json");
+    await push("penguins", penguins, path.join(example("penguins"), "schema.yaml"));
+    const flights = stack.file("flights.json", JSON.stringify(vega("flights-5k.json").map(iso)));
+    await push("flights", flights, stack.file("flights.yaml", flightsSchema));
+  }, 300_000);
+  afterAll(() => stack.remove());
+
+  const models: readonly (readonly [name: string, job: () => string, rows: () => readonly RawRow[]])[] = [
+    ["penguins", () => path.join(example("penguins"), "job.yaml"), () => vega("penguins.json")],
+    ["digits-mlp", () => stack.file("mlp.yaml", jobOf("digits-mlp", "{ type: mlp, hidden: [32] }")), images],
+    [
+      "digits-cnn",
+      () => stack.file("cnn.yaml", jobOf("digits-cnn", "{ type: cnn, filters: [6, 8], hidden: [24] }")),
+      images,
+    ],
+    [
+      "flights",
+      () => stack.file("f.yaml", jobOf("flights", "{ type: mlp, hidden: [16] }")),
+      () => vega("flights-5k.json").slice(0, 2_000).map(iso),
+    ],
+  ];
+
+  it.each(models)(
+    "serves raw rows of %s as the platform does",
+    async (name, job, rowsOf) => {
+      const trained = await stack.json<Shown>(["submit", job(), "--wait"], [0, 1, 3]);
+      expect(trained.failure).toBeUndefined();
+      const directory = path.join(stack.directory, `${name}-onnx`);
+      const plain = path.join(stack.directory, `${name}-safetensors`);
+      const { export: exported } = await stack.json<{ export: ExportManifest }>([
+        "models",
+        "export",
+        `${name}@1`,
+        "--format",
+        "onnx",
+        "--out",
+        directory,
+      ]);
+      expect(exported.files.map(({ path: file }) => file)).toEqual([
+        "model.onnx",
+        "network.onnx",
+        "transform.json",
+        "examples.json",
+      ]);
+      await stack.json(["models", "export", `${name}@latest`, "--format", "safetensors", "--out", plain]);
+
+      const rows = rowsOf();
+      const found = serve(directory, rows);
+      const ours = await platformAnswers(plain, rows);
+      const theirs = (found["value"] ?? found["probabilities"])!.flat() as readonly number[];
+      expect(theirs).toHaveLength(ours.length);
+      const apart = ours.map((value, i) => Math.abs(value - theirs[i]!) / Math.max(1, Math.abs(value)));
+      expect(Math.max(...apart)).toBeLessThanOrEqual(1e-5);
+      expect(found["network"]).toMatchObject({ inputs: [["input", "tensor(float)"]] });
+    },
+    300_000,
+  );
+
+  function serve(directory: string, rows: readonly RawRow[]): Answers {
+    const { status, stdout, stderr } = spawnSync(python, [path.join(__dirname, "onnx-serve.py")], {
+      input: `${JSON.stringify({ directory, rows })}\n`,
+      encoding: "utf8",
+      maxBuffer: 256 * 1024 * 1024,
+    });
+    if (status !== 0) throw new Error(stderr);
+    return JSON.parse(stdout) as Answers;
+  }
+
+  /** The first of the digits, as the dataset's file has them. */
+  function images(): readonly RawRow[] {
+    const script = `const { DuckDBInstance } = require("@duckdb/node-api");
+      DuckDBInstance.create(":memory:").then(async (instance) => {
+        const found = await (await instance.connect()).runAndReadAll("SELECT image FROM read_parquet('" + process.argv[1] + "') LIMIT 300");
+        console.log(JSON.stringify(found.getRowObjectsJson()));
+      });`;
+    const text = execFileSync(process.execPath, ["-e", script, digits], {
+      cwd: root,
+      encoding: "utf8",
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    return (JSON.parse(text) as { image: readonly unknown[] }[]).map(({ image }) => ({ image: image.map(Number) }));
+  }
+});
+
+/** Times as the dataset takes them. */
+function iso(row: RawRow): RawRow {
+  return { ...row, date: `${String(row["date"]).replaceAll("/", "-").replace(" ", "T")}:00Z` };
+}
+
+/** Probabilities row by row, or values: from the exported weights and transform, by the platform's own predictor. */
+async function platformAnswers(directory: string, rows: readonly RawRow[]): Promise<readonly number[]> {
+  const read = (file: string): string => readFileSync(path.join(directory, file), "utf8");
+  const { transform, columns, label } = JSON.parse(read("transform.json")) as TransformDocument;
+  const predictor = await loadPredictor({
+    topology: read("topology.json"),
+    weights: readFileSync(path.join(directory, "model.safetensors")),
+  });
+  const answers = [...predictor.predict(createRowTransform(transform, columns).apply(rows), rows.length)];
+  predictor.dispose();
+  if (label.kind === "value" || label.classes.length > 2) return answers;
+  return answers.flatMap((each) => probabilitiesOf([each]));
+}
