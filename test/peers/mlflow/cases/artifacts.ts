@@ -283,7 +283,7 @@ const runs: readonly MlflowCase[] = [
     name: "a file for a page",
     steps: [
       ...makeRun,
-      put(`${runRoot}/d/f.html`, "<p>"),
+      put(`${runRoot}/d/f.html`, "html"),
       ...(
         [
           { run_id: "<run>", path: "d/f.html" },

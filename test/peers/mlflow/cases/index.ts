@@ -3,6 +3,7 @@ import { artifactCases } from "./artifacts";
 import { experimentCases } from "./experiments";
 import { loggedModelCases } from "./logged-models";
 import { metricCases } from "./metrics";
+import { modelVersionCases } from "./model-versions";
 import { registeredModelCases } from "./registered-models";
 import { runCases } from "./runs";
 
@@ -13,5 +14,6 @@ export const groups: readonly CaseGroup[] = [
   metricCases,
   loggedModelCases,
   registeredModelCases,
+  modelVersionCases,
   artifactCases,
 ];

@@ -1,15 +1,298 @@
-import type { CaseGroup } from "../case";
+import type { CaseGroup, MlflowCase, Step } from "../case";
+
+const models = "mlflow/registered-models";
+const create = (more: object = {}): Step => ({
+  method: "POST",
+  path: `${models}/create`,
+  body: { name: "<nonce>", ...more },
+});
+const get = (name = "<nonce>"): Step => ({ method: "GET", path: `${models}/get`, query: { name } });
+const update = (body: object): Step => ({ method: "PATCH", path: `${models}/update`, body });
+const remove = (body: object): Step => ({ method: "DELETE", path: `${models}/delete`, body });
+const setTag = (body: object): Step => ({ method: "POST", path: `${models}/set-tag`, body });
+const deleteTag = (body: object): Step => ({ method: "DELETE", path: `${models}/delete-tag`, body });
+const search = (query: Step["query"], more: Partial<Step> = {}): Step => ({
+  method: "GET",
+  path: `${models}/search`,
+  query,
+  ...more,
+});
+const long = (length: number): string => "x".repeat(length);
+
+const making: readonly MlflowCase[] = [
+  { name: "create, get, again", steps: [create(), get(), create()] },
+  {
+    name: "with a description and tags",
+    steps: [
+      create({
+        description: "what it is",
+        tags: [
+          { key: "b", value: "1" },
+          { key: "a", value: "2" },
+          { key: "b", value: "3" },
+        ],
+      }),
+      get(),
+    ],
+  },
+  { name: "with an empty description", steps: [create({ description: "" }), get()] },
+  { name: "with tags without values", steps: [create({ tags: [{ key: "a" }, { key: "b", value: "" }] }), get()] },
+  ...[
+    ["no name", {}],
+    ["an empty name", { name: "" }],
+    ["a name of blanks", { name: "  " }],
+    ["null for a name", { name: null }],
+    ["a number for a name", { name: 5 }],
+    ["a list for a name", { name: ["a"] }],
+    ["a slash in the name", { name: "a/b" }],
+    ["a colon in the name", { name: "a:b" }],
+    ["a dot for a name", { name: "." }],
+    ["two dots for a name", { name: ".." }],
+    ["a text for tags", { name: "<nonce>", tags: "a" }],
+    ["an object for tags", { name: "<nonce>", tags: { a: "b" } }],
+    ["a tag without a key", { name: "<nonce>", tags: [{ value: "1" }] }],
+    ["a tag of an odd key", { name: "<nonce>", tags: [{ key: "a#b", value: "1" }] }],
+    ["a tag whose key climbs", { name: "<nonce>", tags: [{ key: "../a", value: "1" }] }],
+    ["a tag of too long a key", { name: "<nonce>", tags: [{ key: long(251), value: "1" }] }],
+    ["a tag of too long a value", { name: "<nonce>", tags: [{ key: "a", value: long(100_001) }] }],
+    ["a number for a description", { name: "<nonce>", description: 5 }],
+    ["members that nobody knows", { name: "<nonce>", colour: "red" }],
+  ].map(
+    ([name, body]): MlflowCase => ({
+      name: `create with ${name as string}`,
+      steps: [{ method: "POST", path: `${models}/create`, body: body as object }],
+    }),
+  ),
+  {
+    name: "names of every kind",
+    steps: ["<nonce> with blanks", "<nonce>é日本", "<nonce>'\"`", "<nonce>%20&=?", "<nonce>.v1-a_b@c"].flatMap(
+      (name): Step[] => [{ method: "POST", path: `${models}/create`, body: { name } }, get(name), remove({ name })],
+    ),
+  },
+  {
+    name: "a body that is no JSON",
+    steps: [{ method: "POST", path: `${models}/create`, raw: "{", headers: { "content-type": "application/json" } }],
+  },
+  {
+    name: "a body of another type",
+    steps: [{ method: "POST", path: `${models}/create`, raw: "name=a", headers: { "content-type": "text/plain" } }],
+  },
+  {
+    name: "get what is not there",
+    steps: [get("<nonce>-no"), get(""), { method: "GET", path: `${models}/get` }, get("a/b")],
+  },
+];
+
+const changing: readonly MlflowCase[] = [
+  {
+    name: "a description is changed and taken away",
+    steps: [
+      create(),
+      update({ name: "<nonce>", description: "one" }),
+      get(),
+      update({ name: "<nonce>", description: "" }),
+      get(),
+      update({ name: "<nonce>", description: "two" }),
+      update({ name: "<nonce>" }),
+      get(),
+      update({ name: "<nonce>-no", description: "x" }),
+      update({ description: "x" }),
+    ],
+  },
+  {
+    name: "tags are set and taken away",
+    steps: [
+      create(),
+      setTag({ name: "<nonce>", key: "a", value: "1" }),
+      setTag({ name: "<nonce>", key: "a", value: "2" }),
+      setTag({ name: "<nonce>", key: "b.c/d e:f-g_h", value: "" }),
+      setTag({ name: "<nonce>", key: "é", value: "日本" }),
+      get(),
+      deleteTag({ name: "<nonce>", key: "a" }),
+      deleteTag({ name: "<nonce>", key: "a" }),
+      get(),
+    ],
+  },
+  {
+    name: "tags that are wrong",
+    steps: [
+      create(),
+      setTag({ name: "<nonce>", key: "", value: "1" }),
+      setTag({ name: "<nonce>", value: "1" }),
+      setTag({ key: "a", value: "1" }),
+      setTag({ name: "<nonce>", key: "a,b", value: "1" }),
+      setTag({ name: "<nonce>", key: "/a", value: "1" }),
+      setTag({ name: "<nonce>", key: long(251), value: "1" }),
+      setTag({ name: "<nonce>", key: long(250), value: "1" }),
+      setTag({ name: "<nonce>", key: "a", value: long(100_001) }),
+      setTag({ name: "<nonce>-no", key: "a", value: "1" }),
+      deleteTag({ name: "<nonce>-no", key: "a" }),
+      deleteTag({ name: "<nonce>" }),
+    ],
+  },
+  { name: "a long tag", steps: [create(), setTag({ name: "<nonce>", key: "a", value: long(50_000) }), get()] },
+  {
+    name: "deleted, it is gone, and its name free",
+    steps: [
+      create({ description: "one", tags: [{ key: "a", value: "1" }] }),
+      remove({ name: "<nonce>" }),
+      get(),
+      remove({ name: "<nonce>" }),
+      setTag({ name: "<nonce>", key: "a", value: "1" }),
+      search({ filter: "name = '<nonce>'" }),
+      create(),
+      get(),
+    ],
+  },
+  { name: "delete without a name", steps: [remove({}), remove({ name: "" }), remove({ name: "a/b" })] },
+  {
+    name: "a name stays",
+    steps: [
+      create(),
+      {
+        method: "POST",
+        path: `${models}/rename`,
+        body: { name: "<nonce>", new_name: "<nonce>-new" },
+        ours: {
+          why: "runs, rules and whoever serves know a model by its name",
+          status: 501,
+          body: { error_code: "NOT_IMPLEMENTED", message: "<message>" },
+        },
+      },
+      { method: "POST", path: `${models}/rename`, body: { name: "<nonce>-no", new_name: "<nonce>-x" } },
+      { method: "POST", path: `${models}/rename`, body: { name: "<nonce>-new", new_name: "" } },
+      { method: "POST", path: `${models}/rename`, body: { name: "<nonce>-new" } },
+      { method: "POST", path: `${models}/rename`, body: { name: "<nonce>-new", new_name: "a/b" } },
+    ],
+  },
+];
+
+const made = (names: readonly string[]): readonly Step[] =>
+  names.map((suffix) => create({ name: `<nonce>${suffix}`, tags: [{ key: "kind", value: suffix }] }));
+const mine = "name LIKE '<nonce>%'";
+
+const searching: readonly MlflowCase[] = [
+  {
+    name: "by name",
+    steps: [
+      ...made(["-a", "-b", "-B"]),
+      ...[
+        "name = '<nonce>-a'",
+        'name = "<nonce>-a"',
+        "name='<nonce>-a'",
+        "name != '<nonce>-a' AND name LIKE '<nonce>%'",
+        "name LIKE '<nonce>-b'",
+        "name ILIKE '<nonce>-b'",
+        "name LIKE '%<nonce>%'",
+        "name LIKE '<nonce>__'",
+        "name IN ('<nonce>-a', '<nonce>-B')",
+        "name NOT IN ('<nonce>-a') AND name LIKE '<nonce>%'",
+        "attribute.name = '<nonce>-a'",
+      ].map((filter) => search({ filter, order_by: "name" })),
+    ],
+  },
+  {
+    name: "by tags",
+    steps: [
+      ...made(["-a", "-b"]),
+      create({ name: "<nonce>-none" }),
+      setTag({ name: "<nonce>-a", key: "a b", value: "x" }),
+      ...[
+        "tags.kind = '-a'",
+        "tags.kind != '-a'",
+        "tag.kind LIKE '-%'",
+        "tags.kind ILIKE '-A'",
+        "tags.`a b` = 'x'",
+        "tags.\"a b\" = 'x'",
+        "tags.kind = '-a' AND tags.`a b` = 'x'",
+        "tags.no = 'x'",
+      ].map((filter) => search({ filter: `${filter} AND ${mine}` })),
+    ],
+  },
+  {
+    name: "by order",
+    steps: [
+      ...made(["-b", "-a", "-c"]),
+      setTag({ name: "<nonce>-a", key: "x", value: "1" }),
+      update({ name: "<nonce>-b", description: "x" }),
+      search({ filter: mine }),
+      search({ filter: mine, order_by: "name DESC" }),
+      search({ filter: mine, order_by: "name asc" }),
+      search({ filter: mine, order_by: ["name DESC"] }),
+    ],
+  },
+  {
+    name: "by pages",
+    steps: [
+      ...made(["-a", "-b", "-c", "-d", "-e"]),
+      search({ filter: mine, max_results: "2" }, { save: { token: "next_page_token" } }),
+      search({ filter: mine, max_results: "2", page_token: "<token>" }, { save: { token2: "next_page_token" } }),
+      search({ filter: mine, max_results: "2", page_token: "<token2>" }),
+      search({ filter: mine, max_results: "5" }),
+      search({ filter: mine, max_results: "2", page_token: "nonsense" }),
+      search({ filter: mine, page_token: "" }),
+    ],
+  },
+  {
+    name: "filters that are none",
+    steps: [
+      "name",
+      "name =",
+      "name = a",
+      "name = 5",
+      "name > 'a'",
+      "colour = 'a'",
+      "metrics.a = 'a'",
+      "name = 'a' OR name = 'b'",
+      "name = 'a' AND",
+      "(name = 'a')",
+      "name = 'a",
+      "tags.a = 5",
+      "tags.a > '5'",
+      "tags.a IN ('a')",
+      "name IN ()",
+      "name IN ('a', 5)",
+      "name IN 'a'",
+      "name LIKE 5",
+      "= 'a'",
+      "description = 'a'",
+    ].map((filter) => search({ filter })),
+  },
+  {
+    name: "orders and limits that are none",
+    steps: [
+      ...["colour", "name UP", "name DESC ASC", "creation_timestamp", "tags.a"].map((order_by) => search({ order_by })),
+      ...["0", "-1", "1001", "x", "1.5"].map((max_results) => search({ max_results })),
+      search(
+        { order_by: ["name", "name"] },
+        {
+          ours: {
+            why: "MLflow answers 500",
+            status: 400,
+            body: { error_code: "INVALID_PARAMETER_VALUE", message: "<message>" },
+          },
+        },
+      ),
+    ],
+  },
+  {
+    name: "nothing is found",
+    steps: [search({ filter: "name = '<nonce>-no'" })],
+  },
+  {
+    name: "prompts are apart",
+    steps: [
+      create({ name: "<nonce>-model" }),
+      create({ name: "<nonce>-prompt", tags: [{ key: "mlflow.prompt.is_prompt", value: "true" }] }),
+      search({ filter: mine }),
+      search({ filter: `${mine} AND tags.\`mlflow.prompt.is_prompt\` = 'true'` }),
+      search({ filter: `${mine} AND tags.\`mlflow.prompt.is_prompt\` = 'false'` }),
+      search({ filter: `${mine} AND tags.\`mlflow.prompt.is_prompt\` != 'true'` }),
+    ],
+  },
+];
 
 export const registeredModelCases: CaseGroup = {
   group: "registered-models",
-  cases: [
-    {
-      name: "create, get",
-      steps: [
-        { method: "POST", path: "mlflow/registered-models/create", body: { name: "<nonce>" } },
-        { method: "GET", path: "mlflow/registered-models/get", query: { name: "<nonce>" } },
-        { method: "POST", path: "mlflow/registered-models/create", body: { name: "<nonce>" } },
-      ],
-    },
-  ],
+  cases: [...making, ...changing, ...searching],
 };

@@ -1,0 +1,109 @@
+import { type DynamoDBDocumentClient, GetCommand, PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  type LoggedModel,
+  LoggedModelBusyError,
+  LoggedModelNotFoundError,
+  type LoggedModels,
+  LoggedModelTooLargeError,
+} from "../../core/tracking/logged-model";
+import { batchGet } from "./batch-get";
+import { holds, isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
+import { pauseBeforeRound } from "./contention";
+
+/** Each fails only where another change succeeded meanwhile. */
+const rounds = 32;
+/** DynamoDB's 400 KB an item, less keys and names. */
+const largestRow = 380_000;
+
+/** A team's logged models in the Catalog table; docs/access-patterns.md, "Logged models". */
+export function createLoggedModelRepository(client: DynamoDBDocumentClient, table: string, team: string): LoggedModels {
+  const key = (modelId: string) => ({ pk: `TEAM#${team}#LOGGEDMODEL#${modelId}`, sk: "MODEL" });
+  const listKey = (experimentId: string): string => `TEAM#${team}#EXPERIMENT#${experimentId}#LOGGEDMODELS`;
+
+  function rowOf(model: LoggedModel): Record<string, unknown> {
+    // As a text: values may be NaN, which JSON has not, and numbers beyond DynamoDB's.
+    const text = JSON.stringify(model, (_, value: unknown) => (typeof value === "number" ? encode(value) : value));
+    const bytes = Buffer.byteLength(text);
+    if (bytes > largestRow) throw new LoggedModelTooLargeError(model.modelId, bytes, largestRow);
+    return { ...key(model.modelId), revision: model.revision, model: text };
+  }
+
+  const modelOf = (item: Record<string, unknown>): LoggedModel => {
+    const read = JSON.parse(item["model"] as string) as LoggedModel;
+    return { ...read, metrics: read.metrics.map((metric) => ({ ...metric, value: Number(metric.value) })) };
+  };
+
+  async function find(modelId: string): Promise<LoggedModel | undefined> {
+    const { Item } = await client.send(new GetCommand({ TableName: table, Key: key(modelId), ConsistentRead: true }));
+    return Item && modelOf(Item);
+  }
+
+  return {
+    find,
+
+    async create(model) {
+      const made: LoggedModel = { ...model, revision: 1 };
+      const { modelId, experimentId, createdAt } = made;
+      const entry = { pk: listKey(experimentId), sk: `${String(createdAt).padStart(15, "0")}#${modelId}`, modelId };
+      for (let round = 1; round <= rounds; round += 1) {
+        try {
+          await client.send(
+            new TransactWriteCommand({
+              TransactItems: [
+                { Put: { TableName: table, Item: rowOf(made), ConditionExpression: "attribute_not_exists(pk)" } },
+                { Put: { TableName: table, Item: entry } },
+              ],
+            }),
+          );
+          return made;
+        } catch (error) {
+          if (isTransactionConditionFailed(error)) {
+            const there = await find(modelId);
+            if (there) return there;
+          } else if (!isTransactionConflict(error)) throw error;
+          await pauseBeforeRound(round);
+        }
+      }
+      throw new LoggedModelBusyError(modelId, rounds);
+    },
+
+    async change(modelId, transition) {
+      for (let round = 1; round <= rounds; round += 1) {
+        const before = await find(modelId);
+        if (!before) throw new LoggedModelNotFoundError(modelId);
+        const changed = transition(before);
+        if (changed === undefined || changed === before) return before;
+        const after: LoggedModel = { ...changed, revision: before.revision + 1 };
+        const put = new PutCommand({
+          TableName: table,
+          Item: rowOf(after),
+          ConditionExpression: "revision = :seen",
+          ExpressionAttributeValues: { ":seen": before.revision },
+        });
+        if (await holds(client.send(put))) return after;
+        await pauseBeforeRound(round);
+      }
+      throw new LoggedModelBusyError(modelId, rounds);
+    },
+
+    async list(experimentId) {
+      const entries = await queryAll(client, {
+        TableName: table,
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: { ":pk": listKey(experimentId) },
+        ConsistentRead: true,
+      });
+      const ids = entries.map(({ modelId }) => modelId as string);
+      const models = new Map(
+        (await batchGet(client, table, ids.map(key)))
+          .map((item) => modelOf(item))
+          .map((model) => [model.modelId, model]),
+      );
+      return ids.flatMap((id) => models.get(id) ?? []);
+    },
+  };
+}
+
+function encode(value: number): number | string {
+  return Number.isFinite(value) ? value : String(value);
+}

@@ -1,0 +1,85 @@
+import type { RunRecord } from "../tracking/run-record";
+
+/**
+ * Tags by which MLflow's clients say what a record has members for. The member is the truth: whoever changes it, by whichever door, changes the tag.
+ */
+interface MemberTag {
+  readonly key: string;
+  read(record: RunRecord): string | undefined;
+  /** `undefined`: the tag is deleted. */
+  write(record: RunRecord, value: string | undefined): RunRecord;
+  /** What the platform itself knows of a run that it trains. */
+  readonly ofTraining?: "read-only";
+}
+
+const memberTags: readonly MemberTag[] = [
+  {
+    key: "mlflow.runName",
+    read: ({ name }) => name || undefined,
+    // A run keeps its name when the tag goes.
+    write: (record, value) => ({ ...record, name: value || record.name }),
+  },
+  {
+    key: "mlflow.note.content",
+    read: ({ notes }) => notes || undefined,
+    write: (record, value) => ({ ...record, notes: value ?? "" }),
+  },
+  {
+    key: "mlflow.parentRunId",
+    read: ({ parentRunId }) => parentRunId,
+    write: ({ parentRunId: _, ...record }, value) => (value ? { ...record, parentRunId: value } : record),
+  },
+  codeTag("mlflow.source.name", "entryPoint"),
+  codeTag("mlflow.source.git.commit", "commit"),
+  codeTag("mlflow.source.git.branch", "branch"),
+  codeTag("mlflow.source.git.repoURL", "repository"),
+];
+
+const byKey = new Map(memberTags.map((tag) => [tag.key, tag]));
+
+function codeTag(key: string, member: "entryPoint" | "commit" | "branch" | "repository"): MemberTag {
+  return {
+    key,
+    read: ({ code }) => code[member],
+    write: (record, value) => {
+      const { [member]: _, ...code } = record.code;
+      return { ...record, code: value === undefined ? code : { ...code, [member]: value } };
+    },
+    ofTraining: "read-only",
+  };
+}
+
+/** All tags of a run as MLflow's clients see them: those that were set, and those that stand for members. */
+export function mlflowTags(record: RunRecord): Readonly<Record<string, string>> {
+  const tags: Record<string, string> = { ...record.tags };
+  if (record.source === "training") {
+    tags["mlflow.user"] ??= record.createdBy;
+    tags["mlflow.source.type"] ??= "JOB";
+  }
+  for (const { key, read } of memberTags) {
+    const value = read(record);
+    if (value !== undefined) tags[key] = value;
+  }
+  return tags;
+}
+
+/** The same record where the tag has that value already. */
+export function withMlflowTag(record: RunRecord, key: string, value: string): RunRecord {
+  const member = memberOf(record, key);
+  if (!member) return record.tags[key] === value ? record : { ...record, tags: { ...record.tags, [key]: value } };
+  return member.read(record) === value ? record : member.write(record, value);
+}
+
+/** `undefined` where the run has no such tag. */
+export function withoutMlflowTag(record: RunRecord, key: string): RunRecord | undefined {
+  const member = memberOf(record, key);
+  if (member) return member.read(record) === undefined ? undefined : member.write(record, undefined);
+  if (!Object.hasOwn(record.tags, key)) return undefined;
+  const { [key]: _, ...tags } = record.tags;
+  return { ...record, tags };
+}
+
+function memberOf({ source }: RunRecord, key: string): MemberTag | undefined {
+  const member = byKey.get(key);
+  return member && !(source === "training" && member.ofTraining === "read-only") ? member : undefined;
+}

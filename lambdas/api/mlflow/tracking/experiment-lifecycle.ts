@@ -1,0 +1,37 @@
+import type { Platform } from "../../../../adapters/platform";
+import { isoTime } from "../../../../core/clock";
+import { eachLimited } from "../../../../core/each-limited";
+import type { Lifecycle } from "../../../../core/tracking/experiment";
+
+/** A listing may lack what was made within the last minute; marks of changes have it. */
+const listingLagMs = 60_000;
+const atOnce = 16;
+
+/**
+ * Deletes or restores an experiment with all of its runs, as MLflow's server does. The runs come first: whoever dies on the way leaves an experiment that can be
+ * deleted, or restored, again.
+ */
+export async function setLifecycle(platform: Platform, experimentId: string, lifecycle: Lifecycle): Promise<void> {
+  const { records, changes, experiments, clock } = platform;
+  const at = isoTime(clock);
+  const change = (runId: string) =>
+    records.change(runId, ({ deletedAt, ...record }) => {
+      if (record.lifecycle === lifecycle) return undefined;
+      return { ...record, lifecycle, ...(lifecycle === "deleted" ? { deletedAt: at } : {}) };
+    });
+  const seen = new Set<string>();
+  for await (const page of records.list(experimentId)) {
+    const others = page.filter((run) => run.lifecycle !== lifecycle);
+    for (const { runId } of page) seen.add(runId);
+    await eachLimited(others, atOnce, ({ runId }) => change(runId));
+  }
+  const recent = await changes.since(experimentId, clock.now() - listingLagMs);
+  await eachLimited(
+    recent.filter((runId) => !seen.has(runId)),
+    atOnce,
+    change,
+  );
+  await experiments.change(experimentId, (experiment) =>
+    experiment.lifecycle === lifecycle ? undefined : { ...experiment, lifecycle, updatedAt: at },
+  );
+}

@@ -1,0 +1,72 @@
+import type { Platform } from "../../../../adapters/platform";
+import type { Experiment } from "../../../../core/tracking/experiment";
+import type { RunIdentity, RunRecord } from "../../../../core/tracking/run-record";
+import type { RunTransition } from "../../../../core/tracking/run-records";
+import { doesNotExist, invalidParameter } from "../errors";
+
+export async function findRun({ records }: Platform, runId: string): Promise<RunRecord> {
+  const record = await records.find(runId);
+  if (!record) throw noSuchRun(runId);
+  return record;
+}
+
+export async function identifyRun({ records }: Platform, runId: string): Promise<RunIdentity> {
+  const identity = await records.identify(runId);
+  if (!identity) throw noSuchRun(runId);
+  return identity;
+}
+
+/** As `RunRecords.change`, of a run that is not deleted. */
+export async function changeActiveRun(
+  platform: Platform,
+  runId: string,
+  transition: RunTransition,
+): Promise<RunRecord> {
+  await identifyRun(platform, runId);
+  return platform.records.change(runId, (record) => {
+    checkRunIsActive(record);
+    return transition(record);
+  });
+}
+
+/** Reads the run only where this process has not found it active a moment ago: metrics come often. */
+export async function requireActiveRun(platform: Platform, runId: string): Promise<RunIdentity> {
+  const identity = await identifyRun(platform, runId);
+  if (!platform.liveRuns.isLive(runId)) checkRunIsActive(await findRun(platform, runId));
+  return identity;
+}
+
+export function checkRunIsActive({ runId, lifecycle }: RunRecord): void {
+  if (lifecycle === "active") return;
+  throw invalidParameter(`The run ${runId} must be in the 'active' state. Current state is ${lifecycle}.`);
+}
+
+export function noSuchRun(runId: string): Error {
+  return doesNotExist(`Run with id=${runId} not found`);
+}
+
+/** @param experimentId of any text: MLflow's are decimal numbers, too; none is the default one */
+export async function findExperiment({ experiments }: Platform, experimentId: string): Promise<Experiment> {
+  const id = parseExperimentId(experimentId || "0");
+  const experiment = await experiments.find(id);
+  if (!experiment) throw noSuchExperiment(id);
+  return experiment;
+}
+
+export function noSuchExperiment(experimentId: string): Error {
+  return doesNotExist(`No Experiment with id=${experimentId} exists`);
+}
+
+export function parseExperimentId(experimentId: string): string {
+  if (!/^\s*[+-]?\d+\s*$/.test(experimentId)) {
+    throw invalidParameter(`Invalid experiment ID '${experimentId}'. Experiment ID must be a valid integer.`);
+  }
+  return String(BigInt(experimentId.trim().replace(/^\+/, "")));
+}
+
+export function checkExperimentIsActive({ experimentId, lifecycle }: Experiment): void {
+  if (lifecycle === "active") return;
+  throw invalidParameter(
+    `The experiment ${experimentId} must be in the 'active' state. Current state is ${lifecycle}.`,
+  );
+}

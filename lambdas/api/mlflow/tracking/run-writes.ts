@@ -1,0 +1,130 @@
+import type { Platform } from "../../../../adapters/platform";
+import { type KeyValue, type ParamConflict, unlessSame, withParamsAndTags } from "../../../../core/mlflow/run-changes";
+import { withMlflowTag, withoutMlflowTag } from "../../../../core/mlflow/tags";
+import { encodeValue } from "../../../../core/tracking/metric-values";
+import { doesNotExist, invalidParameter } from "../errors";
+import { double, integer, required, text } from "../fields";
+import { type MlflowOperation, operation } from "../operation";
+import { logModelMetrics } from "./model-metrics";
+import { changeActiveRun, requireActiveRun } from "./ports";
+import { runId } from "./runs";
+import { checkedParam, checkedTag, checkMetric } from "./validation";
+
+export const runWriteOperations: readonly MlflowOperation[] = [
+  operation(
+    "POST /mlflow/runs/log-metric",
+    {
+      run_id: runId,
+      key: required(text),
+      value: required(double),
+      timestamp: required(integer),
+      step: integer,
+      model_id: text,
+      dataset_name: text,
+      dataset_digest: text,
+    },
+    async ({ fields, platform }) => {
+      const { run_id, key, value, timestamp, step = 0 } = fields;
+      checkMetric(key, value, timestamp, "");
+      const run = await requireActiveRun(platform, run_id);
+      if (fields.model_id) await logModelMetrics(platform, run, [{ ...fields, step }]);
+      await platform.metrics.append(run_id, [
+        { metric: key, steps: [step], values: [encodeValue(value)], times: [timestamp] },
+      ]);
+      return {};
+    },
+  ),
+
+  operation(
+    "POST /mlflow/runs/log-parameter",
+    { run_id: runId, key: required(text), value: text },
+    async ({ fields: { run_id, key, value = "" }, platform }) => {
+      await changeParamsAndTags(platform, run_id, [{ key, value: checkedParam(key, value, "") }], []);
+      return {};
+    },
+  ),
+
+  operation(
+    "POST /mlflow/runs/set-tag",
+    { run_id: runId, key: required(text), value: text },
+    async ({ fields: { run_id, key, value = "" }, platform }) => {
+      await changeParamsAndTags(platform, run_id, [], [{ key, value: checkedTag(key, value, "") }]);
+      return {};
+    },
+  ),
+
+  operation(
+    "POST /mlflow/runs/delete-tag",
+    { run_id: required(text), key: required(text) },
+    async ({ fields: { run_id, key }, platform }) => {
+      await changeActiveRun(platform, run_id, (before) => {
+        const without = withoutMlflowTag(before, key);
+        if (!without) throw doesNotExist(`No tag with name: ${key} in run with id ${run_id}`);
+        return unlessSame(before, without);
+      });
+      return {};
+    },
+  ),
+
+  operation(
+    "POST /mlflow/runs/log-model",
+    { run_id: required(text), model_json: required(text) },
+    async ({ fields: { run_id, model_json }, platform }) => {
+      const model = parseModel(model_json);
+      await changeActiveRun(platform, run_id, (before) => {
+        const known = JSON.parse(before.tags[modelsTag] ?? "[]") as readonly object[];
+        const same = JSON.stringify(model);
+        if (known.some((one) => JSON.stringify(one) === same)) return undefined;
+        return withMlflowTag(before, modelsTag, JSON.stringify([...known, model]));
+      });
+      return {};
+    },
+  ),
+];
+
+/** Where MLflow keeps a run's models that were logged by its second generation's clients. */
+const modelsTag = "mlflow.log-model.history";
+const modelMembers = ["artifact_path", "flavors", "utc_time_created", "run_id"] as const;
+
+function parseModel(json: string): object {
+  let model: unknown;
+  try {
+    model = JSON.parse(json);
+  } catch {}
+  if (model === null || typeof model !== "object" || Array.isArray(model)) {
+    throw invalidParameter(`Malformed model info. \n ${json.slice(0, 500)} \n is not a valid JSON.`);
+  }
+  const lacking = modelMembers.filter((member) => !Object.hasOwn(model, member));
+  if (lacking.length > 0) {
+    throw invalidParameter(`Model json is missing mandatory fields: {${lacking.map((one) => `'${one}'`).join(", ")}}`);
+  }
+  return model;
+}
+
+/** Both in one write; nothing where a param would change. */
+export async function changeParamsAndTags(
+  platform: Platform,
+  id: string,
+  params: readonly KeyValue[],
+  tags: readonly KeyValue[],
+): Promise<void> {
+  await changeActiveRun(platform, id, (before) =>
+    unlessSame(
+      before,
+      withParamsAndTags(before, params, tags, (conflicts) => paramsConflict(id, conflicts)),
+    ),
+  );
+}
+
+function paramsConflict(id: string, conflicts: readonly ParamConflict[]): Error {
+  const [{ key, known, given }] = conflicts as readonly [ParamConflict];
+  const first = `Param with key='${key}' was already logged with value='${known}' for run ID='${id}'. Attempted logging new value '${given}'.`;
+  const more =
+    conflicts.length > 1
+      ? ` The same of ${conflicts
+          .slice(1)
+          .map((one) => `'${one.key}'`)
+          .join(", ")}.`
+      : "";
+  return invalidParameter(`Changing param values is not allowed. ${first}${more}`);
+}

@@ -1,0 +1,36 @@
+import type { MlflowCase, Step } from "../case";
+
+type More = Partial<Step>;
+
+export function post(path: string, body: unknown, more: More = {}): Step {
+  return { method: "POST", path: `mlflow/${path}`, body, ...more };
+}
+
+export function get(path: string, query: Step["query"], more: More = {}): Step {
+  return { method: "GET", path: `mlflow/${path}`, query, ...more };
+}
+
+/** Time and name of what is made follow from no request. */
+export const madeRun: More = { save: { run: "run.info.run_id" } };
+
+/** An experiment of the case's own, saved as `<experiment>`. */
+export const experiment = post("experiments/create", { name: "<nonce>" }, { save: { experiment: "experiment_id" } });
+
+/** A run in it, saved as `<run>`. */
+export const run = post(
+  "runs/create",
+  { experiment_id: "<experiment>", start_time: 1_700_000_000_000, run_name: "first", user_id: "ada" },
+  madeRun,
+);
+
+export const getRun = get("runs/get", { run_id: "<run>" });
+
+/** A case upon an experiment with a run. */
+export function onRun(name: string, ...steps: readonly Step[]): MlflowCase {
+  return { name, steps: [experiment, run, ...steps] };
+}
+
+/** A case upon an experiment. */
+export function onExperiment(name: string, ...steps: readonly Step[]): MlflowCase {
+  return { name, steps: [experiment, ...steps] };
+}
