@@ -14,6 +14,8 @@ import type {
   ParamsRequest,
   RunChange,
   RunRecordAnswer,
+  RunSearchPage,
+  RunSearchRequest,
   RunView,
 } from "../schemas";
 
@@ -128,6 +130,14 @@ export interface RunsOperations {
     readonly answer: LogMetricsAnswer;
     readonly pages: never;
   };
+  /** Search runs by metrics, params, tags, attributes and datasets. */
+  readonly searchRuns: {
+    readonly request: {
+      readonly body?: RunSearchRequest;
+    };
+    readonly answer: RunSearchPage;
+    readonly pages: never;
+  };
   /** Get a URL to download an artifact. */
   readonly getRunArtifact: {
     readonly request: {
@@ -179,6 +189,7 @@ export const runsOperations: Readonly<Record<keyof RunsOperations, OperationCall
   getRunMetricHistory: { method: "GET", path: "/runs/{runId}/metrics/history", repeatable: "always", pages: "points" },
   getRunMetrics: { method: "GET", path: "/runs/{runId}/metrics", repeatable: "always" },
   logMetrics: { method: "POST", path: "/runs/{runId}/metrics", repeatable: "never" },
+  searchRuns: { method: "POST", path: "/runs/search", repeatable: "always" },
   getRunArtifact: { method: "GET", path: "/runs/{runId}/artifacts/content", repeatable: "always" },
   listRunArtifacts: { method: "GET", path: "/runs/{runId}/artifacts", repeatable: "always" },
   putRunArtifacts: { method: "POST", path: "/runs/{runId}/artifacts", repeatable: "always" },

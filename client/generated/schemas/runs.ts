@@ -1,11 +1,14 @@
 // Made from docs/api/openapi.json by `npm run api`. Do not edit.
 
 import type {
+  Instant,
   MetricPoint,
   MetricSummaries,
+  MetricSummary,
   MetricValue,
   MetricView,
   RunCode,
+  RunDataset,
   RunRecord,
   RunStatus,
   Sha256,
@@ -128,4 +131,67 @@ export interface RunDatasetInput {
 
 export interface RunRecordAnswer {
   readonly run: RunRecord;
+}
+
+export interface RunSearchPage {
+  readonly runs: readonly SearchedRun[];
+  /** Opaque; absent on the last page. */
+  readonly nextToken?: string;
+}
+
+export interface RunSearchRequest {
+  /** By id or by name; all of the team's where none is named. */
+  readonly experiments?: readonly string[];
+  /** Empty: every run. */
+  readonly filter?: string;
+  /** `metrics.val_loss ASC`, …; then newest first. Runs without the value come last. */
+  readonly orderBy?: readonly string[];
+  /** How many, at most. */
+  readonly limit?: number;
+  /** `nextToken` of the page before. */
+  readonly pageToken?: string;
+  readonly view?: "active" | "deleted" | "all";
+}
+
+/** A run's record without its job (whose leaves are params) and environment. */
+export interface RunSummary {
+  readonly runId: string;
+  readonly team: string;
+  readonly experimentId: string;
+  /** Trained here from a job, or told of by a client. */
+  readonly source: "training" | "logged";
+  readonly name: string;
+  readonly status: RunStatus;
+  /** Deleting is a mark that can be taken off again. */
+  readonly lifecycle: "active" | "deleted";
+  readonly deletedAt?: Instant;
+  readonly createdBy: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Milliseconds since the epoch. */
+  readonly endedAt?: number;
+  /** Written once each; of a training run its job's leaves by dotted path, too. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Markdown. */
+  readonly notes: string;
+  readonly parentRunId?: string;
+  readonly datasets: readonly RunDataset[];
+  readonly modelInputs: readonly string[];
+  readonly modelOutputs: readonly {
+    readonly modelId: string;
+    readonly step: number;
+  }[];
+  readonly code: RunCode;
+  readonly seed?: number;
+  readonly artifactUri: string;
+  /** Of a training run that has trained. */
+  readonly weightsSha256?: Sha256;
+  readonly revision: number;
+}
+
+export interface SearchedRun {
+  readonly run: RunSummary;
+  /** By name. */
+  readonly metrics: readonly MetricSummary[];
 }

@@ -100,6 +100,11 @@ export const cases: Readonly<Record<string, Case>> = {
     body: ({ content }) => ({ artifacts: [{ path: "its/file.txt", sha256: content }] }),
   },
   "GET /api/v1/runs/:runId/artifacts/content": absent,
+  "POST /api/v1/runs/search": {
+    body: () => ({ view: "all" }),
+    owner: (body: { runs: readonly unknown[] }) => expect(body.runs.length).toBeGreaterThan(0),
+    other: (body: { runs: readonly unknown[] }, { runId }) => expect(JSON.stringify(body)).not.toContain(runId),
+  },
   "DELETE /api/v1/runs/:runId": absent,
   "POST /api/v1/runs/:runId/restore": absent,
 

@@ -64,6 +64,11 @@ export async function createWorld(platform: Platform): Promise<World> {
         { series: [{ metric: "loss", steps: [1, 2], values: [0.5, "NaN"], times: [1, 2] }] },
         { writer: "w", sequence: 1, series: [{ metric: "ä b", steps: [-1], values: ["-Infinity"] }] },
       ],
+      searchRuns: [
+        {},
+        { filter: "metrics.train/loss > 1 OR params.depth = '3'", orderBy: ["metrics.only-nan DESC"], limit: 2 },
+        { experiments: ["fuzzed", "0"], filter: "NOT dataset.name LIKE 'st%'", view: "all" },
+      ],
       putRunArtifacts: [{ artifacts: [{ path: "its/file.txt", sha256: content.sha256 }] }],
       restoreTrainingRun: [{}, { overrides: { hyperparameters: { epochs: 40 } } }],
       registerDatasetVersion: [{ draft }, { draft: old, allowSchemaChange: true }],
