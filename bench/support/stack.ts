@@ -6,6 +6,9 @@ import { join } from "node:path";
 /** The embedded cloud over a folder of its own, driven as a person would: by the command line. */
 export interface BenchStack {
   readonly directory: string;
+  /** Where its API is, and the process that serves it. */
+  readonly api: string;
+  readonly pid: number;
   /** Runs a command with `--json` and answers what it printed. @throws Error where its exit code is none of those expected. */
   ringmaster(args: readonly string[], accepted?: readonly number[]): unknown;
   close(): void;
@@ -30,9 +33,11 @@ export function startStack(): BenchStack {
       throw new Error(`ringmaster ${args.join(" ")}: ${stderr}${stdout}`);
     return JSON.parse(stdout);
   };
-  ringmaster(["up", "--detach", "--port", "0", "--api-port", "0"]);
+  const { api, pid } = ringmaster(["up", "--detach", "--port", "0", "--api-port", "0"]) as { api: string; pid: number };
   return {
     directory,
+    api,
+    pid,
     ringmaster,
     close() {
       ringmaster(["down"]);

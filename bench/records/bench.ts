@@ -1,0 +1,114 @@
+import { parseArgs } from "node:util";
+import { mlflowVersion, startMlflow } from "../../test/peers/mlflow/server";
+import { describeMachine, machineLine } from "../support/machine";
+import { startStack } from "../support/stack";
+import { createJsonClient } from "./clients";
+import { processTimeOf } from "./process-time";
+import { mlflow, native, runContent, type Way } from "./ways";
+
+interface Measured {
+  readonly name: string;
+  readonly runs: number;
+  readonly callsPerRun: number;
+  readonly runsPerSecond: number;
+  /** Milliseconds of a run's calls, one after the other. */
+  readonly p50: number;
+  readonly p99: number;
+  /** Milliseconds of processor time that the server took a run; not known of a peer with several processes. */
+  readonly serverMs?: number;
+}
+
+async function measure(
+  title: string,
+  way: Way,
+  base: string,
+  { runs, clients, pid }: { readonly runs: number; readonly clients: number; readonly pid?: number },
+): Promise<Measured> {
+  const client = createJsonClient(base, clients);
+  try {
+    const experiment = await way.prepare(client);
+    const took: number[] = [];
+    let next = 0;
+    const before = pid === undefined ? undefined : processTimeOf(pid);
+    const start = performance.now();
+    const work = async (): Promise<void> => {
+      for (let index = next++; index < runs; index = next++) {
+        const from = performance.now();
+        await way.create(client, experiment, runContent(index));
+        took.push(performance.now() - from);
+      }
+    };
+    await Promise.all(Array.from({ length: clients }, work));
+    const seconds = (performance.now() - start) / 1_000;
+    const after = pid === undefined ? undefined : processTimeOf(pid);
+    const found = await way.count(client, experiment);
+    if (found !== runs) throw new Error(`${title}: ${runs} runs were made, and ${found} are there`);
+    took.sort((a, b) => a - b);
+    return {
+      name: title,
+      runs,
+      callsPerRun: way.calls,
+      runsPerSecond: runs / seconds,
+      p50: took[Math.floor(runs * 0.5)] as number,
+      p99: took[Math.floor(runs * 0.99)] as number,
+      ...(before === undefined || after === undefined ? {} : { serverMs: (after - before) / runs }),
+    };
+  } finally {
+    client.close();
+  }
+}
+
+/** How fast runs are made that have ten parameters and five metrics, beside MLflow's server. */
+export async function benchRecords(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      runs: { type: "string", default: "10000" },
+      "peer-runs": { type: "string", default: "500" },
+      clients: { type: "string", default: "16" },
+      ways: { type: "string", default: "native,mlflow,peer" },
+      json: { type: "boolean" },
+    },
+  });
+  const clients = Number(values.clients);
+  const ways = new Set(values.ways.split(","));
+  const machine = describeMachine();
+  const results: Measured[] = [];
+  if (ways.has("native") || ways.has("mlflow")) {
+    const stack = startStack();
+    try {
+      const given = { runs: Number(values.runs), clients, pid: stack.pid };
+      if (ways.has("native")) results.push(await measure("native API", native, stack.api, given));
+      if (ways.has("mlflow")) results.push(await measure("MLflow's protocol", mlflow, stack.api, given));
+    } finally {
+      stack.close();
+    }
+  }
+  if (ways.has("peer") && mlflowVersion !== undefined) {
+    const server = await startMlflow();
+    try {
+      const given = { runs: Number(values["peer-runs"]), clients };
+      results.push(await measure(`MLflow ${mlflowVersion}, SQLite`, mlflow, server.base, given));
+    } finally {
+      await server.stop();
+    }
+  }
+  if (values.json) process.stdout.write(`${JSON.stringify({ machine, clients, results }, null, 2)}\n`);
+  else process.stdout.write(`${machineLine(machine)}, ${clients} clients\n\n${table(results)}`);
+}
+
+function table(results: readonly Measured[]): string {
+  const head =
+    "| runs made through | runs | calls a run | runs/s | p50 | p99 | server's processor time a run |\n" +
+    "| --- | --: | --: | --: | --: | --: | --: |\n";
+  const ms = (value: number | undefined): string => (value === undefined ? "–" : `${value.toFixed(1)} ms`);
+  const rows = results.map(
+    ({ name, runs, callsPerRun, runsPerSecond, p50, p99, serverMs }) =>
+      `| ${[name, runs, callsPerRun, runsPerSecond.toFixed(0), ms(p50), ms(p99), ms(serverMs)].join(" | ")} |\n`,
+  );
+  const without =
+    mlflowVersion === undefined
+      ? "\nMLflow is not installed here: RINGMASTER_PEERS_PYTHON names a Python that has it.\n"
+      : "";
+  return `${head}${rows.join("")}${without}`;
+}
