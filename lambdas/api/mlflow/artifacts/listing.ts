@@ -24,6 +24,7 @@ function fileInfo({ path, isDirectory, bytes }: ArtifactEntry, under: string): F
   return {
     path: joined(under, baseName(path)),
     is_dir: isDirectory,
-    ...(isDirectory ? {} : { file_size: bytes ?? 0 }),
+    // An empty file has none, with MLflow.
+    ...(bytes ? { file_size: bytes } : {}),
   };
 }

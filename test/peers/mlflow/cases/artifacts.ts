@@ -292,7 +292,9 @@ const runs: readonly MlflowCase[] = [
           { run_id: "<run>", path: "../x" },
           { run_id: "no", path: "x" },
         ] as readonly NonNullable<Step["query"]>[]
-      ).map((query): Step => ({ method: "GET", path: "/get-artifact", query, compare: { headers } })),
+      ).map(
+        (query): Step => ({ method: "GET", path: "/get-artifact", query, compare: { headers: headers.slice(0, 2) } }),
+      ),
     ],
   },
 ];

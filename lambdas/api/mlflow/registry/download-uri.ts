@@ -1,0 +1,29 @@
+import type { Platform } from "../../../../adapters/platform";
+import type { ModelVersion } from "../../../../core/registry/model";
+import { parseModelUri } from "./model-uri";
+import { findVersion } from "./reads";
+import { schemeOf } from "./source";
+
+/** A version may be registered from another, and that from a third. */
+const longestChain = 20;
+
+/** Where a version's files are to be had. */
+export async function downloadUri(platform: Platform, version: ModelVersion): Promise<string> {
+  let current = version;
+  for (let i = 0; i < longestChain; i += 1) {
+    const { source } = current;
+    if (source === undefined) return artifactUriOf(platform, current);
+    if (schemeOf(source) !== "models") return source;
+    const uri = parseModelUri(source);
+    if ("modelId" in uri) return (await platform.loggedModels.find(uri.modelId))?.artifactLocation ?? source;
+    if (uri.version === undefined) return source;
+    current = (await findVersion(platform, uri.name, uri.version)).version;
+  }
+  return current.source ?? "";
+}
+
+/** Of a version that a run here made. */
+async function artifactUriOf({ records }: Platform, { runId }: ModelVersion): Promise<string> {
+  const record = runId === undefined ? undefined : await records.find(runId);
+  return record?.artifactUri ?? "";
+}

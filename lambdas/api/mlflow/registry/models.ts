@@ -1,0 +1,101 @@
+import { ModelNameFixedError } from "../../../../core/registry/errors";
+import { deleteTag, describe, setTag } from "../../../../core/registry/labels";
+import { deleteModel } from "../../../../core/registry/lifecycle";
+import { list, message, required, text } from "../fields";
+import { type MlflowOperation, operation } from "../operation";
+import { actorOf, findModel, told, versionsOf } from "./reads";
+import { stageName, stageOf } from "./stages";
+import { checkDescription, checkModelName, checkTag, checkTagKey, tagsOf } from "./validation";
+import { latestOfStages, modelView, versionView } from "./view";
+
+const keyValue = message({ key: text, value: text });
+const latestOf = { name: required(text), stages: list(text) };
+
+export const modelOperations: readonly MlflowOperation[] = [
+  operation(
+    "POST /mlflow/registered-models/create",
+    { name: required(text), tags: list(keyValue), description: text },
+    async ({ platform, actor, fields: { name, tags, description = "" } }) => {
+      checkModelName(name);
+      const labels = { tags: tagsOf(tags), description: checkDescription(description) };
+      const model = await platform.registry.create(platform.team, name, labels, actorOf(platform, actor));
+      return { registered_model: modelView(model, []) };
+    },
+  ),
+
+  operation("GET /mlflow/registered-models/get", { name: required(text) }, async ({ platform, fields: { name } }) => {
+    const model = await findModel(platform, name);
+    return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
+  }),
+
+  operation(
+    "PATCH /mlflow/registered-models/update",
+    { name: required(text), description: text },
+    async ({ platform, actor, fields: { name, description = "" } }) => {
+      checkModelName(name);
+      const who = actorOf(platform, actor);
+      const model = await told(() =>
+        platform.registry.apply(name, [], describe(undefined, checkDescription(description), who)),
+      );
+      return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
+    },
+  ),
+
+  // A name is what runs, rules and whoever serves know a model by: it stays.
+  operation(
+    "POST /mlflow/registered-models/rename",
+    { name: required(text), new_name: required(text) },
+    async ({ platform, fields: { name, new_name } }) => {
+      checkModelName(new_name, "new_name");
+      const model = await findModel(platform, name);
+      if (new_name !== name) throw new ModelNameFixedError(name);
+      return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
+    },
+  ),
+
+  operation(
+    "DELETE /mlflow/registered-models/delete",
+    { name: required(text) },
+    async ({ platform, actor, fields: { name } }) => {
+      checkModelName(name);
+      await told(() => platform.registry.apply(name, [], deleteModel(actorOf(platform, actor))));
+      return undefined;
+    },
+  ),
+
+  operation(
+    "POST /mlflow/registered-models/set-tag",
+    { name: required(text), key: required(text), value: text },
+    async ({ platform, actor, fields: { name, key, value = "" } }) => {
+      checkModelName(name);
+      checkTag({ key, value });
+      const who = actorOf(platform, actor);
+      await told(() => platform.registry.apply(name, [], setTag(undefined, key, value, who)));
+      return undefined;
+    },
+  ),
+
+  operation(
+    "DELETE /mlflow/registered-models/delete-tag",
+    { name: required(text), key: required(text) },
+    async ({ platform, actor, fields: { name, key } }) => {
+      checkModelName(name);
+      checkTagKey(key);
+      await told(() => platform.registry.apply(name, [], deleteTag(undefined, key, actorOf(platform, actor))));
+      return undefined;
+    },
+  ),
+
+  ...(["GET", "POST"] as const).map((method) =>
+    operation(`${method} /mlflow/registered-models/get-latest-versions`, latestOf, async ({ platform, fields }) => {
+      const model = await findModel(platform, fields.name);
+      const wanted = fields.stages.map((stage) => stageName(stageOf(stage)));
+      const latest = latestOfStages(await versionsOf(platform, model)).filter(
+        ({ stage }) => wanted.length === 0 || wanted.includes(stageName(stage)),
+      );
+      return {
+        model_versions: latest.length === 0 ? undefined : latest.map((version) => versionView(version, model.aliases)),
+      };
+    }),
+  ),
+];
