@@ -30,6 +30,7 @@ export const errorCatalogue = {
   MODEL_NOT_FOUND: { status: 404, meaning: "There is no such model." },
   MODEL_VERSION_NOT_FOUND: { status: 404, meaning: "The model has no such version." },
   ALIAS_NOT_FOUND: { status: 404, meaning: "The model has no such alias." },
+  CHECK_NOT_FOUND: { status: 404, meaning: "The model's policy, or the verdict, asks for no check of that name." },
   NO_CHAMPION: { status: 404, meaning: "The model has no version in production." },
   CONTENT_NOT_FOUND: { status: 404, meaning: "The content store does not have it." },
   METHOD_NOT_ALLOWED: { status: 405, meaning: "The path takes other methods: the `Allow` header names them." },
@@ -51,6 +52,8 @@ export const errorCatalogue = {
     meaning: "The columns differ from the version before, and the request does not allow it.",
   },
   GATE_NOT_PASSED: { status: 409, meaning: "The version has not passed its gates." },
+  NOT_JUDGED: { status: 409, meaning: "The version has no verdict that an answer could belong to." },
+  CHECK_ANSWERED_BY_HOOK: { status: 409, meaning: "An HTTP check is answered by its hook alone." },
   NOT_APPROVED: { status: 409, meaning: "The version has no approval, or was rejected." },
   GATE_OUTDATED: {
     status: 409,
@@ -69,6 +72,8 @@ export const errorCatalogue = {
   ROLLBACK_OVERTAKEN: { status: 409, meaning: "Another version is in production than the one that was to go." },
   RUN_RECORD_TOO_LARGE: { status: 413, meaning: "The run's record would not fit its row; nothing was changed." },
   EXPERIMENT_TOO_LARGE: { status: 413, meaning: "The experiment would not fit its row; nothing was changed." },
+  RUN_NOT_TRAINED: { status: 409, meaning: "The run has no weights: its training is not finished, or never was." },
+  NOT_A_REPRODUCTION: { status: 409, meaning: "The run reproduces no other: say which it is to be held against." },
   NOTHING_TO_EXPORT: {
     status: 409,
     meaning: "The version has no artifact of a training run, or what it names cannot be read.",

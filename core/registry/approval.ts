@@ -4,6 +4,7 @@ import type { TaskTokens } from "../training/ports";
 import type { RunRepository } from "../training/run-repository";
 import { decisionOn } from "./approvals";
 import { type Actor, isVisible } from "./change";
+import { isPending } from "./gates/external-check";
 import type { Model, ModelVersion } from "./model";
 import type { Registry } from "./registry";
 import { decideApproval } from "./transitions";
@@ -36,7 +37,7 @@ export async function approveOrReject(
 type Answering = Pick<ApprovalDependencies, "runs" | "tokens">;
 
 /** Tells a version's decision to the run that waits for it; where either comes first, the other finds it. */
-async function answerApproval(dependencies: Answering, model: Model, version: ModelVersion): Promise<void> {
+export async function answerApproval(dependencies: Answering, model: Model, version: ModelVersion): Promise<void> {
   if (version.awaitedBy !== undefined) await answerRun(dependencies, version.awaitedBy, model, version);
 }
 
@@ -60,16 +61,27 @@ export async function answerRun(
   model: Model,
   version: ModelVersion,
 ): Promise<boolean> {
-  const cause = rejectionOf(model, version);
+  const rejection = rejectionOf(model, version);
   const approved = model.production === version.version || decisionOn(model, version).state === "approved";
-  if (cause === undefined && !approved) return false;
+  const refusal = approved ? undefined : refusalOf(version);
+  if (rejection === undefined && refusal === undefined && !approved) return false;
   const waiting = await runs.findTaskTokens(runId, "AwaitApproval");
   await Promise.all(
-    waiting.map((token) =>
-      cause === undefined ? tokens.succeed(token, { runId }) : tokens.fail(token, "ApprovalRejected", cause),
-    ),
+    waiting.map((token) => {
+      if (rejection !== undefined) return tokens.fail(token, "ApprovalRejected", rejection);
+      return refusal === undefined ? tokens.succeed(token, { runId }) : tokens.fail(token, "GateRefused", refusal);
+    }),
   );
   return true;
+}
+
+/** Why nobody can approve it as it is: it was judged again, or a check that it waited for has failed. */
+function refusalOf({ gate }: ModelVersion): string | undefined {
+  if (!gate || gate.passed || isPending(gate)) return undefined;
+  return gate.checks
+    .filter(({ passed }) => !passed)
+    .map(({ evidence }) => evidence)
+    .join("; ");
 }
 
 /** Why nobody will ever approve it; `undefined` where somebody may. */

@@ -8,7 +8,7 @@ import { RunNotFoundError } from "./errors";
 import type { Run, RunDetails, RunFailure, RunOutcome } from "./run";
 
 /** What the state machine says when it comes to its end. */
-export type Conclusion = "promoted" | "refused-by-gate" | "rejected" | "failed";
+export type Conclusion = "promoted" | "refused-by-gate" | "rejected" | "reproduced" | "failed";
 
 /** The error output of a state. `Cause` is a text; of a function's error it is JSON. */
 export interface StateError {
@@ -39,6 +39,10 @@ export async function concludeRun(
     await endRun(dependencies, details.run, { status: "failed", failure });
     return { status: "failed", failure };
   }
+  if (conclusion === "reproduced") {
+    await endRun(dependencies, details.run, { status: "completed" });
+    return { status: "completed" };
+  }
   const registration = findOutput<RegistrationOutput>(details, "Register");
   const version = registration && (await registry.repository.findVersion(registration.model, registration.version));
   await endRun(dependencies, details.run, {
@@ -49,7 +53,7 @@ export async function concludeRun(
 }
 /** A run whose model was refused is a completed run: the gates did their work. */
 export function outcomeOf(
-  conclusion: Exclude<Conclusion, "failed">,
+  conclusion: Exclude<Conclusion, "failed" | "reproduced">,
   details: RunDetails,
   version: ModelVersion | undefined,
 ): RunOutcome {
@@ -62,7 +66,8 @@ export function outcomeOf(
         decision: "refused-by-gate",
         model,
         version: number,
-        reasons: outputOf<GateOutput>(details, "Gate").reasons,
+        // A check that was waited for may have failed since.
+        reasons: refusalsOf(version) ?? outputOf<GateOutput>(details, "Gate").reasons,
       };
     case "rejected": {
       const reason = version?.approval?.reason ?? "";
@@ -70,6 +75,12 @@ export function outcomeOf(
       return { decision: "rejected", model, version: number, reasons: [`rejected by ${by}${reason && `: ${reason}`}`] };
     }
   }
+}
+
+function refusalsOf(version: ModelVersion | undefined): readonly string[] | undefined {
+  const { gate } = version ?? {};
+  if (!gate || gate.passed) return undefined;
+  return gate.checks.filter(({ passed }) => !passed).map(({ evidence }) => evidence);
 }
 
 /** Names the cause: the domain's code and message where the function gave them, else what the service said. */

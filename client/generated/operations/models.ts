@@ -3,6 +3,8 @@
 import type { NoInput, OperationCall } from "../../operation";
 import type {
   AliasRequest,
+  CheckAnswerRequest,
+  CheckKey,
   CreateModelRequest,
   DecisionRequest,
   DescriptionRequest,
@@ -23,6 +25,7 @@ import type {
   SemverRequest,
   StageRequest,
   TagRequest,
+  VersionReport,
 } from "../schemas";
 
 /** What each operation takes and answers. */
@@ -332,6 +335,44 @@ export interface ModelsOperations {
     readonly answer: ModelVersionAnswer;
     readonly pages: never;
   };
+  /** Say how a check of one's own went. */
+  readonly answerModelCheck: {
+    readonly request: {
+      readonly params: {
+        readonly name: string;
+        readonly version: number | string;
+        readonly check: string;
+      };
+      readonly body: CheckAnswerRequest;
+    };
+    readonly answer: ModelVersionAnswer;
+    readonly pages: never;
+  };
+  /** Get the key that signs the questions to a check's hook. */
+  readonly getModelCheckKey: {
+    readonly request: {
+      readonly params: {
+        readonly name: string;
+        readonly check: string;
+      };
+    };
+    readonly answer: CheckKey;
+    readonly pages: never;
+  };
+  /** Get all that the verdict on a version rests on. */
+  readonly getModelVersionReport: {
+    readonly request: {
+      readonly params: {
+        readonly name: string;
+        readonly version: number | string;
+      };
+      readonly query?: {
+        readonly format?: "json" | "markdown" | "html";
+      };
+    };
+    readonly answer: VersionReport;
+    readonly pages: never;
+  };
   /** Export a version as ONNX, TensorFlow.js or safetensors. */
   readonly createExport: {
     readonly request: {
@@ -384,6 +425,9 @@ export const modelsOperations: Readonly<Record<keyof ModelsOperations, Operation
   getModelPolicy: { method: "GET", path: "/models/{name}/policy", repeatable: "always" },
   setModelPolicy: { method: "PUT", path: "/models/{name}/policy", repeatable: "always" },
   judgeModelVersion: { method: "POST", path: "/models/{name}/versions/{version}/judge", repeatable: "with-key" },
+  answerModelCheck: { method: "POST", path: "/models/{name}/versions/{version}/checks/{check}", repeatable: "always" },
+  getModelCheckKey: { method: "GET", path: "/models/{name}/checks/{check}/key", repeatable: "always" },
+  getModelVersionReport: { method: "GET", path: "/models/{name}/versions/{version}/report", repeatable: "always" },
   createExport: { method: "POST", path: "/models/{name}/versions/{version}/exports", repeatable: "always" },
   listExports: { method: "GET", path: "/models/{name}/versions/{version}/exports", repeatable: "always" },
 };

@@ -4,6 +4,7 @@ import type { OperationCall } from "../../operation";
 import type {
   CheckpointList,
   LogPage,
+  ReproductionAnswer,
   RestoreRequest,
   RunAnswer,
   RunDetails,
@@ -114,6 +115,31 @@ export interface TrainingRunsOperations {
     readonly answer: RunAnswer;
     readonly pages: never;
   };
+  /** Hold a run's weights against those of the run that it reproduces, or of any other. */
+  readonly getReproduction: {
+    readonly request: {
+      readonly params: {
+        readonly runId: string;
+      };
+      readonly query?: {
+        /** The other run; by default the one that this run reproduces. */
+        readonly of?: string;
+      };
+    };
+    readonly answer: ReproductionAnswer;
+    readonly pages: never;
+  };
+  /** Run a run again from its record. */
+  readonly reproduceTrainingRun: {
+    readonly request: {
+      readonly params: {
+        readonly runId: string;
+      };
+      readonly idempotencyKey?: string;
+    };
+    readonly answer: RunAnswer;
+    readonly pages: never;
+  };
 }
 
 export const trainingRunsOperations: Readonly<Record<keyof TrainingRunsOperations, OperationCall>> = {
@@ -129,4 +155,6 @@ export const trainingRunsOperations: Readonly<Record<keyof TrainingRunsOperation
     path: "/training-runs/{runId}/checkpoints/{epoch}/restore",
     repeatable: "with-key",
   },
+  getReproduction: { method: "GET", path: "/training-runs/{runId}/reproduction", repeatable: "always" },
+  reproduceTrainingRun: { method: "POST", path: "/training-runs/{runId}/reproduce", repeatable: "with-key" },
 };

@@ -15,6 +15,19 @@ export interface Approval {
   readonly at: Instant;
 }
 
+export interface Calibration {
+  readonly of: "positive" | "predicted";
+  readonly bins: readonly {
+    readonly from: number;
+    readonly to: number;
+    readonly rows: number;
+    readonly confidence: number;
+    readonly observed: number;
+  }[];
+  /** Expected calibration error. */
+  readonly error: number;
+}
+
 export interface CheckAnswer {
   readonly passed: boolean;
   readonly evidence: string;
@@ -24,6 +37,22 @@ export interface CheckAnswer {
   readonly command?: string;
   /** The end of what the command wrote. */
   readonly output?: string;
+}
+
+export interface CheckAnswerRequest {
+  readonly passed: boolean;
+  /** A sentence. */
+  readonly evidence?: string;
+  readonly exitCode?: number;
+  readonly command?: string;
+  /** The end of what the command wrote. */
+  readonly output?: string;
+}
+
+export interface CheckKey {
+  readonly check: string;
+  readonly generation: number;
+  readonly key: string;
 }
 
 /** Something in the content store. */
@@ -203,6 +232,30 @@ export type LabelEncoding =
       readonly column: string;
     };
 
+/** Times of single predictions, on the machine that evaluated. */
+export interface Latency {
+  readonly predictions: number;
+  readonly warmUp: number;
+  readonly p50Ms: number;
+  readonly p90Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  readonly histogram: readonly {
+    readonly fromMs: number;
+    readonly toMs: number;
+    readonly count: number;
+  }[];
+  readonly machine: {
+    readonly cpu: string;
+    readonly processors: number;
+    readonly memoryMb: number;
+    readonly host: string;
+    readonly node: string;
+    readonly platform: string;
+    readonly arch: string;
+  };
+}
+
 /** A registered model. */
 export interface Model {
   readonly name: string;
@@ -269,6 +322,12 @@ export interface ModelDetails {
   readonly history: readonly HistoryEntry[];
   /** The next minor release after the highest. */
   readonly suggestedSemver: string;
+}
+
+export interface ModelFile {
+  readonly sha256: Sha256;
+  readonly bytes: number;
+  readonly name: string;
 }
 
 export interface ModelList {
@@ -588,4 +647,45 @@ export interface TagRequest {
   readonly value: string;
   /** Why, for the record. */
   readonly reason?: string;
+}
+
+/** All that the verdict on a version rests on. */
+export interface VersionReport {
+  readonly model: string;
+  readonly version: number;
+  readonly stage: "none" | "staging" | "canary" | "production" | "archived";
+  readonly runId?: string;
+  readonly dataset?: {
+    readonly name: string;
+    readonly version?: number;
+    readonly digest: string;
+  };
+  readonly createdAt: Instant;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly gate?: GateVerdict;
+  readonly approvals: readonly Approval[];
+  /** What serving loads, in the content store. */
+  readonly files?: readonly ModelFile[];
+  readonly latency?: Latency;
+  readonly evaluation?: {
+    readonly rows: number;
+    readonly label: string;
+    readonly classes?: readonly {
+      readonly value: string | number | boolean;
+      readonly support: number;
+      readonly precision: number;
+      readonly recall: number;
+      readonly f1: number;
+      readonly auc?: number;
+    }[];
+    /** Rows are true classes, columns predicted ones. */
+    readonly confusionMatrix?: readonly (readonly number[])[];
+    readonly slices: readonly {
+      readonly column: string;
+      readonly value: string | number | boolean | null;
+      readonly rows: number;
+      readonly metrics: Readonly<Record<string, number>>;
+    }[];
+    readonly calibration?: Calibration;
+  };
 }

@@ -35,6 +35,15 @@ export interface DatasetReference {
   readonly digest: Sha256;
 }
 
+/** Where two trainings part: a metric's point, or a checkpoint's weights. */
+export interface FirstDifference {
+  readonly by: "metric" | "checkpoint";
+  readonly step: number;
+  readonly metric?: string;
+  readonly original: string;
+  readonly reproduction: string;
+}
+
 /** What workers printed. */
 export interface LogPage {
   readonly lines: readonly {
@@ -72,6 +81,40 @@ export interface RecoveryRecord {
   readonly generation: number;
   readonly step: number;
   readonly seconds: number;
+}
+
+/** Whether a run gave the same weights as another, to the bit; where not, from where on and why. */
+export interface Reproduction {
+  readonly runId: string;
+  /** The run that it is held against. */
+  readonly of: string;
+  readonly verdict: "pending" | "identical" | "different" | "failed";
+  /** Of the weights. */
+  readonly originalSha256?: Sha256;
+  readonly reproductionSha256?: Sha256;
+  /** What could make them differ: code first, then data, parameters, numerics. */
+  readonly differences: readonly ReproductionDifference[];
+  /** Of two that have trained and differ. */
+  readonly agreement?: {
+    /** Of which both have a point of the training loss. */
+    readonly steps: number;
+    /** Of the same step, that both still have. */
+    readonly checkpoints: number;
+    readonly first?: FirstDifference;
+  };
+  readonly explanation: string;
+}
+
+export interface ReproductionAnswer {
+  readonly reproduction: Reproduction;
+}
+
+/** A fact in which the two runs differ. */
+export interface ReproductionDifference {
+  readonly kind: "code" | "data" | "parameters" | "numerics";
+  readonly field: string;
+  readonly original: string;
+  readonly reproduction: string;
 }
 
 /** What may differ from the run that the checkpoint is of. */
@@ -125,6 +168,8 @@ export interface Run {
     readonly step: number;
     readonly weightsSha256: Sha256;
   };
+  /** The run that it does again from its record; it ends behind its evaluation, and makes no version. */
+  readonly reproducedFrom?: string;
   readonly allowOtherNumerics?: true;
   readonly requestDigest: string;
   readonly createdBy: string;

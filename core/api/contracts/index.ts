@@ -6,6 +6,7 @@ import * as experiments from "./experiments";
 import * as modelExports from "./exports";
 import * as inbox from "./inbox";
 import * as lineage from "./lineage";
+import * as modelGates from "./model-gates";
 import * as modelPolicies from "./model-policies";
 import * as modelVersions from "./model-versions";
 import * as models from "./models";
@@ -31,6 +32,7 @@ export const contracts: readonly Contract[] = [
   models,
   modelVersions,
   modelPolicies,
+  modelGates,
   serving,
   modelExports,
   retraining,

@@ -82,7 +82,9 @@ export const model = z
   .meta({ id: "Model", description: "A registered model." }) satisfies z.ZodType<Model>;
 
 export const decision = z.enum(["approved", "rejected"]);
-const approval = z.object({ decision, by: z.string(), reason: z.string(), at: instant }).meta({ id: "Approval" });
+export const approval = z
+  .object({ decision, by: z.string(), reason: z.string(), at: instant })
+  .meta({ id: "Approval" });
 
 export const modelVersion = z
   .object({

@@ -6,6 +6,7 @@ import { experimentRoutes } from "./experiments";
 import { exportRoutes } from "./exports";
 import { inboxRoutes } from "./inbox";
 import { lineageRoutes } from "./lineage";
+import { modelGateRoutes } from "./model-gates";
 import { modelPolicyRoutes } from "./model-policies";
 import { modelVersionRoutes } from "./model-versions";
 import { modelRoutes } from "./models";
@@ -31,6 +32,7 @@ export const routes: readonly Route[] = [
   ...modelRoutes,
   ...modelVersionRoutes,
   ...modelPolicyRoutes,
+  ...modelGateRoutes,
   ...servingRoutes,
   ...exportRoutes,
   ...retrainingRoutes,

@@ -1,6 +1,6 @@
 import * as contracts from "../../../core/api/contracts/model-policies";
 import { isoTime } from "../../../core/clock";
-import { answerWaiting } from "../../../core/registry/approval";
+import { answerApproval, answerWaiting } from "../../../core/registry/approval";
 import { judgeVersion } from "../../../core/registry/gates/judge-version";
 import { setPolicy } from "../../../core/registry/lifecycle";
 import { defineRoute, type Route } from "../route";
@@ -23,6 +23,8 @@ export const modelPolicyRoutes: readonly Route[] = [
     const { name, version } = params;
     const request = idempotencyKey === undefined ? undefined : `judge#${version}#${idempotencyKey}`;
     const judged = await judgeVersion(platform, name, version, { by: actor, reason: body.reason }, request);
+    // A run that waits for people has nobody to wait for where it did not pass.
+    await answerApproval(platform, await platform.registry.head(name), judged);
     return { status: 200, body: { version: judged } };
   }),
 ];

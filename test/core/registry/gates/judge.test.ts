@@ -136,7 +136,7 @@ describe("the gates", () => {
       "not compared with version 1: it needs the column x, which the dataset has no more; that is refused (evaluation.incompatibleChampion of the job, noRegression.incompatible of the policy)",
     ],
   ])("say what a comparison rests on: %#", (more, evidence) => {
-    const [review] = judge({ ...base, ...more }).checks;
+    const [check] = judge({ ...base, ...more }).checks;
     expect(check).toMatchObject({ gate: "no-regression", evidence });
     if (more !== incompatible) expect(check!.interval).toMatchObject(interval);
   });

@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { versionNumber } from "../schemas/common";
+import { versionReport } from "../schemas/model-report";
+import { answerVersion } from "../schemas/model-requests";
+import { modelName } from "../schemas/models";
+
+const tag = "Models";
+const checkName = z.string().min(1).max(63);
+const target = z.strictObject({ name: modelName, version: versionNumber });
+
+export const getModelVersionReport = contract({
+  operationId: "getModelVersionReport",
+  method: "GET",
+  path: "/models/{name}/versions/{version}/report",
+  tag,
+  summary: "Get all that the verdict on a version rests on",
+  description: "As JSON, as Markdown, or as one page with plots that fetches nothing.",
+  params: target,
+  query: z.strictObject({ format: z.enum(["json", "markdown", "html"]).default("json") }),
+  class: "heavy",
+  responses: {
+    200: {
+      description: "The report, in the format that was asked for.",
+      schema: versionReport,
+      content: ["application/json", "text/markdown", "text/html"],
+      example: {
+        model: "digits",
+        version: 1,
+        stage: "staging",
+        createdAt: examples.modelVersion.createdAt,
+        metrics: { accuracy: 0.97 },
+        approvals: [],
+      },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "CORRUPT_OBJECT"],
+});
+
+export const answerModelCheck = contract({
+  operationId: "answerModelCheck",
+  method: "POST",
+  path: "/models/{name}/versions/{version}/checks/{check}",
+  tag,
+  summary: "Say how a check of one's own went",
+  description:
+    "Answers a check of kind `command` that the verdict waits for; the verdict stands but for it. The same answer twice is one; another one replaces it, and approvals are asked for anew. " +
+    "A run that waits ends where the check failed.",
+  params: target.extend({ check: checkName }),
+  body: z
+    .strictObject({
+      passed: z.boolean(),
+      evidence: z.string().max(4_000).default("").meta({ description: "A sentence." }),
+      exitCode: z.int().min(-1).max(255).optional(),
+      command: z.string().max(4_000).optional(),
+      output: z.string().max(8_000).optional().meta({ description: "The end of what the command wrote." }),
+    })
+    .meta({ id: "CheckAnswerRequest" }),
+  bodyExample: { passed: true, evidence: "no regression on the safety set", exitCode: 0, command: "./review.sh" },
+  idempotent: true,
+  responses: {
+    200: { description: "The version.", schema: answerVersion, example: { version: examples.modelVersion } },
+  },
+  errors: [
+    "MODEL_NOT_FOUND",
+    "MODEL_VERSION_NOT_FOUND",
+    "NOT_JUDGED",
+    "CHECK_NOT_FOUND",
+    "CHECK_ANSWERED_BY_HOOK",
+    "REGISTRY_BUSY",
+  ],
+});
+
+export const getModelCheckKey = contract({
+  operationId: "getModelCheckKey",
+  method: "GET",
+  path: "/models/{name}/checks/{check}/key",
+  tag,
+  summary: "Get the key that signs the questions to a check's hook",
+  description: "For whoever runs the hook: it verifies `webhook-signature` by it, as Standard Webhooks has it.",
+  params: z.strictObject({ name: modelName, check: checkName }),
+  responses: {
+    200: {
+      description: "The key in force.",
+      schema: z.object({ check: z.string(), generation: z.int(), key: z.string() }).meta({ id: "CheckKey" }),
+      example: { check: "safety", generation: 1, key: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…" },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND", "CHECK_NOT_FOUND"],
+});

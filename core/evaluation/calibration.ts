@@ -1,0 +1,46 @@
+import { type Predictions, predictedClasses, probabilityOf } from "./metrics";
+
+/** Rows whose confidence is in one tenth: how sure the model was of them, and how often it was right. */
+export interface CalibrationBin {
+  readonly from: number;
+  readonly to: number;
+  readonly rows: number;
+  /** Mean confidence, and the share that came true; 0 where there are no rows. */
+  readonly confidence: number;
+  readonly observed: number;
+}
+
+export interface Calibration {
+  /** Of what the probability was: the second of two classes, or whichever class was predicted. */
+  readonly of: "positive" | "predicted";
+  readonly bins: readonly CalibrationBin[];
+  /** Expected calibration error: |observed - confidence|, weighted by rows (Naeini, Cooper and Hauskrecht, 2015). */
+  readonly error: number;
+}
+
+const tenths = 10;
+
+/** The reliability diagram: equal tenths of the probability, the last one closed. `undefined` of values. */
+export function calibrationOf(predictions: Predictions): Calibration | undefined {
+  const { classes, labels } = predictions;
+  if (classes === 0) return undefined;
+  const predicted = predictedClasses(predictions);
+  const sums = Array.from({ length: tenths }, () => ({ rows: 0, confidence: 0, right: 0 }));
+  for (let row = 0; row < labels.length; row += 1) {
+    const asked = classes === 2 ? 1 : predicted[row]!;
+    const probability = probabilityOf(predictions, row, asked);
+    const bin = sums[Math.min(tenths - 1, Math.max(0, Math.floor(probability * tenths)))]!;
+    bin.rows += 1;
+    bin.confidence += probability;
+    if (labels[row] === asked) bin.right += 1;
+  }
+  const bins = sums.map(({ rows, confidence, right }, at) => ({
+    from: at / tenths,
+    to: (at + 1) / tenths,
+    rows,
+    confidence: rows === 0 ? 0 : confidence / rows,
+    observed: rows === 0 ? 0 : right / rows,
+  }));
+  const error = bins.reduce((sum, bin) => sum + bin.rows * Math.abs(bin.observed - bin.confidence), 0) / labels.length;
+  return { of: classes === 2 ? "positive" : "predicted", bins, error };
+}

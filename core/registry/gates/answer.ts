@@ -1,0 +1,23 @@
+import { isoTime } from "../../clock";
+import { type ApprovalDependencies, answerApproval } from "../approval";
+import type { ModelVersion } from "../model";
+import type { CheckAnswer } from "./external-check";
+import { answerCheck } from "./transitions";
+
+/**
+ * What a command said of a version: recorded first, then told to the run that waits with it, where it means its end. The same twice is once.
+ *
+ * @throws ModelNotFoundError, VersionNotFoundError, NotJudgedError, CheckNotFoundError, CheckAnsweredByHookError, RegistryBusyError
+ */
+export async function answerVersionCheck(
+  dependencies: ApprovalDependencies,
+  target: { readonly model: string; readonly version: number; readonly check: string },
+  answer: Omit<CheckAnswer, "at">,
+): Promise<ModelVersion> {
+  const { registry, clock } = dependencies;
+  const { model, version, check } = target;
+  const head = await registry.apply(model, [version], answerCheck(version, check, { ...answer, at: isoTime(clock) }));
+  const answered = await registry.version(model, version);
+  await answerApproval(dependencies, head, answered);
+  return answered;
+}

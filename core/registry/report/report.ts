@@ -1,0 +1,109 @@
+import { type Calibration, calibrationOf } from "../../evaluation/calibration";
+import type { LatencyReport } from "../../evaluation/latency";
+import type { EvaluationReport } from "../../evaluation/report";
+import { readPredictions, readReport } from "../../evaluation/stored-predictions";
+import { findJson } from "../../object-documents";
+import type { ContentReference, ObjectStore } from "../../ports";
+import type { GateCheck, GateVerdict } from "../gates/verdict";
+import type { Approval, ModelArtifact, ModelVersion, Stage } from "../model";
+
+/** All that a verdict on a version rests on, for people to read. */
+export interface VersionReport {
+  readonly model: string;
+  readonly version: number;
+  readonly stage: Stage;
+  readonly runId?: string;
+  readonly dataset?: ModelVersion["dataset"];
+  readonly createdAt: string;
+  readonly metrics: Readonly<Record<string, number>>;
+  /** With every slice of every gate; absent while it has not been judged. */
+  readonly gate?: GateVerdict;
+  readonly approvals: readonly Approval[];
+  /** What serving loads, of a version that was made here; in the content store. */
+  readonly files?: readonly ({ readonly name: string } & ContentReference)[];
+  readonly latency?: LatencyReport;
+  /** Of a version that was evaluated here. */
+  readonly evaluation?: Pick<EvaluationReport, "rows" | "label" | "classes" | "confusionMatrix" | "slices"> & {
+    readonly calibration?: Calibration;
+  };
+}
+
+/** What `verdictOn` keeps beside the verdict. */
+interface VerdictDocument {
+  readonly checks: readonly GateCheck[];
+  readonly latency?: LatencyReport;
+}
+
+/** Gathers a version's report from what its judging and its evaluation have stored. */
+export async function versionReport(objects: ObjectStore, version: ModelVersion): Promise<VersionReport> {
+  const { gate, evaluationReport } = version;
+  const [document, evaluation, artifact] = await Promise.all([
+    gate?.document && json<VerdictDocument>(objects, gate.document.sha256),
+    evaluationReport && evaluationOf(objects, await readReport(objects, evaluationReport)),
+    version.artifactKey === undefined ? undefined : findJson<ModelArtifact>(objects, version.artifactKey),
+  ]);
+  return {
+    model: version.model,
+    version: version.version,
+    stage: version.stage,
+    ...(version.runId === undefined ? {} : { runId: version.runId }),
+    ...(version.dataset ? { dataset: version.dataset } : {}),
+    createdAt: version.createdAt,
+    metrics: version.metrics,
+    ...(gate ? { gate: withAllSlices(gate, document?.checks ?? []) } : {}),
+    approvals: version.approvals,
+    ...(artifact ? { files: filesOf(artifact) } : {}),
+    ...(document?.latency ? { latency: document.latency } : {}),
+    ...(evaluation ? { evaluation } : {}),
+  };
+}
+
+/** The version's row shows the slices that decide; the document has them all. Answers that came later are in the row. */
+function withAllSlices(gate: GateVerdict, whole: readonly GateCheck[]): GateVerdict {
+  return {
+    ...gate,
+    checks: gate.checks.map((check, at) => {
+      const slices = whole[at]?.gate === check.gate ? whole[at]?.slices : undefined;
+      return slices ? { ...check, slices } : check;
+    }),
+  };
+}
+
+function filesOf({ weights, topology }: ModelArtifact): NonNullable<VersionReport["files"]> {
+  return [
+    { name: "weights.safetensors", ...weights },
+    { name: "topology.json", ...topology },
+  ];
+}
+
+async function evaluationOf(
+  objects: ObjectStore,
+  report: EvaluationReport,
+): Promise<NonNullable<VersionReport["evaluation"]>> {
+  const { rows, label, classes, confusionMatrix, slices } = report;
+  const calibration = classes && calibrationOf((await readPredictions(objects, report)).predictions);
+  return {
+    rows,
+    label,
+    ...(classes ? { classes } : {}),
+    ...(confusionMatrix ? { confusionMatrix } : {}),
+    slices,
+    ...(calibration ? { calibration } : {}),
+  };
+}
+
+async function json<T>(objects: ObjectStore, sha256: string): Promise<T> {
+  return JSON.parse(new TextDecoder().decode(await objects.getContent(sha256))) as T;
+}
+
+/** `passed`, `waiting for checks`, `refused`, or that nobody has judged it. */
+export function verdictWord({ gate }: Pick<VersionReport, "gate">): string {
+  if (!gate) return "not judged";
+  if (gate.passed) return "passed";
+  return gate.checks.every(({ passed, pending }) => passed || pending) ? "waiting for checks" : "refused";
+}
+
+/** Five significant digits. */
+export function shown(value: number | null): string {
+  return value === null ? "–" : Number.isFinite(value) ? String(Number(value.toPrecision(5))) : String(value);
+}
