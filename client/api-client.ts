@@ -28,6 +28,10 @@ export function createClient(options: ClientOptions) {
     run: (runId: string) => call("getTrainingRun", { params: { runId } }),
     runs: (query: Query<"listTrainingRuns"> = {}) => call("listTrainingRuns", { query }),
     cancelRun: async (runId: string) => (await call("cancelTrainingRun", { params: { runId } })).run,
+    reproduceRun: async (runId: string, idempotencyKey: string) =>
+      (await call("reproduceTrainingRun", { params: { runId }, idempotencyKey })).run,
+    reproduction: async (runId: string, of?: string) =>
+      (await call("getReproduction", { params: { runId }, query: of === undefined ? {} : { of } })).reproduction,
     checkpoints: async (runId: string) => (await call("listCheckpoints", { params: { runId } })).checkpoints,
     restoreRun: async (runId: string, epoch: number | string, body: schemas.RestoreRequest, idempotencyKey: string) =>
       (await call("restoreTrainingRun", { params: { runId, epoch }, body, idempotencyKey })).run,

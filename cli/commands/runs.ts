@@ -14,12 +14,14 @@ import { exitCodeOf, watchRun } from "../watch";
 import { addArtifactCommands } from "./artifacts";
 import { addCheckpointCommands } from "./checkpoints";
 import { addRecordCommands } from "./records";
+import { addReproduceCommands } from "./reproduce";
 
 const logPollMs = 1_000;
 
 export function addRunCommands(program: Command): void {
   const runs = program.command("runs").description("training runs");
   addCheckpointCommands(runs);
+  addReproduceCommands(runs);
   addRecordCommands(runs);
   addArtifactCommands(runs);
 

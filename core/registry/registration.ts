@@ -7,6 +7,7 @@ import type { EvaluationOutput, FeaturesOutput, RegistrationOutput, TrainingOutp
 import { outputOf, type StepDefinition } from "../pipelines/step";
 import { objectKeys } from "../platform/object-keys";
 import type { Clock, ObjectStore } from "../ports";
+import { ReproductionNotRegisteredError } from "../tracking/reproduce/errors";
 import type { ModelArtifact, ModelSignature, OutputSchema } from "./model";
 import type { Registry } from "./registry";
 
@@ -32,6 +33,8 @@ export function registrationStep(dependencies: RegistrationDependencies): StepDe
       report: outputOf<EvaluationOutput>(details, "Evaluate").report.sha256,
     }),
     async execute(run, details) {
+      // The state machine ends before; whatever becomes of it, a reproduction is no candidate.
+      if (run.reproducedFrom) throw new ReproductionNotRegisteredError(run.runId, run.reproducedFrom);
       const training = outputOf<TrainingOutput>(details, "LaunchTraining");
       const evaluation = outputOf<EvaluationOutput>(details, "Evaluate");
       const features = await getJson<FeatureManifest>(

@@ -95,6 +95,8 @@ export interface Run {
     readonly step: number;
     readonly weightsSha256: string;
   };
+  /** The run that it does again from its record; it ends behind its evaluation, and makes no version. */
+  readonly reproducedFrom?: string;
   /** Train on although the machine computes otherwise than the checkpoint's. */
   readonly allowOtherNumerics?: true;
   /** Digest of the request, to tell a repeated request from another one under the same key. */

@@ -1,6 +1,6 @@
 import { isoTime } from "../clock";
 import { resolveDataset } from "../datasets/reference";
-import type { DatasetRepository } from "../datasets/repository";
+import type { DatasetRepository, DatasetVersion } from "../datasets/repository";
 import { digestOf, sha256 } from "../digest";
 import { InvalidInputError } from "../errors";
 import type { Clock } from "../ports";
@@ -36,6 +36,9 @@ export interface SubmitRequest {
   readonly requestDigest?: string;
   readonly cause?: Run["cause"];
   readonly restoredFrom?: Run["restoredFrom"];
+  readonly reproducedFrom?: string;
+  /** The version that the job's dataset means, where it was resolved already: one that was deprecated since will do. */
+  readonly dataset?: DatasetVersion;
   readonly allowOtherNumerics?: true;
   /** What must be there before the run is. May be done twice. */
   readonly beforeCreation?: (runId: string) => Promise<void>;
@@ -47,11 +50,15 @@ export interface SubmitRequest {
  */
 export async function submitRun(dependencies: SubmitDependencies, request: SubmitRequest): Promise<Run> {
   const { runs, datasets, executions, clock } = dependencies;
-  const { code, environment, noCache, idempotencyKey, cause, restoredFrom, allowOtherNumerics } = request;
-  const dataset = await resolveDataset(datasets, request.job.dataset);
+  const { code, environment, noCache, idempotencyKey, cause } = request;
+  const { restoredFrom, reproducedFrom, allowOtherNumerics } = request;
+  const dataset = request.dataset ?? (await resolveDataset(datasets, request.job.dataset));
   const problems = checkJobAgainst(dataset.manifest, request.job);
   if (problems.length > 0) throw new InvalidInputError("the job does not fit its dataset", problems);
-  const job = await withJudgedSlices(request.job, dataset.manifest, dependencies.registry?.repository);
+  // What is done again is done as it was.
+  const job = reproducedFrom
+    ? request.job
+    : await withJudgedSlices(request.job, dataset.manifest, dependencies.registry?.repository);
 
   const { name, version, digest } = dataset.manifest;
   const at = isoTime(clock);
@@ -67,6 +74,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     noCache,
     ...(cause ? { cause } : {}),
     ...(restoredFrom ? { restoredFrom } : {}),
+    ...(reproducedFrom ? { reproducedFrom } : {}),
     ...(allowOtherNumerics ? { allowOtherNumerics } : {}),
     requestDigest: request.requestDigest ?? digestOf({ job: request.job, code, environment, noCache }),
     createdBy: request.actor,

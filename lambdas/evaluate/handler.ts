@@ -16,5 +16,6 @@ export const handler = stepHandler(async (platform, { runId }) => {
     withDuckDb((session) => work(createShardSource(session, objects, manifest)));
   const step = evaluationStep(platform, loadPredictor, withRows, champion, stopwatch());
   const { output, reusedFrom } = await runStep(platform, runId, step);
-  return { metrics: output.metrics, comparison: output.comparison, reusedFrom };
+  const reproduces = run?.reproducedFrom !== undefined;
+  return { metrics: output.metrics, comparison: output.comparison, reusedFrom, reproduces };
 });

@@ -86,6 +86,9 @@ export const run = z
       .object({ runId: z.string(), epoch: count, step: count, weightsSha256: sha256 })
       .optional()
       .meta({ description: "The checkpoint that training begins with." }),
+    reproducedFrom: z.string().optional().meta({
+      description: "The run that it does again from its record; it ends behind its evaluation, and makes no version.",
+    }),
     allowOtherNumerics: z.literal(true).optional(),
     requestDigest: z.string(),
     createdBy: z.string(),

@@ -66,6 +66,9 @@ export const cases: Readonly<Record<string, Case>> = {
     other: "absent",
   },
   "POST /api/v1/training-runs/:runId/checkpoints/:epoch/restore": { body: () => ({}), owner: 201, other: "absent" },
+  // It has not trained, which only its owner is told.
+  "POST /api/v1/training-runs/:runId/reproduce": { owner: 409, other: "absent" },
+  "GET /api/v1/training-runs/:runId/reproduction": { owner: 409, other: "absent" },
   "POST /api/v1/training-runs/:runId/cancel": absent,
 
   "GET /api/v1/experiments": {

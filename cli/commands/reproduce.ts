@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import type { Command } from "commander";
+import pc from "picocolors";
+import type { Reproduction } from "../../core/tracking/reproduce/compare";
+import { contextOf } from "../context";
+import { exitCodes, printJson, printTable } from "../output";
+import { watchRun } from "../watch";
+
+/** `runs reproduce` and `runs reproduction`. Exit codes: 0 identical (or not known yet), 3 different, 1 without weights. */
+export function addReproduceCommands(runs: Command): void {
+  runs
+    .command("reproduce <run>")
+    .description("do a run again from its record; it registers and promotes nothing")
+    .option("--wait", "follow it to its end, and tell whether the weights are the same")
+    .action(async (runId: string, options: { wait?: boolean }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const run = await client.reproduceRun(runId, randomUUID());
+      if (!options.wait) {
+        if (json) printJson(run);
+        else
+          process.stdout.write(
+            `${run.runId} is ${run.status}; what comes of it: ringmaster runs reproduction ${run.runId}\n`,
+          );
+        return;
+      }
+      if (!json) process.stdout.write(`${run.runId}\n`);
+      await watchRun(client, run.runId, { quiet: json });
+      tell(await client.reproduction(run.runId), json);
+    });
+
+  runs
+    .command("reproduction <run>")
+    .description("whether a run gave the same weights as the run that it reproduces; else where they part, and why")
+    .option("--of <run>", "hold it against this run")
+    .action(async (runId: string, options: { of?: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      tell(await client.reproduction(runId, options.of), json);
+    });
+}
+
+const codeOf: Readonly<Record<Reproduction["verdict"], number>> = {
+  pending: exitCodes.ok,
+  identical: exitCodes.ok,
+  different: exitCodes.different,
+  failed: exitCodes.failed,
+};
+
+function tell(reproduction: Reproduction, json: boolean): void {
+  process.exitCode = codeOf[reproduction.verdict];
+  if (json) {
+    printJson(reproduction);
+    return;
+  }
+  const { verdict, of, runId, originalSha256, reproductionSha256, differences, agreement, explanation } = reproduction;
+  const colour = verdict === "identical" ? pc.green : verdict === "pending" ? pc.yellow : pc.red;
+  process.stdout.write(`${colour(verdict)}: ${explanation}\n\n`);
+  const first = agreement?.first;
+  printTable(
+    ["", of, runId],
+    [
+      ["weights", originalSha256?.slice(0, 16) ?? "–", reproductionSha256?.slice(0, 16) ?? "–"],
+      ...(first
+        ? [[`${first.metric ?? "checkpoint"} at step ${first.step}`, short(first.original), short(first.reproduction)]]
+        : []),
+      ...differences.map((each) => [`${each.kind}: ${each.field}`, short(each.original), short(each.reproduction)]),
+    ],
+  );
+}
+
+function short(text: string): string {
+  return text.length <= 40 ? text : `${text.slice(0, 39)}…`;
+}

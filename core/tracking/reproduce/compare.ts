@@ -1,0 +1,132 @@
+import { numericsDifferences } from "../../training/numerics";
+import type { RunDetails } from "../../training/run";
+import { isOpen } from "../../training/run";
+import { factsOf, type TrainingFacts } from "./facts";
+
+/** A fact in which the two runs differ. `original` is the run that was to be reproduced. */
+export interface ReproductionDifference {
+  readonly kind: "code" | "data" | "parameters" | "numerics";
+  readonly field: string;
+  readonly original: string;
+  readonly reproduction: string;
+}
+
+/** Where two trainings part, as far as was kept of them. */
+export interface FirstDifference {
+  /** A metric's point, or a checkpoint's weights. */
+  readonly by: "metric" | "checkpoint";
+  /** Finished steps. */
+  readonly step: number;
+  readonly metric?: string;
+  readonly original: string;
+  readonly reproduction: string;
+}
+
+export interface Agreement {
+  /** Steps of which both have a point. */
+  readonly steps: number;
+  /** Checkpoints of the same step that both still have. */
+  readonly checkpoints: number;
+  readonly first?: FirstDifference;
+}
+
+export interface Reproduction {
+  readonly runId: string;
+  readonly of: string;
+  /** `pending`: one of the two has not trained yet. `failed`: it ended without. */
+  readonly verdict: "pending" | "identical" | "different" | "failed";
+  readonly originalSha256?: string;
+  readonly reproductionSha256?: string;
+  /** What could have made them differ: code first, then data, parameters, numerics. May be told of identical ones, too. */
+  readonly differences: readonly ReproductionDifference[];
+  /** Of two that have trained and differ. */
+  readonly agreement?: Agreement;
+  /** A sentence: identical or not, from where on, and why. */
+  readonly explanation: string;
+}
+
+/**
+ * Holds a run against the one that it reproduces, or any other.
+ *
+ * @param walk finds where two trainings part; asked only where their weights differ
+ */
+export async function compareRuns(
+  reproduction: RunDetails,
+  original: RunDetails,
+  walk: (original: TrainingFacts, reproduction: TrainingFacts) => Promise<Agreement>,
+): Promise<Reproduction> {
+  const [ours, theirs] = [factsOf(reproduction), factsOf(original)];
+  const differences = differencesOf(theirs, ours);
+  const known = {
+    runId: ours.runId,
+    of: theirs.runId,
+    differences,
+    ...(theirs.trained ? { originalSha256: theirs.trained.weightsSha256 } : {}),
+    ...(ours.trained ? { reproductionSha256: ours.trained.weightsSha256 } : {}),
+  };
+  const without = [reproduction, original].find((details) => !factsOf(details).trained);
+  if (without) {
+    const { runId, status, failure } = without.run;
+    const verdict = isOpen(status) ? "pending" : "failed";
+    const why = failure ? `: ${failure.code}: ${failure.message}` : "";
+    const explanation =
+      verdict === "pending"
+        ? `${runId} has not finished its training yet`
+        : `${runId} is ${status} without weights${why}`;
+    return { ...known, verdict, explanation };
+  }
+  if (known.originalSha256 === known.reproductionSha256) {
+    const explanation = `the weights are the same bytes${differences.length > 0 ? `, although ${differences.map(({ field }) => field).join(", ")} differ` : ""}`;
+    return { ...known, verdict: "identical", explanation };
+  }
+  const agreement = await walk(theirs, ours);
+  return { ...known, verdict: "different", agreement, explanation: explain(differences, agreement) };
+}
+
+function differencesOf(original: TrainingFacts, reproduction: TrainingFacts): readonly ReproductionDifference[] {
+  const between = (kind: "code" | "data" | "parameters"): readonly ReproductionDifference[] => {
+    const [left, right] = [original[kind], reproduction[kind]];
+    return [...new Set([...Object.keys(left), ...Object.keys(right)])]
+      .filter((field) => left[field] !== right[field])
+      .map((field) => ({ kind, field, original: left[field] ?? "absent", reproduction: right[field] ?? "absent" }));
+  };
+  const [left, right] = [original.trained, reproduction.trained];
+  const numerics = left && right ? numericsDifferences(left.numerics, right.numerics) : [];
+  const changed = (facts: TrainingFacts): string => facts.trained?.otherNumerics.join(", ") || "none";
+  return [
+    ...between("code"),
+    ...between("data"),
+    ...between("parameters"),
+    ...numerics.map((each) => ({
+      kind: "numerics" as const,
+      field: each.field,
+      original: each.left,
+      reproduction: each.right,
+    })),
+    ...(left && right && changed(original) !== changed(reproduction)
+      ? [
+          {
+            kind: "numerics" as const,
+            field: "changed on the way",
+            original: changed(original),
+            reproduction: changed(reproduction),
+          },
+        ]
+      : []),
+  ];
+}
+
+function explain(differences: readonly ReproductionDifference[], { steps, first }: Agreement): string {
+  const where =
+    first === undefined
+      ? `nothing that was kept of their ${steps} common steps differs`
+      : first.by === "metric"
+        ? `${first.metric} is the same before step ${first.step}, and ${first.original} there against ${first.reproduction}`
+        : `their checkpoints differ from step ${first.step} on`;
+  const [cause, ...others] = differences;
+  const why = cause
+    ? `the first fact that differs is of the ${cause.kind}: ${cause.field} is ${cause.original} there and ${cause.reproduction} here` +
+      (others.length > 0 ? ` (and ${others.length} more)` : "")
+    : "code, data, parameters and numerics are the same: a computation that is not deterministic, or damage; please report it with both runs";
+  return `the weights differ: ${where}; ${why}`;
+}

@@ -1,0 +1,46 @@
+import { getDatasetVersion } from "../../datasets/reference";
+import { digestOf } from "../../digest";
+import type { TrainingOutput } from "../../pipelines/outputs";
+import { findOutput } from "../../pipelines/step";
+import { RunNotFoundError } from "../../training/errors";
+import type { Run } from "../../training/run";
+import { findSubmitted, type SubmitDependencies, submitRun } from "../../training/submit";
+import { NotTrainedError } from "./errors";
+
+export interface ReproduceRequest {
+  readonly runId: string;
+  readonly team: string;
+  readonly actor: string;
+  readonly idempotencyKey?: string;
+}
+
+/**
+ * Runs a run again from its record: the same job, code and dataset version, from the first step on, every step computed anew. It ends behind its evaluation: it registers
+ * and promotes nothing. A dataset version that was deprecated since is no hindrance: what it was used for can still be shown.
+ *
+ * @throws RunNotFoundError, NotTrainedError, IdempotencyConflictError
+ */
+export async function reproduceRun(dependencies: SubmitDependencies, request: ReproduceRequest): Promise<Run> {
+  const { runs, datasets } = dependencies;
+  const { runId, team, actor, idempotencyKey } = request;
+  const requestDigest = digestOf({ reproduce: runId });
+  const known = await findSubmitted(dependencies, { team, idempotencyKey, requestDigest });
+  if (known) return known;
+
+  const details = await runs.findDetails(runId);
+  if (!details) throw new RunNotFoundError(runId);
+  if (!findOutput<TrainingOutput>(details, "LaunchTraining")) throw new NotTrainedError(runId);
+  const { job, dataset, code, environment } = details.run;
+  return submitRun(dependencies, {
+    job: { ...job, dataset: `${dataset.name}@${dataset.version}` },
+    dataset: await getDatasetVersion(datasets, dataset.name, dataset.version),
+    code,
+    ...(environment ? { environment } : {}),
+    noCache: true,
+    team,
+    actor,
+    idempotencyKey,
+    requestDigest,
+    reproducedFrom: runId,
+  });
+}
