@@ -119,6 +119,7 @@ export interface Platform extends Deployment, StepDependencies {
   readonly outbox: TeamRegistry["outbox"];
   /** What serving should load, from the registry and from the bucket. */
   readonly production: TeamRegistry["production"];
+  readonly routing: TeamRegistry["routing"];
   readonly outcomes: OutcomeRepository;
   /** Checks of versions that are asked over HTTP. */
   readonly hooks: CheckHooks;

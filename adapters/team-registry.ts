@@ -1,11 +1,13 @@
 import type { Logger } from "../core/logging";
+import { objectKeys } from "../core/platform/object-keys";
 import type { ObjectStore } from "../core/ports";
 import type { ModelEvents } from "../core/registry/outbox";
 import { createOutbox } from "../core/registry/outbox";
-import { createProductionPointer, type PointerStore } from "../core/registry/pointer";
+import { createPointer, type Pointer, type PointerSource, type PointerStore } from "../core/registry/pointer";
 import { type ResolvedModel, resolveModel } from "../core/registry/production";
-import { createRegistry } from "../core/registry/registry";
+import { createRegistry, type FollowUp } from "../core/registry/registry";
 import type { ModelRepository } from "../core/registry/repository";
+import { type RoutedModel, routedModel } from "../core/serving/routing";
 import { pauseBeforeRound } from "./dynamodb/contention";
 
 export interface TeamRegistryPorts {
@@ -18,25 +20,44 @@ export interface TeamRegistryPorts {
   readonly logger: Logger;
 }
 
-/** A team's registry with what follows from its changes: events, and pointers to champions. */
+/** A team's registry with what follows from its changes: events, and pointers to champions and to who answers whom. */
 export function createTeamRegistry({ team, repository, objects, pointers, events, uriOf, logger }: TeamRegistryPorts) {
   const reader = createRegistry(repository);
-  const resolve = async (name: string): Promise<ResolvedModel> => {
-    const { model, version } = await reader.champion(name);
-    return resolveModel(objects, uriOf, model, version);
+  const champions: PointerSource<ResolvedModel> = {
+    async resolve(name) {
+      const { model, version } = await reader.champion(name);
+      return resolveModel(objects, uriOf, model, version);
+    },
   };
-  const pointer = createProductionPointer({ store: pointers, resolve, pause: pauseBeforeRound });
-  const outbox = createOutbox(team, { repository, events, pointer });
-  const registry = createRegistry(repository, pauseBeforeRound, async (change) => {
-    try {
-      await outbox.committed(change);
-    } catch (error) {
-      // The change stands, and its row in the outbox: the sweep does it within a minute.
-      const { name, revision } = change.model;
-      logger.log("warn", "a change is told of later", { team, model: name, revision, error });
-    }
-  });
-  return { registry, outbox, production: { resolve, find: pointer.find } };
+  const routes: PointerSource<RoutedModel> = { resolve: async (name) => routedModel(await reader.head(name)) };
+  const shared = { store: pointers, pause: pauseBeforeRound };
+  const pointer = createPointer({ ...shared, keyOf: objectKeys.productionPointer, source: champions });
+  const routing = createPointer({ ...shared, keyOf: objectKeys.routingPointer, source: routes });
+  const outbox = createOutbox(team, { repository, events, pointer, routing });
+  const followUp: FollowUp = {
+    async committed(change) {
+      try {
+        await outbox.committed(change);
+      } catch (error) {
+        // The change stands, and its row in the outbox: the sweep does it within a minute.
+        const { name, revision } = change.model;
+        logger.log("warn", "a change is told of later", { team, model: name, revision, error });
+      }
+    },
+  };
+  const registry = createRegistry(repository, pauseBeforeRound, followUp);
+  const production: PointedTo<ResolvedModel> = {
+    resolve: (name) => champions.resolve(name),
+    find: (name) => pointer.find(name),
+  };
+  const routed: PointedTo<RoutedModel> = {
+    resolve: (name) => routes.resolve(name),
+    find: (name) => routing.find(name),
+  };
+  return { registry, outbox, production, routing: routed };
 }
+
+/** From the registry, and from the bucket. */
+type PointedTo<Told> = PointerSource<Told> & Pick<Pointer<Told>, "find">;
 
 export type TeamRegistry = ReturnType<typeof createTeamRegistry>;

@@ -43,6 +43,8 @@ export const objectKeys = {
   artifactManifest: (runId: string): string => `runs/${runId}/artifacts/manifest.json`,
   /** What serving should load of a model, for when the registry does not answer. */
   productionPointer: (model: string): string => `models/${modelKeyPart(model)}/production.json`,
+  /** Who answers whom, for the same case. */
+  routingPointer: (model: string): string => `models/${modelKeyPart(model)}/routing.json`,
   /** What an exporter of that revision made of the run's model. */
   exportManifest: (runId: string, format: string, revision: number): string =>
     `runs/${runId}/exports/${format}-${revision}.json`,

@@ -1,6 +1,8 @@
 import { RingmasterError } from "../errors";
 import type { ModelChange } from "./change";
 import type { HistoryEntry } from "./model";
+import type { Pointer } from "./pointer";
+import type { ResolvedModel } from "./production";
 import type { ModelRepository } from "./repository";
 
 /** A line of a model's history, as others hear of it. */
@@ -26,7 +28,10 @@ export interface OutboxIndex {
 export interface OutboxDependencies {
   readonly repository: ModelRepository;
   readonly events: ModelEvents;
-  readonly pointer: { refresh(model: string): Promise<void> };
+  /** To the champion. */
+  readonly pointer: Pick<Pointer<ResolvedModel>, "refresh">;
+  /** To who answers whom. */
+  readonly routing?: Pick<Pointer<unknown>, "refresh">;
 }
 
 /**
@@ -37,20 +42,25 @@ export interface OutboxDependencies {
  * Whoever committed and finds the row before still there leaves his own to him who publishes that one: he looks for the next when he has removed his.
  * One of the two sees the other's write, because both read strongly after they wrote. What a dead process left is the sweep's.
  */
-export function createOutbox(team: string, { repository, events, pointer }: OutboxDependencies) {
+export function createOutbox(team: string, { repository, events, pointer, routing }: OutboxDependencies) {
   const isPublished = async (model: string, revision: number): Promise<boolean> =>
     (await repository.findEvent(model, revision)) === undefined;
 
   async function settle(model: string, entry: HistoryEntry): Promise<void> {
-    if (changesProduction(entry)) await refresh(model);
+    await refresh(model, entry);
     await events.publish({ ...entry, team, model });
     await repository.removeEvent(model, entry.revision);
   }
 
+  async function refresh(model: string, entry: HistoryEntry): Promise<void> {
+    if (changesProduction(entry)) await point(() => pointer.refresh(model));
+    if (routing && changesRouting(entry)) await point(() => routing.refresh(model));
+  }
+
   /** What cannot be pointed to (its artifact is gone) is no reason not to tell of it. */
-  async function refresh(model: string): Promise<void> {
+  async function point(refreshed: () => Promise<void>): Promise<void> {
     try {
-      await pointer.refresh(model);
+      await refreshed();
     } catch (error) {
       if (!(error instanceof RingmasterError) || error.retryable) throw error;
     }
@@ -69,7 +79,7 @@ export function createOutbox(team: string, { repository, events, pointer }: Outb
     async committed({ model: { name }, history }: ModelChange): Promise<void> {
       if (await isPublished(name, history.revision - 1)) return publishFrom(name, history);
       // The event waits for the one before it; serving does not.
-      if (changesProduction(history)) await refresh(name);
+      await refresh(name, history);
     },
 
     /** @param found the revision that the index shows, which may be old news: gone by now, or not the oldest */
@@ -86,4 +96,10 @@ export type Outbox = ReturnType<typeof createOutbox>;
 
 function changesProduction({ action }: HistoryEntry): boolean {
   return action === "promoted" || action === "rolled-back";
+}
+
+/** A canary that leaves its stage leaves its units. */
+function changesRouting(entry: HistoryEntry): boolean {
+  const { action, from } = entry;
+  return changesProduction(entry) || action === "traffic-set" || action === "deleted" || from === "canary";
 }

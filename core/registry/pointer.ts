@@ -1,5 +1,3 @@
-import { objectKeys } from "../platform/object-keys";
-import type { ResolvedModel } from "./production";
 import type { Pause } from "./registry";
 
 /** Documents that are overwritten only by who has seen what he overwrites. */
@@ -9,45 +7,58 @@ export interface PointerStore {
   put(key: string, body: string, tag: string | undefined): Promise<boolean>;
 }
 
-export interface PointerDependencies {
+export interface PointerSource<Told> {
+  /** What is so at this moment, strongly consistent. */
+  resolve(model: string): Promise<Told>;
+}
+
+/** What the bucket says of a model. */
+export interface Pointer<Told> {
+  find(model: string): Promise<Told | undefined>;
+  /** Makes it tell of now, or of later. */
+  refresh(model: string): Promise<void>;
+}
+
+/** @typeParam Told what a pointer tells, and the model's revision that made it so */
+export interface PointerDependencies<Told extends { readonly revision: number }> {
   readonly store: PointerStore;
-  /** The champion of this moment, strongly consistent. */
-  readonly resolve: (model: string) => Promise<ResolvedModel>;
+  readonly keyOf: (model: string) => string;
+  readonly source: PointerSource<Told>;
   readonly pause?: Pause;
 }
 
 const rounds = 24;
 
 /**
- * What serving should load, in the bucket as well: an answer for when DynamoDB has none. It is written after the promotion or rollback that it tells of, and never
+ * What serving needs to know of a model, in the bucket as well: an answer for when DynamoDB has none. It is written after the change that it tells of, and never
  * goes back: who overwrites it has seen a lower revision in it.
  */
-export function createProductionPointer({ store, resolve, pause = () => Promise.resolve() }: PointerDependencies) {
+export function createPointer<Told extends { readonly revision: number }>({
+  store,
+  keyOf,
+  source,
+  pause = () => Promise.resolve(),
+}: PointerDependencies<Told>): Pointer<Told> {
   async function read(model: string) {
-    const found = await store.find(objectKeys.productionPointer(model));
-    return found && { ...found, resolved: JSON.parse(found.body) as ResolvedModel };
+    const found = await store.find(keyOf(model));
+    return found && { ...found, told: JSON.parse(found.body) as Told };
   }
 
   return {
-    async find(model: string): Promise<ResolvedModel | undefined> {
-      return (await read(model))?.resolved;
+    async find(model) {
+      return (await read(model))?.told;
     },
 
-    /** Makes it tell of the champion of now, or of a later one. */
-    async refresh(model: string): Promise<void> {
+    async refresh(model) {
       for (let round = 0; round < rounds; round += 1) {
         if (round > 0) await pause(round);
-        // First what would be overwritten: a champion that is read after it is no older than what it tells of, unless it is behind.
+        // First what would be overwritten: what is read after it is no older than what it tells of, unless it is behind.
         const before = await read(model);
-        const resolved = await resolve(model);
-        if (before && before.resolved.revision >= resolved.revision) return;
-        if (await store.put(objectKeys.productionPointer(model), JSON.stringify(resolved), before?.tag)) return;
+        const told = await source.resolve(model);
+        if (before && before.told.revision >= told.revision) return;
+        if (await store.put(keyOf(model), JSON.stringify(told), before?.tag)) return;
       }
-      throw new Error(
-        `the pointer to the champion of ${model} was overwritten ${rounds} times by others: left for the sweep`,
-      );
+      throw new Error(`the pointer ${keyOf(model)} was overwritten ${rounds} times by others: left for the sweep`);
     },
   };
 }
-
-export type ProductionPointer = ReturnType<typeof createProductionPointer>;

@@ -1,26 +1,26 @@
 import { RingmasterError } from "../errors";
 import { RegistryUnavailableError } from "./errors";
-import type { ResolvedModel } from "./production";
 
-export interface ProductionSources {
+/** Of something that serving needs. */
+export interface ServedSources<Told> {
   /** From the registry, strongly consistent. */
-  resolve(model: string): Promise<ResolvedModel>;
-  /** From the bucket: the champion as of the last promotion or rollback that was seen there. */
-  find(model: string): Promise<ResolvedModel | undefined>;
+  resolve(model: string): Promise<Told>;
+  /** From the bucket: as of the last change that was seen there. */
+  find(model: string): Promise<Told | undefined>;
 }
 
 /**
- * What serving should load, whatever has become of the registry's table. The registry's own refusals (there is no such model, no champion) are answers and stand;
+ * What serving needs, whatever has become of the registry's table. The registry's own refusals (there is no such model, no champion) are answers and stand;
  * anything else is taken for an outage, and so is silence.
  *
  * @param silence resolves when the registry has had its time
  * @throws RegistryUnavailableError where the bucket has no pointer either
  */
-export async function resolveProduction(
-  { resolve, find }: ProductionSources,
+export async function resolveServed<Told>(
+  { resolve, find }: ServedSources<Told>,
   model: string,
   silence: () => Promise<unknown>,
-): Promise<{ readonly resolved: ResolvedModel; readonly source: "registry" | "pointer" }> {
+): Promise<{ readonly resolved: Told; readonly source: "registry" | "pointer" }> {
   try {
     const waited = silence().then(() => Promise.reject(new Error("the registry did not answer in time")));
     return { resolved: await Promise.race([resolve(model), waited]), source: "registry" };

@@ -15,11 +15,23 @@ export interface Routes {
   readonly shadows: readonly number[];
 }
 
-/** What a route needs of a model's head. */
-export type Routed = Pick<Model, "name" | "production" | "traffic">;
+/** What a route needs of a model's head: all of it lies in the bucket as well. */
+export interface RoutedModel extends Pick<Model, "name" | "production" | "traffic"> {
+  /** Of the model. */
+  readonly revision: number;
+}
+
+export function routedModel({ name, revision, production, traffic }: Model): RoutedModel {
+  return {
+    name,
+    revision,
+    ...(production === undefined ? {} : { production }),
+    ...(traffic === undefined ? {} : { traffic }),
+  };
+}
 
 /** @throws NoChampionError where nothing was promoted yet: nobody may serve */
-export function routesOf(model: Routed, units: readonly string[]): Routes {
+export function routesOf(model: RoutedModel, units: readonly string[]): Routes {
   const { name, production } = model;
   if (production === undefined) throw new NoChampionError(name);
   const traffic = trafficOf(model);

@@ -95,7 +95,7 @@ export const routeUnits = contract({
       },
     },
   },
-  errors: ["MODEL_NOT_FOUND", "NO_CHAMPION"],
+  errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "REGISTRY_UNAVAILABLE"],
 });
 
 export const reportOutcomes = contract({

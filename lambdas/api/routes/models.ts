@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import * as contracts from "../../../core/api/contracts/models";
 import { isoTime } from "../../../core/clock";
 import { AliasNotFoundError } from "../../../core/registry/errors";
@@ -6,11 +5,9 @@ import { deleteAlias, deleteTag, describe, setAlias, setTag } from "../../../cor
 import { deleteModel, restoreModel } from "../../../core/registry/lifecycle";
 import { productionTag } from "../../../core/registry/production";
 import { suggestSemver } from "../../../core/registry/semver";
-import { resolveProduction } from "../../../core/registry/serve-production";
-import { defineRoute } from "../route";
 
-/** Who asks for the champion has better to do than to wait for a table that does not answer. */
-const registryTimeMs = 3_000;
+import { defineRoute } from "../route";
+import { served } from "../served";
 
 export const modelRoutes = [
   defineRoute(contracts.listModels, async ({ platform: { registry } }) => ({
@@ -33,17 +30,11 @@ export const modelRoutes = [
   }),
 
   defineRoute(contracts.getProductionModel, async ({ platform, params: { name }, headers: given }) => {
-    const stop = new AbortController();
-    const silence = () => sleep(registryTimeMs, undefined, { signal: stop.signal, ref: false });
-    try {
-      const { resolved, source } = await resolveProduction(platform.production, name, silence);
-      const etag = productionTag(resolved);
-      const headers = { etag, "cache-control": "private, max-age=0, must-revalidate", "ringmaster-source": source };
-      if (matches(given["If-None-Match"], etag)) return { response: new Response(null, { status: 304, headers }) };
-      return { status: 200, body: resolved, headers };
-    } finally {
-      stop.abort();
-    }
+    const { resolved, source } = await served(platform.production, name);
+    const etag = productionTag(resolved);
+    const headers = { etag, "cache-control": "private, max-age=0, must-revalidate", "ringmaster-source": source };
+    if (matches(given["If-None-Match"], etag)) return { response: new Response(null, { status: 304, headers }) };
+    return { status: 200, body: resolved, headers };
   }),
 
   defineRoute(contracts.describeModel, async ({ platform, params: { name }, body, actor }) => {

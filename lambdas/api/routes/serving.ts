@@ -8,6 +8,7 @@ import { setTraffic } from "../../../core/serving/set-traffic";
 import { trafficOf } from "../../../core/serving/settle";
 import { logShadow, summarizeShadow } from "../../../core/serving/shadow-log";
 import { defineRoute } from "../route";
+import { served } from "../served";
 
 async function stateOf(dependencies: ServingDependencies, model: Model) {
   return {
@@ -32,10 +33,10 @@ export const servingRoutes = [
     return { status: 200, body: await stateOf(platform, model) };
   }),
 
-  defineRoute(contracts.routeUnits, async ({ platform, params: { name }, body }) => ({
-    status: 200,
-    body: routesOf(await platform.registry.head(name), body.units),
-  })),
+  defineRoute(contracts.routeUnits, async ({ platform, params: { name }, body }) => {
+    const { resolved, source } = await served(platform.routing, name);
+    return { status: 200, body: routesOf(resolved, body.units), headers: { "ringmaster-source": source } };
+  }),
 
   defineRoute(contracts.reportOutcomes, async ({ platform, params: { name }, body, actor }) => {
     const { epoch, outcomes } = body;

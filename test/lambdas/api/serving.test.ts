@@ -8,6 +8,8 @@ import { createTestPlatform, type Embedded, startEmbedded } from "../../support/
 const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
 const test = { metric: "conversion", kind: "binary", effect: 0.2, minUnits: 20 };
 
+const refused = () => Promise.reject(new Error("connect ECONNREFUSED"));
+
 /** Each case has a model of its own: version 3 in production, 4 a canary. */
 describe("canaries through the API", () => {
   let embedded: Embedded;
@@ -175,6 +177,26 @@ describe("canaries through the API", () => {
     const { body } = await call("GET", "/traffic");
     expect(body).toMatchObject({ champion: 4, traffic: { canaries: [] } });
     expect(body.arms).toEqual([{ version: 4, role: "champion", units: 0, sum: 0, sumOfSquares: 0 }]);
+  });
+
+  it("answers who serves whom while the table is down, by what it was when it was last up", async () => {
+    await traffic();
+    const units = ["a", "b", "c", "d", "e", "f"];
+    const up = await call("POST", "/route", { units });
+    const broken = {
+      ...platform,
+      forTeam: () => ({ ...platform, routing: { ...platform.routing, resolve: refused } }),
+    };
+    const response = await createApp(broken).request(`/api/v1/models/${encodeURIComponent(name)}/route`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ units }),
+    });
+    expect(response.headers.get("ringmaster-source")).toBe("pointer");
+    expect(await response.json()).toEqual(up.body);
+    // What leaves its stage is out of the copy, too.
+    await platform.registry.apply(name, [4], setStage(4, "archived", by));
+    expect((await platform.routing.find(name))?.traffic?.canaries).toEqual([]);
   });
 
   it("keeps what shadows say", async () => {
