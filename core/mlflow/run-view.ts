@@ -26,8 +26,14 @@ export function statusFromMlflow(status: MlflowRunStatus): RunStatus {
   return fromMlflow[status];
 }
 
+/** A run that was just made: it has no outputs to tell of. */
+export function newRunView(record: RunRecord): object {
+  const { outputs: _, ...view } = runView(record, []);
+  return view;
+}
+
 /** The members of `mlflow.Run`; what is not there or empty is left out, as protobuf's JSON mapping has it. */
-export function runView(record: RunRecord, metrics: readonly MetricSummary[]): object {
+export function runView(record: RunRecord, metrics: readonly MetricSummary[]) {
   const { params, datasets, modelInputs, modelOutputs } = record;
   return {
     info: runInfoView(record),
@@ -95,6 +101,8 @@ export function experimentView(experiment: Experiment): object {
     lifecycle_stage: experiment.lifecycle,
     creation_time: Date.parse(experiment.createdAt),
     last_update_time: Date.parse(experiment.updatedAt),
+    // Servers that have no workspaces say so.
+    workspace: "default",
     ...unlessEmpty("tags", keyValues(experiment.tags)),
   };
 }

@@ -3,7 +3,7 @@ import type { Platform } from "../../../../adapters/platform";
 import { isoTime } from "../../../../core/clock";
 import { randomName } from "../../../../core/mlflow/random-name";
 import { unlessSame } from "../../../../core/mlflow/run-changes";
-import { runInfoView, runView, statusFromMlflow } from "../../../../core/mlflow/run-view";
+import { newRunView, runInfoView, runView, statusFromMlflow } from "../../../../core/mlflow/run-view";
 import { withMlflowTag } from "../../../../core/mlflow/tags";
 import type { Lifecycle } from "../../../../core/tracking/experiment";
 import type { RunRecord } from "../../../../core/tracking/run-record";
@@ -62,7 +62,7 @@ export const runOperations: readonly MlflowOperation[] = [
       const digest = key && createHash("sha256").update(JSON.stringify(fields)).digest("hex");
       const made = await platform.records.create(record, digest);
       if (!made.created && made.requestDigest !== digest) throw new IdempotencyConflictError(id);
-      return { run: runView(made.record, []) };
+      return { run: newRunView(made.record) };
     },
   ),
 

@@ -1,5 +1,5 @@
 import type { CaseGroup, MlflowCase, Step } from "../case";
-import { get, getRun, onRun, post } from "./steps";
+import { get, getRun, onRun, post, refusedByUs } from "./steps";
 
 const log = (key: unknown, value: unknown, timestamp: unknown = 1000, step?: unknown): Step =>
   post("runs/log-metric", { run_id: "<run>", key, value, timestamp, step });
@@ -56,11 +56,11 @@ const points: readonly MlflowCase[] = [
   onRun(
     "what is no number",
     log("a", "x"),
-    log("a", true),
-    log("a", [1]),
-    log("a", {}),
+    refusedByUs(log("a", true), "MLflow takes it for 1"),
+    refusedByUs(log("a", [1]), "MLflow fails"),
+    refusedByUs(log("a", {}), "MLflow fails"),
     log("a", 1, "soon"),
-    log("a", 1, 1000, 1.5),
+    refusedByUs(log("a", 1, 1000, 1.5), "MLflow takes it for step 0"),
     log("a", 1, 1000, "x"),
   ),
   onRun("a time before all", log("a", 1, -1)),
@@ -176,7 +176,7 @@ const batches: readonly MlflowCase[] = [
     batch({ metrics: [{ key: "", value: 1, timestamp: 1 }] }),
   ),
   onRun(
-    "names that are none",
+    "names that are none, in a batch",
     batch({ metrics: [metric("a*b", 1)] }),
     batch({ params: [{ key: "a//b", value: "1" }] }),
     batch({ tags: [{ key: "/a", value: "1" }] }),
@@ -185,7 +185,7 @@ const batches: readonly MlflowCase[] = [
     getRun,
   ),
   onRun("no lists", batch({ metrics: {} }), batch({ params: "x" }), batch({ tags: 3 })),
-  onRun("a time before all", batch({ metrics: [metric("a", 1, -1)] })),
+  onRun("a time before all, in a batch", batch({ metrics: [metric("a", 1, -1)] })),
   onRun("without values", batch({ params: [{ key: "p" }], tags: [{ key: "t" }] }), getRun),
 ];
 

@@ -1,5 +1,5 @@
 import type { CaseGroup, MlflowCase, Step } from "../case";
-import { experiment, get, getRun, madeRun, onExperiment, onRun, post, run } from "./steps";
+import { experiment, get, getRun, madeRun, onExperiment, onRun, post, refusedByUs, run } from "./steps";
 
 const create = (body: object, more: Partial<Step> = madeRun): Step =>
   post(
@@ -70,7 +70,11 @@ const creation: readonly MlflowCase[] = [
     name: "in the default experiment",
     steps: [post("runs/create", { experiment_id: "0", start_time: 1, user_id: "a", run_name: "a" }, madeRun)],
   },
-  onExperiment("a time that is none", create({ start_time: "soon" }, {}), create({ start_time: 1.5 }, {})),
+  onExperiment(
+    "a time that is none",
+    create({ start_time: "soon" }, {}),
+    refusedByUs(create({ start_time: 1.5 }, {}), "MLflow takes it for 0"),
+  ),
 ];
 
 const changes: readonly MlflowCase[] = [
@@ -79,7 +83,11 @@ const changes: readonly MlflowCase[] = [
     ...["SCHEDULED", "FAILED", "KILLED", "RUNNING", "FINISHED"].flatMap((status) => [update({ status }), getRun]),
   ),
   onRun("a status by its number", update({ status: 3 }), getRun),
-  onRun("a status that is none", update({ status: "DONE" }), update({ status: 9 })),
+  onRun(
+    "a status that is none",
+    refusedByUs(update({ status: "DONE" }), "MLflow leaves a name aside that it does not know"),
+    update({ status: 9 }),
+  ),
   onRun(
     "ended",
     update({ status: "FINISHED", end_time: 1_700_000_001_000 }),
@@ -174,7 +182,7 @@ const params: readonly MlflowCase[] = [
     getRun,
     param("b", "x".repeat(6001)),
   ),
-  onRun("a key of 250 characters, and of more", param("k".repeat(250), "1"), param("k".repeat(251), "1")),
+  onRun("a param's key of 250 characters, and of more", param("k".repeat(250), "1"), param("k".repeat(251), "1")),
   onRun("keys are told apart by case", param("a", "1"), param("A", "2"), getRun),
 ];
 

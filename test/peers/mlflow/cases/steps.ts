@@ -34,3 +34,8 @@ export function onRun(name: string, ...steps: readonly Step[]): MlflowCase {
 export function onExperiment(name: string, ...steps: readonly Step[]): MlflowCase {
   return { name, steps: [experiment, ...steps] };
 }
+
+/** MLflow's server takes what it cannot read for something else, or fails: ours says what is wrong. */
+export function refusedByUs(step: Step, why: string): Step {
+  return { ...step, ours: { why, status: 400 } };
+}
