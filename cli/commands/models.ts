@@ -8,6 +8,7 @@ import { formatNumber, printJson, printTable } from "../output";
 import { predictRows } from "../predict";
 import { addModelChangeCommands } from "./model-changes";
 import { addModelDecisionCommands } from "./model-decisions";
+import { addModelGateCommands } from "./model-gates";
 import { addModelPolicyCommands } from "./model-policies";
 
 export function addModelCommands(program: Command): void {
@@ -119,6 +120,7 @@ export function addModelCommands(program: Command): void {
   addModelDecisionCommands(models);
   addModelChangeCommands(models);
   addModelPolicyCommands(models);
+  addModelGateCommands(models);
 }
 
 function printVersions(versions: readonly ModelVersion[]): void {

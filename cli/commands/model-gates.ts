@@ -1,0 +1,176 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import type { ModelVersion, VersionReport } from "../../client/generated/schemas";
+import { InvalidInputError } from "../../core/errors";
+import { reportHtml } from "../../core/registry/report/html";
+import { reportMarkdown } from "../../core/registry/report/markdown";
+import { verdictWord } from "../../core/registry/report/report";
+import { contextOf } from "../context";
+import { download } from "../download";
+import { exitCodes, formatNumber, printJson, printTable } from "../output";
+import { runCheck } from "../run-check";
+import { wholeNumber } from "../whole-number";
+import { versionArgument } from "./model-decisions";
+
+/** What verdicts rest on, and checks of one's own. */
+export function addModelGateCommands(models: Command): void {
+  models
+    .command("gates <model>")
+    .addArgument(versionArgument)
+    .description("each gate of a version's verdict, with its evidence")
+    .action(async (name: string, version: number, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const report = await client.call("getModelVersionReport", { params: { name, version } });
+      if (json) printJson(report);
+      else printGates(report);
+    });
+
+  models
+    .command("report <model>")
+    .addArgument(versionArgument)
+    .description("all that a verdict rests on, as Markdown, or with plots as a page")
+    .option("--html <file>", "write a page that fetches nothing")
+    .option("--markdown <file>", "write Markdown")
+    .action(async (name: string, version: number, files: { html?: string; markdown?: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const report = await client.call("getModelVersionReport", { params: { name, version } });
+      if (files.html !== undefined) write("--html", files.html, reportHtml(report));
+      if (files.markdown !== undefined) write("--markdown", files.markdown, reportMarkdown(report));
+      if (json) printJson(report);
+      else if (files.html === undefined && files.markdown === undefined) process.stdout.write(reportMarkdown(report));
+    });
+
+  models
+    .command("check <model>")
+    .addArgument(versionArgument)
+    .argument("[command...]", "what to run, after --; exit code 0 passes")
+    .description("run a check that the model's policy asks for, here, and tell how it went")
+    .requiredOption("--name <check>", "its name in the policy")
+    .option("--timeout <seconds>", "end it after so long; else as the policy says", wholeNumber("--timeout"))
+    .option("--download", "put weights and topology beside the candidate's description")
+    .action(
+      async (
+        name: string,
+        version: number,
+        words: readonly string[],
+        options: { name: string; timeout?: number; download?: boolean },
+        command: Command,
+      ) => {
+        const { client, json } = contextOf(command);
+        const params = { name, version };
+        const [report, { policy }] = await Promise.all([
+          client.call("getModelVersionReport", { params }),
+          client.call("getModelPolicy", { params: { name } }),
+        ]);
+        const declared = policy?.rules.checks.find((check) => check.name === options.name);
+        if (words.length === 0) throw noCommand(declared?.kind === "command" ? declared.command : undefined);
+        const directory = mkdtempSync(join(tmpdir(), "ringmaster-check-"));
+        try {
+          const candidate = join(directory, "candidate.json");
+          writeFileSync(candidate, JSON.stringify(report));
+          for (const file of options.download ? (report.files ?? []) : []) {
+            writeFileSync(join(directory, file.name), await download(client, file.sha256));
+          }
+          const timeoutSeconds = options.timeout ?? declared?.timeoutSeconds ?? 3_600;
+          const run = await runCheck(words, {
+            environment: environmentOf(report, options.name, candidate, directory),
+            timeoutSeconds,
+            // With --json standard output is one document.
+            show: (chunk) => void (json ? process.stderr : process.stdout).write(chunk),
+          });
+          const passed = run.exitCode === 0 && !run.timedOut;
+          const evidence = run.timedOut
+            ? `it was ended after ${timeoutSeconds} s`
+            : (run.output.trimEnd().split("\n").at(-1) ?? "").slice(0, 500);
+          const { version: answered } = await client.call("answerModelCheck", {
+            params: { name, version, check: options.name },
+            body: {
+              passed,
+              evidence,
+              exitCode: run.exitCode,
+              command: words.join(" ").slice(0, 4_000),
+              output: run.output,
+            },
+          });
+          if (json) printJson(answered);
+          else printAnswer(answered, options.name, passed);
+          if (!passed) process.exitCode = exitCodes.failed;
+        } finally {
+          rmSync(directory, { recursive: true, force: true });
+        }
+      },
+    );
+
+  models
+    .command("check-key <model>")
+    .description("the key that signs the questions to a check's hook (whsec_…, of Standard Webhooks)")
+    .requiredOption("--name <check>", "its name in the policy")
+    .action(async (name: string, options: { name: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const answer = await client.call("getModelCheckKey", { params: { name, check: options.name } });
+      if (json) printJson(answer);
+      else process.stdout.write(`${answer.key}\n`);
+    });
+}
+
+/** What a check's command learns of the candidate. */
+function environmentOf(
+  report: VersionReport,
+  check: string,
+  candidate: string,
+  directory: string,
+): Readonly<Record<string, string>> {
+  return {
+    RINGMASTER_CHECK: check,
+    RINGMASTER_MODEL: report.model,
+    RINGMASTER_VERSION: String(report.version),
+    RINGMASTER_RUN_ID: report.runId ?? "",
+    RINGMASTER_CANDIDATE: candidate,
+    RINGMASTER_CANDIDATE_DIRECTORY: directory,
+  };
+}
+
+/** A command that a policy names is shown, not run: whoever may set a policy may not run programs on other people's machines. */
+function noCommand(declared: readonly string[] | undefined): InvalidInputError {
+  const rule = declared
+    ? `must be given after --; the policy says: ${declared.join(" ")}`
+    : "must be given after --, such as -- ./check.sh";
+  return new InvalidInputError("there is nothing to run", [{ path: "COMMAND", rule }]);
+}
+
+function printAnswer({ model, version, gate }: ModelVersion, check: string, passed: boolean): void {
+  const waiting = (gate?.checks ?? []).filter(({ pending }) => pending).map(({ metric }) => metric);
+  const rest = gate?.passed ? "all gates passed" : waiting.length > 0 ? `waiting for ${waiting.join(", ")}` : "refused";
+  process.stdout.write(`${check} of ${model} version ${version} ${passed ? "passed" : "failed"}; ${rest}\n`);
+}
+
+function printGates(report: VersionReport): void {
+  process.stdout.write(`${report.model} version ${report.version}: ${verdictWord(report)}\n`);
+  for (const check of report.gate?.checks ?? []) {
+    process.stdout.write(`${check.passed ? "✔" : check.pending ? "…" : "✘"} ${check.gate}: ${check.evidence}\n`);
+    if (!check.slices) continue;
+    printTable(
+      [`  ${check.slices.column}`, "ROWS", check.metric, "INTERVAL"],
+      check.slices.slices.map(({ value, rows, estimate, lower, upper }) => [
+        `  ${value}`,
+        rows,
+        formatNumber(estimate),
+        `${formatNumber(lower)} – ${formatNumber(upper)}`,
+      ]),
+    );
+  }
+}
+
+function write(option: string, file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (cause) {
+    throw new InvalidInputError(
+      "the report cannot be written",
+      [{ path: option, value: file, rule: "must be a file that can be written" }],
+      cause,
+    );
+  }
+}
