@@ -1,0 +1,198 @@
+import { createHmac } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createCheckHooks } from "../../../adapters/http/check-hooks";
+import { isLoopbackUrl, isPublicAddress } from "../../../adapters/http/public-address";
+import { deliveryId, type HookRequest, type HttpCheck } from "../../../core/registry/gates/hook";
+
+const request: HookRequest = {
+  type: "ringmaster.check",
+  check: "safety",
+  team: "default",
+  model: "digits",
+  version: 3,
+  metrics: { accuracy: 0.97 },
+  artifacts: [],
+};
+const key = Buffer.from("0123456789abcdef0123456789abcdef");
+const now = Date.parse("2026-01-01T00:00:00.000Z");
+
+interface Asked {
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+describe("a check's hook", () => {
+  let server: Server;
+  let port: number;
+  const asked: Asked[] = [];
+  let answer: (response: ServerResponse, times: number) => void = () => undefined;
+
+  beforeAll(async () => {
+    server = createServer((incoming, response) => {
+      let body = "";
+      incoming.on("data", (chunk) => {
+        body += chunk;
+      });
+      incoming.on("end", () => {
+        asked.push({ headers: incoming.headers, body });
+        answer(response, asked.length);
+      });
+    });
+    await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+    port = (server.address() as AddressInfo).port;
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  });
+  beforeEach(() => {
+    asked.length = 0;
+  });
+
+  const check = (more: Partial<HttpCheck> = {}): HttpCheck => ({
+    name: "safety",
+    kind: "http",
+    url: `http://127.0.0.1:${port}/check`,
+    timeoutSeconds: 5,
+    ...more,
+  });
+  const pauses: number[] = [];
+  const hooks = (more: Partial<Parameters<typeof createCheckHooks>[0]> = {}) =>
+    createCheckHooks({
+      clock: { now: () => now },
+      allowLoopback: true,
+      pause: async (round) => void pauses.push(round),
+      ...more,
+    });
+  const ask = (of: HttpCheck, more = {}) => hooks(more).ask(of, deliveryId(of, request), key, request);
+  const says =
+    (body: unknown, status = 200) =>
+    (response: ServerResponse) => {
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(typeof body === "string" ? body : JSON.stringify(body));
+    };
+
+  it("is asked once, signed as Standard Webhooks has it, and its answer is taken", async () => {
+    answer = says({ passed: false, evidence: "toxic on 3 of 100 prompts", more: "ignored" });
+    expect(await ask(check())).toEqual({
+      answer: {
+        passed: false,
+        evidence: "toxic on 3 of 100 prompts",
+        by: "hook safety",
+        at: "2026-01-01T00:00:00.000Z",
+      },
+    });
+    expect(asked).toHaveLength(1);
+    const [{ headers, body }] = asked as [Asked];
+    expect(JSON.parse(body)).toEqual(request);
+    const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = headers;
+    expect([id, timestamp]).toEqual([deliveryId(check(), request), String(now / 1_000)]);
+    const expected = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
+    expect(signature).toBe(`v1,${expected}`);
+  });
+
+  it("is asked again under the same id where that may help", async () => {
+    pauses.length = 0;
+    answer = (response, times) =>
+      (times < 3 ? says("busy", times === 1 ? 503 : 429) : says({ passed: true }))(response);
+    expect(await ask(check())).toMatchObject({ answer: { passed: true, evidence: "" } });
+    expect(asked.map(({ headers }) => headers["webhook-id"])).toEqual(new Array(3).fill(deliveryId(check(), request)));
+    expect(pauses).toEqual([1, 2]);
+  });
+
+  it.each<[string, number, (response: ServerResponse) => void, RegExp]>([
+    ["answers no", 1, says("no", 403), /status 403/],
+    [
+      "sends elsewhere",
+      1,
+      (response) => response.writeHead(307, { location: "http://169.254.169.254/" }).end(),
+      /status 307, and redirects are not followed/,
+    ],
+    ["fails each time", 3, says("", 500), /status 500/],
+    ["gives no JSON", 1, says("fine"), /no JSON/],
+    ["gives other JSON", 1, says({ ok: true }), /must answer/],
+    ["gives too much evidence", 1, says({ passed: true, evidence: "x".repeat(4_001) }), /must answer/],
+    ["gives too much", 1, says({ passed: true, evidence: "", more: "x".repeat(70_000) }), /more than 65536 bytes/],
+    ["hangs up", 3, (response) => response.destroy(), /could not be reached/],
+  ])("has not answered where it %s", async (_name, times, behaviour, why) => {
+    answer = behaviour;
+    expect(await ask(check())).toEqual({ unanswered: expect.stringMatching(why) });
+    expect(asked).toHaveLength(times);
+  });
+
+  it("has so long, and no longer", async () => {
+    answer = () => undefined;
+    let clock = now;
+    const late = { clock: { now: () => (clock += 15_000) } };
+    expect(await ask(check({ timeoutSeconds: 1 }), late)).toEqual({
+      unanswered: expect.stringContaining("no answer within 1000 ms"),
+    });
+    expect(asked.length).toBeLessThan(3);
+  });
+
+  it.each<[string, string, readonly string[] | undefined, RegExp]>([
+    ["plain http", "http://example.com/", ["93.184.215.14"], /must be an https URL/],
+    ["credentials in the URL", "https://me:secret@example.com/", undefined, /no credentials/],
+    ["an address of the machine's own metadata", "https://169.254.169.254/latest", undefined, /no public address/],
+    ["a private address", "https://10.1.2.3/", undefined, /no public address/],
+    ["a private address in disguise", "https://[::ffff:10.1.2.3]/", undefined, /no public address/],
+    ["an address written as one number", "https://2852039166/", undefined, /169\.254\.169\.254, which is no public/],
+    ["a name of a private address", "https://example.com/", ["93.184.215.14", "192.168.0.1"], /192\.168\.0\.1/],
+    ["a name of the loopback", "https://example.com/", ["127.0.0.1"], /127\.0\.0\.1/],
+    ["a name of nothing", "https://example.com/", [], /has no address/],
+  ])("is not asked at %s", async (_name, url, addresses, why) => {
+    const resolveName = async () => addresses ?? [];
+    expect(await ask(check({ url }), { allowLoopback: false, resolveName })).toEqual({
+      unanswered: expect.stringMatching(why),
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it("is reached at the address that was judged, whatever its name says the next time", async () => {
+    answer = says({ passed: true });
+    let resolved = 0;
+    const resolveName = async () => [resolved++ === 0 ? "127.0.0.1" : "10.0.0.1"];
+    const named = check({ url: `http://rebinding.example:${port}/` });
+    expect(await ask(named, { resolveName })).toMatchObject({ answer: { passed: true } });
+    expect([resolved, asked[0]!.headers.host]).toEqual([1, `rebinding.example:${port}`]);
+  });
+});
+
+it.each<[string, boolean]>([
+  ["93.184.215.14", true],
+  ["8.8.8.8", true],
+  ["0.0.0.0", false],
+  ["100.64.0.1", false],
+  ["127.0.0.1", false],
+  ["169.254.170.2", false],
+  ["172.31.255.255", false],
+  ["172.32.0.0", true],
+  ["192.168.1.1", false],
+  ["198.18.0.1", false],
+  ["224.0.0.1", false],
+  ["255.255.255.255", false],
+  ["2606:4700::1111", true],
+  ["::", false],
+  ["::1", false],
+  ["::ffff:8.8.8.8", false],
+  ["64:ff9b::a00:1", false],
+  ["2001::1", false],
+  ["2002:a00:1::", false],
+  ["fd00::1", false],
+  ["fe80::1", false],
+  ["ff02::1", false],
+  ["fd00:ec2::254", false],
+  ["example.com", false],
+])("%s is public: %s", (address, expected) => {
+  expect(isPublicAddress(address)).toBe(expected);
+});
+
+it("knows this machine's own URLs", () => {
+  expect(["http://127.0.0.1:4566", "http://localhost:1", "http://[::1]:1"].map(isLoopbackUrl)).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect([undefined, "https://example.com", "nonsense"].map(isLoopbackUrl)).toEqual([false, false, false]);
+});
