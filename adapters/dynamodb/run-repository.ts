@@ -155,6 +155,27 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
       );
     },
 
+    async goBack(runId, from, to, at) {
+      await holds(
+        client.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: key(runId, "RUN"),
+            UpdateExpression: "SET phase = :to, phaseOrder = :order, updatedAt = :at",
+            ConditionExpression: `${stillOpen} AND phase = :from`,
+            ExpressionAttributeNames: { "#status": "status" },
+            ExpressionAttributeValues: {
+              ...openStatuses,
+              ":from": from,
+              ":to": to,
+              ":order": phases.indexOf(to),
+              ":at": at,
+            },
+          }),
+        ),
+      );
+    },
+
     async conclude(runId, { status, at, failure, outcome, workLeft }) {
       const names: Record<string, string> = { "#status": "status" };
       const values: Record<string, unknown> = { ...openStatuses, ":status": status, ":at": at };

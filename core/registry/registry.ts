@@ -32,13 +32,15 @@ export interface Needs {
 export type Pause = (round: number) => Promise<void>;
 
 /** What follows from a change that was made; its failure is its own to mend, the change stands. */
-export type Committed = (change: ModelChange) => Promise<void>;
+export interface FollowUp {
+  committed(change: ModelChange): Promise<void>;
+}
 
 /** Decisions on a model: read, decide by a pure transition, commit under the revision that was read; again where that was overtaken. */
 export function createRegistry(
   repository: ModelRepository,
   pause: Pause = () => Promise.resolve(),
-  committed: Committed = () => Promise.resolve(),
+  followUp?: FollowUp,
 ) {
   /** @param attempt answers `undefined` where it was overtaken */
   async function inRounds<Result>(name: string, attempt: () => Promise<Result | undefined>): Promise<Result> {
@@ -52,7 +54,7 @@ export function createRegistry(
 
   async function commit(change: ModelChange, once?: Once): Promise<boolean> {
     if (!(await repository.commit(change, once))) return false;
-    await committed(change);
+    await followUp?.committed(change);
     return true;
   }
 

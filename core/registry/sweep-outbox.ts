@@ -1,27 +1,30 @@
+import type { Clock } from "../ports";
 import type { Outbox, OutboxIndex } from "./outbox";
 
 export interface SweepOptions {
   readonly outboxOf: (team: string) => Outbox;
-  /** ISO 8601: younger ones are left to whoever has just written them. */
-  readonly before: string;
-  readonly now: () => number;
+  readonly clock: Clock;
   /** No model is begun after this; milliseconds since the epoch. */
   readonly until: number;
   readonly onError: (model: string, error: unknown) => void;
 }
 
+/** Younger ones are left to whoever has just written them. */
+const graceMs = 5_000;
+
 /** Publishes what dead processes left, of all teams. One model's trouble does not keep the others waiting. */
 export async function sweepOutbox(index: OutboxIndex, options: SweepOptions): Promise<void> {
-  const { outboxOf, before, now, until, onError } = options;
+  const { outboxOf, clock, until, onError } = options;
   const seen = new Set<string>();
-  for (const { team, model, revision } of await index.list(before)) {
-    if (seen.has(`${team}/${model}`)) continue;
-    if (now() >= until) return;
-    seen.add(`${team}/${model}`);
+  for (const { team, model, revision } of await index.list(new Date(clock.now() - graceMs).toISOString())) {
+    const name = `${team}/${model}`;
+    if (seen.has(name)) continue;
+    if (clock.now() >= until) return;
+    seen.add(name);
     try {
       await outboxOf(team).sweep(model, revision);
     } catch (error) {
-      onError(`${team}/${model}`, error);
+      onError(name, error);
     }
   }
 }

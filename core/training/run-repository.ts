@@ -39,6 +39,8 @@ export interface RunRepository extends AttemptRepository {
   listOpen(): Promise<readonly Run[]>;
   /** Sets `running` and the phase; phases go forward only. False where the run has ended, is past that phase, or is not there. */
   enterPhase(runId: string, phase: Phase, at: string): Promise<boolean>;
+  /** Lets a run that is in `from` enter the earlier phase `to` once more. Nothing where it is not in `from`. */
+  goBack(runId: string, from: Phase, to: Phase, at: string): Promise<void>;
   /** Ends the run once; false where it had ended before, whose end then stands. */
   conclude(runId: string, conclusion: RunConclusion): Promise<boolean>;
   /** Takes a run that has ended out of the list of open ones. */

@@ -54,6 +54,10 @@ export function teamRuns(all: AllRuns): TeamRuns {
       list: (query) => all.list({ ...query, team }),
       listOpen: async () => (await all.listOpen()).filter((run) => run.team === team),
       enterPhase: async (runId, phase, at) => (await owns(runId)) && all.enterPhase(runId, phase, at),
+      async goBack(runId, from, to, at) {
+        await insist(runId);
+        await all.goBack(runId, from, to, at);
+      },
       conclude: async (runId, conclusion) => (await owns(runId)) && all.conclude(runId, conclusion),
       async delist(runId) {
         await insist(runId);

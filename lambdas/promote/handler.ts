@@ -1,4 +1,5 @@
 import { isoTime } from "../../core/clock";
+import { goingBack } from "../../core/pipelines/going-back";
 import type { RegistrationOutput } from "../../core/pipelines/outputs";
 import { beginStep, outputOf } from "../../core/pipelines/step";
 import { promote } from "../../core/registry/transitions";
@@ -11,6 +12,8 @@ export const handler = stepHandler(async (platform, { runId }) => {
   const { model, version } = outputOf<RegistrationOutput>(details, "Register");
   const actor = { by: `run ${runId}`, at: isoTime(clock) };
   // Once: a repetition must not undo the rollback that somebody has asked for since.
-  await registry.apply(model, [version], promote(version, actor), `promote#${runId}`);
+  await goingBack(platform, runId, "Promote", () =>
+    registry.apply(model, [version], promote(version, actor), `promote#${runId}`),
+  );
   return { model, version };
 });

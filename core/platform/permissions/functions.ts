@@ -7,6 +7,7 @@ import {
   listSchedules,
   lookAtJobs,
   objects,
+  putEvents,
   queryIndex,
   readJobLogs,
   stateMachine,
@@ -23,6 +24,17 @@ const step = catalog("GetItem", "Query", "PutItem", "UpdateItem", "BatchWriteIte
 /** Logs of metrics, and what is folded of them. */
 const readMetrics = ["GetItem", "BatchGetItem", "Query"] as const;
 const writeMetrics = ["PutItem", "UpdateItem", "BatchWriteItem"] as const;
+
+/** What a step does that leaves no output. */
+const readAndChange = catalog("GetItem", "Query", "PutItem", "UpdateItem");
+
+/** What follows from a change of a model: its event is told and taken from the outbox, and pointers to champions are written. */
+const changeModels: readonly Permission[] = [
+  catalog("DeleteItem"),
+  putEvents,
+  objects("GetObject", "PutObject"),
+  listBucket,
+];
 
 /** What `finishTraining` and launching do: look at the job, answer the state machine, end an attempt or begin the next. */
 const training: readonly Permission[] = [
@@ -44,6 +56,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     table("Metrics", ...readMetrics, ...writeMetrics),
     objects("GetObject", "PutObject"),
     listBucket,
+    putEvents,
     stateMachine("StartExecution", "SendTaskSuccess", "SendTaskFailure"),
     executions("StopExecution"),
     lookAtJobs,
@@ -68,10 +81,10 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     executions("StopExecution"),
   ],
   evaluate: [step, objects("GetObject", "PutObject"), listBucket],
-  "register-model": [step, objects("GetObject", "PutObject"), listBucket],
-  "evaluate-gates": [step, objects("GetObject", "PutObject"), listBucket],
-  "request-approval": [step, stateMachine("SendTaskSuccess", "SendTaskFailure")],
-  promote: [step],
+  "register-model": [step, ...changeModels],
+  "evaluate-gates": [step, ...changeModels],
+  "request-approval": [readAndChange, ...changeModels, stateMachine("SendTaskSuccess", "SendTaskFailure")],
+  promote: [readAndChange, ...changeModels],
   "conclude-run": [
     catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"),
     lookAtJobs,
@@ -84,7 +97,8 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
   "reconcile-runs": [
     catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem", "BatchWriteItem"),
     queryIndex("Catalog", "gsi1"),
-    objects("GetObject"),
+    objects("GetObject", "PutObject"),
+    putEvents,
     ...training,
     stateMachine("StartExecution", "SendTaskHeartbeat"),
     executions("StopExecution", "DescribeExecution"),

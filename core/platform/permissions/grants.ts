@@ -62,4 +62,7 @@ export const writeSchedules: readonly Permission[] = [
 ];
 export const listSchedules: Permission = on("*", "scheduler")("ListSchedules");
 
+/** The account's default bus. */
+export const putEvents: Permission = on("event-bus", "events")("PutEvents");
+
 export const assumeRunRole: Permission = on("run-role", "sts")("AssumeRole");

@@ -33,6 +33,8 @@ export type Resource =
   | "job-logs"
   | `function/${FunctionName}`
   | "run-role"
+  /** The default one, on which the platform's own events are. */
+  | "event-bus"
   /** The schedules of retraining rules. */
   | "retraining-schedules"
   | "retraining-role"
@@ -77,6 +79,8 @@ export function arnsOf(resource: Resource, world: World): readonly string[] {
       return [arn("logs", `log-group:${names.jobLogGroup}:*`)];
     case "function":
       return [arn("lambda", `function:${functionNameIn(prefix, name as FunctionName)}`)];
+    case "event-bus":
+      return [arn("events", "event-bus/default")];
     case "run-role":
       return [`arn:${partition}:iam::${account}:role/${runRoleNameIn(world)}`];
     case "retraining-schedules":

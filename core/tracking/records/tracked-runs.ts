@@ -71,6 +71,7 @@ export function trackedRuns(all: AllRuns, tracking: TrainingTracking): AllRuns {
       await tracking.mark(first.identity);
       return created;
     },
+    goBack: (runId, from, to, at) => marked(runId, () => all.goBack(runId, from, to, at)),
     enterPhase: (runId, phase, at) => marked(runId, () => all.enterPhase(runId, phase, at)),
     conclude: (runId, conclusion) => marked(runId, () => all.conclude(runId, conclusion)),
     async recordStep(runId, record) {

@@ -116,6 +116,19 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     expect((await runs.find("run-phases"))!.phase).toBe("Evaluate");
   });
 
+  it("goes back from the phase that it is in, and from no other", async () => {
+    await runs.create(runOf("run-back"));
+    const enter = (phase: "Evaluate" | "Register" | "Promote") => runs.enterPhase("run-back", phase, at);
+    expect([await enter("Promote"), await enter("Evaluate")]).toEqual([true, false]);
+    await runs.goBack("run-back", "Gate", "Evaluate", at);
+    expect([await enter("Evaluate"), (await runs.find("run-back"))!.phase]).toEqual([false, "Promote"]);
+    await runs.goBack("run-back", "Promote", "Evaluate", at);
+    expect([await enter("Evaluate"), await enter("Register")]).toEqual([true, true]);
+    await runs.conclude("run-back", { status: "failed", at });
+    await runs.goBack("run-back", "Register", "Evaluate", at);
+    expect((await runs.find("run-back"))!.phase).toBe("Register");
+  });
+
   it("keeps all tokens of a phase, each once", async () => {
     await runs.create(runOf("run-tokens"));
     expect(await runs.findTaskTokens("run-tokens", "LaunchTraining")).toEqual([]);

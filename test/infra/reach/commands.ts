@@ -21,6 +21,10 @@ export const fixed: Readonly<Record<string, readonly (readonly [action: string, 
     PutObjectCommand: [["s3:PutObject", "objects"]],
     CreateMultipartUploadCommand: [["s3:PutObject", "objects"]],
     UploadPartCommand: [["s3:PutObject", "objects"]],
+    UploadPartCopyCommand: [
+      ["s3:GetObject", "objects"],
+      ["s3:PutObject", "objects"],
+    ],
     CompleteMultipartUploadCommand: [["s3:PutObject", "objects"]],
     AbortMultipartUploadCommand: [["s3:AbortMultipartUpload", "objects"]],
     DeleteObjectCommand: [["s3:DeleteObject", "objects"]],
@@ -38,6 +42,7 @@ export const fixed: Readonly<Record<string, readonly (readonly [action: string, 
     DescribeJobsCommand: [["batch:DescribeJobs", "*"]],
     ListJobsCommand: [["batch:ListJobs", "*"]],
     FilterLogEventsCommand: [["logs:FilterLogEvents", "job-logs"]],
+    PutEventsCommand: [["events:PutEvents", "event-bus"]],
     AssumeRoleCommand: [["sts:AssumeRole", "run-role"]],
     // A schedule is handed the role by which it calls its target.
     CreateScheduleCommand: [

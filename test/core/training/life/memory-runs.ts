@@ -82,6 +82,10 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
       found.run = { ...found.run, status: "running", phase, updatedAt: at };
       return true;
     },
+    async goBack(runId, from, to, at) {
+      const found = open(runId);
+      if (found?.run.phase === from) found.run = { ...found.run, phase: to, updatedAt: at };
+    },
     async conclude(runId, { status, at, failure, outcome, workLeft }) {
       const found = open(runId);
       if (!found) return false;
