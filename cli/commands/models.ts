@@ -6,6 +6,7 @@ import type { RawRow } from "../../core/features/transform";
 import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";
 import { predictRows } from "../predict";
+import { addExportCommand } from "./exports";
 import { addModelChangeCommands } from "./model-changes";
 import { addModelDecisionCommands } from "./model-decisions";
 import { addModelGateCommands } from "./model-gates";
@@ -13,6 +14,8 @@ import { addModelPolicyCommands } from "./model-policies";
 
 export function addModelCommands(program: Command): void {
   const models = program.command("models").description("registered models and their versions");
+
+  addExportCommand(models);
 
   models
     .command("list")
