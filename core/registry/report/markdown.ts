@@ -51,7 +51,7 @@ function slices({ slices: rows, judged, leftOut, minimumRows }: SliceEvidence): 
   const note =
     leftOut === 0
       ? ""
-      : `\n\n${leftOut} slices have too few rows (${minimumRows}) and are left out of ${judged + leftOut}.`;
+      : `\n\nLeft out for too few rows (${minimumRows}): ${leftOut} of ${judged + leftOut}.`;
   const lines = rows.map(({ value, rows: count, estimate, lower, upper }) => [
     String(value),
     String(count),

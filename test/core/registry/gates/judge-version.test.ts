@@ -1,0 +1,317 @@
+import { randomBytes } from "node:crypto";
+import { evaluateModel } from "../../../../core/evaluation/evaluate-model";
+import { encodeFeatureShard, shardLayout } from "../../../../core/features/encoding";
+import type { FeatureManifest } from "../../../../core/features/manifest";
+import type { EvaluationOutput } from "../../../../core/pipelines/outputs";
+import { objectKeys } from "../../../../core/platform/object-keys";
+import { answerVersionCheck } from "../../../../core/registry/gates/answer";
+import type { CheckHooks, HookOutcome, HookRequest } from "../../../../core/registry/gates/hook";
+import { hookKey, keyText } from "../../../../core/registry/gates/hook-key";
+import { judgeVersion } from "../../../../core/registry/gates/judge-version";
+import { pathIn } from "../../../../core/registry/gates/subject";
+import { setPolicy } from "../../../../core/registry/lifecycle";
+import { noRules, type PolicyRules } from "../../../../core/registry/policy";
+import { reportHtml } from "../../../../core/registry/report/html";
+import { reportMarkdown } from "../../../../core/registry/report/markdown";
+import { versionReport } from "../../../../core/registry/report/report";
+import { decideApproval, promote, requestApproval } from "../../../../core/registry/transitions";
+import { jobSchema } from "../../../../core/training/job";
+import type { RunDetails } from "../../../../core/training/run";
+import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
+import { jobInput, runOf } from "../../../support/fixtures";
+
+const at = "2026-01-01T00:00:00.000Z";
+const ada = { by: "ada" };
+const approvals = { required: 1, approvers: [], notTheSubmitter: false };
+const command = { name: "review", kind: "command", command: ["./review.sh", "--all"], timeoutSeconds: 60 } as const;
+const http = { name: "safety", kind: "http", url: "https://checks.example/safety", timeoutSeconds: 5 } as const;
+
+/** Rows x = 0 … 399; the label is x ≥ 200, the slice whether x is even. Of odd rows the first `wrong` are mistaken. */
+const rows = 400;
+function evaluated(objects: Parameters<typeof evaluateModel>[0]["objects"], features: FeatureManifest, wrong: number) {
+  const mistaken = (x: number): boolean => x % 2 === 1 && x < 2 * wrong;
+  return evaluateModel({
+    features,
+    objects,
+    predictor: { predict: (inputs) => inputs.map((x) => (x >= 200 === mistaken(x) ? 0.1 : 0.9)) },
+  });
+}
+
+describe("judging a version", () => {
+  let embedded: Embedded;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+  });
+  afterAll(() => embedded.stop());
+
+  async function setup(team: string, rules: Partial<PolicyRules>) {
+    const { platform: all, calls } = createTestPlatform(embedded);
+    const platform = all.forTeam(team);
+    const { registry, objects } = platform;
+    const transform: FeatureManifest["transform"] = {
+      outputs: [{ kind: "numeric", column: "x", offset: 0, width: 1, source: 0, mean: 0, deviation: 1 }],
+      width: 1,
+      shape: [1],
+    };
+    const xs = Array.from({ length: rows }, (_, x) => x);
+    const shard = encodeFeatureShard(
+      {
+        rows,
+        numeric: Float32Array.from(xs),
+        codes: new Int32Array(0),
+        label: Int32Array.from(xs, (x) => Number(x >= 200)),
+        slices: Int32Array.from(xs, (x) => x % 2),
+      },
+      shardLayout(transform),
+    );
+    const features: FeatureManifest = {
+      inputHash: "f00",
+      dataset: { name: "toy", version: 1, digest: "d".repeat(64) },
+      transform,
+      label: { kind: "class", column: "big", classes: [false, true] },
+      slices: [{ column: "parity", values: ["even", "odd"] }],
+      splits: {
+        train: { rows: 0, shards: [] },
+        validation: { rows: 0, shards: [] },
+        test: { rows, shards: [{ ...(await objects.putContent(shard)), rows }] },
+      },
+    };
+    const details = new Map<string, RunDetails>();
+    /** A version of a run that trained here. */
+    async function trained(wrong: number): Promise<number> {
+      const runId = `run-${team}-${wrong}`;
+      const { predictions: _, ...evaluation } = await evaluated(objects, features, wrong);
+      const weights = await objects.putContent(`weights ${wrong}`);
+      const topology = await objects.putContent("{}");
+      const artifactKey = objectKeys.artifactManifest(runId);
+      await objects.put(artifactKey, JSON.stringify({ weights, topology, weightsSha256: weights.sha256 }));
+      const step = (name: string, output: unknown) => ({ step: name, output });
+      details.set(runId, {
+        run: runOf(runId, { team, job: jobSchema.parse(jobInput({ evaluation: {} })) }),
+        steps: [step("LaunchTraining", { weights, topology }), step("Evaluate", evaluation satisfies EvaluationOutput)],
+      } as unknown as RunDetails);
+      return registry.register(
+        team,
+        {
+          model: "toy",
+          runId,
+          artifactKey,
+          weightsSha256: weights.sha256,
+          metrics: evaluation.metrics,
+          evaluationReport: evaluation.report,
+        },
+        { by: "ada", at },
+        { runId },
+      );
+    }
+    const first = await trained(0);
+    await registry.apply("toy", [], setPolicy({ ...noRules, ...rules }, approvals, { by: "ada", at }));
+    const asked: { readonly id: string; readonly key: string; readonly request: HookRequest }[] = [];
+    const answers: { hook: HookOutcome } = { hook: { unanswered: "it sleeps" } };
+    const hooks: CheckHooks = {
+      async ask(_check, id, key, request) {
+        asked.push({ id, key: keyText(key), request });
+        return answers.hook;
+      },
+    };
+    const dependencies = {
+      ...platform,
+      hooks,
+      randomBytes: (count: number) => new Uint8Array(randomBytes(count)),
+      runs: { ...platform.runs, findDetails: async (runId: string) => details.get(runId) },
+    };
+    const judge = (version: number) => judgeVersion(dependencies, "toy", version, ada);
+    const decide = async (version: number) => {
+      await registry.apply("toy", [version], decideApproval(version, "approved", { by: "ada", at }));
+      await registry.apply("toy", [version], promote(version, { by: "ada", at }));
+    };
+    return { platform, dependencies, registry, calls, trained, judge, decide, first, asked, answers };
+  }
+
+  it("judges slices by what the evaluation stored, and the champion by the same rows, running neither model", async () => {
+    const accuracy = { column: "parity", metric: "accuracy", minRows: 30 };
+    const { judge, decide, trained, first, platform } = await setup("a", {
+      thresholds: { accuracy: 0.6 },
+      slices: [{ ...accuracy, gap: 0.3 }],
+      fairness: [{ column: "parity", minRows: 30, positive: true, equalizedOdds: 0.5 }],
+      size: { bytes: 100 },
+    });
+    expect((await judge(first)).gate).toMatchObject({
+      passed: true,
+      checks: [{}, {}, {}, { gate: "size", value: 11 }],
+    });
+    await decide(first);
+    // Half of the odd rows are wrong: accuracy 0.5 there, 0.75 overall; the champion has none wrong.
+    const { gate, stage } = await judge(await trained(100));
+    expect(stage).toBe("none");
+    expect(gate).toMatchObject({ passed: false, champion: first, rulesRevision: expect.any(Number) });
+    expect(gate!.checks.map((check) => [check.gate, check.passed, check.value])).toEqual([
+      ["threshold", true, 0.75],
+      ["no-regression", false, 0.75],
+      ["slice-gap", false, 0.5],
+      // All of the mistaken are small: no true positive is missed, and every odd negative is called positive.
+      ["equalized-odds", false, 1],
+      ["size", true, 13],
+    ]);
+    expect(gate!.checks[1]!.interval).toMatchObject({ difference: -0.25, rows });
+    const report = await versionReport(platform.objects, await platform.registry.version("toy", 2));
+    expect(report).toMatchObject({
+      gate: { passed: false },
+      evaluation: {
+        rows,
+        calibration: { of: "positive" },
+        confusionMatrix: [
+          [100, 100],
+          [0, 200],
+        ],
+      },
+      files: [{ name: "weights.safetensors" }, { name: "topology.json" }],
+    });
+    expect(reportMarkdown(report)).toContain("# toy version 2: refused");
+    expect(reportHtml(report)).toMatch(/<svg.*slices by parity.*confusion matrix.*calibration/s);
+  });
+
+  it("waits for a command's answer, passes by it once, and keeps it when judged again", async () => {
+    const { judge, decide, first, dependencies, registry } = await setup("b", { checks: [command] });
+    const answer = (passed: boolean) =>
+      answerVersionCheck(
+        dependencies,
+        { model: "toy", version: first, check: "review" },
+        { passed, evidence: "looked at it", by: "grace", exitCode: passed ? 0 : 1 },
+      );
+    await expect(answer(true)).rejects.toMatchObject({ code: "NOT_JUDGED" });
+    const waiting = await judge(first);
+    expect(waiting).toMatchObject({ stage: "none", gate: { passed: false, checks: [{ pending: true }] } });
+    expect(waiting.gate!.checks[0]!.evidence).toContain(
+      "ringmaster models check toy 1 --name review -- ./review.sh --all",
+    );
+    await expect(decide(first)).rejects.toMatchObject({ code: "GATE_NOT_PASSED" });
+
+    const passed = await answer(true);
+    expect(passed).toMatchObject({ stage: "staging", gate: { passed: true } });
+    const { revision } = await registry.head("toy");
+    await answer(true);
+    expect((await registry.head("toy")).revision).toBe(revision);
+    expect((await judge(first)).gate).toMatchObject({ passed: true });
+    await decide(first);
+
+    await expect(
+      answerVersionCheck(
+        dependencies,
+        { model: "toy", version: first, check: "other" },
+        { ...ada, passed: true, evidence: "" },
+      ),
+    ).rejects.toMatchObject({ code: "CHECK_NOT_FOUND", message: expect.stringContaining("it asks for review") });
+  });
+
+  it("ends the run that waits where a check has failed; another answer may still come", async () => {
+    const { judge, first, dependencies, calls, platform, registry } = await setup("c", { checks: [command] });
+    await judge(first);
+    await registry.apply("toy", [first], requestApproval(first, "run-c-0", { by: "run", at }));
+    await platform.runs.create(runOf("run-c-0", { team: "c" }));
+    await platform.runs.putTaskToken("run-c-0", "AwaitApproval", "token");
+    const target = { model: "toy", version: first, check: "review" };
+    const failed = await answerVersionCheck(dependencies, target, { passed: false, evidence: "no", ...ada });
+    expect(failed).toMatchObject({ stage: "none", gate: { passed: false } });
+    expect(calls.failed).toEqual([{ token: "token", error: "GateRefused", cause: "review failed, says ada: no" }]);
+    const better = await answerVersionCheck(dependencies, target, { passed: true, evidence: "after all", ...ada });
+    expect(better.stage).toBe("staging");
+  });
+
+  it("asks a hook until it answers, under one id and key, and not again", async () => {
+    const { judge, first, asked, answers, platform, dependencies } = await setup("d", { checks: [http] });
+    const waiting = await judge(first);
+    expect(waiting.gate!.checks).toMatchObject([{ pending: true, evidence: "safety is waited for: it sleeps" }]);
+    await expect(
+      answerVersionCheck(
+        dependencies,
+        { model: "toy", version: first, check: "safety" },
+        { ...ada, passed: true, evidence: "" },
+      ),
+    ).rejects.toMatchObject({ code: "CHECK_ANSWERED_BY_HOOK" });
+    answers.hook = { answer: { passed: true, evidence: "safe", by: "hook safety", at } };
+    expect((await judge(first)).gate).toMatchObject({ passed: true });
+    expect((await judge(first)).gate).toMatchObject({ passed: true });
+    expect(asked).toHaveLength(2);
+    expect([asked[0]!.id, asked[0]!.key]).toEqual([asked[1]!.id, asked[1]!.key]);
+    expect(asked[0]!.request).toMatchObject({
+      type: "ringmaster.check",
+      team: "d",
+      model: "toy",
+      version: 1,
+      artifacts: [
+        { name: "weights.safetensors", url: expect.stringContaining("X-Amz-Signature"), bytes: 9 },
+        { name: "topology.json" },
+        { name: "evaluation.json" },
+      ],
+    });
+    const of = { model: "toy", check: "safety", generation: 1 };
+    const key = await hookKey(platform.objects, dependencies.randomBytes, of);
+    expect(keyText(key)).toBe(asked[0]!.key);
+    const others = await Promise.all(
+      [
+        { ...of, generation: 2 },
+        { ...of, check: "other" },
+        { ...of, model: "other" },
+      ].map((each) => hookKey(platform.objects, dependencies.randomBytes, each)),
+    );
+    expect(new Set([key, ...others].map(keyText)).size).toBe(4);
+  });
+
+  it("a changed declaration asks anew", async () => {
+    const { judge, first, dependencies, registry } = await setup("e", { checks: [command] });
+    await judge(first);
+    const target = { model: "toy", version: first, check: "review" };
+    await answerVersionCheck(dependencies, target, { passed: true, evidence: "", ...ada });
+    const stricter = { ...command, command: ["./review.sh", "--more"] };
+    await registry.apply("toy", [], setPolicy({ ...noRules, checks: [stricter] }, approvals, { by: "ada", at }));
+    expect((await judge(first)).gate!.checks).toMatchObject([{ pending: true }]);
+  });
+
+  it("of a version from elsewhere: metrics of its run, bytes of its files, and what it lacks said", async () => {
+    const { judge, registry, dependencies, platform } = await setup("f", {
+      thresholds: { val_auc: 0.9, accuracy: 0.8 },
+      size: { bytes: 1_000 },
+      latency: { p99Ms: 5 },
+      slices: [{ column: "parity", metric: "accuracy", minRows: 30, worst: 0.5 }],
+    });
+    const runId = "0123456789abcdef0123456789abcdef";
+    const summary = { metric: "val_auc", last: 0.95, lastStep: 3, lastTime: 0, min: 0.5, max: 0.99 };
+    Object.assign(dependencies, {
+      metrics: { ...platform.metrics, summariesOf: async () => new Map([[runId, [summary]]]) },
+      artifacts: {
+        ...platform.artifacts,
+        listAll: async (owner: unknown, path: string) => {
+          expect([owner, path]).toEqual([{ kind: "run", runId }, "model"]);
+          return [{ bytes: 600 }, { bytes: 300 }];
+        },
+      },
+    });
+    const version = await registry.register(
+      "f",
+      { model: "toy", runId, source: `mlflow-artifacts:/7/${runId}/artifacts/model`, metrics: { accuracy: 0.85 } },
+      { by: "ada", at },
+    );
+    const { gate } = await judge(version);
+    expect(gate!.checks.map((check) => [check.gate, check.metric, check.passed, check.value])).toEqual([
+      ["threshold", "val_auc", true, 0.95],
+      ["threshold", "accuracy", true, 0.85],
+      ["worst-slice", "accuracy", false, null],
+      ["latency", "p99Ms", false, null],
+      ["size", "bytes", true, 900],
+    ]);
+    expect(gate!.checks[2]!.evidence).toMatch(/cannot be judged: it was not evaluated here/);
+    expect(gate!.checks[3]!.evidence).toMatch(/^not timed: it was made elsewhere/);
+  });
+});
+
+it.each([
+  ["mlflow-artifacts:/7/abc/artifacts/model", "model"],
+  ["mlflow-artifacts:/7/abc/artifacts", ""],
+  ["runs:/abc/deep/model/", "deep/model"],
+  ["s3://bucket/teams/x/abc/artifacts/a/b", "a/b"],
+  ["models:/m-1", ""],
+  [undefined, ""],
+])("the files of %s lie under %j", (source, path) => {
+  expect(pathIn(source, "abc")).toBe(path);
+});
