@@ -45,7 +45,8 @@ describe("no call crosses a team", () => {
 
   it("has a case for every route, and no case for none", () => {
     const routes = createApp(createTestPlatform(embedded).platform)
-      .routes.filter(({ method }) => method !== "ALL")
+      // MLflow's protocol has a table of its own.
+      .routes.filter(({ method, path }) => method !== "ALL" && path.startsWith("/api/v1/"))
       .map(({ method, path }) => `${method} ${path}`);
     expect(Object.keys(cases).sort()).toEqual([...new Set(routes)].sort());
   });
