@@ -46,7 +46,7 @@ export function createClient(options: ClientOptions) {
     },
     async metric(runId: string, metric: string): Promise<readonly MetricPoint[]> {
       const request = { params: { runId }, query: { metric } };
-      const answer = (await call("getTrainingRunMetrics", request)) as schemas.MetricPoints;
+      const answer = (await call("getTrainingRunMetrics", request)) as schemas.MetricView;
       return answer.points.map((point) => ({ ...point, value: decodeValue(point.value) }));
     },
     logs: (runId: string, query: Query<"getTrainingRunLogs"> = {}) =>

@@ -1,6 +1,6 @@
 import type { MetricPoint, MetricSummary } from "../../core/tracking/metric-repository";
 import { type FoldSizes, foldSegment } from "../../core/tracking/metrics/fold";
-import { type LogBatch, packBatch, unpackBatch } from "../../core/tracking/metrics/log-batch";
+import { type LogBatch, packBatch, unpackBatch, unpackBatchOf } from "../../core/tracking/metrics/log-batch";
 import { LogState, type SegmentLimits } from "../../core/tracking/metrics/log-state";
 import {
   addPoints,
@@ -291,14 +291,15 @@ export class MetricLog {
   async unfolded(id: number, after = 0): Promise<{ readonly points: MetricPoint[]; readonly folded: number }> {
     if (after < this.tailFrom) await this.completeTail();
     const points: MetricPoint[] = [];
-    const collect = ({ steps, times, values, ...series }: PointColumns): void =>
-      eachSeries({ steps, times, values, ...series }, (one, from, to) => {
-        if (one !== id) return;
-        for (let i = from; i < to; i += 1) points.push({ step: steps[i]!, value: values[i]!, time: times[i]! });
-      });
+    const { steps, times, values } = this.inline;
     // Of which versions these are is not known: whoever has them tells them apart by their steps.
-    collect(this.inline);
-    for (const { version, data } of this.tail) if (version > after) collect(unpackBatch(data).points);
+    eachSeries(this.inline, (one, from, to) => {
+      if (one !== id) return;
+      for (let i = from; i < to; i += 1) points.push({ step: steps[i]!, value: values[i]!, time: times[i]! });
+    });
+    for (const { version, data } of this.tail) {
+      if (version > after) for (const point of unpackBatchOf(data, id)) points.push(point);
+    }
     return { points, folded: this.folded };
   }
 

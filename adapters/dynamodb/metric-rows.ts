@@ -9,6 +9,7 @@ import {
 import { batchGet } from "./batch-get";
 import { holds, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
+import { GroupCommit } from "./group-commit";
 
 /** What is kept of a run's log beside its batches; docs/access-patterns.md, "Metrics". */
 export interface LogHead {
@@ -47,11 +48,14 @@ export class MetricRows {
   /** Tells this process's writes from others' where an answer was lost. */
   private readonly process = randomBytes(9).toString("base64url");
   private writes = 0;
+  private readonly commits: GroupCommit;
 
   constructor(
     private readonly client: DynamoDBDocumentClient,
     private readonly table: string,
-  ) {}
+  ) {
+    this.commits = new GroupCommit(client, table);
+  }
 
   newWrite(): string {
     this.writes += 1;
@@ -104,15 +108,7 @@ export class MetricRows {
 
   /** `false`: the log has a batch of that version. */
   putBatch(runId: string, { version, data, by }: LoggedBatch): Promise<boolean> {
-    return holds(
-      this.client.send(
-        new PutCommand({
-          TableName: this.table,
-          Item: { pk: pkOf(runId), sk: batchKey(version), data, by },
-          ConditionExpression: "attribute_not_exists(pk)",
-        }),
-      ),
-    );
+    return this.commits.create({ pk: pkOf(runId), sk: batchKey(version), data, by }, data.length);
   }
 
   /** Batches past one version, up to another. */

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
-import { link, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdirSync, statSync } from "node:fs";
+import { link, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TokenRecord, tokenIdOf, tokenMatches } from "../../core/access/tokens";
 
@@ -50,13 +50,8 @@ export function createTokenStore(data: string): TokenStore {
 
   return {
     async required() {
-      return stat(directory).then(
-        () => true,
-        (error: unknown) => {
-          if (isAbsent(error)) return false;
-          throw error;
-        },
-      );
+      // Asked with each request. Not waiting takes a tenth of the time that waiting for a thread does.
+      return statSync(directory, { throwIfNoEntry: false }) !== undefined;
     },
 
     async verify(token) {

@@ -140,6 +140,13 @@ export class ByteReader {
     return values;
   }
 
+  /** Passes so many floats, and tells those of them that are asked for. */
+  someFloats(length: number): (i: number) => number {
+    const first = this.at;
+    this.at += 8 * length;
+    return (i) => this.buffer.readDoubleLE(first + 8 * i);
+  }
+
   column(length: number): number[] {
     if (length === 0) return [];
     const kind = this.count();

@@ -1,6 +1,7 @@
+import type { MetricPoint } from "../metric-repository";
 import type { BatchReceipt } from "../metric-store";
 import { ByteReader, ByteWriter } from "./bytes";
-import { type PointColumns, readPoints, writePoints } from "./packed-points";
+import { type PointColumns, readPoints, readPointsOf, writePoints } from "./packed-points";
 
 /** What one write adds to a run's log. */
 export interface LogBatch {
@@ -26,7 +27,18 @@ export function packBatch({ names, receipts, points }: LogBatch): Buffer {
 
 export function unpackBatch(bytes: Uint8Array): LogBatch {
   const from = new ByteReader(bytes);
+  return { ...readFront(from), points: readPoints(from) };
+}
+
+/** Of one metric, in the order of the log. */
+export function unpackBatchOf(bytes: Uint8Array, id: number): MetricPoint[] {
+  const from = new ByteReader(bytes);
+  readFront(from);
+  return readPointsOf(from, id);
+}
+
+function readFront(from: ByteReader): Omit<LogBatch, "points"> {
   const names = Array.from({ length: from.count() }, () => from.text());
   const receipts = Array.from({ length: from.count() }, () => ({ writer: from.text(), sequence: from.count() }));
-  return { names, receipts, points: readPoints(from) };
+  return { names, receipts };
 }

@@ -1,3 +1,4 @@
+import type { MetricPoint } from "../metric-repository";
 import { ByteReader, ByteWriter } from "./bytes";
 
 /**
@@ -41,6 +42,24 @@ export function packPoints(points: PointColumns): Buffer {
 
 export const unpackPoints = (bytes: Uint8Array): PointColumns => readPoints(new ByteReader(bytes));
 
+/** The points of one metric, in their order, without a look at the values of the others: most of what is packed. */
+export function readPointsOf(from: ByteReader, wanted: number): MetricPoint[] {
+  const series = from.count();
+  const ids = from.column(series);
+  const counts = from.column(series);
+  const points: MetricPoint[] = [];
+  if (!ids.includes(wanted)) return points;
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const steps = from.column(total);
+  const times = from.column(total);
+  const valueAt = from.someFloats(total);
+  eachSeries({ ids, counts }, (id, first, end) => {
+    if (id !== wanted) return;
+    for (let i = first; i < end; i += 1) points.push({ step: steps[i]!, value: valueAt(i), time: times[i]! });
+  });
+  return points;
+}
+
 /** Adds the points of `more` behind those of `all`. */
 export function addPoints(all: PointColumns, more: PointColumns): void {
   for (const name of ["ids", "counts", "steps", "times", "values"] as const) {
@@ -50,7 +69,10 @@ export function addPoints(all: PointColumns, more: PointColumns): void {
 }
 
 /** Each series' metric with the first of its points and the first behind them. */
-export function eachSeries({ ids, counts }: PointColumns, visit: (id: number, from: number, to: number) => void): void {
+export function eachSeries(
+  { ids, counts }: Pick<PointColumns, "ids" | "counts">,
+  visit: (id: number, from: number, to: number) => void,
+): void {
   let from = 0;
   for (let i = 0; i < ids.length; i += 1) {
     const to = from + counts[i]!;

@@ -32,9 +32,7 @@ export const transactWriteItems: Operation = async (context, fields) => {
   }
   const writes = readActions(fields).map(readWrite);
   fields.check();
-  const digest = createHash("sha256")
-    .update(JSON.stringify(fields.any("TransactItems")))
-    .digest("base64");
+  const digest = token === undefined ? "" : digestOf(fields.any("TransactItems"));
   return context.store.write((draft) => {
     if (token !== undefined && wasDone(context, draft, token, digest)) return repeated(context, writes, detail);
     const prepared = writes.map((write) => prepare(draft, context.catalog.get(write.tableName), write));
@@ -48,6 +46,10 @@ export const transactWriteItems: Operation = async (context, fields) => {
     };
   });
 };
+
+function digestOf(actions: unknown): string {
+  return createHash("sha256").update(JSON.stringify(actions)).digest("base64");
+}
 
 /** All conditions are judged before the first change; a change that fails (by type or size) cancels the transaction too. */
 function applyAll(draft: Draft, prepared: readonly PreparedWrite[], capacity: Capacity): void {

@@ -1,0 +1,79 @@
+import { type DynamoDBDocumentClient, PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { holds, isTransactionConditionFailed, isTransactionConflict } from "./client";
+
+/** DynamoDB's limits are 100 items and 4 MB; less, for those who wait behind it. */
+const mostPuts = 50;
+const mostBytes = 1024 * 1024;
+
+interface Put {
+  readonly item: Record<string, unknown>;
+  readonly bytes: number;
+  readonly settle: (created: boolean) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Creates items of one table, each under the condition that there is none of its key. Those that come while one request is under way go together in the next, as a
+ * transaction, which costs a request where they would have cost one each. A process that has one call at a time, as an AWS Lambda function, never meets another.
+ */
+export class GroupCommit {
+  private waiting: Put[] = [];
+  private busy = false;
+
+  constructor(
+    private readonly client: DynamoDBDocumentClient,
+    private readonly table: string,
+  ) {}
+
+  /** `false`: there is an item of that key. No two of the same key may wait at once. */
+  create(item: Record<string, unknown>, bytes: number): Promise<boolean> {
+    const created = new Promise<boolean>((settle, fail) => {
+      this.waiting.push({ item, bytes, settle, fail });
+    });
+    if (!this.busy) void this.pump();
+    return created;
+  }
+
+  private async pump(): Promise<void> {
+    this.busy = true;
+    while (this.waiting.length > 0) {
+      const puts = this.takeSome();
+      if (puts.length === 1 || !(await this.putTogether(puts))) await Promise.all(puts.map((put) => this.putAlone(put)));
+    }
+    this.busy = false;
+  }
+
+  private takeSome(): Put[] {
+    let bytes = 0;
+    let count = 0;
+    for (const put of this.waiting) {
+      bytes += put.bytes;
+      if (count > 0 && (count >= mostPuts || bytes > mostBytes)) break;
+      count += 1;
+    }
+    return this.waiting.splice(0, count);
+  }
+
+  /** `false`: nothing was done, because something stood in the way of one of them. */
+  private async putTogether(puts: readonly Put[]): Promise<boolean> {
+    try {
+      await this.client.send(
+        new TransactWriteCommand({ TransactItems: puts.map(({ item }) => ({ Put: this.conditional(item) })) }),
+      );
+      for (const { settle } of puts) settle(true);
+      return true;
+    } catch (error) {
+      if (isTransactionConditionFailed(error) || isTransactionConflict(error)) return false;
+      for (const { fail } of puts) fail(error);
+      return true;
+    }
+  }
+
+  private async putAlone({ item, settle, fail }: Put): Promise<void> {
+    await holds(this.client.send(new PutCommand(this.conditional(item)))).then(settle, fail);
+  }
+
+  private conditional(item: Record<string, unknown>) {
+    return { TableName: this.table, Item: item, ConditionExpression: "attribute_not_exists(pk)" };
+  }
+}

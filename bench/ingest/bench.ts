@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { cpuMsOf } from "../support/cpu";
+import { describeMachine, machineLine } from "../support/machine";
+import { startStack } from "../support/stack";
+import { type Door, mlflowDoor, nativeDoor } from "./doors";
+import { type LoadOptions, type LoadResult, runLoad } from "./load";
+import { startMlflowServer } from "./mlflow-server";
+
+const doors: Readonly<Record<string, Door>> = { native: nativeDoor, mlflow: mlflowDoor };
+
+/** Many metrics a call by many clients at once: into the embedded stack through both of its doors, and into MLflow's own server. */
+export async function benchIngest(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      clients: { type: "string", default: "20" },
+      metrics: { type: "string", default: "500" },
+      seconds: { type: "string", default: "30" },
+      "one-run": { type: "boolean", default: false },
+      /** `native,mlflow,peer` */
+      doors: { type: "string", default: "native,mlflow,peer" },
+      /** The `stack.json` of a stack that runs already, in place of one of the bench's own. */
+      stack: { type: "string" },
+      "check-every": { type: "string", default: "1" },
+      json: { type: "boolean" },
+    },
+  });
+  const options: LoadOptions = {
+    clients: Number(values.clients),
+    metrics: Number(values.metrics),
+    seconds: Number(values.seconds),
+    oneRun: values["one-run"],
+    checkEvery: Number(values["check-every"]),
+  };
+  const machine = describeMachine();
+  const wanted = values.doors.split(",");
+  const results: LoadResult[] = [];
+  const notes: string[] = [];
+  for (const name of wanted) {
+    const door = doors[name];
+    if (door) {
+      const stack = values.stack === undefined ? startStack() : undefined;
+      try {
+        const { api, pid } = stackAt(values.stack ?? join(stack!.directory, "data", "stack.json"));
+        results.push({ ...(await runLoad(api, door, options, () => cpuMsOf(pid))), door: `Ringmaster, ${door.name}` });
+      } finally {
+        stack?.close();
+      }
+      continue;
+    }
+    const peer = await startMlflowServer();
+    if (typeof peer === "string") {
+      notes.push(peer);
+      continue;
+    }
+    try {
+      // Reading everything back takes it many minutes.
+      const load = { ...options, checkEvery: 50 * options.checkEvery };
+      results.push({ ...(await runLoad(peer.base, mlflowDoor, load, () => cpuMsOf(peer.pid))), door: peer.name });
+    } finally {
+      await peer.stop();
+    }
+  }
+  if (values.json) process.stdout.write(`${JSON.stringify({ machine, options, results, notes }, null, 2)}\n`);
+  else process.stdout.write(`${[machineLine(machine), "", tableOf(options, results), ...notes].join("\n")}\n`);
+  if (results.some(({ lost, doubled, wrong }) => lost + doubled + wrong > 0)) process.exitCode = 1;
+}
+
+function stackAt(file: string): { readonly api: string; readonly pid: number } {
+  return JSON.parse(readFileSync(file, "utf8")) as { readonly api: string; readonly pid: number };
+}
+
+function tableOf({ clients, metrics, seconds, oneRun }: LoadOptions, results: readonly LoadResult[]): string {
+  const runs = oneRun ? "one run" : "a run each";
+  const rows = results.map(
+    ({ door, p50, p99, worst, cpuMs, perSecond, requests, checkedPoints, lost, doubled, wrong }) =>
+      `| ${door} | ${[p50, p99, worst].map((ms) => ms.toFixed(1)).join(" | ")} | ${cpuMs.toFixed(2)} | ${perSecond.toFixed(0)} | ${requests} | ${checkedPoints} | ${lost}, ${doubled}, ${wrong} |`,
+  );
+  return [
+    `${clients} clients, ${runs}, ${metrics} metrics a call, ${seconds} s`,
+    "",
+    "| door | p50 ms | p99 ms | worst ms | CPU ms a call | calls/s | calls | points read back | lost, doubled, wrong |",
+    "|---|---|---|---|---|---|---|---|---|",
+    ...rows,
+  ].join("\n");
+}
