@@ -54,6 +54,7 @@ import { createRunRecords } from "./dynamodb/record-repository";
 import { createOutboxIndex } from "./dynamodb/registry-outbox";
 import { createRetrainingIndex, createRetrainingRepository } from "./dynamodb/retraining-repository";
 import { createRunChanges } from "./dynamodb/run-changes";
+import { RunCreations } from "./dynamodb/run-creations";
 import { createRunKeys } from "./dynamodb/run-keys";
 import { createRunRepository } from "./dynamodb/run-repository";
 import { createStepCache } from "./dynamodb/step-cache";
@@ -178,14 +179,19 @@ export function createPlatform(environment: Readonly<Record<string, string | und
   });
 }
 
-/** A team's platform is cheap: closures over what all teams share. */
+/** More than a process serves teams; made anew, a platform is the same. */
+const mostPlatforms = 1_000;
+
+/** A team's platform is closures over what all teams share, made when it is first asked for. */
 export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backing): Deployment {
   const { bucket, tables } = shared.config;
   const rows = createRunRepository(dynamodb, tables.catalog);
   const changes = createRunChanges(dynamodb, tables.catalog, shared.clock);
   const experimentsOf = createExperimentRepositories(dynamodb, tables.catalog, shared.clock);
   const records = createRunRecords(dynamodb, tables.catalog, {
-    mark: changes.mark,
+    changes,
+    creations: new RunCreations(dynamodb),
+    metricsTable: tables.metrics,
     async older(runId) {
       const run = await rows.find(runId);
       return run && { ...(await firstRecordOf({ experimentsOf }, run)), createdAt: run.createdAt };
@@ -202,6 +208,9 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
   const metrics = createMetricStore(dynamodb, tables.metrics);
   const hooks =
     shared.hooks ?? createCheckHooks({ clock: shared.clock, pause: pauseBeforeRound, allowLoopback: false });
+
+  /** Nothing of a request is in them. */
+  const platforms = new Map<string, Platform>();
 
   const deployment: Deployment = {
     config: shared.config,
@@ -222,6 +231,8 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
     },
     forTeam(name) {
       const team = checkTeamName(name);
+      const known = platforms.get(team);
+      if (known) return known;
       const objects = createObjectStore(s3, bucket, teamPrefix(team));
       const tracking = {
         metrics: teamMetrics(metrics, team, records.identify, changes.mark),
@@ -229,7 +240,7 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
         records: notingRecords(records.of(team), liveRuns),
         changes: changes.of(team),
       };
-      return {
+      const platform: Platform = {
         ...deployment,
         ...shared,
         team,
@@ -260,6 +271,9 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
         randomBytes,
         retraining: createRetrainingRepository(dynamodb, tables.catalog, team),
       };
+      if (platforms.size >= mostPlatforms) platforms.clear();
+      platforms.set(team, platform);
+      return platform;
     },
   };
   return deployment;

@@ -19,6 +19,7 @@ import {
 } from "../../core/tracking/records/errors";
 import { holds, isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
+import { RecentExperiments } from "./recent-experiments";
 
 /** Bytes of JSON; with room below DynamoDB's 400 KB for what it counts otherwise. */
 const largest = 350_000;
@@ -40,6 +41,7 @@ export function createExperimentRepositories(
   clock: Clock,
 ): (team: string) => Experiments {
   const withDefault = new Map<string, Promise<void>>();
+  const recent = new RecentExperiments(clock);
 
   return (team) => {
     const pk = `TEAM#${team}#EXPERIMENTS`;
@@ -119,7 +121,9 @@ export function createExperimentRepositories(
     async function find(experimentId: string): Promise<Experiment | undefined> {
       if (!idForm.test(experimentId)) return undefined;
       await ensureDefault();
-      return (await get(idKey(experimentId)))?.["experiment"] as Experiment | undefined;
+      const experiment = (await get(idKey(experimentId)))?.["experiment"] as Experiment | undefined;
+      if (experiment?.lifecycle === "active") recent.note(experiment);
+      return experiment;
     }
 
     async function idOfName(name: string): Promise<string | undefined> {
@@ -166,8 +170,11 @@ export function createExperimentRepositories(
       create,
       find,
       findByName,
+      findRecent: async (experimentId) => recent.byId(team, experimentId) ?? find(experimentId),
 
       async ensure(name, by, at) {
+        const met = recent.byName(team, name);
+        if (met) return met;
         for (let round = 1; ; round += 1) {
           const known = await findByName(name);
           if (known) return known;
@@ -196,6 +203,7 @@ export function createExperimentRepositories(
           if (!before) throw new ExperimentNotFoundError({ experimentId });
           const changed = transition(before);
           if (changed === undefined) return before;
+          recent.forget(before);
           const after: Experiment = { ...changed, experimentId, team, revision: before.revision + 1 };
           const put = {
             TableName: table,

@@ -3,12 +3,15 @@ import { RunBusyError, RunFieldFixedError } from "../../core/tracking/records/er
 import type { FirstRecord } from "../../core/tracking/records/tracked-runs";
 import { type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
 import type { RunIdentity, RunRecord } from "../../core/tracking/run-record";
-import type { RunChanges, RunRecords } from "../../core/tracking/run-records";
+import type { RunRecords } from "../../core/tracking/run-records";
 import { RunNotFoundError } from "../../core/training/errors";
 import { holds, queryAll, queryPage } from "./client";
 import { pauseBeforeRound } from "./contention";
+import { firstHead } from "./metric-first-head";
 import { readRecords, recordOfRows } from "./record-reads";
 import { experimentRunsKey, identityOf, type LoggedRecord, newRecordRow, packRecord, recordKey } from "./record-rows";
+import type { AllRunChanges } from "./run-changes";
+import type { RunCreations } from "./run-creations";
 
 /** Each fails only where another change succeeded meanwhile. */
 const rounds = 32;
@@ -16,7 +19,9 @@ const rounds = 32;
 const mostRemembered = 100_000;
 
 export interface RunRecordDependencies {
-  readonly mark: RunChanges["mark"];
+  readonly changes: Pick<AllRunChanges, "mark" | "row">;
+  readonly creations: RunCreations;
+  readonly metricsTable: string;
   /** What the record of a training run begins with that has none, being older than records. `undefined` where there is no such run. */
   readonly older: (runId: string) => Promise<(FirstRecord & { readonly createdAt: string }) | undefined>;
 }
@@ -33,8 +38,9 @@ export interface AllRunRecords {
 export function createRunRecords(
   client: DynamoDBDocumentClient,
   table: string,
-  { mark, older }: RunRecordDependencies,
+  { changes, creations, metricsTable, older }: RunRecordDependencies,
 ): AllRunRecords {
+  const { mark } = changes;
   const identities = new Map<string, RunIdentity>();
   const instanceTypes = new Set<string>();
 
@@ -121,9 +127,9 @@ export function createRunRecords(
 
     async function nameChild(parentRunId: string | undefined, runId: string): Promise<void> {
       if (parentRunId === undefined) return;
-      const Item = { pk: childrenKey(parentRunId), sk: runId };
-      await client.send(new PutCommand({ TableName: table, Item }));
+      await client.send(new PutCommand({ TableName: table, Item: childRow(parentRunId, runId) }));
     }
+    const childRow = (parentRunId: string, runId: string) => ({ pk: childrenKey(parentRunId), sk: runId });
     const childrenKey = (parentRunId: string): string => `TEAM#${team}#CHILDREN#${parentRunId}`;
 
     /** Under "nobody has changed it since". */
@@ -157,24 +163,35 @@ export function createRunRecords(
       find,
       findMany,
 
-      async create(record, requestDigest) {
+      async create(record, { requestDigest, firstPoints } = {}) {
         if (record.team !== team) throw new Error(`run ${record.runId} is of team ${record.team}, not of ${team}`);
-        const { runId, experimentId, source, revision: _, ...logged } = record;
+        const { runId, experimentId, source, parentRunId, startedAt } = record;
         const identity: RunIdentity = { runId, team, experimentId, source };
-        const { team: __, ...kept } = logged;
-        const Item = newRecordRow(identity, kept, record.startedAt, requestDigest);
-        await nameChild(record.parentRunId, runId);
-        const put = new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" });
-        if (await marked(identity, () => holds(client.send(put)))) {
+        const head = firstPoints && firstHead(runId, firstPoints.series, firstPoints.receipt);
+        const Item = newRecordRow(identity, loggedPart(record), startedAt, requestDigest);
+        const created = await creations.create({
+          runId,
+          bytes: JSON.stringify(record).length,
+          puts: [
+            { TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" },
+            { TableName: table, Item: changes.row(identity) },
+            ...(parentRunId === undefined ? [] : [{ TableName: table, Item: childRow(parentRunId, runId) }]),
+            ...(head ? [{ TableName: metricsTable, Item: head, ConditionExpression: "attribute_not_exists(pk)" }] : []),
+          ],
+        });
+        if (created) {
           remember(identity);
-          return { created: true, record: { ...record, revision: 1 }, ...(requestDigest ? { requestDigest } : {}) };
+          const digest = requestDigest === undefined ? {} : { requestDigest };
+          return { created, record: { ...record, revision: 1 }, pointsStored: head !== undefined, ...digest };
         }
         const { Item: there } = await client.send(
           new GetCommand({ TableName: table, Key: recordKey(runId), ConsistentRead: true }),
         );
         if (there?.["team"] !== team) throw new Error(`the id ${runId} is taken by another team's run: send it again`);
         const known = there["requestDigest"] as string | undefined;
-        return { created: false, record: await must(find(runId), runId), ...(known ? { requestDigest: known } : {}) };
+        // Who made it may have died before its points.
+        const answer = { created, record: await must(find(runId), runId), pointsStored: false };
+        return known === undefined ? answer : { ...answer, requestDigest: known };
       },
 
       async change(runId, transition) {
@@ -249,6 +266,10 @@ function storedOf(before: RunRecord, after: RunRecord): LoggedRecord | KeptRecor
     if ("fixedField" in decided) throw new RunFieldFixedError(before.runId, decided.fixedField);
     return decided.kept;
   }
-  const { runId: _, team: __, experimentId: ___, source: ____, revision: _____, ...logged } = after;
+  return loggedPart(after);
+}
+
+function loggedPart(record: RunRecord): LoggedRecord {
+  const { runId: _, team: __, experimentId: ___, source: ____, revision: _____, ...logged } = record;
   return logged;
 }

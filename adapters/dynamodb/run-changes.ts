@@ -9,6 +9,8 @@ const mostRemembered = 50_000;
 
 export interface AllRunChanges {
   mark(run: RunIdentity): Promise<void>;
+  /** The mark of this second, for a transaction that also makes the change. */
+  row(run: RunIdentity): Record<string, unknown>;
   of(team: string): RunChanges;
 }
 
@@ -20,24 +22,23 @@ export function createRunChanges(client: DynamoDBDocumentClient, table: string, 
   const marked = new Map<string, Promise<unknown>>();
   let rememberedSecond = -1;
 
-  async function mark({ team, experimentId, runId }: RunIdentity): Promise<void> {
-    const second = Math.floor(clock.now() / 1000);
+  const secondNow = (): number => Math.floor(clock.now() / 1000);
+  const rowAt = ({ team, experimentId, runId }: RunIdentity, second: number) => ({
+    pk: partition(team, experimentId),
+    sk: `${secondKey(second)}#${runId}`,
+    expiresAt: second + changesKeptMs / 1000,
+  });
+
+  async function mark(run: RunIdentity): Promise<void> {
+    const { runId } = run;
+    const second = secondNow();
     if (second !== rememberedSecond || marked.size >= mostRemembered) {
       marked.clear();
       rememberedSecond = second;
     }
     let writing = marked.get(runId);
     if (!writing) {
-      writing = client.send(
-        new PutCommand({
-          TableName: table,
-          Item: {
-            pk: partition(team, experimentId),
-            sk: `${secondKey(second)}#${runId}`,
-            expiresAt: second + changesKeptMs / 1000,
-          },
-        }),
-      );
+      writing = client.send(new PutCommand({ TableName: table, Item: rowAt(run, second) }));
       marked.set(runId, writing);
       // Of a mark that failed the next one knows nothing.
       writing.catch(() => marked.get(runId) === writing && marked.delete(runId));
@@ -47,6 +48,7 @@ export function createRunChanges(client: DynamoDBDocumentClient, table: string, 
 
   return {
     mark,
+    row: (run) => rowAt(run, secondNow()),
     of: (team) => ({
       mark,
       async since(experimentId, since) {

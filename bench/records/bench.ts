@@ -95,6 +95,9 @@ export async function benchRecords(args: readonly string[]): Promise<void> {
   }
   if (values.json) process.stdout.write(`${JSON.stringify({ machine, clients, results }, null, 2)}\n`);
   else process.stdout.write(`${machineLine(machine)}, ${clients} clients\n\n${table(results)}`);
+  if (ways.has("peer") && mlflowVersion === undefined) {
+    process.stderr.write("MLflow is not installed here: RINGMASTER_PEERS_PYTHON names a Python that has it\n");
+  }
 }
 
 function table(results: readonly Measured[]): string {
@@ -106,9 +109,5 @@ function table(results: readonly Measured[]): string {
     ({ name, runs, callsPerRun, runsPerSecond, p50, p99, serverMs }) =>
       `| ${[name, runs, callsPerRun, runsPerSecond.toFixed(0), ms(p50), ms(p99), ms(serverMs)].join(" | ")} |\n`,
   );
-  const without =
-    mlflowVersion === undefined
-      ? "\nMLflow is not installed here: RINGMASTER_PEERS_PYTHON names a Python that has it.\n"
-      : "";
-  return `${head}${rows.join("")}${without}`;
+  return `${head}${rows.join("")}`;
 }

@@ -1,11 +1,20 @@
+import type { MetricSeries } from "./metric-batch";
+import type { BatchReceipt } from "./metric-store";
 import type { RunIdentity, RunRecord } from "./run-record";
 
 /** `undefined`: what was asked for is so already. May throw: then nothing changes. */
 export type RunTransition = (record: RunRecord) => RunRecord | undefined;
 
+export interface CreateOptions {
+  readonly requestDigest?: string;
+  readonly firstPoints?: { readonly series: readonly MetricSeries[]; readonly receipt: BatchReceipt };
+}
+
 export interface CreatedRun {
   readonly created: boolean;
   readonly record: RunRecord;
+  /** Else they are to be appended under their receipt. */
+  readonly pointsStored: boolean;
   /** Of the request that made it. */
   readonly requestDigest?: string;
 }
@@ -18,10 +27,11 @@ export interface RunRecords {
   /** From memory where it was asked before. `undefined` where the team has no such run. */
   identify(runId: string): Promise<RunIdentity | undefined>;
   /**
-   * Makes a logged run, or answers the one that is there under the same id.
-   * @param requestDigest of the request that makes it, kept with it: who made the one that is there asks so whether it was the same request.
+   * Makes a logged run, or answers the one that is there under the same id. All of it is written, or nothing.
+   * @param options.requestDigest of the request that makes it, kept with it: who made the one that is there asks so whether it was the same request
+   * @param options.firstPoints are written with it where they are few enough, which the answer says
    */
-  create(record: RunRecord, requestDigest?: string): Promise<CreatedRun>;
+  create(record: RunRecord, options?: CreateOptions): Promise<CreatedRun>;
   /** Strongly consistent. */
   find(runId: string): Promise<RunRecord | undefined>;
   /** Strongly consistent; those that are not there are left out. */

@@ -6,16 +6,16 @@ import { isOpen, type RunStatus } from "../../training/run";
 import { defaultExperimentId, type Experiment } from "../experiment";
 import type { Experiments } from "../experiments";
 import type { MetricSeries } from "../metric-batch";
+import type { MetricStore } from "../metric-store";
 import type { EncodedValue } from "../metric-values";
 import type { DatasetInput, RunCode, RunRecord } from "../run-record";
 import type { RunRecords } from "../run-records";
 import { ExperimentDeletedError, ExperimentNotFoundError } from "./errors";
 
 export interface LogRunDependencies {
-  readonly experiments: Pick<Experiments, "find" | "ensure">;
+  readonly experiments: Pick<Experiments, "findRecent" | "ensure">;
   readonly records: Pick<RunRecords, "create" | "identify">;
-  /** A logged run's first points. Twice is once. */
-  readonly appendMetrics: (runId: string, series: readonly MetricSeries[]) => Promise<void>;
+  readonly metrics: Pick<MetricStore, "append">;
   readonly clock: Clock;
   /** A fresh random id, 16 or more lower-case hex digits. */
   readonly randomId: () => string;
@@ -46,6 +46,9 @@ export interface LogRunRequest {
   readonly seed?: number;
 }
 
+/** Of a run's own making: no client's. */
+const firstValues = { writer: "ringmaster/first-values", sequence: 0 };
+
 /**
  * Makes a logged run with all that is known of it: its record, then its first metrics. The same request under the same key finds the same run, whose
  * metrics it then mends where the first one died before them.
@@ -62,6 +65,7 @@ export async function logRun(dependencies: LogRunDependencies, request: LogRunRe
   const startedAt = given.startedAt ?? now;
   const endedAt = given.endedAt ?? (isOpen(given.status) ? undefined : Math.max(now, startedAt));
   const requestDigest = idempotencyKey === undefined ? undefined : digestOf(request);
+  const firstPoints = { series: seriesOf(metrics, startedAt), receipt: firstValues };
   const made = await records.create(
     {
       ...given,
@@ -81,20 +85,21 @@ export async function logRun(dependencies: LogRunDependencies, request: LogRunRe
       artifactUri: `${experiment.artifactLocation}/${runId}/artifacts`,
       revision: 1,
     },
-    requestDigest,
+    { requestDigest, ...(firstPoints.series.length > 0 ? { firstPoints } : {}) },
   );
   if (idempotencyKey !== undefined && made.requestDigest !== requestDigest) {
     throw new IdempotencyConflictError(idempotencyKey);
   }
-  const { record } = made;
-  const series = Object.entries(metrics).map(([metric, value]) => ({
-    metric,
-    steps: [0],
-    values: [value],
-    times: [record.startedAt],
-  }));
-  if (series.length > 0) await dependencies.appendMetrics(runId, series);
+  const { record, pointsStored } = made;
+  if (!pointsStored && firstPoints.series.length > 0) {
+    // At the start that the record has: a request that is sent again says the same points.
+    await dependencies.metrics.append(runId, seriesOf(metrics, record.startedAt), firstValues);
+  }
   return record;
+}
+
+function seriesOf(metrics: LogRunRequest["metrics"], time: number): readonly MetricSeries[] {
+  return Object.entries(metrics).map(([metric, value]) => ({ metric, steps: [0], values: [value], times: [time] }));
 }
 
 async function experimentFor(
@@ -105,7 +110,7 @@ async function experimentFor(
     return active(await experiments.ensure(name, actor, isoTime(clock)));
   }
   const id = experimentId ?? defaultExperimentId;
-  const experiment = await experiments.find(id);
+  const experiment = await experiments.findRecent(id);
   if (!experiment) throw new ExperimentNotFoundError({ experimentId: id });
   return active(experiment);
 }

@@ -13,9 +13,8 @@ const randomId = (): string => randomBytes(8).toString("hex");
 /** Clients' edits are many and small: each is a read and a write under its revision. */
 export const trackedRunRoutes: readonly Route[] = [
   defineRoute(contracts.logRun, async ({ platform, body, actor, idempotencyKey }) => {
-    const { team, metrics } = platform;
-    const appendMetrics = metrics.write.bind(metrics);
-    const run = await logRun({ ...platform, appendMetrics, randomId }, { ...body, team, actor, idempotencyKey });
+    const { team } = platform;
+    const run = await logRun({ ...platform, randomId }, { ...body, team, actor, idempotencyKey });
     return { status: 201, body: { run } };
   }),
 

@@ -17,8 +17,12 @@ describe("records of logged runs", () => {
   it("are made once, found, changed under their revision", async () => {
     const { records } = platform();
     const record = loggedRun("run-logged-1", { params: { depth: "3" }, tags: { a: "1" } });
-    expect(await records.create(record)).toEqual({ created: true, record });
-    expect(await platform().records.create({ ...record, name: "another" })).toEqual({ created: false, record });
+    expect(await records.create(record)).toEqual({ created: true, record, pointsStored: false });
+    expect(await platform().records.create({ ...record, name: "another" })).toEqual({
+      created: false,
+      record,
+      pointsStored: false,
+    });
     const changed = await records.change(record.runId, (before) => ({ ...before, tags: { ...before.tags, b: "2" } }));
     expect(changed).toEqual({ ...record, tags: { a: "1", b: "2" }, revision: 2 });
     expect(await platform().records.find(record.runId)).toEqual(changed);

@@ -60,7 +60,7 @@ export const runOperations: readonly MlflowOperation[] = [
         blank,
       );
       const digest = key && createHash("sha256").update(JSON.stringify(fields)).digest("hex");
-      const made = await platform.records.create(record, digest);
+      const made = await platform.records.create(record, { requestDigest: digest });
       if (!made.created && made.requestDigest !== digest) throw new IdempotencyConflictError(id);
       return { run: newRunView(made.record) };
     },

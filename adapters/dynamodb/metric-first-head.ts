@@ -1,0 +1,41 @@
+import type { MetricSeries } from "../../core/tracking/metric-batch";
+import type { BatchReceipt } from "../../core/tracking/metric-store";
+import { LogState } from "../../core/tracking/metrics/log-state";
+import { addPoints, noPoints, packPoints } from "../../core/tracking/metrics/packed-points";
+import { draftBatch, partsOf } from "./metric-calls";
+import { logLimits } from "./metric-log";
+import { pkOf } from "./metric-rows";
+
+/** A log that nobody has begun. */
+const nothing = { idOf: () => undefined, isStored: () => false, metrics: 0 };
+
+/**
+ * The head of a new run's log, as the first `append` to it would leave it: so that a run is made together with its first points. `undefined` where they are more than
+ * a head takes.
+ */
+export function firstHead(
+  runId: string,
+  series: readonly MetricSeries[],
+  receipt: BatchReceipt,
+): Record<string, unknown> | undefined {
+  const call = { receipt, settle: () => undefined, fail: () => undefined, failed: false };
+  const parts = partsOf(series, call);
+  const batch = parts.length === 1 ? draftBatch(nothing, parts, new Set()) : undefined;
+  if (!batch) return undefined;
+  const log = LogState.empty(logLimits.segment);
+  log.apply(batch);
+  const points = noPoints();
+  addPoints(points, batch.points);
+  const [state, inline] = [log.pack(), packPoints(points)];
+  if (state.length + inline.length > logLimits.youngBytes) return undefined;
+  return {
+    pk: pkOf(runId),
+    sk: "HEAD",
+    version: log.version,
+    grown: false,
+    state,
+    inline,
+    folded: 0,
+    foldedVersion: 0,
+  };
+}

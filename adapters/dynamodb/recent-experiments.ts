@@ -1,0 +1,47 @@
+import type { Clock } from "../../core/ports";
+import type { Experiment } from "../../core/tracking/experiment";
+
+/** For so long another process's deletion or renaming may not be known. */
+const trustedMs = 1_000;
+const mostRemembered = 10_000;
+
+/** What this process has read of experiments a moment ago: whoever makes runs by the thousand need not read theirs each time. */
+export class RecentExperiments {
+  private readonly known = new Map<string, { readonly experiment: Experiment; readonly until: number }>();
+
+  constructor(private readonly clock: Clock) {}
+
+  note(experiment: Experiment): void {
+    if (this.known.size >= mostRemembered) this.known.clear();
+    const kept = { experiment, until: this.clock.now() + trustedMs };
+    this.known.set(this.idKey(experiment.team, experiment.experimentId), kept);
+    this.known.set(this.nameKey(experiment.team, experiment.name), kept);
+  }
+
+  /** To be called where it is about to change. */
+  forget({ team, experimentId, name }: Experiment): void {
+    this.known.delete(this.idKey(team, experimentId));
+    this.known.delete(this.nameKey(team, name));
+  }
+
+  byId(team: string, experimentId: string): Experiment | undefined {
+    return this.fresh(this.idKey(team, experimentId));
+  }
+
+  byName(team: string, name: string): Experiment | undefined {
+    return this.fresh(this.nameKey(team, name));
+  }
+
+  private fresh(key: string): Experiment | undefined {
+    const found = this.known.get(key);
+    return found && found.until > this.clock.now() ? found.experiment : undefined;
+  }
+
+  private idKey(team: string, experimentId: string): string {
+    return `${team}/${experimentId}`;
+  }
+
+  private nameKey(team: string, name: string): string {
+    return `${team}/name/${name}`;
+  }
+}

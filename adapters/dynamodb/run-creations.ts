@@ -1,0 +1,106 @@
+import { type DynamoDBDocumentClient, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { isTransactionConditionFailed, isTransactionConflict } from "./client";
+import { pauseBeforeRound } from "./contention";
+
+/** DynamoDB's limits are 100 items and 4 MB; less, for those who wait behind it. */
+const mostItems = 99;
+const mostBytes = 1024 * 1024;
+/** Another transaction on the same rows is waited for so often. */
+const rounds = 10;
+
+/** All rows of one new run, of whichever tables. */
+export interface RunCreation {
+  readonly runId: string;
+  /** Each `Put` with its own condition, or without. */
+  readonly puts: readonly {
+    readonly TableName: string;
+    readonly Item: Record<string, unknown>;
+    readonly ConditionExpression?: string;
+  }[];
+  /** About so many in all. */
+  readonly bytes: number;
+}
+
+interface Waiting extends RunCreation {
+  readonly settle: (created: boolean) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Makes runs, all rows of each or none. Those that come while one request is under way go together in the next: a client that makes a thousand runs side by
+ * side waits for some thirty requests. A transaction costs twice the write units of its puts, and spares the requests, which is what takes time.
+ */
+export class RunCreations {
+  private waiting: Waiting[] = [];
+  private busy = false;
+
+  constructor(private readonly client: DynamoDBDocumentClient) {}
+
+  /** `false`: a condition does not hold, and nothing was written. */
+  create(creation: RunCreation): Promise<boolean> {
+    const created = new Promise<boolean>((settle, fail) => {
+      this.waiting.push({ ...creation, settle, fail });
+    });
+    if (!this.busy) void this.pump();
+    return created;
+  }
+
+  private async pump(): Promise<void> {
+    this.busy = true;
+    while (this.waiting.length > 0) {
+      const group = this.takeSome();
+      if (group.length === 1 || !(await this.putTogether(group)))
+        await Promise.all(group.map((one) => this.putAlone(one)));
+    }
+    this.busy = false;
+  }
+
+  /** A transaction may name a row once: the same run again waits for the next one. */
+  private takeSome(): Waiting[] {
+    const taken: Waiting[] = [];
+    const runIds = new Set<string>();
+    let [items, bytes] = [0, 0];
+    const left = this.waiting.filter((one) => {
+      const full = items + one.puts.length > mostItems || bytes + one.bytes > mostBytes;
+      if (taken.length > 0 && (full || runIds.has(one.runId))) return true;
+      items += one.puts.length;
+      bytes += one.bytes;
+      runIds.add(one.runId);
+      taken.push(one);
+      return false;
+    });
+    this.waiting = left;
+    return taken;
+  }
+
+  /** `false`: nothing was done, because something stood in the way of one of them. */
+  private async putTogether(group: readonly Waiting[]): Promise<boolean> {
+    try {
+      await this.send(group);
+      for (const { settle } of group) settle(true);
+      return true;
+    } catch (error) {
+      if (isTransactionConditionFailed(error) || isTransactionConflict(error)) return false;
+      for (const { fail } of group) fail(error);
+      return true;
+    }
+  }
+
+  private async putAlone(one: Waiting): Promise<void> {
+    for (let round = 1; ; round += 1) {
+      try {
+        await this.send([one]);
+        return one.settle(true);
+      } catch (error) {
+        if (isTransactionConditionFailed(error)) return one.settle(false);
+        if (!isTransactionConflict(error) || round === rounds) return one.fail(error);
+        await pauseBeforeRound(round);
+      }
+    }
+  }
+
+  private async send(group: readonly RunCreation[]): Promise<void> {
+    const TransactItems = group.flatMap(({ puts }) => puts.map((Put) => ({ Put })));
+    await this.client.send(new TransactWriteCommand({ TransactItems }));
+  }
+}
