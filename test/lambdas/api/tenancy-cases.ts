@@ -3,7 +3,10 @@ import type { Platform } from "../../../adapters/platform";
 import type { DatasetDraft } from "../../../core/datasets/identity";
 import { takeInboxFile } from "../../../core/datasets/inbox/take-file";
 import { objectKeys } from "../../../core/platform/object-keys";
+import { answeredCheck, pendingCheck } from "../../../core/registry/gates/external-check";
+import { setPolicy } from "../../../core/registry/lifecycle";
 import type { ModelArtifact } from "../../../core/registry/model";
+import { noRules } from "../../../core/registry/policy";
 import { decideApproval, promote, recordGate } from "../../../core/registry/transitions";
 import { createRule } from "../../../core/retraining/lifecycle";
 import { ruleDefinitionSchema } from "../../../core/retraining/rule";
@@ -143,6 +146,12 @@ export const cases: Readonly<Record<string, Case>> = {
   "POST /api/v1/models/:name/versions/:version/approvals": { ...absent, body: () => ({ decision: "approved" }) },
   "PUT /api/v1/models/:name/versions/:version/stage": { ...absent, body: () => ({ stage: "production" }) },
   "POST /api/v1/models/:name/rollback": { ...absent, body: () => ({}) },
+  "GET /api/v1/models/:name/versions/:version/report": {
+    owner: (body: { model: string }) => expect(body.model).toBe("its-model"),
+    other: "absent",
+  },
+  "POST /api/v1/models/:name/versions/:version/checks/:check": { ...absent, body: () => ({ passed: true }) },
+  "GET /api/v1/models/:name/checks/:check/key": absent,
 
   "GET /api/v1/models/:name/traffic": absent,
   "PUT /api/v1/models/:name/traffic": { ...absent, body: () => ({ reason: "nobody beside the champion" }) },
@@ -199,6 +208,7 @@ export function pathOf(route: string, things: Things): string {
     epoch: "2",
     rule: things.rule,
     id: things.report,
+    check: path.endsWith("/key") ? "its-hook" : "its-review",
   };
   const named = path.replace(/:(\w+)/g, (_, name: string) => {
     if (values[name] === undefined) throw new Error(`say in tenancy-cases.ts what :${name} of ${route} is`);
@@ -221,6 +231,9 @@ export function nothingLike({ draft }: Things): Things {
     draft: { ...draft, name: dataset },
   };
 }
+
+const itsHook = { name: "its-hook", kind: "http", url: "https://checks.example/", timeoutSeconds: 5 } as const;
+const itsReview = { name: "its-review", kind: "command", command: ["./review.sh"], timeoutSeconds: 60 } as const;
 
 /** Something of everything that a team can have. */
 export async function furnish(platform: Platform): Promise<Things> {
@@ -273,11 +286,26 @@ export async function furnish(platform: Platform): Promise<Things> {
         artifactKey,
         dataset: { name: dataset, version: 1, digest: draft.digest },
         metrics: { accuracy: 1 },
-        evaluationReport: weights,
+        evaluationReport: await objects.putContent(
+          JSON.stringify({ rows: 1, label: "y", metrics: { accuracy: 1 }, slices: [], predictions: weights }),
+        ),
       },
       by,
     );
-    await registry.apply(model, [version], recordGate(version, { passed: true, checks: [], at }, by));
+    if (version === 1) {
+      const approvals = { required: 1, approvers: [], notTheSubmitter: false };
+      await registry.apply(model, [], setPolicy({ ...noRules, checks: [itsHook, itsReview] }, approvals, by));
+    }
+    const { policy, production } = await registry.head(model);
+    const reviewed = answeredCheck(pendingCheck(itsReview, ""), { passed: true, evidence: "", by: "test", at });
+    const verdict = {
+      passed: true,
+      checks: [reviewed],
+      rulesRevision: policy?.rulesRevision,
+      champion: production,
+      at,
+    };
+    await registry.apply(model, [version], recordGate(version, verdict, by));
     if (version === 3) continue;
     await registry.apply(model, [version], decideApproval(version, "approved", { ...by, reason: "" }));
     await registry.apply(model, [version], promote(version, by));

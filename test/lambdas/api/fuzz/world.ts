@@ -40,6 +40,7 @@ export async function createWorld(platform: Platform): Promise<World> {
       limit: [1, 2, 200],
       nextToken: nextToken === undefined ? [] : [nextToken],
       version: [1, 1, 2, 3, 99],
+      check: ["review", "safety", "none"],
       rule: ["nightly", "weekly"],
       sha256: [content.sha256, "0".repeat(64)],
       metric: ["train/loss", "only-nan", "none"],
@@ -73,6 +74,7 @@ export async function createWorld(platform: Platform): Promise<World> {
       restoreTrainingRun: [{}, { overrides: { hyperparameters: { epochs: 40 } } }],
       registerDatasetVersion: [{ draft }, { draft: old, allowSchemaChange: true }],
       createUploads: [{ contents: [content, { sha256: "0".repeat(64), bytes: 1 }] }],
+      answerModelCheck: [{ passed: true }, { passed: false, evidence: "no", exitCode: 1, command: "./r", output: "…" }],
       decideModelVersion: [{ decision: "approved" }, { decision: "rejected", reason: "slow" }],
       setModelVersionStage: [{ stage: "production" }],
       createExport: [{ format: "onnx" }, { format: "safetensors" }, { format: "tfjs" }],
@@ -129,6 +131,9 @@ async function putCheckpoint(platform: Platform, runId: string, epoch: number): 
 /** Version 1 in production, 2 passed its gates, 3 did not. */
 async function createModel(platform: Platform): Promise<void> {
   const { registry } = platform;
+  const report = await platform.objects.putContent(
+    JSON.stringify({ rows: 1, label: "y", metrics: {}, slices: [], predictions: { sha256: "e".repeat(64), bytes: 1 } }),
+  );
   for (const version of [1, 2, 3]) {
     const runId = `run-of-${version}`;
     const artifactKey = objectKeys.artifactManifest(runId);
@@ -142,7 +147,7 @@ async function createModel(platform: Platform): Promise<void> {
         artifactKey,
         dataset: { name: "digits", version: 1, digest: "d".repeat(64) },
         metrics: { accuracy: 0.99 },
-        evaluationReport: { sha256: "e".repeat(64), bytes: 1 },
+        evaluationReport: report,
       },
       { by: "test", at },
     );
