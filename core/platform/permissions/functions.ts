@@ -54,7 +54,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     catalog("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"),
     queryIndex("Catalog", "gsi1"),
     table("Metrics", ...readMetrics, ...writeMetrics),
-    objects("GetObject", "PutObject"),
+    objects("GetObject", "PutObject", "AbortMultipartUpload"),
     listBucket,
     putEvents,
     stateMachine("StartExecution", "SendTaskSuccess", "SendTaskFailure"),
@@ -82,7 +82,8 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
   ],
   evaluate: [step, objects("GetObject", "PutObject"), listBucket],
   "register-model": [step, ...changeModels],
-  "evaluate-gates": [step, ...changeModels],
+  // Reads metrics of versions that were logged from elsewhere.
+  "evaluate-gates": [step, ...changeModels, table("Metrics", ...readMetrics)],
   "request-approval": [readAndChange, ...changeModels, stateMachine("SendTaskSuccess", "SendTaskFailure")],
   promote: [readAndChange, ...changeModels],
   "conclude-run": [

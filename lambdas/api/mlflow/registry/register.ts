@@ -131,7 +131,9 @@ async function metricsOf({ records, metrics }: Platform, runId: string): Promise
 async function noteOnModel(platform: Platform, modelId: string, name: string, version: number): Promise<void> {
   await platform.loggedModels.change(modelId, (model) => {
     const known = parsed(model.tags[versionsTag]);
-    const noted = JSON.stringify([...known, { name, version: String(version) }]);
+    const note = { name, version: String(version) };
+    const noted = JSON.stringify([...known, note]);
+    if (known.some((each) => JSON.stringify(each) === JSON.stringify(note))) return undefined;
     return { ...model, tags: { ...model.tags, [versionsTag]: noted } };
   });
 }
