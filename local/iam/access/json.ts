@@ -57,7 +57,8 @@ export function logsAccess(operation: string, body: Body): Access {
 }
 
 export function eventsAccess(operation: string): Access {
-  return { action: `events:${operation}`, resource: "*" };
+  const resource = operation === "PutEvents" ? arn("events", "event-bus/default") : "*";
+  return { action: `events:${operation}`, resource };
 }
 
 const schedulerOperations: Readonly<Record<string, string>> = {

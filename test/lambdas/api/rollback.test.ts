@@ -1,7 +1,6 @@
 import { createApp } from "../../../lambdas/api/app";
-import { preparedOperations } from "../../core/registry/check/operations";
-import { perform } from "../../core/registry/check/perform";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { promoteJudged, versionOfRun } from "../../support/registry";
 
 describe("rolling back through the API", () => {
   let embedded: Embedded;
@@ -11,7 +10,12 @@ describe("rolling back through the API", () => {
     const { platform } = createTestPlatform(embedded);
     app = createApp(platform);
     // Versions 1, 2 and 3 were promoted, one after another.
-    for (const operation of preparedOperations(4, "api")) await perform(platform.registry, "digits", operation);
+    for (const runId of ["a", "b", "c", "d"])
+      await platform.registry.register("default", versionOfRun("digits", runId), {
+        by: "test",
+        at: "2026-01-01T00:00:00.000Z",
+      });
+    for (const version of [1, 2, 3]) await promoteJudged(platform.registry, "digits", version);
   });
   afterAll(() => embedded.stop());
 

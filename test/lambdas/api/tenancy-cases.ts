@@ -106,6 +106,7 @@ export const cases: Readonly<Record<string, Case>> = {
     body: ({ content }) => ({ artifacts: [{ path: "its/file.txt", sha256: content }] }),
   },
   "GET /api/v1/runs/:runId/artifacts/content": absent,
+  "POST /api/v1/runs/compare": { ...absent, body: ({ runId }) => ({ runs: [runId] }) },
   "POST /api/v1/runs/search": {
     body: () => ({ view: "all" }),
     owner: (body: { runs: readonly unknown[] }) => expect(body.runs.length).toBeGreaterThan(0),
@@ -139,13 +140,44 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   "GET /api/v1/contents/:sha256": absent,
 
-  "GET /api/v1/models": empty("models", ({ model }) => model),
+  "GET /api/v1/models": {
+    owner: 200,
+    other: ({ models }: { models: readonly unknown[] }) => expect(models).toEqual([]),
+  },
+  // Each team has its own names.
+  "POST /api/v1/models": {
+    body: () => ({ name: "another model" }),
+    owner: 201,
+    other: (body: { model: { team: string } }) => expect(body.model.team).toBe("blue"),
+  },
+  "POST /api/v1/models/register": {
+    body: () => ({ name: "another model", source: "s3://elsewhere/1" }),
+    owner: 201,
+    other: (body: { version: { version: number } }) => expect(body.version.version).toBe(1),
+  },
   "GET /api/v1/models/:name": absent,
   "GET /api/v1/models/:name/production": absent,
   "GET /api/v1/models/:name/versions/:version": absent,
   "POST /api/v1/models/:name/versions/:version/approvals": { ...absent, body: () => ({ decision: "approved" }) },
   "PUT /api/v1/models/:name/versions/:version/stage": { ...absent, body: () => ({ stage: "production" }) },
   "POST /api/v1/models/:name/rollback": { ...absent, body: () => ({}) },
+  "PUT /api/v1/models/:name/description": { ...absent, body: () => ({ description: "seen" }) },
+  "PUT /api/v1/models/:name/tags": { ...absent, body: () => ({ key: "seen", value: "yes" }) },
+  "DELETE /api/v1/models/:name/tags": absent,
+  "PUT /api/v1/models/:name/aliases/:alias": { ...absent, body: () => ({ version: 3 }) },
+  "GET /api/v1/models/:name/aliases/:alias": absent,
+  "DELETE /api/v1/models/:name/aliases/:alias": absent,
+  "GET /api/v1/models/:name/policy": absent,
+  "PUT /api/v1/models/:name/versions/:version/semver": { ...absent, body: () => ({ semver: "1.0.0" }) },
+  "PUT /api/v1/models/:name/versions/:version/description": { ...absent, body: () => ({ description: "seen" }) },
+  "PUT /api/v1/models/:name/versions/:version/tags": { ...absent, body: () => ({ key: "seen", value: "yes" }) },
+  "DELETE /api/v1/models/:name/versions/:version/tags": absent,
+  "POST /api/v1/models/:name/versions/:version/judge": absent,
+  "DELETE /api/v1/models/:name/versions/:version": absent,
+  "POST /api/v1/models/:name/versions/:version/restore": { ...absent, body: () => ({}) },
+  // It is in production, which only its owner is told.
+  "DELETE /api/v1/models/:name": { owner: 409, other: "absent" },
+  "POST /api/v1/models/:name/restore": { ...absent, body: () => ({}) },
   "GET /api/v1/models/:name/versions/:version/report": {
     owner: (body: { model: string }) => expect(body.model).toBe("its-model"),
     other: "absent",
@@ -176,6 +208,8 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   "GET /api/v1/models/:name/versions/:version/exports": absent,
 
+  "PUT /api/v1/models/:name/policy": { ...absent, body: () => ({ approvals: { required: 2 } }) },
+
   "GET /api/v1/retraining-rules": empty("items", ({ rule }) => rule),
   "GET /api/v1/retraining-rules/:rule": absent,
   "GET /api/v1/retraining-rules/:rule/causes": absent,
@@ -194,6 +228,8 @@ export const cases: Readonly<Record<string, Case>> = {
 const queries: Readonly<Record<string, string>> = {
   "GET /api/v1/runs/:runId/artifacts/content": "?path=its%2Ffile.txt",
   "GET /api/v1/runs/:runId/metrics/history": "?metric=seen",
+  "DELETE /api/v1/models/:name/tags": "?key=seen",
+  "DELETE /api/v1/models/:name/versions/:version/tags": "?key=seen",
 };
 
 /** As they are named in paths: the third version is the one that waits for an approval, the second epoch the one with a checkpoint. */
@@ -208,6 +244,7 @@ export function pathOf(route: string, things: Things): string {
     epoch: "2",
     rule: things.rule,
     id: things.report,
+    alias: "seen",
     check: path.endsWith("/key") ? "its-hook" : "its-review",
   };
   const named = path.replace(/:(\w+)/g, (_, name: string) => {
