@@ -1,19 +1,25 @@
+import type { Registry } from "../../../core/registry/registry";
+import { decideApproval } from "../../../core/registry/transitions";
 import { createApp } from "../../../lambdas/api/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
-import { promoteJudged, versionOfRun } from "../../support/registry";
+import { judgeNow, promoteJudged, versionOfRun } from "../../support/registry";
+
+const at = "2026-01-01T00:00:00.000Z";
 
 describe("rolling back through the API", () => {
   let embedded: Embedded;
   let app: ReturnType<typeof createApp>;
+  let registry: Registry;
   beforeAll(async () => {
     embedded = await startEmbedded();
     const { platform } = createTestPlatform(embedded);
+    registry = platform.registry;
     app = createApp(platform);
     // Versions 1, 2 and 3 were promoted, one after another.
     for (const runId of ["a", "b", "c", "d"])
       await platform.registry.register("default", versionOfRun("digits", runId), {
         by: "test",
-        at: "2026-01-01T00:00:00.000Z",
+        at,
       });
     for (const version of [1, 2, 3]) await promoteJudged(platform.registry, "digits", version);
   });
@@ -57,6 +63,9 @@ describe("rolling back through the API", () => {
       };
       return model.production;
     };
+    expect(await promote("p-1")).toBe(409);
+    await judgeNow(registry, "digits", 3);
+    await registry.apply("digits", [3], decideApproval(3, "approved", { by: "ada", at }));
     expect(await promote("p-1")).toBe(200);
     expect(await production()).toBe(3);
     expect(await rollBack({ from: 3 }, "key-3")).toMatchObject({ status: 200, body: { version: { version: 1 } } });
@@ -72,13 +81,15 @@ describe("rolling back through the API", () => {
       history: { action: string; reason?: string }[];
     };
     expect(model.production).toBe(1);
-    expect(versions.map(({ stage }) => stage)).toEqual(["staging", "archived", "archived", "production"]);
+    expect(versions.map(({ stage }) => stage)).toEqual(["none", "archived", "archived", "production"]);
     expect(history).toHaveLength(model.revision);
-    expect(history.slice(-4).map(({ action, reason }) => [action, reason])).toEqual([
+    expect(history.slice(-6).map(({ action, reason }) => [action, reason])).toEqual([
       ["rolled-back", "latency"],
       ["rolled-back", "again"],
-      ["promoted", ""],
-      ["rolled-back", ""],
+      ["gated", undefined],
+      ["approved", undefined],
+      ["promoted", undefined],
+      ["rolled-back", undefined],
     ]);
   });
 

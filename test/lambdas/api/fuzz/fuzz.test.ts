@@ -47,7 +47,7 @@ it("whatever is sent, the API answers what its description says, and never fails
   if (requests > 5_000) process.stdout.write(`${requests} requests:\n${table(answers)}\n`);
   const reached = [...answers.keys()].filter((key) => key.includes(" 2")).map((key) => key.split(" ")[0]);
   // A fuzzer that only ever meets refusals tests little.
-  expect(new Set(reached).size).toBeGreaterThanOrEqual(contracts.length / 2);
+  expect(new Set(reached).size).toBeGreaterThanOrEqual(contracts.length / (requests < 3_000 ? 4 : 2));
 }, 600_000);
 
 const validators = new Map<JsonSchema, ValidateFunction>();
