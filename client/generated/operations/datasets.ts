@@ -10,10 +10,28 @@ import type {
   DeprecationRequest,
   InboxPage,
   InboxReportAnswer,
+  LineageAnswer,
 } from "../schemas";
 
 /** What each operation takes and answers. */
 export interface DatasetsOperations {
+  /** Show which files made a version, and which runs and models saw it. */
+  readonly getDatasetLineage: {
+    readonly request: {
+      readonly params: {
+        readonly name: string;
+        readonly version: number | string;
+      };
+      readonly query?: {
+        /** How many, at most. */
+        readonly limit?: number | string;
+        /** Of the page before: go on where it ended. */
+        readonly nextToken?: string;
+      };
+    };
+    readonly answer: LineageAnswer;
+    readonly pages: never;
+  };
   /** Keep new runs from using a version. */
   readonly deprecateDatasetVersion: {
     readonly request: {
@@ -115,6 +133,7 @@ export interface DatasetsOperations {
 }
 
 export const datasetsOperations: Readonly<Record<keyof DatasetsOperations, OperationCall>> = {
+  getDatasetLineage: { method: "GET", path: "/datasets/{name}/versions/{version}/lineage", repeatable: "always" },
   deprecateDatasetVersion: {
     method: "POST",
     path: "/datasets/{name}/versions/{version}/deprecate",

@@ -11,6 +11,7 @@ import type {
   ExportAnswer,
   ExportList,
   ExportRequest,
+  LineageAnswer,
   ModelAnswer,
   ModelChange,
   ModelDetails,
@@ -30,6 +31,17 @@ import type {
 
 /** What each operation takes and answers. */
 export interface ModelsOperations {
+  /** Show what a version was made of: run, code, features, data, raw files and their rows. */
+  readonly getModelVersionLineage: {
+    readonly request: {
+      readonly params: {
+        readonly name: string;
+        readonly version: number | string;
+      };
+    };
+    readonly answer: LineageAnswer;
+    readonly pages: never;
+  };
   /** Make a model that has no versions yet. */
   readonly createModel: {
     readonly request: {
@@ -399,6 +411,7 @@ export interface ModelsOperations {
 }
 
 export const modelsOperations: Readonly<Record<keyof ModelsOperations, OperationCall>> = {
+  getModelVersionLineage: { method: "GET", path: "/models/{name}/versions/{version}/lineage", repeatable: "always" },
   createModel: { method: "POST", path: "/models", repeatable: "with-key" },
   listModels: { method: "GET", path: "/models", repeatable: "always" },
   deleteModel: { method: "DELETE", path: "/models/{name}", repeatable: "always" },

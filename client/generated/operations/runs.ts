@@ -6,6 +6,8 @@ import type {
   ArtifactsAnswer,
   ArtifactsRequest,
   ArtifactUrl,
+  CompareRequest,
+  Comparison,
   LoggedMetrics,
   LogMetricsAnswer,
   LogMetricsRequest,
@@ -130,6 +132,14 @@ export interface RunsOperations {
     readonly answer: LogMetricsAnswer;
     readonly pages: never;
   };
+  /** Compare runs: params that differ, metrics against a baseline, curves on one axis. */
+  readonly compareRuns: {
+    readonly request: {
+      readonly body: CompareRequest;
+    };
+    readonly answer: Comparison;
+    readonly pages: never;
+  };
   /** Search runs by metrics, params, tags, attributes and datasets. */
   readonly searchRuns: {
     readonly request: {
@@ -189,6 +199,7 @@ export const runsOperations: Readonly<Record<keyof RunsOperations, OperationCall
   getRunMetricHistory: { method: "GET", path: "/runs/{runId}/metrics/history", repeatable: "always", pages: "points" },
   getRunMetrics: { method: "GET", path: "/runs/{runId}/metrics", repeatable: "always" },
   logMetrics: { method: "POST", path: "/runs/{runId}/metrics", repeatable: "never" },
+  compareRuns: { method: "POST", path: "/runs/compare", repeatable: "always" },
   searchRuns: { method: "POST", path: "/runs/search", repeatable: "always" },
   getRunArtifact: { method: "GET", path: "/runs/{runId}/artifacts/content", repeatable: "always" },
   listRunArtifacts: { method: "GET", path: "/runs/{runId}/artifacts", repeatable: "always" },

@@ -107,6 +107,8 @@ export interface DatasetRegistrationRequest {
   readonly draft: DatasetDraft;
   /** Columns may differ from the version before. */
   readonly allowSchemaChange?: boolean;
+  /** The raw files that it was made of, in the order of their rows; kept for lineage. */
+  readonly sources?: readonly SourceFile[];
 }
 
 export interface DatasetSummary {
@@ -181,4 +183,12 @@ export interface InboxReport {
 
 export interface InboxReportAnswer {
   readonly report: InboxReport;
+}
+
+/** A raw file, and how many of the version's rows it gave. */
+export interface SourceFile {
+  readonly file: string;
+  readonly sha256: Sha256;
+  readonly bytes: number;
+  readonly rows: number;
 }

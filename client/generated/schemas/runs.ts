@@ -47,6 +47,99 @@ export interface ArtifactsRequest {
   }[];
 }
 
+export interface CompareRequest {
+  readonly runs?: readonly string[];
+  /** The best of a search by a metric's last value. */
+  readonly top?: {
+    readonly metric: string;
+    /** What the metric's name says, where it says anything. */
+    readonly goal?: "min" | "max";
+    readonly count?: number;
+    readonly experiments?: readonly string[];
+    readonly filter?: string;
+  };
+  /** What the others' metrics are compared with. */
+  readonly baseline?: string;
+  /** All, where none is named. */
+  readonly metrics?: readonly string[];
+  readonly goals?: Readonly<Record<string, "min" | "max">>;
+  readonly axis?: "step" | "time" | "relative-time";
+  /** Of a curve, at most; fewer where there are many curves; 0: no curves. */
+  readonly points?: number;
+  readonly format?: "json" | "markdown" | "html";
+}
+
+/** Runs side by side. */
+export interface Comparison {
+  readonly runs: readonly {
+    readonly runId: string;
+    readonly name: string;
+    readonly experimentId: string;
+    readonly status: RunStatus;
+    readonly source: string;
+    readonly createdBy: string;
+    readonly startedAt: number;
+    readonly endedAt?: number;
+  }[];
+  readonly baseline?: string;
+  readonly rankedBy?: {
+    readonly metric: string;
+    /** Whether less or more is better. */
+    readonly goal: "min" | "max";
+  };
+  readonly params: {
+    readonly differing: readonly ComparisonRow[];
+    readonly common: readonly {
+      readonly name: string;
+      readonly value: string;
+    }[];
+  };
+  readonly metrics: readonly {
+    readonly metric: string;
+    /** Whether less or more is better. */
+    readonly goal?: "min" | "max";
+    readonly values: readonly (ComparisonCell | null)[];
+    /** Ids of the runs whose last value is best. */
+    readonly best: readonly string[];
+  }[];
+  readonly curves: readonly {
+    readonly metric: string;
+    readonly axis: "step" | "time" | "relative-time";
+    readonly series: readonly ComparisonSeries[];
+  }[];
+  readonly differences: {
+    readonly code: readonly ComparisonRow[];
+    readonly data: readonly ComparisonRow[];
+    readonly environment: readonly ComparisonRow[];
+  };
+}
+
+export interface ComparisonCell {
+  readonly last: MetricValue;
+  readonly lastStep: number;
+  readonly min: MetricValue;
+  readonly max: MetricValue;
+  /** Of the last value to the baseline's. */
+  readonly delta?: number;
+  /** As a part of the baseline's size. */
+  readonly relativeDelta?: number;
+}
+
+/** A field of all runs, in their order; null where one has none. */
+export interface ComparisonRow {
+  readonly name: string;
+  readonly values: readonly (string | null)[];
+}
+
+/** Parallel columns, ascending by x; extremes are kept. */
+export interface ComparisonSeries {
+  readonly runId: string;
+  readonly x: readonly number[];
+  readonly y: readonly MetricValue[];
+  /** How many points there are. */
+  readonly total: number;
+}
+
 export interface LogMetricsAnswer {
   /** The writer's batch of that sequence was stored before; nothing was written. */
   readonly duplicate: boolean;

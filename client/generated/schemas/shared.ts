@@ -238,6 +238,32 @@ export interface JobInput {
   readonly notes?: string;
 }
 
+export interface LineageAnswer {
+  readonly lineage: LineageGraph;
+}
+
+/** What came of what. */
+export interface LineageGraph {
+  /** The id of the node that was asked for. */
+  readonly root: string;
+  readonly nodes: readonly LineageNode[];
+  /** `to` was made of `from`, or read it. */
+  readonly edges: readonly {
+    readonly from: string;
+    readonly to: string;
+  }[];
+  /** Opaque; absent on the last page. */
+  readonly nextToken?: string;
+}
+
+export interface LineageNode {
+  /** Kind and name. */
+  readonly id: string;
+  readonly kind: "file" | "shard" | "dataset" | "features" | "code" | "run" | "model-version";
+  readonly name: string;
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+}
+
 export interface MetricPoint {
   readonly step: number;
   readonly value: MetricValue;

@@ -1,9 +1,12 @@
 import { z } from "zod";
+import { compareLimits } from "../../tracking/compare/compare";
 import { searchLimits } from "../../tracking/search/parser";
 import { contract } from "../contract";
 import { examples } from "../examples";
 import { nextToken } from "../schemas/common";
+import { axis, comparison, goal } from "../schemas/comparison";
 import { searchedRun } from "../schemas/search";
+import { runIdText } from "../schemas/tracking";
 
 const tag = "Runs";
 
@@ -50,6 +53,73 @@ export const searchRuns = contract({
     },
   },
   errors: ["EXPERIMENT_NOT_FOUND"],
+});
+
+const metric = z.string().min(1).max(250);
+
+export const compareRuns = contract({
+  operationId: "compareRuns",
+  method: "POST",
+  path: "/runs/compare",
+  tag,
+  summary: "Compare runs: params that differ, metrics against a baseline, curves on one axis",
+  description:
+    "Runs are named, or are the best of a search by a metric. As JSON, as Markdown, or as a page with plots that needs nothing beside itself. docs/compare.md.",
+  body: z
+    .strictObject({
+      runs: z.array(runIdText).min(1).max(compareLimits.runs).optional(),
+      top: z
+        .strictObject({
+          metric,
+          goal: goal.optional().meta({ description: "What the metric's name says, where it says anything." }),
+          count: z.int().min(1).max(compareLimits.runs).default(10),
+          experiments: z.array(z.string().min(1).max(500)).max(100).default([]),
+          filter: z
+            .string()
+            .max(searchLimits.filterLength - 1_000)
+            .default(""),
+        })
+        .optional()
+        .meta({ description: "The best of a search by a metric's last value." }),
+      baseline: runIdText.optional().meta({ description: "What the others' metrics are compared with." }),
+      metrics: z
+        .array(metric)
+        .max(compareLimits.metrics)
+        .default([])
+        .meta({ description: "All, where none is named." }),
+      goals: z.record(metric, goal).default({}),
+      axis: axis.default("step"),
+      points: z
+        .int()
+        .min(0)
+        .max(compareLimits.points)
+        .default(200)
+        .meta({ description: "Of a curve, at most; fewer where there are many curves; 0: no curves." }),
+      format: z.enum(["json", "markdown", "html"]).default("json"),
+    })
+    .refine(({ runs, top }) => (runs === undefined) !== (top === undefined), {
+      path: ["runs"],
+      error: "must be said, or top, and not both",
+    })
+    .meta({ id: "CompareRequest" }),
+  bodyExample: { top: { metric: "validation/loss", count: 5, experiments: ["digits"] } },
+  idempotent: true,
+  class: "heavy",
+  responses: {
+    200: {
+      description: "The comparison, in the format asked for.",
+      schema: comparison,
+      content: ["application/json", "text/markdown", "text/html"],
+      example: {
+        runs: [],
+        params: { differing: [], common: [] },
+        metrics: [],
+        curves: [],
+        differences: { code: [], data: [], environment: [] },
+      },
+    },
+  },
+  errors: ["RUN_NOT_FOUND", "EXPERIMENT_NOT_FOUND"],
 });
 
 function summaryExample() {

@@ -119,6 +119,7 @@ export const cases: Readonly<Record<string, Case>> = {
   "GET /api/v1/datasets/:name": absent,
   "GET /api/v1/datasets/:name/versions": absent,
   "GET /api/v1/datasets/:name/versions/:version": absent,
+  "GET /api/v1/datasets/:name/versions/:version/lineage": absent,
   // The same data are a version where the content was uploaded, and only there.
   "POST /api/v1/datasets/:name/versions": {
     body: ({ draft }) => ({ draft }),
@@ -139,6 +140,7 @@ export const cases: Readonly<Record<string, Case>> = {
     },
   },
   "GET /api/v1/contents/:sha256": absent,
+  "GET /api/v1/contents/:sha256/lineage": absent,
 
   "GET /api/v1/models": {
     owner: 200,
@@ -207,6 +209,7 @@ export const cases: Readonly<Record<string, Case>> = {
     other: "absent",
   },
   "GET /api/v1/models/:name/versions/:version/exports": absent,
+  "GET /api/v1/models/:name/versions/:version/lineage": absent,
 
   "PUT /api/v1/models/:name/policy": { ...absent, body: () => ({ approvals: { required: 2 } }) },
 

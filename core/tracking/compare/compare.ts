@@ -1,0 +1,134 @@
+import { InvalidInputError } from "../../errors";
+import { RunNotFoundError } from "../../training/errors";
+import type { MetricStore } from "../metric-store";
+import type { RunRecords } from "../run-records";
+import { metricNameSets } from "../search/names";
+import type { RunSearch, SearchedRun } from "../search/query";
+import type { Axis, Comparison, Goal } from "./comparison";
+import { curvesOf } from "./curves";
+import { differencesOf } from "./differences";
+import { goalOf } from "./goal";
+import { metricRows, metricsOf, paramRows } from "./pivot";
+
+export const compareLimits = { runs: 50, metrics: 100, curves: 24, points: 2_000 } as const;
+/** Of all curves together: what an answer holds. Where there are many, each has fewer. */
+const mostPoints = 80_000;
+/** Curves where nobody says which: what fits on a page. */
+const usualCurves = 6;
+
+export interface CompareRequest {
+  /** Named one by one, or the best of a search by a metric. */
+  readonly runs: readonly string[] | TopRuns;
+  /** Compared with the others, beside them where it is none of them. */
+  readonly baseline?: string;
+  /** Empty: all in the table; as curves those that most runs have. */
+  readonly metrics: readonly string[];
+  readonly goals: Readonly<Record<string, Goal>>;
+  readonly axis: Axis;
+  /** Of a curve, at most; 0: no curves. */
+  readonly points: number;
+}
+
+export interface TopRuns {
+  readonly experimentIds: readonly string[];
+  readonly filter: string;
+  readonly metric: string;
+  readonly goal?: Goal;
+  readonly count: number;
+}
+
+export interface ComparePorts {
+  readonly records: Pick<RunRecords, "findMany">;
+  readonly metrics: Pick<MetricStore, "summariesOf" | "downsample">;
+  readonly runSearch: RunSearch;
+}
+
+/** @throws RunNotFoundError, and what a search throws */
+export async function compareRuns(ports: ComparePorts, request: CompareRequest): Promise<Comparison> {
+  const { runs, rankedBy } = await chosenRuns(ports, request);
+  const all = metricsOf(runs);
+  const ranked = rankedBy === undefined ? [] : [rankedBy.metric];
+  const shown = request.metrics.length > 0 ? request.metrics : [...new Set([...ranked, ...all])];
+  const drawn = request.metrics.length > 0 ? request.metrics : [...ranked, ...curveMetrics(runs, all)];
+  const curves = [...new Set(drawn)].slice(0, request.metrics.length > 0 ? compareLimits.curves : usualCurves);
+  const points = Math.min(request.points, Math.floor(mostPoints / Math.max(1, runs.length * curves.length)));
+  const goals = rankedBy === undefined ? request.goals : { [rankedBy.metric]: rankedBy.goal, ...request.goals };
+  const records = runs.map(({ record }) => record);
+  return {
+    runs: records.map(({ runId, name, experimentId, status, source, createdBy, startedAt, endedAt }) => ({
+      ...{ runId, name, experimentId, status, source, createdBy, startedAt },
+      ...(endedAt === undefined ? {} : { endedAt }),
+    })),
+    ...(request.baseline === undefined ? {} : { baseline: request.baseline }),
+    ...(rankedBy === undefined ? {} : { rankedBy }),
+    params: paramRows(runs),
+    metrics: metricRows(runs, shown.slice(0, compareLimits.metrics), request.baseline, goals),
+    curves: points === 0 ? [] : await curvesOf(ports.metrics, runs, { axis: request.axis, metrics: curves, points }),
+    differences: differencesOf(records),
+  };
+}
+
+/** Metrics that have a history worth drawing. */
+function curveMetrics(runs: readonly SearchedRun[], all: readonly string[]): readonly string[] {
+  return all.filter(
+    (metric) =>
+      !metric.startsWith("system/") &&
+      runs.some((run) => run.metrics.some((one) => one.metric === metric && one.lastStep > 0)),
+  );
+}
+
+async function chosenRuns(
+  ports: ComparePorts,
+  { runs, baseline }: CompareRequest,
+): Promise<{
+  readonly runs: readonly SearchedRun[];
+  readonly rankedBy?: { readonly metric: string; readonly goal: Goal };
+}> {
+  if ("metric" in runs) {
+    const { page, rankedBy } = await topRuns(ports.runSearch, runs);
+    const isThere = baseline === undefined || page.some(({ record }) => record.runId === baseline);
+    return { runs: isThere ? page : [...(await read(ports, [baseline])), ...page], rankedBy };
+  }
+  const ids = [...new Set([...(baseline === undefined ? [] : [baseline]), ...runs])];
+  const order = baseline !== undefined && runs.includes(baseline) ? [...new Set(runs)] : ids;
+  return { runs: await read(ports, order) };
+}
+
+async function topRuns(search: RunSearch, { metric, count, goal: said, experimentIds, filter }: TopRuns) {
+  const goal = said ?? goalOf(metric);
+  if (goal === undefined) {
+    const rule = `does not tell by its name whether less or more of it is better; say goal: "min" or "max"`;
+    throw new InvalidInputError("the comparison", [{ path: "top.goal", value: metric, rule }]);
+  }
+  // Unquoted where it can be, so that `val_loss` may be short for `validation/loss`.
+  const field = /^[\w/.-]+$/.test(metric) ? `metrics.${metric}` : `metrics.\`${metric.replaceAll("`", "``")}\``;
+  // A run without the metric is none of the best; one whose value is NaN is the worst.
+  const has = `${field} IS NOT NULL`;
+  const { runs } = await search.search({
+    experimentIds,
+    filter: filter.trim() === "" ? has : `(${filter}) AND ${has}`,
+    dialect: "ringmaster",
+    orderBy: [`${field} ${goal === "min" ? "ASC" : "DESC"}`],
+    limit: count,
+    view: "active",
+  });
+  if (runs.length === 0) {
+    const rule = "is a metric of no run that was searched; `ringmaster runs search` shows what they have";
+    throw new InvalidInputError("the comparison", [{ path: "top.metric", value: metric, rule }]);
+  }
+  const { name = metric } = metricNameSets()
+    .of(runs[0]!.metrics.map((one) => one.metric))
+    .resolve(metric, false);
+  return { page: runs, rankedBy: { metric: name, goal } };
+}
+
+/** In the order asked for. */
+async function read({ records, metrics }: ComparePorts, runIds: readonly string[]): Promise<readonly SearchedRun[]> {
+  const [found, summaries] = await Promise.all([records.findMany(runIds), metrics.summariesOf(runIds)]);
+  const byId = new Map(found.map((record) => [record.runId, record]));
+  return runIds.map((runId) => {
+    const record = byId.get(runId);
+    if (!record) throw new RunNotFoundError(runId);
+    return { record, metrics: summaries.get(runId) ?? [] };
+  });
+}

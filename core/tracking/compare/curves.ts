@@ -1,0 +1,63 @@
+import type { MetricPoint } from "../metric-repository";
+import type { MetricStore } from "../metric-store";
+import { encodeValue } from "../metric-values";
+import type { SearchedRun } from "../search/query";
+import type { Axis, Curve, CurveSeries } from "./comparison";
+
+const readsAtOnce = 8;
+
+/** The metrics' points of all runs that have them, on one axis: each downsampled by the store, so that a million points are read as a few items. */
+export async function curvesOf(
+  store: Pick<MetricStore, "downsample">,
+  runs: readonly SearchedRun[],
+  asked: { readonly metrics: readonly string[]; readonly axis: Axis; readonly points: number },
+): Promise<readonly Curve[]> {
+  const wanted = asked.metrics.flatMap((metric) =>
+    runs
+      .filter((run) => run.metrics.some((one) => one.metric === metric))
+      .map(({ record: { runId } }) => ({ metric, runId })),
+  );
+  const read = new Map<string, { readonly points: readonly MetricPoint[]; readonly total: number }>();
+  const keyOf = (metric: string, runId: string): string => `${runId}/${metric}`;
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: Math.min(readsAtOnce, wanted.length) }, async () => {
+      while (next < wanted.length) {
+        const { metric, runId } = wanted[next++]!;
+        read.set(keyOf(metric, runId), await store.downsample(runId, metric, asked.points));
+      }
+    }),
+  );
+  /** When the first of a run's points was, of all the curves: they begin together. */
+  const beginnings = new Map(
+    runs.map(({ record: { runId } }) => {
+      const times = asked.metrics.flatMap(
+        (metric) => read.get(keyOf(metric, runId))?.points.map(({ time }) => time) ?? [],
+      );
+      return [runId, times.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)];
+    }),
+  );
+  return asked.metrics
+    .map((metric) => ({
+      metric,
+      axis: asked.axis,
+      series: runs.flatMap(({ record: { runId } }) => {
+        const found = read.get(keyOf(metric, runId));
+        return found && found.points.length > 0 ? [seriesOf(runId, found, asked.axis, beginnings.get(runId)!)] : [];
+      }),
+    }))
+    .filter(({ series }) => series.length > 0);
+}
+
+function seriesOf(
+  runId: string,
+  { points, total }: { readonly points: readonly MetricPoint[]; readonly total: number },
+  axis: Axis,
+  beginning: number,
+): CurveSeries {
+  const xOf = ({ step, time }: MetricPoint): number =>
+    axis === "step" ? step : axis === "time" ? time : (time - beginning) / 1_000;
+  // Steps ascend; times need not where a run went back to a checkpoint.
+  const ordered = axis === "step" ? points : [...points].sort((a, b) => a.time - b.time);
+  return { runId, x: ordered.map(xOf), y: ordered.map(({ value }) => encodeValue(value)), total };
+}

@@ -1,0 +1,24 @@
+import type { Goal } from "./comparison";
+
+const less =
+  /(?:^|[/._\s-])(?:loss|logloss|error|err|rmse|mse|mae|mape|perplexity|ppl|latency|regret|wer|cer|fid)(?:$|[/._\s-])/;
+const more =
+  /(?:^|[/._\s-])(?:accuracy|acc|auc|f1|precision|recall|ndcg|mrr|map|r2|score|bleu|rouge|iou|dice|reward|throughput)(?:$|[/._\s@-])/;
+
+/** What a metric's name says of it, where it says anything: `validation/loss` is to be small, `top-5-accuracy` great. */
+export function goalOf(metric: string): Goal | undefined {
+  // The last word decides: `accuracy-loss` is a loss.
+  const name = metric.replaceAll(/([a-z])([A-Z])/g, "$1_$2").toLowerCase();
+  const lastOf = (pattern: RegExp): number => {
+    let at = -1;
+    for (let from = 0; ; ) {
+      const found = name.slice(from).search(pattern);
+      if (found === -1) return at;
+      at = from + found;
+      from = at + 1;
+    }
+  };
+  const [toLess, toMore] = [lastOf(less), lastOf(more)];
+  if (toLess === toMore) return undefined;
+  return toLess > toMore ? "min" : "max";
+}

@@ -1,0 +1,101 @@
+import { decodeValue } from "../../metric-values";
+import type { Axis, Curve } from "../comparison";
+import { numberText, timeText } from "../numbers";
+import { html, jsonMarkup, type Markup } from "./markup";
+import { scaleOf } from "./scale";
+
+const size = { width: 640, height: 280 };
+const area = { left: 64, right: 628, top: 12, bottom: 240 };
+
+const axisTitles: Readonly<Record<Axis, string>> = {
+  step: "step",
+  time: "time (UTC)",
+  "relative-time": "seconds since the first point",
+};
+
+/** One metric of all runs as lines, with what the page's script needs to tell the values under the pointer. */
+export function curvePlot(curve: Curve, indexOf: (runId: string) => number): Markup {
+  const series = curve.series.map(({ runId, x, y, total }) => ({
+    run: indexOf(runId),
+    total,
+    x,
+    y: y.map(decodeValue),
+  }));
+  const xScale = scaleOf(
+    series.flatMap(({ x }) => x),
+    [area.left, area.right],
+  );
+  const yScale = scaleOf(
+    series.flatMap(({ y }) => y),
+    [area.bottom, area.top],
+  );
+  const formatX = (value: number): string => (curve.axis === "time" ? timeText(value) : numberText(value));
+  const reduced = series.some(({ total, x }) => total > x.length);
+  const data = {
+    axis: curve.axis,
+    left: area.left,
+    right: area.right,
+    series: series.map(({ run, x, y }) => ({
+      run,
+      x,
+      y: y.map((value) => (Number.isFinite(value) ? value : null)),
+      at: x.map((value) => xScale.at(value)),
+    })),
+  };
+  return html`<figure class="plot curve">
+<figcaption>${curve.metric}${reduced ? html` <small>fewer points than there are; extremes kept</small>` : undefined}</figcaption>
+<svg viewBox="0 0 ${size.width} ${size.height}" role="img" aria-label="${curve.metric}">
+${yScale.ticks.map(
+  (
+    tick,
+  ) => html`<line class="grid" x1="${area.left}" x2="${area.right}" y1="${yScale.at(tick)}" y2="${yScale.at(tick)}"/><text class="tick y" x="${area.left - 8}" y="${yScale.at(tick) + 4}">${numberText(tick)}</text>
+`,
+)}
+${thinned(xScale.ticks, curve.axis === "time" ? 3 : 8).map(
+  (tick) => html`<text class="tick x" x="${xScale.at(tick)}" y="${area.bottom + 18}">${formatX(tick)}</text>
+`,
+)}
+<line class="axis" x1="${area.left}" x2="${area.right}" y1="${area.bottom}" y2="${area.bottom}"/>
+<text class="title" x="${(area.left + area.right) / 2}" y="${area.bottom + 36}">${axisTitles[curve.axis]}</text>
+${series.map(({ run, x, y }) => linesOf(x, y, xScale.at, yScale.at, run))}
+<line class="cursor" y1="${area.top}" y2="${area.bottom}"/>
+</svg>
+<div class="values" hidden></div>
+<script type="application/json">${jsonMarkup(data)}</script>
+</figure>
+`;
+}
+
+/** A line is broken where a value is NaN or infinite; a point alone is a dot. */
+function linesOf(
+  x: readonly number[],
+  y: readonly number[],
+  xAt: (value: number) => number,
+  yAt: (value: number) => number,
+  run: number,
+): Markup {
+  const pieces: string[][] = [[]];
+  for (let i = 0; i < x.length; i++) {
+    if (Number.isFinite(y[i])) pieces.at(-1)!.push(`${xAt(x[i]!)},${yAt(y[i]!)}`);
+    else if (pieces.at(-1)!.length > 0) pieces.push([]);
+  }
+  const dots = pieces.filter((piece) => piece.length === 1).map(([point]) => point!.split(","));
+  const path = pieces
+    .filter((piece) => piece.length > 1)
+    .map((piece) => `M${piece.join("L")}`)
+    .join("");
+  return html`<g class="run r${run} ${colour(run)}">${path === "" ? undefined : html`<path d="${path}"/>`}${dots.map(
+    ([cx, cy]) => html`<circle cx="${cx}" cy="${cy}" r="3"/>`,
+  )}</g>
+`;
+}
+
+/** Ten colours, and then the same with dashes. */
+export function colour(run: number): string {
+  return `c${run % 10} d${Math.floor(run / 10) % 5}`;
+}
+
+function thinned(ticks: readonly number[], most: number): readonly number[] {
+  const every = Math.ceil(ticks.length / most);
+  return ticks.filter((_, index) => index % every === 0);
+}

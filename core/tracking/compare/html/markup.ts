@@ -1,0 +1,38 @@
+/** Markup that is known to be safe: nothing else gets into a page. */
+export class Markup {
+  constructor(readonly text: string) {}
+}
+
+type Part = Markup | string | number | undefined | readonly (Markup | string | number | undefined)[];
+
+/** A template whose values are escaped unless they are markup themselves; lists are joined. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+  const texts = strings.map((text, at) => (at < parts.length ? text + markupOf(parts[at]!) : text));
+  return new Markup(texts.join(""));
+}
+
+function markupOf(part: Part): string {
+  if (part === undefined) return "";
+  if (part instanceof Markup) return part.text;
+  if (typeof part === "object") return part.map(markupOf).join("");
+  return escapeHtml(String(part));
+}
+
+/** For content and for attributes between quotes. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
+}
+
+/** JSON as the content of a `script` element of that type: no `<` ends the element early. */
+export function jsonMarkup(value: unknown): Markup {
+  const json = JSON.stringify(value)
+    .replaceAll("<", "\\u003c")
+    .replaceAll("\u2028", "\\u2028")
+    .replaceAll("\u2029", "\\u2029");
+  return new Markup(json);
+}

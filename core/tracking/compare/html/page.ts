@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import type { Comparison, MetricRow, Row } from "../comparison";
+import { deltaText, numberText, timeText } from "../numbers";
+import { colour, curvePlot } from "./curve-plot";
+import { html, Markup } from "./markup";
+import { paramPlots } from "./param-plots";
+import { reportScript } from "./script";
+import { reportStyle } from "./style";
+
+/**
+ * A comparison as one page that needs nothing beside itself: no network, no other file. Its policy allows its own style and its own script by their
+ * digests, and nothing else; whatever a run is called, it is text.
+ *
+ * @param at ISO 8601: when it was made
+ */
+export function comparisonHtml(comparison: Comparison, at: string): string {
+  const { runs, rankedBy, params, curves, differences } = comparison;
+  const indexes = new Map(runs.map(({ runId }, index) => [runId, index]));
+  const policy = `default-src 'none'; style-src '${digest(reportStyle)}'; script-src '${digest(reportScript)}'; base-uri 'none'; form-action 'none'`;
+  const title = `Comparison of ${runs.length} run${runs.length === 1 ? "" : "s"}`;
+  const best =
+    rankedBy && html`, best <code>${rankedBy.metric}</code> first (${rankedBy.goal === "min" ? "least" : "greatest"})`;
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${title}</title>
+<style>${new Markup(reportStyle)}</style>
+</head>
+<body>
+<h1>${title}${best}</h1>
+<p class="faint">made ${at.slice(0, 19).replace("T", " ")} UTC by Ringmaster</p>
+${legend(comparison)}
+${runTable(comparison)}
+${comparison.metrics.length === 0 ? undefined : html`<section><h2>Metrics</h2>${metricTable(comparison)}</section>`}
+${curves.length === 0 ? undefined : html`<section><h2>Curves</h2><div class="plots">${curves.map((curve) => curvePlot(curve, (runId) => indexes.get(runId)!))}</div></section>`}
+${paramPlots(comparison)}
+${fields("Params that differ", comparison, params.differing)}
+${params.common.length === 0 ? undefined : html`<section><h2>Params in common</h2><div class="scroll"><table><tbody>${params.common.map(({ name, value }) => html`<tr><th>${name}</th><td>${value}</td></tr>`)}</tbody></table></div></section>`}
+${fields("Code", comparison, differences.code)}
+${fields("Data", comparison, differences.data)}
+${fields("Environment", comparison, differences.environment)}
+<script>${new Markup(reportScript)}</script>
+</body>
+</html>
+`;
+  return page.text;
+}
+
+function digest(content: string): string {
+  return `sha256-${createHash("sha256").update(content).digest("base64")}`;
+}
+
+function swatch(run: number): Markup {
+  return html`<svg class="swatch ${colour(run)}" viewBox="0 0 22 10"><path d="M0 5H22"/></svg>`;
+}
+
+function titleOf({ name, runId }: Comparison["runs"][number]): string {
+  return name === runId || name === "" ? runId : name;
+}
+
+function legend({ runs, baseline }: Comparison): Markup {
+  return html`<div class="legend">${runs.map(
+    (run, index) =>
+      html`<label data-name="${titleOf(run)}"><input type="checkbox" value="${index}" checked> ${swatch(index)} ${titleOf(run)}${run.runId === baseline ? html` <small>baseline</small>` : undefined}</label>
+`,
+  )}</div>`;
+}
+
+function table({ runs }: Comparison, first: string, rows: readonly Markup[]): Markup {
+  return html`<div class="scroll"><table>
+<thead><tr><th>${first}</th>${runs.map((run, index) => html`<th class="r${index}">${swatch(index)} ${titleOf(run)}</th>`)}</tr></thead>
+<tbody>${rows}</tbody>
+</table></div>`;
+}
+
+function runTable(comparison: Comparison): Markup {
+  const { runs } = comparison;
+  const row = (name: string, read: (run: Comparison["runs"][number]) => string): Markup =>
+    html`<tr><th>${name}</th>${runs.map((run, index) => html`<td class="r${index}">${read(run)}</td>`)}</tr>`;
+  return table(comparison, "", [
+    row("run", ({ runId }) => runId),
+    row("status", ({ status }) => status),
+    row("started (UTC)", ({ startedAt }) => timeText(startedAt)),
+    row("took", ({ startedAt, endedAt }) =>
+      endedAt === undefined ? "–" : `${numberText((endedAt - startedAt) / 1_000)} s`,
+    ),
+    row("by", ({ createdBy }) => createdBy),
+  ]);
+}
+
+function metricTable(comparison: Comparison): Markup {
+  return table(
+    comparison,
+    "last value",
+    comparison.metrics.map(
+      (
+        row,
+      ) => html`<tr><th>${row.metric}${arrow(row)}</th>${row.values.map((_, index) => metricCell(comparison, row, index))}</tr>
+`,
+    ),
+  );
+}
+
+function arrow({ goal }: MetricRow): string {
+  return goal === undefined ? "" : goal === "min" ? " ↓" : " ↑";
+}
+
+function metricCell({ runs }: Comparison, { values, best }: MetricRow, index: number): Markup {
+  const cell = values[index];
+  if (!cell) return html`<td class="r${index}">–</td>`;
+  const { last, lastStep, min, max, delta, relativeDelta } = cell;
+  const hint = `step ${lastStep}; least ${numberText(min)}, greatest ${numberText(max)}`;
+  const isBest = best.includes(runs[index]!.runId);
+  return html`<td class="number r${index}${isBest ? " best" : ""}" title="${hint}">${numberText(last)}${
+    delta === undefined ? undefined : html`<span class="delta">${deltaText(delta, relativeDelta)}</span>`
+  }</td>`;
+}
+
+function fields(title: string, comparison: Comparison, rows: readonly Row[]): Markup | undefined {
+  if (rows.length === 0) return undefined;
+  const lines = rows.map(
+    ({ name, values }) =>
+      html`<tr><th>${name}</th>${values.map((value, index) => html`<td class="r${index}">${value ?? "–"}</td>`)}</tr>
+`,
+  );
+  return html`<section><h2>${title}</h2>${table(comparison, "", lines)}</section>`;
+}

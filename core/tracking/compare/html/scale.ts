@@ -1,0 +1,57 @@
+/** From a range of values to a range of pixels. */
+export interface Scale {
+  readonly log: boolean;
+  at(value: number): number;
+  readonly ticks: readonly number[];
+}
+
+/** @param logWorthy the ratio of greatest to least from which positive values are drawn by their logarithm; never where it is left out */
+export function scaleOf(
+  values: readonly number[],
+  pixels: readonly [from: number, to: number],
+  logWorthy = Number.POSITIVE_INFINITY,
+): Scale {
+  const finite = values.filter(Number.isFinite);
+  let low = finite.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  let high = finite.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  if (finite.length === 0) [low, high] = [0, 1];
+  else if (low === high) {
+    const room = low === 0 ? 1 : Math.abs(low) / 10;
+    [low, high] = [low - room, high + room];
+  }
+  const log = low > 0 && high / low >= logWorthy;
+  const [from, to] = pixels;
+  const place = log ? Math.log10 : (value: number): number => value;
+  const [start, span] = [place(low), place(high) - place(low)];
+  return {
+    log,
+    at: (value) => round(from + ((place(value) - start) / span) * (to - from)),
+    ticks: log ? logTicks(low, high) : linearTicks(low, high),
+  };
+}
+
+/** Hundredths of a pixel are more than anyone sees. */
+function round(pixel: number): number {
+  return Math.round(pixel * 100) / 100;
+}
+
+/** Steps of 1, 2, 2.5 or 5 times a power of ten: about five of them. */
+function linearTicks(low: number, high: number): readonly number[] {
+  const rough = (high - low) / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((one) => one >= rough)!;
+  const ticks: number[] = [];
+  for (let index = Math.ceil(low / step); index * step <= high && ticks.length < 12; index++) {
+    ticks.push(Number((index * step).toPrecision(12)));
+  }
+  return ticks;
+}
+
+function logTicks(low: number, high: number): readonly number[] {
+  const first = Math.ceil(Math.log10(low) - 1e-9);
+  const last = Math.floor(Math.log10(high) + 1e-9);
+  const every = Math.max(1, Math.ceil((last - first + 1) / 6));
+  const ticks: number[] = [];
+  for (let power = first; power <= last; power += every) ticks.push(Number(`1e${power}`));
+  return ticks.length >= 2 ? ticks : [low, high];
+}

@@ -1,0 +1,79 @@
+import type { Comparison, MetricCell, Row } from "./comparison";
+import { deltaText, numberText, timeText } from "./numbers";
+
+/** A comparison as tables of GitHub's Markdown. What people named is escaped: it can neither break a table nor be a link. */
+export function comparisonMarkdown(comparison: Comparison): string {
+  const { runs, baseline, rankedBy, params, metrics, differences } = comparison;
+  const titles = runs.map(
+    ({ runId, name }) =>
+      `${name === runId ? "" : `${text(name)} `}${code(runId)}${runId === baseline ? " (baseline)" : ""}`,
+  );
+  const of = rankedBy ? `, best ${code(rankedBy.metric)} first` : "";
+  const cells = (values: readonly (string | null)[]): readonly string[] =>
+    values.map((value) => (value === null ? "–" : text(value)));
+  const fields = (rows: readonly Row[]): readonly (readonly string[])[] =>
+    rows.map(({ name, values }) => [code(name), ...cells(values)]);
+  return [
+    `# Comparison of ${runs.length} run${runs.length === 1 ? "" : "s"}${of}`,
+    table(
+      ["", ...titles],
+      [
+        ["status", ...runs.map(({ status }) => text(status))],
+        ["started (UTC)", ...runs.map(({ startedAt }) => timeText(startedAt))],
+        ["by", ...runs.map(({ createdBy }) => text(createdBy))],
+      ],
+    ),
+    section(
+      "Metrics",
+      titles,
+      metrics.map((row) => [
+        `${code(row.metric)}${row.goal === undefined ? "" : row.goal === "min" ? " ↓" : " ↑"}`,
+        ...row.values.map((cell, at) => metricText(cell, row.best.includes(runs[at]!.runId))),
+      ]),
+    ),
+    section("Params that differ", titles, fields(params.differing)),
+    params.common.length === 0
+      ? ""
+      : `## Params in common\n\n${table(
+          ["", "value"],
+          params.common.map(({ name, value }) => [code(name), text(value)]),
+        )}`,
+    section("Code", titles, fields(differences.code)),
+    section("Data", titles, fields(differences.data)),
+    section("Environment", titles, fields(differences.environment)),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n")
+    .concat("\n");
+}
+
+function section(title: string, runs: readonly string[], rows: readonly (readonly string[])[]): string {
+  return rows.length === 0 ? "" : `## ${title}\n\n${table(["", ...runs], rows)}`;
+}
+
+function metricText(cell: MetricCell | null, best: boolean): string {
+  if (cell === null) return "–";
+  const value = best ? `**${numberText(cell.last)}**` : numberText(cell.last);
+  return cell.delta === undefined ? value : `${value} ${deltaText(cell.delta, cell.relativeDelta)}`;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+function text(value: string): string {
+  return value
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(/[\\`*_{}[\]<>()#+!|~&:@]/g, (sign) => `\\${sign}`)
+    .replaceAll("\\<", "&lt;")
+    .replaceAll("\\&", "&amp;");
+}
+
+/** Between as many backticks as it takes; a bar would end the cell even there. */
+function code(value: string): string {
+  const plain = value.replaceAll(/\s+/g, " ").replaceAll("|", "\\|");
+  const longest = Math.max(0, ...[...plain.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `${fence}${plain}${fence}` : `${fence} ${plain} ${fence}`;
+}

@@ -1,0 +1,96 @@
+import type { MetricSummary } from "../metric-repository";
+import { encodeValue } from "../metric-values";
+import type { SearchedRun } from "../search/query";
+import type { Goal, MetricCell, MetricRow, Row } from "./comparison";
+import { goalOf } from "./goal";
+
+/** Params that are not the same in all runs, and those that are; by name. Numbers written differently (`1e-3`, `0.001`) are the same. */
+export function paramRows(runs: readonly SearchedRun[]): {
+  readonly differing: readonly Row[];
+  readonly common: readonly { readonly name: string; readonly value: string }[];
+} {
+  const rows = rowsOf(runs.map(({ record }) => record.params));
+  return {
+    differing: rows.filter(differs),
+    common: rows.filter((row) => !differs(row)).map(({ name, values }) => ({ name, value: values[0]! })),
+  };
+}
+
+/** The union of names, in their order, with each one's value or `null`. */
+export function rowsOf(columns: readonly Readonly<Record<string, string>>[]): readonly Row[] {
+  const names = [...new Set(columns.flatMap(Object.keys))].sort();
+  return names.map((name) => ({
+    name,
+    values: columns.map((column) => (Object.hasOwn(column, name) ? column[name]! : null)),
+  }));
+}
+
+export function differs({ values }: Row): boolean {
+  return new Set(values.map((value) => (value === null ? null : normalText(value)))).size > 1;
+}
+
+function normalText(text: string): string {
+  return text.trim() !== "" && Number.isFinite(Number(text)) ? String(Number(text)) : `text ${text}`;
+}
+
+/**
+ * A row for each metric, those of most runs first, then by name; each value with its distance to the baseline's.
+ *
+ * @param goals beside what the names say
+ */
+export function metricRows(
+  runs: readonly SearchedRun[],
+  metrics: readonly string[],
+  baseline: string | undefined,
+  goals: Readonly<Record<string, Goal>>,
+): readonly MetricRow[] {
+  const base = runs.find(({ record }) => record.runId === baseline);
+  return metrics.map((metric) => {
+    const goal = Object.hasOwn(goals, metric) ? goals[metric] : goalOf(metric);
+    const summaries = runs.map((run) => run.metrics.find((one) => one.metric === metric));
+    const from = base?.metrics.find((one) => one.metric === metric)?.last;
+    return {
+      metric,
+      ...(goal === undefined ? {} : { goal }),
+      values: summaries.map((summary, at) =>
+        summary === undefined ? null : cellOf(summary, runs[at] === base ? undefined : from),
+      ),
+      best: goal === undefined ? [] : bestOf(runs, summaries, goal),
+    };
+  });
+}
+
+function cellOf({ last, lastStep, min, max }: MetricSummary, from: number | undefined): MetricCell {
+  const delta = from === undefined ? Number.NaN : last - from;
+  return {
+    last: encodeValue(last),
+    lastStep,
+    min: encodeValue(min),
+    max: encodeValue(max),
+    ...(Number.isFinite(delta) ? { delta } : {}),
+    ...(Number.isFinite(delta) && from !== undefined && from !== 0 ? { relativeDelta: delta / Math.abs(from) } : {}),
+  };
+}
+
+function bestOf(
+  runs: readonly SearchedRun[],
+  summaries: readonly (MetricSummary | undefined)[],
+  goal: Goal,
+): readonly string[] {
+  const known = summaries.flatMap((one, at) =>
+    one === undefined || Number.isNaN(one.last) ? [] : [{ last: one.last, runId: runs[at]!.record.runId }],
+  );
+  if (known.length < 2) return [];
+  const best = known.reduce((a, b) => ((goal === "min" ? b.last < a.last : b.last > a.last) ? b : a)).last;
+  return known.filter(({ last }) => last === best).map(({ runId }) => runId);
+}
+
+/** All metrics of the runs: those that most of them have first, the machines' own (`system/…`) last. */
+export function metricsOf(runs: readonly SearchedRun[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { metrics } of runs) for (const { metric } of metrics) counts.set(metric, (counts.get(metric) ?? 0) + 1);
+  const isSystem = (metric: string): number => Number(metric.startsWith("system/"));
+  return [...counts]
+    .sort(([a, countA], [b, countB]) => isSystem(a) - isSystem(b) || countB - countA || (a < b ? -1 : 1))
+    .map(([metric]) => metric);
+}
