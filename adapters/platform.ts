@@ -22,6 +22,8 @@ import type { RetrainingIndex, RetrainingRepository, RetrainingSchedules } from 
 import type { OutcomeRepository } from "../core/serving/outcomes";
 import type { Artifacts } from "../core/tracking/artifacts";
 import type { Experiments } from "../core/tracking/experiments";
+import { notingInputs } from "../core/tracking/lineage/noting-inputs";
+import type { LineageIndex } from "../core/tracking/lineage/port";
 import type { LoggedModels } from "../core/tracking/logged-model";
 import type { MetricRepository } from "../core/tracking/metric-repository";
 import type { MetricStore } from "../core/tracking/metric-store";
@@ -46,6 +48,7 @@ import { pauseBeforeRound } from "./dynamodb/contention";
 import { createDatasetRepository } from "./dynamodb/dataset-repository";
 import { createExperimentRepositories } from "./dynamodb/experiment-repository";
 import { createInboxRepository } from "./dynamodb/inbox-repository";
+import { createLineageIndex } from "./dynamodb/lineage-repository";
 import { createLoggedModelRepository } from "./dynamodb/logged-model-repository";
 import { createMetricStore } from "./dynamodb/metric-store";
 import { createModelRepository } from "./dynamodb/model-repository";
@@ -115,6 +118,7 @@ export interface Platform extends Deployment, StepDependencies {
   readonly runSearch: RunSearch;
   readonly loggedModels: LoggedModels;
   readonly artifacts: Artifacts;
+  readonly lineage: LineageIndex;
   readonly registry: Registry;
   /** What follows from the registry's changes. */
   readonly outbox: TeamRegistry["outbox"];
@@ -199,8 +203,9 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
   });
   const artifactsOf = (team: string): Artifacts => createArtifactRepository(dynamodb, tables.catalog, team);
   const liveRuns = createLiveRuns(shared.clock);
+  const notedInputs = new Set<string>();
   const searches = createRunSearches();
-  const allRuns = trackedRuns(rows, { ...records, experimentsOf, artifactsOf, mark: changes.mark });
+  const allRuns = trackedRuns(rows, { ...records, ...changes, experimentsOf, artifactsOf });
   const runs = teamRuns(allRuns);
   // Runs that are older than records are known by their own rows.
   const teamOf = async (runId: string): Promise<string | undefined> =>
@@ -231,13 +236,14 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
     },
     forTeam(name) {
       const team = checkTeamName(name);
+      const lineage = createLineageIndex(dynamodb, tables.catalog, team, notedInputs);
       const known = platforms.get(team);
       if (known) return known;
       const objects = createObjectStore(s3, bucket, teamPrefix(team));
       const tracking = {
-        metrics: teamMetrics(metrics, team, records.identify, changes.mark),
+        metrics: teamMetrics(metrics, team, { ...records, ...changes }),
         experiments: experimentsOf(team),
-        records: notingRecords(records.of(team), liveRuns),
+        records: notingInputs(notingRecords(records.of(team), liveRuns), lineage),
         changes: changes.of(team),
       };
       const platform: Platform = {
@@ -257,6 +263,7 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
         liveRuns,
         loggedModels: createLoggedModelRepository(dynamodb, tables.catalog, team),
         artifacts: artifactsOf(team),
+        lineage,
         ...createTeamRegistry({
           team,
           repository: createModelRepository(dynamodb, tables.catalog, team),

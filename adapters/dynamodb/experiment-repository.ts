@@ -79,11 +79,12 @@ export function createExperimentRepositories(
       }
     }
 
-    const putNew = (experiment: Experiment, request?: string): Promise<boolean> =>
-      transact([
+    function putNew(experiment: Experiment, request?: string): Promise<boolean> {
+      return transact([
         { Put: { TableName: table, Item: row(experiment), ...absent } },
         { Put: { TableName: table, Item: pointer(experiment.name, experiment.experimentId, request), ...absent } },
       ]);
+    }
 
     /** Every team has it; made when a process first looks at the team's experiments. */
     function ensureDefault(): Promise<void> {

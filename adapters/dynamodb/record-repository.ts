@@ -38,9 +38,8 @@ export interface AllRunRecords {
 export function createRunRecords(
   client: DynamoDBDocumentClient,
   table: string,
-  { changes, creations, metricsTable, older }: RunRecordDependencies,
+  dependencies: RunRecordDependencies,
 ): AllRunRecords {
-  const { mark } = changes;
   const identities = new Map<string, RunIdentity>();
   const instanceTypes = new Set<string>();
 
@@ -68,7 +67,7 @@ export function createRunRecords(
   }
 
   async function adopt(runId: string): Promise<RunIdentity | undefined> {
-    const first = await older(runId);
+    const first = await dependencies.older(runId);
     if (!first) return undefined;
     const Item = newRecordRow(first.identity, first.kept, Date.parse(first.createdAt));
     const put = new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" });
@@ -95,16 +94,16 @@ export function createRunRecords(
 
   /** Around a write: a reader that looks between the two takes the run as changed for `clockSkewMs`, and one that looks later finds the second mark. */
   async function marked<T>(identity: RunIdentity, write: () => Promise<T>): Promise<T> {
-    const [, written] = await Promise.all([mark(identity), write()]);
-    await mark(identity);
+    const [, written] = await Promise.all([dependencies.changes.mark(identity), write()]);
+    await dependencies.changes.mark(identity);
     return written;
   }
 
   function of(team: string): RunRecords {
-    const mine = async (runId: string): Promise<RunIdentity | undefined> => {
+    async function mine(runId: string): Promise<RunIdentity | undefined> {
       const identity = (await identify(runId)) ?? (await adopt(runId));
       return identity?.team === team ? identity : undefined;
-    };
+    }
 
     /** Whoever lists runs asks for their metrics next, whose owner must be known. */
     function rememberAll(records: readonly RunRecord[]): void {
@@ -122,8 +121,9 @@ export function createRunRecords(
       return [...records, ...(await readRecords(client, table, adopted.flat()))];
     }
 
-    const find = async (runId: string): Promise<RunRecord | undefined> =>
-      (await mine(runId)) && (await readRecords(client, table, [runId]))[0];
+    async function find(runId: string): Promise<RunRecord | undefined> {
+      return (await mine(runId)) && (await readRecords(client, table, [runId]))[0];
+    }
 
     async function nameChild(parentRunId: string | undefined, runId: string): Promise<void> {
       if (parentRunId === undefined) return;
@@ -169,14 +169,16 @@ export function createRunRecords(
         const identity: RunIdentity = { runId, team, experimentId, source };
         const head = firstPoints && firstHead(runId, firstPoints.series, firstPoints.receipt);
         const Item = newRecordRow(identity, loggedPart(record), startedAt, requestDigest);
-        const created = await creations.create({
+        const created = await dependencies.creations.create({
           runId,
           bytes: JSON.stringify(record).length,
           puts: [
             { TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" },
-            { TableName: table, Item: changes.row(identity) },
+            { TableName: table, Item: dependencies.changes.row(identity) },
             ...(parentRunId === undefined ? [] : [{ TableName: table, Item: childRow(parentRunId, runId) }]),
-            ...(head ? [{ TableName: metricsTable, Item: head, ConditionExpression: "attribute_not_exists(pk)" }] : []),
+            ...(head
+              ? [{ TableName: dependencies.metricsTable, Item: head, ConditionExpression: "attribute_not_exists(pk)" }]
+              : []),
           ],
         });
         if (created) {
@@ -200,7 +202,7 @@ export function createRunRecords(
           const after = transition(before);
           if (after === undefined) {
             // Whoever wrote it may have died before the mark.
-            await mark(before);
+            await dependencies.changes.mark(before);
             return before;
           }
           if (await write(before, after)) return { ...after, revision: before.revision + 1 };

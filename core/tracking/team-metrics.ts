@@ -14,18 +14,17 @@ import type { RunChanges } from "./run-records";
 export function teamMetrics(
   all: AllMetrics,
   team: string,
-  identify: (runId: string) => Promise<RunIdentity | undefined>,
-  mark: RunChanges["mark"],
+  tracking: Pick<RunChanges, "mark"> & { identify(runId: string): Promise<RunIdentity | undefined> },
 ): MetricRepository & MetricStore {
   const owned = async (runId: string): Promise<RunIdentity> => {
-    const identity = await identify(runId);
+    const identity = await tracking.identify(runId);
     if (identity?.team !== team) throw new RunNotFoundError(runId);
     return identity;
   };
   const append: MetricStore["append"] = async (runId, series, receipt) => {
     const identity = await owned(runId);
     const stored = await all.append(runId, series, receipt);
-    await mark(identity);
+    await tracking.mark(identity);
     return stored;
   };
 
@@ -49,7 +48,7 @@ export function teamMetrics(
       return all.summaries(runId);
     },
     async summariesOf(runIds) {
-      const identities = await Promise.all(runIds.map(identify));
+      const identities = await Promise.all(runIds.map((runId) => tracking.identify(runId)));
       return all.summariesOf(runIds.filter((_, i) => identities[i]?.team === team));
     },
     async downsample(runId, metric, points, range) {

@@ -13,7 +13,7 @@ import { bySteps, inTime, naivePoints, naiveSummaries } from "../../support/naiv
 
 /** So small that a few dozen points are young, grown, folded and spread over many blocks. */
 const limits: LogLimits = {
-  segment: { batches: 5, bytes: 300 },
+  segment: { batches: 5, bytesPerMetric: 60, leastBytes: 100, mostBytes: 300 },
   fold: { entryPoints: 3, blockPoints: 5 },
   youngBytes: 700,
   batchesPerState: 3,
@@ -87,12 +87,10 @@ describe("metrics in DynamoDB, whatever happens", () => {
 
   function openProcess(client: DynamoDBDocumentClient, source: "training" | "logged"): MetricRepository & MetricStore {
     const all = createMetricStore(client, localConfig().tables.metrics, limits);
-    return teamMetrics(
-      all,
-      "t",
-      async (runId) => ({ runId, team: "t", experimentId: "0", source }),
-      async () => undefined,
-    );
+    return teamMetrics(all, "t", {
+      identify: async (runId) => ({ runId, team: "t", experimentId: "0", source }),
+      mark: async () => undefined,
+    });
   }
 
   it("nothing is lost, and nothing is there twice", async () => {
