@@ -92,11 +92,10 @@ export function signatureMatches(
   const path = question < 0 ? request.url : request.url.slice(0, question);
   const query = question < 0 ? "" : request.url.slice(question + 1);
   let known = false;
-  // The standard's form of the query, and the one that requests-auth-aws-sigv4 (MLflow's clients) signs: sorted, else as it is on the wire.
-  for (const canonicalQuery of [standardQuery(query), query.split("&").sort().join("&")]) {
+  for (const [canonicalPath, canonicalQuery] of canonicalForms(path, query)) {
     const canonical = [
       request.method,
-      path.split("/").map(encode).join("/"),
+      canonicalPath,
       canonicalQuery,
       ...signedHeaders.map((name) => `${name}:${headerOf(request.headers, name)}`),
       "",
@@ -111,6 +110,13 @@ export function signatureMatches(
 
 export function sha256(body: string | Uint8Array): string {
   return createHash("sha256").update(body).digest("hex");
+}
+
+/** As the standard has it, and as requests-auth-aws-sigv4 signs for MLflow's clients: as it is on the wire, but for the order of the query. */
+function canonicalForms(path: string, query: string): readonly (readonly [path: string, query: string])[] {
+  const paths = new Set([path.split("/").map(encode).join("/"), path]);
+  const queries = new Set([standardQuery(query), query.split("&").sort().join("&")]);
+  return [...paths].flatMap((one) => [...queries].map((other) => [one, other] as const));
 }
 
 function standardQuery(query: string): string {
