@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { addDatasetCommands } from "./commands/datasets";
 import { addExperimentCommands } from "./commands/experiments";
+import { addLineageCommand } from "./commands/lineage";
 import { addModelCommands } from "./commands/models";
 import { addRetrainCommands } from "./commands/retrain";
 import { addRunCommands } from "./commands/runs";
@@ -24,6 +25,7 @@ function createProgram(): Command {
   addRunCommands(program);
   addExperimentCommands(program);
   addModelCommands(program);
+  addLineageCommand(program);
   addRetrainCommands(program);
   addTokenCommands(program);
   return program;

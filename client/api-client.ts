@@ -59,8 +59,11 @@ export function createClient(options: ClientOptions) {
       version === undefined
         ? (await call("getDataset", { params: { name } })).version
         : (await call("getDatasetVersion", { params: { name, version } })).version,
-    registerDataset: (draft: schemas.DatasetDraft, allowSchemaChange: boolean) =>
-      call("registerDatasetVersion", { params: { name: draft.name }, body: { draft, allowSchemaChange } }),
+    registerDataset: (
+      draft: schemas.DatasetDraft,
+      allowSchemaChange: boolean,
+      sources: readonly schemas.SourceFile[] = [],
+    ) => call("registerDatasetVersion", { params: { name: draft.name }, body: { draft, allowSchemaChange, sources } }),
     deprecateDataset: async (name: string, version: number, reason: string) =>
       (await call("deprecateDatasetVersion", { params: { name, version }, body: { reason } })).version,
     inbox: (dataset?: string) =>
@@ -68,6 +71,11 @@ export function createClient(options: ClientOptions) {
     retryInboxFile: async (id: string) => (await call("retryInboxFile", { params: { id } })).report,
     uploads: async (contents: schemas.UploadRequest["contents"]) =>
       (await call("createUploads", { body: { contents } })).missing,
+    datasetLineage: async (name: string, version: number, query: Query<"getDatasetLineage"> = {}) =>
+      (await call("getDatasetLineage", { params: { name, version }, query })).lineage,
+    modelLineage: async (name: string, version: number) =>
+      (await call("getModelVersionLineage", { params: { name, version } })).lineage,
+    contentLineage: async (sha256: string) => (await call("getContentLineage", { params: { sha256 } })).lineage,
     contentUrl: async (sha256: string) => (await call("getContentUrl", { params: { sha256 } })).url,
 
     models: async () => (await call("listModels", {})).models,

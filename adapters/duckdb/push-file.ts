@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import type { DatasetDraft } from "../../core/datasets/identity";
 import type { DatasetSchema } from "../../core/datasets/schema";
 import type { UploadPort, UploadSource } from "../../core/datasets/upload-port";
@@ -22,8 +24,8 @@ export interface PushFileOptions<Registered> {
   readonly file: string;
   readonly schema: DatasetSchema;
   readonly uploads: UploadPort;
-  /** Makes the uploaded draft a version, or finds the version that it already is. */
-  readonly register: (draft: DatasetDraft) => Promise<Registered>;
+  /** Makes the uploaded draft a version, or finds the version that it already is; and keeps which file it is of. */
+  readonly register: (draft: DatasetDraft, source: ContentReference) => Promise<Registered>;
   readonly onProgress?: (progress: PushProgress) => void;
 }
 
@@ -50,9 +52,20 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
     const references = [...snapshot.draft.shards, ...Object.values(snapshot.draft.split.indexes)];
     await upload(options.uploads, references, sources, onProgress);
     onProgress({ phase: "registering" });
-    const registered = await options.register(snapshot.draft);
+    const registered = await options.register(snapshot.draft, await digestOfFile(file));
     return { registered, draft: snapshot.draft, ignoredColumns: snapshot.ignoredColumns };
   });
+}
+
+/** Of the raw file: its rows are looked for by it, long after it is gone. */
+async function digestOfFile(file: string): Promise<ContentReference> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024 })) {
+    hash.update(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+  }
+  return { sha256: hash.digest("hex"), bytes };
 }
 
 async function upload(

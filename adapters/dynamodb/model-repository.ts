@@ -9,6 +9,7 @@ import type { HistoryEntry, Model, ModelVersion } from "../../core/registry/mode
 import type { ModelPolicy } from "../../core/registry/policy";
 import type { ModelRepository } from "../../core/registry/repository";
 import { isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
+import { modelRow } from "./lineage-rows";
 
 /** Of events that are left to be told, of all teams. */
 export const outboxIndexKey = "REGISTRY#OUTBOX";
@@ -65,6 +66,10 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
         Item: { pk: pk(model.name), sk, record, ...more },
       });
       const absent = { ConditionExpression: "attribute_not_exists(pk)" };
+      const lineageOf = ({ dataset, version, runId: by }: ModelVersion) => {
+        const edge = { model: model.name, version, ...(by === undefined ? {} : { runId: by }) };
+        return dataset ? [{ Put: { TableName: table, Item: modelRow(team, dataset, edge) } }] : [];
+      };
       const putOnce = (sk: string, record: unknown) => ({ Put: { ...put(sk, record), ...absent } });
       try {
         await client.send(
@@ -100,6 +105,7 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
               ...(policy === undefined ? [] : [putOnce(`POLICY#${pad(policy.revision, 12)}`, policy)]),
               ...(runId === undefined ? [] : [putOnce(`RUN#${runId}`, history.version)]),
               ...(request === undefined ? [] : [putOnce(`REQUEST#${request}`, history.revision)]),
+              ...(history.action === "registered" ? versions.flatMap(lineageOf) : []),
             ],
           }),
         );

@@ -21,6 +21,7 @@ import {
 import type { AllRuns } from "../../core/training/run-repository";
 import { createAttemptRepository } from "./attempt-repository";
 import { holds, isConditionFailed, isTransactionConditionFailed, queryAll, queryPage } from "./client";
+import { readRow } from "./lineage-rows";
 import { newRecordRow } from "./record-rows";
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
@@ -92,6 +93,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
                 },
               },
               ...(record ? [{ Put: recordPut(run, record) }] : []),
+              { Put: { TableName: table, Item: readRow(run.team, run.dataset, run.runId) } },
             ],
           }),
         );

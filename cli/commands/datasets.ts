@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { Command } from "commander";
 import { parseDatasetReference } from "../../core/datasets/reference";
 import type { DatasetVersion } from "../../core/datasets/repository";
@@ -28,7 +29,10 @@ export function addDatasetCommands(program: Command): void {
           file: options.file,
           schemaFile: options.schema,
           uploads: createUploads(client),
-          register: (made) => client.registerDataset(made, options.allowSchemaChange === true),
+          register: (made, source) =>
+            client.registerDataset(made, options.allowSchemaChange === true, [
+              { ...source, file: basename(options.file), rows: made.rowCount },
+            ]),
           onProgress: json ? undefined : showProgress(),
         });
         const { manifest } = registered.version;

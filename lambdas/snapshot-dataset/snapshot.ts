@@ -8,9 +8,9 @@ import type { Deployment, Platform } from "../../adapters/platform";
 import { createStoreUploads } from "../../adapters/s3/store-uploads";
 import type { InboxPut, InboxReport } from "../../core/datasets/inbox/report";
 import { type TakeFileDependencies, type TakenFile, takeInboxFile } from "../../core/datasets/inbox/take-file";
-import { registerDataset } from "../../core/datasets/register";
 import { RingmasterError } from "../../core/errors";
 import { teamNamePattern } from "../../core/platform/teams";
+import { registerFrom } from "../../core/tracking/lineage/register-from";
 
 /** Of S3's "Object Created" what is read; keys come as they are, not URL-encoded. */
 export type FilePutEvent = EventBridgeEvent<
@@ -50,7 +50,7 @@ export async function takeFilePut(deployment: Deployment, event: FilePutEvent): 
 }
 
 /** The very code of `ringmaster datasets push`, on the function's own disk. */
-function snapshotOf({ datasets, objects, inboxFiles, clock }: Platform): TakeFileDependencies["snapshot"] {
+function snapshotOf({ datasets, objects, inboxFiles, clock, lineage }: Platform): TakeFileDependencies["snapshot"] {
   return async ({ path, etag }, name, schema): Promise<TakenFile | undefined> => {
     const directory = mkdtempSync(join(tmpdir(), "ringmaster-inbox-"));
     // Of the name only what tells the format: the rest may be anything that S3 takes.
@@ -62,7 +62,10 @@ function snapshotOf({ datasets, objects, inboxFiles, clock }: Platform): TakeFil
         file,
         schema,
         uploads: createStoreUploads(objects),
-        register: (draft) => registerDataset({ repository: datasets, objects, clock }, draft),
+        register: (draft, source) =>
+          registerFrom({ repository: datasets, objects, clock, lineage }, draft, {
+            sources: [{ ...source, file: `inbox/${path}`, rows: draft.rowCount }],
+          }),
       });
       return { ...registered, ignoredColumns };
     } catch (error) {

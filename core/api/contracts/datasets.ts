@@ -2,7 +2,7 @@ import { z } from "zod";
 import { contract } from "../contract";
 import { examples } from "../examples";
 import { nameText, pageQuery, versionNumber } from "../schemas/common";
-import { datasetDraft, datasetPage, datasetVersion, datasetVersionPage } from "../schemas/datasets";
+import { datasetDraft, datasetPage, datasetVersion, datasetVersionPage, sourceFile } from "../schemas/datasets";
 
 const tag = "Datasets";
 const name = z.strictObject({ name: nameText });
@@ -26,6 +26,11 @@ export const registerDatasetVersion = contract({
         .boolean()
         .default(false)
         .meta({ description: "Columns may differ from the version before." }),
+      sources: z
+        .array(sourceFile)
+        .max(100)
+        .default([])
+        .meta({ description: "The raw files that it was made of, in the order of their rows; kept for lineage." }),
     })
     .meta({ id: "DatasetRegistrationRequest" }),
   bodyExample: { draft: examples.draft },

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { nameText } from "../schemas/common";
+import { nameText, pageQuery, sha256, versionNumber } from "../schemas/common";
+import { lineageGraph } from "../schemas/lineage";
 import { reproduction } from "../schemas/reproduction";
 import { run } from "../schemas/runs";
 
@@ -69,4 +70,66 @@ export const getReproduction = contract({
     },
   },
   errors: ["RUN_NOT_FOUND", "NOT_A_REPRODUCTION"],
+});
+
+const answerLineage = z.object({ lineage: lineageGraph }).meta({ id: "LineageAnswer" });
+const nameAndVersion = z.strictObject({ name: nameText, version: versionNumber });
+const file = { id: `file:${"a".repeat(64)}`, kind: "file", name: "a".repeat(64) } as const;
+const example = {
+  lineage: {
+    root: "dataset:digits@2",
+    nodes: [
+      { ...file, details: { file: "march.csv", bytes: 1_024, firstRow: 0, lastRow: 99 } },
+      { id: "dataset:digits@2", kind: "dataset", name: "digits@2", details: { rows: 100 } },
+      { id: "run:run-a", kind: "run", name: "run-a", details: { status: "completed" } },
+      {
+        id: "model-version:digits@3",
+        kind: "model-version",
+        name: "digits@3",
+        details: { model: "digits", version: 3 },
+      },
+    ],
+    edges: [
+      { from: file.id, to: "dataset:digits@2" },
+      { from: "dataset:digits@2", to: "run:run-a" },
+      { from: "run:run-a", to: "model-version:digits@3" },
+    ],
+  },
+} as const;
+
+export const getDatasetLineage = contract({
+  operationId: "getDatasetLineage",
+  method: "GET",
+  path: "/datasets/{name}/versions/{version}/lineage",
+  tag: "Datasets",
+  summary: "Show which files made a version, and which runs and models saw it",
+  description: "Runs come by pages; files, shards and models with the first.",
+  params: nameAndVersion,
+  query: pageQuery,
+  responses: { 200: { description: "Both ways.", schema: answerLineage, example } },
+  errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
+});
+
+export const getModelVersionLineage = contract({
+  operationId: "getModelVersionLineage",
+  method: "GET",
+  path: "/models/{name}/versions/{version}/lineage",
+  tag: "Models",
+  summary: "Show what a version was made of: run, code, features, data, raw files and their rows",
+  params: nameAndVersion,
+  responses: { 200: { description: "Back to the raw files.", schema: answerLineage, example } },
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
+});
+
+export const getContentLineage = contract({
+  operationId: "getContentLineage",
+  method: "GET",
+  path: "/contents/{sha256}/lineage",
+  tag: "Contents",
+  summary: "Show which datasets, runs and models saw a raw file or a shard",
+  description:
+    "By its SHA-256 alone: a raw file need not be in the store. Of each version of a dataset the first runs; the rest by the version's own lineage.",
+  params: z.strictObject({ sha256 }),
+  responses: { 200: { description: "Forward to models.", schema: answerLineage, example } },
+  errors: ["CONTENT_NOT_FOUND"],
 });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { DatasetDraft } from "../../datasets/identity";
 import type { ColumnSchema, DatasetManifest } from "../../datasets/manifest";
 import type { DatasetSummary, DatasetVersion } from "../../datasets/repository";
+import type { SourceFile } from "../../tracking/lineage/register-from";
 import { count, instant, nextToken, sha256 } from "./common";
 
 export const datasetName = z
@@ -41,6 +42,13 @@ const draftShape = {
     indexes: z.strictObject({ train: part, validation: part, test: part }),
   }),
 };
+
+export const sourceFile = z
+  .strictObject({ file: z.string().min(1).max(1_024), sha256, bytes: count, rows: count })
+  .meta({
+    id: "SourceFile",
+    description: "A raw file, and how many of the version's rows it gave.",
+  }) satisfies z.ZodType<SourceFile>;
 
 /** The shape only; `registerDataset` checks what it means. */
 export const datasetDraft = z.strictObject(draftShape).meta({

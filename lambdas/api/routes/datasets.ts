@@ -2,19 +2,20 @@ import * as contracts from "../../../core/api/contracts/datasets";
 import { isoTime } from "../../../core/clock";
 import { DatasetNotFoundError } from "../../../core/datasets/errors";
 import { getDatasetVersion, resolveDataset } from "../../../core/datasets/reference";
-import { registerDataset } from "../../../core/datasets/register";
 import { InvalidInputError } from "../../../core/errors";
+import { registerFrom } from "../../../core/tracking/lineage/register-from";
 import { defineRoute } from "../route";
 
 export const datasetRoutes = [
   defineRoute(contracts.registerDatasetVersion, async ({ platform, params: { name }, body }) => {
-    const { draft, allowSchemaChange } = body;
+    const { draft, allowSchemaChange, sources } = body;
     if (draft.name !== name) {
       const rule = `must be the name in the path: ${name}`;
       throw new InvalidInputError("the request", [{ path: "draft.name", value: draft.name, rule }]);
     }
-    const { datasets: repository, objects, clock } = platform;
-    const registered = await registerDataset({ repository, objects, clock }, draft, { allowSchemaChange });
+    const { datasets: repository, objects, clock, lineage } = platform;
+    const dependencies = { repository, objects, clock, lineage };
+    const registered = await registerFrom(dependencies, draft, { allowSchemaChange, sources });
     return { status: registered.created ? 201 : 200, body: registered };
   }),
 

@@ -1,11 +1,16 @@
 import { randomBytes } from "node:crypto";
 import * as contracts from "../../../core/api/contracts/lineage";
+import { lineageOfContent, lineageOfDataset } from "../../../core/tracking/lineage/lineage";
+import { lineageOfVersion } from "../../../core/tracking/lineage/of-version";
 import { compareRuns } from "../../../core/tracking/reproduce/compare";
 import { NothingToCompareError } from "../../../core/tracking/reproduce/errors";
 import { reproduceRun } from "../../../core/tracking/reproduce/reproduce";
 import { walkOf } from "../../../core/tracking/reproduce/walk";
 import { RunNotFoundError } from "../../../core/training/errors";
 import { defineRoute } from "../route";
+
+/** Of each version of a dataset that holds a content. */
+const runsOfEach = 50;
 
 const randomId = (): string => randomBytes(8).toString("hex");
 
@@ -31,4 +36,19 @@ export const lineageRoutes = [
       body: { reproduction: await compareRuns(reproduction, await detailsOf(of), walkOf(platform)) },
     };
   }),
+
+  defineRoute(contracts.getDatasetLineage, async ({ platform, params: { name, version }, query }) => ({
+    status: 200,
+    body: { lineage: await lineageOfDataset(platform, name, version, query) },
+  })),
+
+  defineRoute(contracts.getModelVersionLineage, async ({ platform, params: { name, version } }) => ({
+    status: 200,
+    body: { lineage: await lineageOfVersion(platform, await platform.registry.version(name, version)) },
+  })),
+
+  defineRoute(contracts.getContentLineage, async ({ platform, params: { sha256 } }) => ({
+    status: 200,
+    body: { lineage: await lineageOfContent(platform, sha256, runsOfEach) },
+  })),
 ];

@@ -1,0 +1,73 @@
+import { type DynamoDBDocumentClient, PutCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { ContentUse, DatasetContent, DatasetKey, LineageIndex, ModelUse } from "../../core/tracking/lineage/port";
+import { queryAll, queryPage } from "./client";
+import { contentPartition, datasetPartition, readRow } from "./lineage-rows";
+
+const putsAtOnce = 25;
+const remembered = 10_000;
+
+/**
+ * A team's lineage in the Catalog table; docs/access-patterns.md, "Lineage".
+ *
+ * @param written edges that this process has written of logged runs, of all teams: not each change of a run writes them again
+ */
+export function createLineageIndex(
+  client: DynamoDBDocumentClient,
+  table: string,
+  team: string,
+  written: Set<string>,
+): LineageIndex {
+  async function put(items: readonly Record<string, unknown>[]): Promise<void> {
+    for (let at = 0; at < items.length; at += putsAtOnce) {
+      const some = items.slice(at, at + putsAtOnce);
+      await Promise.all(some.map((Item) => client.send(new PutCommand({ TableName: table, Item }))));
+    }
+  }
+
+  const under = (pk: string, prefix: string): QueryCommandInput => ({
+    TableName: table,
+    KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+    ExpressionAttributeValues: { ":pk": pk, ":prefix": prefix },
+    ConsistentRead: true,
+  });
+  const edges = async <Edge>(pk: string, prefix: string): Promise<readonly Edge[]> =>
+    (await queryAll(client, under(pk, prefix))).map((item) => item["edge"] as Edge);
+
+  return {
+    async noteContents(dataset, contents) {
+      const { name, version, digest } = dataset;
+      const byKey = new Map<string, Record<string, unknown>>();
+      const add = (item: Record<string, unknown>): void => void byKey.set(`${item["pk"]} ${item["sk"]}`, item);
+      for (const content of contents) {
+        const { sha256, bytes: _, ...use } = content;
+        const at = `${content.role}#${String(content.firstRow).padStart(12, "0")}`;
+        const edge: ContentUse = { dataset: { name, version, digest }, ...use };
+        add({ pk: contentPartition(team, sha256), sk: `DATASET#${name}#${digest}#${at}`, edge });
+        // The version's own row has its shards.
+        if (content.role === "source")
+          add({ pk: datasetPartition(team, dataset), sk: `SOURCE#${sha256}`, edge: content });
+      }
+      await put([...byKey.values()]);
+    },
+
+    async noteInputs(runId, datasets) {
+      const keyOf = ({ name, digest }: DatasetKey): string => JSON.stringify([runId, name, digest]);
+      const fresh = new Map(datasets.map((dataset) => [keyOf(dataset), dataset]));
+      for (const key of fresh.keys()) if (written.has(key)) fresh.delete(key);
+      await put([...fresh.values()].map((dataset) => readRow(team, dataset, runId)));
+      if (written.size > remembered) written.clear();
+      for (const key of fresh.keys()) written.add(key);
+    },
+
+    usesOf: (sha256) => edges<ContentUse>(contentPartition(team, sha256), "DATASET#"),
+    sourcesOf: (dataset) => edges<DatasetContent>(datasetPartition(team, dataset), "SOURCE#"),
+    modelsOf: (dataset) => edges<ModelUse>(datasetPartition(team, dataset), "MODEL#"),
+
+    async runsOf(dataset, { limit, nextToken }) {
+      const query = { ...under(datasetPartition(team, dataset), "RUN#"), Limit: limit };
+      const page = await queryPage(client, query, nextToken);
+      const items = page.items.map((item) => item["runId"] as string);
+      return { items, ...(page.nextToken === undefined ? {} : { nextToken: page.nextToken }) };
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import type { Command } from "commander";
+import { InvalidInputError } from "../../core/errors";
+import type { LineageGraph } from "../../core/tracking/lineage/graph";
+import { contextOf } from "../context";
+import { drawLineage } from "../lineage-tree";
+import { printJson } from "../output";
+
+export function addLineageCommand(program: Command): void {
+  const lineage = program.command("lineage").description("what came of what: raw files, datasets, runs, models");
+
+  lineage
+    .command("model <model>")
+    .description("NAME@VERSION (or NAME, the production version): back to run, code, data and raw rows")
+    .action(async (reference: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { name, version } = referenceOf(reference, "model");
+      show(await client.modelLineage(name, version ?? (await client.production(name)).version), json);
+    });
+
+  lineage
+    .command("dataset <dataset>")
+    .description("NAME@VERSION (or NAME, the newest): its raw files, and the runs and models that saw it")
+    .option("--limit <n>", "how many runs, at most 200", "50")
+    .option("--next-token <token>", "go on where an earlier list of runs ended")
+    .action(async (reference: string, options: { limit: string; nextToken?: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { name, version } = referenceOf(reference, "dataset");
+      const number = version ?? (await client.dataset(name)).manifest.version;
+      show(await client.datasetLineage(name, number, options), json);
+    });
+
+  lineage
+    .command("file <file>")
+    .description("a raw file, by its path or its SHA-256: every dataset, run and model that saw it")
+    .action(async (file: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      show(await client.contentLineage(/^[0-9a-f]{64}$/.test(file) ? file : await digestOf(file)), json);
+    });
+}
+
+function show(graph: LineageGraph, json: boolean): void {
+  if (json) printJson(graph);
+  else process.stdout.write(`${drawLineage(graph).join("\n")}\n`);
+}
+
+function referenceOf(reference: string, what: string): { readonly name: string; readonly version?: number } {
+  const at = reference.lastIndexOf("@");
+  if (at < 1) return { name: reference };
+  const version = Number(reference.slice(at + 1));
+  if (Number.isInteger(version) && version > 0) return { name: reference.slice(0, at), version };
+  throw new InvalidInputError("the lineage cannot be shown", [
+    { path: what, value: reference, rule: "must be NAME or NAME@VERSION" },
+  ]);
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  try {
+    for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  } catch (cause) {
+    const rule = "must be a file that can be read, or a SHA-256";
+    throw new InvalidInputError("the lineage cannot be shown", [{ path: "file", value: file, rule }], cause);
+  }
+  return hash.digest("hex");
+}

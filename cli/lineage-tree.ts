@@ -1,0 +1,71 @@
+import type { LineageGraph, LineageNode } from "../core/tracking/lineage/graph";
+
+/** Shards of one node that are shown; the rest is counted. */
+const shownShards = 8;
+
+/** A graph as two trees of text: what the root was made of, and what came of it. A node that was shown above is not unfolded again. */
+export function drawLineage(graph: LineageGraph): readonly string[] {
+  const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
+  const root = nodes.get(graph.root)!;
+  const lines = [describe(root)];
+  for (const [title, next] of [
+    ["made of", neighbours(graph, "to", "from")],
+    ["seen by", neighbours(graph, "from", "to")],
+  ] as const) {
+    if ((next.get(root.id) ?? []).length === 0) continue;
+    lines.push("", title);
+    draw(root.id, "", new Set([root.id]), nodes, next, lines);
+  }
+  if (graph.nextToken !== undefined) lines.push("", `more runs: --next-token ${graph.nextToken}`);
+  return lines;
+}
+
+function draw(
+  id: string,
+  indent: string,
+  shown: Set<string>,
+  nodes: ReadonlyMap<string, LineageNode>,
+  next: ReadonlyMap<string, readonly string[]>,
+  lines: string[],
+): void {
+  const all = (next.get(id) ?? []).map((each) => nodes.get(each)!);
+  const shards = all.filter(({ kind }) => kind === "shard");
+  const children = all.filter((node) => node.kind !== "shard" || shards.indexOf(node) < shownShards);
+  const hidden = all.length - children.length;
+  for (const [index, node] of children.entries()) {
+    const last = index === children.length - 1 && hidden === 0;
+    const again = shown.has(node.id);
+    lines.push(`${indent}${last ? "└─ " : "├─ "}${describe(node)}${again ? " (above)" : ""}`);
+    if (again) continue;
+    shown.add(node.id);
+    draw(node.id, `${indent}${last ? "   " : "│  "}`, shown, nodes, next, lines);
+  }
+  if (hidden > 0) lines.push(`${indent}└─ … and ${hidden} more shards`);
+}
+
+function neighbours(
+  { edges }: LineageGraph,
+  of: "from" | "to",
+  other: "from" | "to",
+): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const edge of edges) found.set(edge[of], [...(found.get(edge[of]) ?? []), edge[other]]);
+  return found;
+}
+
+function describe({ kind, name, details }: LineageNode): string {
+  const rows = details["firstRow"] === undefined ? undefined : `rows ${details["firstRow"]}–${details["lastRow"]}`;
+  const said: readonly (string | number | boolean | undefined)[] =
+    kind === "file" || kind === "shard"
+      ? [details["file"], rows]
+      : kind === "dataset"
+        ? [details["rows"] === undefined ? undefined : `${details["rows"]} rows`, details["source"]]
+        : kind === "run"
+          ? [details["name"] === name ? undefined : details["name"], details["status"]]
+          : kind === "code"
+            ? [details["commit"], details["dirty"] === true ? "with changes that were not committed" : undefined]
+            : [details["stage"]];
+  const short = /^[0-9a-f]{64}$/.test(name) ? name.slice(0, 12) : name;
+  const rest = said.filter((each) => each !== undefined && each !== short && each !== name).join(", ");
+  return `${kind} ${short}${rest ? `  ${rest}` : ""}`;
+}

@@ -1,0 +1,53 @@
+import { getDatasetVersion } from "../../datasets/reference";
+import type { DatasetRepository } from "../../datasets/repository";
+import { RingmasterError } from "../../errors";
+import { objectKeys } from "../../platform/object-keys";
+import type { ObjectStore } from "../../ports";
+import { LineageBuilder, type LineageGraph } from "./graph";
+import { addDataset, addShards, addSources, addUses, type ForwardDependencies, type LineagePage } from "./of-dataset";
+
+/** A version of a dataset: its files and shards before it, the runs and models that saw it behind it. */
+export async function lineageOfDataset(
+  dependencies: ForwardDependencies & { readonly datasets: DatasetRepository },
+  name: string,
+  version: number,
+  page: LineagePage,
+): Promise<LineageGraph> {
+  const { manifest } = await getDatasetVersion(dependencies.datasets, name, version);
+  const graph = new LineageBuilder();
+  const root = addDataset(graph, manifest, manifest);
+  if (page.nextToken === undefined) {
+    await addSources(graph, dependencies.lineage, manifest, root);
+    addShards(graph, manifest, root);
+  }
+  return graph.finish(root, await addUses(graph, dependencies, manifest, root, page));
+}
+
+/**
+ * A content, by its SHA-256: a raw file, whether it is in the store or not, or a shard. Every version that holds it, and what saw those; of each the first runs, the rest by the version's own lineage.
+ *
+ * @throws RingmasterError CONTENT_NOT_FOUND where nothing is known of it
+ */
+export async function lineageOfContent(
+  dependencies: ForwardDependencies & { readonly objects: Pick<ObjectStore, "size"> },
+  sha256: string,
+  limit: number,
+): Promise<LineageGraph> {
+  const { lineage, objects } = dependencies;
+  const graph = new LineageBuilder();
+  const [uses, bytes] = await Promise.all([lineage.usesOf(sha256), objects.size(objectKeys.content(sha256))]);
+  if (uses.length === 0 && bytes === undefined)
+    throw new RingmasterError(
+      `no version of a dataset was made of a file with SHA-256 ${sha256}, and the content store has none such; check the digest (sha256sum FILE), and that it was pushed to this team`,
+      { code: "CONTENT_NOT_FOUND", httpStatus: 404 },
+    );
+  const [first] = uses;
+  // One content may be in several versions, at other rows of each: the dataset's lineage has them.
+  const root = graph.add(first?.role === "shard" ? "shard" : "file", sha256, { file: first?.file, bytes });
+  for (const { dataset } of uses) {
+    const node = addDataset(graph, dataset);
+    graph.connect(root, node);
+    await addUses(graph, dependencies, dataset, node, { limit });
+  }
+  return graph.finish(root);
+}

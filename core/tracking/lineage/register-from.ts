@@ -1,0 +1,55 @@
+import type { DatasetDraft } from "../../datasets/identity";
+import type { DatasetManifest } from "../../datasets/manifest";
+import { type RegisterDependencies, registerDataset } from "../../datasets/register";
+import type { DatasetVersion } from "../../datasets/repository";
+import { InvalidInputError } from "../../errors";
+import type { ContentReference } from "../../ports";
+import type { DatasetContent, LineageIndex } from "./port";
+
+/** A raw file, as whoever makes a version of it names it, and how many of the version's rows it gave; files follow each other in the version. */
+export interface SourceFile extends ContentReference {
+  readonly file: string;
+  readonly rows: number;
+}
+
+/**
+ * Registers a version, and notes which files and shards hold which of its rows. Who dies between the two repeats the push; the version is found, and the rest
+ * done. A file that gives a version that is there already is one more source of it.
+ *
+ * @throws what `registerDataset` does; InvalidInputError where the files' rows are not the version's
+ */
+export async function registerFrom(
+  { lineage, ...dependencies }: RegisterDependencies & { readonly lineage: Pick<LineageIndex, "noteContents"> },
+  draft: DatasetDraft,
+  options: { readonly allowSchemaChange?: boolean; readonly sources: readonly SourceFile[] },
+): Promise<{ readonly created: boolean; readonly version: DatasetVersion }> {
+  const { sources, allowSchemaChange } = options;
+  const rows = sources.reduce((sum, source) => sum + source.rows, 0);
+  if (sources.length > 0 && rows !== draft.rowCount) {
+    const rule = `must give all of the version's ${draft.rowCount} rows`;
+    throw new InvalidInputError("the dataset's sources", [{ path: "sources", value: rows, rule }]);
+  }
+  const registered = await registerDataset(dependencies, draft, { allowSchemaChange });
+  const { manifest } = registered.version;
+  const { name, version, digest } = manifest;
+  await lineage.noteContents({ name, version, digest }, [...sourcesOf(sources), ...shardsOf(manifest)]);
+  return registered;
+}
+
+function sourcesOf(sources: readonly SourceFile[]): readonly DatasetContent[] {
+  return placed(sources.map((source) => ({ ...source, role: "source" })));
+}
+
+/** A version's shards with their rows. */
+export function shardsOf({ shards }: Pick<DatasetManifest, "shards">): readonly DatasetContent[] {
+  return placed(shards.map(({ sha256, bytes, rows }) => ({ sha256, bytes, rows, role: "shard" })));
+}
+
+function placed(contents: readonly Omit<DatasetContent, "firstRow">[]): readonly DatasetContent[] {
+  let next = 0;
+  return contents.map((content) => {
+    const firstRow = next;
+    next += content.rows;
+    return { ...content, firstRow };
+  });
+}

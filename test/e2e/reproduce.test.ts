@@ -1,0 +1,91 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { describeRun } from "../../cli/commands/runs";
+import type { ExportManifest } from "../../core/export/export-version";
+import type { Reproduction } from "../../core/tracking/reproduce/compare";
+import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
+
+type Shown = ReturnType<typeof describeRun>;
+
+/** What is asked of a run long after it: is it the same again, and may the model leave. */
+describe("after a run", () => {
+  const stack = new TestStack();
+  let first: Shown;
+
+  beforeAll(async () => {
+    await stack.up();
+    await stack.json([
+      "datasets",
+      "push",
+      "toy",
+      "--file",
+      stack.file("toy.csv", toyCsv(600)),
+      "--schema",
+      stack.file("schema.yaml", toySchema),
+    ]);
+    first = await stack.json<Shown>(["submit", stack.file("job.yaml", toyJob(2)), "--wait"], [0, 1, 3]);
+    expect(first.failure).toBeUndefined();
+  }, 120_000);
+  afterAll(() => stack.remove());
+
+  it("it is reproduced to the bit, and no version is made of it", async () => {
+    const found = await stack.json<Reproduction>(["runs", "reproduce", first.runId, "--wait"]);
+    expect(found).toMatchObject({
+      of: first.runId,
+      verdict: "identical",
+      reproductionSha256: first.weightsSha256,
+      differences: [],
+    });
+    const again = await stack.json<Shown>(["runs", "show", found.runId]);
+    expect(again).toMatchObject({
+      status: "completed",
+      reused: [],
+      run: { reproducedFrom: first.runId, noCache: true },
+    });
+    expect(again.outcome).toBeUndefined();
+    expect(again.steps.map(({ step }) => step)).not.toContain("Register");
+    expect((await stack.json<{ versions: unknown[] }>(["models", "show", "toy"])).versions).toHaveLength(1);
+  }, 120_000);
+
+  it("another seed gives other weights, and is named with the first step that shows it", async () => {
+    const other = await stack.json<Shown>(
+      ["submit", join(stack.directory, "job.yaml"), "--set", "seed=4", "--wait"],
+      [0, 1, 3],
+    );
+    const found = await stack.json<Reproduction>(["runs", "reproduction", other.runId, "--of", first.runId], [3]);
+    expect(found).toMatchObject({
+      verdict: "different",
+      differences: [{ kind: "parameters", field: "seed", original: "3", reproduction: "4" }],
+      agreement: { steps: 1, first: { by: "metric", step: 1, metric: "train/loss" } },
+    });
+    expect(await stack.run("runs", "reproduction", other.runId)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("reproduces no other run"),
+    });
+  }, 120_000);
+
+  it.each(["onnx", "tfjs", "safetensors"])(
+    "its model leaves as %s, checked, and once",
+    async (format) => {
+      const out = join(stack.directory, format);
+      const ask = () =>
+        stack.json<{ export: ExportManifest }>(["models", "export", "toy@1", "--format", format, "--out", out]);
+      const { export: made } = await ask();
+      expect((await ask()).export).toEqual(made);
+      for (const { path, bytes } of made.files) {
+        expect(existsSync(join(out, path))).toBe(true);
+        expect(readFileSync(join(out, path))).toHaveLength(bytes);
+      }
+      expect(
+        made.files.filter(({ difference }) => difference !== undefined && difference <= 1e-5).length,
+      ).toBeGreaterThan(0);
+      const { artifacts } = await stack.get<{ artifacts: { path: string }[] }>(
+        `/runs/${first.runId}/artifacts?path=exports/${format}`,
+      );
+      expect(artifacts.map(({ path }) => path).sort()).toEqual(
+        made.files.map(({ path }) => `exports/${format}/${path}`).sort(),
+      );
+    },
+    60_000,
+  );
+});
