@@ -2,10 +2,13 @@ import { benchCheckpoint } from "./checkpoint/bench";
 import { benchCollective } from "./collective/bench";
 import { benchData } from "./data/bench";
 import { benchElastic } from "./elastic/bench";
+import { benchIngest } from "./ingest/bench";
 import { benchKernels } from "./kernels/bench";
 import { benchOptimizer } from "./optimizer/bench";
 import { benchOverlap } from "./overlap/bench";
+import { benchPoints } from "./points/bench";
 import { benchPromotions } from "./promotions/bench";
+import { benchRecords } from "./records/bench";
 import { benchReduction } from "./reduction/bench";
 import { benchScale } from "./scale/bench";
 import { benchSequential } from "./sequential/bench";
@@ -18,11 +21,14 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   collective: benchCollective,
   data: benchData,
   elastic: benchElastic,
+  ingest: benchIngest,
   kernels: benchKernels,
   tracking: benchTracking,
   optimizer: benchOptimizer,
   overlap: benchOverlap,
+  points: benchPoints,
   promotions: benchPromotions,
+  records: benchRecords,
   reduction: benchReduction,
   scale: benchScale,
   sequential: benchSequential,

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type { TokenStore } from "../adapters/files/token-store";
@@ -76,7 +77,7 @@ async function answer(
       return;
     }
     checkPayload(whole, caller);
-    const complete = { ...event, body: whole.length === 0 ? null : whole.toString("base64") };
+    const complete = { ...event, ...bodyOf(whole, headers["content-type"]) };
     if (streams?.take(complete)) {
       await streams.answer(complete, response);
       return;
@@ -145,6 +146,13 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return Buffer.concat(chunks);
 }
 
+/** JSON goes on as text, as the gateway has it, and all else as base64. */
+function bodyOf(body: Buffer, contentType = ""): Pick<APIGatewayProxyEvent, "body" | "isBase64Encoded"> {
+  if (body.length === 0) return { body: null, isBase64Encoded: false };
+  const isText = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(contentType) && isUtf8(body);
+  return { body: body.toString(isText ? "utf8" : "base64"), isBase64Encoded: !isText };
+}
+
 /** All but the body. */
 function eventOf(
   request: IncomingMessage,
@@ -182,6 +190,6 @@ function eventOf(
       ...(authorizer ? { authorizer } : {}),
     } as APIGatewayProxyEvent["requestContext"],
     body: null,
-    isBase64Encoded: true,
+    isBase64Encoded: false,
   };
 }

@@ -3,10 +3,12 @@ import type { LogBatch } from "./log-batch";
 import { Receipts } from "./receipts";
 import { Statistics } from "./statistics";
 
-/** When a stretch of the log is long enough to be folded: by its batches, or by their packed size. */
+/** When a stretch of the log is long enough to be folded: by its batches, or by their packed size, which grows with the number of metrics. */
 export interface SegmentLimits {
   readonly batches: number;
-  readonly bytes: number;
+  readonly bytesPerMetric: number;
+  readonly leastBytes: number;
+  readonly mostBytes: number;
 }
 
 /** A stretch of the log that takes no more: batches past `from` up to `to`. */
@@ -48,8 +50,10 @@ export class LogState {
     for (const { writer, sequence } of batch.receipts) this.receipts.add(writer, sequence);
     if (bytes === undefined) return;
     this.openBytes += bytes;
+    const { limits, openBytes } = this;
     const batches = this.version - (this.ends.at(-1) ?? 0);
-    if (batches < this.limits.batches && this.openBytes < this.limits.bytes) return;
+    const enough = Math.max(limits.leastBytes, limits.bytesPerMetric * this.statistics.names.length);
+    if (batches < limits.batches && openBytes < Math.min(enough, limits.mostBytes)) return;
     this.closed += 1;
     this.openBytes = 0;
     this.ends.push(this.version);

@@ -87,10 +87,8 @@ describe("metrics in DynamoDB, whatever happens", () => {
 
   function openProcess(client: DynamoDBDocumentClient, source: "training" | "logged"): MetricRepository & MetricStore {
     const all = createMetricStore(client, localConfig().tables.metrics, limits);
-    return teamMetrics(all, "t", {
-      identify: async (runId) => ({ runId, team: "t", experimentId: "0", source }),
-      mark: async () => undefined,
-    });
+    const identify = async (runId: string) => ({ runId, team: "t", experimentId: "0", source });
+    return teamMetrics(all, "t", { identify, mark: async () => undefined });
   }
 
   it("nothing is lost, and nothing is there twice", async () => {

@@ -44,9 +44,12 @@ describe("signatures of version 4", () => {
     Uint8Array.from({ length: 38 }, (_, i) => i),
   );
   const server = createApiServer(
-    async ({ requestContext, body }) => ({
+    async ({ requestContext, body, isBase64Encoded }) => ({
       statusCode: 200,
-      body: JSON.stringify({ ...requestContext.authorizer, body: Buffer.from(body ?? "", "base64").toString() }),
+      body: JSON.stringify({
+        ...requestContext.authorizer,
+        body: Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8").toString(),
+      }),
     }),
     tokens,
     { now: () => now },
@@ -105,7 +108,7 @@ describe("signatures of version 4", () => {
     return send(`${sent.path}${query.length > 0 ? `?${query.join("&")}` : ""}`, { ...sent, headers });
   }
 
-  /** As requests-auth-aws-sigv4 0.7 does, which MLflow's clients sign with: the host without its port, the query as it is on the wire. */
+  /** As requests-auth-aws-sigv4 0.7 does, which MLflow's clients sign with: the host without its port, path and query as they are on the wire. */
   function byRequests(method: string, url: string, body: string, signed = body) {
     const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
     const [path, query = ""] = url.split("?") as [string, string | undefined];
@@ -118,7 +121,7 @@ describe("signatures of version 4", () => {
     const scope = "20260304/us-east-1/execute-api/aws4_request";
     const canonical = [
       method,
-      path.split("/").map(encodeURIComponent).join("/"),
+      path,
       query.split("&").sort().join("&"),
       ...names.map((name) => `${name}:${headers[name as keyof typeof headers]}`),
       "",
@@ -154,6 +157,7 @@ describe("signatures of version 4", () => {
     ["GET", "/api/2.0/mlflow/runs/get?run_id=7&filter=a+b%3D%27c%27", ""],
     ["POST", "/api/2.0/mlflow/runs/search", '{"filter":"a = \'ü\'"}'],
     ["PATCH", "/api/2.0/mlflow/registered-models/update", "{}"],
+    ["GET", "/api/2.0/mlflow-artifacts/presigned/0/a%20b.txt", ""],
   ])("knows who signed %s %s with what MLflow's clients sign with", async (method, url, body) => {
     expect(await byRequests(method, url, body)).toEqual({
       status: 200,

@@ -1,0 +1,130 @@
+import { parseArgs } from "node:util";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { createMetricStore } from "../../adapters/dynamodb/metric-store";
+import type { MetricSeries } from "../../core/tracking/metric-batch";
+import { teamMetrics } from "../../core/tracking/team-metrics";
+import { localConfig } from "../../local/settings";
+import { startEmbedded } from "../../test/support/embedded";
+import { describeMachine, machineLine } from "../support/machine";
+import { median } from "../support/median";
+import { countingClient } from "./counting";
+
+interface Case {
+  readonly name: string;
+  readonly metrics: number;
+  /** Points of each. */
+  readonly points: number;
+  /** Steps of each in a call. */
+  readonly stepsPerCall: number;
+}
+
+const cases: readonly Case[] = [
+  { name: "one metric, 500 steps a call", metrics: 1, points: 1_000_000, stepsPerCall: 500 },
+  { name: "one metric, 100 steps a call", metrics: 1, points: 1_000_000, stepsPerCall: 100 },
+  { name: "500 metrics, a step a call", metrics: 500, points: 2_000, stepsPerCall: 1 },
+];
+const viewPoints = 1_000;
+const views = 9;
+
+interface Measured {
+  readonly name: string;
+  readonly points: number;
+  readonly itemsWritten: number;
+  readonly secondsWriting: number;
+  /** Milliseconds, medians. `cold`: in a process that knows nothing of the run. */
+  readonly view: { readonly cold: number; readonly warm: number; readonly items: number };
+  readonly zoomed: number;
+  readonly all: { readonly milliseconds: number; readonly items: number; readonly points: number };
+}
+
+/** A million points of a run: how many items they take, and how long a view of a thousand takes beside reading them all. */
+export async function benchPoints(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { share: { type: "string", default: "1" }, json: { type: "boolean" } },
+  });
+  const machine = describeMachine();
+  const embedded = await startEmbedded();
+  const results: Measured[] = [];
+  try {
+    for (const one of cases) {
+      results.push(await measure(embedded.dynamodb, { ...one, points: Math.round(one.points * Number(values.share)) }));
+    }
+  } finally {
+    await embedded.stop();
+  }
+  if (values.json) process.stdout.write(`${JSON.stringify({ machine, results }, null, 2)}\n`);
+  else process.stdout.write(`${machineLine(machine)}\n\n${tableOf(results)}\n`);
+}
+
+async function measure(dynamodb: DynamoDBDocumentClient, one: Case): Promise<Measured> {
+  const counted = countingClient(dynamodb);
+  const open = () => {
+    const all = createMetricStore(counted.client, localConfig().tables.metrics);
+    const identify = async (runId: string) => ({ runId, team: "t", experimentId: "0", source: "logged" as const });
+    return teamMetrics(all, "t", { identify, mark: async () => undefined });
+  };
+  const runId = one.name.replaceAll(" ", "-");
+  const metric = (i: number) => `layer_${i % 50}/statistic_${i}`;
+  const writer = open();
+  const startedAt = performance.now();
+  for (let first = 0; first < one.points; first += one.stepsPerCall) {
+    const steps = Array.from({ length: Math.min(one.stepsPerCall, one.points - first) }, (_, i) => first + i);
+    const series = Array.from(
+      { length: one.metrics },
+      (_, i): MetricSeries => ({
+        metric: metric(i),
+        steps,
+        values: steps.map((step) => Math.sin(step / 1_000) + Math.random() / 10),
+        times: steps.map((step) => 1_767_259_800_000 + 37 * step),
+      }),
+    );
+    await writer.append(runId, series);
+  }
+  const secondsWriting = (performance.now() - startedAt) / 1000;
+  const itemsWritten = counted.written();
+
+  const wanted = metric(one.metrics >> 1);
+  const timed = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = performance.now();
+    await work();
+    return performance.now() - before;
+  };
+  const times = async (work: () => Promise<unknown>): Promise<number> => {
+    const taken: number[] = [];
+    for (let i = 0; i < views; i += 1) taken.push(await timed(work));
+    return median(taken);
+  };
+  counted.reset();
+  const cold = await times(() => open().downsample(runId, wanted, viewPoints));
+  const items = Math.round(counted.read() / views);
+  const warm = await times(() => writer.downsample(runId, wanted, viewPoints));
+  const [fromStep, toStep] = [Math.round(one.points * 0.4), Math.round(one.points * 0.42)];
+  const zoomed = await times(() => writer.downsample(runId, wanted, viewPoints, { fromStep, toStep }));
+  counted.reset();
+  let points = 0;
+  const milliseconds = await timed(async () => {
+    points = (await open().read(runId, wanted)).length;
+  });
+  return {
+    name: one.name,
+    points: one.metrics * one.points,
+    itemsWritten,
+    secondsWriting,
+    view: { cold, warm, items },
+    zoomed,
+    all: { milliseconds, items: counted.read(), points },
+  };
+}
+
+function tableOf(results: readonly Measured[]): string {
+  const rows = results.map(
+    ({ name, points, itemsWritten, secondsWriting, view, zoomed, all }) =>
+      `| ${name} | ${points} | ${itemsWritten} (1/${Math.round(points / itemsWritten)}) | ${secondsWriting.toFixed(1)} | ${view.cold.toFixed(0)}, ${view.warm.toFixed(0)} (${view.items}) | ${zoomed.toFixed(0)} | ${all.milliseconds.toFixed(0)} (${all.items}; ${all.points} points) |`,
+  );
+  return [
+    `| run | points | items written | s writing | ms for a view of ${viewPoints}, cold, warm (items read) | of 2 % of the steps | ms for all of the metric (items read) |`,
+    "|---|---|---|---|---|---|---|",
+    ...rows,
+  ].join("\n");
+}
