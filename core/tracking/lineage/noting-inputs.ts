@@ -8,8 +8,8 @@ import type { LineageIndex } from "./port";
 export function notingInputs(records: RunRecords, lineage: Pick<LineageIndex, "noteInputs">): RunRecords {
   return {
     ...records,
-    async create(record) {
-      const made = await records.create(record);
+    async create(record, options) {
+      const made = await records.create(record, options);
       await lineage.noteInputs(made.record.runId, made.record.datasets);
       return made;
     },

@@ -32,8 +32,8 @@ export function createLiveRuns(clock: Clock): LiveRuns {
 export function notingRecords(records: RunRecords, live: LiveRuns): RunRecords {
   return {
     ...records,
-    async create(record, requestDigest) {
-      const answer = await records.create(record, requestDigest);
+    async create(record, options) {
+      const answer = await records.create(record, options);
       live.note(answer.record);
       return answer;
     },

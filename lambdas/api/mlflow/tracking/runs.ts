@@ -61,7 +61,7 @@ export const runOperations: readonly MlflowOperation[] = [
       );
       const digest = key && createHash("sha256").update(JSON.stringify(fields)).digest("hex");
       const made = await platform.records.create(record, { requestDigest: digest });
-      if (!made.created && made.requestDigest !== digest) throw new IdempotencyConflictError(id);
+      if (!made.created && made.requestDigest !== digest) throw new IdempotencyConflictError(key!);
       return { run: newRunView(made.record) };
     },
   ),

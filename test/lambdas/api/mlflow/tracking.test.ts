@@ -1,0 +1,166 @@
+import type { Hono } from "hono";
+import type { Deployment, Platform } from "../../../../adapters/platform";
+import { createApp } from "../../../../lambdas/api/app";
+import type { ApiEnvironment } from "../../../../lambdas/api/context";
+import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
+import { jobInput, registerTestDataset } from "../../../support/fixtures";
+
+interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects.
+  readonly body: any;
+}
+
+describe("MLflow's door onto the platform's own runs", () => {
+  let embedded: Embedded;
+  let deployment: Deployment;
+  let platform: Platform;
+  let app: Hono<ApiEnvironment>;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+    deployment = createTestPlatform(embedded).platform;
+    platform = deployment.forTeam("default");
+    app = createApp(deployment);
+  });
+  afterAll(() => embedded.stop());
+
+  async function send(method: string, path: string, body?: object, headers: object = {}): Promise<Answer> {
+    const response = await app.request(path.startsWith("/") ? path : `/api/2.0/mlflow/${path}`, {
+      method,
+      headers: { "content-type": "application/json", ...headers },
+      body: body && JSON.stringify(body),
+    });
+    return { status: response.status, body: await response.json() };
+  }
+  const post = (path: string, body: object, headers?: object): Promise<Answer> => send("POST", path, body, headers);
+  const tagsOf = ({ body }: Answer): Record<string, string> =>
+    Object.fromEntries(body.run.data.tags.map(({ key, value }: { key: string; value: string }) => [key, value]));
+
+  describe("a run that is trained here", () => {
+    let id: string;
+    beforeAll(async () => {
+      await registerTestDataset(platform);
+      const job = { ...jobInput(), experiment: "trained", notes: "as submitted" };
+      const { body } = await post("/api/v1/training-runs", { job });
+      id = body.run.runId;
+    });
+    const get = () => send("GET", `runs/get?run_id=${id}`);
+
+    it("shows its job as params, its status, its data", async () => {
+      const { body } = await get();
+      expect(body.run.info).toMatchObject({ run_id: id, status: "SCHEDULED", lifecycle_stage: "active" });
+      expect(body.run.data.params).toContainEqual({ key: "model.type", value: "mlp" });
+      expect(body.run.inputs.dataset_inputs).toHaveLength(1);
+      expect(tagsOf({ status: 200, body })).toMatchObject({
+        "mlflow.note.content": "as submitted",
+        "mlflow.source.type": "JOB",
+      });
+    });
+
+    it("takes metrics, tags and further params", async () => {
+      await post("runs/log-batch", {
+        run_id: id,
+        metrics: [{ key: "mine", value: 0.5, timestamp: 3, step: 1 }],
+        params: [{ key: "mine", value: "1" }],
+        tags: [{ key: "mlflow.note.content", value: "changed" }],
+      });
+      const { body } = await get();
+      expect(body.run.data.metrics).toContainEqual({ key: "mine", value: 0.5, timestamp: 3, step: 1 });
+      expect(body.run.data.params).toContainEqual({ key: "mine", value: "1" });
+      const { body: native } = await send("GET", `/api/v1/runs/${id}`);
+      expect(native.run.notes).toBe("changed");
+    });
+
+    it("keeps its hyperparameters", async () => {
+      const { status, body } = await post("runs/log-parameter", { run_id: id, key: "model.type", value: "cnn" });
+      expect([status, body.error_code]).toEqual([400, "INVALID_PARAMETER_VALUE"]);
+    });
+
+    it("keeps its own status, which is answered", async () => {
+      const { status, body } = await post("runs/update", {
+        run_id: id,
+        status: "FINISHED",
+        end_time: 1,
+        run_name: "named",
+      });
+      expect([status, body.run_info.status, body.run_info.run_name]).toEqual([200, "SCHEDULED", "named"]);
+      expect(body.run_info).not.toHaveProperty("end_time");
+    });
+
+    it("is found", async () => {
+      const { body } = await post("runs/search", {
+        experiment_ids: [(await get()).body.run.info.experiment_id],
+        filter: "metrics.mine > 0.4",
+      });
+      expect(body.runs.map(({ info }: { info: { run_id: string } }) => info.run_id)).toEqual([id]);
+    });
+  });
+
+  it("shows what the native API has changed", async () => {
+    const { body } = await post("runs/create", { run_name: "first", start_time: 1 });
+    const id = body.run.info.run_id;
+    await send("PATCH", `/api/v1/runs/${id}`, { name: "second", notes: "from there" });
+    expect(tagsOf(await send("GET", `runs/get?run_id=${id}`))).toEqual({
+      "mlflow.runName": "second",
+      "mlflow.note.content": "from there",
+    });
+  });
+
+  describe("a request sent again", () => {
+    it("makes the same run under the same key, and refuses another request under it", async () => {
+      const key = { "idempotency-key": "k-1" };
+      const first = await post("runs/create", { run_name: "a", start_time: 1 }, key);
+      const again = await post("runs/create", { run_name: "a", start_time: 1 }, key);
+      expect(again.body.run.info.run_id).toBe(first.body.run.info.run_id);
+      const other = await post("runs/create", { run_name: "b", start_time: 1 }, key);
+      expect([other.status, other.body.error_code]).toEqual([409, "RESOURCE_CONFLICT"]);
+    });
+
+    it("makes two runs without one", async () => {
+      const ask = async () => (await post("runs/create", { run_name: "a", start_time: 1 })).body.run.info.run_id;
+      expect(await ask()).not.toBe(await ask());
+    });
+  });
+
+  it("knows at once that a run is deleted, by either door", async () => {
+    const { body } = await post("runs/create", { start_time: 1 });
+    const run_id = body.run.info.run_id;
+    const log = () => post("runs/log-metric", { run_id, key: "a", value: 1, timestamp: 1 });
+    expect((await log()).status).toBe(200);
+    await post("runs/delete", { run_id });
+    expect((await log()).status).toBe(400);
+    await post("runs/restore", { run_id });
+    expect((await log()).status).toBe(200);
+  });
+
+  it("does not delete the experiment that every team has", async () => {
+    expect((await post("experiments/delete", { experiment_id: "0" })).body.error_code).toBe("INVALID_PARAMETER_VALUE");
+  });
+
+  it("deletes and restores an experiment with runs that no listing has yet", async () => {
+    const { body } = await post("experiments/create", { name: "goes" });
+    const ids = await Promise.all(
+      Array.from(
+        { length: 20 },
+        async () =>
+          (await post("runs/create", { experiment_id: body.experiment_id, start_time: 1 })).body.run.info.run_id,
+      ),
+    );
+    const stages = async () => new Set((await platform.records.findMany(ids)).map(({ lifecycle }) => lifecycle));
+    await post("experiments/delete", body);
+    expect([...(await stages())]).toEqual(["deleted"]);
+    await post("experiments/restore", body);
+    expect([...(await stages())]).toEqual(["active"]);
+  });
+
+  it("refuses in MLflow's words whoever is in no such team", async () => {
+    const strict = createApp(deployment, { directory: [] });
+    const response = await strict.request("/api/2.0/mlflow/runs/get?run_id=x", {
+      headers: { "x-ringmaster-team": "No Team" },
+    });
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { error_code: "INVALID_PARAMETER_VALUE", message: expect.any(String) },
+    ]);
+  });
+});
