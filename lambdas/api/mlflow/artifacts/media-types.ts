@@ -1,7 +1,7 @@
 /** Shown as text whatever else they are: `mlflow/utils/mime_type_utils.py`. */
 const texts: ReadonlySet<string> = new Set([
   ...["txt", "log", "err", "cfg", "conf", "cnf", "cf", "ini", "properties", "prop", "hocon", "toml", "yaml", "yml"],
-  ...["xml", "json", "js", "py", "py3", "csv", "tsv", "md", "rst", "ipynb", "MLmodel", "MLproject"],
+  ...["xml", "json", "js", "py", "py3", "csv", "tsv", "md", "rst", "ipynb", "MLmodel", "mlproject"],
 ]);
 
 /** Of Python's `mimetypes` what artifacts are. */

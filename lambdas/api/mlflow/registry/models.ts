@@ -18,7 +18,8 @@ export const modelOperations: readonly MlflowOperation[] = [
     async ({ platform, actor, fields: { name, tags, description = "" } }) => {
       checkModelName(name);
       const labels = { tags: tagsOf(tags), description: checkDescription(description) };
-      const model = await platform.registry.create(platform.team, name, labels, actorOf(platform, actor));
+      const who = actorOf(platform, actor);
+      const model = await told(() => platform.registry.create(platform.team, name, labels, who));
       return { registered_model: modelView(model, []) };
     },
   ),

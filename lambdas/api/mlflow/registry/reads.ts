@@ -1,9 +1,9 @@
 import type { Platform } from "../../../../adapters/platform";
 import { isoTime } from "../../../../core/clock";
 import { isVisible } from "../../../../core/registry/change";
-import { ModelNotFoundError, VersionNotFoundError } from "../../../../core/registry/errors";
+import { ModelExistsError, ModelNotFoundError, VersionNotFoundError } from "../../../../core/registry/errors";
 import type { Model, ModelVersion } from "../../../../core/registry/model";
-import { doesNotExist } from "../errors";
+import { doesNotExist, MlflowError } from "../errors";
 import { checkModelName, versionNumber } from "./validation";
 
 /** Whose change it is, and when. */
@@ -50,7 +50,7 @@ function asOf(model: Model, version: ModelVersion): ModelVersion {
   return { ...version, stage: version.version === model.production ? "production" : "archived" };
 }
 
-/** Runs a change or a read of the registry, and tells what is missing in MLflow's words. */
+/** Runs a change or a read of the registry, and tells what is missing or there already in MLflow's words: its clients look for them. */
 export async function told<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -58,6 +58,10 @@ export async function told<T>(action: () => Promise<T>): Promise<T> {
     if (error instanceof ModelNotFoundError) {
       const { model } = error.details as { readonly model: string };
       throw doesNotExist(`Registered Model with name=${model} not found`);
+    }
+    if (error instanceof ModelExistsError) {
+      const { model } = error.details as { readonly model: string };
+      throw new MlflowError("RESOURCE_ALREADY_EXISTS", `Registered Model (name=${model}) already exists.`, error);
     }
     if (error instanceof VersionNotFoundError) {
       const { model, version } = error.details as { readonly model: string; readonly version: number };

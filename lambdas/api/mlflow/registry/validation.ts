@@ -19,9 +19,7 @@ export function checkModelName(name: string, parameter = "name"): void {
 /** Versions come as texts. What is a number that no version can have is a version that is not there. */
 export function versionNumber(version: string): number {
   if (!/^\s*[+-]?\d+\s*$/.test(version)) {
-    throw invalidParameter(
-      `Invalid value ${JSON.stringify(version)} for parameter 'version' supplied: it must be an integer. ${seeDocs}`,
-    );
+    throw invalidParameter(`Parameter 'version' must be an integer, got '${version}'. ${seeDocs}`);
   }
   const number = Number(version);
   return Number.isSafeInteger(number) ? number : -1;

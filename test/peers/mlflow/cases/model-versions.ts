@@ -248,6 +248,47 @@ const making: readonly MlflowCase[] = [
   },
 ];
 
+const files: readonly MlflowCase[] = [
+  {
+    name: "a version's file for a page",
+    steps: [
+      createModel,
+      ...makeRun,
+      makeLoggedModel,
+      {
+        method: "PUT",
+        path: "mlflow-artifacts/artifacts/<experiment>/models/<logged>/artifacts/MLmodel",
+        raw: "flavors",
+      },
+      { method: "PUT", path: "mlflow-artifacts/artifacts/<experiment>/<run>/artifacts/m/MLmodel", raw: "other" },
+      create({ source: "models:/<logged>", model_id: "<logged>" }),
+      create({ source: "mlflow-artifacts:/<experiment>/<run>/artifacts/m", run_id: "<run>" }),
+      ...["1", "2", "3", "x"].map(
+        (version): Step => ({
+          method: "GET",
+          path: "/model-versions/get-artifact",
+          query: { name: "<nonce>", version, path: "MLmodel" },
+        }),
+      ),
+      { method: "GET", path: "/model-versions/get-artifact", query: { name: "<nonce>", version: "1", path: "../x" } },
+      { method: "GET", path: "/model-versions/get-artifact", query: { name: "<nonce>", version: "1", path: "no" } },
+      ...["MLmodel", "no", "../x"].map(
+        (artifact_file_path): Step => ({
+          method: "GET",
+          path: "/ajax-api/2.0/mlflow/logged-models/<logged>/artifacts/files",
+          query: { artifact_file_path },
+        }),
+      ),
+      { method: "GET", path: "/ajax-api/2.0/mlflow/logged-models/<logged>/artifacts/files" },
+      {
+        method: "GET",
+        path: "/ajax-api/2.0/mlflow/logged-models/m-00000000000000000000000000000000/artifacts/files",
+        query: { artifact_file_path: "MLmodel" },
+      },
+    ],
+  },
+];
+
 const changing: readonly MlflowCase[] = [
   {
     name: "a description is changed",
@@ -582,5 +623,5 @@ const searching: readonly MlflowCase[] = [
 
 export const modelVersionCases: CaseGroup = {
   group: "model-versions",
-  cases: [...making, ...changing, ...stages, ...aliases, ...searching],
+  cases: [...making, ...files, ...changing, ...stages, ...aliases, ...searching],
 };
