@@ -13,8 +13,10 @@ import { printLines, recordLines, showRecord } from "../record-view";
 import { exitCodeOf, watchRun } from "../watch";
 import { addArtifactCommands } from "./artifacts";
 import { addCheckpointCommands } from "./checkpoints";
+import { addMetricsCommand } from "./metrics";
 import { addRecordCommands } from "./records";
 import { addReproduceCommands } from "./reproduce";
+import { addSearchCommands } from "./search";
 
 const logPollMs = 1_000;
 
@@ -23,6 +25,8 @@ export function addRunCommands(program: Command): void {
   addCheckpointCommands(runs);
   addReproduceCommands(runs);
   addRecordCommands(runs);
+  addMetricsCommand(runs);
+  addSearchCommands(runs);
   addArtifactCommands(runs);
 
   runs

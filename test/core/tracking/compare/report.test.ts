@@ -92,16 +92,20 @@ describe("the report", () => {
 describe("Markdown", () => {
   it("has a table of each part, whatever runs are called", async () => {
     const text = comparisonMarkdown(await compared());
-    const tables = text.trimEnd().split("\n\n").filter((part) => part.startsWith("|"));
+    const tables = text
+      .trimEnd()
+      .split("\n\n")
+      .filter((part) => part.startsWith("|"));
     expect(tables).toHaveLength(7);
     for (const table of tables) {
       const widths = table.split("\n").map((line) => line.replaceAll("\\|", "").split("|").length);
       expect(new Set(widths).size).toBe(1);
     }
     expect(text).toContain("| `validation/loss` ↓ | 0.5 | **0.25** −0.25 (−50 %) | NaN |");
-    expect(text).not.toContain("<script");
-    expect(text).toContain("&lt;img");
-    expect(text).not.toContain("[a](javascript");
+    // What stands between backticks is shown as it is.
+    const outside = text.replaceAll(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, "");
+    expect(outside).not.toMatch(/<|\[a\]\(/);
+    expect(outside).toContain("&lt;img");
   });
 });
 

@@ -1,0 +1,171 @@
+import { writeFileSync } from "node:fs";
+import type { Command } from "commander";
+import type { CompareRequest, Comparison, SearchedRun } from "../../client/generated/schemas";
+import { InvalidInputError } from "../../core/errors";
+import type { Comparison as ComparedRuns } from "../../core/tracking/compare/comparison";
+import { comparisonHtml } from "../../core/tracking/compare/html/page";
+import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
+import { decodeValue } from "../../core/tracking/metric-values";
+import { contextOf } from "../context";
+import { formatDuration, formatNumber, printJson, printTable } from "../output";
+import { wholeNumber } from "../whole-number";
+
+interface SearchOptions {
+  readonly experiment: readonly string[];
+  readonly order: readonly string[];
+  readonly limit: number;
+  readonly pageToken?: string;
+  readonly view: "active" | "deleted" | "all";
+  readonly column: readonly string[];
+}
+
+interface CompareOptions {
+  readonly top?: number;
+  readonly metric?: string;
+  readonly goal?: "min" | "max";
+  readonly experiment: readonly string[];
+  readonly filter: string;
+  readonly baseline?: string;
+  readonly show: readonly string[];
+  readonly axis: "step" | "time" | "relative-time";
+  readonly points: number;
+  readonly html?: string;
+  readonly markdown?: boolean;
+}
+
+const each = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+/** `runs search` and `runs compare`. */
+export function addSearchCommands(runs: Command): void {
+  runs
+    .command("search [filter]")
+    .description(
+      "runs that meet a filter, e.g. \"params.learning_rate < 1e-3 AND status = 'completed'\" (docs/search.md)",
+    )
+    .option("--experiment <name-or-id>", "in which experiment; may come again (default: all)", each, [])
+    .option("--order <field>", "e.g. 'metrics.val_loss', 'start_time DESC'; may come again", each, [])
+    .option("--column <metric-or-param>", "show metrics.NAME or params.NAME; may come again", each, [])
+    .option("--limit <n>", "how many, at most 1000", wholeNumber("--limit"), 20)
+    .option("--page-token <token>", "go on where an earlier search ended")
+    .option("--view <view>", "active, deleted or all", "active")
+    .action(async (filter: string | undefined, options: SearchOptions, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { experiment, order, limit, pageToken, view, column } = options;
+      const page = await client.call("searchRuns", {
+        body: {
+          experiments: [...experiment],
+          filter: filter ?? "",
+          orderBy: [...order],
+          limit,
+          view,
+          ...(pageToken === undefined ? {} : { pageToken }),
+        },
+      });
+      if (json) printJson(page);
+      else {
+        const columns = column.length > 0 ? column : usualColumns(page.runs, order);
+        printTable(
+          ["RUN", "NAME", "STATUS", "STARTED", "TOOK", ...columns],
+          page.runs.map((run) => row(run, columns)),
+        );
+        if (page.nextToken !== undefined) process.stdout.write(`more: --page-token ${page.nextToken}\n`);
+      }
+    });
+
+  runs
+    .command("compare [run...]")
+    .description("runs side by side: those named, or the best by a metric")
+    .option("--top <n>", "the best n by --metric", wholeNumber("--top"))
+    .option("--metric <metric>", "what --top goes by")
+    .option("--goal <goal>", "min or max; what the metric's name says, where it says anything")
+    .option("--experiment <name-or-id>", "where --top looks; may come again (default: everywhere)", each, [])
+    .option("--filter <filter>", "among which --top looks", "")
+    .option("--baseline <run>", "what the others' metrics are compared with")
+    .option("--show <metric>", "this metric alone; may come again", each, [])
+    .option("--axis <axis>", "of curves: step, time or relative-time", "step")
+    .option("--points <n>", "of a curve, at most", wholeNumber("--points"), 400)
+    .option("--html <file>", "write a page with plots that needs nothing beside itself")
+    .option("--markdown", "print Markdown")
+    .action(async (named: readonly string[], options: CompareOptions, command: Command) => {
+      const { client, json } = contextOf(command);
+      const body = compareRequest(named, options);
+      // The generated type is JSON's; the report takes the domain's, which the contract holds equal.
+      const comparison = (await client.call("compareRuns", { body })) as Comparison;
+      const compared = comparison as ComparedRuns;
+      if (options.html !== undefined) writeFileSync(options.html, comparisonHtml(compared, new Date().toISOString()));
+      if (json) printJson(comparison);
+      else if (options.markdown) process.stdout.write(comparisonMarkdown(compared));
+      else if (options.html !== undefined) process.stdout.write(`${options.html}\n`);
+      else printComparison(compared);
+    });
+}
+
+function compareRequest(named: readonly string[], options: CompareOptions): CompareRequest {
+  const { top, metric, goal, experiment, filter, baseline, show, axis, points, html } = options;
+  const wantsCurves = html !== undefined;
+  const common = {
+    ...(baseline === undefined ? {} : { baseline }),
+    metrics: [...show],
+    axis,
+    points: wantsCurves ? points : 0,
+  };
+  if ((top === undefined) === (named.length === 0)) {
+    const rule = "name runs, or say --top N --metric METRIC, and not both";
+    throw new InvalidInputError("nothing to compare", [{ path: "runs", rule }]);
+  }
+  if (top === undefined) return { runs: [...named], ...common };
+  if (metric === undefined) {
+    throw new InvalidInputError("nothing to compare", [{ path: "--metric", rule: "is needed: what --top goes by" }]);
+  }
+  return { top: { metric, count: top, experiments: [...experiment], filter, ...(goal ? { goal } : {}) }, ...common };
+}
+
+/** What the search is about: the first few fields of its order. */
+function usualColumns(runs: readonly SearchedRun[], order: readonly string[]): readonly string[] {
+  const ordered = order
+    .map((one) => one.replace(/\s+(?:asc|desc)$/i, ""))
+    .filter((one) => /^(?:metrics|params)\./.test(one));
+  const metrics = [...new Set(runs.flatMap((run) => run.metrics.map(({ metric }) => metric)))];
+  const own = metrics.filter((metric) => !metric.startsWith("system/")).map((metric) => `metrics.${metric}`);
+  return [...new Set([...ordered, ...own])].slice(0, 4);
+}
+
+function row({ run, metrics }: SearchedRun, columns: readonly string[]): readonly string[] {
+  const cells = columns.map((column) => {
+    const [kind, ...rest] = column.split(".");
+    const name = rest.join(".").replaceAll("`", "");
+    if (kind === "params") return run.params[name] ?? "–";
+    const metric = metrics.find((one) => one.metric === name);
+    return metric === undefined ? "–" : formatNumber(decodeValue(metric.last));
+  });
+  const took = run.endedAt === undefined ? "–" : formatDuration(run.endedAt - run.startedAt);
+  return [
+    run.runId,
+    run.name === run.runId ? "" : run.name,
+    run.status,
+    new Date(run.startedAt).toISOString(),
+    took,
+    ...cells,
+  ];
+}
+
+function printComparison({ runs, baseline, metrics, params, differences }: ComparedRuns): void {
+  const titles = runs.map(({ runId }) => (runId === baseline ? `${runId} (baseline)` : runId));
+  const rows = [
+    ["name", ...runs.map(({ name }) => name)],
+    ["status", ...runs.map(({ status }) => status)],
+    ...metrics.map(({ metric, values, best }) => [
+      metric,
+      ...values.map((cell, at) => {
+        if (cell === null) return "–";
+        const delta = cell.delta === undefined ? "" : ` (${cell.delta > 0 ? "+" : ""}${formatNumber(cell.delta)})`;
+        return `${formatNumber(decodeValue(cell.last))}${delta}${best.includes(runs[at]!.runId) ? " *" : ""}`;
+      }),
+    ]),
+    ...[...params.differing, ...differences.code, ...differences.data, ...differences.environment].map(
+      ({ name, values }) => [name, ...values.map((value) => value ?? "–")],
+    ),
+  ];
+  printTable(["", ...titles], rows);
+  if (metrics.some(({ best }) => best.length > 0)) process.stdout.write("* best\n");
+}

@@ -1,0 +1,117 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import { compareRuns } from "../../core/tracking/compare/compare";
+import { comparedRuns, requestOf } from "../core/tracking/compare/compared";
+import { runOf } from "../core/tracking/search/runs";
+
+const cli = path.resolve(__dirname, "..", "..", "bin", "ringmaster.js");
+
+/** The API, so far as these verbs ask it: keeps what it was asked, and answers what it is told to. */
+const asked: { readonly path: string; readonly body: unknown }[] = [];
+let answer: unknown;
+let server: Server;
+let directory: string;
+beforeAll(async () => {
+  directory = mkdtempSync(path.join(tmpdir(), "ringmaster-cli-"));
+  server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request) text += chunk;
+    asked.push({ path: request.url ?? "", body: JSON.parse(text) });
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(answer));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+});
+afterAll(() => {
+  server.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+beforeEach(() => {
+  asked.length = 0;
+});
+
+function run(
+  ...args: readonly string[]
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return new Promise((resolve) => {
+    execFile(process.execPath, [cli, "--api", api, "runs", ...args], (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    );
+  });
+}
+
+it("runs search: asks what it was told to, and shows what the order is about", async () => {
+  const {
+    job: _job,
+    environment: _environment,
+    ...summary
+  } = runOf("run-1", { name: "first", params: { depth: "3" } });
+  const metrics = [{ metric: "val_loss", last: 0.25, lastStep: 1, lastTime: 1, min: 0.25, max: 1 }];
+  answer = { runs: [{ run: summary, metrics }], nextToken: "page-2" };
+  const { out } = await run(
+    "search",
+    "params.depth > 2",
+    "--order",
+    "metrics.val_loss DESC",
+    "--experiment",
+    "a",
+    "--experiment",
+    "b",
+    "--limit",
+    "5",
+  );
+  expect(asked).toEqual([
+    {
+      path: "/api/v1/runs/search",
+      body: {
+        experiments: ["a", "b"],
+        filter: "params.depth > 2",
+        orderBy: ["metrics.val_loss DESC"],
+        limit: 5,
+        view: "active",
+      },
+    },
+  ]);
+  expect(out).toMatch(/run-1\s+first\s+completed\s+\S+\s+–\s+0\.25/);
+  expect(out).toContain("metrics.val_loss");
+  expect(out).toContain("--page-token page-2");
+  expect(JSON.parse((await run("search", "--json")).out)).toEqual(answer);
+  expect((await run("search", "--column", "params.depth")).out).toMatch(/params\.depth[\s\S]*3/);
+  expect((await run("search", "--limit", "many")).code).toBe(2);
+});
+
+it("runs compare: a table, Markdown, a page, JSON", async () => {
+  answer = await compareRuns(comparedRuns(), requestOf({ baseline: "a" }));
+  expect((await run("compare", "a", "b", "c", "--baseline", "a")).out).toMatch(
+    /validation\/loss\s+0\.5\s+0\.25 \(-0\.25\) \*\s+NaN/,
+  );
+  expect(asked[0]).toEqual({
+    path: "/api/v1/runs/compare",
+    body: { runs: ["a", "b", "c"], baseline: "a", metrics: [], axis: "step", points: 0 },
+  });
+  expect((await run("compare", "a", "b", "--markdown")).out).toContain("## Params that differ");
+  const file = path.join(directory, "report.html");
+  expect(
+    (await run("compare", "--top", "3", "--metric", "val_loss", "--experiment", "digits", "--html", file)).out,
+  ).toBe(`${file}\n`);
+  expect(readFileSync(file, "utf8")).toContain("<!doctype html>");
+  expect(asked.at(-1)!.body).toMatchObject({
+    top: { metric: "val_loss", count: 3, experiments: ["digits"], filter: "" },
+    points: 400,
+  });
+  expect(JSON.parse((await run("compare", "a", "--json")).out)).toEqual(answer);
+});
+
+it.each([[["compare"]], [["compare", "a", "--top", "3"]], [["compare", "--top", "3"]]])(
+  "runs %j is bad input",
+  async (args) => {
+    expect((await run(...args)).code).toBe(2);
+    expect(asked).toEqual([]);
+  },
+);
