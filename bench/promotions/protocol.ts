@@ -1,4 +1,4 @@
-import type { Operation } from "../../test/core/registry/check/reference";
+import type { Operation } from "../../test/core/registry/check/operation";
 
 export const table = "Catalog";
 export const team = "default";

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Operation } from "../../test/core/registry/check/operation";
 import { drawOperations, preparedOperations } from "../../test/core/registry/check/operations";
 import { perform } from "../../test/core/registry/check/perform";
-import { type Operation, step } from "../../test/core/registry/check/reference";
+import { step } from "../../test/core/registry/check/reference";
 import { instantViolations, replay } from "../../test/core/registry/check/replay";
 import { integerBelow, type Random } from "../elastic/random";
 import type { LineProcess } from "../support/line-process";

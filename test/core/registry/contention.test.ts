@@ -2,7 +2,7 @@ import { createModelRepository } from "../../../adapters/dynamodb/model-reposito
 import { RegistryBusyError } from "../../../core/registry/errors";
 import { emptyModel } from "../../../core/registry/lifecycle";
 import { createRegistry } from "../../../core/registry/registry";
-import { promote, rollBack } from "../../../core/registry/transitions";
+import { decideApproval, promote, rollBack } from "../../../core/registry/transitions";
 import { versionRow } from "../../support/registry";
 import { preparedOperations } from "./check/operations";
 import { perform } from "./check/perform";
@@ -19,6 +19,7 @@ describe("changes that others overtake", () => {
       createRegistry(createModelRepository(table.client(turn, meets), "Catalog", "default"), pause);
     const calm = registryWith(() => false);
     for (const operation of preparedOperations(3, "p")) await perform(calm, "m", operation);
+    await calm.apply("m", [3], decideApproval(3, "approved", by));
     const pauses: number[] = [];
     let left = conflicts;
     const registry = registryWith(
@@ -30,15 +31,15 @@ describe("changes that others overtake", () => {
 
   it("are made again after a pause, each time a later one", async () => {
     const { registry, pauses } = await modelThatMeets(3);
-    await registry.apply("m", [1], promote(1, by));
+    await registry.apply("m", [3], promote(3, by));
     expect(pauses).toEqual([1, 2, 3]);
-    expect((await registry.production("m")).version).toBe(1);
+    expect((await registry.production("m")).version).toBe(3);
   });
 
   it("are given up after 24 rounds, with nothing changed and word to come again", async () => {
     const { registry, calm, pauses } = await modelThatMeets(Number.POSITIVE_INFINITY);
     const before = await calm.snapshot("m");
-    const attempt = registry.apply("m", [1], promote(1, by));
+    const attempt = registry.apply("m", [3], promote(3, by));
     await expect(attempt).rejects.toThrow(RegistryBusyError);
     await expect(attempt).rejects.toMatchObject({ httpStatus: 503, retryable: true });
     expect(pauses).toEqual(Array.from({ length: 23 }, (_, at) => at + 1));

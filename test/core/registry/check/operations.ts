@@ -1,37 +1,65 @@
-import type { Operation, OperationKind } from "./reference";
+import { type Operation, type OperationKind, operationKinds, policies } from "./operation";
 
-/** Versions 1 to `versions`, which passed; all but the last were approved, and promoted one after another. */
+/** Versions 1 to `versions`, of which all but the last were judged, approved and promoted one after another; the last passed. */
 export function preparedOperations(versions: number, name: string): readonly Operation[] {
+  const operation = (kind: OperationKind, version: number): Operation => ({
+    id: `${name}-${kind}-${version}`,
+    by: "prepare",
+    kind,
+    version: kind === "register" ? 0 : version,
+  });
   const numbers = Array.from({ length: versions }, (_, at) => at + 1);
-  const each = (kind: OperationKind, upTo: number): readonly Operation[] =>
-    numbers.slice(0, upTo).map((version) => ({
-      id: `${name}-${kind}-${version}`,
-      by: "prepare",
-      kind,
-      version: kind === "register" ? 0 : version,
-    }));
   return [
-    ...each("register", versions),
-    ...each("pass", versions),
-    ...each("approve", versions - 1),
-    ...each("promote", versions - 1),
+    ...numbers.map((version) => operation("register", version)),
+    ...numbers
+      .slice(0, -1)
+      .flatMap((version) => (["pass", "approve", "promote"] as const).map((kind) => operation(kind, version))),
+    operation("pass", versions),
   ];
 }
 
 const weights: Readonly<Record<OperationKind, number>> = {
-  register: 1,
-  pass: 3,
+  register: 2,
+  pass: 9,
   fail: 2,
-  approve: 4,
-  reject: 2,
-  promote: 8,
-  "roll-back": 5,
+  approve: 10,
+  reject: 1,
+  promote: 12,
+  "roll-back": 6,
+  stage: 4,
+  alias: 2,
+  unalias: 1,
+  tag: 1,
+  untag: 1,
+  semver: 2,
+  delete: 1,
+  restore: 2,
+  "delete-model": 1,
+  "restore-model": 1,
+  create: 1,
+  policy: 2,
 };
-const kinds = (Object.keys(weights) as OperationKind[]).flatMap((kind) =>
-  Array<OperationKind>(weights[kind]).fill(kind),
-);
+const kinds = operationKinds.flatMap((kind) => Array<OperationKind>(weights[kind]).fill(kind));
 
-/** Mostly promotions, rollbacks and approvals; one person in ten asks for a version that is not there. */
+const values: Readonly<Partial<Record<OperationKind, readonly string[]>>> = {
+  stage: ["none", "staging", "canary", "canary", "archived"],
+  alias: ["blue", "green", "champion"],
+  unalias: ["blue", "green", "champion"],
+  tag: ["x", "y"],
+  semver: ["1.0.0", "1.1.0", "2.0.0"],
+  policy: Object.keys(policies),
+};
+const ofTheModel = new Set<OperationKind>([
+  "register",
+  "roll-back",
+  "unalias",
+  "delete-model",
+  "restore-model",
+  "create",
+  "policy",
+]);
+
+/** Mostly verdicts, approvals, promotions and rollbacks; one person in ten asks for a version that is not there. */
 export function drawOperations(
   random: () => number,
   count: number,
@@ -40,8 +68,9 @@ export function drawOperations(
 ): readonly Operation[] {
   return Array.from({ length: count }, (_, at) => {
     const kind = kinds[Math.floor(random() * kinds.length)]!;
-    const free = kind === "register" || kind === "roll-back";
-    const version = free ? 0 : 1 + Math.floor(random() * (versions + (random() < 0.1 ? 2 : 0)));
-    return { id: `${name}-${at}-${kind}`, by: `person ${at % 7}`, kind, version };
+    const version = ofTheModel.has(kind) ? 0 : 1 + Math.floor(random() * (versions + (random() < 0.1 ? 2 : 0)));
+    const choices = values[kind];
+    const value = choices && { value: choices[Math.floor(random() * choices.length)]! };
+    return { id: `${name}-${at}-${kind}`, by: `person ${at % 7}`, kind, version, ...value };
   });
 }

@@ -1,50 +1,93 @@
 import type { GateVerdict } from "../../../../core/registry/gates/verdict";
+import { deleteAlias, deleteTag, setAlias, setSemver, setTag } from "../../../../core/registry/labels";
+import {
+  deleteModel,
+  deleteVersion,
+  restoreModel,
+  restoreVersion,
+  setPolicy,
+} from "../../../../core/registry/lifecycle";
+import type { Stage } from "../../../../core/registry/model";
+import { noRules } from "../../../../core/registry/policy";
 import type { Registry } from "../../../../core/registry/registry";
+import { setStage } from "../../../../core/registry/stages";
 import { decideApproval, promote, recordGate } from "../../../../core/registry/transitions";
-import type { Operation } from "./reference";
+import { versionOfRun } from "../../../support/registry";
+import { type Operation, policies, reasonOf } from "./operation";
 
 const at = "2026-01-01T00:00:00.000Z";
 
-const verdict = (passed: boolean): GateVerdict => ({
-  passed,
-  at,
-  checks: [{ gate: "threshold", metric: "accuracy", value: 0.9, limit: 0.9, passed, evidence: "accuracy is 0.9" }],
-});
-
 /** Does an operation as the API and the state machine do; doing it again is doing it once. */
 export async function perform(registry: Registry, model: string, operation: Operation): Promise<void> {
-  const { id, by, kind, version } = operation;
+  const { id, by, kind, version, value = "" } = operation;
   const actor = { by, reason: id, at };
+  const apply = (transition: Parameters<Registry["apply"]>[2], versions: readonly number[] = [version]) =>
+    registry.apply(model, versions, transition, id);
   switch (kind) {
     case "register":
-      await registry.register(
-        "default",
-        {
-          model,
-          runId: id,
-          weightsSha256: "a".repeat(64),
-          artifactKey: `runs/${id}/artifacts/manifest.json`,
-          dataset: { name: "digits", version: 1, digest: "d".repeat(64) },
-          metrics: { accuracy: 0.9 },
-          evaluationReport: { sha256: "e".repeat(64), bytes: 1 },
-        },
-        actor,
-      );
+      await registry.register("default", versionOfRun(model, id), actor, { runId: id });
       return;
     case "roll-back":
       await registry.rollBack(model, actor, { request: id });
       return;
     case "pass":
-    case "fail":
-      await registry.apply(model, [version], recordGate(version, verdict(kind === "pass"), actor), id);
-      return;
-    case "approve":
-    case "reject": {
-      const decision = kind === "approve" ? "approved" : "rejected";
-      await registry.apply(model, [version], decideApproval(version, decision, actor), id);
+    case "fail": {
+      // As a judge does: he looks, and what he finds is recorded later, whatever has become of it.
+      const { production, policy } = await registry.head(model);
+      const about = { champion: production ?? 0, rules: policy?.rulesRevision ?? 0 };
+      const verdict: GateVerdict = {
+        passed: kind === "pass",
+        at,
+        champion: production,
+        rulesRevision: policy?.rulesRevision,
+        checks: [],
+      };
+      await apply(recordGate(version, verdict, { ...actor, reason: reasonOf(id, about) }));
       return;
     }
+    case "approve":
+    case "reject":
+      await apply(decideApproval(version, kind === "approve" ? "approved" : "rejected", actor));
+      return;
     case "promote":
-      await registry.apply(model, [version], promote(version, actor), id);
+      await apply(promote(version, actor));
+      return;
+    case "stage":
+      await apply(setStage(version, value as Stage, actor));
+      return;
+    case "alias":
+      await apply(setAlias(value, version, actor));
+      return;
+    case "unalias":
+      await apply(deleteAlias(value, actor), []);
+      return;
+    case "tag":
+      await apply(setTag(version, "tag", value, actor));
+      return;
+    case "untag":
+      await apply(deleteTag(version, "tag", actor));
+      return;
+    case "semver":
+      await registry.apply(model, { versions: [version], semver: value }, setSemver(version, value, actor), id);
+      return;
+    case "delete":
+      await apply(deleteVersion(version, actor));
+      return;
+    case "restore":
+      await apply(restoreVersion(version, actor));
+      return;
+    case "delete-model":
+      await apply(deleteModel(actor), []);
+      return;
+    case "restore-model":
+      await apply(restoreModel(actor), []);
+      return;
+    case "create":
+      await registry.create("default", model, { description: "", tags: {} }, actor, id);
+      return;
+    case "policy": {
+      const { threshold, ...approvals } = policies[value]!;
+      await apply(setPolicy({ ...noRules, thresholds: { accuracy: threshold } }, approvals, actor), []);
+    }
   }
 }

@@ -1,98 +1,221 @@
+import { type About, type Operation, policies } from "./operation";
+
 /**
  * What the registry should do, said a second time and otherwise: one operation after another upon a small state. It shares no code with
  * `core/registry`.
  */
-export type OperationKind = "register" | "pass" | "fail" | "approve" | "reject" | "promote" | "roll-back";
-
-export interface Operation {
-  /** Also the reason that history keeps, by which an entry is known. */
-  readonly id: string;
-  readonly by: string;
-  readonly kind: OperationKind;
-  /** The version that is meant; of a registration and a rollback 0. */
-  readonly version: number;
-}
-
 export interface ReferenceVersion {
-  readonly stage: "none" | "staging" | "production" | "archived";
-  readonly passed?: boolean;
-  readonly decision?: "approved" | "rejected";
+  readonly stage: string;
+  readonly deleted: boolean;
+  readonly submitter: string;
+  readonly verdict?: About & { readonly passed: boolean };
+  readonly words: readonly { readonly by: string; readonly decision: string }[];
+  /** Verdict and words that it was promoted upon. */
+  readonly served?: Pick<ReferenceVersion, "verdict" | "words">;
+  readonly semver?: string;
+  readonly tag?: string;
 }
 
 export interface ReferenceState {
+  readonly revision: number;
+  readonly deleted: boolean;
+  /** Versions below are of a model that was deleted. */
+  readonly first: number;
   readonly production?: number;
   /** Former champions, the latest last. */
   readonly former: readonly number[];
+  readonly aliases: Readonly<Record<string, number>>;
+  readonly policy?: { readonly name: string; readonly rules: number };
   /** By number, from 1. */
   readonly versions: readonly ReferenceVersion[];
 }
 
 export type Outcome =
-  | { readonly kind: "changed"; readonly state: ReferenceState; readonly version: number }
+  | { readonly kind: "changed"; readonly state: ReferenceState; readonly version: number | undefined }
   | { readonly kind: "nothing" }
   | { readonly kind: "refused"; readonly code: string };
 
-export const emptyState: ReferenceState = { former: [], versions: [] };
+export const emptyState: ReferenceState = {
+  revision: 0,
+  deleted: false,
+  first: 1,
+  former: [],
+  aliases: {},
+  versions: [],
+};
 
-export function step(state: ReferenceState, { kind, version }: Operation): Outcome {
-  const { production, former } = state;
-  if (kind === "register") return changed(state, state.versions.length + 1, { stage: "none" });
-  if (kind === "roll-back") {
-    const target = former.at(-1);
-    if (target === undefined) return refused("NOTHING_TO_ROLL_BACK");
-    const champion = { stage: "production", passed: true, decision: "approved" } as const;
-    return changed(
-      dethroned({ ...state, production: target, former: former.slice(0, -1) }, production),
-      target,
-      champion,
-    );
+const refused = (code: string): Outcome => ({ kind: "refused", code });
+const nothing: Outcome = { kind: "nothing" };
+
+/** Of the model: what changes of it. */
+function ofModel(state: ReferenceState, change: Partial<ReferenceState>, version?: number): Outcome {
+  return { kind: "changed", state: { ...state, ...change, revision: state.revision + 1 }, version };
+}
+
+/** Of a version, and of the model with it. */
+function ofVersion(
+  state: ReferenceState,
+  version: number,
+  next: Partial<ReferenceVersion>,
+  change: Partial<ReferenceState> = {},
+): Outcome {
+  const versions = [...(change.versions ?? state.versions)];
+  versions[version - 1] = { ...versions[version - 1]!, ...next };
+  return ofModel(state, { ...change, versions }, version);
+}
+
+export function step(state: ReferenceState, operation: Operation, about: About = { champion: 0, rules: 0 }): Outcome {
+  const { kind, by, value = "" } = operation;
+  if (kind === "register") {
+    const fresh = state.deleted ? emptied(state) : {};
+    const made: ReferenceVersion = { stage: "none", deleted: false, submitter: by, words: [] };
+    return ofModel(state, { ...fresh, versions: [...state.versions, made] }, state.versions.length + 1);
   }
+  if (kind === "create") return state.deleted ? ofModel(state, emptied(state)) : refused("MODEL_EXISTS");
+  if (kind === "restore-model") return state.deleted ? ofModel(state, { deleted: false }) : nothing;
+  if (state.deleted) return refused("MODEL_NOT_FOUND");
+  const { production, aliases } = state;
+  switch (kind) {
+    case "roll-back":
+      return rolledBack(state);
+    case "delete-model":
+      return production === undefined ? ofModel(state, { deleted: true }) : refused("IN_PRODUCTION");
+    case "policy": {
+      const before = state.policy && policies[state.policy.name]!;
+      const next = policies[value]!;
+      if (state.policy?.name === value) return nothing;
+      const rules = before?.threshold === next.threshold ? state.policy!.rules : state.revision + 1;
+      return ofModel(state, { policy: { name: value, rules } });
+    }
+    case "unalias": {
+      const { [value]: named, ...rest } = aliases;
+      if (named === undefined) return refused("ALIAS_NOT_FOUND");
+      if (value === "champion" && production !== undefined) return refused("ALIAS_FOLLOWS_PRODUCTION");
+      return ofModel(state, { aliases: rest }, named);
+    }
+    default:
+      return stepVersion(state, operation, about);
+  }
+}
+
+const emptied = (state: ReferenceState): Partial<ReferenceState> => ({
+  deleted: false,
+  first: state.versions.length + 1,
+  former: [],
+  aliases: {},
+});
+
+function stepVersion(state: ReferenceState, { kind, version, value = "", by }: Operation, about: About): Outcome {
+  const { production, former, aliases } = state;
   const found = state.versions[version - 1];
-  if (found === undefined) return refused("MODEL_VERSION_NOT_FOUND");
+  if (found === undefined || version < state.first) return refused("MODEL_VERSION_NOT_FOUND");
+  if (kind === "restore") return found.deleted ? ofVersion(state, version, { deleted: false }) : nothing;
+  if (found.deleted) return refused("MODEL_VERSION_NOT_FOUND");
   const champion = production === version;
+  const others = former.filter((each) => each !== version);
   switch (kind) {
     case "pass":
     case "fail": {
       const passed = kind === "pass";
-      if (champion) return changed(state, version, { ...found, passed });
-      return changed(state, version, { stage: passed ? "staging" : "none", passed });
+      const verdict = { ...about, passed };
+      if (champion || isRejected(found)) return ofVersion(state, version, { verdict });
+      const stage = !passed ? "none" : found.stage === "canary" ? "canary" : "staging";
+      return ofVersion(state, version, { verdict, stage, words: [] });
     }
     case "approve":
     case "reject": {
       const decision = kind === "approve" ? "approved" : "rejected";
-      if (found.decision === decision) return { kind: "nothing" };
-      if (found.decision !== undefined) return refused("ALREADY_DECIDED");
-      if (!found.passed) return refused("GATE_NOT_PASSED");
-      if (decision === "approved") return changed(state, version, { ...found, decision });
-      const without = { ...state, former: former.filter((each) => each !== version) };
-      return changed(without, version, { ...found, decision, stage: "archived" });
+      const made = champion ? "approved" : decided(state, found);
+      if (made === decision) return nothing;
+      if (made !== "waiting") return refused("ALREADY_DECIDED");
+      if (!found.verdict?.passed) return refused("GATE_NOT_PASSED");
+      if (!counts(state, found, by)) return refused("NOT_AN_APPROVER");
+      if (decision === "approved" && found.words.some((word) => word.by === by)) return nothing;
+      const words = [...found.words, { by, decision }];
+      if (decision === "approved") return ofVersion(state, version, { words });
+      return ofVersion(state, version, { words, stage: "archived" }, { former: others });
     }
     case "promote": {
-      if (champion) return { kind: "nothing" };
-      if (!found.passed) return refused("GATE_NOT_PASSED");
-      if (found.decision !== "approved") return refused("NOT_APPROVED");
-      const others = former.filter((each) => each !== version);
-      const next = {
-        ...state,
-        production: version,
-        former: production === undefined ? others : [...others, production],
-      };
-      return changed(dethroned(next, production), version, { ...found, stage: "production" });
+      if (champion) return nothing;
+      const closed = atTheDoor(state, found);
+      if (closed !== undefined) return refused(closed);
+      if (decided(state, found) !== "approved") return refused("NOT_APPROVED");
+      const next = production === undefined ? others : [...others, production];
+      const { verdict, words } = found;
+      return enthroned(state, version, { served: { verdict, words } }, next);
     }
+    case "stage": {
+      if (champion) return refused("IN_PRODUCTION");
+      if (found.stage === value) return nothing;
+      const closed = value === "canary" ? atTheDoor(state, found) : undefined;
+      return closed === undefined ? ofVersion(state, version, { stage: value }) : refused(closed);
+    }
+    case "alias":
+      if (aliases[value] === version) return nothing;
+      if (value === "champion" && production !== undefined) return refused("ALIAS_FOLLOWS_PRODUCTION");
+      return ofModel(state, { aliases: { ...aliases, [value]: version } }, version);
+    case "tag":
+      return found.tag === value ? nothing : ofVersion(state, version, { tag: value });
+    case "untag":
+      return found.tag === undefined ? nothing : ofVersion(state, version, { tag: undefined });
+    case "semver": {
+      if (found.semver === value) return nothing;
+      const taken = found.semver !== undefined || state.versions.some(({ semver }) => semver === value);
+      return taken ? refused("SEMVER_TAKEN") : ofVersion(state, version, { semver: value });
+    }
+    case "delete": {
+      if (champion) return refused("IN_PRODUCTION");
+      const left = Object.fromEntries(Object.entries(aliases).filter(([, named]) => named !== version));
+      const stage = found.stage === "canary" ? "archived" : found.stage;
+      return ofVersion(state, version, { deleted: true, stage }, { former: others, aliases: left });
+    }
+    default:
+      throw new Error(`the reference knows no ${kind}`);
   }
 }
 
-const refused = (code: string): Outcome => ({ kind: "refused", code });
-
-function changed(state: ReferenceState, version: number, next: ReferenceVersion): Outcome {
-  const versions = [...state.versions];
-  versions[version - 1] = next;
-  return { kind: "changed", state: { ...state, versions }, version };
+function rolledBack(state: ReferenceState): Outcome {
+  const target = state.former.at(-1);
+  if (target === undefined) return refused("NOTHING_TO_ROLL_BACK");
+  const { served } = state.versions[target - 1]!;
+  return enthroned(state, target, { ...served }, state.former.slice(0, -1));
 }
 
-function dethroned(state: ReferenceState, version: number | undefined): ReferenceState {
-  if (version === undefined) return state;
-  const versions = [...state.versions];
-  versions[version - 1] = { ...versions[version - 1]!, stage: "archived" };
-  return { ...state, versions };
+function enthroned(
+  state: ReferenceState,
+  version: number,
+  next: Partial<ReferenceVersion>,
+  former: readonly number[],
+): Outcome {
+  const versions = state.versions.map((each, at) =>
+    at + 1 === state.production ? { ...each, stage: "archived" } : each,
+  );
+  const aliases = { ...state.aliases, champion: version };
+  return ofVersion(
+    state,
+    version,
+    { ...next, stage: "production" },
+    { versions, former, aliases, production: version },
+  );
+}
+
+const isRejected = ({ words }: ReferenceVersion): boolean => words.some(({ decision }) => decision === "rejected");
+
+function counts({ policy }: ReferenceState, { submitter }: ReferenceVersion, person: string): boolean {
+  const { approvers, notTheSubmitter } = policies[policy?.name ?? "one"]!;
+  return !(notTheSubmitter && person === submitter) && (approvers.length === 0 || approvers.includes(person));
+}
+
+function decided(state: ReferenceState, version: ReferenceVersion): "approved" | "rejected" | "waiting" {
+  if (isRejected(version)) return "rejected";
+  const people = new Set(version.words.map(({ by }) => by).filter((by) => counts(state, version, by)));
+  return people.size >= policies[state.policy?.name ?? "one"]!.required ? "approved" : "waiting";
+}
+
+/** Why it may answer nobody. */
+function atTheDoor({ production, policy }: ReferenceState, version: ReferenceVersion): string | undefined {
+  if (!version.verdict?.passed) return "GATE_NOT_PASSED";
+  if (isRejected(version)) return "NOT_APPROVED";
+  const { champion, rules } = version.verdict;
+  return champion === (production ?? 0) && rules === (policy?.rules ?? 0) ? undefined : "GATE_OUTDATED";
 }

@@ -1,5 +1,6 @@
 import type { ModelSnapshot } from "../../../../core/registry/registry";
-import { emptyState, type Operation, type OperationKind, type ReferenceState, step } from "./reference";
+import { type Operation, type OperationKind, policies, readReason } from "./operation";
+import { emptyState, type ReferenceState, step } from "./reference";
 
 const actionOf: Readonly<Record<OperationKind, string>> = {
   register: "registered",
@@ -9,6 +10,18 @@ const actionOf: Readonly<Record<OperationKind, string>> = {
   reject: "rejected",
   promote: "promoted",
   "roll-back": "rolled-back",
+  stage: "staged",
+  alias: "alias-set",
+  unalias: "alias-deleted",
+  tag: "tagged",
+  untag: "untagged",
+  semver: "semver-set",
+  delete: "deleted",
+  restore: "restored",
+  "delete-model": "deleted",
+  "restore-model": "restored",
+  create: "created",
+  policy: "policy-set",
 };
 
 export interface Replay {
@@ -29,7 +42,8 @@ export function replay(
   const violations: string[] = [];
   for (const [at, entry] of history.entries()) {
     const told = `entry ${entry.revision} (${entry.action} ${entry.version}, ${entry.reason})`;
-    const operation = operations.get(entry.reason ?? "");
+    const { id, about } = readReason(entry.reason ?? "");
+    const operation = operations.get(id);
     if (entry.revision !== at + 1) violations.push(`${told} stands in place ${at + 1}: history has a gap or a double`);
     if (operation === undefined) {
       violations.push(`${told} is of no operation`);
@@ -40,37 +54,72 @@ export function replay(
     if (entry.by !== operation.by || Number.isNaN(Date.parse(entry.at)) || entry.action !== actionOf[operation.kind])
       violations.push(`${told} by ${entry.by} at ${entry.at} is not what ${operation.by} asked: ${operation.kind}`);
     const before = states.at(-1)!;
-    const outcome = step(before, operation);
+    const outcome = step(before, operation, about);
     if (outcome.kind !== "changed" || outcome.version !== entry.version) {
       violations.push(`${told} cannot follow upon ${JSON.stringify(before)}: ${JSON.stringify(outcome)}`);
       return { states, revisions, violations };
     }
     if (before.production !== undefined && outcome.state.production === undefined) violations.push(`${told} left none`);
+    const [from, to] = [before, outcome.state].map((state) => state.versions[(entry.version ?? 0) - 1]?.stage);
+    const moved = from === to ? "" : `${from ?? ""} to ${to}`;
+    const said = entry.to === undefined ? "" : `${entry.from ?? ""} to ${entry.to}`;
+    if (moved !== said) violations.push(`${told} says that it moved ${said}, and it moved ${moved}`);
     states.push(outcome.state);
   }
-  const seen = {
-    production: model.production,
-    former: model.formerProduction,
-    versions: [...versions]
-      .sort((a, b) => a.version - b.version)
-      .map(({ stage, gate, approval }) => ({ stage, passed: gate?.passed, decision: approval?.decision })),
-  };
-  const [found, expected] = [seen, states.at(-1)!].map((state) => JSON.stringify(ordered(state)));
+  const rows = rowsOf({ model, versions, history });
+  const [found, expected] = [rows, plain(states.at(-1)!)].map((state) => JSON.stringify(state));
   if (model.revision !== history.length) violations.push(`revision ${model.revision} of ${history.length} entries`);
   if (found !== expected) violations.push(`the rows say ${found}, history makes ${expected}`);
   return { states, revisions, violations };
 }
 
-function ordered({
-  production,
-  former,
-  versions,
-}: Pick<ReferenceState, "production" | "former"> & { readonly versions: readonly object[] }) {
-  const plain = versions.map((version) => {
-    const { stage, passed, decision } = version as ReferenceState["versions"][number];
-    return { stage, passed, decision };
-  });
-  return { production, former, versions: plain };
+const sorted = (names: Readonly<Record<string, number>>) => Object.entries(names).sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** The rows in the reference's words. */
+function rowsOf({ model, versions }: ModelSnapshot) {
+  return {
+    revision: model.revision,
+    deleted: model.lifecycle === "deleted",
+    first: model.firstVersion,
+    production: model.production,
+    former: model.formerProduction,
+    aliases: sorted(model.aliases),
+    rules: model.policy?.rulesRevision,
+    required: model.policy?.approvals.required,
+    versions: [...versions]
+      .sort((a, b) => a.version - b.version)
+      .map((row) => ({
+        stage: row.stage,
+        deleted: row.lifecycle === "deleted",
+        passed: row.gate?.passed,
+        champion: row.gate && (row.gate.champion ?? 0),
+        words: row.approvals.map(({ by, decision }) => `${by} ${decision}`),
+        semver: row.semver,
+        tag: row.tags["tag"] as string | undefined,
+      })),
+  };
+}
+
+function plain({ policy, versions, ...state }: ReferenceState): ReturnType<typeof rowsOf> {
+  return {
+    revision: state.revision,
+    deleted: state.deleted,
+    first: state.first,
+    production: state.production,
+    former: state.former,
+    aliases: sorted(state.aliases),
+    rules: policy?.rules,
+    required: policy && policies[policy.name]!.required,
+    versions: versions.map(({ stage, deleted, verdict, words, semver, tag }) => ({
+      stage: stage as ReturnType<typeof rowsOf>["versions"][number]["stage"],
+      deleted,
+      passed: verdict?.passed,
+      champion: verdict?.champion,
+      words: words.map(({ by, decision }) => `${by} ${decision}`),
+      semver,
+      tag,
+    })),
+  };
 }
 
 /** What holds at every instant, also in the middle of whatever others do. */
@@ -80,8 +129,10 @@ export function instantViolations({ model, versions, history }: ModelSnapshot): 
   if (champions.join() !== String(model.production ?? ""))
     found.push(`production are versions [${champions}], the head says ${model.production}`);
   const champion = versions.find(({ version }) => version === model.production);
-  if (champion && (!champion.served?.gate.passed || champion.approval?.decision !== "approved"))
+  if (champion && (!champion.served?.gate.passed || champion.served.approval.decision !== "approved"))
     found.push(`version ${champion.version} is in production without a passed gate and an approval`);
+  if (model.production !== undefined && model.aliases["champion"] !== model.production)
+    found.push(`champion is ${model.aliases["champion"]}, and ${model.production} is in production`);
   if (model.production === undefined && history.some(({ action }) => action === "promoted"))
     found.push("none is in production after the first promotion");
   if (history.some(({ revision }, at) => revision !== at + 1) || history.length !== model.revision)

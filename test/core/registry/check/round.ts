@@ -1,9 +1,12 @@
 import { createModelRepository } from "../../../../adapters/dynamodb/model-repository";
 import { RingmasterError } from "../../../../core/errors";
+import { ModelNotFoundError } from "../../../../core/registry/errors";
 import type { HistoryEntry, Model, ModelVersion } from "../../../../core/registry/model";
 import { createRegistry, type ModelSnapshot } from "../../../../core/registry/registry";
+import { Aftermath } from "./aftermath";
+import type { Operation } from "./operation";
 import { perform } from "./perform";
-import { type Operation, step } from "./reference";
+import { step } from "./reference";
 import { instantViolations, type Replay, replay } from "./replay";
 import { MemoryTable, type Turn } from "./table";
 
@@ -35,6 +38,8 @@ export interface RoundResult {
   readonly deaths: number;
   /** Changes that were made. */
   readonly entries: number;
+  /** Events that the bus was told more than once. */
+  readonly repeats: number;
 }
 
 /** Runs operations at the same time, one turn of one process after another in an order drawn by chance, and holds all against the reference. */
@@ -45,10 +50,14 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
   const waiting: { readonly go: () => void; readonly die: () => void }[] = [];
   const told: Told[] = [];
   const asked = new Map<string, number>();
+  const mayBeDeleted = [...prepared, ...operations].some(({ kind }) => kind === "delete-model");
   let deaths = 0;
 
-  const registryOf = (turn: Turn, conflicts: () => boolean) =>
-    createRegistry(createModelRepository(table.client(turn, conflicts), "Catalog", "default"), () => turn("within"));
+  const aftermath = new Aftermath();
+  const registryOf = (turn: Turn, conflicts: () => boolean) => {
+    const repository = createModelRepository(table.client(turn, conflicts), "Catalog", "default");
+    return createRegistry(repository, () => turn("within"), aftermath.outboxOf(repository, turn));
+  };
   const now = (): ModelSnapshot | undefined => snapshotOf(table);
   const revision = (): number => now()?.model.revision ?? 0;
 
@@ -56,7 +65,10 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
     () => Promise.resolve(),
     () => false,
   );
-  for (const operation of prepared) await answerOf(perform(alone, model, operation));
+  for (const operation of prepared) {
+    const answer = await answerOf(perform(alone, model, operation));
+    if (!/^(done|[A-Z_]+)$/.test(answer)) violations.push(`${operation.id}, alone, met ${answer}`);
+  }
   const before = revision();
   table.onWrite(() => violations.push(...instantViolations(now()!)));
 
@@ -84,7 +96,9 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
     const registry = registryOf(turn, () => false);
     void registry.snapshot(model).then(
       (seen) => violations.push(...instantViolations(seen).map((violation) => `a reader: ${violation}`)),
-      (error: unknown) => violations.push(`a reader met ${String(error)}`),
+      (error: unknown) => {
+        if (!(error instanceof ModelNotFoundError && mayBeDeleted)) violations.push(`a reader met ${String(error)}`);
+      },
     );
   }
 
@@ -104,15 +118,21 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
     await new Promise(setImmediate);
   }
 
+  // The sweep finds any of what the dead have left, not always the oldest.
+  const sweep = aftermath.outboxOf(alone.repository, () => Promise.resolve());
+  for (let left = leftOf(table); left.length > 0; left = leftOf(table))
+    await sweep.sweep(model, left[Math.floor(random() * left.length)]!);
+
   const all = new Map([...prepared, ...operations].map((operation) => [operation.id, operation]));
   const end = now()!;
   const replayed = replay(end, all);
+  violations.push(...aftermath.wrongAtTheEnd(end.model, leftOf(table).length));
   violations.push(...replayed.violations, ...table.overwritten.map((key) => `${key} was written twice`));
   for (const each of told) {
     const reason = unjust(each, replayed);
     if (reason !== undefined) violations.push(`${each.operation.id} ${JSON.stringify(each)}: ${reason}`);
   }
-  return { violations, told, deaths, entries: end.history.length - before };
+  return { violations, told, deaths, entries: end.history.length - before, repeats: aftermath.repeats() };
 }
 
 async function answerOf(work: Promise<void>): Promise<string> {
@@ -144,12 +164,17 @@ function unjust({ operation, asked, answered, answer }: Told, { states, revision
     : "there was no moment to refuse it";
 }
 
+/** Revisions that wait in the outbox. */
+function leftOf(table: MemoryTable): readonly number[] {
+  return table.items().flatMap(({ sk }) => (sk.startsWith("EVENT#") ? Number(sk.slice("EVENT#".length)) : []));
+}
+
 /** The table's rows at this instant, without the code that reads them. */
 function snapshotOf(table: MemoryTable): ModelSnapshot | undefined {
   const records = <T>(prefix: string) =>
     table
       .items()
-      .filter(({ sk }) => sk.startsWith(prefix))
+      .filter(({ pk, sk }) => pk === `TEAM#default#MODEL#${model}` && sk.startsWith(prefix))
       .map(({ record }) => record as T);
   const [head] = records<Model>("MODEL");
   return (

@@ -1,4 +1,10 @@
-import { type DynamoDBDocumentClient, GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  TransactWriteCommand,
+} from "@aws-sdk/lib-dynamodb";
 
 type Item = Readonly<Record<string, unknown>> & { readonly pk: string; readonly sk: string };
 
@@ -31,6 +37,12 @@ export class MemoryTable {
         return { Item: this.#items.get(`${pk} ${sk}`) };
       }
       if (command instanceof QueryCommand) return { Items: await this.#query(command, turn) };
+      if (command instanceof DeleteCommand) {
+        const { pk, sk } = command.input.Key!;
+        this.#items.delete(`${pk} ${sk}`);
+        await turn("after");
+        return {};
+      }
       if (!(command instanceof TransactWriteCommand)) throw new Error("the table knows no such command");
       if (conflicts()) throw cancelled(["TransactionConflict"]);
       this.#transact(command);

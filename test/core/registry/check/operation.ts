@@ -1,0 +1,67 @@
+export const operationKinds = [
+  "register",
+  "pass",
+  "fail",
+  "approve",
+  "reject",
+  "promote",
+  "roll-back",
+  "stage",
+  "alias",
+  "unalias",
+  "tag",
+  "untag",
+  "semver",
+  "delete",
+  "restore",
+  "delete-model",
+  "restore-model",
+  "create",
+  "policy",
+] as const;
+export type OperationKind = (typeof operationKinds)[number];
+
+export interface Operation {
+  /** Also the reason that history keeps, by which an entry is known. */
+  readonly id: string;
+  readonly by: string;
+  readonly kind: OperationKind;
+  /** The version that is meant; 0 where it is the model. */
+  readonly version: number;
+  /** Stage, alias, tag's value, semver, or which of `policies`. */
+  readonly value?: string;
+}
+
+/** What a verdict was about: history's reason of a verdict has it, because nothing else tells what its judge saw. */
+export interface About {
+  /** 0: none. */
+  readonly champion: number;
+  readonly rules: number;
+}
+
+export const reasonOf = (id: string, { champion, rules }: About): string => `${id}|${champion}/${rules}`;
+
+export function readReason(reason: string): { readonly id: string; readonly about?: About } {
+  const [id = "", about] = reason.split("|");
+  if (about === undefined) return { id };
+  const [champion, rules] = about.split("/").map(Number);
+  return { id, about: { champion: champion!, rules: rules! } };
+}
+
+/** Those that operations declare; thresholds tell two rules apart. */
+export const policies: Readonly<
+  Record<
+    string,
+    {
+      readonly threshold: number;
+      readonly required: number;
+      readonly approvers: readonly string[];
+      readonly notTheSubmitter: boolean;
+    }
+  >
+> = {
+  one: { threshold: 0.5, required: 1, approvers: [], notTheSubmitter: false },
+  two: { threshold: 0.5, required: 2, approvers: [], notTheSubmitter: true },
+  named: { threshold: 0.6, required: 2, approvers: ["person 0", "person 1", "person 2"], notTheSubmitter: false },
+  other: { threshold: 0.6, required: 1, approvers: ["person 3", "person 4"], notTheSubmitter: true },
+};
