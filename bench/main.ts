@@ -11,6 +11,7 @@ import { benchPromotions } from "./promotions/bench";
 import { benchRecords } from "./records/bench";
 import { benchReduction } from "./reduction/bench";
 import { benchScale } from "./scale/bench";
+import { benchSearch } from "./search/bench";
 import { benchSequential } from "./sequential/bench";
 import { benchSharding } from "./sharding/bench";
 import { benchTracking } from "./tracking/bench";
@@ -31,6 +32,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   records: benchRecords,
   reduction: benchReduction,
   scale: benchScale,
+  search: benchSearch,
   sequential: benchSequential,
   sharding: benchSharding,
   train: benchTrain,

@@ -28,17 +28,23 @@ export interface MlflowServer {
   stop(): Promise<void>;
 }
 
-/** MLflow's own server over SQLite and a folder, on a free port. One that runs already may be named in RINGMASTER_MLFLOW_SERVER: it takes a while to start. */
-export async function startMlflow(): Promise<MlflowServer> {
-  const running = process.env["RINGMASTER_MLFLOW_SERVER"];
+/**
+ * MLflow's own server over SQLite and a folder, on a free port. One that runs already may be named in RINGMASTER_MLFLOW_SERVER: it takes a while to start.
+ *
+ * @param fill puts something into its database before it starts
+ */
+export async function startMlflow(fill?: (databaseUri: string) => void): Promise<MlflowServer> {
+  const running = fill ? undefined : process.env["RINGMASTER_MLFLOW_SERVER"];
   if (running) return { base: running, stop: async () => undefined };
   const directory = mkdtempSync(join(tmpdir(), "mlflow-server-"));
+  const databaseUri = `sqlite:///${join(directory, "mlflow.db")}`;
+  fill?.(databaseUri);
   const port = await freePort();
   const child = spawn(
     python,
     [
       ...["-m", "mlflow", "server", "--host", "127.0.0.1", "--port", String(port), "--workers", "1"],
-      ...["--backend-store-uri", `sqlite:///${join(directory, "mlflow.db")}`],
+      ...["--backend-store-uri", databaseUri],
       ...["--artifacts-destination", join(directory, "artifacts")],
     ],
     {
