@@ -3,7 +3,7 @@ import { RunBusyError, RunFieldFixedError } from "../../core/tracking/records/er
 import type { FirstRecord } from "../../core/tracking/records/tracked-runs";
 import { type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
 import type { RunIdentity, RunRecord } from "../../core/tracking/run-record";
-import type { RunRecords } from "../../core/tracking/run-records";
+import type { RunRecords, RunTransition } from "../../core/tracking/run-records";
 import { RunNotFoundError } from "../../core/training/errors";
 import { holds, queryAll, queryPage } from "./client";
 import { pauseBeforeRound } from "./contention";
@@ -17,9 +17,12 @@ import type { RunCreations } from "./run-creations";
 const rounds = 32;
 /** As many as a process meets; identities never change, so what is remembered stays true. */
 const mostRemembered = 100_000;
+/** Records that are remembered whole: at most a thousand, and none that is large. */
+const mostLatest = 1_000;
+const mostParamsRemembered = 200;
 
 export interface RunRecordDependencies {
-  readonly changes: Pick<AllRunChanges, "mark" | "row">;
+  readonly changes: Pick<AllRunChanges, "mark" | "row" | "wrote">;
   readonly creations: RunCreations;
   readonly metricsTable: string;
   /** What the record of a training run begins with that has none, being older than records. `undefined` where there is no such run. */
@@ -42,6 +45,14 @@ export function createRunRecords(
 ): AllRunRecords {
   const identities = new Map<string, RunIdentity>();
   const instanceTypes = new Set<string>();
+  /** Logged runs as this process wrote them last: a client tells of one run several times in a row. */
+  const latest = new Map<string, RunRecord>();
+
+  function rememberLatest(record: RunRecord): void {
+    if (record.source !== "logged" || Object.keys(record.params).length > mostParamsRemembered) return;
+    if (latest.size >= mostLatest) latest.clear();
+    latest.set(record.runId, record);
+  }
 
   function remember(identity: RunIdentity): void {
     if (identities.size >= mostRemembered) identities.clear();
@@ -158,6 +169,28 @@ export function createRunRecords(
       );
     }
 
+    /** Spares the read where nobody else has changed it. What was remembered may be old: upon it nothing is refused, and nothing is found to be so already. */
+    async function changeLatest(runId: string, transition: RunTransition): Promise<RunRecord | undefined> {
+      const before = latest.get(runId);
+      if (before?.team !== team) return undefined;
+      latest.delete(runId);
+      let after: RunRecord | undefined;
+      try {
+        after = transition(before);
+      } catch {
+        return undefined;
+      }
+      return after && (await written(before, after));
+    }
+
+    /** `undefined` where somebody has changed it since. */
+    async function written(before: RunRecord, after: RunRecord): Promise<RunRecord | undefined> {
+      if (!(await write(before, after))) return undefined;
+      const record = { ...after, revision: before.revision + 1 };
+      rememberLatest(record);
+      return record;
+    }
+
     return {
       identify: mine,
       find,
@@ -169,12 +202,13 @@ export function createRunRecords(
         const identity: RunIdentity = { runId, team, experimentId, source };
         const head = firstPoints && firstHead(runId, firstPoints.series, firstPoints.receipt);
         const Item = newRecordRow(identity, loggedPart(record), startedAt, requestDigest);
+        const mark = dependencies.changes.row(identity);
         const created = await dependencies.creations.create({
           runId,
           bytes: JSON.stringify(record).length,
           puts: [
             { TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" },
-            { TableName: table, Item: dependencies.changes.row(identity) },
+            { TableName: table, Item: mark },
             ...(parentRunId === undefined ? [] : [{ TableName: table, Item: childRow(parentRunId, runId) }]),
             ...(head
               ? [{ TableName: dependencies.metricsTable, Item: head, ConditionExpression: "attribute_not_exists(pk)" }]
@@ -183,6 +217,8 @@ export function createRunRecords(
         });
         if (created) {
           remember(identity);
+          dependencies.changes.wrote(identity, mark);
+          rememberLatest({ ...record, revision: 1 });
           const digest = requestDigest === undefined ? {} : { requestDigest };
           return { created, record: { ...record, revision: 1 }, pointsStored: head !== undefined, ...digest };
         }
@@ -197,6 +233,8 @@ export function createRunRecords(
       },
 
       async change(runId, transition) {
+        const quick = await changeLatest(runId, transition);
+        if (quick) return quick;
         for (let round = 1; round <= rounds; round += 1) {
           const before = await must(find(runId), runId);
           const after = transition(before);
@@ -205,7 +243,8 @@ export function createRunRecords(
             await dependencies.changes.mark(before);
             return before;
           }
-          if (await write(before, after)) return { ...after, revision: before.revision + 1 };
+          const record = await written(before, after);
+          if (record) return record;
           await pauseBeforeRound(round);
         }
         throw new RunBusyError(runId, rounds);

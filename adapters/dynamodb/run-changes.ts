@@ -10,8 +10,15 @@ const mostRemembered = 50_000;
 export interface AllRunChanges {
   mark(run: RunIdentity): Promise<void>;
   /** The mark of this second, for a transaction that also makes the change. */
-  row(run: RunIdentity): Record<string, unknown>;
+  row(run: RunIdentity): MarkRow;
+  /** The transaction has written it: within the mark's second there is no need of another. */
+  wrote(run: RunIdentity, row: MarkRow): void;
   of(team: string): RunChanges;
+}
+
+interface MarkRow extends Record<string, unknown> {
+  readonly pk: string;
+  readonly sk: string;
 }
 
 /** Marks of changed runs in the Catalog table; docs/access-patterns.md, "Records of runs". One for a process, which remembers what it has marked. */
@@ -29,13 +36,16 @@ export function createRunChanges(client: DynamoDBDocumentClient, table: string, 
     expiresAt: second + changesKeptMs / 1000,
   });
 
+  function rememberFrom(second: number): void {
+    if (second === rememberedSecond && marked.size < mostRemembered) return;
+    marked.clear();
+    rememberedSecond = second;
+  }
+
   async function mark(run: RunIdentity): Promise<void> {
     const { runId } = run;
     const second = secondNow();
-    if (second !== rememberedSecond || marked.size >= mostRemembered) {
-      marked.clear();
-      rememberedSecond = second;
-    }
+    rememberFrom(second);
     let writing = marked.get(runId);
     if (!writing) {
       writing = client.send(new PutCommand({ TableName: table, Item: rowAt(run, second) }));
@@ -49,6 +59,12 @@ export function createRunChanges(client: DynamoDBDocumentClient, table: string, 
   return {
     mark,
     row: (run) => rowAt(run, secondNow()),
+    wrote(run, { sk }) {
+      const second = secondNow();
+      if (!sk.startsWith(secondKey(second))) return;
+      rememberFrom(second);
+      marked.set(run.runId, Promise.resolve());
+    },
     of: (team) => ({
       mark,
       async since(experimentId, since) {

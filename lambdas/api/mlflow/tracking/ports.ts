@@ -46,9 +46,13 @@ export function noSuchRun(runId: string): Error {
 }
 
 /** @param experimentId of any text: MLflow's are decimal numbers, too; none is the default one */
-export async function findExperiment({ experiments }: Platform, experimentId: string): Promise<Experiment> {
+export async function findExperiment(
+  { experiments }: Platform,
+  experimentId: string,
+  how: "find" | "findRecent" = "find",
+): Promise<Experiment> {
   const id = parseExperimentId(experimentId || "0");
-  const experiment = await experiments.find(id);
+  const experiment = await experiments[how](id);
   if (!experiment) throw noSuchExperiment(id);
   return experiment;
 }

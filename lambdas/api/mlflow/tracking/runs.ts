@@ -24,7 +24,7 @@ export const runOperations: readonly MlflowOperation[] = [
     "POST /mlflow/runs/create",
     { experiment_id: text, user_id: text, run_name: text, start_time: integer, tags: list(keyValue) },
     async ({ fields, platform, actor, context }) => {
-      const experiment = await findExperiment(platform, fields.experiment_id ?? "");
+      const experiment = await findExperiment(platform, fields.experiment_id ?? "", "findRecent");
       checkExperimentIsActive(experiment);
       const tagged = fields.tags.findLast(({ key }) => key === "mlflow.runName")?.value;
       if (fields.run_name && tagged && fields.run_name !== tagged) {
