@@ -40,7 +40,6 @@ export async function registerVersion(platform: Platform, actor: string, asked: 
     : await originOf(platform, asked);
   await findModel(platform, name);
   const { source, runId, modelId } = origin;
-  const metrics = await metricsOf(platform, runId);
   const version = await told(() =>
     platform.registry.register(
       platform.team,
@@ -49,7 +48,8 @@ export async function registerVersion(platform: Platform, actor: string, asked: 
         source,
         tags,
         description,
-        metrics,
+        // Gates read the run's own, which may be logged after the version was made.
+        metrics: {},
         ...(runId === "" ? {} : { runId }),
         ...(runLink === "" ? {} : { runLink }),
         ...(modelId === "" ? {} : { loggedModelId: modelId }),
@@ -115,15 +115,6 @@ async function resolve(
   if (newest) return newest;
   throw doesNotExist(
     `No versions of model with name '${uri.name}'${stage === undefined ? "" : ` and stage '${stage}'`} found`,
-  );
-}
-
-/** The run's last values, by which gates judge. Those that no row holds are left out. */
-async function metricsOf({ records, metrics }: Platform, runId: string): Promise<Readonly<Record<string, number>>> {
-  if (runId === "" || !(await records.identify(runId))) return {};
-  const summaries = await metrics.summaries(runId);
-  return Object.fromEntries(
-    summaries.filter(({ last }) => Number.isFinite(last)).map(({ metric, last }) => [metric, last]),
   );
 }
 
