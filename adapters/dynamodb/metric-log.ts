@@ -103,7 +103,7 @@ export class MetricLog {
       this.takeAll(await this.rows.batches(this.runId, this.version));
       if (this.state.unfolded(this.folded, this.foldedVersion).length === 0) return;
       // Another process may have folded what this one still has as batches.
-      const head = await this.rows.head(this.runId);
+      const head = await this.rows.findHead(this.runId);
       if (head) this.noteFolded(head.folded, head.foldedVersion);
       return;
     }
@@ -112,7 +112,7 @@ export class MetricLog {
 
   /** From the head on. What was known before is known again. */
   private async load(): Promise<void> {
-    const head = await this.rows.head(this.runId);
+    const head = await this.rows.findHead(this.runId);
     this.forget();
     if (head) this.takeHead(head);
     this.loaded = true;

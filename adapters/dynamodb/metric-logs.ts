@@ -33,7 +33,7 @@ export class MetricLogs {
   ) {}
 
   /** Works with a log that knows all that was stored before the call. */
-  read<T>(runId: string, work: (log: MetricLog) => Promise<T> | T): Promise<T> {
+  withFresh<T>(runId: string, work: (log: MetricLog) => Promise<T> | T): Promise<T> {
     return this.use(runId, async (known) => {
       known.refreshing ??= this.exclusively(known, () => {
         known.refreshing = undefined;
@@ -44,9 +44,9 @@ export class MetricLogs {
     });
   }
 
-  /** The same as fresh as the last `read`, or fresh where there was none. */
-  async again<T>(runId: string, work: (log: MetricLog) => Promise<T> | T): Promise<T> {
-    if (!this.known.get(runId)?.log.isLoaded) return this.read(runId, work);
+  /** The same as fresh as the last `withFresh`, or fresh where there was none. */
+  async withKnown<T>(runId: string, work: (log: MetricLog) => Promise<T> | T): Promise<T> {
+    if (!this.known.get(runId)?.log.isLoaded) return this.withFresh(runId, work);
     return this.use(runId, (known) => this.exclusively(known, () => work(known.log)));
   }
 

@@ -62,7 +62,7 @@ export class MetricRows {
     return `${this.process}.${this.writes}`;
   }
 
-  async head(runId: string): Promise<LogHead | undefined> {
+  async findHead(runId: string): Promise<LogHead | undefined> {
     for (;;) {
       const { Item } = await this.client.send(
         new GetCommand({ TableName: this.table, Key: { pk: pkOf(runId), sk: "HEAD" }, ConsistentRead: true }),
@@ -75,12 +75,13 @@ export class MetricRows {
   }
 
   /** By run; runs without metrics have none. */
-  async heads(runIds: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
+  async findHeads(runIds: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
     const keys = [...new Set(runIds)].map((runId) => ({ pk: pkOf(runId), sk: "HEAD" }));
     const heads = new Map<string, LogHead>();
-    for (const item of await batchGet(this.client, this.table, keys)) {
+    const { client, table } = this;
+    for (const item of await batchGet(client, table, keys)) {
       const runId = (item["pk"] as string).slice(pkOf("").length);
-      const head = (await this.whole(runId, item)) ?? (await this.head(runId));
+      const head = (await this.whole(runId, item)) ?? (await this.findHead(runId));
       if (head) heads.set(runId, head);
     }
     return heads;
@@ -113,7 +114,7 @@ export class MetricRows {
 
   /** Batches past one version, up to another. */
   async batches(runId: string, after: number, to?: number): Promise<LoggedBatch[]> {
-    const items = await this.query(runId, batchKey(after + 1), to === undefined ? `BATCH#${lastKey}` : batchKey(to));
+    const items = await this.between(runId, batchKey(after + 1), to === undefined ? `BATCH#${lastKey}` : batchKey(to));
     return items.map(({ sk, data, by }) => ({
       version: Number((sk as string).slice("BATCH#".length)),
       data: data as Uint8Array,
@@ -175,7 +176,7 @@ export class MetricRows {
 
   /** What a group has in segments up to one, by segment. */
   async directories(runId: string, group: number, to: number) {
-    const items = await this.query(runId, directoryKey(group, 0), directoryKey(group, to));
+    const items = await this.between(runId, directoryKey(group, 0), directoryKey(group, to));
     return items.map(({ sk, data }) => ({
       segment: Number((sk as string).split("#")[2]),
       data: data as Uint8Array,
@@ -184,15 +185,16 @@ export class MetricRows {
 
   /** Blocks by their keys. */
   async blocks(runId: string, keys: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
+    const { client, table } = this;
     const items = await batchGet(
-      this.client,
-      this.table,
+      client,
+      table,
       keys.map((sk) => ({ pk: pkOf(runId), sk })),
     );
     return new Map(items.map(({ sk, data }) => [sk as string, data as Uint8Array]));
   }
 
-  private query(runId: string, from: string, to: string) {
+  private between(runId: string, from: string, to: string) {
     return queryAll(this.client, {
       TableName: this.table,
       KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :to",

@@ -66,7 +66,7 @@ export function createMetricStore(
     if (id === undefined) return noSeries;
     const { points, folded } = await log.unfolded(id);
     const entries = await entriesOf(runId, id, folded);
-    const series: StoredSeries<StoredEntry> = { loose: points, entries, open: (some) => open(runId, some) };
+    const series: StoredSeries<StoredEntry> = { loose: points, entries, openEntries: (some) => open(runId, some) };
     return series as StoredSeries;
   }
 
@@ -75,10 +75,10 @@ export function createMetricStore(
       return { duplicate: await logs.append(runId, series, receipt) };
     },
 
-    series: (runId, metric) => logs.read(runId, (log) => seriesOf(runId, log, metric)),
+    series: (runId, metric) => logs.withFresh(runId, (log) => seriesOf(runId, log, metric)),
 
     seriesAfter: (runId, metric, version) =>
-      logs.again(runId, async (log) => {
+      logs.withKnown(runId, async (log) => {
         const id = log.idOf(metric);
         if (version === 0 || id === undefined || !log.isUnfolded(version)) {
           return { series: await seriesOf(runId, log, metric), version: log.version };
@@ -87,10 +87,10 @@ export function createMetricStore(
         return { series: { ...noSeries, loose: points }, version: log.version };
       }),
 
-    summaries: (runId) => logs.read(runId, (log) => log.summaries()),
+    summaries: (runId) => logs.withFresh(runId, (log) => log.summaries()),
 
     async summariesOf(runIds) {
-      const heads = await rows.heads(runIds);
+      const heads = await rows.findHeads(runIds);
       const found = new Map<string, readonly MetricSummary[]>();
       const growing: string[] = [];
       for (const [runId, head] of heads) {
@@ -100,7 +100,7 @@ export function createMetricStore(
       const takeGrowing = async (): Promise<void> => {
         for (let runId = growing.shift(); runId !== undefined; runId = growing.shift()) {
           if (logs.has(runId)) {
-            found.set(runId, await logs.read(runId, (log) => log.summaries()));
+            found.set(runId, await logs.withFresh(runId, (log) => log.summaries()));
             continue;
           }
           const log = logOf(runId, heads.get(runId)!);

@@ -26,4 +26,4 @@ export interface AllMetrics {
   summariesOf(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly MetricSummary[]>>;
 }
 
-export const noSeries: StoredSeries = { loose: [], entries: [], open: async () => [] };
+export const noSeries: StoredSeries = { loose: [], entries: [], openEntries: async () => [] };

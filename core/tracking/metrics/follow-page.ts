@@ -16,7 +16,7 @@ export async function followPage(
   step: number,
   version: number,
 ): Promise<SeriesPage> {
-  const { entries, loose, open } = await setApart(series, identity, { fromStep: step + 1 });
+  const { entries, loose, openEntries } = await setApart(series, identity, { fromStep: step + 1 });
   let count = 0;
   const taken = entries.filter(({ count: points }) => {
     const room = count < pagePoints;
@@ -26,7 +26,7 @@ export async function followPage(
   const next = entries[taken.length];
   // What lies between the entries belongs to the page that comes to it.
   const between = loose.filter((point) => next === undefined || comparePoints(point, next.first) < 0);
-  const points = mergePoints([...between, ...(await open(taken)).flat()], identity);
+  const points = mergePoints([...between, ...(await openEntries(taken)).flat()], identity);
   const last = points.at(-1)?.step ?? step;
   return { points, position: { step: last, item: next === undefined ? version : 0 }, more: next !== undefined };
 }

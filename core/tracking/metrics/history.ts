@@ -32,7 +32,7 @@ export async function historyPage(
     const settled = found[limit];
     if (settled !== undefined && settled.time < waiting[next]!.earliest) break;
     const some = atOnce(waiting, next, limit + 1 - found.length);
-    const opened = await apart.open(some);
+    const opened = await apart.openEntries(some);
     for (const points of opened) for (const point of points) if (behind(point)) found.push(point);
     found.sort(compareInTime);
     next += some.length;

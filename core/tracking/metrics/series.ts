@@ -9,7 +9,7 @@ export interface StoredSeries<Entry extends DirectoryEntry = DirectoryEntry> {
   readonly loose: readonly MetricPoint[];
   readonly entries: readonly Entry[];
   /** Points of some entries, each entry's in order. */
-  open(entries: readonly Entry[]): Promise<readonly (readonly MetricPoint[])[]>;
+  openEntries(entries: readonly Entry[]): Promise<readonly (readonly MetricPoint[])[]>;
 }
 
 /** The same without anything double: entries apart from each other and from every loose point, all within the range. */
@@ -38,7 +38,7 @@ export async function setApart<Entry extends DirectoryEntry>(
     // Which point of a step stands is known only where all of it are: then come times.
     const all = await openAll(await setApart(series, identity, steps), identity);
     const loose = all.filter(within(range));
-    return { loose, entries: [], total: loose.length, open: series.open };
+    return { loose, entries: [], total: loose.length, openEntries: series.openEntries };
   }
   let loose = mergePoints(series.loose.filter(within(range)), identity);
   let closed = series.entries.filter((entry) => touches(entry, range)).sort((a, b) => comparePoints(a.first, b.first));
@@ -49,17 +49,17 @@ export async function setApart<Entry extends DirectoryEntry>(
         : meeting(closed, loose, identity, round <= patientRounds);
     if (round > 0 && opening.length === 0) break;
     const chosen = new Set(opening);
-    const opened = await series.open(opening);
+    const opened = await series.openEntries(opening);
     closed = closed.filter((entry) => !chosen.has(entry));
     loose = mergePoints([...loose, ...opened.flat().filter(within(range))], identity);
   }
   const total = closed.reduce((sum, { count }) => sum + count, loose.length);
-  return { loose, entries: closed, total, open: series.open };
+  return { loose, entries: closed, total, openEntries: series.openEntries };
 }
 
 /** Everything, in order. */
 export async function openAll(series: StoredSeries, identity: PointIdentity): Promise<MetricPoint[]> {
-  const opened = await series.open(series.entries);
+  const opened = await series.openEntries(series.entries);
   return mergePoints([...series.loose, ...opened.flat()], identity);
 }
 

@@ -1,10 +1,10 @@
 import { getTrainingRunMetrics } from "../../../core/api/contracts/training-runs";
 import { followRun } from "../../../core/tracking/follow";
 import { beginning, decodeCursor } from "../../../core/tracking/follow-cursor";
+import { encodedPoint, encodedSummary } from "../../../core/tracking/metric-values";
 import { RunNotFoundError } from "../../../core/training/errors";
 import { eventStream } from "../event-stream";
 import { defineRoute } from "../route";
-import { encodedPoint, encodedSummary } from "./tracked-metrics";
 
 /** API Gateway and AWS Lambda end a stream after 15 minutes: it ends by itself before, between two events. */
 const longestStreamMs = 14 * 60_000;

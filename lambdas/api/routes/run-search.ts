@@ -3,11 +3,11 @@ import { isoTime } from "../../../core/clock";
 import { compareRuns } from "../../../core/tracking/compare/compare";
 import { comparisonHtml } from "../../../core/tracking/compare/html/page";
 import { comparisonMarkdown } from "../../../core/tracking/compare/markdown";
+import { encodedSummary } from "../../../core/tracking/metric-values";
 import type { RunRecord } from "../../../core/tracking/run-record";
 import type { RunSearch, SearchedRun, SearchPage, SearchQuery } from "../../../core/tracking/search/query";
 import { experimentIdsOf } from "../../../core/tracking/search/scope";
 import { defineRoute, type Route } from "../route";
-import { encodedSummary } from "./tracked-metrics";
 
 /** AWS Lambda answers at most 6 MB. */
 const largestAnswer = 4_500_000;

@@ -2,8 +2,7 @@ import type { Context } from "hono";
 import type { Platform } from "../../../adapters/platform";
 import * as contracts from "../../../core/api/contracts/run-metrics";
 import { logMetricsBody } from "../../../core/api/schemas/metrics";
-import type { MetricPoint, MetricSummary } from "../../../core/tracking/metric-repository";
-import { encodeValue } from "../../../core/tracking/metric-values";
+import { encodedPoint, encodedSummary } from "../../../core/tracking/metric-values";
 import {
   type LoggedMetrics,
   receiptOf,
@@ -73,12 +72,4 @@ async function requireLive({ records, liveRuns }: Platform, runId: string): Prom
   const run = await records.find(runId);
   if (!run) throw new RunNotFoundError(runId);
   if (run.lifecycle === "deleted") throw new RunDeletedError(runId);
-}
-
-export function encodedPoint({ step, value, time }: MetricPoint) {
-  return { step, value: encodeValue(value), time };
-}
-
-export function encodedSummary({ last, min, max, ...rest }: MetricSummary) {
-  return { ...rest, last: encodeValue(last), min: encodeValue(min), max: encodeValue(max) };
 }

@@ -38,7 +38,7 @@ describe("fewer points", () => {
     const series: StoredSeries = {
       loose: [point(count, 7)],
       entries: unpackDirectory(group!.directory, 3),
-      async open(entries) {
+      async openEntries(entries) {
         return entries.map(({ block, first }) => {
           opened.push(block);
           const points: ReturnType<typeof point>[] = [];
