@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { isoTime } from "../../../../core/clock";
 import { RingmasterError } from "../../../../core/errors";
 import type { ApiEnvironment } from "../../context";
+import { invalidParameter } from "../errors";
 import { text } from "../fields";
 import { type MlflowOperation, operation, rawOperation } from "../operation";
 import { listFiles } from "./listing";
@@ -32,6 +33,7 @@ export function proxiedArtifacts(delivery: Delivery): readonly MlflowOperation[]
       safeFilePath(path);
       const contentType = mediaTypeOf(baseName(path));
       const content = await incoming.receive(bodyOf(context), contentType);
+      checkLength(context.req.header("content-length"), content.bytes);
       checkDigest(context.req.header("x-amz-content-sha256"), content.sha256);
       await artifacts.put(owner, [{ ...content, path, contentType, updatedAt: isoTime(clock) }]);
       return new Response(null, { status: 200 });
@@ -55,6 +57,14 @@ export function pathBehind(context: Context<ApiEnvironment>, prefix: string): st
 async function* bodyOf(context: Context<ApiEnvironment>): AsyncGenerator<Uint8Array> {
   const { body } = context.req.raw;
   if (body) yield* body as unknown as AsyncIterable<Uint8Array>;
+}
+
+/** A gateway that takes bytes for text changes them, and with them their number. */
+function checkLength(sent: string | undefined, bytes: number): void {
+  if (sent === undefined || Number(sent) === bytes) return;
+  throw invalidParameter(
+    `the file has ${sent} bytes, but ${bytes} came through the gateway, which takes it for text: set MLFLOW_MULTIPART_UPLOAD_MINIMUM_FILE_SIZE=1 for files to go straight to the store`,
+  );
 }
 
 /** Who signed for other bytes than came has sent something else, or the line has changed it: nothing is named by it. */
