@@ -83,7 +83,7 @@ export function addModelGateCommands(models: Command): void {
           const passed = run.exitCode === 0 && !run.timedOut;
           const evidence = run.timedOut
             ? `it was ended after ${timeoutSeconds} s`
-            : (run.output.trimEnd().split("\n").at(-1) ?? "").slice(0, 500);
+            : run.output.trimEnd().split("\n").at(-1)!.slice(0, 500) || "it wrote nothing";
           const { version: answered } = await client.call("answerModelCheck", {
             params: { name, version, check: options.name },
             body: {

@@ -38,6 +38,40 @@ export function classSet(random: Random): ClassSet {
   return { predictions: { classes, labels, outputs }, zeroDivision: oneOf<ZeroDivision>(random, [0, 1, Number.NaN]) };
 }
 
+export interface WeightedSet {
+  readonly predictions: Predictions;
+  readonly weights: Uint32Array;
+}
+
+/** Classes or values, each row drawn never, once or a few times; at least two rows are. */
+export function weightedSet(random: Random): WeightedSet {
+  const values = random() < 0.3;
+  const { labels, predicted } = valueSet(random);
+  const predictions = values
+    ? { classes: 0, labels: Float32Array.from(labels), outputs: Float32Array.from(predicted) }
+    : classSet(random).predictions;
+  const weights = Uint32Array.from(predictions.labels, () => below(random, 4));
+  weights.fill(1, 0, 2);
+  return { predictions, weights };
+}
+
+export interface GroupedSet {
+  readonly predictions: Predictions;
+  readonly groups: Int32Array;
+}
+
+/** Two to six groups, each of two rows at least. */
+export function groupedSet(random: Random): GroupedSet {
+  for (;;) {
+    const { predictions } = classSet(random);
+    const count = 2 + below(random, 5);
+    const groups = Int32Array.from(predictions.labels, (_, row) =>
+      row < 2 * count ? row % count : below(random, count),
+    );
+    if (predictions.labels.length >= 2 * count) return { predictions, groups };
+  }
+}
+
 export interface ValueSet {
   readonly labels: readonly number[];
   readonly predicted: readonly number[];

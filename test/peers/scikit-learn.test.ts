@@ -13,7 +13,20 @@ import {
 import { metricsOf, predictedClasses } from "../../core/evaluation/metrics";
 import { ndcg, precisionAt, reciprocalRank } from "../../core/evaluation/ranked-lists";
 import { regressionMetrics } from "../../core/evaluation/regression";
-import { type ClassSet, classSet, type ListSet, listSet, type ValueSet, valueSet } from "./scikit-learn-sets";
+import { rateDifference } from "../../core/evaluation/slices/judge";
+import { metricStatistic } from "../../core/evaluation/slices/statistics";
+import {
+  type ClassSet,
+  classSet,
+  type GroupedSet,
+  groupedSet,
+  type ListSet,
+  listSet,
+  type ValueSet,
+  valueSet,
+  type WeightedSet,
+  weightedSet,
+} from "./scikit-learn-sets";
 
 type Measured = Readonly<Record<string, number | readonly number[] | undefined>>;
 type Reference = Readonly<Record<string, number | readonly number[]>>;
@@ -79,6 +92,53 @@ const ranking = {
   }),
 };
 
+const weighted = {
+  draw: weightedSet,
+  sent: ({ predictions, weights }: WeightedSet) => ({
+    classes: predictions.classes,
+    labels: [...predictions.labels],
+    predicted: predictions.classes === 0 ? [] : [...predictedClasses(predictions)],
+    outputs:
+      predictions.classes === 0 ? [...predictions.outputs] : rowsOf([...predictions.outputs], predictions.classes),
+    weights: [...weights],
+  }),
+  measure({ predictions, weights }: WeightedSet): Measured {
+    const rows = Uint32Array.from(weights.keys());
+    const averaged = ["precision", "recall", "f1"].flatMap((metric) => [`${metric}Macro`, `${metric}Weighted`]);
+    const areas = predictions.classes === 2 ? ["auc", "prAuc"] : [];
+    const metrics = predictions.classes === 0 ? ["rmse", "mae", "r2"] : ["accuracy", "logLoss", ...averaged, ...areas];
+    const found = metrics.map((metric): [string, number] => {
+      const components = new Float64Array(1);
+      metricStatistic(metric, predictions)!.of(rows)(weights, components);
+      return [metric, components[0]!];
+    });
+    return Object.fromEntries(found.filter(([metric, value]) => !(areas.includes(metric) && Number.isNaN(value))));
+  },
+};
+
+const fairness = {
+  draw: groupedSet,
+  sent: ({ predictions, groups }: GroupedSet) => ({
+    classes: predictions.classes,
+    labels: [...predictions.labels],
+    predicted: [...predictedClasses(predictions)],
+    groups: [...groups],
+  }),
+  measure({ predictions, groups }: GroupedSet): Measured {
+    const count = Math.max(...groups) + 1;
+    const sliced = {
+      predictions,
+      classes: Array.from({ length: predictions.classes }, (_, index) => index),
+      columns: [{ column: "group", values: Array.from({ length: count }, (_, group) => group), codes: groups }],
+    };
+    const of = (kind: "demographic-parity" | "equalized-odds"): number => {
+      const found = rateDifference(sliced, { column: "group", minRows: 2, seed: 1, kind });
+      return "reason" in found ? 0 : found.estimate;
+    };
+    return { parity: of("demographic-parity"), odds: of("equalized-odds") };
+  },
+};
+
 function rowsOf(outputs: readonly number[], classes: number): readonly (number | readonly number[])[] {
   if (classes === 2) return outputs;
   return Array.from({ length: outputs.length / classes }, (_, row) =>
@@ -104,9 +164,10 @@ function compare<Set>(
     sent,
     measure,
   }: { draw: (random: () => number) => Set; sent: (set: Set) => object; measure: (set: Set) => Measured },
+  count = sets,
 ): { readonly far: readonly string[]; readonly counts: Readonly<Record<string, number>> } {
   const random = seededRandom(2026);
-  const drawn = Array.from({ length: sets }, () => draw(random));
+  const drawn = Array.from({ length: count }, () => draw(random));
   const { status, stdout, stderr } = spawnSync(python, [path.join(__dirname, "scikit-learn-reference.py")], {
     input: `${JSON.stringify({ family, sets: drawn.map(sent) })}\n`,
     encoding: "utf8",
@@ -156,5 +217,19 @@ function numbersOf(answer: Record<string, unknown>): Reference {
     expect(far).toEqual([]);
     expect(counts).toMatchObject({ mrr: sets, "precision at k": sets });
     expect(counts["ndcg at k"]).toBeGreaterThan(sets * 0.9);
+  }, 600_000);
+
+  it("agrees on metrics of weighted rows", () => {
+    const { far, counts } = compare("weighted", weighted);
+    expect(far).toEqual([]);
+    expect(Math.min(counts["accuracy"]!, counts["f1Macro"]!, counts["logLoss"]!)).toBeGreaterThan(sets / 2);
+    expect(Math.min(counts["auc"]!, counts["r2"]!)).toBeGreaterThan(sets / 5);
+  }, 600_000);
+
+  it("agrees on differences of rates between groups", () => {
+    // Each is resampled for its interval, too: fewer are enough.
+    const { far, counts } = compare("fairness", fairness, sets / 10);
+    expect(far).toEqual([]);
+    expect(counts).toEqual({ parity: sets / 10, odds: sets / 10 });
   }, 600_000);
 });

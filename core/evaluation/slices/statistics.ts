@@ -74,8 +74,9 @@ function classStatistic(metric: string, predictions: Predictions): GroupStatisti
   const [, name, kind] = /^(precision|recall|f1)(|Macro|Weighted)$/.exec(metric) ?? [];
   const key = averages[name as keyof typeof averages];
   if (key === undefined) return undefined;
+  const count = classCounter(predictions, predicted);
   return rowStatistic(true, (rows, weights) => {
-    const { hits, support, answers } = countClasses(predictions, predicted, rows, weights);
+    const { hits, support, answers } = count(rows, weights);
     const of = (index: number) => classMetricsOf(hits[index]!, support[index]!, answers[index]!);
     if (kind === "" && classes === 2) return of(1)[key];
     const each = Array.from(hits, (_, index) => of(index));
@@ -96,12 +97,14 @@ export interface RateComponent {
 export function rateStatistic(components: readonly RateComponent[], predictions: Predictions): GroupStatistic {
   const { labels } = predictions;
   const predicted = predictedClasses(predictions);
+  const count = classCounter(predictions, predicted);
   return {
     components: components.length,
     bounded: true,
     of: (rows) => (weights, found) => {
-      const { hits, support, answers, total } = countClasses(predictions, predicted, rows, weights);
-      for (const [index, { rate, positive: at }] of components.entries()) {
+      const { hits, support, answers, total } = count(rows, weights);
+      for (let index = 0; index < components.length; index += 1) {
+        const { rate, positive: at } = components[index]!;
         if (rate === "selection") found[index] = answers[at]! / total;
         else if (rate === "true-positive") found[index] = hits[at]! / support[at]!;
         else found[index] = (answers[at]! - hits[at]!) / (total - support[at]!);
@@ -117,30 +120,38 @@ export function rateStatistic(components: readonly RateComponent[], predictions:
   };
 }
 
-/** Weights by class: where label and answer agree, of the labels, of the answers. */
-function countClasses(
-  { classes, labels }: Predictions,
-  predicted: Int32Array,
-  rows: Uint32Array,
-  weights: Uint32Array,
-): {
+interface ClassCounts {
+  /** Weights by class: where label and answer agree, of the labels, of the answers. */
   readonly hits: Float64Array;
   readonly support: Float64Array;
   readonly answers: Float64Array;
-  readonly total: number;
-} {
+  total: number;
+}
+
+/** Counts into the same arrays each time: a resample is counted thousands of times. */
+function classCounter(
+  { classes, labels }: Predictions,
+  predicted: Int32Array,
+): (rows: Uint32Array, weights: Uint32Array) => ClassCounts {
   const hits = new Float64Array(classes);
   const support = new Float64Array(classes);
   const answers = new Float64Array(classes);
-  let total = 0;
-  for (let at = 0; at < rows.length; at += 1) {
-    const weight = weights[at]!;
-    const label = labels[rows[at]!]!;
-    const answer = predicted[rows[at]!]!;
-    total += weight;
-    support[label]! += weight;
-    answers[answer]! += weight;
-    if (label === answer) hits[label]! += weight;
-  }
-  return { hits, support, answers, total };
+  const counts: ClassCounts = { hits, support, answers, total: 0 };
+  return (rows, weights) => {
+    hits.fill(0);
+    support.fill(0);
+    answers.fill(0);
+    let total = 0;
+    for (let at = 0; at < rows.length; at += 1) {
+      const weight = weights[at]!;
+      const label = labels[rows[at]!]!;
+      const answer = predicted[rows[at]!]!;
+      total += weight;
+      support[label]! += weight;
+      answers[answer]! += weight;
+      if (label === answer) hits[label]! += weight;
+    }
+    counts.total = total;
+    return counts;
+  };
 }
