@@ -1,0 +1,126 @@
+import type { DatasetRepository } from "../../../core/datasets/repository";
+import { compareReports } from "../../../core/evaluation/comparison";
+import { evaluationStep, type WithRows } from "../../../core/evaluation/step";
+import { readReport, readSlicedPredictions } from "../../../core/evaluation/stored-predictions";
+import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
+import type { FeatureManifest } from "../../../core/features/manifest";
+import { objectKeys } from "../../../core/platform/object-keys";
+import type { RunDetails } from "../../../core/training/run";
+import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+
+const noRows: WithRows = () => Promise.reject(new Error("there is no champion to read rows for"));
+
+/** Six rows in two shards: x is the probability, cut by two columns. */
+const rows = [
+  { x: 0.9, label: 1, colour: 0, shape: 1 },
+  { x: 0.2, label: 1, colour: 1, shape: 1 },
+  { x: 0.7, label: 0, colour: 1, shape: 0 },
+  { x: 0.1, label: 0, colour: 0, shape: 2 },
+  { x: 0.8, label: 1, colour: 1, shape: 2 },
+  { x: 0.3, label: 0, colour: 0, shape: 0 },
+];
+
+async function evaluated(probabilityOf: (x: number) => number, digest = "d".repeat(64)) {
+  const objects = createMemoryObjectStore();
+  const transform: FeatureManifest["transform"] = {
+    outputs: [{ kind: "numeric", column: "x", offset: 0, width: 1, source: 0, mean: 0, deviation: 1 }],
+    width: 1,
+    shape: [1],
+  };
+  const shards = await Promise.all(
+    [rows.slice(0, 4), rows.slice(4)].map(async (part) => {
+      const bytes = encodeFeatureShard(
+        {
+          rows: part.length,
+          numeric: Float32Array.from(part, ({ x }) => x),
+          codes: new Int32Array(0),
+          label: Int32Array.from(part, ({ label }) => label),
+          slices: Int32Array.from(part.flatMap(({ colour, shape }) => [colour, shape])),
+        },
+        shardLayout(transform),
+      );
+      return { ...(await objects.putContent(bytes)), rows: part.length };
+    }),
+  );
+  const features: FeatureManifest = {
+    inputHash: "f00",
+    dataset: { name: "toy", version: 1, digest },
+    transform,
+    label: { kind: "class", column: "y", classes: ["no", "yes"] },
+    slices: [
+      { column: "colour", values: ["red", null] },
+      { column: "shape", values: [1, 2, 3] },
+    ],
+    splits: { train: { rows: 0, shards: [] }, validation: { rows: 0, shards: [] }, test: { rows: 6, shards } },
+  };
+  const featureManifestKey = objectKeys.featureManifest("f00");
+  await objects.put(featureManifestKey, JSON.stringify(features));
+  const [topology, weights] = [await objects.putContent("{}"), await objects.putContent("weights")];
+  const details = {
+    run: {},
+    steps: [
+      { step: "PrepareFeatures", output: { featureManifestKey, digest: "features" } },
+      { step: "LaunchTraining", output: { weights, topology, weightsSha256: weights.sha256 } },
+    ],
+  } as unknown as RunDetails;
+  let now = 0;
+  const stopwatch = {
+    now: () => now,
+    machine: { cpu: "test", processors: 1, memoryMb: 1, host: "local", node: "", platform: "", arch: "" },
+  };
+  const model = {
+    predict(inputs: Float32Array, count: number) {
+      if (count === 1) now += 2;
+      return inputs.map(probabilityOf);
+    },
+    dispose: () => undefined,
+  };
+  const step = evaluationStep(
+    { objects, datasets: {} as DatasetRepository },
+    async () => model,
+    noRows,
+    undefined,
+    stopwatch,
+  );
+  return { objects, output: await step.execute(details.run, details, "hash") };
+}
+
+it("an evaluation keeps its rows as gates need them, and how long a prediction takes", async () => {
+  const { objects, output } = await evaluated((x) => x);
+  expect(output.latency).toMatchObject({ predictions: 1_000, p50Ms: 2, p99Ms: 2 });
+  const { predictions, classes, columns } = await readSlicedPredictions(
+    objects,
+    await readReport(objects, output.report),
+  );
+  expect([...predictions.outputs].map((value) => Number(value.toFixed(3)))).toEqual(rows.map(({ x }) => x));
+  expect([...predictions.labels]).toEqual(rows.map(({ label }) => label));
+  expect(classes).toEqual(["no", "yes"]);
+  expect(columns.map(({ column, values, codes }) => [column, values, [...codes]])).toEqual([
+    ["colour", ["red", null], rows.map(({ colour }) => colour)],
+    ["shape", [1, 2, 3], rows.map(({ shape }) => shape)],
+  ]);
+});
+
+it("two evaluations are compared where they are of the same rows", async () => {
+  const ours = await evaluated((x) => x);
+  const theirs = await evaluated(() => 0);
+  const other = await evaluated((x) => x, "e".repeat(64));
+  for (const { objects } of [theirs, other]) {
+    for (const key of await objects.list("cas/")) await ours.objects.put(key, await objects.get(key));
+  }
+  const version = (number: number, { output }: typeof ours) => ({
+    version: number,
+    weightsSha256: `weights of ${number}`,
+    evaluationReport: output.report,
+  });
+  // Right are 4 of 6 rows, and the 3 that are no.
+  expect(await compareReports(ours.objects, version(2, ours), version(1, theirs))).toMatchObject({
+    kind: "compared",
+    champion: 1,
+    metric: "accuracy",
+    candidateValue: expect.closeTo(4 / 6, 12),
+    championValue: 0.5,
+    rows: 6,
+  });
+  expect(await compareReports(ours.objects, version(2, ours), version(3, other))).toBeUndefined();
+});
