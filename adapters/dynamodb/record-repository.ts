@@ -217,7 +217,7 @@ export function createRunRecords(
         });
         if (created) {
           remember(identity);
-          dependencies.changes.wrote(identity, mark);
+          await dependencies.changes.wrote(identity, mark);
           rememberLatest({ ...record, revision: 1 });
           const digest = requestDigest === undefined ? {} : { requestDigest };
           return { created, record: { ...record, revision: 1 }, pointsStored: head !== undefined, ...digest };

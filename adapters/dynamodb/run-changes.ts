@@ -1,8 +1,14 @@
 import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { Clock } from "../../core/ports";
 import type { RunIdentity } from "../../core/tracking/run-record";
-import { changesKeptMs, type RunChanges } from "../../core/tracking/run-records";
+import { changesKeptMs, clockSkewMs, type RunChanges } from "../../core/tracking/run-records";
 import { queryAll } from "./client";
+
+/**
+ * A mark that lands later than this after its second began may be of one that a reader, who looked meanwhile, does not go back to: it is written again. Half of
+ * what readers go back; the other half is for clocks that differ.
+ */
+const latestMs = clockSkewMs / 2;
 
 /** Marks of one second are remembered until the next: more than a process writes in one. */
 const mostRemembered = 50_000;
@@ -11,8 +17,8 @@ export interface AllRunChanges {
   mark(run: RunIdentity): Promise<void>;
   /** The mark of this second, for a transaction that also makes the change. */
   row(run: RunIdentity): MarkRow;
-  /** The transaction has written it: within the mark's second there is no need of another. */
-  wrote(run: RunIdentity, row: MarkRow): void;
+  /** The transaction has written it: within the mark's second there is no need of another. To be waited for before the change is acknowledged. */
+  wrote(run: RunIdentity, row: MarkRow): Promise<void>;
   of(team: string): RunChanges;
 }
 
@@ -36,6 +42,8 @@ export function createRunChanges(client: DynamoDBDocumentClient, table: string, 
     expiresAt: second + changesKeptMs / 1000,
   });
 
+  const isLate = (second: number): boolean => clock.now() - second * 1000 > latestMs;
+
   function rememberFrom(second: number): void {
     if (second === rememberedSecond && marked.size < mostRemembered) return;
     marked.clear();
@@ -54,13 +62,15 @@ export function createRunChanges(client: DynamoDBDocumentClient, table: string, 
       writing.catch(() => marked.get(runId) === writing && marked.delete(runId));
     }
     await writing;
+    if (isLate(second)) await mark(run);
   }
 
   return {
     mark,
     row: (run) => rowAt(run, secondNow()),
-    wrote(run, { sk }) {
+    async wrote(run, { sk }) {
       const second = secondNow();
+      if (isLate(Number.parseInt(sk, 10))) return mark(run);
       if (!sk.startsWith(secondKey(second))) return;
       rememberFrom(second);
       marked.set(run.runId, Promise.resolve());

@@ -18,13 +18,14 @@ const second = (n: number): number => Date.parse("2026-01-01T00:00:00.000Z") + n
 
 /** A process of its own, whose clock the test sets. Counts what it sends; from `dead` on nothing arrives. */
 function openProcess(team: string, now = second(0)) {
-  const state = { now, sent: 0, diesAfter: Number.POSITIVE_INFINITY };
+  const state = { now, sent: 0, diesAfter: Number.POSITIVE_INFINITY, delays: [] as number[] };
   const client = new Proxy(embedded.dynamodb, {
     get: (target, name) =>
       name === "send"
         ? async (command: never) => {
             if (state.sent >= state.diesAfter) throw new Error("killed");
             state.sent += 1;
+            state.now += state.delays.shift() ?? 0;
             return target.send(command);
           }
         : Reflect.get(target, name),
@@ -59,6 +60,18 @@ describe("marks of changed runs", () => {
     expect(await since(13)).toEqual([]);
     expect(await since(0, "7")).toEqual(["c"]);
     expect(await openProcess("u").changes.since("0", 0)).toEqual([]);
+  });
+
+  it("are written again where they landed so late that a reader may not go back to their second", async () => {
+    const { state, changes } = openProcess("late", second(20));
+    state.delays = [2_400];
+    await changes.mark({ ...identity("in-time"), team: "late" });
+    expect(state.sent).toBe(1);
+    // Later than a second each time but the last.
+    state.delays = [6_000, 4_000, 100];
+    await changes.mark({ ...identity("late"), team: "late" });
+    expect(state.sent).toBe(4);
+    expect(await changes.since("0", second(32))).toEqual(["late"]);
   });
 
   it("are written again after one failed", async () => {
