@@ -100,7 +100,7 @@ export class MetricLog {
   /** Learns of all that was stored before the call. */
   async refresh(): Promise<void> {
     if (this.loaded && this.grown) {
-      this.takeAll(await this.rows.batches(this.runId, this.version));
+      this.applyAll(await this.rows.batches(this.runId, this.version));
       if (this.state.unfolded(this.folded, this.foldedVersion).length === 0) return;
       // Another process may have folded what this one still has as batches.
       const head = await this.rows.findHead(this.runId);
@@ -114,9 +114,9 @@ export class MetricLog {
   private async load(): Promise<void> {
     const head = await this.rows.findHead(this.runId);
     this.forget();
-    if (head) this.takeHead(head);
+    if (head) this.applyHead(head);
     this.loaded = true;
-    if (this.grown) this.takeAll(await this.rows.batches(this.runId, this.version));
+    if (this.grown) this.applyAll(await this.rows.batches(this.runId, this.version));
   }
 
   forget(): void {
@@ -133,7 +133,7 @@ export class MetricLog {
     this.bytesSinceKept = 0;
   }
 
-  takeHead(head: LogHead): void {
+  applyHead(head: LogHead): void {
     this.state = LogState.unpack(head.state, this.limits.segment);
     this.grown = head.grown;
     this.inline = head.inline ? unpackPoints(head.inline) : noPoints();
@@ -144,11 +144,11 @@ export class MetricLog {
     this.keptBytes = head.state.length;
   }
 
-  takeAll(batches: readonly LoggedBatch[]): void {
-    for (const batch of batches) this.take(batch, unpackBatch(batch.data));
+  applyAll(batches: readonly LoggedBatch[]): void {
+    for (const batch of batches) this.applyBatch(batch, unpackBatch(batch.data));
   }
 
-  private take(batch: LoggedBatch, unpacked: LogBatch): void {
+  private applyBatch(batch: LoggedBatch, unpacked: LogBatch): void {
     this.state.apply(unpacked, batch.data.length);
     this.tail.push(batch);
     this.bytesSinceKept += batch.data.length;
@@ -215,7 +215,7 @@ export class MetricLog {
     const logged = { version: this.version + 1, data: packBatch(batch), by: this.rows.newWrite() };
     try {
       if (await this.rows.putBatch(this.runId, logged)) {
-        this.take(logged, batch);
+        this.applyBatch(logged, batch);
         return true;
       }
     } catch (error) {
@@ -224,7 +224,7 @@ export class MetricLog {
     }
     // The SDK may have sent it twice, of which the second met the first.
     const others = await this.rows.batches(this.runId, this.version);
-    this.takeAll(others);
+    this.applyAll(others);
     return others[0]?.by === logged.by;
   }
 

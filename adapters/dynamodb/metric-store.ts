@@ -104,7 +104,7 @@ export function createMetricStore(
             continue;
           }
           const log = logOf(runId, heads.get(runId)!);
-          log.takeAll(await rows.batches(runId, log.version));
+          log.applyAll(await rows.batches(runId, log.version));
           found.set(runId, log.summaries());
         }
       };
@@ -114,9 +114,9 @@ export function createMetricStore(
     },
   };
 
-  function logOf(runId: string, head: Parameters<MetricLog["takeHead"]>[0]): MetricLog {
+  function logOf(runId: string, head: Parameters<MetricLog["applyHead"]>[0]): MetricLog {
     const log = new MetricLog(runId, rows, limits);
-    log.takeHead(head);
+    log.applyHead(head);
     return log;
   }
 }
