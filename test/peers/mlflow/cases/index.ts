@@ -5,12 +5,14 @@ import { loggedModelCases } from "./logged-models";
 import { metricCases } from "./metrics";
 import { modelVersionCases } from "./model-versions";
 import { registeredModelCases } from "./registered-models";
+import { runSearchCases } from "./run-search";
 import { runCases } from "./runs";
 
 /** The whole table. Each group has its recording, `recorded/<group>.json`. */
 export const groups: readonly CaseGroup[] = [
   experimentCases,
   runCases,
+  runSearchCases,
   metricCases,
   loggedModelCases,
   registeredModelCases,
