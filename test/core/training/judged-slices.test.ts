@@ -1,0 +1,69 @@
+import type { DatasetManifest } from "../../../core/datasets/manifest";
+import { noRules } from "../../../core/registry/policy";
+import { jobSchema } from "../../../core/training/job";
+import { checkJobAgainst } from "../../../core/training/job-checks";
+import { withJudgedSlices } from "../../../core/training/judged-slices";
+import { jobInput } from "../../support/fixtures";
+
+const column = (name: string, type: string, role = "feature") => ({ name, type, role });
+const manifest = {
+  name: "digits",
+  version: 1,
+  schema: [column("x", "float"), column("stroke", "string"), column("hand", "bool"), column("label", "int", "label")],
+  split: { indexes: { train: { rows: 100 } } },
+} as unknown as DatasetManifest;
+const gates = {
+  slices: [{ column: "stroke", metric: "accuracy", worst: 0.5 }],
+  fairness: [{ column: "hand", demographicParity: 0.1 }],
+};
+const job = (evaluation: object) => jobSchema.parse(jobInput({ evaluation }));
+const policyOf = (columns: readonly string[]) => ({
+  find: async () =>
+    ({
+      policy: {
+        rules: { ...noRules, slices: columns.map((name) => ({ column: name, metric: "f1", minRows: 2, gap: 1 })) },
+      },
+    }) as never,
+});
+
+describe("columns that gates cut the test split by", () => {
+  it.each([
+    ["none", {}, [], []],
+    ["the job's own", { slices: ["label"], gates }, [], ["label", "stroke", "hand"]],
+    [
+      "its model's policy's, where the dataset has them",
+      { slices: ["stroke"] },
+      ["hand", "stroke", "age", "x"],
+      ["stroke", "hand"],
+    ],
+  ])("are made with the features: %s", async (_name, evaluation, policy, slices) => {
+    const judged = await withJudgedSlices(job(evaluation), manifest, policyOf(policy));
+    expect(judged.evaluation.slices).toEqual(slices);
+  });
+
+  it("leave a job as it is where they add nothing", async () => {
+    const own = job({ slices: ["stroke"] });
+    expect(await withJudgedSlices(own, manifest, undefined)).toBe(own);
+  });
+});
+
+it("a job's gates must be of its dataset and its task", () => {
+  const wrong = job({
+    gates: {
+      slices: [
+        { column: "age", metric: "accuracy", worst: 0.5 },
+        { column: "x", metric: "rmse", worst: 0.5 },
+      ],
+      fairness: [{ column: "x", equalizedOdds: 0.5 }],
+    },
+  });
+  expect(checkJobAgainst(manifest, wrong).map(({ path }) => path)).toEqual([
+    "evaluation.gates.slices.0.column",
+    "evaluation.gates.slices.1.column",
+    "evaluation.gates.fairness.0.column",
+    "evaluation.gates.slices.1.metric",
+  ]);
+  expect(checkJobAgainst(manifest, job({ gates }))).toEqual([]);
+  const empty = { slices: [{ column: "stroke", metric: "accuracy" }] };
+  expect(() => job({ gates: empty })).toThrow(/must have worst, gap or both/);
+});
