@@ -125,3 +125,47 @@ describe("POST /runs/search", () => {
     expect(answer.body.error.message).toContain(message);
   });
 });
+
+describe("POST /runs/compare", () => {
+  const compare = async (body: object) => {
+    const request = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+    const response = await apps[0]!.request("/api/v1/runs/compare", request);
+    return { status: response.status, type: response.headers.get("content-type"), text: await response.text() };
+  };
+
+  it("takes the best of a search, with their curves, in each format", async () => {
+    const ids: string[] = [];
+    for (const last of [0.5, 0.25, 0.75]) {
+      const runId = await log({ experiment: "compared", params: { rate: String(last) } });
+      const series = [{ metric: "val_loss", steps: [1, 2, 3], values: [2, 1, last], times: [1, 2, 3] }];
+      await call("POST", `/runs/${runId}/metrics`, { series });
+      ids.push(runId);
+    }
+    const top = { metric: "val_loss", count: 2, experiments: ["compared"] };
+    const answer = JSON.parse((await compare({ top, baseline: ids[2] })).text);
+    expect(answer.runs.map(({ runId }: { runId: string }) => runId)).toEqual([ids[2], ids[1], ids[0]]);
+    expect(answer.metrics[0]).toMatchObject({ metric: "val_loss", goal: "min", best: [ids[1]] });
+    expect(answer.metrics[0].values[1]).toMatchObject({ last: 0.25, min: 0.25, max: 2, delta: -0.5 });
+    expect(answer.curves[0].series[1]).toEqual({ runId: ids[1], x: [1, 2, 3], y: [2, 1, 0.25], total: 3 });
+    expect(answer.params.differing).toEqual([{ name: "rate", values: ["0.75", "0.25", "0.5"] }]);
+    const markdown = await compare({ top, format: "markdown" });
+    expect([markdown.type, markdown.text]).toEqual([
+      "text/markdown; charset=utf-8",
+      expect.stringContaining("# Comparison of 2 runs"),
+    ]);
+    const page = await compare({ runs: ids, format: "html" });
+    expect([page.type, page.text]).toEqual(["text/html; charset=utf-8", expect.stringContaining("<!doctype html>")]);
+  });
+
+  it.each([
+    [{}, 400, "INVALID_INPUT"],
+    [{ runs: ["trained"], top: { metric: "loss" } }, 400, "INVALID_INPUT"],
+    [{ runs: ["trained", "nobody"] }, 404, "RUN_NOT_FOUND"],
+    [{ runs: ["trained"], baseline: "nobody" }, 404, "RUN_NOT_FOUND"],
+    [{ top: { metric: "loss", experiments: ["nowhere"] } }, 404, "EXPERIMENT_NOT_FOUND"],
+    [{ top: { metric: "nothing-loss" } }, 400, "INVALID_INPUT"],
+  ])("%j is refused", async (body, status, code) => {
+    const answer = await compare(body);
+    expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([status, code]);
+  });
+});
