@@ -19,10 +19,13 @@ export function uniformDraws(seed: number): () => number {
   return draw;
 }
 
+const { cos, log, sqrt } = Math;
+const fullTurn = 2 * Math.PI;
+
 /** A standard normal draw (Box and Muller, 1958). */
 export function normalDraw(draw: () => number): number {
-  const radius = Math.sqrt(-2 * Math.log((draw() + 1) / 4_294_967_296));
-  return radius * Math.cos((2 * Math.PI * draw()) / 4_294_967_296);
+  const radius = sqrt(-2 * log((draw() + 1) / 4_294_967_296));
+  return radius * cos((fullTurn * draw()) / 4_294_967_296);
 }
 
 /** Linear between the two nearest (Hyndman and Fan's type 7). */

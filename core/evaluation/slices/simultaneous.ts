@@ -63,7 +63,7 @@ export function drawGroups(
       for (let index = 0; index < components; index += 1) {
         const deviation = found[index]! - estimates[group * components + index]!;
         // A resample without the rows that a number is of says nothing about it.
-        deviations[to + index] = Number.isNaN(deviation) ? 0 : deviation;
+        deviations[to + index] = deviation || 0;
       }
     }
     for (let index = 0; index < components; index += 1) {
