@@ -45,7 +45,7 @@ export function addModelDecisionCommands(models: Command): void {
       }
       process.stdout.write(`${name} version ${version} ${judged.gate?.passed ? "passed" : "did not pass"}\n`);
       for (const check of judged.gate?.checks ?? [])
-        process.stdout.write(`  ${check.passed ? "✔" : "✘"} ${check.gate}: ${check.evidence}\n`);
+        process.stdout.write(`  ${check.passed ? "✔" : check.pending ? "…" : "✘"} ${check.gate}: ${check.evidence}\n`);
     });
 
   models

@@ -57,7 +57,7 @@ export function addModelCommands(program: Command): void {
       printVersions(shown.versions);
       const latest = shown.versions[0];
       for (const check of latest?.gate?.checks ?? []) {
-        process.stdout.write(`  ${check.passed ? "✔" : "✘"} ${check.gate}: ${check.evidence}\n`);
+        process.stdout.write(`  ${check.passed ? "✔" : check.pending ? "…" : "✘"} ${check.gate}: ${check.evidence}\n`);
       }
       process.stdout.write("\n");
       printHistory(shown.history);
