@@ -1,38 +1,5 @@
 import type { CaseGroup, MlflowCase, Step } from "../case";
-
-const root = "mlflow-artifacts/artifacts";
-const put = (path: string, raw = "hello"): Step => ({ method: "PUT", path: `${root}/${path}`, raw });
-const get = (path: string, compare: Step["compare"] = {}): Step => ({
-  method: "GET",
-  path: `${root}/${path}`,
-  compare,
-});
-const list = (path?: string): Step => ({
-  method: "GET",
-  path: root,
-  ...(path === undefined ? {} : { query: { path } }),
-});
-const remove = (path: string): Step => ({ method: "DELETE", path: `${root}/${path}` });
-const headers = ["content-type", "content-disposition", "x-content-type-options"];
-
-/** A run in an experiment of its own, as `<run>` and `<experiment>`. */
-const makeRun: readonly Step[] = [
-  {
-    method: "POST",
-    path: "mlflow/experiments/create",
-    body: { name: "<nonce>" },
-    save: { experiment: "experiment_id" },
-  },
-  {
-    method: "POST",
-    path: "mlflow/runs/create",
-    body: { experiment_id: "<experiment>", start_time: 1, run_name: "r" },
-    save: { run: "run.info.run_id" },
-    compare: { body: "error" },
-  },
-];
-const runRoot = "<experiment>/<run>/artifacts";
-const listOfRun = (query: Step["query"]): Step => ({ method: "GET", path: "mlflow/artifacts/list", query });
+import { get, headers, list, put, remove, root } from "./file-steps";
 
 /** Ours cuts paths into their normal form, MLflow's keeps files on a disk, which does so too. */
 const files: readonly MlflowCase[] = [
@@ -187,118 +154,6 @@ const paths: readonly MlflowCase[] = climbing.flatMap((path): MlflowCase[] => [
   { name: `${path} is not removed`, steps: [path === "%2Fetc%2Fpasswd" ? redirected(remove(path)) : remove(path)] },
 ]);
 
-const runs: readonly MlflowCase[] = [
-  {
-    name: "a run's files",
-    steps: [
-      ...makeRun,
-      listOfRun({ run_id: "<run>" }),
-      put(`${runRoot}/model/MLmodel`),
-      put(`${runRoot}/notes.txt`),
-      listOfRun({ run_id: "<run>" }),
-      listOfRun({ run_id: "<run>", path: "model" }),
-      listOfRun({ run_id: "<run>", path: "notes.txt" }),
-      listOfRun({ run_id: "<run>", path: "no" }),
-      listOfRun({ run_uuid: "<run>" }),
-      list(runRoot),
-      get(`${runRoot}/model/MLmodel`),
-      remove(`${runRoot}/model`),
-      listOfRun({ run_id: "<run>" }),
-    ],
-  },
-  {
-    name: "lists of runs that are none",
-    steps: [listOfRun({ run_id: "00000000000000000000000000000000" }), listOfRun({}), listOfRun({ run_id: "" })],
-  },
-  {
-    name: "a run's paths",
-    steps: [...makeRun, ...["..", "a/../../b", "%2e%2e", "/etc"].map((path) => listOfRun({ run_id: "<run>", path }))],
-  },
-  {
-    name: "a run in an experiment with a location of its own",
-    steps: [
-      {
-        method: "POST",
-        path: "mlflow/experiments/create",
-        body: { name: "<nonce>", artifact_location: "mlflow-artifacts:/custom/<nonce>" },
-        save: { experiment: "experiment_id" },
-      },
-      {
-        method: "POST",
-        path: "mlflow/runs/create",
-        body: { experiment_id: "<experiment>", start_time: 1, run_name: "r" },
-        save: { run: "run.info.run_id" },
-        compare: { body: "error" },
-      },
-      put("custom/<nonce>/<run>/artifacts/f.txt"),
-      listOfRun({ run_id: "<run>" }),
-    ],
-  },
-  {
-    name: "presigned URLs are for locations in the bucket",
-    steps: [
-      ...makeRun,
-      ...[
-        { run_id: "<run>", path: "f" },
-        { path: "f" },
-        { run_id: "<run>", model_id: "m", path: "f" },
-        { run_id: "<run>" },
-        { run_id: "<run>", path: "../f" },
-        { run_id: "no", path: "f" },
-      ].map((body): Step => ({ method: "POST", path: "mlflow/artifacts/presigned-upload-url", body })),
-      ...[
-        { run_id: "<run>", path: "f" },
-        { path: "f" },
-        { run_id: "<run>", path: "f", expiration: 0 },
-        { run_id: "no", path: "f" },
-      ].map((body): Step => ({ method: "POST", path: "mlflow/artifacts/presigned-download-url", body })),
-    ],
-  },
-  {
-    name: "a small file from a page",
-    steps: [
-      ...makeRun,
-      ...(
-        [
-          { query: { run_uuid: "<run>", path: "d/f.txt" }, raw: "content" },
-          { query: { run_uuid: "<run>", path: "d/f.txt" }, raw: "" },
-          { query: { run_uuid: "<run>" }, raw: "x" },
-          { query: { path: "f" }, raw: "x" },
-          { query: { run_uuid: "<run>", path: "../f" }, raw: "x" },
-          { query: { run_uuid: "no", path: "f" }, raw: "x" },
-        ] as readonly Pick<Step, "query" | "raw">[]
-      ).map(
-        (sent): Step => ({
-          method: "POST",
-          path: "/ajax-api/2.0/mlflow/upload-artifact",
-          ...sent,
-          compare: { body: "error" },
-        }),
-      ),
-      listOfRun({ run_id: "<run>", path: "d" }),
-      get(`${runRoot}/d/f.txt`),
-    ],
-  },
-  {
-    name: "a file for a page",
-    steps: [
-      ...makeRun,
-      put(`${runRoot}/d/f.html`, "html"),
-      ...(
-        [
-          { run_id: "<run>", path: "d/f.html" },
-          { run_uuid: "<run>", path: "d/f.html" },
-          { run_id: "<run>", path: "no" },
-          { run_id: "<run>", path: "../x" },
-          { run_id: "no", path: "x" },
-        ] as readonly NonNullable<Step["query"]>[]
-      ).map(
-        (query): Step => ({ method: "GET", path: "/get-artifact", query, compare: { headers: headers.slice(0, 2) } }),
-      ),
-    ],
-  },
-];
-
 const unsupported = (step: Omit<Step, "ours">, status: number, body?: unknown): Step => ({
   ...step,
   ours: {
@@ -350,4 +205,4 @@ const parts: readonly MlflowCase[] = [
   },
 ];
 
-export const artifactCases: CaseGroup = { group: "artifacts", cases: [...files, ...paths, ...runs, ...parts] };
+export const artifactCases: CaseGroup = { group: "artifacts", cases: [...files, ...paths, ...parts] };

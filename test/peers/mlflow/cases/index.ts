@@ -5,8 +5,11 @@ import { loggedModelCases } from "./logged-models";
 import { metricCases } from "./metrics";
 import { modelVersionCases } from "./model-versions";
 import { registeredModelCases } from "./registered-models";
+import { runArtifactCases } from "./run-artifacts";
 import { runSearchCases } from "./run-search";
 import { runCases } from "./runs";
+import { versionChangeCases } from "./version-changes";
+import { versionSearchCases } from "./version-searches";
 
 /** The whole table. Each group has its recording, `recorded/<group>.json`. */
 export const groups: readonly CaseGroup[] = [
@@ -17,5 +20,8 @@ export const groups: readonly CaseGroup[] = [
   loggedModelCases,
   registeredModelCases,
   modelVersionCases,
+  versionChangeCases,
+  versionSearchCases,
   artifactCases,
+  runArtifactCases,
 ];

@@ -1,0 +1,115 @@
+import type { CaseGroup, MlflowCase } from "../case";
+import { create, createModel, search, update } from "./version-steps";
+
+const mine = "name = '<nonce>'";
+const searching: readonly MlflowCase[] = [
+  {
+    name: "by attributes",
+    steps: [
+      createModel,
+      create({ run_id: "<nonce>-1" }),
+      create({ run_id: "<nonce>-2", source: "s3://bucket/other" }),
+      create(),
+      ...[
+        mine,
+        `${mine} AND version_number = 1`,
+        `${mine} AND version_number = '1'`,
+        `${mine} AND version_number > 1`,
+        `${mine} AND version_number != 2`,
+        `${mine} AND version_number <= 2`,
+        "run_id = '<nonce>-1'",
+        "run_id IN ('<nonce>-1', '<nonce>-2')",
+        `${mine} AND run_id NOT IN ('<nonce>-1')`,
+        `${mine} AND run_id LIKE '%-2'`,
+        `${mine} AND source_path = 's3://bucket/other'`,
+        `${mine} AND source_path LIKE '%OTHER'`,
+        `${mine} AND source_path ILIKE '%OTHER'`,
+        "name IN ('<nonce>', 'other')",
+        "name LIKE '<nonce>%'",
+        "name != 'other' AND name LIKE '<nonce>'",
+      ].map((filter) => search({ filter, order_by: "version_number ASC" })),
+    ],
+  },
+  {
+    name: "by tags",
+    steps: [
+      createModel,
+      create({
+        tags: [
+          { key: "a", value: "1" },
+          { key: "b c", value: "2" },
+        ],
+      }),
+      create({ tags: [{ key: "a", value: "2" }] }),
+      create(),
+      ...[
+        "tags.a = '1'",
+        "tags.a != '1'",
+        "tags.a LIKE '%'",
+        "tags.`b c` = '2'",
+        "tag.a ILIKE '1'",
+        "tags.no = '1'",
+      ].map((filter) => search({ filter: `${filter} AND ${mine}`, order_by: "version_number ASC" })),
+    ],
+  },
+  {
+    name: "by order",
+    steps: [
+      createModel,
+      create(),
+      create(),
+      create(),
+      update({ version: "2", description: "x" }),
+      search({ filter: mine }),
+      search({ filter: mine, order_by: "version_number" }),
+      search({ filter: mine, order_by: "version_number DESC" }),
+      search({ filter: mine, order_by: "last_updated_timestamp ASC" }),
+      search({ filter: mine, order_by: "creation_timestamp DESC" }),
+      search({ filter: mine, order_by: ["name DESC", "version_number ASC"] }),
+    ],
+  },
+  {
+    name: "by pages",
+    steps: [
+      createModel,
+      create(),
+      create(),
+      create(),
+      search(
+        { filter: mine, max_results: "2", order_by: "version_number ASC" },
+        { save: { token: "next_page_token" } },
+      ),
+      search({ filter: mine, max_results: "2", order_by: "version_number ASC", page_token: "<token>" }),
+      search({ filter: mine, page_token: "nonsense" }),
+    ],
+  },
+  {
+    name: "filters, orders and limits that are none",
+    steps: [
+      ...[
+        "name",
+        "version_number = 'x'",
+        "version_number LIKE '1'",
+        "version_number = 1.5",
+        "version_number IN (1, 2)",
+        "run_id > 'a'",
+        "run_id = 5",
+        "source_path IN ('a')",
+        "current_stage = 'Staging'",
+        "creation_timestamp > 5",
+        "tags.a > '1'",
+        "tags.a = 1",
+        "name = 'a' OR name = 'b'",
+        "params.a = '1'",
+      ].map((filter) => search({ filter })),
+      ...["run_id", "colour DESC", "tags.a", "version_number UP"].map((order_by) => search({ order_by })),
+      ...["0", "-1", "200001", "x"].map((max_results) => search({ max_results })),
+    ],
+  },
+];
+
+/** What versions are found by. */
+export const versionSearchCases: CaseGroup = {
+  group: "version-searches",
+  cases: [...searching],
+};
