@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { describeRun } from "../../cli/commands/runs";
 import type { ExportManifest } from "../../core/export/export-version";
+import type { LineageGraph } from "../../core/tracking/lineage/graph";
 import type { Reproduction } from "../../core/tracking/reproduce/compare";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 
@@ -25,7 +26,7 @@ describe("after a run", () => {
     ]);
     first = await stack.json<Shown>(["submit", stack.file("job.yaml", toyJob(2)), "--wait"], [0, 1, 3]);
     expect(first.failure).toBeUndefined();
-  }, 120_000);
+  }, 240_000);
   afterAll(() => stack.remove());
 
   it("it is reproduced to the bit, and no version is made of it", async () => {
@@ -45,7 +46,7 @@ describe("after a run", () => {
     expect(again.outcome).toBeUndefined();
     expect(again.steps.map(({ step }) => step)).not.toContain("Register");
     expect((await stack.json<{ versions: unknown[] }>(["models", "show", "toy"])).versions).toHaveLength(1);
-  }, 120_000);
+  }, 240_000);
 
   it("another seed gives other weights, and is named with the first step that shows it", async () => {
     const other = await stack.json<Shown>(
@@ -62,7 +63,7 @@ describe("after a run", () => {
       code: 2,
       stderr: expect.stringContaining("reproduces no other run"),
     });
-  }, 120_000);
+  }, 240_000);
 
   it.each(["onnx", "tfjs", "safetensors"])(
     "its model leaves as %s, checked, and once",
@@ -88,4 +89,20 @@ describe("after a run", () => {
     },
     60_000,
   );
+
+  it("its model goes back to the raw file, and the file on to the model", async () => {
+    const forward = await stack.json<LineageGraph>(["lineage", "file", join(stack.directory, "toy.csv")]);
+    const links = forward.edges.map(({ from, to }) => `${from} → ${to}`);
+    expect(links).toEqual(
+      expect.arrayContaining([
+        `${forward.root} → dataset:toy@1`,
+        `dataset:toy@1 → run:${first.runId}`,
+        `run:${first.runId} → model-version:toy@1`,
+      ]),
+    );
+    const back = await stack.run("lineage", "model", "toy@1");
+    expect(back.stdout).toContain(`run ${first.runId}`);
+    expect(back.stdout).toMatch(/file [0-9a-f]{12} {2}toy\.csv, rows 0–599/);
+    expect(await stack.run("lineage", "file", "nowhere.csv")).toMatchObject({ code: 2 });
+  }, 120_000);
 });
