@@ -6,7 +6,8 @@ let embedded: Embedded;
 let app: ReturnType<typeof createApp>;
 let runId: string;
 
-async function call(method: string, path: string, body?: unknown) {
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape, which the contracts check.
+async function call(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }> {
   const response = await app.request(`/api/v1${path}`, {
     method,
     headers: { "content-type": "application/json" },
@@ -86,7 +87,10 @@ describe("metrics that a client logs", () => {
     const seen: number[] = [];
     let token: string | undefined;
     do {
-      const { body } = await call("GET", token === undefined ? path : `${path}&nextToken=${token}`);
+      const { body }: { body: { points: { step: number }[]; nextToken?: string } } = await call(
+        "GET",
+        token === undefined ? path : `${path}&nextToken=${token}`,
+      );
       seen.push(...body.points.map(({ step }: { step: number }) => step));
       token = body.nextToken;
     } while (token !== undefined);
