@@ -1,5 +1,6 @@
-import type { EvaluationOutput, TrainingOutput } from "../../pipelines/outputs";
-import type { StepRecord } from "../../training/run";
+import type { EvaluationOutput, TrainingOutput, ValidationOutput } from "../../pipelines/outputs";
+import type { ContentReference } from "../../ports";
+import type { Phase, StepRecord } from "../../training/run";
 import type { Artifact } from "../artifacts";
 
 /** Where all that training itself makes is named; clients put nothing there. */
@@ -7,26 +8,29 @@ export const producedDirectory = "training";
 
 /** What a finished step of a training run leaves, by names that are the same in every run. */
 export function producedArtifacts({ step, output, finishedAt }: StepRecord): readonly Artifact[] {
-  const artifact = (path: string, content: { sha256: string; bytes: number }, contentType: string): Artifact => ({
-    path: `${producedDirectory}/${path}`,
-    sha256: content.sha256,
-    bytes: content.bytes,
-    contentType,
-    updatedAt: finishedAt,
+  return contentsOf(step, output).flatMap(([path, content, contentType]) => {
+    // An output without it, as of an older version of the step, has nothing to name.
+    if (content === undefined) return [];
+    const { sha256, bytes } = content;
+    return [{ path: `${producedDirectory}/${path}`, sha256, bytes, contentType, updatedAt: finishedAt }];
   });
+}
+
+type Named = readonly [path: string, content: ContentReference | undefined, contentType: string];
+
+function contentsOf(step: Phase, output: unknown): readonly Named[] {
+  if (step === "ValidateDataset") {
+    return [["data/profile.json", (output as Partial<ValidationOutput>).profile, "application/json"]];
+  }
   if (step === "LaunchTraining") {
-    const { weights, topology } = output as TrainingOutput;
+    const { weights, topology } = output as Partial<TrainingOutput>;
     return [
-      artifact("model/weights.safetensors", weights, "application/octet-stream"),
-      artifact("model/topology.json", topology, "application/json"),
+      ["model/weights.safetensors", weights, "application/octet-stream"],
+      ["model/topology.json", topology, "application/json"],
     ];
   }
   if (step === "Evaluate") {
-    return [artifact("evaluation/report.json", (output as EvaluationOutput).report, "application/json")];
-  }
-  if (step === "ValidateDataset") {
-    const { profile } = output as { readonly profile: Artifact };
-    return [artifact("data/profile.json", profile, "application/json")];
+    return [["evaluation/report.json", (output as Partial<EvaluationOutput>).report, "application/json"]];
   }
   return [];
 }
