@@ -98,26 +98,15 @@ describe("metrics that a client logs", () => {
   });
 
   const point = { series: [{ metric: "loss", steps: [1], values: [1] }] };
-  it.each([
-    ["no run", "POST", () => "/runs/nowhere/metrics", point, [404, "RUN_NOT_FOUND"]],
-    ["no run to read of", "GET", () => "/runs/nowhere/metrics", undefined, [404, "RUN_NOT_FOUND"]],
-    ["points of no metric", "GET", () => `/runs/${runId}/metrics?points=5`, undefined, [400, "INVALID_INPUT"]],
-    [
-      "a wrong page",
-      "GET",
-      () => `/runs/${runId}/metrics/history?metric=a&nextToken=x`,
-      undefined,
-      [400, "INVALID_INPUT"],
-    ],
-    [
-      "half a step",
-      "POST",
-      () => `/runs/${runId}/metrics`,
-      { series: [{ metric: "a", steps: [0.5], values: [1] }] },
-      [400, "INVALID_INPUT"],
-    ],
-  ] as const)("are refused: %s", async (_what, method, path, body, expected) => {
-    const answer = await call(method, path(), body);
+  const halved = { series: [{ metric: "a", steps: [0.5], values: [1] }] };
+  it.each<[string, string, string, unknown, [number, string]]>([
+    ["no run", "POST", "/runs/nowhere/metrics", point, [404, "RUN_NOT_FOUND"]],
+    ["no run to read of", "GET", "/runs/nowhere/metrics", undefined, [404, "RUN_NOT_FOUND"]],
+    ["points of no metric", "GET", "/runs/:run/metrics?points=5", undefined, [400, "INVALID_INPUT"]],
+    ["a wrong page", "GET", "/runs/:run/metrics/history?metric=a&nextToken=x", undefined, [400, "INVALID_INPUT"]],
+    ["half a step", "POST", "/runs/:run/metrics", halved, [400, "INVALID_INPUT"]],
+  ])("are refused: %s", async (_what, method, path, body, expected) => {
+    const answer = await call(method, path.replace(":run", runId), body);
     expect([answer.status, answer.body.error.code]).toEqual(expected);
   });
 
