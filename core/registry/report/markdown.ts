@@ -49,9 +49,7 @@ function gates(checks: NonNullable<VersionReport["gate"]>["checks"]): string {
 
 function slices({ slices: rows, judged, leftOut, minimumRows }: SliceEvidence): string {
   const note =
-    leftOut === 0
-      ? ""
-      : `\n\nLeft out for too few rows (${minimumRows}): ${leftOut} of ${judged + leftOut}.`;
+    leftOut === 0 ? "" : `\n\nLeft out for too few rows (${minimumRows}): ${leftOut} of ${judged + leftOut}.`;
   const lines = rows.map(({ value, rows: count, estimate, lower, upper }) => [
     String(value),
     String(count),
