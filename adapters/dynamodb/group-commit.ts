@@ -38,7 +38,8 @@ export class GroupCommit {
     this.busy = true;
     while (this.waiting.length > 0) {
       const puts = this.takeSome();
-      if (puts.length === 1 || !(await this.putTogether(puts))) await Promise.all(puts.map((put) => this.putAlone(put)));
+      if (puts.length === 1 || !(await this.putTogether(puts)))
+        await Promise.all(puts.map((put) => this.putAlone(put)));
     }
     this.busy = false;
   }
