@@ -60,8 +60,12 @@ export async function startMlflow(fill?: (databaseUri: string) => void): Promise
       },
     },
   );
+  // Who is ended before he has stopped it takes it with him.
+  const forget = (): void => void endGroup(child);
+  process.once("exit", forget);
   const base = `http://127.0.0.1:${port}`;
   const stop = async (): Promise<void> => {
+    process.off("exit", forget);
     await killGroup(child);
     rmSync(directory, { recursive: true, force: true });
   };
@@ -90,10 +94,14 @@ async function healthy(child: ChildProcess, base: string): Promise<void> {
 }
 
 async function killGroup(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
-  process.kill(-child.pid, "SIGKILL");
-  await ended;
+  if (endGroup(child)) await ended;
+}
+
+/** False where it has ended by itself. */
+function endGroup(child: ChildProcess): boolean {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return false;
+  return process.kill(-child.pid, "SIGKILL");
 }
 
 async function freePort(): Promise<number> {
