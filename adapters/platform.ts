@@ -205,7 +205,7 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
   const liveRuns = createLiveRuns(shared.clock);
   const notedInputs = new Set<string>();
   const searches = createRunSearches();
-  const allRuns = trackedRuns(rows, { ...records, ...changes, experimentsOf, artifactsOf });
+  const allRuns = trackedRuns(rows, { records, changes, experimentsOf, artifactsOf });
   const runs = teamRuns(allRuns);
   // Runs that are older than records are known by their own rows.
   const teamOf = async (runId: string): Promise<string | undefined> =>

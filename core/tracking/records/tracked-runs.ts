@@ -3,19 +3,24 @@ import type { AllRuns } from "../../training/run-repository";
 import type { Artifacts } from "../artifacts";
 import type { Experiments } from "../experiments";
 import type { RunIdentity } from "../run-record";
+import type { RunChanges } from "../run-records";
 import { ExperimentDeletedError } from "./errors";
 import { producedArtifacts } from "./produced";
 import { type KeptRecord, keptAtFirst } from "./training-record";
 
-/** What of tracking a training run's own rows need. */
-export interface TrainingTracking {
-  experimentsOf(team: string): Pick<Experiments, "ensure">;
+/** Whose runs are, of all teams. */
+export interface RunOwners {
   identify(runId: string): Promise<RunIdentity | undefined>;
-  /** Before the change and after it: see `RunChanges`. */
-  mark(run: RunIdentity): Promise<void>;
-  artifactsOf(team: string): Pick<Artifacts, "put">;
   /** Twice is once. */
   addInstanceType(run: RunIdentity, instanceType: string): Promise<void>;
+}
+
+/** What of tracking a training run's own rows need. Ports are handed on whole, so that the derivation of rights sees which is called. */
+export interface TrainingTracking {
+  readonly records: RunOwners;
+  readonly changes: Pick<RunChanges, "mark">;
+  experimentsOf(team: string): Pick<Experiments, "ensure">;
+  artifactsOf(team: string): Pick<Artifacts, "put">;
 }
 
 /** What a training run's record begins with. */
@@ -43,17 +48,17 @@ export async function firstRecordOf(
 export function trackedRuns(all: AllRuns, tracking: TrainingTracking): AllRuns {
   /** The mark comes before the write, for who dies after it, and after it, for who looked between the two. */
   async function marked<T>(runId: string, write: () => Promise<T>): Promise<T> {
-    const identity = await tracking.identify(runId);
+    const identity = await tracking.records.identify(runId);
     if (!identity) return write();
-    await tracking.mark(identity);
+    await tracking.changes.mark(identity);
     const written = await write();
-    await tracking.mark(identity);
+    await tracking.changes.mark(identity);
     return written;
   }
 
   async function addMachine(runId: string, { instanceType }: MachineRecord): Promise<void> {
-    const identity = await tracking.identify(runId);
-    if (identity) await tracking.addInstanceType(identity, instanceType);
+    const identity = await tracking.records.identify(runId);
+    if (identity) await tracking.records.addInstanceType(identity, instanceType);
   }
 
   return {
@@ -66,9 +71,9 @@ export function trackedRuns(all: AllRuns, tracking: TrainingTracking): AllRuns {
         if (known) return { created: false, run: known };
         throw new ExperimentDeletedError(first.identity.experimentId, run.job.experiment);
       }
-      await tracking.mark(first.identity);
+      await tracking.changes.mark(first.identity);
       const created = await all.create(run, first);
-      await tracking.mark(first.identity);
+      await tracking.changes.mark(first.identity);
       return created;
     },
     goBack: (runId, from, to, at) => marked(runId, () => all.goBack(runId, from, to, at)),
@@ -77,7 +82,7 @@ export function trackedRuns(all: AllRuns, tracking: TrainingTracking): AllRuns {
     async recordStep(runId, record) {
       await marked(runId, async () => {
         // Before the step is done: whoever dies between the two does the step's end again.
-        const [identity, made] = [await tracking.identify(runId), producedArtifacts(record)];
+        const [identity, made] = [await tracking.records.identify(runId), producedArtifacts(record)];
         if (identity && made.length > 0) await tracking.artifactsOf(identity.team).put({ kind: "run", runId }, made);
         await all.recordStep(runId, record);
       });
