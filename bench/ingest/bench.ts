@@ -1,9 +1,7 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { cpuMsOf } from "../support/cpu";
 import { describeMachine, machineLine } from "../support/machine";
-import { startStack } from "../support/stack";
+import { stackAt, startStack } from "../support/stack";
 import { type Door, mlflowDoor, nativeDoor } from "./doors";
 import { type LoadOptions, type LoadResult, runLoad } from "./load";
 import { startMlflowServer } from "./mlflow-server";
@@ -43,7 +41,7 @@ export async function benchIngest(args: readonly string[]): Promise<void> {
     if (door) {
       const stack = values.stack === undefined ? startStack() : undefined;
       try {
-        const { api, pid } = stackAt(values.stack ?? join(stack!.directory, "data", "stack.json"));
+        const { api, pid } = stack ?? stackAt(values.stack as string);
         results.push({ ...(await runLoad(api, door, options, () => cpuMsOf(pid))), door: `Ringmaster, ${door.name}` });
       } finally {
         stack?.close();
@@ -66,10 +64,6 @@ export async function benchIngest(args: readonly string[]): Promise<void> {
   if (values.json) process.stdout.write(`${JSON.stringify({ machine, options, results, notes }, null, 2)}\n`);
   else process.stdout.write(`${[machineLine(machine), "", tableOf(options, results), ...notes].join("\n")}\n`);
   if (results.some(({ lost, doubled, wrong }) => lost + doubled + wrong > 0)) process.exitCode = 1;
-}
-
-function stackAt(file: string): { readonly api: string; readonly pid: number } {
-  return JSON.parse(readFileSync(file, "utf8")) as { readonly api: string; readonly pid: number };
 }
 
 function tableOf({ clients, metrics, seconds, oneRun }: LoadOptions, results: readonly LoadResult[]): string {

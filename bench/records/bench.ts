@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { mlflowVersion, startMlflow } from "../../test/peers/mlflow/server";
 import { describeMachine, machineLine } from "../support/machine";
-import { startStack } from "../support/stack";
+import { stackAt, startStack } from "../support/stack";
 import { createJsonClient } from "./clients";
 import { processTimeOf } from "./process-time";
 import { mlflow, native, runContent, type Way } from "./ways";
@@ -67,6 +67,8 @@ export async function benchRecords(args: readonly string[]): Promise<void> {
       "peer-runs": { type: "string", default: "500" },
       clients: { type: "string", default: "16" },
       ways: { type: "string", default: "native,mlflow,peer" },
+      /** The `stack.json` of a stack that runs already, in place of one of the bench's own. */
+      stack: { type: "string" },
       json: { type: "boolean" },
     },
   });
@@ -75,13 +77,14 @@ export async function benchRecords(args: readonly string[]): Promise<void> {
   const machine = describeMachine();
   const results: Measured[] = [];
   if (ways.has("native") || ways.has("mlflow")) {
-    const stack = startStack();
+    const stack = values.stack === undefined ? startStack() : undefined;
     try {
-      const given = { runs: Number(values.runs), clients, pid: stack.pid };
-      if (ways.has("native")) results.push(await measure("native API", native, stack.api, given));
-      if (ways.has("mlflow")) results.push(await measure("MLflow's protocol", mlflow, stack.api, given));
+      const { api, pid } = stack ?? stackAt(values.stack as string);
+      const given = { runs: Number(values.runs), clients, pid };
+      if (ways.has("native")) results.push(await measure("native API", native, api, given));
+      if (ways.has("mlflow")) results.push(await measure("MLflow's protocol", mlflow, api, given));
     } finally {
-      stack.close();
+      stack?.close();
     }
   }
   if (ways.has("peer") && mlflowVersion !== undefined) {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -44,4 +44,9 @@ export function startStack(): BenchStack {
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** A stack that runs already, by its `stack.json`. */
+export function stackAt(file: string): Pick<BenchStack, "api" | "pid"> {
+  return JSON.parse(readFileSync(file, "utf8")) as Pick<BenchStack, "api" | "pid">;
 }
