@@ -49,7 +49,7 @@ describe("raw data to a champion model", () => {
     expect(first.usage?.workerSeconds).toBeGreaterThan(0);
     expect(first.metrics.map(({ metric }) => metric)).toContain("train/loss");
     const early = await stack.run("models", "promote", "toy", "1");
-    expect(early).toMatchObject({ code: 2, stderr: expect.stringContaining("has no approval") });
+    expect(early).toMatchObject({ code: 2, stderr: expect.stringContaining("has 0 of 1 approvals") });
     expect(await stack.run("models", "resolve", "toy")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("no version in production"),
