@@ -2,17 +2,29 @@ import type { Context } from "hono";
 import type { ApiEnvironment } from "../context";
 import { invalidParameter } from "./errors";
 import { camelCase, type Field, type Fields, type Values, WrongTypeError } from "./fields";
+import { memberAt, pythonJson, pythonType, withNumberLiterals } from "./python-json";
 
 const seeDocs = "See the API docs for more information about request parameters.";
 
 /** Reads a request's members: of a GET from its query, else from its JSON body. @throws MlflowError in the words of MLflow's server */
 export async function readRequest<F extends Fields>(context: Context<ApiEnvironment>, fields: F): Promise<Values<F>> {
   const query = context.req.method === "GET" ? context.req.queries() : {};
-  const from = Object.keys(query).length > 0 ? fromQuery(fields, query) : await readJson(context);
-  return readFields(fields, from);
+  const queried = Object.keys(query).length > 0;
+  try {
+    return readFields(fields, queried ? fromQuery(fields, query) : await readJson(context));
+  } catch (error) {
+    if (!(error instanceof WrongTypeError)) throw error;
+    throw invalidValue(error.at, queried ? error.value : await asWritten(context, error));
+  }
 }
 
-export function readFields<F extends Fields>(fields: F, from: Readonly<Record<string, unknown>>): Values<F> {
+/** The value that was refused, with its numbers as they were sent. */
+async function asWritten(context: Context<ApiEnvironment>, { at, value }: WrongTypeError): Promise<unknown> {
+  const body = withNumberLiterals(await context.req.text());
+  return memberAt(typeof body === "string" ? withNumberLiterals(body) : body, at) ?? value;
+}
+
+function readFields<F extends Fields>(fields: F, from: Readonly<Record<string, unknown>>): Values<F> {
   const values: Record<string, unknown> = {};
   for (const name in fields) {
     const field = fields[name];
@@ -24,7 +36,7 @@ export function readFields<F extends Fields>(fields: F, from: Readonly<Record<st
     if (field.required && (value === undefined || value === null || value === "")) {
       throw invalidParameter(`Missing value for required parameter '${name}'. ${seeDocs}`);
     }
-    values[name] = value === undefined || value === null ? field.absent : readField(field, name, value);
+    values[name] = value === undefined || value === null ? field.absent : field.read(value, name);
   }
   return values as Values<F>;
 }
@@ -33,15 +45,6 @@ export function readFields<F extends Fields>(fields: F, from: Readonly<Record<st
 function givenValue(field: Field<unknown, unknown>, name: string, from: Readonly<Record<string, unknown>>): unknown {
   const own = from[name] ?? (field.alias === undefined ? undefined : from[field.alias]);
   return own ?? (field.required ? undefined : from[camelCase(name)]);
-}
-
-function readField(field: Field<unknown, unknown>, name: string, value: unknown): unknown {
-  try {
-    return field.read(value, name);
-  } catch (error) {
-    if (!(error instanceof WrongTypeError)) throw error;
-    throw invalidValue(error.at, error.value);
-  }
 }
 
 /** What a request's member may not be, in the words of MLflow's schema checks. */
@@ -99,14 +102,8 @@ function parse(body: string): unknown {
   }
 }
 
+/** Whole as far as a log should have to bear it. */
 function shorten(value: unknown): string {
-  const shown = JSON.stringify(value) ?? "null";
-  return shown.length <= 200 ? shown : `${shown.slice(0, 200)}…`;
-}
-
-function pythonType(value: unknown): string {
-  if (value === null || value === undefined) return "NoneType";
-  if (Array.isArray(value)) return "list";
-  if (typeof value === "number") return Number.isInteger(value) ? "int" : "float";
-  return { string: "str", boolean: "bool", object: "dict" }[typeof value as string] ?? typeof value;
+  const shown = pythonJson(value);
+  return shown.length <= 1000 ? shown : `${shown.slice(0, 1000)}…`;
 }

@@ -1,6 +1,7 @@
 import { isLongerThan, problemOfName } from "../../../../core/mlflow/names";
 import { labelLimits, modelNameProblem } from "../../../../core/registry/names";
 import { invalidParameter } from "../errors";
+import { pythonJson } from "../python-json";
 
 const seeDocs = "See the API docs for more information about request parameters.";
 
@@ -10,9 +11,7 @@ export function checkModelName(name: string, parameter = "name"): void {
   if (/[/:]/.test(name)) throw invalidParameter(`Invalid model name '${name}'. Names cannot contain '/' or ':'.`);
   const problem = modelNameProblem(name);
   if (problem !== undefined) {
-    throw invalidParameter(
-      `Invalid value ${JSON.stringify(name)} for parameter '${parameter}' supplied: it ${problem}`,
-    );
+    throw invalidParameter(`Invalid value ${pythonJson(name)} for parameter '${parameter}' supplied: it ${problem}`);
   }
 }
 
@@ -28,7 +27,7 @@ export function versionNumber(version: string): number {
 export function checkTagKey(key: string): void {
   const problem = problemOfName(key);
   if (problem !== undefined) {
-    throw invalidParameter(`Invalid value ${JSON.stringify(key)} for parameter 'key' supplied: ${problem}`);
+    throw invalidParameter(`Invalid value ${pythonJson(key)} for parameter 'key' supplied: ${problem}`);
   }
   checkLength("key", key, labelLimits.tagKey);
 }

@@ -1,5 +1,6 @@
 import { isLongerThan, problemOfName, truncated } from "../../../../core/mlflow/names";
 import { invalidParameter } from "../errors";
+import { pythonFloat, pythonJson } from "../python-json";
 
 /** Of `mlflow/utils/validation.py`; lengths in code points. */
 export const limits = {
@@ -29,7 +30,7 @@ export function missing(path: string): Error {
 }
 
 function invalid(path: string, value: unknown, why: string): Error {
-  return invalidParameter(`Invalid value ${JSON.stringify(value)} for parameter '${path}' supplied: ${why}`);
+  return invalidParameter(`Invalid value ${pythonJson(value)} for parameter '${path}' supplied: ${why}`);
 }
 
 export function checkLength(what: string, limit: number, value: string): void {
@@ -45,7 +46,7 @@ function checkName(name: string, path: string): void {
 export function checkMetric(key: string, value: number, timestamp: number, at: string): void {
   checkName(key, `${at}name`);
   if (timestamp < 0) {
-    const why = `metric '${key}' (value=${value}). Timestamp must be a nonnegative long (64-bit integer) `;
+    const why = `metric '${key}' (value=${pythonFloat(value)}). Timestamp must be a nonnegative long (64-bit integer) `;
     throw invalid(`${at}timestamp`, timestamp, why);
   }
   checkLength("Metric name", limits.key, key);
@@ -78,7 +79,7 @@ export function checkExperimentName(name: string): void {
 
 export function checkRunId(runId: string): void {
   if (!/^[a-zA-Z0-9][\w-]{0,255}$/.test(runId)) {
-    throw invalidParameter(`Invalid value ${JSON.stringify(runId)} for parameter 'run_id' supplied.`);
+    throw invalidParameter(`Invalid value ${pythonJson(runId)} for parameter 'run_id' supplied.`);
   }
 }
 
