@@ -3,7 +3,9 @@ import { parseArgs } from "node:util";
 import { seededRandom } from "../elastic/random";
 import { LineProcess } from "../support/line-process";
 import { describeMachine, machineLine } from "../support/machine";
-import { playRound, type RoundResult } from "./round";
+import { Clients } from "./clients";
+import { connectRegistry } from "./registry";
+import { playRound, prepareRound, type RoundResult } from "./round";
 import { startStore } from "./store";
 
 /** Promotions, approvals, rejections, gates, registrations and rollbacks of one model by processes that are killed; each round a new model. */
@@ -11,43 +13,55 @@ export async function benchPromotions(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      rounds: { type: "string", default: "1000" },
+      rounds: { type: "string", default: "20" },
       operations: { type: "string", default: "200" },
-      clients: { type: "string", default: "4" },
-      kills: { type: "string", default: "6" },
+      clients: { type: "string", default: "8" },
+      kills: { type: "string", default: "3" },
       minutes: { type: "string", default: "Infinity" },
       seed: { type: "string", default: "1" },
       json: { type: "boolean" },
     },
   });
   const machine = describeMachine();
-  const random = seededRandom(Number(values.seed));
   const say = (text: string) => values.json || process.stdout.write(`${text}\n`);
   say(`${machineLine(machine)}, seed ${values.seed}, ${values.clients} processes\n`);
   const results: RoundResult[] = [];
   const startedAt = Date.now();
   const store = await startStore();
+  const connected = connectRegistry(store.endpoint);
   const start = () =>
     new LineProcess(process.execPath, [join(__dirname, "promotions-client.js"), store.endpoint], {
       NODE_NO_WARNINGS: "1",
     });
-  const clients = Array.from({ length: Number(values.clients) }, start);
+  const clients = new Clients(start, Number(values.clients), Number(values.kills));
+  const rounds = Number(values.rounds);
   try {
-    for (let number = 1; number <= Number(values.rounds); number += 1) {
-      const round = { number, operations: Number(values.operations), kills: Number(values.kills), random };
-      results.push(await playRound(store, start, clients, round));
+    for (let number = 1; number <= rounds; number += 1) {
+      const model = `model-${number}`;
+      const round = { model, operations: Number(values.operations), kills: Number(values.kills) };
+      const random = seededRandom(Number(values.seed) * 1_000_003 + number);
+      const prepared = await prepareRound(connected, model);
+      const result = await playRound(store, connected, clients, { ...round, random }, prepared);
+      results.push(result);
+      for (const violation of result.violations) process.stderr.write(`${violation}\n`);
       const seconds = (Date.now() - startedAt) / 1000;
-      if (number % 10 === 0) process.stderr.write(`round ${number}, ${Math.round(seconds)} s\n`);
+      if (number % 10 === 0) process.stderr.write(`${progress(results)}, ${Math.round(seconds)} s\n`);
       if (seconds > Number(values.minutes) * 60) break;
     }
   } finally {
-    for (const client of clients) client.kill();
+    clients.close();
+    connected.close();
     await store.close();
   }
   const total = totals(results);
   if (values.json) process.stdout.write(`${JSON.stringify({ machine, seed: values.seed, ...total }, null, 2)}\n`);
   else say(tableOf(total));
   if (total.violations.length > 0) process.exitCode = 1;
+}
+
+function progress(results: readonly RoundResult[]): string {
+  const { rounds, kills, operations, violations } = totals(results);
+  return `${rounds} rounds, ${kills} SIGKILLs, ${operations} operations, ${violations.length} violations`;
 }
 
 function totals(results: readonly RoundResult[]) {
@@ -63,6 +77,7 @@ function totals(results: readonly RoundResult[]) {
     looks: sum(({ looks }) => looks),
     expected: [sum(({ expected }) => expected[0]), sum(({ expected }) => expected[1])] as const,
     found: sum(({ found }) => found),
+    events: sum(({ events }) => events),
     answers,
     violations: results.flatMap(({ violations }) => violations),
   };
@@ -71,9 +86,9 @@ function totals(results: readonly RoundResult[]) {
 function tableOf({ answers, expected, violations, ...total }: ReturnType<typeof totals>): string {
   const ended = Object.entries(answers).sort(([, a], [, b]) => b - a);
   return [
-    "| rounds | operations | processes killed | commits overtaken and tried again | looks by a reader | history expected | found | violations |",
-    "| --: | --: | --: | --: | --: | --: | --: | --: |",
-    `| ${total.rounds} | ${total.operations} | ${total.kills} | ${total.overtaken} | ${total.looks} | ${expected.join(" to ")} | ${total.found} | ${violations.length} |`,
+    "| rounds | operations | processes killed | commits overtaken and tried again | looks by a reader | history expected | found | events told | violations |",
+    "| --: | --: | --: | --: | --: | --: | --: | --: | --: |",
+    `| ${total.rounds} | ${total.operations} | ${total.kills} | ${total.overtaken} | ${total.looks} | ${expected.join(" to ")} | ${total.found} | ${total.events} | ${violations.length} |`,
     "",
     `How they ended: ${ended.map(([answer, count]) => `${answer} ${count}`).join(", ")}`,
     ...violations.slice(0, 20),

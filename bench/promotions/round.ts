@@ -1,120 +1,138 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { ModelNotFoundError } from "../../core/registry/errors";
+import { sweepOutbox } from "../../core/registry/sweep-outbox";
 import type { Operation } from "../../test/core/registry/check/operation";
 import { drawOperations, preparedOperations } from "../../test/core/registry/check/operations";
 import { perform } from "../../test/core/registry/check/perform";
-import { step } from "../../test/core/registry/check/reference";
-import { instantViolations, replay } from "../../test/core/registry/check/replay";
+import { instantViolations } from "../../test/core/registry/check/replay";
 import { integerBelow, type Random } from "../elastic/random";
-import type { LineProcess } from "../support/line-process";
+import type { Clients } from "./clients";
 import type { Answer } from "./protocol";
+import type { ConnectedRegistry } from "./registry";
 import type { Store } from "./store";
+import { judge, type Verdict } from "./verdict";
 
 const versions = 8;
+/** The chance that who looks at the model also sweeps, beside those who publish: a sweep of each minute would seldom meet them. */
+const sweeps = 0.1;
+/** When everything that waits in the outbox has waited long enough. */
+const late = { now: () => Date.parse("2100-01-01T00:00:00.000Z") };
 
-export interface RoundResult {
+export interface RoundResult extends Verdict {
   readonly kills: number;
   /** Operations by how they ended; `died`: nobody lived to hear the answer. */
   readonly answers: Readonly<Record<string, number>>;
-  /** Rounds of an operation that others overtook. */
+  /** Commits of an operation that others were faster than. */
   readonly overtaken: number;
-  /** Whole looks at the model while it was changed. */
+  /** Whole looks at the model and its pointer while it was changed. */
   readonly looks: number;
-  /** Entries of history that the answers call for, the least and the most (who died may have done it), and those that there are. */
-  readonly expected: readonly [number, number];
-  readonly found: number;
-  readonly violations: readonly string[];
 }
 
-/** One model, operations at the same time by processes of which some are killed; then all is held against the reference. */
-export async function playRound(
-  { registry }: Store,
-  start: () => LineProcess,
-  clients: LineProcess[],
-  round: { readonly number: number; readonly operations: number; readonly kills: number; readonly random: Random },
-): Promise<RoundResult> {
-  const { random } = round;
-  const model = `model-${round.number}`;
-  const prepared = preparedOperations(versions, "prepare");
+export interface Round {
+  readonly model: string;
+  readonly operations: number;
+  readonly kills: number;
+  readonly random: Random;
+}
+
+/** Versions of a new model, one after another. */
+export async function prepareRound({ registry }: ConnectedRegistry, model: string): Promise<readonly Operation[]> {
+  const prepared = preparedOperations(versions, `${model}-prepare`);
   for (const operation of prepared) await perform(registry, model, operation);
-  const drawn = drawOperations(random, round.operations, versions, `round-${round.number}`);
-  const operations = new Map([...prepared, ...drawn].map((operation) => [operation.id, operation]));
+  return prepared;
+}
+
+/** Operations on one model at the same time by processes of which some are killed; then all is held against the reference. */
+export async function playRound(
+  store: Store,
+  connected: ConnectedRegistry,
+  clients: Clients,
+  { model, operations, kills: killCount, random }: Round,
+  prepared: readonly Operation[],
+): Promise<RoundResult> {
+  const drawn = drawOperations(random, operations, versions, model);
   const answers = new Map<string, string>();
   const violations: string[] = [];
-  let [kills, overtaken, looks, active] = [0, 0, 0, clients.length];
+  const busy = new Set<number>();
+  let [kills, overtaken, looks] = [0, 0, 0];
 
-  /** Gives a client its share, and its successor what is left where it is killed. */
-  async function employ(at: number, share: readonly Operation[]): Promise<void> {
+  /** Gives a client its share, and its successor what is left where it is killed; some who asked do not ask again. */
+  async function employ(at: number): Promise<void> {
+    const share = drawn.filter((_operation, index) => index % clients.count === at);
     const waiting = new Map(share.map((operation) => [operation.id, operation]));
-    clients[at]!.send({ model, operations: share });
+    clients.at(at).send({ model, operations: share });
     while (waiting.size > 0) {
-      const told = await clients[at]!.receive<Answer>().catch(() => undefined);
+      const told = await clients
+        .at(at)
+        .receive<Answer>()
+        .catch(() => undefined);
       if (told !== undefined) {
         answers.set(told.id, told.answer);
-        overtaken += told.rounds - 1;
+        overtaken += told.overtaken;
         waiting.delete(told.id);
         void killSome();
         continue;
       }
-      clients[at] = start();
       for (const id of [...waiting.keys()].filter(() => random() < 0.3)) {
         answers.set(id, "died");
         waiting.delete(id);
       }
-      if (waiting.size > 0) clients[at]!.send({ model, operations: [...waiting.values()] });
+      clients.replace(at).send({ model, operations: [...waiting.values()] });
     }
-    active -= 1;
+    busy.delete(at);
   }
 
   /** Kills come when so many answers have, so that they hit clients at work; a little later, so that they hit any instant of it. */
-  const killAfter = Array.from({ length: round.kills }, () => integerBelow(random, round.operations)).sort(
-    (a, b) => a - b,
-  );
+  const killAfter = Array.from({ length: killCount }, () => integerBelow(random, operations)).sort((a, b) => a - b);
   async function killSome(): Promise<void> {
-    while (active > 0 && killAfter.length > 0 && answers.size >= killAfter[0]!) {
+    while (busy.size > 0 && killAfter.length > 0 && answers.size >= killAfter[0]!) {
       killAfter.shift();
       await sleep(random() * 30);
-      if (active === 0) return;
-      clients[integerBelow(random, clients.length)]!.kill();
+      const victim = [...busy][integerBelow(random, busy.size)];
+      if (victim === undefined) return;
+      clients.at(victim).kill();
       kills += 1;
     }
   }
 
+  async function sweep(): Promise<void> {
+    await sweepOutbox(connected.outboxIndex, {
+      outboxOf: () => connected.outbox,
+      clock: late,
+      until: Number.POSITIVE_INFINITY,
+      onError: (name, error) => violations.push(`the sweep of ${name} met ${error}`),
+    });
+  }
+
+  /** As those who serve do. */
   async function look(): Promise<void> {
-    while (active > 0) {
-      const seen = await registry.snapshot(model);
+    let pointed = 0;
+    while (busy.size > 0) {
+      const seen = await connected.registry.snapshot(model).catch((error: unknown) => {
+        // Deleting and restoring it is one of the operations.
+        if (!(error instanceof ModelNotFoundError)) violations.push(`a reader met ${error}`);
+      });
+      if (seen) violations.push(...instantViolations(seen).map((violation) => `a reader: ${violation}`));
+      const { revision = 0 } = (await connected.production.find(model)) ?? {};
+      if (revision < pointed) violations.push(`the pointer went from revision ${pointed} to ${revision}`);
+      pointed = revision;
       looks += 1;
-      violations.push(...instantViolations(seen).map((violation) => `${model}, a reader: ${violation}`));
+      if (random() < sweeps) await sweep();
       await sleep(50);
     }
   }
 
-  const shares = clients.map((_, at) => drawn.filter((_operation, index) => index % clients.length === at));
-  await Promise.all([...shares.map((share, at) => employ(at, share)), look()]);
+  for (let at = 0; at < clients.count; at += 1) busy.add(at);
+  await Promise.all([...[...busy].map(employ), look()]);
+  await store.quiet();
+  await sweep();
 
-  // All rows, those of deleted versions too; nobody changes them any more.
-  const { repository } = registry;
-  const [head, rows, history] = await Promise.all([
-    repository.find(model),
-    repository.listVersions(model),
-    repository.history(model),
-  ]);
-  const end = { model: head!, versions: rows, history };
-  const { states, revisions, violations: wrong } = replay(end, operations);
-  violations.push(...[...wrong, ...instantViolations(end)].map((violation) => `${model}: ${violation}`));
-  let [least, most] = [prepared.length, prepared.length];
-  for (const { id } of drawn) {
-    const answer = answers.get(id)!;
-    const operation = operations.get(id)!;
-    const nothingToDo = states.some((state) => step(state, operation).kind === "nothing");
-    if (answer === "died") most += 1;
-    if (answer === "done" && (revisions.has(id) || !nothingToDo)) [least, most] = [least + 1, most + 1];
-    if (answer === "done" && !revisions.has(id) && !nothingToDo) violations.push(`${id} is done, and not in history`);
-    if (answer !== "done" && answer !== "died" && revisions.has(id)) violations.push(`${id} is ${answer}, and done`);
-    if (!/^(done|died|[A-Z_]+)$/.test(answer)) violations.push(`${id} failed: ${answer}`);
-  }
-  if (end.history.length < least || end.history.length > most)
-    violations.push(`${model} has ${end.history.length} entries, expected are ${least} to ${most}`);
+  const all = new Map([...prepared, ...drawn].map((operation) => [operation.id, operation]));
+  const asked = { operations: all, prepared: prepared.length, answers };
+  const verdict = await judge(store, connected, model, asked);
+  store.bus.forget(model);
   const counts: Record<string, number> = {};
   for (const answer of answers.values()) counts[answer] = (counts[answer] ?? 0) + 1;
-  return { kills, answers: counts, overtaken, looks, expected: [least, most], found: end.history.length, violations };
+  const wrong = [...violations, ...verdict.violations].map((violation) => `${model}: ${violation}`);
+  return { ...verdict, violations: wrong, kills, answers: counts, overtaken, looks };
 }

@@ -1,49 +1,90 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { createDocumentClient } from "../../adapters/dynamodb/client";
-import { createModelRepository } from "../../adapters/dynamodb/model-repository";
-import { createRegistry, type Registry } from "../../core/registry/registry";
+import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { createDynamoDb } from "../../local/dynamodb";
 import { createFront } from "../../local/front";
 import { listen, portOf } from "../../local/listen";
-import { connection, table, team } from "./protocol";
+import { createS3 } from "../../local/s3";
+import type { Service } from "../../local/service";
+import { type Bus, createBus } from "./bus";
+import { bucket, connection, table } from "./registry";
 
 export interface Store {
   readonly endpoint: string;
-  readonly registry: Registry;
+  readonly bus: Bus;
+  /** Resolves when nothing was asked for a while: what a killed process has sent is done, or never will be. */
+  quiet(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The embedded DynamoDB in a folder of its own, with a catalog. */
+/** The embedded DynamoDB and S3 in a folder of their own, with a catalog, a bucket, and a bus that remembers. */
 export async function startStore(): Promise<Store> {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-bench-promotions-"));
-  const service = await createDynamoDb({ dataDirectory: directory });
-  const front = createFront([service]);
+  const bus = createBus();
+  let [asked, inFlight] = [0, 0];
+  const counted = (service: Service): Service => ({
+    signingName: service.signingName,
+    async handle(...request) {
+      asked += 1;
+      inFlight += 1;
+      await service.handle(...request).finally(() => {
+        inFlight -= 1;
+      });
+    },
+    close: () => service.close(),
+  });
+  const services = [
+    await createDynamoDb({ dataDirectory: join(directory, "dynamodb") }),
+    await createS3({ dataDirectory: join(directory, "s3"), events: { put: () => undefined } }),
+    bus.service,
+  ].map(counted);
+  const front = createFront(services);
   await listen(front, 0, "");
   const endpoint = `http://127.0.0.1:${portOf(front)}`;
+  await createTables(endpoint);
+  return {
+    endpoint,
+    bus,
+    async quiet() {
+      for (let still = 0, before = asked; still < 5; before = asked) {
+        await sleep(5);
+        still = asked === before && inFlight === 0 ? still + 1 : 0;
+      }
+    },
+    async close() {
+      front.closeAllConnections();
+      await new Promise((closed) => front.close(closed));
+      for (const service of services) await service.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function createTables(endpoint: string): Promise<void> {
   const client = new DynamoDBClient(connection(endpoint));
+  const s3 = new S3Client({ ...connection(endpoint), forcePathStyle: true });
+  const schema = (hash: string, range: string) => [
+    { AttributeName: hash, KeyType: "HASH" as const },
+    { AttributeName: range, KeyType: "RANGE" as const },
+  ];
   await client.send(
     new CreateTableCommand({
       TableName: table,
       BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: ["pk", "sk"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
-      KeySchema: [
-        { AttributeName: "pk", KeyType: "HASH" },
-        { AttributeName: "sk", KeyType: "RANGE" },
+      AttributeDefinitions: ["pk", "sk", "gsi1pk", "gsi1sk"].map((AttributeName) => ({
+        AttributeName,
+        AttributeType: "S",
+      })),
+      KeySchema: schema("pk", "sk"),
+      GlobalSecondaryIndexes: [
+        { IndexName: "gsi1", KeySchema: schema("gsi1pk", "gsi1sk"), Projection: { ProjectionType: "ALL" } },
       ],
     }),
   );
-  return {
-    endpoint,
-    registry: createRegistry(createModelRepository(createDocumentClient(client), table, team)),
-    async close() {
-      client.destroy();
-      front.closeAllConnections();
-      await new Promise((closed) => front.close(closed));
-      await service.close();
-      rmSync(directory, { recursive: true, force: true });
-    },
-  };
+  await s3.send(new CreateBucketCommand({ Bucket: bucket }));
+  client.destroy();
+  s3.destroy();
 }

@@ -67,22 +67,30 @@ export class Aftermath {
   }
 
   /** What is wrong when all is done. @param left rows of the outbox */
-  wrongAtTheEnd(
-    {
-      revision,
-      production,
-      productionRevision,
-    }: { revision: number; production?: number; productionRevision?: number },
-    left: number,
-  ): readonly string[] {
-    const wrong = [...this.violations];
-    const first = [...new Set(this.published)];
-    const all = Array.from({ length: revision }, (_, at) => at + 1);
-    if (first.join() !== all.join()) wrong.push(`the bus first heard of ${first}, and there were ${revision} changes`);
-    if (left > 0) wrong.push(`${left} events were left`);
-    const told = this.told();
-    if (told?.version !== production || told?.revision !== productionRevision)
-      wrong.push(`the pointer says ${JSON.stringify(told)}, and ${production} is in production`);
-    return wrong;
+  wrongAtTheEnd(model: Champion, left: number): readonly string[] {
+    return [...this.violations, ...pointerAndBusViolations(model, this.published, this.told(), left)];
   }
+}
+
+interface Champion {
+  readonly revision: number;
+  readonly production?: number;
+  readonly productionRevision?: number;
+}
+
+/** @param published revisions as the bus heard of them @param told what the pointer says @param left rows of the outbox */
+export function pointerAndBusViolations(
+  { revision, production, productionRevision }: Champion,
+  published: readonly number[],
+  told: Told | undefined,
+  left: number,
+): readonly string[] {
+  const wrong: string[] = [];
+  const first = [...new Set(published)];
+  const all = Array.from({ length: revision }, (_, at) => at + 1);
+  if (first.join() !== all.join()) wrong.push(`the bus first heard of ${first}, and there were ${revision} changes`);
+  if (left > 0) wrong.push(`${left} events were left`);
+  if (told?.version !== production || told?.revision !== productionRevision)
+    wrong.push(`the pointer says ${JSON.stringify(told)}, and ${production} is in production`);
+  return wrong;
 }

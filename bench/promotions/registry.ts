@@ -1,0 +1,70 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
+import { S3Client } from "@aws-sdk/client-s3";
+import { createDocumentClient } from "../../adapters/dynamodb/client";
+import { createModelRepository } from "../../adapters/dynamodb/model-repository";
+import { createOutboxIndex } from "../../adapters/dynamodb/registry-outbox";
+import { createModelEvents } from "../../adapters/eventbridge/model-events";
+import { createObjectStore } from "../../adapters/s3/object-store";
+import { createPointerStore } from "../../adapters/s3/pointer-store";
+import { createTeamRegistry } from "../../adapters/team-registry";
+import { createLogger } from "../../core/logging";
+import { teamPrefix } from "../../core/platform/object-keys";
+import { defaultTeam } from "../../core/platform/teams";
+import type { ModelRepository } from "../../core/registry/repository";
+
+export const table = "Catalog";
+export const bucket = "models";
+
+export const connection = (endpoint: string) => ({
+  endpoint,
+  region: "us-east-1",
+  credentials: { accessKeyId: "bench", secretAccessKey: "bench" },
+});
+
+/** Of every version: what it was made of is no concern of promotions. */
+const manifest = Buffer.from(JSON.stringify({ weights: { sha256: "a".repeat(64) }, inputSchema: [] }));
+
+/** The registry as the platform's functions have it, outbox and pointers too, by stock clients of the bench's store. */
+export function connectRegistry(endpoint: string) {
+  const client = new DynamoDBClient(connection(endpoint));
+  const s3 = new S3Client({ ...connection(endpoint), forcePathStyle: true });
+  const events = new EventBridgeClient(connection(endpoint));
+  const dynamodb = createDocumentClient(client);
+  const prefix = teamPrefix(defaultTeam);
+  const stored = createModelRepository(dynamodb, table, defaultTeam);
+  let overtaken = 0;
+  const repository: ModelRepository = {
+    ...stored,
+    async commit(change, once) {
+      const made = await stored.commit(change, once);
+      if (!made) overtaken += 1;
+      return made;
+    },
+  };
+  const connected = createTeamRegistry({
+    team: defaultTeam,
+    repository,
+    objects: { ...createObjectStore(s3, bucket, prefix), get: async () => manifest },
+    pointers: createPointerStore(s3, bucket, prefix),
+    events: createModelEvents(events, "bench"),
+    uriOf: (key) => `s3://${bucket}/${prefix}${key}`,
+    // A change that is told of later is the sweep's: what comes of it is looked at, not the warning.
+    logger: createLogger(() => undefined, Date),
+  });
+  return {
+    ...connected,
+    outboxIndex: createOutboxIndex(dynamodb, table),
+    /** Commits that others were faster than, since the last question. */
+    overtaken(): number {
+      const count = overtaken;
+      overtaken = 0;
+      return count;
+    },
+    close(): void {
+      for (const each of [client, s3, events]) each.destroy();
+    },
+  };
+}
+
+export type ConnectedRegistry = ReturnType<typeof connectRegistry>;
