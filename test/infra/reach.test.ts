@@ -89,6 +89,21 @@ const cases: readonly (readonly [what: string, code: string, needs: readonly str
     read,
   ],
   [
+    "a method of its own class of the same name",
+    "class Reader { all() { return this.remove(); } remove() { return 1; } } export const handler = () => [new Reader().all(), platform.store.read()];",
+    read,
+  ],
+  [
+    "a method of a class that extends its own",
+    "abstract class Base { all() { return this.go(); } abstract go(): unknown } class Own extends Base { go() { return platform.store.read(); } } export const handler = () => { const it: Base = new Own(); return it.all(); };",
+    read,
+  ],
+  [
+    "a table of commands by which requests are told apart",
+    `import { ListObjectsV2Command } from "@aws-sdk/client-s3"; const known = new Map<unknown, string>([[ListObjectsV2Command, "list"]]); export const handler = () => known.get(1) ?? platform.store.remove();`,
+    remove,
+  ],
+  [
     "a callback that somebody else calls",
     "export const handler = () => setTimeout(() => platform.store.remove(), 1);",
     remove,

@@ -172,13 +172,14 @@ export class Reach {
     node.forEachChild((child) => this.#scan(child, unit));
   }
 
-  /** A name is as good as a call: whoever holds a function may run it. */
+  /** A name is as good as a call: whoever holds a function may run it. But commands in a list are known by it, not made: they are made elsewhere. */
   #mention(identifier: Node, unit: Unit): void {
     const symbol = this.#sources.symbolOf(identifier);
-    for (const handle of symbol?.declarations ?? []) this.#declared(symbol as TypeScriptSymbol, handle, unit);
+    const isListed = is.isArrayLiteralExpression(identifier.parent);
+    for (const handle of symbol?.declarations ?? []) this.#declared(symbol as TypeScriptSymbol, handle, unit, isListed);
   }
 
-  #declared(symbol: TypeScriptSymbol, handle: NodeHandle, unit: Unit): void {
+  #declared(symbol: TypeScriptSymbol, handle: NodeHandle, unit: Unit, isListed = false): void {
     if (!this.#sources.isOurs(handle)) return;
     const node = this.#sources.nodeOf(handle);
     if (!node) return;
@@ -192,7 +193,8 @@ export class Reach {
       if (from?.startsWith("@aws-sdk/")) {
         const name = is.isImportSpecifier(node) ? (node.propertyName ?? node.name).text : `* of ${from}`;
         const command = /^paginate(\w+)$/.exec(name)?.[1]?.concat("Command") ?? name;
-        (command.endsWith("Command") ? unit.commands : unit.sdkValues).add(command);
+        if (!command.endsWith("Command")) unit.sdkValues.add(command);
+        else if (!isListed) unit.commands.add(command);
       } else if (from === undefined || from.startsWith(".")) {
         const target = this.#sources.checker.getAliasedSymbol(symbol);
         for (const declaration of target.declarations) this.#declared(target, declaration, unit);

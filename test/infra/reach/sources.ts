@@ -80,12 +80,14 @@ export class Sources {
   }
 
   /** Whether a value of the one type may stand where the other is asked for; true where types do not tell. */
-  mayBe(source: Type, target: Type): boolean {
-    const key = `${source.id} ${target.id}`;
+  mayBe(source: Type, asked: Type): boolean {
+    const key = `${source.id} ${asked.id}`;
     let answer = this.#assignable.get(key);
     if (answer === undefined) {
+      // `this` is a type parameter, too: of its class, or what extends it.
+      const target = asked.flags & TypeFlags.TypeParameter ? this.checker.getBaseConstraintOfType(asked) : asked;
       const unclear = TypeFlags.Any | TypeFlags.Unknown | TypeFlags.TypeParameter;
-      answer = (target.flags & unclear) !== 0 || this.checker.isTypeAssignableTo(source, target);
+      answer = !target || (target.flags & unclear) !== 0 || this.checker.isTypeAssignableTo(source, target);
       this.#assignable.set(key, answer);
     }
     return answer;
