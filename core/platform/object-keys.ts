@@ -8,6 +8,15 @@ export function teamPrefix(team: string): string {
   return `${teamsPrefix}${team}/`;
 }
 
+/**
+ * Where a team's contents lie until their digest is known. Beside the teams, none of which has a name that begins with a dot: lifecycle rules take a
+ * prefix and no pattern, and what is left over here is expired, whosever it is.
+ */
+export const incomingPrefix = `${teamsPrefix}.incoming/`;
+export function teamIncomingPrefix(team: string): string {
+  return `${incomingPrefix}${team}/`;
+}
+
 /** A model's free name in a key, which takes 1,024 bytes: encoded, or where that is too long its digest, behind a sign that no encoded name has. */
 export function modelKeyPart(name: string): string {
   const encoded = encodeURIComponent(name);
@@ -18,10 +27,6 @@ export function modelKeyPart(name: string): string {
 export const objectKeys = {
   /** Anything content-addressed: shards, index files, tensors, reports. */
   content: (sha256: string): string => `cas/sha256/${sha256}`,
-  /** What comes in without its digest: it lies here until it was read, and then under its content's name. */
-  incoming: (upload: string): string => `incoming/${upload}`,
-  /** What became of it, for who asks again. */
-  incomingReceipt: (upload: string): string => `incoming/${upload}.json`,
   /** A raw file that is to become a version; `path` is `<dataset>/<file>`. */
   inbox: (path: string): string => `inbox/${path}`,
   datasetManifest: (name: string, version: number): string => `datasets/${name}/versions/${version}/manifest.json`,
@@ -48,8 +53,8 @@ export const objectKeys = {
   /** What an exporter of that revision made of the run's model. */
   exportManifest: (runId: string, format: string, revision: number): string =>
     `runs/${runId}/exports/${format}-${revision}.json`,
-  /** What shadows of a model said, a parcel a report. Models have free names. */
+  /** What shadows of a model said, a parcel a report. */
   shadowParcel: (model: string, version: number, day: string, digest: string): string =>
-    `serving/${encodeURIComponent(model)}/shadows/${version}/${day}/${digest}.json`,
-  shadowPrefix: (model: string, version: number): string => `serving/${encodeURIComponent(model)}/shadows/${version}/`,
+    `serving/${modelKeyPart(model)}/shadows/${version}/${day}/${digest}.json`,
+  shadowPrefix: (model: string, version: number): string => `serving/${modelKeyPart(model)}/shadows/${version}/`,
 } as const;

@@ -23,6 +23,21 @@ const said = (unit: string, served: ShadowObservation["served"], shadow: ShadowO
 });
 
 describe("the log of shadows", () => {
+  it("has a key that S3 takes for a name as long and as strange as names may be", async () => {
+    const objects = memory();
+    const clock = at("2026-01-01T00:00:00.000Z");
+    // 250 UTF-16 units: 125 characters of twelve bytes each when encoded.
+    const longest = "\u{1F600}".repeat(125);
+    for (const model of [longest, `${longest.slice(2)}a`, "a b"]) {
+      await logShadow({ objects, clock }, model, 1, [said(model, "cat", "cat")]);
+      expect((await summarizeShadow(objects, model, 1)).observations).toBe(1);
+    }
+    const keys = [...objects.kept.keys()];
+    expect(keys.every((key) => Buffer.byteLength(`teams/${"t".repeat(63)}/${key}`) <= 1024)).toBe(true);
+    expect(keys[0]).toMatch(/^serving\/=[0-9a-f]{64}\/shadows\/1\//);
+    expect(keys[2]).toMatch(/^serving\/a%20b\/shadows\/1\//);
+  });
+
   it("keeps a report once, also when it is sent again after midnight", async () => {
     const objects = memory();
     const report = [said("a", "cat", "cat"), said("b", "cat", "dog")];

@@ -1,0 +1,37 @@
+import { createApp } from "../../../lambdas/api/app";
+import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+
+describe("a version that is judged by a request that comes twice", () => {
+  let embedded: Embedded;
+  let app: ReturnType<typeof createApp>;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+    app = createApp(createTestPlatform(embedded).platform, { checkResponses: true });
+    await call("/models/register", { name: "toy", source: "s3://elsewhere/1", metrics: {} });
+    await call("/models/register", { name: "toy", source: "s3://elsewhere/2", metrics: {} });
+  });
+  afterAll(() => embedded.stop());
+
+  async function call(path: string, body: object, key?: string) {
+    const response = await app.request(`/api/v1${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(key === undefined ? {} : { "idempotency-key": key }) },
+      body: JSON.stringify(body),
+    });
+    return (await response.json()) as { version: { approvals: unknown[]; gate?: { passed: boolean } } };
+  }
+  const judge = (version: number, key?: string) => call(`/models/toy/versions/${version}/judge`, {}, key);
+
+  it("keeps the approvals that were given meanwhile; another request asks for new ones", async () => {
+    expect((await judge(1, "first")).version).toMatchObject({ approvals: [], gate: { passed: true } });
+    await call("/models/toy/versions/1/approvals", { decision: "approved" });
+    expect((await judge(1, "first")).version.approvals).toHaveLength(1);
+    expect((await judge(1, "second")).version.approvals).toHaveLength(0);
+    await call("/models/toy/versions/1/approvals", { decision: "approved" });
+    expect((await judge(1)).version.approvals).toHaveLength(0);
+  });
+
+  it("is another version's request under the same key", async () => {
+    expect((await judge(2, "first")).version).toMatchObject({ gate: { passed: true } });
+  });
+});
