@@ -139,7 +139,7 @@ export function addModelChangeCommands(models: Command): void {
 }
 
 /** @throws InvalidInputError */
-export function readJson(file: string): unknown {
+function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch (cause) {

@@ -1,8 +1,22 @@
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import type { Command } from "commander";
-import type { PolicyRequest } from "../../client/generated/schemas";
+import { z } from "zod";
+import { declaredPolicy } from "../../core/api/schemas/policies";
+import { InvalidInputError } from "../../core/errors";
+import { parseYamlInput } from "../../core/yaml-input";
 import { contextOf } from "../context";
 import { printJson } from "../output";
-import { readJson } from "./model-changes";
+
+const ignored = z.unknown().optional();
+
+/** What `get` shows may be given back; a member that is misspelt would be a gate that nobody keeps. */
+const policyFile = declaredPolicy.safeExtend({
+  revision: ignored,
+  rulesRevision: ignored,
+  by: ignored,
+  at: ignored,
+});
 
 export function addModelPolicyCommands(models: Command): void {
   const policy = models.command("policy").description("the gates and approvals that a model declares");
@@ -20,13 +34,27 @@ export function addModelPolicyCommands(models: Command): void {
 
   policy
     .command("set <model> <file>")
-    .description("declare them: a JSON file with rules and approvals, as `get` shows them")
+    .description("declare them: a YAML or JSON file with rules and approvals, as `get` shows them")
     .option("--reason <text>", "why", "")
     .action(async (name: string, file: string, { reason }: { reason: string }, command: Command) => {
+      const { rules, approvals } = readPolicy(file);
       const { client, json } = contextOf(command);
-      const { rules, approvals } = readJson(file) as PolicyRequest;
       const { model } = await client.call("setModelPolicy", { params: { name }, body: { rules, approvals, reason } });
       if (json) printJson(model);
       else process.stdout.write(`${name} has the policy of revision ${model.policy?.revision}\n`);
     });
+}
+
+/** @throws InvalidInputError with the lines at fault. */
+function readPolicy(file: string): z.output<typeof policyFile> {
+  return parseYamlInput(basename(file), textOf(file), policyFile).value;
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    const rule = "must be a YAML or JSON file that can be read";
+    throw new InvalidInputError("the file cannot be read", [{ path: "file", value: file, rule }], cause);
+  }
 }

@@ -11,6 +11,7 @@ import { addModelChangeCommands } from "./model-changes";
 import { addModelDecisionCommands } from "./model-decisions";
 import { addModelGateCommands } from "./model-gates";
 import { addModelPolicyCommands } from "./model-policies";
+import { addServingCommands } from "./serving";
 
 export function addModelCommands(program: Command): void {
   const models = program.command("models").description("registered models and their versions");
@@ -124,6 +125,7 @@ export function addModelCommands(program: Command): void {
   addModelChangeCommands(models);
   addModelPolicyCommands(models);
   addModelGateCommands(models);
+  addServingCommands(models);
 }
 
 function printVersions(versions: readonly ModelVersion[]): void {

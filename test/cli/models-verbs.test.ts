@@ -1,0 +1,60 @@
+import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+
+const root = path.resolve(__dirname, "..", "..");
+const cli = path.join(root, "bin", "ringmaster.js");
+
+describe("verbs of models", () => {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "cli-models-"));
+  afterAll(() => fs.rmSync(directory, { recursive: true }));
+  /** No stack runs over this data: what is refused before a call is refused by the command line itself. */
+  const run = (...args: string[]) => {
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [cli, "--json", "--data", path.join(directory, "none"), "models", ...args],
+      { encoding: "utf8" },
+    );
+    const { code, details } = JSON.parse(stdout).error;
+    return { status, code, problems: details?.problems ?? [] };
+  };
+  const file = (name: string, text: string): string => {
+    const at = path.join(directory, name);
+    fs.writeFileSync(at, text);
+    return at;
+  };
+
+  it.each([[["traffic", "show", "m"]], [["traffic", "decide", "m"]], [["route", "m", "unit-1"]]])(
+    "models %j is there",
+    (args) => {
+      expect(run(...args)).toMatchObject({ status: 1, code: "STACK_NOT_RUNNING" });
+    },
+  );
+
+  it("a policy is YAML or JSON, and what `policy get` shows may be given back", () => {
+    const yaml = file("policy.yaml", "rules:\n  thresholds: {accuracy: 0.9}\napprovals: {required: 2}\n");
+    expect(run("policy", "set", "m", yaml)).toMatchObject({ code: "STACK_NOT_RUNNING" });
+    const shown = {
+      rules: { size: { bytes: 10 } },
+      approvals: {},
+      revision: 3,
+      rulesRevision: 2,
+      by: "ada",
+      at: "now",
+    };
+    expect(run("policy", "set", "m", file("policy.json", JSON.stringify(shown)))).toMatchObject({
+      code: "STACK_NOT_RUNNING",
+    });
+  });
+
+  it.each([
+    ["rules:\n  thresholds: {accuracy: 0.9}\napproval: {required: 2}\n", "approval", 3],
+    ["thresholds: {accuracy: 0.9}\n", "thresholds", 1],
+    ["rules:\n  threshold: {accuracy: 0.9}\n", "rules.threshold", 2],
+  ])("a misspelt member of a policy is refused, not passed over: %j", (text, at, line) => {
+    const { status, code, problems } = run("policy", "set", "m", file("bad.yaml", text));
+    expect([status, code]).toEqual([2, "INVALID_INPUT"]);
+    expect(problems).toEqual([expect.objectContaining({ path: at, line })]);
+  });
+});
