@@ -9,12 +9,13 @@ import {
 } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { RingmasterError } from "../../core/errors";
-import { objectKeys, teamPrefix } from "../../core/platform/object-keys";
+import { objectKeys, teamIncomingPrefix, teamPrefix } from "../../core/platform/object-keys";
 import type { ContentReference, ObjectStore } from "../../core/ports";
 import { BufferPool } from "./buffer-pool";
 import { filled, partBytes } from "./content-upload";
 import { copyObject } from "./copy-object";
 import { receiveParts } from "./incoming-parts";
+import { createObjectStore } from "./object-store";
 
 /** Of one body: one buffer is being filled while two are under way. */
 const buffersEach = 3;
@@ -71,30 +72,31 @@ export function createIncomingContent(
   team: string,
   objects: ObjectStore,
 ): IncomingContent {
-  const prefix = teamPrefix(team);
-  const at = (name: string) => ({ Bucket: bucket, Key: `${prefix}${objectKeys.incoming(name)}` });
+  /** Of a name, what came under it, and of `<name>.json` what became of that, for who asks again. */
+  const incoming = createObjectStore(client, bucket, teamIncomingPrefix(team));
+  const receiptOf = (name: string) => `${name}.json`;
+  const at = (name: string) => ({ Bucket: bucket, Key: `${teamIncomingPrefix(team)}${name}` });
 
   /** Under its content's name, unless it is there already. */
   async function settle(name: string, content: ContentReference, contentType: string): Promise<void> {
     const key = objectKeys.content(content.sha256);
     if ((await objects.size(key)) !== content.bytes) {
       const from = { key: at(name).Key, bytes: content.bytes, contentType };
-      await copyObject(client, bucket, from, `${prefix}${key}`);
+      await copyObject(client, bucket, from, `${teamPrefix(team)}${key}`);
     }
   }
 
-  /** What has come is elsewhere by now. To delete it would ask for a right by which everything could be deleted. */
+  /** What has come is elsewhere by now. To delete it would ask for a right by which everything could be deleted; the bucket's lifecycle does it. */
   async function empty(name: string): Promise<void> {
-    await objects.put(objectKeys.incoming(name), new Uint8Array(0));
+    await incoming.put(name, new Uint8Array(0));
   }
 
   async function digest(name: string): Promise<ContentReference> {
-    const key = objectKeys.incoming(name);
     const hash = createHash("sha256");
     let bytes = 0;
     const ahead: Promise<Uint8Array>[] = [];
     for (let asked = 0; ; asked += 1) {
-      const read = objects.getRange(key, asked * rangeBytes, rangeBytes);
+      const read = incoming.getRange(name, asked * rangeBytes, rangeBytes);
       read.catch(() => undefined); // whoever waits for it hears of it
       ahead.push(read);
       if (ahead.length < rangesAhead) continue;
@@ -158,14 +160,14 @@ export function createIncomingContent(
         );
       } catch (error) {
         if (!isNoSuchUpload(error)) throw refusedParts(error);
-        const receipt = await objects.find(objectKeys.incomingReceipt(name));
+        const receipt = await incoming.find(receiptOf(name));
         if (receipt) return JSON.parse(Buffer.from(receipt).toString("utf8")) as ContentReference;
-        if ((await objects.size(objectKeys.incoming(name))) === undefined) throw new UploadNotFoundError(upload);
+        if ((await incoming.size(name)) === undefined) throw new UploadNotFoundError(upload);
       }
       const content = await digest(name);
       await settle(name, content, defaultType);
       // Who asks again, because the answer was lost, is answered by this.
-      await objects.put(objectKeys.incomingReceipt(name), JSON.stringify(content), "application/json");
+      await incoming.put(receiptOf(name), JSON.stringify(content), "application/json");
       await empty(name);
       return content;
     },

@@ -1,5 +1,6 @@
 import type { JsonSchema, OpenApiDocument, Operation, Parameter } from "../../core/api/openapi/model";
 import type { SecurityScheme } from "../constructs/api-authorization";
+import { binaryMediaTypes } from "./binary-types";
 import { gatewayResponses } from "./gateway-responses";
 import { gatewaySchema, mentionedSchemas, modelName } from "./schemas";
 
@@ -58,7 +59,7 @@ export function gatewayDocument(
       all: { validateRequestParameters: true, validateRequestBody: true },
     },
     "x-amazon-apigateway-gateway-responses": gatewayResponses(options.preflight),
-    "x-amazon-apigateway-binary-media-types": ["application/octet-stream"],
+    "x-amazon-apigateway-binary-media-types": binaryMediaTypes,
   };
 }
 

@@ -9,7 +9,7 @@ import {
   TransitionDefaultMinimumObjectSize,
 } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
-import { teamsPrefix } from "../../core/platform/object-keys";
+import { incomingPrefix, teamsPrefix } from "../../core/platform/object-keys";
 import type { DeploymentConfig } from "../config";
 import { bucketNameIn } from "../names";
 import { removalOf } from "../retention";
@@ -24,6 +24,9 @@ const secure = {
 
 /** Uploads that were given up are paid for until somebody ends them. */
 const uploadsGivenUp = { id: "uploads-given-up", abortIncompleteMultipartUploadAfter: Duration.days(7) };
+
+/** As long as an upload may be under way: whoever completes it afterwards is told that it was given up. */
+const incomingDays = 7;
 
 /** The bucket of everything, and the one that keeps its access logs. */
 export class DataBucket extends Construct {
@@ -58,6 +61,12 @@ export class DataBucket extends Construct {
           id: "replaced-and-deleted",
           noncurrentVersionExpiration: Duration.days(config.retention.noncurrentVersionDays),
           expiredObjectDeleteMarker: true,
+        },
+        {
+          // What was taken in has long been copied to its content's name; receipts serve who asks again. Versions that this deletes go with the others.
+          id: "taken-in",
+          prefix: incomingPrefix,
+          expiration: Duration.days(incomingDays),
         },
         uploadsGivenUp,
       ],

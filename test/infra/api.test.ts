@@ -17,6 +17,7 @@ interface Body {
     readonly schemas: Readonly<Record<string, object>>;
     readonly securitySchemes: { readonly caller: Readonly<Record<string, unknown>> };
   };
+  readonly "x-amazon-apigateway-binary-media-types": readonly string[];
   readonly "x-amazon-apigateway-gateway-responses": Readonly<
     Record<string, { readonly statusCode: number; readonly responseTemplates: Readonly<Record<string, string>> }>
   >;
@@ -91,6 +92,36 @@ describe("with IAM, which is the default", () => {
       expect([path, Object.keys(item)]).toEqual([path, expect.arrayContaining(["x-amazon-apigateway-any-method"])]);
     }
     expect(Object.keys(body.paths)).toContain("/{proxy+}");
+  });
+
+  it.each(["/api/2.0/mlflow/runs/create", "/api/3.0/mlflow/traces", "/ajax-api/2.0/mlflow/runs/search", "/version"])(
+    "%s goes to the API's function by every method, and to signed callers alone",
+    (path) => {
+      // The gateway takes the longest path that is the same; what no operation has is the greedy variable's.
+      const beginnings = Object.keys(body.paths).map((known) => known.slice(0, known.indexOf("{") >>> 0));
+      expect(beginnings.filter((known) => path.startsWith(known))).toEqual(["/"]);
+      const { "x-amazon-apigateway-any-method": any, ...others } = body.paths["/{proxy+}"]!;
+      expect(others).toEqual({});
+      expect(any!.security).toEqual([{ caller: [] }]);
+      expect(any!["x-amazon-apigateway-integration"]).toMatchObject({ type: "aws_proxy", timeoutInMillis: 29_000 });
+      expect(JSON.stringify(any!["x-amazon-apigateway-integration"]["uri"])).toContain(":ringmaster-api");
+    },
+  );
+
+  it.each([
+    ["application/octet-stream", true],
+    ["image/png", true],
+    ["text/plain", true],
+    ["text/csv", true],
+    ["application/zip", true],
+    ["application/x-hdf5", true],
+    ["application/json", false],
+    ["application/problem+json", false],
+  ])("hands a body of %s on as bytes: %s", (type, asBytes) => {
+    const listed = body["x-amazon-apigateway-binary-media-types"];
+    expect(listed.includes(type) || listed.includes(type.replace(/\/.*/, "/*"))).toBe(asBytes);
+    expect(listed).not.toContain("*/*");
+    expect(new Set(listed).size).toBe(listed.length);
   });
 
   it("may invoke the functions that it names, for itself only", () => {

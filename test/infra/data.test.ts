@@ -1,5 +1,8 @@
 import { Match } from "aws-cdk-lib/assertions";
+import { InvalidInputError } from "../../core/errors";
+import { teamIncomingPrefix } from "../../core/platform/object-keys";
 import { tableNameIn, tables } from "../../core/platform/tables";
+import { checkTeamName } from "../../core/platform/teams";
 import type { RingmasterConfig } from "../../infra/config";
 import { DataStack } from "../../infra/stacks/data-stack";
 import { resources, synthesizeStack } from "./synthesized";
@@ -55,7 +58,7 @@ it("keeps its buckets private, encrypted and TLS-only", () => {
   }
 });
 
-it("keeps what is replaced or deleted for a week, moves what teams have to cheaper storage, and ends uploads given up", () => {
+it("keeps what is replaced or deleted for a week, moves what teams have to cheaper storage, expires what was taken in, and ends uploads given up", () => {
   data.hasResourceProperties("AWS::S3::Bucket", {
     VersioningConfiguration: { Status: "Enabled" },
     NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
@@ -75,6 +78,12 @@ it("keeps what is replaced or deleted for a week, moves what teams have to cheap
           ExpiredObjectDeleteMarker: true,
         },
         {
+          Id: "taken-in",
+          Prefix: "teams/.incoming/",
+          Status: "Enabled",
+          ExpirationInDays: 7,
+        },
+        {
           Id: "uploads-given-up",
           Status: "Enabled",
           AbortIncompleteMultipartUpload: { DaysAfterInitiation: 7 },
@@ -82,6 +91,11 @@ it("keeps what is replaced or deleted for a week, moves what teams have to cheap
       ],
     },
   });
+});
+
+it("expires nothing of a team's: where contents are taken in can be no team's name", () => {
+  expect(teamIncomingPrefix("vision")).toBe("teams/.incoming/vision/");
+  expect(() => checkTeamName(".incoming")).toThrow(InvalidInputError);
 });
 
 it("keeps trainers' output for as long as the configuration says", () => {

@@ -9,7 +9,6 @@ import {
   UploadPartsError,
 } from "../../../adapters/s3/incoming-content";
 import { createObjectStore } from "../../../adapters/s3/object-store";
-import { objectKeys } from "../../../core/platform/object-keys";
 import type { ObjectStore } from "../../../core/ports";
 import { localConfig } from "../../../local/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
@@ -20,10 +19,12 @@ const { bucket } = localConfig();
 describe("contents whose digest is not known beforehand", () => {
   let embedded: Embedded;
   let objects: ObjectStore;
+  let landing: ObjectStore;
   let incoming: IncomingContent;
   beforeAll(async () => {
     embedded = await startEmbedded();
     objects = createObjectStore(embedded.s3, bucket, "teams/vision/");
+    landing = createObjectStore(embedded.s3, bucket, "teams/.incoming/vision/");
     incoming = createIncomingContent(embedded.s3, bucket, "vision", objects);
   });
   afterAll(() => embedded.stop());
@@ -31,8 +32,8 @@ describe("contents whose digest is not known beforehand", () => {
   const digestOf = (body: Uint8Array): string => createHash("sha256").update(body).digest("hex");
   /** Keys that hold anything but a receipt. */
   const leftovers = async (): Promise<readonly string[]> => {
-    const keys = (await objects.list("incoming/")).filter((key) => !key.endsWith(".json"));
-    const sizes = await Promise.all(keys.map((key) => objects.size(key)));
+    const keys = (await landing.list("")).filter((key) => !key.endsWith(".json"));
+    const sizes = await Promise.all(keys.map((key) => landing.size(key)));
     return keys.filter((_, i) => sizes[i] !== 0);
   };
   const openUploads = async () =>
@@ -106,7 +107,7 @@ describe("contents whose digest is not known beforehand", () => {
     await embedded.s3.send(
       new CompleteMultipartUploadCommand({
         Bucket: bucket,
-        Key: `teams/vision/${objectKeys.incoming(name)}`,
+        Key: `teams/.incoming/vision/${name}`,
         UploadId: upload.slice(37),
         MultipartUpload: { Parts: [{ PartNumber: 1, ETag: parts[0]!.etag }] },
       }),

@@ -76,7 +76,7 @@ describe("a request that is none of ours", () => {
 
 it.each([
   ["DELETE", "/training-runs", "POST, GET, HEAD"],
-  ["POST", "/models/digits", "GET, HEAD"],
+  ["POST", "/models/digits", "GET, HEAD, DELETE"],
   ["GET", "/models/digits/rollback", "POST"],
 ])("%s %s is answered 405 with what the path takes", async (method, path, allow) => {
   const answer = await call(method, path);
