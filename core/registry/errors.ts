@@ -116,7 +116,7 @@ export class ModelExistsError extends RingmasterError {
 export class ModelNameFixedError extends RingmasterError {
   constructor(model: string) {
     super(
-      `model ${JSON.stringify(model)} cannot be renamed: runs, retraining rules and whoever serves it know it by its name; register its versions under another name instead`,
+      `model ${JSON.stringify(model)} cannot be renamed: it has versions or a policy, and runs, retraining rules and whoever serves it know it by its name; register its versions under another name instead`,
       { code: "MODEL_NAME_FIXED", httpStatus: 409, details: { model } },
     );
   }

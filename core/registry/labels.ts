@@ -52,7 +52,10 @@ function change(
     }
     const version = activeVersion(state, target);
     const changed = next({ description: version.description, tags: version.tags });
-    return changed && changeVersion(state, what, actor, { ...version, ...changed });
+    if (!changed) return undefined;
+    const made = changeVersion(state, what, actor, { ...version, ...changed });
+    // What is said of a version is no news of the model's: its time tells of itself, of versions that come and go, and of stages.
+    return { ...made, model: { ...made.model, updatedAt: state.model.updatedAt } };
   };
 }
 

@@ -2,8 +2,14 @@ import { RingmasterError } from "../errors";
 import { settleTraffic } from "../serving/settle";
 import type { Actor, ModelChange, Transition } from "./change";
 import { isVisible } from "./change";
-import { ModelNotFoundError, NoChampionError, RegistryBusyError, VersionNotFoundError } from "./errors";
-import { createModel, emptyModel, renewed } from "./lifecycle";
+import {
+  ModelNameFixedError,
+  ModelNotFoundError,
+  NoChampionError,
+  RegistryBusyError,
+  VersionNotFoundError,
+} from "./errors";
+import { createModel, deleteModel, emptyModel, isRenamable, leaveName, renewed, takeName } from "./lifecycle";
 import type { HistoryEntry, Model, ModelVersion } from "./model";
 import { type NewVersion, newVersion } from "./new-version";
 import type { ModelRepository, Once } from "./repository";
@@ -124,6 +130,24 @@ export function createRegistry(
     /** A model without versions. @throws ModelExistsError */
     create(team: string, name: string, labels: Pick<Model, "description" | "tags">, actor: Actor, request?: string) {
       return apply(name, { versions: [], orNew: { team, actor } }, createModel(labels, actor), request);
+    },
+
+    /**
+     * Another name for a model that has neither versions nor a policy. The new one is made first: whoever dies in between leaves an empty model of the old name.
+     *
+     * @throws ModelNameFixedError @throws ModelExistsError where the new name is in use
+     */
+    async rename(team: string, name: string, newName: string, actor: Actor): Promise<Model> {
+      const model = await head(name);
+      if (!isRenamable(model)) throw new ModelNameFixedError(name);
+      const made = await apply(newName, { versions: [], orNew: { team, actor } }, takeName(model, actor));
+      try {
+        await apply(name, [], leaveName(actor));
+      } catch (error) {
+        await apply(newName, [], deleteModel(actor));
+        throw error;
+      }
+      return made;
     },
 
     /**

@@ -6,6 +6,7 @@ import type { Experiment } from "../../../core/tracking/experiment";
 import { ExperimentNotFoundError } from "../../../core/tracking/records/errors";
 import { withExperimentEdit } from "../../../core/tracking/records/experiment-changes";
 import { RunNotFoundError } from "../../../core/training/errors";
+import { setLifecycle } from "../experiment-lifecycle";
 import { defineRoute, type Route } from "../route";
 import { viewOf } from "./tracked-runs";
 
@@ -44,10 +45,12 @@ export const experimentRoutes: readonly Route[] = [
 
   defineRoute(contracts.changeExperiment, async ({ platform, params: { experimentId }, body }) => {
     const at = isoTime(platform.clock);
+    const { lifecycle, ...edit } = body;
     const experiment = await platform.experiments.change(experimentId, (before) =>
-      withExperimentEdit(before, body, at),
+      withExperimentEdit(before, edit, at),
     );
-    return { status: 200, body: { experiment } };
+    if (lifecycle === undefined || lifecycle === experiment.lifecycle) return { status: 200, body: { experiment } };
+    return { status: 200, body: { experiment: await setLifecycle(platform, experimentId, lifecycle) } };
   }),
 
   defineRoute(contracts.listExperimentRuns, async ({ platform, params: { experimentId }, query }) => {

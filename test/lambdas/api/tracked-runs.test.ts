@@ -52,6 +52,18 @@ describe("experiments", () => {
     expect(await codeOf("GET", "/experiments/777")).toEqual([404, "EXPERIMENT_NOT_FOUND"]);
   });
 
+  it("take their runs with them, as through MLflow's door", async () => {
+    const { body } = await call("POST", "/experiments", { name: "with runs" });
+    const { experimentId } = body.experiment;
+    const made = await call("POST", "/runs", { experimentId });
+    const lifecycle = async () => (await call("GET", `/runs/${made.body.run.runId}`)).body.run.lifecycle;
+    await call("PATCH", `/experiments/${experimentId}`, { lifecycle: "deleted" });
+    expect(await lifecycle()).toBe("deleted");
+    const restored = await call("PATCH", `/experiments/${experimentId}`, { lifecycle: "active", name: "again" });
+    expect(restored.body.experiment).toMatchObject({ lifecycle: "active", name: "again" });
+    expect(await lifecycle()).toBe("active");
+  });
+
   it("are made once by one key", async () => {
     const key = { "idempotency-key": "make-it" };
     const first = await call("POST", "/experiments", { name: "by key" }, key);

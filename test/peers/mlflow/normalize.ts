@@ -60,10 +60,14 @@ export function normalize(
   return value(body, []);
 }
 
-/** `{error_code, message}` with the message only where it is compared: no two servers word alike. */
+/**
+ * `{error_code, message}` with the message only where it is compared: no two servers word alike. What MLflow's says beside them for another product's
+ * clients is left out.
+ */
 export function withoutMessage(body: unknown, compare: Comparison = {}): unknown {
-  if (compare.message || body === null || typeof body !== "object" || !("error_code" in body)) return body;
+  if (body === null || typeof body !== "object" || !("error_code" in body)) return body;
   const { error_code, message } = body as { readonly error_code: unknown; readonly message?: unknown };
+  if (compare.message) return { error_code, message };
   return { error_code, message: typeof message === "string" && message !== "" ? "<message>" : message };
 }
 

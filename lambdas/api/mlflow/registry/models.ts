@@ -1,4 +1,3 @@
-import { ModelNameFixedError } from "../../../../core/registry/errors";
 import { deleteTag, describe, setTag } from "../../../../core/registry/labels";
 import { deleteModel } from "../../../../core/registry/lifecycle";
 import { list, message, required, text } from "../fields";
@@ -42,14 +41,17 @@ export const modelOperations: readonly MlflowOperation[] = [
     },
   ),
 
-  // A name is what runs, rules and whoever serves know a model by: it stays.
   operation(
     "POST /mlflow/registered-models/rename",
     { name: required(text), new_name: required(text) },
-    async ({ platform, fields: { name, new_name } }) => {
+    async ({ platform, actor, fields: { name, new_name } }) => {
       checkModelName(new_name, "new_name");
+      const { registry, team } = platform;
       const model = await findModel(platform, name);
-      if (new_name !== name) throw new ModelNameFixedError(name);
+      if (new_name !== name) {
+        const who = actorOf(platform, actor);
+        return { registered_model: modelView(await told(() => registry.rename(team, name, new_name, who)), []) };
+      }
       return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
     },
   ),

@@ -1,10 +1,10 @@
 import { isoTime } from "../../../../core/clock";
 import { experimentView, unlessEmpty } from "../../../../core/mlflow/run-view";
 import { defaultExperimentId, type Experiment } from "../../../../core/tracking/experiment";
+import { setLifecycle } from "../../experiment-lifecycle";
 import { doesNotExist, invalidParameter, MlflowError } from "../errors";
 import { integer, list, message, oneOf, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { setLifecycle } from "./experiment-lifecycle";
 import { searchExperiments } from "./experiment-search";
 import { checkExperimentIsActive, findExperiment, noSuchExperiment } from "./ports";
 import { checkExperimentName, checkExperimentTag, limits } from "./validation";

@@ -1,6 +1,7 @@
 import type { Platform } from "../../../../adapters/platform";
 import { metricView, unlessEmpty } from "../../../../core/mlflow/run-view";
 import type { MetricPoint } from "../../../../core/tracking/metric-repository";
+import type { PointRange } from "../../../../core/tracking/metric-store";
 import { invalidParameter } from "../errors";
 import { integer, list, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
@@ -13,6 +14,8 @@ const pageSize = 10_000;
 const mostBulkRuns = 100;
 const mostBulkPoints = 25_000;
 const mostPointsPerRun = 2_500;
+/** Of one metric of one run, to choose from. */
+const mostPointsRead = 50_000;
 
 export const metricOperations: readonly MlflowOperation[] = [
   operation(
@@ -79,12 +82,12 @@ export const metricOperations: readonly MlflowOperation[] = [
       if (max_results < 1 || max_results > mostPointsPerRun) {
         throw invalidValue("max_results", max_results, `max_results must be between 1 and ${mostPointsPerRun}.`);
       }
-      const isWithin = withinSteps(start_step, end_step);
+      const range = stepRange(start_step, end_step);
       const metrics: object[] = [];
       for (const id of runIds) {
         if (!(await platform.records.identify(id))) continue;
-        const points = (await wholeHistory(platform, id, metric_key)).filter(isWithin);
-        metrics.push(...sampled(points, max_results).map((point) => metricView(metric_key, point, { run_id: id })));
+        const points = await sampleOf(platform, id, metric_key, max_results, range);
+        metrics.push(...points.map((point) => metricView(metric_key, point, { run_id: id })));
       }
       return unlessEmpty("metrics", metrics);
     },
@@ -111,13 +114,31 @@ async function wholeHistory(
   return all;
 }
 
-function withinSteps(from: number | undefined, to: number | undefined): (point: MetricPoint) => boolean {
-  if (from === undefined && to === undefined) return () => true;
+/** As MLflow samples; of a history too long to be read for one look, the store's view of it: first and last, least and greatest of each stretch. */
+async function sampleOf(
+  platform: Platform,
+  id: string,
+  metric: string,
+  most: number,
+  range: PointRange,
+): Promise<readonly MetricPoint[]> {
+  const view = await platform.metrics.downsample(id, metric, most, range);
+  if (view.total > mostPointsRead) return view.points;
+  const { fromStep = Number.NEGATIVE_INFINITY, toStep = Number.POSITIVE_INFINITY } = range;
+  const points = await wholeHistory(platform, id, metric);
+  return sampled(
+    points.filter(({ step }) => step >= fromStep && step <= toStep),
+    most,
+  );
+}
+
+function stepRange(from: number | undefined, to: number | undefined): PointRange {
+  if (from === undefined && to === undefined) return {};
   if (from === undefined || to === undefined) {
     throw invalidParameter("If either start step or end step are specified, both must be specified.");
   }
   if (from > to) {
     throw invalidParameter(`end_step must be greater than start_step. Found start_step=${from} and end_step=${to}.`);
   }
-  return ({ step }) => step >= from && step <= to;
+  return { fromStep: from, toStep: to };
 }

@@ -116,4 +116,19 @@ describe("a version that was registered by MLflow's protocol", () => {
     );
     expect(latest.body.model_versions).toMatchObject([{ version: "3" }]);
   });
+
+  it("has words of its own, which are no news of the model's", async () => {
+    type Told = { registered_model: { last_updated_timestamp: number } };
+    const timeOf = async (model: string): Promise<number> =>
+      (await mlflow<Told>("GET", `registered-models/get?name=${model}`)).body.registered_model.last_updated_timestamp;
+    await mlflow("POST", "registered-models/create", { name: "described" });
+    await mlflow("POST", "model-versions/create", { name: "described", source: "s3://bucket/described" });
+    const before = await timeOf("described");
+    const version = { name: "described", version: "1" };
+    await mlflow("PATCH", "model-versions/update", { ...version, description: "new words" });
+    await mlflow("POST", "model-versions/set-tag", { ...version, key: "a", value: "1" });
+    expect(await timeOf("described")).toBe(before);
+    await mlflow("POST", "model-versions/transition-stage", { ...version, stage: "Staging" });
+    expect(await timeOf("described")).toBeGreaterThan(before);
+  });
 });

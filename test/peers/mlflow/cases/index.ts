@@ -4,6 +4,7 @@ import { experimentCases } from "./experiments";
 import { loggedModelCases } from "./logged-models";
 import { metricCases } from "./metrics";
 import { modelVersionCases } from "./model-versions";
+import { refusalCases } from "./refusals";
 import { registeredModelCases } from "./registered-models";
 import { runArtifactCases } from "./run-artifacts";
 import { runSearchCases } from "./run-search";
@@ -18,6 +19,7 @@ export const groups: readonly CaseGroup[] = [
   runSearchCases,
   metricCases,
   loggedModelCases,
+  refusalCases,
   registeredModelCases,
   modelVersionCases,
   versionChangeCases,

@@ -146,15 +146,31 @@ const changing: readonly MlflowCase[] = [
   },
   { name: "delete without a name", steps: [remove({}), remove({ name: "" }), remove({ name: "a/b" })] },
   {
-    name: "a name stays",
+    name: "renamed while nothing knows it",
     steps: [
-      create(),
+      create({ description: "one", tags: [{ key: "a", value: "1" }] }),
       {
         method: "POST",
         path: `${models}/rename`,
         body: { name: "<nonce>", new_name: "<nonce>-new" },
+      },
+      { method: "GET", path: `${models}/get`, query: { name: "<nonce>" } },
+      { method: "GET", path: `${models}/get`, query: { name: "<nonce>-new" } },
+      create({ name: "<nonce>-other" }),
+      { method: "POST", path: `${models}/rename`, body: { name: "<nonce>-new", new_name: "<nonce>-other" } },
+      { method: "POST", path: `${models}/rename`, body: { name: "<nonce>-new", new_name: "<nonce>-new" } },
+      {
+        method: "POST",
+        path: "mlflow/model-versions/create",
+        body: { name: "<nonce>-new", source: "s3://bucket/<nonce>" },
+        save: { version: "model_version.version" },
+      },
+      {
+        method: "POST",
+        path: `${models}/rename`,
+        body: { name: "<nonce>-new", new_name: "<nonce>-newer" },
         ours: {
-          why: "runs, rules and whoever serves know a model by its name",
+          why: "runs, rules and whoever serves know a model with versions by its name",
           status: 501,
           body: { error_code: "NOT_IMPLEMENTED", message: "<message>" },
         },

@@ -1,17 +1,21 @@
-import type { Platform } from "../../../../adapters/platform";
-import { isoTime } from "../../../../core/clock";
-import { eachLimited } from "../../../../core/each-limited";
-import type { Lifecycle } from "../../../../core/tracking/experiment";
+import type { Platform } from "../../adapters/platform";
+import { isoTime } from "../../core/clock";
+import { eachLimited } from "../../core/each-limited";
+import type { Experiment, Lifecycle } from "../../core/tracking/experiment";
 
 /** A listing may lack what was made within the last minute; marks of changes have it. */
 const listingLagMs = 60_000;
 const atOnce = 16;
 
 /**
- * Deletes or restores an experiment with all of its runs, as MLflow's server does. The runs come first: whoever dies on the way leaves an experiment that can be
+ * Deletes or restores an experiment with all of its runs, through whichever door, as MLflow's server does. The runs come first: whoever dies on the way leaves an experiment that can be
  * deleted, or restored, again.
  */
-export async function setLifecycle(platform: Platform, experimentId: string, lifecycle: Lifecycle): Promise<void> {
+export async function setLifecycle(
+  platform: Platform,
+  experimentId: string,
+  lifecycle: Lifecycle,
+): Promise<Experiment> {
   const { records, changes, experiments, clock } = platform;
   const at = isoTime(clock);
   const change = (runId: string) =>
@@ -31,7 +35,7 @@ export async function setLifecycle(platform: Platform, experimentId: string, lif
     atOnce,
     change,
   );
-  await experiments.change(experimentId, (experiment) =>
+  return experiments.change(experimentId, (experiment) =>
     experiment.lifecycle === lifecycle ? undefined : { ...experiment, lifecycle, updatedAt: at },
   );
 }
