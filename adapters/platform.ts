@@ -21,6 +21,7 @@ import type { Registry } from "../core/registry/registry";
 import type { RetrainingIndex, RetrainingRepository, RetrainingSchedules } from "../core/retraining/ports";
 import type { OutcomeRepository } from "../core/serving/outcomes";
 import type { Artifacts } from "../core/tracking/artifacts";
+import { defaultExperimentId } from "../core/tracking/experiment";
 import type { Experiments } from "../core/tracking/experiments";
 import { notingInputs } from "../core/tracking/lineage/noting-inputs";
 import type { LineageIndex } from "../core/tracking/lineage/port";
@@ -29,6 +30,7 @@ import type { MetricRepository } from "../core/tracking/metric-repository";
 import type { MetricStore } from "../core/tracking/metric-store";
 import { createLiveRuns, type LiveRuns, notingRecords } from "../core/tracking/records/live-runs";
 import { firstRecordOf, trackedRuns } from "../core/tracking/records/tracked-runs";
+import type { RunIdentity } from "../core/tracking/run-record";
 import type { RunChanges, RunRecords } from "../core/tracking/run-records";
 import type { RunSearch } from "../core/tracking/search/query";
 import { createRunSearches } from "../core/tracking/search/run-search";
@@ -210,6 +212,13 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
   // Runs that are older than records are known by their own rows.
   const teamOf = async (runId: string): Promise<string | undefined> =>
     (await records.identify(runId))?.team ?? runs.teamOf(runId);
+  // One that trains across an upgrade loses no point: no search shows it before it has a record, so that its mark is nobody's.
+  const identify = async (runId: string): Promise<RunIdentity | undefined> => {
+    const known = await records.identify(runId);
+    if (known) return known;
+    const team = await runs.teamOf(runId);
+    return team === undefined ? undefined : { runId, team, experimentId: defaultExperimentId, source: "training" };
+  };
   const metrics = createMetricStore(dynamodb, tables.metrics);
   const hooks =
     shared.hooks ?? createCheckHooks({ clock: shared.clock, pause: pauseBeforeRound, allowLoopback: false });
@@ -241,7 +250,7 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
       if (known) return known;
       const objects = createObjectStore(s3, bucket, teamPrefix(team));
       const tracking = {
-        metrics: teamMetrics(metrics, team, { ...records, ...changes }),
+        metrics: teamMetrics(metrics, team, { identify, mark: changes.mark }),
         experiments: experimentsOf(team),
         records: notingInputs(notingRecords(records.of(team), liveRuns), lineage),
         changes: changes.of(team),

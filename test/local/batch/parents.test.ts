@@ -65,7 +65,7 @@ describe("multi-node jobs", () => {
 
   it("start the children after the main node, tell only them its address, and end with it", async () => {
     const id = await gang(
-      `echo "${node}/$AWS_BATCH_JOB_NUM_NODES \${AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS:-none}"; if [ ${node} = 0 ]; then sleep 0.3; else sleep 60; fi`,
+      `echo "${node}/$AWS_BATCH_JOB_NUM_NODES \${AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS:-none}"; if [ ${node} = 0 ]; then sleep 2; else sleep 60; fi`,
     );
     const parent = await cloud.ended(id);
     expect(parent).toMatchObject({

@@ -195,7 +195,7 @@ it.each<[string, readonly Access[], readonly string[]]>([
     [logsAccess("FilterLogEvents", { logGroupName: "/g" })],
     [`logs:FilterLogEvents ${here("logs")}:log-group:/g:*`],
   ],
-  ["PutEvents", [eventsAccess("PutEvents")], ["events:PutEvents *"]],
+  ["PutEvents", [eventsAccess("PutEvents")], [`events:PutEvents ${here("events")}:event-bus/default`]],
   [
     "CreateSchedule hands a role over",
     schedulerAccesses("POST", new URL("http://s/schedules/n"), { GroupName: "g", Target: { RoleArn: "role" } }),
