@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -8,7 +9,7 @@ import {
 } from "@aws-sdk/client-s3";
 import type { BufferPool } from "./buffer-pool";
 import type { filled } from "./content-upload";
-import { knowPayloadDigest } from "./payload-digest";
+import { leavePayloadUnsigned } from "./payload-digest";
 import { translated } from "./service-errors";
 
 /** A multipart upload whose parts are all there, and what they are together. */
@@ -22,7 +23,8 @@ export interface ReceivedParts {
 }
 
 /**
- * Sends a body of unknown length and digest to an object, part by part, and digests it on the way. Nothing is visible before `complete`.
+ * Sends a body of unknown length and digest to an object, part by part, and digests it on the way, once: what happens to a part on its way shows in its
+ * CRC-32, which costs a tenth of a second SHA-256. Nothing is visible before `complete`.
  *
  * @param first what was read of it already, in a buffer of the pool
  */
@@ -41,14 +43,14 @@ export async function receiveParts(
         ...object,
         ContentType: contentType,
         ServerSideEncryption: "AES256",
-        ChecksumAlgorithm: "SHA256",
-        ChecksumType: "COMPOSITE",
+        ChecksumAlgorithm: "CRC32",
+        ChecksumType: "FULL_OBJECT",
       }),
     ),
   );
   const upload = { ...object, UploadId: begun.UploadId };
   const whole = createHash("sha256");
-  const sent: { readonly PartNumber: number; readonly ETag?: string; readonly ChecksumSHA256: string }[] = [];
+  const sent: { readonly PartNumber: number; readonly ETag?: string; readonly ChecksumCRC32: string }[] = [];
   const sending = new Set<Promise<void>>();
   let failure: { readonly error: unknown } | undefined;
   let bytes = 0;
@@ -60,13 +62,12 @@ export async function receiveParts(
     bytes += length;
     number += 1;
     const PartNumber = number;
-    const digest = createHash("sha256").update(body).digest();
-    const ChecksumSHA256 = digest.toString("base64");
-    const command = new UploadPartCommand({ ...upload, PartNumber, Body: body, ChecksumSHA256 });
-    knowPayloadDigest(command, digest);
+    const ChecksumCRC32 = crc32Of(body);
+    const command = new UploadPartCommand({ ...upload, PartNumber, Body: body, ChecksumCRC32 });
+    leavePayloadUnsigned(command);
     const one = translated(key, () => client.send(command)).then(
       ({ ETag }) => {
-        sent[PartNumber - 1] = { PartNumber, ETag, ChecksumSHA256 };
+        sent[PartNumber - 1] = { PartNumber, ETag, ChecksumCRC32 };
         pool.give(buffer);
       },
       (error: unknown) => {
@@ -107,4 +108,11 @@ export async function receiveParts(
       );
     },
   };
+}
+
+/** Base64 of its four bytes, as S3 has it. */
+function crc32Of(body: Uint8Array): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc32(body));
+  return bytes.toString("base64");
 }
