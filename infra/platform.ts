@@ -63,6 +63,7 @@ export function definePlatform(
   const workflow = new WorkflowStack(app, `${prefix}-workflow`, {
     ...props,
     bundles,
+    trainerImage: compute.trainerImage,
     nodeModules: path.join(repository, "node_modules"),
   });
   const api = new ApiStack(app, `${prefix}-api`, { ...props, bundles });

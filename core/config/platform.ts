@@ -25,6 +25,7 @@ const environmentSchema = z.object({
   RINGMASTER_JOB_DEFINITION: resource,
   RINGMASTER_JOB_DEFINITION_GANG: resource,
   RINGMASTER_JOB_LOG_GROUP: resource,
+  RINGMASTER_TRAINER_IMAGE: resource.optional(),
   RINGMASTER_RETRAINING_FUNCTION_ARN: resource,
   RINGMASTER_RETRAINING_SCHEDULE_GROUP: resource,
   RINGMASTER_RETRAINING_SCHEDULE_ROLE_ARN: resource,
@@ -50,6 +51,8 @@ export interface PlatformConfig {
   readonly jobDefinitions: { readonly single: string; readonly gang: string };
   /** Where trainers' output goes. */
   readonly jobLogGroup: string;
+  /** The container's, as the job definitions name it; known to functions that make runs, and nobody where trainers are processes. */
+  readonly trainerImage?: string;
   /** What the schedules of retraining rules are made with. */
   readonly retraining: {
     readonly functionArn: string;
@@ -85,6 +88,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     teamShares: env.RINGMASTER_TEAM_SHARES,
     jobDefinitions: { single: env.RINGMASTER_JOB_DEFINITION, gang: env.RINGMASTER_JOB_DEFINITION_GANG },
     jobLogGroup: env.RINGMASTER_JOB_LOG_GROUP,
+    ...(env.RINGMASTER_TRAINER_IMAGE === undefined ? {} : { trainerImage: env.RINGMASTER_TRAINER_IMAGE }),
     retraining: {
       functionArn: env.RINGMASTER_RETRAINING_FUNCTION_ARN,
       scheduleGroup: env.RINGMASTER_RETRAINING_SCHEDULE_GROUP,
@@ -112,6 +116,7 @@ export function environmentOf(config: PlatformConfig): Readonly<Record<string, s
     RINGMASTER_JOB_DEFINITION: config.jobDefinitions.single,
     RINGMASTER_JOB_DEFINITION_GANG: config.jobDefinitions.gang,
     RINGMASTER_JOB_LOG_GROUP: config.jobLogGroup,
+    ...(config.trainerImage === undefined ? {} : { RINGMASTER_TRAINER_IMAGE: config.trainerImage }),
     RINGMASTER_RETRAINING_FUNCTION_ARN: config.retraining.functionArn,
     RINGMASTER_RETRAINING_SCHEDULE_GROUP: config.retraining.scheduleGroup,
     RINGMASTER_RETRAINING_SCHEDULE_ROLE_ARN: config.retraining.scheduleRoleArn,

@@ -1,6 +1,6 @@
 import type { Job } from "../training/job";
 import type { NumericsRecord } from "../training/numerics";
-import type { CodeReference, RunStatus, SubmittedEnvironment } from "../training/run";
+import type { CodeReference, MadeEnvironment, RunStatus } from "../training/run";
 import type { Lifecycle } from "./experiment";
 
 /** What never changes of a run: a process asks for it once. */
@@ -70,7 +70,7 @@ export interface RunCode extends CodeReference {
 }
 
 /** What it ran in. */
-export interface RunEnvironment extends SubmittedEnvironment {
+export interface RunEnvironment extends MadeEnvironment {
   readonly numerics?: NumericsRecord;
   readonly hardware?: {
     readonly instanceTypes: readonly string[];

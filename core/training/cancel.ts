@@ -15,7 +15,7 @@ export interface CancelDependencies extends EndAttemptDependencies {
 export async function cancelRun(dependencies: CancelDependencies, runId: string, actor: string): Promise<Run> {
   const { runs, executions } = dependencies;
   const run = await runs.find(runId);
-  if (!run) throw new RunNotFoundError(runId);
+  if (!run) throw new RunNotFoundError(runId, "training");
   if (!isOpen(run.status) && run.status !== "killed") throw new RunEndedError(runId, run.status);
   const message = `cancelled by ${actor}`;
   const failure = { code: "CANCELLED", message, phase: run.phase };

@@ -1,8 +1,14 @@
 import { RingmasterError } from "../errors";
 
 export class RunNotFoundError extends RingmasterError {
-  constructor(runId: string) {
-    super(`there is no run ${JSON.stringify(runId)}; \`ringmaster runs list\` shows those that there are`, {
+  /** @param needed `training` where a run that was logged from elsewhere will not do: it may well be there. */
+  constructor(runId: string, needed: "any" | "training" = "any") {
+    const id = JSON.stringify(runId);
+    const message =
+      needed === "training"
+        ? `no run ${id} was trained here, and this is for such alone: \`ringmaster runs list\` shows them; \`ringmaster runs show\` also those that were logged`
+        : `there is no run ${id}; \`ringmaster runs search\` shows those that there are`;
+    super(message, {
       code: "RUN_NOT_FOUND",
       httpStatus: 404,
       details: { runId },

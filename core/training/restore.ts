@@ -46,7 +46,7 @@ export async function restoreRun(dependencies: RestoreDependencies, request: Res
   if (known) return known;
 
   const source = await runs.find(request.runId);
-  if (!source) throw new RunNotFoundError(request.runId);
+  if (!source) throw new RunNotFoundError(request.runId, "training");
   const checkpoints = await readCheckpoints(objects, source.runId);
   const manifest = checkpointOfEpoch(checkpoints, request.epoch);
   if (!manifest) {

@@ -61,6 +61,15 @@ export interface SubmittedEnvironment {
   readonly imageDigest?: string;
 }
 
+/** What a run is made in: what its submitter told, and what the deployment that took it knows. */
+export interface MadeEnvironment extends SubmittedEnvironment {
+  /**
+   * The trainer's container image, as the job definition names it. One that the deployment built has the hash of its sources as its tag, which never
+   * moves; its registry's digest is not known before it is pushed.
+   */
+  readonly image?: string;
+}
+
 /** What made a retraining rule submit a run. */
 export interface RunCause {
   readonly rule: string;
@@ -83,7 +92,7 @@ export interface Run {
   /** Registered model that the run makes a version of. */
   readonly model: string;
   readonly code: CodeReference;
-  readonly environment?: SubmittedEnvironment;
+  readonly environment?: MadeEnvironment;
   /** Compute every step anew, whatever outputs are known. */
   readonly noCache: boolean;
   /** Absent where a person submitted it. */

@@ -9,11 +9,14 @@ import { IdempotencyConflictError } from "./errors";
 import type { Job } from "./job";
 import { checkJobAgainst } from "./job-checks";
 import { withJudgedSlices } from "./judged-slices";
+import { madeEnvironment } from "./made-environment";
 import type { Executions } from "./ports";
 import type { CodeReference, Run } from "./run";
 import type { RunRepository } from "./run-repository";
 
 export interface SubmitDependencies {
+  /** What the deployment is. */
+  readonly config?: { readonly trainerImage?: string };
   readonly runs: RunRepository;
   readonly datasets: DatasetRepository;
   readonly executions: Executions;
@@ -61,6 +64,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     : await withJudgedSlices(request.job, dataset.manifest, dependencies.registry?.repository);
 
   const { name, version, digest } = dataset.manifest;
+  const made = madeEnvironment(environment, dependencies.config?.trainerImage);
   const at = isoTime(clock);
   const run: Run = {
     runId: runIdOf(dependencies, request),
@@ -70,7 +74,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     dataset: { name, version, digest },
     model: job.registerAs ?? job.experiment,
     code,
-    ...(environment ? { environment } : {}),
+    ...(made ? { environment: made } : {}),
     noCache,
     ...(cause ? { cause } : {}),
     ...(restoredFrom ? { restoredFrom } : {}),

@@ -24,6 +24,8 @@ export interface ComputeStackProps extends StackProps {
 
 /** Where training runs: the network, a queue a market and kind of machine, and the trainer's job definitions. */
 export class ComputeStack extends Stack {
+  /** URI of the trainers' image, which any stack may name. */
+  readonly trainerImage: string;
   readonly #network: DeploymentConfig["network"];
 
   constructor(scope: Construct, id: string, props: ComputeStackProps) {
@@ -45,9 +47,10 @@ export class ComputeStack extends Stack {
     // ECS documents that condition for the roles of tasks, not for this one; no other account can pass it to a task anyway.
     const executionRole = new Role(this, "TrainerExecutionRole", { assumedBy: new ServicePrincipal(ecsTasks) });
     LogGroup.fromLogGroupName(this, "TrainerLog", resourceNames(prefix).jobLogGroup).grantWrite(executionRole);
+    this.trainerImage = props.trainerImage(this, executionRole);
     new TrainerJobDefinitions(this, "Trainer", {
       prefix,
-      image: props.trainerImage(this, executionRole),
+      image: this.trainerImage,
       jobRole,
       executionRole,
       environment: {

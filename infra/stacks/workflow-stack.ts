@@ -19,11 +19,16 @@ export interface WorkflowStackProps extends StackProps {
   /** Directory of the built bundles (`scripts/build.js`). */
   readonly bundles: string;
   readonly nodeModules: string;
+  /** URI of the trainers' image, which runs are recorded with. */
+  readonly trainerImage: string;
   readonly config: DeploymentConfig;
 }
 
 /** Functions that people call, and that must know whose team the caller is in. */
 const takesCalls: ReadonlySet<string> = new Set(["api", "stream-metrics"]);
+
+/** Functions that make runs. The others are not deployed anew for another image. */
+const makesRuns: ReadonlySet<string> = new Set(["api", "retrain"]);
 
 /** What functions set aside, a hundred that AWS leaves to all others, and room for the steps of runs. */
 const concurrencyToReserve = 300;
@@ -35,7 +40,11 @@ export class WorkflowStack extends Stack {
   /** An event was too much for its function; where to tell of it is the observability's. */
   readonly givenUp: Alarm;
 
-  constructor(scope: Construct, id: string, { bundles, nodeModules, config, ...props }: WorkflowStackProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { bundles, nodeModules, trainerImage, config, ...props }: WorkflowStackProps,
+  ) {
     super(scope, id, props);
     const { prefix } = config;
     const environment = platformEnvironment(this, config);
@@ -66,7 +75,11 @@ export class WorkflowStack extends Stack {
           definition,
           code: functionCode(bundles, definition.name),
           layers: definition.externals.map((external) => layers[external]),
-          environment: { ...environment, ...(takesCalls.has(definition.name) ? callersEnvironment(config) : {}) },
+          environment: {
+            ...environment,
+            ...(takesCalls.has(definition.name) ? callersEnvironment(config) : {}),
+            ...(makesRuns.has(definition.name) ? { RINGMASTER_TRAINER_IMAGE: trainerImage } : {}),
+          },
           prefix,
           retention: retentionOf(config),
           reserve: config.functions.accountConcurrency >= concurrencyToReserve,

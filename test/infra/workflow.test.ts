@@ -19,6 +19,7 @@ const workflowOf = (accountConcurrency: number) =>
     return new WorkflowStack(app, "Workflow", {
       bundles: directory,
       nodeModules: path.join(repository, "node_modules"),
+      trainerImage: "registry/trainer:1",
       config,
     });
   }).template;
@@ -27,6 +28,19 @@ const template = workflowOf(10);
 it("sets nothing aside in an account that has nothing to spare: a new one could not deploy it", () => {
   for (const { Properties } of resources(template, "AWS::Lambda::Function"))
     expect(Properties["ReservedConcurrentExecutions"]).toBeUndefined();
+});
+
+it("tells the image to functions that make runs, and deploys no other anew for it", () => {
+  for (const { name } of functions) {
+    template.hasResourceProperties("AWS::Lambda::Function", {
+      FunctionName: `ringmaster-${name}`,
+      Environment: {
+        Variables: {
+          RINGMASTER_TRAINER_IMAGE: ["api", "retrain"].includes(name) ? "registry/trainer:1" : Match.absent(),
+        },
+      },
+    });
+  }
 });
 
 it("bounds what could crowd out the others where the account has room", () => {

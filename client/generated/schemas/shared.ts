@@ -350,6 +350,8 @@ export interface RunDataset {
 /** What it ran in. */
 export interface RunEnvironment {
   readonly lockfileSha256?: Sha256;
+  /** The trainer's container image, as the job definition names it. */
+  readonly image?: string;
   /** Of the trainer's container image. */
   readonly imageDigest?: string;
   readonly numerics?: NumericsRecord;

@@ -65,6 +65,16 @@ export interface MachineRecord {
   readonly interruptionNoticeAt?: Instant;
 }
 
+/** What its submitter and the deployment know of what it is made in. */
+export interface MadeEnvironment {
+  /** Of the lockfile beside the code. */
+  readonly lockfileSha256?: Sha256;
+  /** Of the trainer's container image. */
+  readonly imageDigest?: string;
+  /** The trainer's container image, as the job definition names it; the tag of one that the deployment built is the hash of its sources. */
+  readonly image?: string;
+}
+
 /** A step of the run's state machine. */
 export type Phase =
   | "ValidateDataset"
@@ -151,7 +161,7 @@ export interface Run {
   /** Registered model that the run makes a version of. */
   readonly model: string;
   readonly code: CodeReference;
-  readonly environment?: SubmittedEnvironment;
+  readonly environment?: MadeEnvironment;
   /** Compute every step anew, whatever outputs are known. */
   readonly noCache: boolean;
   /** What made a retraining rule submit it; absent where a person did. */

@@ -61,6 +61,15 @@ export const submittedEnvironment = z
   })
   .meta({ id: "SubmittedEnvironment", description: "What a run was submitted with, beside its code." });
 
+const madeEnvironment = submittedEnvironment
+  .extend({
+    image: z.string().optional().meta({
+      description:
+        "The trainer's container image, as the job definition names it; the tag of one that the deployment built is the hash of its sources.",
+    }),
+  })
+  .meta({ id: "MadeEnvironment", description: "What its submitter and the deployment know of what it is made in." });
+
 export const run = z
   .object({
     runId: z.string(),
@@ -71,7 +80,7 @@ export const run = z
     dataset: datasetReference,
     model: z.string().meta({ description: "Registered model that the run makes a version of." }),
     code: codeReference,
-    environment: submittedEnvironment.optional(),
+    environment: madeEnvironment.optional(),
     noCache: z.boolean().meta({ description: "Compute every step anew, whatever outputs are known." }),
     cause: z
       .object({

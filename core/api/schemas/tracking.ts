@@ -74,6 +74,10 @@ export const runCode = z
 const environment = z
   .object({
     lockfileSha256: sha256.optional(),
+    image: z
+      .string()
+      .optional()
+      .meta({ description: "The trainer's container image, as the job definition names it." }),
     imageDigest: z.string().optional().meta({ description: "Of the trainer's container image." }),
     numerics: numericsRecord.optional(),
     hardware: z

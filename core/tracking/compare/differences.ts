@@ -41,11 +41,11 @@ function dataFields({ datasets }: RunRecord): Readonly<Record<string, string | u
 }
 
 function environmentFields({ environment, seed }: RunRecord): Readonly<Record<string, string | undefined>> {
-  const { lockfileSha256, imageDigest, numerics, hardware } = environment;
+  const { lockfileSha256, image, imageDigest, numerics, hardware } = environment;
   return {
     seed: seed === undefined ? undefined : String(seed),
     lockfile: lockfileSha256,
-    image: imageDigest,
+    image: imageDigest ?? image,
     "hardware.instances": hardware?.instanceTypes.join(", ") || undefined,
     "hardware.cpu": hardware?.cpu,
     "hardware.gpu": hardware?.gpu,

@@ -53,7 +53,7 @@ export function recordOf(
   revision: number,
 ): RunRecord {
   const numerics = training?.numerics;
-  const { lockfileSha256, imageDigest } = run.environment ?? {};
+  const { lockfileSha256, image, imageDigest } = run.environment ?? {};
   return {
     ...identity,
     ...kept,
@@ -66,6 +66,7 @@ export function recordOf(
     code: run.code,
     environment: {
       ...(lockfileSha256 === undefined ? {} : { lockfileSha256 }),
+      ...(image === undefined ? {} : { image }),
       ...(imageDigest === undefined ? {} : { imageDigest }),
       ...(numerics ? { numerics } : {}),
       ...(numerics || instanceTypes.length > 0

@@ -31,13 +31,13 @@ const conduct =
 export function factsOf(details: RunDetails): TrainingFacts {
   const { run, steps } = details;
   const { commit, dirty, diffSha256, moduleSha256 } = run.code;
-  const { lockfileSha256, imageDigest } = run.environment ?? {};
+  const { lockfileSha256, image, imageDigest } = run.environment ?? {};
   const training = findOutput<TrainingOutput>(details, "LaunchTraining");
   const reusedFrom = steps.find(({ step }) => step === "LaunchTraining")?.reusedFrom;
   const parameters = Object.entries(paramsOfJob(run.job)).filter(([name]) => !conduct.test(name));
   return {
     runId: run.runId,
-    code: texts({ moduleSha256, commit, dirty, diffSha256, lockfileSha256, imageDigest }),
+    code: texts({ moduleSha256, commit, dirty, diffSha256, lockfileSha256, image, imageDigest }),
     data: texts({
       dataset: `${run.dataset.name}@${run.dataset.version}`,
       datasetDigest: run.dataset.digest,
