@@ -163,4 +163,34 @@ describe("MLflow's door onto the platform's own runs", () => {
       { error_code: "INVALID_PARAMETER_VALUE", message: expect.any(String) },
     ]);
   });
+
+  it("answers a search that is too large for a function in pages", async () => {
+    const { body } = await post("experiments/create", { name: "large" });
+    const { experiment_id } = body;
+    const tags = Array.from({ length: 100 }, (_, i) => ({ key: `t${i}`, value: "x".repeat(8000) }));
+    // 0.8 MB each.
+    for (let i = 0; i < 6; i += 1) await post("runs/create", { experiment_id, start_time: i, tags });
+    const first = await post("runs/search", { experiment_ids: [experiment_id] });
+    expect(first.body.runs).toHaveLength(5);
+    const page_token = first.body.next_page_token;
+    const second = await post("runs/search", { experiment_ids: [experiment_id], page_token });
+    expect(second.body.runs.map(({ info }: { info: { start_time: number } }) => info.start_time)).toEqual([0]);
+    expect(second.body.next_page_token).toBeUndefined();
+  });
+
+  it("shows of a curve too long to be read its first and last points, and its peak", async () => {
+    const { body } = await post("runs/create", { experiment_id: "0" });
+    const run = body.run.info.run_id;
+    const steps = Array.from({ length: 50_001 }, (_, step) => step);
+    const values = steps.map((step) => (step === 31_415 ? 9 : step / 50_000));
+    await platform.metrics.append(run, [{ metric: "loss", steps, values, times: steps }]);
+    const query = `run_ids=${run}&metric_key=loss&max_results=50`;
+    const { body: curve } = await send("GET", `metrics/get-history-bulk-interval?${query}`);
+    const shown = curve.metrics.map(({ step }: { step: number }) => Number(step));
+    expect(shown.length).toBeLessThanOrEqual(50);
+    expect([shown[0], shown.at(-1)]).toEqual([0, 50_000]);
+    expect(shown).toContain(31_415);
+    const near = await send("GET", `metrics/get-history-bulk-interval?${query}&start_step=10&end_step=12`);
+    expect(near.body.metrics).toHaveLength(3);
+  });
 });
