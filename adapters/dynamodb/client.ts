@@ -1,14 +1,16 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import { InvalidInputError } from "../../core/errors";
+import { sendLean } from "./lean-client";
 
 /** A document client that keeps JavaScript's habits: `undefined` members are left out, numbers are doubles. */
 export function createDocumentClient(client: DynamoDBClient = new DynamoDBClient({})): DynamoDBDocumentClient {
-  return DynamoDBDocumentClient.from(client, {
+  const documents = DynamoDBDocumentClient.from(client, {
     marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
     // Else a whole number past 2^53, as of a loss that explodes, would come back as a bigint, which JSON has not.
     unmarshallOptions: { wrapNumbers: Number },
   });
+  return sendLean(documents, client);
 }
 
 /** Every item of a query, page after page. */

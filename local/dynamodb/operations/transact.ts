@@ -47,8 +47,15 @@ export const transactWriteItems: Operation = async (context, fields) => {
   });
 };
 
+/** The order of members means nothing in JSON: clients that have them in another one send the same. */
 function digestOf(actions: unknown): string {
-  return createHash("sha256").update(JSON.stringify(actions)).digest("base64");
+  return createHash("sha256").update(JSON.stringify(actions, sorted)).digest("base64");
+}
+
+function sorted(_name: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const members = Object.entries(value);
+  return members.length < 2 ? value : Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** All conditions are judged before the first change; a change that fails (by type or size) cancels the transaction too. */

@@ -1,0 +1,146 @@
+import { randomUUID } from "node:crypto";
+import {
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  type DynamoDBServiceException,
+  TransactionCanceledException,
+} from "@aws-sdk/client-dynamodb";
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
+import { type Credentials, Signer } from "./lean-signer";
+import { fromWire, toWire } from "./lean-values";
+
+/** A command's class and what the protocol calls it. */
+const operations = new Map<unknown, string>([
+  [BatchGetCommand, "BatchGetItem"],
+  [BatchWriteCommand, "BatchWriteItem"],
+  [DeleteCommand, "DeleteItem"],
+  [GetCommand, "GetItem"],
+  [PutCommand, "PutItem"],
+  [QueryCommand, "Query"],
+  [TransactWriteCommand, "TransactWriteItems"],
+  [UpdateCommand, "UpdateItem"],
+]);
+
+/** Where the SDK sends requests to. */
+interface Place {
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port?: number;
+  readonly path: string;
+}
+
+interface Answer {
+  readonly statusCode: number;
+  readonly body: AsyncIterable<Buffer>;
+}
+
+interface Document {
+  readonly input: object;
+}
+
+/**
+ * Lets a document client send what is plain by a short way of its own, a fifth of the work: the same wire protocol, the SDK's own connections, credentials and region, its own
+ * signature and translation of values. One attempt; all that is not an answer to it, or a condition that does not hold, goes the SDK's way from
+ * the beginning (what failed on the way, throttling, values that are not plain), with its retries and its errors. So does the first request, which
+ * shows where the SDK sends them to.
+ */
+export function sendLean(documents: DynamoDBDocumentClient, client: DynamoDBClient): DynamoDBDocumentClient {
+  const stock = documents.send.bind(documents) as (command: unknown, ...rest: unknown[]) => Promise<unknown>;
+  const signer = new Signer("dynamodb");
+  let place: Place | undefined;
+  client.middlewareStack.add(
+    (next) => (args) => {
+      place ??= placeOf(args.request as Place);
+      return next(args);
+    },
+    { step: "build", name: "ringmasterLearnsPlace", override: true },
+  );
+
+  async function attempt(to: Place, operation: string, input: object): Promise<unknown> {
+    const body = Buffer.from(JSON.stringify(toWire(input)));
+    const { config } = client;
+    const host = to.port === undefined ? to.hostname : `${to.hostname}:${to.port}`;
+    const [credentials, region] = await Promise.all([config.credentials() as Promise<Credentials>, config.region()]);
+    const request = { host, target: `DynamoDB_20120810.${operation}`, body };
+    const headers = signer.sign(request, credentials, region, new Date());
+    const sent = { ...to, method: "POST", headers, body, query: {} };
+    const { response } = (await config.requestHandler.handle(sent as never)) as unknown as { response: Answer };
+    const text = await textOf(response.body);
+    const $metadata = { httpStatusCode: response.statusCode, attempts: 1, totalRetryDelay: 0 };
+    if (response.statusCode !== 200) throw failedCondition(text, $metadata) ?? new NotAnswered();
+    return { ...(fromWire(JSON.parse(text)) as object), $metadata };
+  }
+
+  async function send(command: Document, ...rest: unknown[]): Promise<unknown> {
+    const operation = operations.get(command.constructor);
+    if (!place || operation === undefined || rest.length > 0) return stock(command, ...rest);
+    const repeatable = operation === "TransactWriteItems" ? withToken(command) : command;
+    try {
+      return await attempt(place, operation, repeatable.input);
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException || error instanceof TransactionCanceledException)
+        throw error;
+      return stock(repeatable);
+    }
+  }
+
+  return Object.assign(documents, { send });
+}
+
+/** Only what stands at a server's root: nothing else is what DynamoDB's protocol has. */
+function placeOf({ protocol, hostname, port, path }: Place): Place | undefined {
+  if (path !== "/") return undefined;
+  return { protocol, hostname, path, ...(port === undefined ? {} : { port }) };
+}
+
+/** No answer to the request; the SDK finds out itself what it is. */
+class NotAnswered extends Error {}
+
+/** A transaction that is sent again, here or by the SDK, is the same one. */
+function withToken(command: Document): Document {
+  const input = { ClientRequestToken: randomUUID(), ...command.input };
+  return new TransactWriteCommand(input as ConstructorParameters<typeof TransactWriteCommand>[0]);
+}
+
+type Metadata = DynamoDBServiceException["$metadata"];
+
+/** As the SDK would throw it; of reasons that come with items it does. */
+function failedCondition(text: string, $metadata: Metadata): Error | undefined {
+  const refusal = JSON.parse(text) as Refusal;
+  const name = refusal.__type?.split("#").at(-1);
+  const message = refusal.message ?? refusal.Message ?? "";
+  if (name === "ConditionalCheckFailedException" && !refusal.Item) {
+    return new ConditionalCheckFailedException({ message, $metadata });
+  }
+  const reasons = refusal.CancellationReasons;
+  if (name !== "TransactionCanceledException" || !reasons || reasons.some(({ Item }) => Item)) return undefined;
+  return new TransactionCanceledException({ message, $metadata, CancellationReasons: [...reasons] });
+}
+
+interface Refusal {
+  readonly __type?: string;
+  readonly message?: string;
+  readonly Message?: string;
+  readonly Item?: object;
+  readonly CancellationReasons?: readonly {
+    readonly Code?: string;
+    readonly Message?: string;
+    readonly Item?: never;
+  }[];
+}
+
+async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}

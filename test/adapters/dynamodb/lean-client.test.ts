@@ -1,0 +1,273 @@
+import { createHash, createHmac } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
+import { SignatureV4 } from "@smithy/signature-v4";
+import type { SourceData } from "@smithy/types";
+import { createDocumentClient } from "../../../adapters/dynamodb/client";
+import { contentType, Signer } from "../../../adapters/dynamodb/lean-signer";
+
+/** A server that answers what a test says, and keeps what it was asked. */
+interface Asked {
+  readonly operation: string;
+  readonly agent: string | undefined;
+  readonly body: unknown;
+}
+
+const key = { pk: "a", sk: "b" };
+const options = { region: "eu-north-1", credentials: { accessKeyId: "AK", secretAccessKey: "secret" }, maxAttempts: 2 };
+
+describe("the lean way", () => {
+  let server: Server;
+  let asked: Asked[];
+  let answers: { status: number; body: object }[];
+  let documents: DynamoDBDocumentClient;
+  let stock: DynamoDBDocumentClient;
+
+  beforeEach(async () => {
+    asked = [];
+    answers = [];
+    server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+      asked.push({
+        operation: String(request.headers["x-amz-target"]).split(".")[1]!,
+        agent: request.headers["user-agent"],
+        body: JSON.parse(Buffer.concat(chunks).toString("utf8")),
+      });
+      const { status, body } = answers.shift() ?? { status: 200, body: {} };
+      response.writeHead(status, { "content-type": contentType });
+      response.end(JSON.stringify(body));
+    });
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", () => listening()));
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    documents = createDocumentClient(new DynamoDBClient({ ...options, endpoint }));
+    stock = DynamoDBDocumentClient.from(new DynamoDBClient({ ...options, endpoint }), {
+      marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
+      unmarshallOptions: { wrapNumbers: Number },
+    });
+    // Where requests go is learnt of the first.
+    await documents.send(new GetCommand({ TableName: "table", Key: key }));
+    asked = [];
+  });
+
+  afterEach(async () => {
+    documents.destroy();
+    stock.destroy();
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  });
+
+  const item = {
+    ...key,
+    text: "",
+    number: -1.5e-7,
+    large: 2 ** 60,
+    yes: true,
+    nothing: null,
+    absent: undefined,
+    bytes: new Uint8Array([0, 255, 7]).subarray(1),
+    list: [1, "two", [false], { three: 3 }],
+    map: { empty: {}, absent: undefined },
+  };
+
+  it.each([
+    ["PutItem", new PutCommand({ TableName: "table", Item: item, ConditionExpression: "attribute_not_exists(pk)" })],
+    [
+      "UpdateItem",
+      new UpdateCommand({
+        TableName: "table",
+        Key: key,
+        UpdateExpression: "SET #a = :a",
+        ExpressionAttributeNames: { "#a": "Item" },
+        ExpressionAttributeValues: { ":a": item },
+      }),
+    ],
+    [
+      "Query",
+      new QueryCommand({
+        TableName: "table",
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: { ":pk": "a" },
+        ExclusiveStartKey: key,
+        ConsistentRead: true,
+      }),
+    ],
+    ["BatchGetItem", new BatchGetCommand({ RequestItems: { table: { Keys: [key], ConsistentRead: true } } })],
+    [
+      "BatchWriteItem",
+      new BatchWriteCommand({
+        RequestItems: { table: [{ PutRequest: { Item: item } }, { DeleteRequest: { Key: key } }] },
+      }),
+    ],
+    [
+      "TransactWriteItems",
+      new TransactWriteCommand({
+        ClientRequestToken: "once",
+        TransactItems: [{ Put: { TableName: "table", Item: item } }, { Delete: { TableName: "table", Key: key } }],
+      }),
+    ],
+  ])("asks %s what the SDK asks", async (operation, command) => {
+    await documents.send(command as PutCommand);
+    await stock.send(command as PutCommand);
+    const [lean, theirs] = asked;
+    expect(lean).toEqual({ operation, agent: undefined, body: theirs!.body });
+    expect(theirs).toMatchObject({ operation, agent: expect.stringContaining("aws-sdk-js") });
+  });
+
+  const shown = {
+    pk: { S: "a" },
+    number: { N: "18014398509481984" },
+    yes: { BOOL: true },
+    nothing: { NULL: true },
+    bytes: { B: "/wc=" },
+    list: { L: [{ N: "1" }, { M: { a: { S: "b" } } }] },
+    texts: { SS: ["x", "y"] },
+    numbers: { NS: ["1", "2"] },
+    binaries: { BS: ["/wc="] },
+  };
+
+  it.each([
+    [new GetCommand({ TableName: "table", Key: key }), { Item: shown }],
+    [new QueryCommand({ TableName: "table" }), { Items: [shown], Count: 1, LastEvaluatedKey: { pk: { S: "a" } } }],
+    [
+      new BatchGetCommand({ RequestItems: { table: { Keys: [key] } } }),
+      { Responses: { table: [shown] }, UnprocessedKeys: { table: { Keys: [{ pk: { S: "a" } }] } } },
+    ],
+    [
+      new BatchWriteCommand({ RequestItems: { table: [{ DeleteRequest: { Key: key } }] } }),
+      {
+        UnprocessedItems: { table: [{ PutRequest: { Item: shown } }, { DeleteRequest: { Key: { pk: { S: "a" } } } }] },
+      },
+    ],
+    [new UpdateCommand({ TableName: "table", Key: key }), { Attributes: shown }],
+  ])("understands an answer as the SDK does (%#)", async (command, body) => {
+    answers = [
+      { status: 200, body },
+      { status: 200, body },
+    ];
+    const { $metadata: ours, ...lean } = await documents.send(command as GetCommand);
+    const { $metadata: _theirs, ...theirs } = await stock.send(command as GetCommand);
+    expect(asked[0]!.agent).toBeUndefined();
+    expect(ours.httpStatusCode).toBe(200);
+    expect(lean).toEqual(theirs);
+  });
+
+  it.each([
+    ["ConditionalCheckFailedException", {}],
+    [
+      "TransactionCanceledException",
+      { CancellationReasons: [{ Code: "None" }, { Code: "ConditionalCheckFailed", Message: "no" }] },
+    ],
+  ])("throws %s at once, as the SDK does", async (name, members) => {
+    const refusal = {
+      status: 400,
+      body: { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: "why", ...members },
+    };
+    answers = [refusal];
+    const error: unknown = await documents.send(new PutCommand({ TableName: "table", Item: key })).catch((e) => e);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({ name, message: "why", ...members });
+    expect(asked).toHaveLength(1);
+  });
+
+  it.each([
+    [500, "InternalServerError"],
+    [400, "ProvisionedThroughputExceededException"],
+    [400, "RequestTimeTooSkewed"],
+  ])("leaves %i %s to the SDK", async (status, name) => {
+    answers = [{ status, body: { __type: name } }];
+    await documents.send(new PutCommand({ TableName: "table", Item: key }));
+    expect(asked.map(({ agent }) => agent === undefined)).toEqual([true, false]);
+    expect(asked[1]!.body).toEqual(asked[0]!.body);
+  });
+
+  it("throws what the SDK throws of a request that is refused for good", async () => {
+    const refusal = { status: 400, body: { __type: "ValidationException", message: "no key" } };
+    answers = [refusal, refusal];
+    const put = documents.send(new PutCommand({ TableName: "table", Item: key }));
+    await expect(put).rejects.toMatchObject({ name: "ValidationException", message: "no key" });
+    expect(asked).toHaveLength(2);
+  });
+
+  it("sends a transaction again under the token that it had", async () => {
+    answers = [{ status: 503, body: {} }];
+    await documents.send(new TransactWriteCommand({ TransactItems: [{ Put: { TableName: "table", Item: key } }] }));
+    const tokens = asked.map(({ body }) => (body as { ClientRequestToken: string }).ClientRequestToken);
+    expect(tokens).toHaveLength(2);
+    expect(tokens[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(tokens[1]).toBe(tokens[0]);
+  });
+
+  it.each([[new Set(["a"])], [10n]])("leaves values that are not plain to the SDK (%p)", async (value) => {
+    await documents.send(new PutCommand({ TableName: "table", Item: { ...key, value } }));
+    expect(asked.map(({ agent }) => agent === undefined)).toEqual([false]);
+  });
+
+  it("refuses, as the SDK does, what is no number", async () => {
+    const put = documents.send(new PutCommand({ TableName: "table", Item: { ...key, value: Number.NaN } }));
+    await expect(put).rejects.toThrow("NaN");
+    expect(asked).toEqual([]);
+  });
+});
+
+/** As the SDK wants it. */
+class Sha256 {
+  private parts: Buffer[] = [];
+  constructor(private readonly secret?: SourceData) {}
+  update(data: SourceData): void {
+    this.parts.push(Buffer.from(data as string));
+  }
+  async digest(): Promise<Uint8Array> {
+    const hash = this.secret === undefined ? createHash("sha256") : createHmac("sha256", this.secret as Buffer);
+    return hash.update(Buffer.concat(this.parts)).digest();
+  }
+  reset(): void {
+    this.parts = [];
+  }
+}
+
+describe("Signer", () => {
+  it.each([
+    [{ accessKeyId: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY" }],
+    [{ accessKeyId: "ASIA", secretAccessKey: "secret", sessionToken: "to/ken+=" }],
+  ])("signs as the SDK does (%#)", async (credentials) => {
+    const now = new Date("2026-02-03T23:59:58.765Z");
+    const [host, target, body] = ["dynamodb.eu-north-1.amazonaws.com", "DynamoDB_20120810.PutItem", Buffer.from("{}")];
+    const theirs = new SignatureV4({
+      service: "dynamodb",
+      region: "eu-north-1",
+      credentials,
+      sha256: Sha256,
+      applyChecksum: false,
+    });
+    const unsigned = {
+      method: "POST",
+      protocol: "https:",
+      hostname: host,
+      path: "/",
+      query: {},
+      headers: { host, "content-type": contentType, "x-amz-target": target },
+      body,
+    };
+    const signed = await theirs.sign(unsigned, { signingDate: now });
+    const signer = new Signer("dynamodb");
+    // Another secret and another day in between.
+    signer.sign({ host, target, body }, { accessKeyId: "x", secretAccessKey: "y" }, "eu-north-1", now);
+    signer.sign({ host, target, body }, credentials, "eu-north-1", new Date("2026-02-04T00:00:01Z"));
+    const headers = signer.sign({ host, target, body }, credentials, "eu-north-1", now);
+    expect(headers["authorization"]).toBe(signed.headers["authorization"]);
+    expect(headers).toMatchObject({ "x-amz-date": "20260203T235958Z", "content-length": "2" });
+    expect(headers["x-amz-security-token"]).toBe((credentials as { sessionToken?: string }).sessionToken);
+  });
+});
