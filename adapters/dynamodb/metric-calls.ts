@@ -26,27 +26,33 @@ export interface Call {
 }
 
 export function partsOf(series: readonly MetricSeries[], call: Call): CallPart[] {
-  const parts: { series: MetricSeries[]; points: number }[] = [{ series: [], points: 0 }];
+  const parts: Filling[] = [{ series: [], points: 0, nameLength: 0 }];
   for (const one of series) {
     for (let from = 0; from < one.steps.length; ) {
       let part = parts.at(-1)!;
-      if (part.points >= maxPoints || part.series.length >= maxNames * 4 || namesFull(part.series)) {
-        part = { series: [], points: 0 };
+      if (part.points >= maxPoints || part.series.length >= maxNames * 4 || namesFull(part)) {
+        part = { series: [], points: 0, nameLength: 0 };
         parts.push(part);
       }
       const to = Math.min(one.steps.length, from + maxPoints - part.points);
       part.series.push(from === 0 && to === one.steps.length ? one : slice(one, from, to));
       part.points += to - from;
+      part.nameLength += one.metric.length;
       from = to;
     }
   }
-  return parts.map((part, i) => ({ ...part, call, isLast: i === parts.length - 1 }));
+  return parts.map(({ series, points }, i) => ({ series, points, call, isLast: i === parts.length - 1 }));
+}
+
+interface Filling {
+  readonly series: MetricSeries[];
+  points: number;
+  nameLength: number;
 }
 
 /** Long names may be new ones. */
-function namesFull(series: readonly MetricSeries[]): boolean {
-  if (series.length < maxNames) return false;
-  return series.reduce((sum, { metric }) => sum + metric.length, 0) > maxNames * 250;
+function namesFull({ series, nameLength }: Filling): boolean {
+  return series.length >= maxNames && nameLength > maxNames * 250;
 }
 
 function slice({ metric, steps, values, times }: MetricSeries, from: number, to: number): MetricSeries {

@@ -32,6 +32,8 @@ export const logLimits: LogLimits = {
 
 /** Each fails only where another write succeeded meanwhile. */
 const rounds = 64;
+/** Groups of a segment go together up to about as many rows as a request takes. */
+const rowsPerWrite = 24;
 /** Beside the points in a young head: versions, receipts, the item's names. */
 const headBytes = 256;
 const bytesPerMetric = 48;
@@ -228,10 +230,15 @@ export class MetricLog {
     return others[0]?.by === logged.by;
   }
 
+  /** Whether a segment is closed and not folded. */
+  get needsFold(): boolean {
+    return this.loaded && this.grown && this.state.unfolded(this.folded, this.foldedVersion).length > 0;
+  }
+
   /** Whether there is something to be done that nobody waits for. */
   get needsUpkeep(): boolean {
     if (!this.loaded || !this.grown) return false;
-    if (this.state.unfolded(this.folded, this.foldedVersion).length > 0) return true;
+    if (this.needsFold) return true;
     return this.version - this.keptVersion >= this.limits.batchesPerState && this.bytesSinceKept >= 2 * this.keptBytes;
   }
 
@@ -239,13 +246,16 @@ export class MetricLog {
   async upkeep(): Promise<void> {
     for (const segment of this.state.unfolded(this.folded, this.foldedVersion)) {
       const batches = await this.batchesOf(segment.from, segment.to);
+      const pk = pkOf(this.runId);
+      let rows: Record<string, unknown>[] = [];
       for (const { group, blocks, directory } of foldSegment(batches, this.limits.fold)) {
-        const pk = pkOf(this.runId);
-        await this.rows.write([
-          ...blocks.map((data, i) => ({ pk, sk: blockKey(group, segment.number, i), data })),
-          { pk, sk: directoryKey(group, segment.number), data: directory },
-        ]);
+        for (const [i, data] of blocks.entries()) rows.push({ pk, sk: blockKey(group, segment.number, i), data });
+        rows.push({ pk, sk: directoryKey(group, segment.number), data: directory });
+        if (rows.length < rowsPerWrite) continue;
+        await this.rows.write(rows);
+        rows = [];
       }
+      await this.rows.write(rows);
       await this.keepState();
       await this.rows.markFolded(this.runId, segment.number, segment.to);
       this.noteFolded(segment.number, segment.to);

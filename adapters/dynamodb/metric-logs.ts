@@ -26,6 +26,7 @@ export class MetricLogs {
   /** By last use, the latest at the end. */
   private readonly known = new Map<string, Known>();
   private memoryBytes = 0;
+  private lastFold: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly rows: MetricRows,
@@ -87,12 +88,19 @@ export class MetricLogs {
 
   /** Nothing depends on it: what fails now is done with the next batch. */
   private upkeep(known: Known): Promise<void> {
-    known.upkeep ??= this.exclusively(known, () => known.log.upkeep())
+    known.upkeep ??= (known.log.needsFold ? this.foldInTurn(known) : this.exclusively(known, () => known.log.upkeep()))
       .catch(() => known.log.forget())
       .finally(() => {
         known.upkeep = undefined;
       });
     return known.upkeep;
+  }
+
+  /** Runs that are written alike close their segments together: folded side by side, they would keep all other calls waiting. */
+  private foldInTurn(known: Known): Promise<void> {
+    const folded = this.lastFold.then(() => this.exclusively(known, () => known.log.upkeep()));
+    this.lastFold = folded.catch(() => undefined);
+    return folded;
   }
 
   private exclusively<T>(known: Known, work: () => Promise<T> | T): Promise<T> {
