@@ -7,6 +7,7 @@ import type { TeamMembers } from "../../core/access/membership";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
 import type { ApiEnvironment } from "./context";
 import { errorResponse, knownError } from "./error-response";
+import { eventText } from "./event-body";
 import { mlflowErrorResponse } from "./mlflow/errors";
 import { isMlflowPath, mountMlflow } from "./mlflow/mount";
 import type { MlflowOperation } from "./mlflow/operation";
@@ -22,6 +23,16 @@ const maxNameLength = 255;
 /** Tests hold every answer against its contract; nobody else pays for that. */
 function checkedByEnvironment(): boolean {
   return process.env["RINGMASTER_CHECK_RESPONSES"] === "1";
+}
+
+function refuseLargeBody(path: string): never {
+  const instead = isMlflowPath(path)
+    ? "set MLFLOW_MULTIPART_UPLOAD_MINIMUM_FILE_SIZE=1000000 for larger files to go straight to the store"
+    : "upload data through /api/v1/uploads";
+  throw new RingmasterError(`the request body is larger than ${maxBodyBytes} bytes; ${instead}`, {
+    code: "BODY_TOO_LARGE",
+    httpStatus: 413,
+  });
 }
 
 export interface AppOptions {
@@ -73,20 +84,8 @@ export function frameApp(
     app.use(cors({ origin: [...corsOrigins], exposeHeaders: ["x-request-id", "retry-after"], maxAge: 600 }));
   }
   if (!streamedBodies) {
-    app.use(
-      bodyLimit({
-        maxSize: maxBodyBytes,
-        onError: ({ req }) => {
-          const instead = isMlflowPath(req.path)
-            ? "set MLFLOW_MULTIPART_UPLOAD_MINIMUM_FILE_SIZE=1000000 for larger files to go straight to the store"
-            : "upload data through /api/v1/uploads";
-          throw new RingmasterError(`the request body is larger than ${maxBodyBytes} bytes; ${instead}`, {
-            code: "BODY_TOO_LARGE",
-            httpStatus: 413,
-          });
-        },
-      }),
-    );
+    app.use(bodyLimit({ maxSize: maxBodyBytes, onError: ({ req }) => refuseLargeBody(req.path) }));
+    app.use(eventText(maxBodyBytes, refuseLargeBody));
   }
 
   app.use(async (context, next) => {

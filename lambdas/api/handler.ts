@@ -1,10 +1,10 @@
-import { handle } from "hono/aws-lambda";
 import { createPlatform } from "../../adapters/platform";
 import { readCorsOrigins, readTeamDirectory } from "../../core/config";
 import { createApp } from "./app";
+import { handleEvents } from "./event-body";
 
 /** The whole API as one function behind API Gateway. */
-export const handler = handle(
+export const handler = handleEvents(
   createApp(createPlatform(), {
     directory: readTeamDirectory(process.env),
     corsOrigins: readCorsOrigins(process.env),
