@@ -59,7 +59,7 @@ function describe({ kind, name, details }: LineageNode): string {
     kind === "file" || kind === "shard"
       ? [details["file"], rows]
       : kind === "dataset"
-        ? [details["rows"] === undefined ? undefined : `${details["rows"]} rows`, details["source"]]
+        ? [details["rows"] === undefined ? undefined : `${details["rows"]} rows`, sourceText(details["source"])]
         : kind === "run"
           ? [details["name"] === name ? undefined : details["name"], details["status"]]
           : kind === "code"
@@ -68,4 +68,15 @@ function describe({ kind, name, details }: LineageNode): string {
   const short = /^[0-9a-f]{64}$/.test(name) ? name.slice(0, 12) : name;
   const rest = said.filter((each) => each !== undefined && each !== short && each !== name).join(", ");
   return `${kind} ${short}${rest ? `  ${rest}` : ""}`;
+}
+
+/** Where logged data came from. MLflow's clients say it as JSON: what may be read of it is its place; mostly it names code alone. */
+function sourceText(source: LineageNode["details"][string] | undefined): typeof source {
+  if (typeof source !== "string" || !source.startsWith("{")) return source;
+  try {
+    const { uri, url, path }: Readonly<Record<string, unknown>> = JSON.parse(source);
+    return [uri, url, path].find((place): place is string => typeof place === "string");
+  } catch {
+    return source;
+  }
 }

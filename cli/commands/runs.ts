@@ -31,14 +31,16 @@ export function addRunCommands(program: Command): void {
 
   runs
     .command("list")
-    .description("newest first")
+    .description("training runs, newest first; `runs search` has those that were logged too")
     .option("--limit <n>", "how many, at most 200", "20")
     .option("--next-token <token>", "go on where an earlier list ended")
     .action(async (options: { limit: string; nextToken?: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const page = await client.runs(options);
       if (json) printJson(page);
-      else {
+      else if (page.runs.length === 0 && page.nextToken === undefined && options.nextToken === undefined) {
+        process.stdout.write("nothing was trained here; `ringmaster runs search` lists runs that were logged\n");
+      } else {
         printTable(
           ["RUN", "STATUS", "PHASE", "EXPERIMENT", "DATASET", "CAUSE", "CREATED", "TOOK"],
           page.runs.map((run) => [

@@ -22,6 +22,8 @@ it("runs list: says how to go on, goes on there, and leaves it to the API to jud
     expect(await list("--limit", "abc")).toContain("older ones: ringmaster runs list --limit abc --next-token page-2");
     expect(await list("--next-token", "page-2")).not.toContain("older ones");
     expect(asked).toEqual(["/api/v1/training-runs?limit=abc", "/api/v1/training-runs?limit=20&nextToken=page-2"]);
+    // Whoever only logs runs learns where they are.
+    expect(await list()).toBe("nothing was trained here; `ringmaster runs search` lists runs that were logged\n");
   } finally {
     server.close();
   }

@@ -28,7 +28,7 @@ export async function reproduceRun(dependencies: SubmitDependencies, request: Re
   if (known) return known;
 
   const details = await runs.findDetails(runId);
-  if (!details) throw new RunNotFoundError(runId);
+  if (!details) throw new RunNotFoundError(runId, "training");
   if (!findOutput<TrainingOutput>(details, "LaunchTraining")) throw new NotTrainedError(runId);
   const { job, dataset, code, environment } = details.run;
   return submitRun(dependencies, {

@@ -2,7 +2,7 @@ import * as contracts from "../../../core/api/contracts/experiments";
 import { isoTime } from "../../../core/clock";
 import { sha256 } from "../../../core/digest";
 import { InvalidInputError } from "../../../core/errors";
-import type { Experiment } from "../../../core/tracking/experiment";
+import { defaultExperimentId, type Experiment } from "../../../core/tracking/experiment";
 import { ExperimentNotFoundError } from "../../../core/tracking/records/errors";
 import { withExperimentEdit } from "../../../core/tracking/records/experiment-changes";
 import { RunNotFoundError } from "../../../core/training/errors";
@@ -46,6 +46,7 @@ export const experimentRoutes: readonly Route[] = [
   defineRoute(contracts.changeExperiment, async ({ platform, params: { experimentId }, body }) => {
     const at = isoTime(platform.clock);
     const { lifecycle, ...edit } = body;
+    if (lifecycle === "deleted" && experimentId === defaultExperimentId) throw defaultStays();
     const experiment = await platform.experiments.change(experimentId, (before) =>
       withExperimentEdit(before, edit, at),
     );
@@ -66,6 +67,12 @@ export const experimentRoutes: readonly Route[] = [
     return { status: 200, body: await viewOf(platform, runId) };
   }),
 ];
+
+/** Runs that name no experiment belong to it: clients of MLflow take it for given. */
+function defaultStays(): InvalidInputError {
+  const rule = "must not be deleted of experiment 0: every team has it; delete its runs instead";
+  return new InvalidInputError("the experiment cannot be deleted", [{ path: "lifecycle", value: "deleted", rule }]);
+}
 
 async function must(found: Promise<Experiment | undefined>, experimentId: string): Promise<Experiment> {
   const experiment = await found;

@@ -14,7 +14,7 @@ export const metricsRoute = defineRoute(
   getTrainingRunMetrics,
   async ({ platform, params: { runId }, query: { metric, ...view }, headers, context }) => {
     const { metrics, runs, clock, logger } = platform;
-    if (!(await runs.find(runId))) throw new RunNotFoundError(runId);
+    if (!(await runs.find(runId))) throw new RunNotFoundError(runId, "training");
 
     if (takesEvents(context.req.header("accept"))) {
       const lastId = headers["last-event-id"];

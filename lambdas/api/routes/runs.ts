@@ -25,7 +25,7 @@ export const runRoutes = [
 
   defineRoute(contracts.getTrainingRun, async ({ platform, params: { runId } }) => {
     const details = await platform.runs.findDetails(runId);
-    if (!details) throw new RunNotFoundError(runId);
+    if (!details) throw new RunNotFoundError(runId, "training");
     return { status: 200, body: details };
   }),
 
@@ -35,7 +35,7 @@ export const runRoutes = [
   })),
 
   defineRoute(contracts.listCheckpoints, async ({ platform: { runs, objects }, params: { runId } }) => {
-    if (!(await runs.find(runId))) throw new RunNotFoundError(runId);
+    if (!(await runs.find(runId))) throw new RunNotFoundError(runId, "training");
     return { status: 200, body: { checkpoints: (await readCheckpoints(objects, runId)).map(summaryOf) } };
   }),
 
@@ -50,7 +50,7 @@ export const runRoutes = [
 
   defineRoute(contracts.getTrainingRunLogs, async ({ platform: { runs, logs }, params: { runId }, query }) => {
     const details = await runs.findDetails(runId);
-    if (!details) throw new RunNotFoundError(runId);
+    if (!details) throw new RunNotFoundError(runId, "training");
     return { status: 200, body: await logs.read(details.workers, query) };
   }),
 ];

@@ -117,6 +117,16 @@ describe("lineage, over the stores", () => {
     expect(linksOf(graph)).toContain("dataset:digits@1 → model-version:digits@2");
   });
 
+  it.each([
+    ['{"tags": {"mlflow.source.name": "train.py"}}', ""],
+    ['{"uri": "s3://lake/houses.csv"}', "  s3://lake/houses.csv"],
+    ["houses.csv", "  houses.csv"],
+    ["{not JSON", "  {not JSON"],
+  ])("shows of data that MLflow logged its place, not its JSON: %s", (source, shown) => {
+    const node = { id: "dataset:houses#1", kind: "dataset", name: "houses#1", details: { source } } as const;
+    expect(drawLineage({ root: node.id, nodes: [node], edges: [] })[0]).toBe(`dataset houses#1${shown}`);
+  });
+
   it("of a raw file, or of a shard, goes on to the models that saw it", async () => {
     for (const content of ["c".repeat(64), shard]) {
       const graph = await lineageOfContent(platform, content, 50);

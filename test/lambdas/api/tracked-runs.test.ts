@@ -64,6 +64,15 @@ describe("experiments", () => {
     expect(await lifecycle()).toBe("active");
   });
 
+  it("the default one stays, whatever else is asked with its deletion", async () => {
+    const refused = await call("PATCH", "/experiments/0", { lifecycle: "deleted", name: "gone" });
+    expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining("every team has it")]);
+    expect((await call("GET", "/experiments/0")).body.experiment).toMatchObject({
+      name: "Default",
+      lifecycle: "active",
+    });
+  });
+
   it("are made once by one key", async () => {
     const key = { "idempotency-key": "make-it" };
     const first = await call("POST", "/experiments", { name: "by key" }, key);
@@ -120,6 +129,23 @@ describe("logged runs", () => {
     expect((await call("GET", `/experiments/${experimentId}/runs`)).body.runs).toEqual([body.run]);
     expect((await call("GET", `/experiments/${experimentId}/runs/${runId}`)).body).toEqual(view);
     expect(await codeOf("GET", `/experiments/0/runs/${runId}`)).toEqual([404, "RUN_NOT_FOUND"]);
+  });
+
+  it("are not said to be missing where only a run that was trained here will do", async () => {
+    const { runId } = (await call("POST", "/runs", {})).body.run;
+    for (const [method, verb] of [
+      ["GET", ""],
+      ["POST", "/cancel"],
+      ["POST", "/reproduce"],
+      ["GET", "/logs"],
+    ] as const) {
+      const { status, body } = await call(method, `/training-runs/${runId}${verb}`);
+      expect([status, body.error.code, body.error.message]).toEqual([
+        404,
+        "RUN_NOT_FOUND",
+        expect.stringMatching(/^no run "[-\w]+" was trained here/),
+      ]);
+    }
   });
 
   it("end once, and may go on", async () => {
