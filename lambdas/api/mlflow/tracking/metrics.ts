@@ -124,12 +124,8 @@ async function sampleOf(
 ): Promise<readonly MetricPoint[]> {
   const view = await platform.metrics.downsample(id, metric, most, range);
   if (view.total > mostPointsRead) return view.points;
-  const { fromStep = Number.NEGATIVE_INFINITY, toStep = Number.POSITIVE_INFINITY } = range;
-  const points = await wholeHistory(platform, id, metric);
-  return sampled(
-    points.filter(({ step }) => step >= fromStep && step <= toStep),
-    most,
-  );
+  const { points } = view.total <= most ? view : await platform.metrics.downsample(id, metric, view.total, range);
+  return sampled(points, most);
 }
 
 function stepRange(from: number | undefined, to: number | undefined): PointRange {
