@@ -86,6 +86,7 @@ function ensureBuild() {
 function removeOld(dist, current) {
   const old = fs
     .readdirSync(dist)
+    .filter((name) => !isOfRunningBench(name))
     .map((name) => path.join(dist, name))
     .filter((directory) => directory !== current)
     .map((directory) => ({ directory, time: fs.statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
@@ -94,6 +95,17 @@ function removeOld(dist, current) {
   const hourAgo = Date.now() - 3_600_000;
   for (const { directory, time } of old) {
     if (time < hourAgo) fs.rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** A benchmark may run for longer than old builds are kept: its bundles are its own while its process lives. */
+function isOfRunningBench(name) {
+  const [, pid] = /^bench-(\d+)$/.exec(name) ?? [];
+  if (pid === undefined) return false;
+  try {
+    return process.kill(Number(pid), 0);
+  } catch {
+    return false;
   }
 }
 
