@@ -14,6 +14,7 @@ export const teamless: ReadonlySet<string> = new Set([
   "/api/v1/openapi.json",
   "/api/v1/docs",
   // MLflow's.
+  "/",
   "/health",
   "/version",
 ]);

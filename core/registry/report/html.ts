@@ -9,7 +9,7 @@ body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; background: var(--b
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } h3 { font-size: 1rem; }
 p.about, figcaption { color: var(--soft); } table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } .passed { color: var(--good); } .refused, .failed { color: var(--bad); } .waiting { color: var(--wait); }
-pre { overflow: auto; padding: .8rem; border: 1px solid var(--line); font-size: 13px; } figure { margin: 1rem 0; overflow-x: auto; } svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
+pre { overflow: auto; padding: .8rem; border: 1px solid var(--line); font-size: 13px; } figure { margin: 1rem 0; overflow-x: auto; } svg text { fill: var(--ink); font: 12px system-ui, sans-serif; } .full text { fill: var(--back); }
 .bar, .cell, .dot { fill: var(--fill); } .bar { fill-opacity: .55; } .late { fill: var(--bad); } .interval { stroke: var(--ink); stroke-width: 1.5; } .limit { stroke: var(--bad); stroke-dasharray: 4 3; } .axis { stroke: var(--soft); }
 `;
 

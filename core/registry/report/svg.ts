@@ -65,7 +65,8 @@ export function confusionPlot(counts: readonly (readonly number[])[], names: rea
       const title = `<title>${escaped(`${names[y]} as ${names[x]}: ${count}`)}</title>`;
       const cell = box(left + x * side, top + y * side, side - 1, side - 1, "cell", shade);
       const label = words(left + (x + 0.5) * side, top + (y + 0.6) * side, String(count), "middle");
-      return `<g>${title}${cell}${label}</g>`;
+      // On a full cell the page's own ground stands out, its ink does not.
+      return `<g${count / total > 0.5 ? ' class="full"' : ""}>${title}${cell}${label}</g>`;
     });
   });
   const labels = names.flatMap((name, at) => [

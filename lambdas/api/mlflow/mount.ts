@@ -16,6 +16,8 @@ export function isMlflowPath(path: string): boolean {
 export function mountMlflow(app: Hono<ApiEnvironment>, operations: readonly MlflowOperation[]): void {
   app.get("/version", (context) => context.text(mlflowVersion));
   app.get("/health", (context) => context.text("OK"));
+  // After each run MLflow's client prints links to its server's web pages, which would lie here. The API's own page is the nearest to them.
+  app.get("/", (context) => context.redirect("api/v1/docs", 302));
 
   const methods = new Map<string, string[]>();
   for (const { method, path, version = 2, answer } of operations) {

@@ -129,6 +129,11 @@ describe("answers", () => {
     expect(await (await app().request("/health")).text()).toBe("OK");
   });
 
+  it("leads a browser that follows the client's links to the API's description", async () => {
+    const response = await app().request("/");
+    expect([response.status, response.headers.get("location")]).toEqual([302, "api/v1/docs"]);
+  });
+
   it("names the methods of a path", async () => {
     const response = await app().request("/api/2.0/mlflow/things/a");
     expect([response.status, response.headers.get("allow")]).toEqual([405, "PATCH, DELETE"]);
