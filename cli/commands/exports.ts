@@ -1,9 +1,10 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
 import { type ExportFormat, exportFormats } from "../../core/export/formats";
+import { artifactPath } from "../../core/tracking/records/artifact-paths";
 import { contextOf } from "../context";
 import { download } from "../download";
 import { formatBytes, printJson, printTable } from "../output";
@@ -20,7 +21,8 @@ export function addExportCommand(models: Command): void {
       const { name, version } = await versionOf(client, reference);
       const exported = await client.exportVersion(name, version, format);
       const directory = options.out ?? `${name}-${version}-${format}`;
-      for (const { path, sha256 } of exported.files) save(join(directory, path), await download(client, sha256));
+      const places = new Map(exported.files.map(({ path }) => [path, placeIn(directory, path)]));
+      for (const { path, sha256 } of exported.files) save(places.get(path)!, await download(client, sha256));
       if (json) printJson({ directory, version, export: exported });
       else {
         printTable(
@@ -58,6 +60,14 @@ async function versionOf(
   if (Number.isInteger(version) && version > 0) return { name, version };
   const rule = "must be NAME, NAME@VERSION or NAME@latest";
   throw new InvalidInputError("the model cannot be exported", [{ path: "model", value: reference, rule }]);
+}
+
+/** Whoever answers does not choose where this machine is written to. @throws InvalidInputError for a path that leads out of the directory */
+export function placeIn(directory: string, path: string): string {
+  const place = resolve(directory, artifactPath(path));
+  if (place.startsWith(`${resolve(directory)}${sep}`)) return join(directory, path);
+  const rule = "must lie in the directory that it is put into: nothing was written";
+  throw new InvalidInputError("the export cannot be put", [{ path: "files", value: path, rule }]);
 }
 
 /** Whole or not at all. */
