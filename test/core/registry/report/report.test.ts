@@ -103,6 +103,8 @@ describe("a version's report", () => {
   it("as a page: four plots, no script of anybody's, nothing fetched", () => {
     const page = reportHtml(report);
     expect(page.match(/<svg /g)).toHaveLength(4);
+    // The counts on full cells, the diagonal, are drawn so that they can be read there.
+    expect(page.match(/<g class="full">/g)).toHaveLength(2);
     expect(page).not.toMatch(/<script|javascript:|<link|<img|src=|href=/i);
     expect(page).toContain("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; &#39;y&#39;");
     expect(page).toContain("default-src 'none'");
