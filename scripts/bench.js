@@ -1,10 +1,11 @@
 /** Bundles a benchmark and runs it: `npm run bench -- collective [--json]`. */
 const fs = require("node:fs");
 const path = require("node:path");
-const { spawnSync } = require("node:child_process");
+const { spawn } = require("node:child_process");
 
 const root = path.resolve(__dirname, "..");
 const out = path.join(root, "dist", `bench-${process.pid}`);
+const clean = () => fs.rmSync(out, { recursive: true, force: true });
 try {
   require("esbuild").buildSync({
     absWorkingDir: root,
@@ -29,11 +30,17 @@ try {
     format: "cjs",
     logLevel: "error",
   });
-  const { status } = spawnSync(process.execPath, [path.join(out, "main.js"), ...process.argv.slice(2)], {
+  // It hears of it when this is told to end, and stops what it has started.
+  const bench = spawn(process.execPath, [path.join(out, "main.js"), ...process.argv.slice(2)], {
     cwd: root,
     stdio: "inherit",
   });
-  process.exitCode = status ?? 1;
-} finally {
-  fs.rmSync(out, { recursive: true, force: true });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => bench.kill(signal));
+  bench.on("exit", (status) => {
+    clean();
+    process.exitCode = status ?? 1;
+  });
+} catch (error) {
+  clean();
+  throw error;
 }

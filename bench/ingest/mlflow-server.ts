@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { stopWhenEnded } from "../support/ending";
 
 export interface PeerServer {
   readonly name: string;
@@ -32,10 +33,19 @@ export async function startMlflowServer(env: NodeJS.ProcessEnv = process.env): P
     env: { ...env, MLFLOW_DISABLE_TELEMETRY: "true", DO_NOT_TRACK: "true" },
   });
   const ended = new Promise<void>((resolve) => child.on("exit", () => resolve()));
-  const stop = async (): Promise<void> => {
+  const kill = (): void => {
     if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, "SIGKILL");
+  };
+  const clean = (): void => rmSync(directory, { recursive: true, force: true });
+  const stopped = stopWhenEnded(() => {
+    kill();
+    clean();
+  });
+  const stop = async (): Promise<void> => {
+    kill();
     await ended;
-    rmSync(directory, { recursive: true, force: true });
+    clean();
+    stopped();
   };
   const base = `http://127.0.0.1:${port}`;
   for (const until = Date.now() + startMs; ; ) {

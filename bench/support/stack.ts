@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { stopWhenEnded } from "./ending";
 
 /** The embedded cloud over a folder of its own, driven as a person would: by the command line. */
 export interface BenchStack {
@@ -33,6 +34,11 @@ export function startStack(): BenchStack {
       throw new Error(`ringmaster ${args.join(" ")}: ${stderr}${stdout}`);
     return JSON.parse(stdout);
   };
+  const stop = (): void => {
+    ringmaster(["down"]);
+    rmSync(directory, { recursive: true, force: true });
+  };
+  const closed = stopWhenEnded(stop);
   const { api, pid } = ringmaster(["up", "--detach", "--port", "0", "--api-port", "0"]) as { api: string; pid: number };
   return {
     directory,
@@ -40,8 +46,8 @@ export function startStack(): BenchStack {
     pid,
     ringmaster,
     close() {
-      ringmaster(["down"]);
-      rmSync(directory, { recursive: true, force: true });
+      closed();
+      stop();
     },
   };
 }
