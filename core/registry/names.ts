@@ -23,7 +23,16 @@ export function modelNameProblem(name: string): string | undefined {
 /** What is wrong with an alias; MLflow's rule, with its reserved names. */
 export function aliasProblem(alias: string): string | undefined {
   if (!/^[\w-]{1,255}$/.test(alias)) return "must be 1–255 letters, digits, hyphens and underscores";
+  if (alias === "__proto__") return "must not be __proto__, which JavaScript's objects do not keep";
   if (alias.toLowerCase() === "latest") return "must not be latest: it always is the newest version";
   if (/^v\d+$/i.test(alias)) return "must not be v and a number: it always is the version of that number";
   return undefined;
+}
+
+/** What is wrong with all tags of a model or of a version together. */
+export function tagsProblem(tags: Readonly<Record<string, string>>): string | undefined {
+  const bytes = Buffer.byteLength(JSON.stringify(tags));
+  return bytes > labelLimits.tagBytes
+    ? `must be at most ${labelLimits.tagBytes} bytes together, not ${bytes}`
+    : undefined;
 }

@@ -1,6 +1,7 @@
 import { InvalidInputError } from "../errors";
 import { type Actor, activeModel, activeVersion, changeModel, type Transition } from "../registry/change";
 import { NoChampionError } from "../registry/errors";
+import { mayServe } from "../registry/transitions";
 import { NotACanaryError } from "./errors";
 import { trafficOf } from "./settle";
 import { redirect, type TrafficRequest } from "./traffic";
@@ -8,19 +9,22 @@ import { redirect, type TrafficRequest } from "./traffic";
 /**
  * Other parts for the canaries, other shadows, another test. A part needs the stage canary, and so a passed gate; a shadow answers nobody, so that any version may be one.
  *
- * @throws NoChampionError, NotACanaryError, VersionNotFoundError, InvalidInputError where the parts are more than the whole
+ * @throws NoChampionError, NotACanaryError, GateOutdatedError for a larger part under a verdict that is outdated, VersionNotFoundError, InvalidInputError where the parts are more than the whole
  */
 export function setTraffic(asked: TrafficRequest, actor: Actor): Transition {
   return (state) => {
     const model = activeModel(state);
     if (model.production === undefined) throw new NoChampionError(model.name);
     checkParts(asked, model.production);
-    for (const { version } of asked.canaries) {
-      const { stage } = activeVersion(state, version);
-      if (stage !== "canary") throw new NotACanaryError(model.name, version, stage);
+    const before = trafficOf(model);
+    for (const { version, weight } of asked.canaries) {
+      const candidate = activeVersion(state, version);
+      if (candidate.stage !== "canary") throw new NotACanaryError(model.name, version, candidate.stage);
+      const given = before.canaries.find((arm) => arm.version === version)?.weight ?? 0;
+      // Of another champion or by older rules a verdict stands for the units that there are, and for no more.
+      if (weight > given) mayServe(model, candidate);
     }
     for (const version of asked.shadows) activeVersion(state, version);
-    const before = trafficOf(model);
     const traffic = redirect(before, asked, model.revision + 1);
     if (JSON.stringify(traffic) === JSON.stringify(before)) return undefined;
     const subject = asked.canaries.map(({ version, weight }) => `${version}=${weight}`).join(" ");

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { tagsProblem } from "../../registry/names";
 import { contract } from "../contract";
 import { examples } from "../examples";
 import { reason, versionNumber } from "../schemas/common";
@@ -57,6 +58,10 @@ export const createModel = contract({
       tags: z
         .record(tagKey, tagValue)
         .refine((tags) => Object.keys(tags).length <= 100, { error: "must be at most 100 tags at once" })
+        .superRefine((tags, context) => {
+          const message = tagsProblem(tags);
+          if (message !== undefined) context.addIssue({ code: "custom", message });
+        })
         .default({}),
       reason,
     })

@@ -51,7 +51,16 @@ export const setTraffic = contract({
   body: trafficRequest,
   bodyExample: { canaries: [canaryExample], test: { metric: "conversion", effect: 0.02 }, reason: "a first tenth" },
   responses: { 200: { description: "Traffic and its arms.", schema: trafficState, example: trafficExample } },
-  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "NO_CHAMPION", "NOT_A_CANARY", "REGISTRY_BUSY"],
+  errors: [
+    "MODEL_NOT_FOUND",
+    "MODEL_VERSION_NOT_FOUND",
+    "NO_CHAMPION",
+    "NOT_A_CANARY",
+    "GATE_NOT_PASSED",
+    "GATE_OUTDATED",
+    "NOT_APPROVED",
+    "REGISTRY_BUSY",
+  ],
 });
 
 const assignment = z

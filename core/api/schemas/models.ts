@@ -35,7 +35,11 @@ export const modelName = ruled(modelNameProblem);
 export const aliasName = ruled(aliasProblem);
 export const semver = ruled(semverProblem);
 export const description = z.string().max(labelLimits.description).meta({ description: "Markdown." });
-export const tagKey = z.string().min(1).max(labelLimits.tagKey);
+export const tagKey = z
+  .string()
+  .min(1)
+  .max(labelLimits.tagKey)
+  .refine((key) => key !== "__proto__", "must not be __proto__, which JavaScript's objects do not keep");
 export const tagValue = z.string().max(labelLimits.tagValue);
 
 export const modelDataset = z

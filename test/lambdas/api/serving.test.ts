@@ -127,6 +127,18 @@ describe("canaries through the API", () => {
     expect((await call("GET", "/traffic")).body.traffic.canaries).toEqual([]);
   });
 
+  it("gives a canary no larger part once its verdict is outdated", async () => {
+    expect((await traffic({ canaries: [{ version: 4, weight: 0.2 }] })).status).toBe(200);
+    const rules = { thresholds: { accuracy: 0.9 } };
+    expect((await call("PUT", "/policy", { rules })).status).toBe(200);
+    expect(await traffic({ canaries: [{ version: 4, weight: 1 }] })).toMatchObject({
+      status: 409,
+      body: { error: { code: "GATE_OUTDATED" } },
+    });
+    expect((await traffic({ canaries: [{ version: 4, weight: 0.1 }] })).status).toBe(200);
+    expect(await traffic({ canaries: [{ version: 4, weight: 0.2 }] })).toMatchObject({ status: 409 });
+  });
+
   it("counts a unit once, and nothing of an epoch that is over", async () => {
     await traffic({ test });
     const first = await report({ 3: 0.5, 4: 0.5 });
