@@ -1,8 +1,16 @@
+import { sha256 } from "../../core/digest";
 import type { DatasetKey } from "../../core/tracking/lineage/port";
+
+/** In bytes; the rest is the team's. */
+const longestKey = 1_500;
 
 /** Names and digests that clients give may be any text. */
 export function datasetPartition(team: string, { name, digest }: DatasetKey): string {
-  return `TEAM#${team}#LINEAGE#DATASET#${encodeURIComponent(name)}#${encodeURIComponent(digest)}`;
+  const key = `${encodeURIComponent(name)}#${encodeURIComponent(digest)}`;
+  // A partition's key has 2,048 bytes at most, and a name of 500 letters beyond ASCII some 4,500.
+  return key.length <= longestKey
+    ? `TEAM#${team}#LINEAGE#DATASET#${key}`
+    : `TEAM#${team}#LINEAGE#DATASET-SHA256#${sha256(key)}`;
 }
 
 export function contentPartition(team: string, sha256: string): string {

@@ -22,7 +22,7 @@ export type Token =
 
 const patterns = {
   space: /\s+/y,
-  number: /[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\p{L}\p{N}_/@$#-])/uy,
+  number: /[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?![\p{L}\p{N}_/@$#-])/uy,
   // A part of a name: metrics are called `train/loss`, `top-5`, `system/worker-0/rss`.
   word: /[\p{L}\p{N}_][\p{L}\p{N}_/:@$#-]*/uy,
   operator: /<=|>=|!=|<>|==|=|<|>/y,

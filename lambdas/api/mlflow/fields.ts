@@ -57,7 +57,7 @@ export function readDouble(value: unknown, at: string): number {
   if (typeof value === "number") return value;
   if (typeof value === "string") {
     if (value === "NaN" || value === "Infinity" || value === "-Infinity") return Number(value);
-    const read = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : Number.NaN;
+    const read = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : Number.NaN;
     if (Number.isFinite(read)) return read;
   }
   throw new WrongTypeError(at, value);

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { ApiEnvironment } from "../context";
+import { unstorableText } from "../storable";
 import { invalidParameter } from "./errors";
 import { camelCase, type Field, type Fields, type Values, WrongTypeError } from "./fields";
 import { memberAt, pythonJson, pythonType, withNumberLiterals } from "./python-json";
@@ -88,6 +89,9 @@ async function readJson(context: Context<ApiEnvironment>): Promise<Readonly<Reco
   if (body === "") return {};
   const first = parse(body);
   const read = typeof first === "string" ? parse(first) : first;
+  // Seldom: a batch of metrics is not walked through for nothing.
+  const problem = /\\u|__proto__/.test(body) ? unstorableText(read) : undefined;
+  if (problem !== undefined) throw invalidParameter(`Bad Request. A text or name of the body ${problem}.`);
   if (read === null) return {};
   if (typeof read !== "object" || Array.isArray(read))
     throw invalidParameter("Bad Request. The body must be a JSON object.");

@@ -16,17 +16,20 @@ export function scaleOf(
   let high = finite.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   if (finite.length === 0) [low, high] = [0, 1];
   else if (low === high) {
-    const room = low === 0 ? 1 : Math.abs(low) / 10;
-    [low, high] = [low - room, high + room];
+    const room = Math.abs(low) / 10 || 1;
+    [low, high] = [Math.max(low - room, -Number.MAX_VALUE), Math.min(high + room, Number.MAX_VALUE)];
   }
-  const log = low > 0 && high / low >= logWorthy;
+  // A ratio may be infinite although neither value is: that is no reason to draw what nobody wants drawn by its logarithm.
+  const log = low > 0 && Number.isFinite(logWorthy) && high / low >= logWorthy;
   const [from, to] = pixels;
-  const place = log ? Math.log10 : (value: number): number => value;
+  // Nor must the difference of two finite values be infinite.
+  const unit = Math.max(Math.abs(low), Math.abs(high)) > 1e300 ? 1e-10 : 1;
+  const place = log ? Math.log10 : (value: number): number => value * unit;
   const [start, span] = [place(low), place(high) - place(low)];
   return {
     log,
     at: (value) => round(from + ((place(value) - start) / span) * (to - from)),
-    ticks: log ? logTicks(low, high) : linearTicks(low, high),
+    ticks: log ? logTicks(low, high) : linearTicks(low * unit, high * unit).map((tick) => tick / unit),
   };
 }
 

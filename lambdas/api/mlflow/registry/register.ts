@@ -102,7 +102,8 @@ async function resolve(
       `Invalid model version source: '${source}'. Prompt versions cannot be used as model version sources.`,
     );
   }
-  const named = uri.alias === undefined ? undefined : model.aliases[uri.alias];
+  const named =
+    uri.alias === undefined || !Object.hasOwn(model.aliases, uri.alias) ? undefined : model.aliases[uri.alias];
   if (uri.alias !== undefined && named === undefined) {
     throw invalidParameter(`Registered model alias ${uri.alias} not found.`);
   }

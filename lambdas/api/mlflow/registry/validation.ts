@@ -1,5 +1,5 @@
 import { isLongerThan, problemOfName } from "../../../../core/mlflow/names";
-import { labelLimits, modelNameProblem } from "../../../../core/registry/names";
+import { aliasProblem, labelLimits, modelNameProblem, tagsProblem } from "../../../../core/registry/names";
 import { invalidParameter } from "../errors";
 import { pythonJson } from "../python-json";
 
@@ -55,19 +55,23 @@ export function checkAlias(alias: string): void {
 export function checkAliasIsFree(alias: string): void {
   if (alias.toLowerCase() === "latest") throw invalidParameter("'latest' alias name (case insensitive) is reserved.");
   if (/^v\d+$/i.test(alias)) throw invalidParameter(`Version alias name '${alias}' is reserved.`);
-  if (!/^[\w-]+$/.test(alias)) {
-    throw invalidParameter(`Invalid alias name: '${alias}'. It must be letters, digits, hyphens and underscores.`);
+  const problem = aliasProblem(alias);
+  if (problem !== undefined) {
+    throw invalidParameter(`Invalid alias name: '${alias}'. It ${problem}.`);
   }
 }
 
 /** Of tags that came as a list the last of a key stands. */
 export function tagsOf(tags: readonly { readonly key?: string; readonly value?: string }[]): Record<string, string> {
-  return Object.fromEntries(
+  const read = Object.fromEntries(
     tags.map(({ key = "", value = "" }) => {
       checkTag({ key, value });
       return [key, value];
     }),
   );
+  const problem = tagsProblem(read);
+  if (problem !== undefined) throw invalidParameter(`Invalid value for parameter 'tags' supplied: they ${problem}`);
+  return read;
 }
 
 function checkLength(what: string, value: string, limit: number): void {

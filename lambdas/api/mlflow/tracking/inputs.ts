@@ -81,6 +81,7 @@ function readDataset(
   for (const { key = "", value = "" } of tags) {
     checkLength("key", limits.inputTagKey, key);
     checkLength("value", limits.inputTagValue, value);
+    if (key === "__proto__") throw invalidParameter("An input's tag must not be named __proto__.");
     read[key] = value;
   }
   if (name === "" && digest === "") throw invalidParameter("Dataset input must have a dataset associated with it.");

@@ -72,7 +72,7 @@ export const runWriteOperations: readonly MlflowOperation[] = [
     async ({ fields: { run_id, model_json }, platform }) => {
       const model = parseModel(model_json);
       await changeActiveRun(platform, run_id, (before) => {
-        const known = JSON.parse(before.tags[modelsTag] ?? "[]") as readonly object[];
+        const known = modelsOf(before.tags[modelsTag]);
         const same = JSON.stringify(model);
         if (known.some((one) => JSON.stringify(one) === same)) return undefined;
         return withMlflowTag(before, modelsTag, JSON.stringify([...known, model]));
@@ -85,6 +85,16 @@ export const runWriteOperations: readonly MlflowOperation[] = [
 /** Where MLflow keeps a run's models that were logged by its second generation's clients. */
 const modelsTag = "mlflow.log-model.history";
 const modelMembers = ["artifact_path", "flavors", "utc_time_created", "run_id"] as const;
+
+/** A client may have set the tag to anything: what is no list is refused rather than thrown away. */
+function modelsOf(tag: string | undefined): readonly unknown[] {
+  let known: unknown;
+  try {
+    known = JSON.parse(tag ?? "[]");
+  } catch {}
+  if (!Array.isArray(known)) throw invalidParameter(`Tag '${modelsTag}' of the run is no JSON list: delete it first.`);
+  return known;
+}
 
 function parseModel(json: string): object {
   let model: unknown;
