@@ -36,6 +36,7 @@ export async function createWorld(platform: Platform): Promise<World> {
       epoch: [2, 3],
       "Datasets/name": ["digits", "digits", "old", "old@1", "none"],
       "Models/name": ["gated", "gated", "none", "größer # 1"],
+      "Serving/name": ["gated", "gated", "gated", "none"],
       alias: ["champion", "blue", "latest", "v1"],
       key: ["a", "b/c"],
       "X-Ringmaster-Team": [platform.team],
