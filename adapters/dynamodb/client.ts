@@ -49,9 +49,12 @@ export function isTransactionConditionFailed(error: unknown): boolean {
   return cancellationCodes(error).includes("ConditionalCheckFailed");
 }
 
-/** Whether another transaction touched the same rows at the same moment. */
+/** Whether the transaction is worth another try as it is: another one touched the same rows at the same moment, or the table had no capacity to spare. */
 export function isTransactionConflict(error: unknown): boolean {
-  return cancellationCodes(error).includes("TransactionConflict");
+  const codes = cancellationCodes(error);
+  return ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"].some((code) =>
+    codes.includes(code),
+  );
 }
 
 /** Why each item of a cancelled transaction was in the way, in their order; empty for any other error. */

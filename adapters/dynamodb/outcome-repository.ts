@@ -3,7 +3,7 @@ import { sha256 } from "../../core/digest";
 import { OutcomesBusyError } from "../../core/serving/errors";
 import type { Outcome, OutcomeRepository } from "../../core/serving/outcomes";
 import type { ArmSums } from "../../core/serving/sequential-test";
-import { cancellationCodes, queryAll } from "./client";
+import { cancellationCodes, isTransactionConflict, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
 
 /** Units of a transaction, beside a row of sums for each arm: 100 items at most. */
@@ -48,8 +48,8 @@ export function createOutcomeRepository(
           ":version": version,
           ":expiresAt": expiresAt,
           ":units": units,
-          ":sum": sum,
-          ":squares": sumOfSquares,
+          ":sum": decimals(sum),
+          ":squares": decimals(sumOfSquares),
         },
       },
     }));
@@ -60,7 +60,7 @@ export function createOutcomeRepository(
       const codes = cancellationCodes(error);
       const known = outcomes.filter((_, i) => codes[i] === "ConditionalCheckFailed");
       if (known.length > 0) return known;
-      if (codes.includes("TransactionConflict")) return undefined;
+      if (isTransactionConflict(error)) return undefined;
       throw error;
     }
   }
@@ -109,6 +109,11 @@ export function createOutcomeRepository(
       return sums;
     },
   };
+}
+
+/** DynamoDB adds exactly, up to 38 digits: between 10^24, a million of the largest squares, and these there are 36. */
+function decimals(value: number): number {
+  return Number(value.toFixed(12));
 }
 
 function sumsOf(outcomes: readonly Outcome[]): ReadonlyMap<number, ArmSums> {

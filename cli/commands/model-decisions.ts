@@ -39,12 +39,21 @@ export function addModelDecisionCommands(models: Command): void {
       const { client, json } = contextOf(command);
       const request = { params: { name, version }, body: { reason }, idempotencyKey: randomUUID() };
       const { version: judged } = await client.call("judgeModelVersion", request);
+      // As of a run whose model was refused.
+      if (!judged.gate?.passed) process.exitCode = 3;
       if (json) {
         printJson(judged);
         return;
       }
-      process.stdout.write(`${name} version ${version} ${judged.gate?.passed ? "passed" : "did not pass"}\n`);
-      for (const check of judged.gate?.checks ?? [])
+      const checks = judged.gate?.checks ?? [];
+      const said = judged.gate?.passed ? "passed" : "did not pass";
+      process.stdout.write(`${name} version ${version} ${said}\n`);
+      if (checks.length === 0) {
+        process.stdout.write(
+          `  no gate is declared: \`ringmaster models policy set ${name} FILE\` declares what a version must show\n`,
+        );
+      }
+      for (const check of checks)
         process.stdout.write(`  ${check.passed ? "✔" : check.pending ? "…" : "✘"} ${check.gate}: ${check.evidence}\n`);
     });
 

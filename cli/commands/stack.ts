@@ -18,6 +18,9 @@ interface UpOptions extends GlobalOptions {
 /** How long a stack may take to be ready, and to stop. It needs a second or two; a loaded machine may need more. */
 const patienceMs = 60_000;
 
+/** Requests' garbage dies young where there is room for it: a fifth of a busy stack's processor time. A quiet stack's memory does not grow by it. */
+const runtimeFlags = ["--max-semi-space-size=64"];
+
 export function addStackCommands(program: Command): void {
   program
     .command("up")
@@ -63,7 +66,16 @@ async function up(options: UpOptions): Promise<void> {
   }
   const data = resolve(options.data);
   makeData(data);
-  const args = [join(__dirname, "stack.js"), "--port", options.port, "--api-port", options.apiPort, "--data", data];
+  const args = [
+    ...runtimeFlags,
+    join(__dirname, "stack.js"),
+    "--port",
+    options.port,
+    "--api-port",
+    options.apiPort,
+    "--data",
+    data,
+  ];
   if (options.auth) args.push("--auth");
   if (!options.detach) {
     // The channel ends with this process, whatever its end: nothing is left behind (--with-parent).

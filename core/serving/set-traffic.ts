@@ -1,15 +1,19 @@
 import { InvalidInputError } from "../errors";
+import { decisionOn } from "../registry/approvals";
 import { type Actor, activeModel, activeVersion, changeModel, type Transition } from "../registry/change";
-import { NoChampionError } from "../registry/errors";
+import { NoChampionError, NotApprovedError } from "../registry/errors";
 import { mayServe } from "../registry/transitions";
 import { NotACanaryError } from "./errors";
 import { trafficOf } from "./settle";
 import { redirect, type TrafficRequest } from "./traffic";
 
+/** Of all canaries together: what serves most of the units is in production in all but name, and needs what production needs. */
+const partWithoutApproval = 0.5;
+
 /**
  * Other parts for the canaries, other shadows, another test. A part needs the stage canary, and so a passed gate; a shadow answers nobody, so that any version may be one.
  *
- * @throws NoChampionError, NotACanaryError, GateOutdatedError for a larger part under a verdict that is outdated, VersionNotFoundError, InvalidInputError where the parts are more than the whole
+ * @throws NoChampionError, NotACanaryError, NotApprovedError for more than half of the units, GateOutdatedError for a larger part under a verdict that is outdated, VersionNotFoundError, InvalidInputError where the parts are more than the whole
  */
 export function setTraffic(asked: TrafficRequest, actor: Actor): Transition {
   return (state) => {
@@ -17,12 +21,15 @@ export function setTraffic(asked: TrafficRequest, actor: Actor): Transition {
     if (model.production === undefined) throw new NoChampionError(model.name);
     checkParts(asked, model.production);
     const before = trafficOf(model);
+    const most = asked.canaries.reduce((sum, { weight }) => sum + weight, 0);
     for (const { version, weight } of asked.canaries) {
       const candidate = activeVersion(state, version);
       if (candidate.stage !== "canary") throw new NotACanaryError(model.name, version, candidate.stage);
       const given = before.canaries.find((arm) => arm.version === version)?.weight ?? 0;
       // Of another champion or by older rules a verdict stands for the units that there are, and for no more.
       if (weight > given) mayServe(model, candidate);
+      const decision = decisionOn(model, candidate);
+      if (most > partWithoutApproval && decision.state !== "approved") throw new NotApprovedError(candidate, decision);
     }
     for (const version of asked.shadows) activeVersion(state, version);
     const traffic = redirect(before, asked, model.revision + 1);

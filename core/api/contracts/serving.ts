@@ -114,7 +114,7 @@ export const reportOutcomes = contract({
   tag,
   summary: "Report what became of units",
   description:
-    "A unit counts once an epoch, its first outcome; sent again it changes nothing. Outcomes of an epoch that is over are not counted.",
+    "A unit counts once an epoch, its first outcome; sent again it changes nothing. Outcomes of an epoch that is over are not counted. Values count to twelve decimals.",
   params: name,
   body: z
     .strictObject({

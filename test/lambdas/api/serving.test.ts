@@ -148,10 +148,17 @@ describe("canaries through the API", () => {
     const old = body.traffic.epoch;
     expect(body.arms.map((arm: { units: number }) => arm.units).reduce((a: number, b: number) => a + b)).toBe(400);
     expect(body.arms[1].verdict).toMatchObject({ decision: "keep-on" });
-    await traffic({ canaries: [{ version: 4, weight: 0.6 }], test });
+    await traffic({ canaries: [{ version: 4, weight: 0.4 }], test });
     const stale = await call("POST", "/outcomes", { epoch: old, outcomes: [{ unit: "late", value: 1 }] });
     expect(stale.body).toEqual({ counted: 0, repeated: 0, stale: 1, decisions: [] });
     expect((await call("GET", "/traffic")).body.arms.map((arm: { units: number }) => arm.units)).toEqual([0, 0]);
+  });
+
+  it("gives most of the units to nobody without approvals", async () => {
+    const most = { canaries: [{ version: 4, weight: 0.51 }] };
+    expect(await traffic(most)).toMatchObject({ status: 409, body: { error: { code: "NOT_APPROVED" } } });
+    await platform.registry.apply(name, [4], decideApproval(4, "approved", by));
+    expect((await traffic(most)).status).toBe(200);
   });
 
   it("refuses outcomes that a test of rates cannot take", async () => {
