@@ -55,7 +55,11 @@ describe("bad input", () => {
     ["an unknown command", () => stack.run("frobnicate"), /unknown command/],
     ["an unknown run", () => stack.run("runs", "show", "run-0"), /no run "run-0"/],
     ["an unknown model", () => stack.run("models", "resolve", "nobody"), /no model "nobody"/],
-    ["a version that is no number", () => stack.run("models", "approve", "toy", "one"), /must be a (positive )?whole number/],
+    [
+      "a version that is no number",
+      () => stack.run("models", "approve", "toy", "one"),
+      /must be a (positive )?whole number/,
+    ],
     ["a port that is none", () => stack.run("up", "--port", "seventy"), /must be a port/],
     ["an empty dataset", () => push("empty", "x1,x2,x3,colour,label\n", toySchema), /empty|no rows/i],
     ["a NaN label", () => push("nan", "x1,x2,x3,colour,label\n1,2,3,red,NaN\n1,2,3,red,0\n", toySchema), /label/],
