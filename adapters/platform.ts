@@ -250,7 +250,7 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
       if (known) return known;
       const objects = createObjectStore(s3, bucket, teamPrefix(team));
       const tracking = {
-        metrics: teamMetrics(metrics, team, { identify, mark: changes.mark }),
+        metrics: teamMetrics(metrics, team, { identify, changes }),
         experiments: experimentsOf(team),
         records: notingInputs(notingRecords(records.of(team), liveRuns), lineage),
         changes: changes.of(team),

@@ -62,7 +62,7 @@ async function measure(dynamodb: DynamoDBDocumentClient, one: Case): Promise<Mea
   const open = () => {
     const all = createMetricStore(counted.client, localConfig().tables.metrics);
     const identify = async (runId: string) => ({ runId, team: "t", experimentId: "0", source: "logged" as const });
-    return teamMetrics(all, "t", { identify, mark: async () => undefined });
+    return teamMetrics(all, "t", { identify, changes: { mark: async () => undefined } });
   };
   const runId = one.name.replaceAll(" ", "-");
   const metric = (i: number) => `layer_${i % 50}/statistic_${i}`;

@@ -14,7 +14,10 @@ import type { RunChanges } from "./run-records";
 export function teamMetrics(
   all: AllMetrics,
   team: string,
-  tracking: Pick<RunChanges, "mark"> & { identify(runId: string): Promise<RunIdentity | undefined> },
+  tracking: {
+    readonly changes: Pick<RunChanges, "mark">;
+    identify(runId: string): Promise<RunIdentity | undefined>;
+  },
 ): MetricRepository & MetricStore {
   const owned = async (runId: string): Promise<RunIdentity> => {
     const identity = await tracking.identify(runId);
@@ -24,7 +27,7 @@ export function teamMetrics(
   const append: MetricStore["append"] = async (runId, series, receipt) => {
     const identity = await owned(runId);
     const stored = await all.append(runId, series, receipt);
-    await tracking.mark(identity);
+    await tracking.changes.mark(identity);
     return stored;
   };
 

@@ -20,7 +20,7 @@ describe("metric points in DynamoDB", () => {
     ({ platform } = createTestPlatform(embedded));
     const all = createMetricStore(embedded.dynamodb, platform.config.tables.metrics);
     const identify = async (runId: string) => ({ runId, team: "t", experimentId: "0", source: "training" as const });
-    metrics = teamMetrics(all, "t", { identify, mark: async () => undefined });
+    metrics = teamMetrics(all, "t", { identify, changes: { mark: async () => undefined } });
   });
   afterAll(() => embedded.stop());
 

@@ -88,7 +88,7 @@ describe("metrics in DynamoDB, whatever happens", () => {
   function openProcess(client: DynamoDBDocumentClient, source: "training" | "logged"): MetricRepository & MetricStore {
     const all = createMetricStore(client, localConfig().tables.metrics, limits);
     const identify = async (runId: string) => ({ runId, team: "t", experimentId: "0", source });
-    return teamMetrics(all, "t", { identify, mark: async () => undefined });
+    return teamMetrics(all, "t", { identify, changes: { mark: async () => undefined } });
   }
 
   it("nothing is lost, and nothing is there twice", async () => {

@@ -4,7 +4,7 @@ import { internalError } from "../../../local/dynamodb/errors";
 
 it("says that the disk is full, where a store says so", async () => {
   const error = internalError("IO error: /data/dynamodb/000003.log: No space left on device");
-  const registry = { repository: { list: () => Promise.reject(error) } };
+  const registry = { list: () => Promise.reject(error) };
   const logger = { log: () => undefined, with: () => logger };
   const forTeam = () => ({ registry });
   const deployment = { forTeam, logger, clock: { now: () => 0 } } as unknown as Deployment;
