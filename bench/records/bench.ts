@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import { mlflowVersion, startMlflow } from "../../test/peers/mlflow/server";
+import { processTimeOf } from "../support/cpu";
 import { describeMachine, machineLine } from "../support/machine";
 import { stackAt, startStack } from "../support/stack";
 import { createJsonClient } from "./clients";
-import { processTimeOf } from "./process-time";
 import { mlflow, native, runContent, type Way } from "./ways";
 
 interface Measured {

@@ -1,17 +1,32 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Processor time of a process and all that it has started, milliseconds; 0 where there is no /proc. */
-export function cpuMsOf(pid: number): number {
+/** Ticks of a second in /proc: 100 on every Linux that Node runs on. */
+const ticksPerSecond = 100;
+
+/** Milliseconds of processor time that a process has taken; `undefined` where there is no /proc, or no such process. */
+export function processTimeOf(pid: number): number | undefined {
   try {
-    const ticks = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
-    const threads = readdirSync(`/proc/${pid}/task`);
-    const children = threads.flatMap((thread) =>
+    // The name, in parentheses, may have spaces.
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /, "")
+      .split(" ");
+    return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1_000;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same of a process and all that it has started that still run; 0 where there is no /proc. */
+export function cpuMsOf(pid: number): number {
+  return childrenOf(pid).reduce((sum, child) => sum + cpuMsOf(child), processTimeOf(pid) ?? 0);
+}
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
       readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number),
     );
-    // User and system time, in hundredths of a second.
-    const own = 10 * (Number(ticks[11]) + Number(ticks[12]));
-    return children.reduce((sum, child) => sum + cpuMsOf(child), own);
   } catch {
-    return 0;
+    return [];
   }
 }
