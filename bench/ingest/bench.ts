@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
+import { mlflowVersion, startMlflow } from "../../test/peers/mlflow/server";
 import { cpuMsOf } from "../support/cpu";
 import { describeMachine, machineLine } from "../support/machine";
 import { stackAt, startStack } from "../support/stack";
 import { type Door, mlflowDoor, nativeDoor } from "./doors";
 import { type LoadOptions, type LoadResult, runLoad } from "./load";
-import { startMlflowServer } from "./mlflow-server";
 
 const doors: Readonly<Record<string, Door>> = { native: nativeDoor, mlflow: mlflowDoor };
 
@@ -48,15 +48,20 @@ export async function benchIngest(args: readonly string[]): Promise<void> {
       }
       continue;
     }
-    const peer = await startMlflowServer();
-    if (typeof peer === "string") {
-      notes.push(peer);
+    if (mlflowVersion === undefined) {
+      notes.push("no MLflow: name a Python that has it in RINGMASTER_PEERS_PYTHON");
       continue;
     }
+    const peer = await startMlflow(undefined, "default");
+    const { pid } = peer;
     try {
       // Reading everything back takes it many minutes.
       const load = { ...options, checkEvery: 50 * options.checkEvery };
-      results.push({ ...(await runLoad(peer.base, mlflowDoor, load, () => cpuMsOf(peer.pid))), door: peer.name });
+      const cpuMs = () => (pid === undefined ? 0 : cpuMsOf(pid));
+      results.push({
+        ...(await runLoad(peer.base, mlflowDoor, load, cpuMs)),
+        door: `MLflow ${mlflowVersion}, SQLite`,
+      });
     } finally {
       await peer.stop();
     }

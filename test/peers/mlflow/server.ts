@@ -25,6 +25,8 @@ export function describeWithMlflow(title: string, tests: () => void): void {
 
 export interface MlflowServer {
   readonly base: string;
+  /** Its processes' father; absent of one that ran already. */
+  readonly pid?: number;
   stop(): Promise<void>;
 }
 
@@ -32,8 +34,12 @@ export interface MlflowServer {
  * MLflow's own server over SQLite and a folder, on a free port. One that runs already may be named in RINGMASTER_MLFLOW_SERVER: it takes a while to start.
  *
  * @param fill puts something into its database before it starts
+ * @param workers `default`: as many as MLflow starts by itself
  */
-export async function startMlflow(fill?: (databaseUri: string) => void): Promise<MlflowServer> {
+export async function startMlflow(
+  fill?: (databaseUri: string) => void,
+  workers: number | "default" = 1,
+): Promise<MlflowServer> {
   const running = fill ? undefined : process.env["RINGMASTER_MLFLOW_SERVER"];
   if (running) return { base: running, stop: async () => undefined };
   const directory = mkdtempSync(join(tmpdir(), "mlflow-server-"));
@@ -43,7 +49,8 @@ export async function startMlflow(fill?: (databaseUri: string) => void): Promise
   const child = spawn(
     python,
     [
-      ...["-m", "mlflow", "server", "--host", "127.0.0.1", "--port", String(port), "--workers", "1"],
+      ...["-m", "mlflow", "server", "--host", "127.0.0.1", "--port", String(port)],
+      ...(workers === "default" ? [] : ["--workers", String(workers)]),
       ...["--backend-store-uri", databaseUri],
       ...["--artifacts-destination", join(directory, "artifacts")],
     ],
@@ -75,7 +82,7 @@ export async function startMlflow(fill?: (databaseUri: string) => void): Promise
     await stop();
     throw error;
   }
-  return { base, stop };
+  return { base, pid: child.pid!, stop };
 }
 
 async function healthy(child: ChildProcess, base: string): Promise<void> {
