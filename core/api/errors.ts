@@ -55,6 +55,7 @@ export const errorCatalogue = {
   NOT_JUDGED: { status: 409, meaning: "The version has no verdict that an answer could belong to." },
   CHECK_ANSWERED_BY_HOOK: { status: 409, meaning: "An HTTP check is answered by its hook alone." },
   NOT_APPROVED: { status: 409, meaning: "The version has no approval, or was rejected." },
+  CANARY_UNDER_TEST: { status: 409, meaning: "The version is a canary under test: decide the test, or end it, first." },
   GATE_OUTDATED: {
     status: 409,
     meaning: "The version's verdict is not about the champion or the policy of now: judge it again.",

@@ -1,5 +1,6 @@
 import { isoTime } from "../clock";
 import type { Clock } from "../ports";
+import { isUnderTest } from "../serving/traffic";
 import type { TaskTokens } from "../training/ports";
 import type { RunRepository } from "../training/run-repository";
 import { decisionOn } from "./approvals";
@@ -62,7 +63,7 @@ export async function answerRun(
   version: ModelVersion,
 ): Promise<boolean> {
   const rejection = rejectionOf(model, version);
-  const approved = model.production === version.version || decisionOn(model, version).state === "approved";
+  const approved = model.production === version.version || isFree(model, version);
   const refusal = approved ? undefined : refusalOf(version);
   if (rejection === undefined && refusal === undefined && !approved) return false;
   const waiting = await runs.findTaskTokens(runId, "AwaitApproval");
@@ -73,6 +74,11 @@ export async function answerRun(
     }),
   );
   return true;
+}
+
+/** Whether approvals carry it on: those of a canary under test wait for what the test says. */
+function isFree(model: Model, version: ModelVersion): boolean {
+  return decisionOn(model, version).state === "approved" && !isUnderTest(model.traffic, version.version);
 }
 
 /** Why nobody can approve it as it is: it was judged again, or a check that it waited for has failed. */

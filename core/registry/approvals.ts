@@ -1,4 +1,5 @@
-import type { Approval, Model, ModelVersion } from "./model";
+import type { Actor } from "./change";
+import type { Approval, ApprovalsWithdrawn, Model, ModelVersion } from "./model";
 import { type ApprovalRules, approvalRulesOf } from "./policy";
 
 /** What people's words on a version come to under its model's policy. */
@@ -24,6 +25,22 @@ export function decisionOn(
   const last = [...given.values()].at(-1);
   if (last && given.size >= rules.required) return { state: "approved", word: last };
   return { state: "waiting", given: given.size, required: rules.required };
+}
+
+/**
+ * What has answered people and was taken back is not the version that was approved, for whoever knows how it went: words of before carry it nowhere, and
+ * somebody has to give new ones. A rejection stands. @param revision of the change that takes it back
+ */
+export function withoutApprovals(
+  version: ModelVersion,
+  after: ApprovalsWithdrawn["after"],
+  { by, reason, at }: Actor,
+  revision: number,
+): ModelVersion {
+  const approvals = version.approvals.filter(({ decision }) => decision === "rejected");
+  if (approvals.length === version.approvals.length) return version;
+  const why = reason === undefined || reason === "" ? {} : { reason };
+  return { ...version, approvals, approval: approvals[0], approvalsWithdrawn: { after, revision, by, ...why, at } };
 }
 
 export function mayDecide(rules: ApprovalRules, version: Pick<ModelVersion, "submittedBy">, person: string): boolean {

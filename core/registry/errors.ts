@@ -1,7 +1,7 @@
 import { RingmasterError } from "../errors";
 import type { Decision } from "./approvals";
 import type { GateVerdict } from "./gates/verdict";
-import type { ModelVersion } from "./model";
+import type { ApprovalsWithdrawn, ModelVersion } from "./model";
 import type { ApprovalRules } from "./policy";
 
 type Named = Pick<ModelVersion, "model" | "version">;
@@ -49,12 +49,32 @@ export class GateNotPassedError extends RingmasterError {
 }
 
 export class NotApprovedError extends RingmasterError {
-  constructor({ model, version }: Named, decision: Decision) {
+  constructor(
+    { model, version, approvalsWithdrawn }: Named & Pick<ModelVersion, "approvalsWithdrawn">,
+    decision: Decision,
+  ) {
     super(
       decision.state !== "waiting"
         ? `version ${version} of ${model} was rejected by ${decision.word.by}: it cannot be promoted; train a new version`
-        : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals: nobody can promote without them; \`ringmaster models approve ${model} ${version}\` gives one`,
+        : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals${approvalsWithdrawn ? ` (${withdrawal(approvalsWithdrawn)})` : ""}: nobody can promote without them; \`ringmaster models approve ${model} ${version}\` gives one`,
       { code: "NOT_APPROVED", httpStatus: 409, details: { model, version } },
+    );
+  }
+}
+
+/** Why there are none any more: a sentence's part. */
+export function withdrawal({ after, revision, by, reason }: ApprovalsWithdrawn): string {
+  const what = after === "rolled-back" ? "it was rolled back" : "it went back as a canary";
+  return `those from before ${what} count no more: revision ${revision}, by ${by}${reason === undefined ? "" : `, ${JSON.stringify(reason)}`}`;
+}
+
+/** What a test is to decide is not decided beside it. */
+export class CanaryUnderTestError extends RingmasterError {
+  constructor({ model, version }: Named) {
+    super(
+      `version ${version} of ${model} is a canary under test: its test decides whether it is promoted; ` +
+        `\`ringmaster models traffic decide ${model}\` carries out what that says, \`ringmaster models traffic set ${model}\` without it or without a test ends it first`,
+      { code: "CANARY_UNDER_TEST", httpStatus: 409, details: { model, version } },
     );
   }
 }

@@ -1,4 +1,5 @@
 import { digestOf } from "../digest";
+import { withoutApprovals } from "./approvals";
 import { type Actor, activeModel, activeVersion, changeModel, changeVersion, type Transition } from "./change";
 import { InProductionError, ModelExistsError, ModelNameFixedError, VersionNotFoundError } from "./errors";
 import type { Model } from "./model";
@@ -88,10 +89,13 @@ export function restoreModel(actor: Actor): Transition {
 export function deleteVersion(version: number, actor: Actor): Transition {
   return (state) => {
     const candidate = activeVersion(state, version);
-    const { production, aliases, formerProduction } = state.model;
+    const { production, aliases, formerProduction, revision } = state.model;
     if (production === version) throw new InProductionError(candidate.model, version);
-    const stage = candidate.stage === "canary" ? "archived" : candidate.stage;
-    const made = changeVersion(state, { action: "deleted" }, actor, { ...candidate, stage, lifecycle: "deleted" });
+    const left =
+      candidate.stage === "canary"
+        ? { ...withoutApprovals(candidate, "canary-ended", actor, revision + 1), stage: "archived" as const }
+        : candidate;
+    const made = changeVersion(state, { action: "deleted" }, actor, { ...left, lifecycle: "deleted" });
     return {
       ...made,
       model: {

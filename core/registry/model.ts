@@ -74,6 +74,8 @@ export interface ModelVersion {
   readonly approvals: readonly Approval[];
   /** The word that decided: the last approval that was needed, or a rejection. */
   readonly approval?: Approval;
+  /** Why approvals that it had count no more; until it is judged again, or promoted. */
+  readonly approvalsWithdrawn?: ApprovalsWithdrawn;
   /** Of a version that was promoted: what it was promoted upon. */
   readonly served?: {
     readonly gate: GateVerdict;
@@ -107,6 +109,16 @@ export interface Approval {
   readonly decision: "approved" | "rejected";
   readonly by: string;
   readonly reason: string;
+  readonly at: string;
+}
+
+/** It was taken back from those whom it answered: as the champion by a rollback, or as a canary by its test or a person. */
+export interface ApprovalsWithdrawn {
+  readonly after: "rolled-back" | "canary-ended";
+  /** The change that did it: history has the rest. */
+  readonly revision: number;
+  readonly by: string;
+  readonly reason?: string;
   readonly at: string;
 }
 

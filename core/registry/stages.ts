@@ -1,3 +1,4 @@
+import { withoutApprovals } from "./approvals";
 import { type Actor, activeVersion, changeVersion, type Transition } from "./change";
 import { InProductionError } from "./errors";
 import type { Stage } from "./model";
@@ -5,7 +6,7 @@ import { mayServe, promote } from "./transitions";
 
 /**
  * A stage that a person sets. `production` is a promotion; `canary` answers some of the requests, so that it needs a passed gate, and there may be several;
- * the others are free. Production is left by the promotion of another version, or by a rollback.
+ * the others are free. Production is left by the promotion of another version, or by a rollback. A canary that goes back leaves its approvals.
  *
  * @throws InProductionError, and what `promote` refuses
  */
@@ -16,6 +17,10 @@ export function setStage(version: number, stage: Stage, actor: Actor): Transitio
     if (state.model.production === version) throw new InProductionError(candidate.model, version);
     if (candidate.stage === stage) return undefined;
     if (stage === "canary") mayServe(state.model, candidate);
-    return changeVersion(state, { action: "staged" }, actor, { ...candidate, stage });
+    const left =
+      candidate.stage === "canary"
+        ? withoutApprovals(candidate, "canary-ended", actor, state.model.revision + 1)
+        : candidate;
+    return changeVersion(state, { action: "staged" }, actor, { ...left, stage });
   };
 }

@@ -1,7 +1,9 @@
-import { decisionOn, mayDecide } from "./approvals";
+import { isUnderTest } from "../serving/traffic";
+import { decisionOn, mayDecide, withoutApprovals } from "./approvals";
 import { type Actor, activeVersion, changeVersion, type ModelChange, type ModelState, type Transition } from "./change";
 import {
   AlreadyDecidedError,
+  CanaryUnderTestError,
   GateNotPassedError,
   GateOutdatedError,
   NotAnApproverError,
@@ -33,6 +35,7 @@ export function recordGate(version: number, verdict: GateVerdict, actor: Actor):
           stage: stageAfter(verdict, candidate.stage),
           approvals: [],
           approval: undefined,
+          approvalsWithdrawn: undefined,
         };
     return changeVersion(state, gated, actor, next);
   };
@@ -92,8 +95,11 @@ function servedDecision({ served, approval }: ModelVersion): { readonly state: "
 /**
  * The one door to production: a passed gate about the champion of now by the rules of now, and the approvals that the policy asks for. The old champion
  * is archived in the same write.
+ *
+ * @param by `test`: the canary's own test has decided so; by `hand` nobody goes past one that is running
+ * @throws GateNotPassedError, GateOutdatedError, NotApprovedError, CanaryUnderTestError
  */
-export function promote(version: number, actor: Actor): Transition {
+export function promote(version: number, actor: Actor, by: "hand" | "test" = "hand"): Transition {
   return (state) => {
     const candidate = activeVersion(state, version);
     const { model } = state;
@@ -101,11 +107,12 @@ export function promote(version: number, actor: Actor): Transition {
     const gate = mayServe(model, candidate);
     const decision = decisionOn(model, candidate);
     if (decision.state !== "approved") throw new NotApprovedError(candidate, decision);
+    if (by === "hand" && isUnderTest(model.traffic, version)) throw new CanaryUnderTestError(candidate);
     const { production, formerProduction } = model;
     const former = [...formerProduction.filter((each) => each !== version), ...(production ? [production] : [])];
     const { approvals } = candidate;
     const served = { gate, approvals, approval: decision.word };
-    const next = { ...candidate, approval: decision.word, served };
+    const next = { ...candidate, approval: decision.word, approvalsWithdrawn: undefined, served };
     return enthrone(state, next, "promoted", actor, former.slice(-rememberedChampions));
   };
 }
@@ -125,7 +132,7 @@ export function mayServe(model: Model, candidate: ModelVersion): GateVerdict {
 
 /**
  * Back to the version that was in production before, under the verdict and the approvals that it served under: judged again since against
- * its successor, it may have lost both.
+ * its successor, it may have lost both. The one that goes leaves its approvals: who wants it again has to say so again.
  *
  * @param from the version that is to go; where another is in production by now, the rollback is refused: it was not meant
  */
@@ -136,19 +143,21 @@ export function rollBack(actor: Actor, from: number | undefined): Transition {
     const target = formerProduction.at(-1);
     if (target === undefined) throw new NothingToRollBackError(name, production);
     const version = activeVersion(state, target);
-    return enthrone(state, { ...version, ...version.served }, "rolled-back", actor, formerProduction.slice(0, -1));
+    const back = { ...version, ...version.served, approvalsWithdrawn: undefined };
+    return enthrone(state, back, "rolled-back", actor, formerProduction.slice(0, -1));
   };
 }
 
 function enthrone(
   state: ModelState,
   next: ModelVersion,
-  action: HistoryAction,
+  action: Extract<HistoryAction, "promoted" | "rolled-back">,
   actor: Actor,
   formerProduction: readonly number[],
 ): ModelChange {
-  const { production, aliases } = state.model;
-  const old = production === undefined ? undefined : activeVersion(state, production);
+  const { production, aliases, revision } = state.model;
+  const before = production === undefined ? undefined : activeVersion(state, production);
+  const old = before && action === "rolled-back" ? withoutApprovals(before, action, actor, revision + 1) : before;
   const made = changeVersion(state, { action, replaced: production }, actor, { ...next, stage: "production" });
   return {
     ...made,

@@ -1,6 +1,7 @@
 import { isoTime } from "../clock";
 import { RingmasterError } from "../errors";
 import type { Clock } from "../ports";
+import { type ApprovalDependencies, answerApproval } from "../registry/approval";
 import type { Transition } from "../registry/change";
 import type { Model } from "../registry/model";
 import type { Registry } from "../registry/registry";
@@ -11,7 +12,8 @@ import { noSums, type OutcomeRepository } from "./outcomes";
 import { type ArmSums, judgeCanary, type SequentialPlan, type SequentialVerdict } from "./sequential-test";
 import { trafficOf } from "./settle";
 
-export interface ServingDependencies {
+/** Runs and tokens: the run that made a canary may wait for what becomes of it. */
+export interface ServingDependencies extends Pick<ApprovalDependencies, "runs" | "tokens"> {
   readonly registry: Registry;
   readonly outcomes: OutcomeRepository;
   readonly clock: Clock;
@@ -100,15 +102,16 @@ function byUrgency(a: UnderTest, b: UnderTest): number {
 }
 
 async function carryOut(
-  { registry, clock }: ServingDependencies,
+  dependencies: ServingDependencies,
   name: string,
   epoch: number,
   { version, verdict, by }: { readonly version: number; readonly verdict: SequentialVerdict; readonly by: string },
 ): Promise<Pick<Decided, "done" | "refusal">> {
+  const { registry, clock } = dependencies;
   const { decision } = verdict;
   if (decision === "keep-on") return { done: "none" };
   const actor = { by, reason: verdict.evidence, at: isoTime(clock) };
-  const transition = decision === "promote" ? promote(version, actor) : setStage(version, "archived", actor);
+  const transition = decision === "promote" ? promote(version, actor, "test") : setStage(version, "archived", actor);
   try {
     const after = await registry.apply(
       name,
@@ -117,7 +120,9 @@ async function carryOut(
       `decide#${epoch}#${version}#${decision}`,
     );
     if (trafficOf(after).epoch === epoch) return { done: "none" };
-    return { done: decision === "promote" ? "promoted" : "rolled-back" };
+    if (decision !== "promote") return { done: "rolled-back" };
+    await answerApproval(dependencies, after, await registry.version(name, version));
+    return { done: "promoted" };
   } catch (error) {
     if (!(error instanceof RingmasterError) || error.retryable) throw error;
     return { done: "refused", refusal: { code: error.code, message: error.message } };

@@ -1,3 +1,4 @@
+import { digestOf } from "../digest";
 import { InvalidInputError } from "../errors";
 import { decisionOn } from "../registry/approvals";
 import { type Actor, activeModel, activeVersion, changeModel, type Transition } from "../registry/change";
@@ -33,7 +34,7 @@ export function setTraffic(asked: TrafficRequest, actor: Actor): Transition {
     }
     for (const version of asked.shadows) activeVersion(state, version);
     const traffic = redirect(before, asked, model.revision + 1);
-    if (JSON.stringify(traffic) === JSON.stringify(before)) return undefined;
+    if (digestOf(traffic) === digestOf(before)) return undefined;
     const subject = asked.canaries.map(({ version, weight }) => `${version}=${weight}`).join(" ");
     return changeModel(state, { action: "traffic-set", ...(subject === "" ? {} : { subject }) }, actor, { traffic });
   };

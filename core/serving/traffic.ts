@@ -1,3 +1,4 @@
+import { digestOf } from "../digest";
 import type { SequentialPlan } from "./sequential-test";
 
 /** Parts of the units are counted in so many slots. */
@@ -26,6 +27,11 @@ export interface Traffic {
 
 export const noTraffic: Traffic = { canaries: [], shadows: [], deal: 0, epoch: 0 };
 
+/** Whether a version answers a part of the units, and a test is to say what becomes of it. */
+export function isUnderTest(traffic: Traffic | undefined, version: number): boolean {
+  return traffic?.test !== undefined && traffic.canaries.some((arm) => arm.version === version);
+}
+
 /** What is asked for in place of what there is. */
 export interface TrafficRequest {
   readonly canaries: readonly { readonly version: number; readonly weight: number }[];
@@ -50,8 +56,9 @@ export function redirect(before: Traffic, asked: TrafficRequest, revision: numbe
     free = complement([...complement(free), ...taken]);
     return { ...arm, ranges: joined([...arm.ranges, ...taken]) };
   });
-  const sameArms = JSON.stringify(canaries) === JSON.stringify(before.canaries);
-  const sameTest = JSON.stringify(asked.test) === JSON.stringify(before.test);
+  // Not by their text: a table gives a map's members back in an order of its own.
+  const sameArms = digestOf(canaries) === digestOf(before.canaries);
+  const sameTest = digestOf(asked.test ?? null) === digestOf(before.test ?? null);
   return {
     canaries,
     shadows: [...new Set(asked.shadows)].sort((a, b) => a - b),

@@ -456,6 +456,14 @@ export interface ModelVersion {
   readonly approvals: readonly Approval[];
   /** The word that decided. */
   readonly approval?: Approval;
+  /** Why approvals that it had count no more: it needs new ones. */
+  readonly approvalsWithdrawn?: {
+    readonly after: "rolled-back" | "canary-ended";
+    readonly revision: number;
+    readonly by: string;
+    readonly reason?: string;
+    readonly at: Instant;
+  };
   /** What it was promoted upon; a rollback to it rests on that. */
   readonly served?: {
     readonly gate: GateVerdict;

@@ -127,7 +127,7 @@ export const setModelVersionStage = contract({
   // Sent again after a rollback it would undo that.
   idempotent: false,
   idempotencyKey: true,
-  errors: [...notThere, "GATE_NOT_PASSED", "GATE_OUTDATED", "NOT_APPROVED", "IN_PRODUCTION"],
+  errors: [...notThere, "GATE_NOT_PASSED", "GATE_OUTDATED", "NOT_APPROVED", "CANARY_UNDER_TEST", "IN_PRODUCTION"],
 });
 
 export const rollBackModel = contract({

@@ -114,6 +114,16 @@ export const modelVersion = z
     gate: gateVerdict.optional(),
     approvals: z.array(approval).meta({ description: "Every person's word since the last verdict." }),
     approval: approval.optional().meta({ description: "The word that decided." }),
+    approvalsWithdrawn: z
+      .object({
+        after: z.enum(["rolled-back", "canary-ended"]),
+        revision: count,
+        by: z.string(),
+        reason: z.string().optional(),
+        at: instant,
+      })
+      .optional()
+      .meta({ description: "Why approvals that it had count no more: it needs new ones." }),
     served: z
       .object({ gate: gateVerdict, approvals: z.array(approval), approval })
       .optional()

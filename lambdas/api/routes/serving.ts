@@ -1,6 +1,7 @@
 import * as contracts from "../../../core/api/contracts/serving";
 import { isoTime } from "../../../core/clock";
 import { InvalidInputError } from "../../../core/errors";
+import { answerWaiting } from "../../../core/registry/approval";
 import type { Model } from "../../../core/registry/model";
 import { armStates, decideCanaries, type ServingDependencies } from "../../../core/serving/decide";
 import { routesOf } from "../../../core/serving/routing";
@@ -30,6 +31,8 @@ export const servingRoutes = [
     const named = [...asked.canaries.map(({ version }) => version), ...asked.shadows];
     const by = { by: actor, reason, at: isoTime(platform.clock) };
     const model = await platform.registry.apply(name, named, setTraffic(asked, by));
+    // Whose test has ended need not wait for it any more.
+    await answerWaiting(platform, name);
     return { status: 200, body: await stateOf(platform, model) };
   }),
 

@@ -1,20 +1,32 @@
 import { seededRandom } from "../../../bench/elastic/random";
-import { drawOperations, preparedOperations } from "./check/operations";
+import { drawOperations, preparedOperations, testedOperations } from "./check/operations";
 import { playRound } from "./check/round";
 
 const rounds = Number(process.env["RINGMASTER_MODEL_CHECK_ROUNDS"] ?? 200);
 
 const registration = { id: "first", by: "prepare", kind: "register", version: 0 } as const;
 
+/** Who would promote the canary past its test. */
+const impatient = ["i", "j"].map((id) => ({ id, by: "person 1", kind: "promote", version: 4 }) as const);
+
+const refusals: Readonly<Record<string, "overtaken" | "untried">> = {
+  ROLLBACK_OVERTAKEN: "overtaken",
+  CANARY_UNDER_TEST: "untried",
+};
+
 describe("the registry, whoever is first and whoever dies", () => {
   it("does each thing once and wholly, in an order that explains every answer, with one champion at every instant", async () => {
-    const counts = { done: 0, refused: 0, died: 0, overtaken: 0, deaths: 0, entries: 0, repeats: 0 };
+    const counts = { done: 0, refused: 0, untried: 0, died: 0, overtaken: 0, deaths: 0, entries: 0, repeats: 0 };
     for (let seed = 1; seed <= rounds; seed += 1) {
       const random = seededRandom(seed);
       // One in seven begins with a model that has no champion yet.
       const promoted = seed % 7 === 0 ? [] : preparedOperations(4, "p");
-      const prepared = [registration, ...promoted, ...drawOperations(random, 12, 4, "q")];
-      const operations = drawOperations(random, 2 + Math.floor(random() * 14), 4, "o");
+      // And one in four with a canary under test.
+      const tested = seed % 4 === 0 && promoted.length > 0 ? testedOperations(4, "t") : [];
+      const drawn = drawOperations(random, tested.length > 0 ? 2 : 12, 4, "q");
+      const prepared = [registration, ...promoted, ...tested, ...drawn];
+      const drawnToo = drawOperations(random, 2 + Math.floor(random() * 14), 4, "o");
+      const operations = tested.length > 0 ? [...drawnToo, ...impatient] : drawnToo;
       const dies = [0, 0.01, 0.05][seed % 3]!;
       const { violations, told, deaths, entries, repeats } = await playRound({
         random,
@@ -27,7 +39,7 @@ describe("the registry, whoever is first and whoever dies", () => {
       expect(told).toHaveLength(operations.length);
       for (const { answer } of told) {
         if (answer === "done" || answer === "died") counts[answer] += 1;
-        else counts[answer === "ROLLBACK_OVERTAKEN" ? "overtaken" : "refused"] += 1;
+        else counts[refusals[answer] ?? "refused"] += 1;
       }
       counts.deaths += deaths;
       counts.entries += entries;

@@ -104,6 +104,32 @@ describe("the registry", () => {
     expect((await registry.production(name)).version).toBe(2);
   });
 
+  it("does not promote what was rolled back upon the approvals that it had, and does upon new ones", async () => {
+    const name = await modelWith(2);
+    for (const version of [1, 2]) await promoteJudged(registry, name, version);
+    await registry.rollBack(name, { ...by, reason: "latency" }, { request: "r-1" });
+    const again = () => registry.apply(name, [2], promote(2, by));
+    await expect(again()).rejects.toThrow(NotApprovedError);
+    await expect(again()).rejects.toThrow('it was rolled back count no more: revision 13, by tester, "latency"');
+    expect(await registry.version(name, 2)).toMatchObject({
+      approvals: [],
+      gate: { passed: true },
+      approvalsWithdrawn: { after: "rolled-back", revision: 13 },
+      // What it served upon is told as ever.
+      served: { approval: { decision: "approved" } },
+    });
+    // Neither the rollback nor the old promotion, sent again, changes anything.
+    await registry.rollBack(name, by, { request: "r-1" });
+    expect((await registry.production(name)).version).toBe(1);
+    await registry.apply(name, [2], decideApproval(2, "approved", { ...by, by: "grace" }));
+    await again();
+    const champion = await registry.production(name);
+    expect(champion).toMatchObject({ version: 2, approval: { by: "grace" } });
+    expect(champion.approvalsWithdrawn).toBeUndefined();
+    const actions = (await registry.repository.history(name)).map(({ action }) => action);
+    expect(actions.slice(-4)).toEqual(["promoted", "rolled-back", "approved", "promoted"]);
+  });
+
   it("goes back to a champion that has been judged again since, under what it served under", async () => {
     const name = await modelWith(2);
     for (const version of [1, 2]) await promoteJudged(registry, name, version);

@@ -18,6 +18,8 @@ export const operationKinds = [
   "restore-model",
   "create",
   "policy",
+  "traffic",
+  "no-traffic",
 ] as const;
 export type OperationKind = (typeof operationKinds)[number];
 
@@ -28,7 +30,7 @@ export interface Operation {
   readonly kind: OperationKind;
   /** The version that is meant; 0 where it is the model. */
   readonly version: number;
-  /** Stage, alias, tag's value, semver, or which of `policies`. */
+  /** Stage, alias, tag's value, semver, which of `policies`, or whether a canary that gets a part is tested. */
   readonly value?: string;
 }
 

@@ -18,6 +18,18 @@ export function preparedOperations(versions: number, name: string): readonly Ope
   ];
 }
 
+/** A version that has passed becomes a canary under test, and somebody approves it. */
+export function testedOperations(version: number, name: string): readonly Operation[] {
+  const operation = (kind: OperationKind, value?: string): Operation => ({
+    id: `${name}-${kind}-${version}`,
+    by: "prepare",
+    kind,
+    version,
+    ...(value === undefined ? {} : { value }),
+  });
+  return [operation("stage", "canary"), operation("traffic", "tested"), operation("approve")];
+}
+
 const weights: Readonly<Record<OperationKind, number>> = {
   register: 2,
   pass: 9,
@@ -38,6 +50,8 @@ const weights: Readonly<Record<OperationKind, number>> = {
   "restore-model": 1,
   create: 1,
   policy: 2,
+  traffic: 4,
+  "no-traffic": 1,
 };
 const kinds = operationKinds.flatMap((kind) => Array<OperationKind>(weights[kind]).fill(kind));
 
@@ -48,6 +62,7 @@ const values: Readonly<Partial<Record<OperationKind, readonly string[]>>> = {
   tag: ["x", "y"],
   semver: ["1.0.0", "1.1.0", "2.0.0"],
   policy: Object.keys(policies),
+  traffic: ["tested", "tested", "plain"],
 };
 const ofTheModel = new Set<OperationKind>([
   "register",
@@ -57,6 +72,7 @@ const ofTheModel = new Set<OperationKind>([
   "restore-model",
   "create",
   "policy",
+  "no-traffic",
 ]);
 
 /** Mostly verdicts, approvals, promotions and rollbacks; one person in ten asks for a version that is not there. */

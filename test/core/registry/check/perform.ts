@@ -12,8 +12,20 @@ import { noRules } from "../../../../core/registry/policy";
 import type { Registry } from "../../../../core/registry/registry";
 import { setStage } from "../../../../core/registry/stages";
 import { decideApproval, promote, recordGate } from "../../../../core/registry/transitions";
+import { setTraffic } from "../../../../core/serving/set-traffic";
 import { versionOfRun } from "../../../support/registry";
 import { type Operation, policies, reasonOf } from "./operation";
+
+const plan = {
+  metric: "conversion",
+  kind: "binary",
+  goal: "increase",
+  margin: 0,
+  alpha: 0.05,
+  effect: 0.1,
+  minUnits: 100,
+  act: "advise",
+} as const;
 
 const at = "2026-01-01T00:00:00.000Z";
 
@@ -84,6 +96,14 @@ export async function perform(registry: Registry, model: string, operation: Oper
       return;
     case "create":
       await registry.create("default", model, { description: "", tags: {} }, actor, id);
+      return;
+    case "traffic": {
+      const tested = value === "tested" ? { test: plan } : {};
+      await apply(setTraffic({ canaries: [{ version, weight: 0.1 }], shadows: [], ...tested }, actor));
+      return;
+    }
+    case "no-traffic":
+      await apply(setTraffic({ canaries: [], shadows: [] }, actor), []);
       return;
     case "policy": {
       const { threshold, ...approvals } = policies[value]!;

@@ -26,6 +26,8 @@ export interface ReferenceState {
   readonly former: readonly number[];
   readonly aliases: Readonly<Record<string, number>>;
   readonly policy?: { readonly name: string; readonly rules: number };
+  /** The canary that gets a part of the units, if one does. */
+  readonly arm?: { readonly version: number; readonly tested: boolean };
   /** By number, from 1. */
   readonly versions: readonly ReferenceVersion[];
 }
@@ -64,7 +66,14 @@ function ofVersion(
   return ofModel(state, { ...change, versions }, version);
 }
 
-export function step(state: ReferenceState, operation: Operation, about: About = { champion: 0, rules: 0 }): Outcome {
+export function step(state: ReferenceState, operation: Operation, about?: About): Outcome {
+  const outcome = stepUnsettled(state, operation, about);
+  if (outcome.kind !== "changed" || outcome.state.arm === undefined) return outcome;
+  const { stage, deleted } = outcome.state.versions[outcome.state.arm.version - 1]!;
+  return stage === "canary" && !deleted ? outcome : { ...outcome, state: { ...outcome.state, arm: undefined } };
+}
+
+function stepUnsettled(state: ReferenceState, operation: Operation, about: About = { champion: 0, rules: 0 }): Outcome {
   const { kind, by, value = "" } = operation;
   if (kind === "register") {
     const fresh = state.deleted ? emptied(state) : {};
@@ -87,6 +96,12 @@ export function step(state: ReferenceState, operation: Operation, about: About =
       const rules = before?.threshold === next.threshold ? state.policy!.rules : state.revision + 1;
       return ofModel(state, { policy: { name: value, rules } });
     }
+    case "no-traffic":
+      if (production === undefined) return refused("NO_CHAMPION");
+      return state.arm === undefined ? nothing : ofModel(state, { arm: undefined });
+    case "traffic":
+      if (production === undefined) return refused("NO_CHAMPION");
+      return operation.version === production ? refused("INVALID_INPUT") : stepVersion(state, operation, about);
     case "unalias": {
       const { [value]: named, ...rest } = aliases;
       if (named === undefined) return refused("ALIAS_NOT_FOUND");
@@ -140,6 +155,7 @@ function stepVersion(state: ReferenceState, { kind, version, value = "", by }: O
       const closed = atTheDoor(state, found);
       if (closed !== undefined) return refused(closed);
       if (decided(state, found) !== "approved") return refused("NOT_APPROVED");
+      if (state.arm?.version === version && state.arm.tested) return refused("CANARY_UNDER_TEST");
       const next = production === undefined ? others : [...others, production];
       const { verdict, words } = found;
       return enthroned(state, version, { served: { verdict, words } }, next);
@@ -148,7 +164,7 @@ function stepVersion(state: ReferenceState, { kind, version, value = "", by }: O
       if (champion) return refused("IN_PRODUCTION");
       if (found.stage === value) return nothing;
       const closed = value === "canary" ? atTheDoor(state, found) : undefined;
-      return closed === undefined ? ofVersion(state, version, { stage: value }) : refused(closed);
+      return closed === undefined ? ofVersion(state, version, { stage: value, ...tried(found) }) : refused(closed);
     }
     case "alias":
       if (aliases[value] === version) return nothing;
@@ -167,7 +183,16 @@ function stepVersion(state: ReferenceState, { kind, version, value = "", by }: O
       if (champion) return refused("IN_PRODUCTION");
       const left = Object.fromEntries(Object.entries(aliases).filter(([, named]) => named !== version));
       const stage = found.stage === "canary" ? "archived" : found.stage;
-      return ofVersion(state, version, { deleted: true, stage }, { former: others, aliases: left });
+      const gone = { deleted: true, stage, ...tried(found) };
+      return ofVersion(state, version, gone, { former: others, aliases: left });
+    }
+    case "traffic": {
+      if (found.stage !== "canary") return refused("NOT_A_CANARY");
+      const [arm, tested] = [state.arm, value === "tested"];
+      const closed = arm?.version === version ? undefined : atTheDoor(state, found);
+      if (closed !== undefined) return refused(closed);
+      if (arm?.version === version && arm.tested === tested) return nothing;
+      return ofModel(state, { arm: { version, tested } });
     }
     default:
       throw new Error(`the reference knows no ${kind}`);
@@ -178,8 +203,15 @@ function rolledBack(state: ReferenceState): Outcome {
   const target = state.former.at(-1);
   if (target === undefined) return refused("NOTHING_TO_ROLL_BACK");
   const { served } = state.versions[target - 1]!;
-  return enthroned(state, target, { ...served }, state.former.slice(0, -1));
+  const back = enthroned(state, target, { ...served }, state.former.slice(0, -1));
+  if (back.kind !== "changed") return back;
+  // Nobody's word carries the one that goes to production again.
+  const versions = back.state.versions.map((each, at) => (at + 1 === state.production ? { ...each, words: [] } : each));
+  return { ...back, state: { ...back.state, versions } };
 }
+
+/** A canary that goes back has been tried: words of before were not about that. */
+const tried = ({ stage }: ReferenceVersion): Partial<ReferenceVersion> => (stage === "canary" ? { words: [] } : {});
 
 function enthroned(
   state: ReferenceState,

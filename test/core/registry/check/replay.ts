@@ -22,6 +22,8 @@ const actionOf: Readonly<Record<OperationKind, string>> = {
   "restore-model": "restored",
   create: "created",
   policy: "policy-set",
+  traffic: "traffic-set",
+  "no-traffic": "traffic-set",
 };
 
 export interface Replay {
@@ -86,6 +88,8 @@ function rowsOf({ model, versions }: ModelSnapshot) {
     aliases: sorted(model.aliases),
     rules: model.policy?.rulesRevision,
     required: model.policy?.approvals.required,
+    arms: model.traffic?.canaries.map(({ version }) => version) ?? [],
+    tested: model.traffic?.test !== undefined,
     versions: [...versions]
       .sort((a, b) => a.version - b.version)
       .map((row) => ({
@@ -100,7 +104,7 @@ function rowsOf({ model, versions }: ModelSnapshot) {
   };
 }
 
-function plain({ policy, versions, ...state }: ReferenceState): ReturnType<typeof rowsOf> {
+function plain({ policy, versions, arm, ...state }: ReferenceState): ReturnType<typeof rowsOf> {
   return {
     revision: state.revision,
     deleted: state.deleted,
@@ -110,6 +114,8 @@ function plain({ policy, versions, ...state }: ReferenceState): ReturnType<typeo
     aliases: sorted(state.aliases),
     rules: policy?.rules,
     required: policy && policies[policy.name]!.required,
+    arms: arm ? [arm.version] : [],
+    tested: arm?.tested ?? false,
     versions: versions.map(({ stage, deleted, verdict, words, semver, tag }) => ({
       stage: stage as ReturnType<typeof rowsOf>["versions"][number]["stage"],
       deleted,
