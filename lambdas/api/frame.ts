@@ -11,6 +11,7 @@ import { eventText } from "./event-body";
 import { mlflowErrorResponse } from "./mlflow/errors";
 import { isMlflowPath, mountMlflow } from "./mlflow/mount";
 import type { MlflowOperation } from "./mlflow/operation";
+import { isLookedAt, problemPage } from "./page-response";
 import { checkedRefusal } from "./response-check";
 import { mountRoutes, type Route } from "./route";
 import { tenancy } from "./tenancy";
@@ -71,6 +72,8 @@ export function frameApp(
     context.header("x-request-id", requestId);
     const startedAt = deployment.clock.now();
     await next();
+    // What a handler answers whole (a page, a file, a stream, 304) takes nothing over from the context.
+    if (!context.res.headers.has("x-request-id")) context.header("x-request-id", requestId);
     deployment.logger.log("debug", "request", {
       requestId,
       method: context.req.method,
@@ -113,6 +116,7 @@ export function frameApp(
     const known = knownError(error);
     if (known.httpStatus >= 500) deployment.logger.log("error", "request failed", { requestId, error });
     if (isMlflowPath(context.req.path)) return mlflowErrorResponse(known, requestId);
+    if (isLookedAt(context.req.path, context.req.header("accept"))) return problemPage(known, requestId);
     const response = errorResponse(known, requestId);
     return checkResponses ? checkedRefusal(context.get("contract"), error, response) : response;
   });

@@ -222,6 +222,13 @@ describe("the API", () => {
     expect(await call("GET", "/nothing")).toMatchObject({ status: 404, body: { error: { code: "ROUTE_NOT_FOUND" } } });
   });
 
+  it.each(["/api/v1/docs", "/api/v1/models", "/api/v1/nowhere", "/version"])(
+    "names the request of each answer: %s",
+    async (path) => {
+      expect((await app.request(path)).headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
+
   it("hides what went wrong inside, and says by which id to find it", async () => {
     const broken = createApp({
       ...platform,

@@ -146,6 +146,7 @@ describe("models through the API", () => {
       expect([etag, first.headers.get("ringmaster-source")]).toEqual(['"5-1"', "registry"]);
       const again = await call("GET", at("served", "/production"), undefined, { "if-none-match": `"0-0", W/${etag}` });
       expect([again.status, again.body, again.headers.get("etag")]).toEqual([304, undefined, etag]);
+      expect(again.headers.get("x-request-id")).not.toBeNull();
       // What does not change the champion does not change the answer.
       await call("PUT", at("served", "/tags"), { key: "a", value: "b" });
       expect((await call("GET", at("served", "/production"))).headers.get("etag")).toBe(etag);
