@@ -12,6 +12,8 @@ import { pauseBeforeRound } from "./contention";
 
 /** DynamoDB's limit. */
 const rowsPerWrite = 25;
+/** Whose files are taken away together. */
+const ownersAtOnce = 16;
 /** Of one step through a listing: a directory beyond the page's end is stepped over whole. */
 const rowsPerStep = 200;
 
@@ -24,6 +26,9 @@ export function createArtifactRepository(client: DynamoDBDocumentClient, table: 
       : owner.kind === "logged-model"
         ? `${prefix}MODEL#${owner.modelId}`
         : `${prefix}TEAM`;
+
+  /** A row of the team's own tree that no file can have, because of its last slash; to a list it is as a file below would be. */
+  const folderKey = (folder: string) => ({ pk: partition({ kind: "team" }), sk: lowestPathIn(artifactPath(folder)) });
 
   async function find(owner: ArtifactOwner, path: string): Promise<Artifact | undefined> {
     const { Item } = await client.send(
@@ -60,14 +65,15 @@ export function createArtifactRepository(client: DynamoDBDocumentClient, table: 
   return {
     find,
 
-    async put(owner, artifacts) {
+    async put(owner, artifacts, folder) {
       // Of one path the last stands, and a batch must not name a row twice.
       const rows = new Map(artifacts.map((artifact) => [artifactPath(artifact.path), artifact]));
-      await writeRows(
-        [...rows].map(([sk, { path: _, ...rest }]) => ({
+      await writeRows([
+        ...(folder === undefined ? [] : [{ PutRequest: { Item: { ...folderKey(folder), owner } } }]),
+        ...[...rows].map(([sk, { path: _, ...rest }]) => ({
           PutRequest: { Item: { pk: partition(owner), sk, ...rest } },
         })),
-      );
+      ]);
     },
 
     async list(owner, path) {
@@ -94,6 +100,7 @@ export function createArtifactRepository(client: DynamoDBDocumentClient, table: 
         for (const item of page.Items ?? []) {
           const sk = item["sk"] as string;
           if (sk === past) continue;
+          if (sk === inside) continue;
           const [first, ...rest] = sk.slice(inside.length).split("/");
           const name = `${inside}${first}`;
           if (rest.length > 0) entries.set(`${name}/`, { path: name, isDirectory: true });
@@ -113,7 +120,8 @@ export function createArtifactRepository(client: DynamoDBDocumentClient, table: 
     async listAll(owner, path) {
       const directory = directoryPath(path);
       const file = directory === "" ? undefined : await find(owner, directory);
-      return [...(file ? [file] : []), ...(await rowsUnder(owner, directory)).map(artifactOf)];
+      const rows = (await rowsUnder(owner, directory)).filter((row) => ownerIn(row) === undefined);
+      return [...(file ? [file] : []), ...rows.map(artifactOf)];
     },
 
     async remove(owner, path) {
@@ -122,9 +130,24 @@ export function createArtifactRepository(client: DynamoDBDocumentClient, table: 
         await client.send(new DeleteCommand({ TableName: table, Key: { pk: partition(owner), sk: directory } }));
       }
       const rows = await rowsUnder(owner, directory);
-      await writeRows(rows.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })));
+      // Their files first: a folder that still leads to some must not be gone.
+      const behind = rows.flatMap((row) => ownerIn(row) ?? []);
+      for (let from = 0; from < behind.length; from += ownersAtOnce) {
+        const some = behind.slice(from, from + ownersAtOnce).map((each) => rowsUnder(each, ""));
+        await writeRows((await Promise.all(some)).flat().map(deletionOf));
+      }
+      await writeRows(rows.map(deletionOf));
     },
   };
+}
+
+/** Of a folder's row in the team's tree: whose files are listed behind it. */
+function ownerIn(row: Record<string, unknown>): ArtifactOwner | undefined {
+  return row["owner"] as ArtifactOwner | undefined;
+}
+
+function deletionOf({ pk, sk }: Record<string, unknown>): Record<string, unknown> {
+  return { DeleteRequest: { Key: { pk, sk } } };
 }
 
 function conditionOf(from: string | undefined, past: string | undefined): string {

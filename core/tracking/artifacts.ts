@@ -25,13 +25,16 @@ export interface ArtifactEntry {
 
 /** The port to a team's artifacts. Content goes through the object store; this names it. */
 export interface Artifacts {
-  /** The last put under a path stands; put twice is put once. The content must be in the store. */
-  put(owner: ArtifactOwner, artifacts: readonly Artifact[]): Promise<void>;
+  /**
+   * The last put under a path stands; put twice is put once. The content must be in the store.
+   * @param folder of a run or a logged model: where the team's tree shows its files, as `3/<run>/artifacts`
+   */
+  put(owner: ArtifactOwner, artifacts: readonly Artifact[], folder?: string): Promise<void>;
   find(owner: ArtifactOwner, path: string): Promise<Artifact | undefined>;
-  /** What lies directly under a path (`""`: at the top), directories first made of their files' names, by name. */
+  /** What lies directly under a path (`""`: at the top), directories made of their files' names, by name. Of the team's the folders that lead to runs and models, too. */
   list(owner: ArtifactOwner, path: string): Promise<readonly ArtifactEntry[]>;
   /** Every file under a path, by path. */
   listAll(owner: ArtifactOwner, path: string): Promise<readonly Artifact[]>;
-  /** A file, or all that lies under a directory. Content is kept: others may name it. */
+  /** A file, or all that lies under a directory: of the team's what runs and models have there, too. Content is kept: others may name it. */
   remove(owner: ArtifactOwner, path: string): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { InvalidInputError } from "../../errors";
+import type { RunIdentity } from "../run-record";
 
 /** A path is part of a row's key, of which DynamoDB takes 1,024 bytes. */
 const mostBytes = 1_000;
@@ -25,6 +26,11 @@ export function artifactPath(path: string): string {
 /** A directory's, or `""` for the top. @throws InvalidInputError */
 export function directoryPath(path: string): string {
   return path === "" ? "" : artifactPath(path);
+}
+
+/** Where the team's tree shows a run's files, unless its experiment lies elsewhere. */
+export function folderOf({ experimentId, runId }: Pick<RunIdentity, "experimentId" | "runId">): string {
+  return `${experimentId}/${runId}/artifacts`;
 }
 
 /** Paths in a directory are those from here on … */

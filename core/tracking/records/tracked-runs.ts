@@ -4,6 +4,7 @@ import type { Artifacts } from "../artifacts";
 import type { Experiments } from "../experiments";
 import type { RunIdentity } from "../run-record";
 import type { RunChanges } from "../run-records";
+import { folderOf } from "./artifact-paths";
 import { ExperimentDeletedError } from "./errors";
 import { producedArtifacts } from "./produced";
 import { type KeptRecord, keptAtFirst } from "./training-record";
@@ -83,7 +84,8 @@ export function trackedRuns(all: AllRuns, tracking: TrainingTracking): AllRuns {
       await marked(runId, async () => {
         // Before the step is done: whoever dies between the two does the step's end again.
         const [identity, made] = [await tracking.records.identify(runId), producedArtifacts(record)];
-        if (identity && made.length > 0) await tracking.artifactsOf(identity.team).put({ kind: "run", runId }, made);
+        if (identity && made.length > 0)
+          await tracking.artifactsOf(identity.team).put({ kind: "run", runId }, made, folderOf(identity));
         await all.recordStep(runId, record);
       });
     },

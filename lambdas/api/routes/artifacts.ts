@@ -3,6 +3,7 @@ import { isoTime } from "../../../core/clock";
 import { InvalidInputError } from "../../../core/errors";
 import { objectKeys } from "../../../core/platform/object-keys";
 import type { ArtifactOwner } from "../../../core/tracking/artifacts";
+import { folderOf } from "../../../core/tracking/records/artifact-paths";
 import { ArtifactNotFoundError, ArtifactReservedError } from "../../../core/tracking/records/errors";
 import { isProduced, producedDirectory } from "../../../core/tracking/records/produced";
 import { insistOnActive } from "../../../core/tracking/records/transitions";
@@ -38,7 +39,7 @@ export const artifactRoutes: readonly Route[] = [
     if (problems.length > 0) throw new InvalidInputError("the artifacts cannot be named", problems);
     const updatedAt = isoTime(clock);
     const named = body.artifacts.map((artifact, i) => ({ ...artifact, bytes: sizes[i] as number, updatedAt }));
-    await artifacts.put({ kind: "run", runId }, named);
+    await artifacts.put({ kind: "run", runId }, named, folderOf(run));
     const entries = named.map(({ path, bytes, sha256 }) => ({ path, isDirectory: false, bytes, sha256 }));
     return { status: 200, body: { artifacts: entries } };
   }),

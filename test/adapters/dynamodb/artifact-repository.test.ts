@@ -54,3 +54,48 @@ describe("a run's artifacts", () => {
     expect(await artifacts("blue").listAll(run("two"), "")).toEqual([]);
   });
 });
+
+describe("the team's tree", () => {
+  const team = { kind: "team" } as const;
+  const model = { kind: "logged-model", modelId: "m-1" } as const;
+  const tree = async (path: string) => names(await artifacts("green").list(team, path));
+
+  beforeAll(async () => {
+    const many = Array.from({ length: 230 }, (_, i) => `run-${String(i).padStart(3, "0")}`);
+    for (const runId of many)
+      await artifacts("green").put(run(runId), [file("a"), file("d/b")], `1/${runId}/artifacts`);
+    await artifacts("green").put(run("far"), [file("a")], "12/far/artifacts");
+    await artifacts("green").put(model, [file("MLmodel")], "1/models/m-1/artifacts");
+    await artifacts("green").put(team, [file("1/notes"), file("1.txt"), file("dir/b")]);
+  });
+
+  it("leads to runs' and models' files, however many there are", async () => {
+    expect(await tree("")).toEqual(["1/", "1.txt", "12/", "dir/"]);
+    expect(await tree("1")).toHaveLength(232);
+    expect((await tree("1")).slice(0, 3)).toEqual(["1/models/", "1/notes", "1/run-000/"]);
+    expect(await tree("1/run-229")).toEqual(["1/run-229/artifacts/"]);
+    expect(await tree("1/models")).toEqual(["1/models/m-1/"]);
+    expect(await tree("12/far/artifacts")).toEqual([]);
+    expect(names(await createTestPlatform(embedded).platform.forTeam("blue").artifacts.list(team, ""))).toEqual([]);
+  });
+
+  it("has no files but the team's own", async () => {
+    const own = await artifacts("green").listAll(team, "");
+    expect(own.map(({ path }) => path)).toEqual(["1.txt", "1/notes", "dir/b"]);
+  });
+
+  it("takes with a folder what lies behind it, and nothing beside it", async () => {
+    for (const runId of ["one", "two"]) await artifacts("red").put(run(runId), [file("a")], `1/${runId}/artifacts`);
+    await artifacts("red").put(run("far"), [file("a")], "12/far/artifacts");
+    await artifacts("red").put(model, [file("MLmodel")], "1/models/m-1/artifacts");
+    await artifacts("red").put(team, [file("1/notes"), file("1.txt")]);
+    await artifacts("red").remove(team, "1/one");
+    expect(await artifacts("red").listAll(run("one"), "")).toEqual([]);
+    expect(await artifacts("red").listAll(run("two"), "")).toHaveLength(1);
+    expect(names(await artifacts("red").list(team, "1"))).toEqual(["1/models/", "1/notes", "1/two/"]);
+    await artifacts("red").remove(team, "1");
+    expect(await artifacts("red").listAll(model, "")).toEqual([]);
+    expect(names(await artifacts("red").list(team, ""))).toEqual(["1.txt", "12/"]);
+    expect(await artifacts("red").listAll(run("far"), "")).toHaveLength(1);
+  });
+});

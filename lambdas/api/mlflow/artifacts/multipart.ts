@@ -41,19 +41,15 @@ export const multipartArtifacts: readonly MlflowOperation[] = [
       parts: required(list(message({ part_number: integer, etag: text, url: text }))),
     },
     async ({ platform, context, fields: { path, upload_id = "", parts } }) => {
-      const { owner, path: name } = await targetOf(
-        platform,
-        pathBehind(context, "/mlflow-artifacts/mpu/complete"),
-        path,
-      );
+      const place = await targetOf(platform, pathBehind(context, "/mlflow-artifacts/mpu/complete"), path);
+      const { owner, path: name, folder } = place;
       const content = await platform.incoming.complete(
         upload_id,
         parts.map(({ part_number = 0, etag = "" }) => ({ number: part_number, etag })),
       );
       const contentType = mediaTypeOf(baseName(name));
-      await platform.artifacts.put(owner, [
-        { ...content, path: name, contentType, updatedAt: isoTime(platform.clock) },
-      ]);
+      const updatedAt = isoTime(platform.clock);
+      await platform.artifacts.put(owner, [{ ...content, path: name, contentType, updatedAt }], folder);
       return undefined;
     },
   ),

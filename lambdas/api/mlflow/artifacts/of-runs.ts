@@ -52,9 +52,9 @@ export function runArtifacts(delivery: Delivery): readonly MlflowOperation[] {
       const place = await placeOfUri(platform, artifactUri, file);
       const contentType = mediaTypeOf(baseName(file));
       const content = await platform.objects.putContent(body, contentType);
-      await platform.artifacts.put(place.owner, [
-        { ...content, path: place.path, contentType, updatedAt: isoTime(platform.clock) },
-      ]);
+      const updatedAt = isoTime(platform.clock);
+      const { owner, path: name, folder } = place;
+      await platform.artifacts.put(owner, [{ ...content, path: name, contentType, updatedAt }], folder);
       return context.json({});
     }),
 

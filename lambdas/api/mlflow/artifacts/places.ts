@@ -8,6 +8,8 @@ export interface Place {
   readonly owner: ArtifactOwner;
   /** Of the owner's; `""` for all of it. */
   readonly path: string;
+  /** Of a run's or a model's: the path of the root under which the owner's files lie. */
+  readonly folder?: string;
 }
 
 const scheme = "mlflow-artifacts:";
@@ -22,10 +24,9 @@ export async function placeOf({ records }: Pick<Platform, "records">, path: stri
   const parts = path.split("/");
   for (let at = parts.indexOf("artifacts", 1); at > 0; at = parts.indexOf("artifacts", at + 1)) {
     const id = parts[at - 1]!;
-    const rest = parts.slice(at + 1).join("/");
-    if (isModelId(id) && parts[at - 2] === "models")
-      return { owner: { kind: "logged-model", modelId: id }, path: rest };
-    if (isRunId(id) && (await records.identify(id))) return { owner: { kind: "run", runId: id }, path: rest };
+    const place = { path: parts.slice(at + 1).join("/"), folder: parts.slice(0, at + 1).join("/") };
+    if (isModelId(id) && parts[at - 2] === "models") return { owner: { kind: "logged-model", modelId: id }, ...place };
+    if (isRunId(id) && (await records.identify(id))) return { owner: { kind: "run", runId: id }, ...place };
   }
   return { owner: { kind: "team" }, path };
 }

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { isoTime } from "../../../../core/clock";
 import { RingmasterError } from "../../../../core/errors";
 import type { ApiEnvironment } from "../../context";
-import { invalidParameter } from "../errors";
+import { invalidParameter, MlflowError } from "../errors";
 import { text } from "../fields";
 import { type MlflowOperation, operation, rawOperation } from "../operation";
 import { listFiles } from "./listing";
@@ -29,23 +29,30 @@ export function proxiedArtifacts(delivery: Delivery): readonly MlflowOperation[]
 
     rawOperation(`PUT ${root}/*`, async (context) => {
       const { records, artifacts, incoming, clock } = context.get("platform");
-      const { owner, path } = await placeOf({ records }, safeFilePath(pathBehind(context, root)));
+      const { owner, path, folder } = await placeOf({ records }, safeFilePath(pathBehind(context, root)));
       safeFilePath(path);
       const contentType = mediaTypeOf(baseName(path));
       const content = await incoming.receive(bodyOf(context), contentType);
       checkLength(context.req.header("content-length"), content.bytes);
       checkDigest(context.req.header("x-amz-content-sha256"), content.sha256);
-      await artifacts.put(owner, [{ ...content, path, contentType, updatedAt: isoTime(clock) }]);
+      await artifacts.put(owner, [{ ...content, path, contentType, updatedAt: isoTime(clock) }], folder);
       return new Response(null, { status: 200 });
     }),
 
     rawOperation(`DELETE ${root}/*`, async (context) => {
       const platform = context.get("platform");
-      const { owner, path } = await placeOf(platform, safePath(pathBehind(context, root)));
+      const { owner, path } = await placeOf(platform, notTheRoot(safePath(pathBehind(context, root))));
       await platform.artifacts.remove(owner, path);
       return context.json({});
     }),
   ];
+}
+
+/** Nobody means all that the team has. */
+function notTheRoot(path: string): string {
+  if (path === "")
+    throw new MlflowError("ENDPOINT_NOT_FOUND", "The artifact root is not deleted: name a path under it.");
+  return path;
 }
 
 /** What stands behind a prefix of the path, as it came. */
