@@ -1,7 +1,7 @@
 import type { MetricPoint, MetricSummary } from "../../core/tracking/metric-repository";
-import { type FoldSizes, foldSegment } from "../../core/tracking/metrics/fold";
+import { type FoldSizes, groupOf } from "../../core/tracking/metrics/fold";
 import { type LogBatch, packBatch, unpackBatch, unpackBatchOf } from "../../core/tracking/metrics/log-batch";
-import { LogState, type SegmentLimits } from "../../core/tracking/metrics/log-state";
+import { LogState, type Segment, type SegmentLimits } from "../../core/tracking/metrics/log-state";
 import {
   addPoints,
   eachSeries,
@@ -11,7 +11,8 @@ import {
   unpackPoints,
 } from "../../core/tracking/metrics/packed-points";
 import { pauseBeforeRound } from "./contention";
-import { blockKey, directoryKey, type LoggedBatch, type LogHead, type MetricRows, pkOf } from "./metric-rows";
+import { SegmentFold } from "./metric-fold";
+import type { LoggedBatch, LogHead, MetricRows } from "./metric-rows";
 
 export interface LogLimits {
   readonly segment: SegmentLimits;
@@ -32,8 +33,6 @@ export const logLimits: LogLimits = {
 
 /** Each fails only where another write succeeded meanwhile. */
 const rounds = 64;
-/** Groups of a segment go together up to about as many rows as a request takes. */
-const rowsPerWrite = 24;
 /** Beside the points in a young head: versions, receipts, the item's names. */
 const headBytes = 256;
 const bytesPerMetric = 48;
@@ -55,6 +54,7 @@ export class MetricLog {
   private tailFrom = 0;
   private folded = 0;
   private foldedVersion = 0;
+  private folding: SegmentFold | undefined;
   private loaded = false;
   private keptVersion = 0;
   private keptBytes = 0;
@@ -130,6 +130,7 @@ export class MetricLog {
     this.tailFrom = 0;
     this.folded = 0;
     this.foldedVersion = 0;
+    this.folding = undefined;
     this.keptVersion = 0;
     this.keptBytes = 0;
     this.bytesSinceKept = 0;
@@ -230,40 +231,43 @@ export class MetricLog {
     return others[0]?.by === logged.by;
   }
 
-  /** Whether a segment is closed and not folded. */
-  get needsFold(): boolean {
-    return this.loaded && this.grown && this.state.unfolded(this.folded, this.foldedVersion).length > 0;
+  /** Segments that are closed and not folded. */
+  get closedSegments(): number {
+    return this.loaded && this.grown ? this.state.unfolded(this.folded, this.foldedVersion).length : 0;
   }
 
-  /** Whether there is something to be done that nobody waits for. */
-  get needsUpkeep(): boolean {
+  /** Groups of metrics that folding writes for each batch, as the log has been so far. */
+  get groupsPerBatch(): number {
+    const { metrics, version } = this;
+    return metrics === 0 ? 0 : ((groupOf(metrics - 1) + 1) * this.state.closed) / version;
+  }
+
+  /** Whether the state has grown old: who comes next would have much to read. */
+  get needsStateKept(): boolean {
     if (!this.loaded || !this.grown) return false;
-    if (this.needsFold) return true;
     return this.version - this.keptVersion >= this.limits.batchesPerState && this.bytesSinceKept >= 2 * this.keptBytes;
   }
 
-  /** Folds segments that are closed, and keeps the state, so that who comes next has little to read. Whatever of it is done twice is done once. */
-  async upkeep(): Promise<void> {
-    for (const segment of this.state.unfolded(this.folded, this.foldedVersion)) {
+  /**
+   * Folds so many groups of the oldest segment that is closed. Whatever of it is done twice is done once.
+   *
+   * @returns whether no closed segment is left
+   */
+  async fold(groups: number): Promise<boolean> {
+    if (this.closedSegments === 0) return true;
+    const [segment] = this.state.unfolded(this.folded, this.foldedVersion) as [Segment];
+    if (this.folding?.segment.number !== segment.number) {
       const batches = await this.batchesOf(segment.from, segment.to);
-      const pk = pkOf(this.runId);
-      let rows: Record<string, unknown>[] = [];
-      for (const { group, blocks, directory } of foldSegment(batches, this.limits.fold)) {
-        for (const [i, data] of blocks.entries()) rows.push({ pk, sk: blockKey(group, segment.number, i), data });
-        rows.push({ pk, sk: directoryKey(group, segment.number), data: directory });
-        if (rows.length < rowsPerWrite) continue;
-        await this.rows.write(rows);
-        rows = [];
-      }
-      await this.rows.write(rows);
-      await this.keepState();
-      await this.rows.markFolded(this.runId, segment.number, segment.to);
-      this.noteFolded(segment.number, segment.to);
+      this.folding = new SegmentFold(this.runId, this.rows, segment, batches, this.limits.fold);
     }
-    if (this.needsUpkeep) await this.keepState();
+    if (!(await this.folding.write(groups))) return false;
+    await this.keepState();
+    await this.rows.markFolded(this.runId, segment.number, segment.to);
+    this.noteFolded(segment.number, segment.to);
+    return this.closedSegments === 0;
   }
 
-  private async keepState(): Promise<void> {
+  async keepState(): Promise<void> {
     const { version } = this;
     if (version === this.keptVersion) return;
     const state = this.state.pack();
@@ -277,6 +281,7 @@ export class MetricLog {
     if (folded <= this.folded || version > this.version) return;
     this.folded = folded;
     this.foldedVersion = version;
+    this.folding = undefined;
     this.inline = noPoints();
     this.tail = this.tail.filter((batch) => batch.version > version);
     this.tailFrom = Math.max(this.tailFrom, version);

@@ -7,6 +7,14 @@ import type { MetricRows } from "./metric-rows";
 /** Of all logs in memory; one that is used meanwhile may be larger. */
 const mostMemoryBytes = 64 * 1024 * 1024;
 const mostLogs = 5_000;
+/** Groups are folded so many times faster than segments that are closed need it: half of the time there is nothing to fold. */
+const foldingPace = 2;
+/** Of a group, that each call folds at least: what others have left is done in the end, too. */
+const leastFolding = 1 / 8;
+/** Some ten milliseconds: no other call is kept waiting for longer. */
+const mostGroups = 8;
+/** Past so many closed segments the call that finds them folds them all: who reads has no more than those to read by batches. */
+const mostClosedSegments = 2;
 
 interface Known {
   readonly log: MetricLog;
@@ -16,7 +24,6 @@ interface Known {
   refreshing: Promise<void> | undefined;
   readonly queue: CallPart[];
   pumping: boolean;
-  upkeep: Promise<void> | undefined;
   users: number;
   bytes: number;
 }
@@ -26,7 +33,11 @@ export class MetricLogs {
   /** By last use, the latest at the end. */
   private readonly known = new Map<string, Known>();
   private memoryBytes = 0;
-  private lastFold: Promise<unknown> = Promise.resolve();
+  /** Those that have a closed segment, in the order in which they got it. Only of the first there is more in memory than the log. */
+  private readonly toFold: Known[] = [];
+  /** Groups that calls have not folded yet and are to. */
+  private foldingDue = 0;
+  private isFolding = false;
 
   constructor(
     private readonly rows: MetricRows,
@@ -63,8 +74,7 @@ export class MetricLogs {
       });
       if (!known.pumping) void this.pump(known);
       const duplicate = await stored;
-      // Whoever finds work to be done waits for it: a function is frozen once it has answered.
-      if (known.upkeep || known.log.needsUpkeep) await this.upkeep(known);
+      await this.upkeep(known);
       return duplicate;
     });
   }
@@ -86,21 +96,41 @@ export class MetricLogs {
     known.pumping = false;
   }
 
-  /** Nothing depends on it: what fails now is done with the next batch. */
-  private upkeep(known: Known): Promise<void> {
-    known.upkeep ??= (known.log.needsFold ? this.foldInTurn(known) : this.exclusively(known, () => known.log.upkeep()))
-      .catch(() => known.log.forget())
-      .finally(() => {
-        known.upkeep = undefined;
+  /**
+   * What nobody waits for, but is done before the answer: a function is frozen once it has answered. All who write fold a little each, of whose run it
+   * may be: a whole segment at once would take a call as long as a hundred others, and runs that are written alike close theirs together.
+   */
+  private async upkeep(known: Known): Promise<void> {
+    if (known.log.needsStateKept) await this.leniently(known, () => known.log.keepState());
+    const { closedSegments } = known.log;
+    if (closedSegments > 0 && !this.toFold.includes(known)) this.toFold.push(known);
+    if (closedSegments > mostClosedSegments) {
+      await this.leniently(known, async () => {
+        while (!(await known.log.fold(Number.POSITIVE_INFINITY)));
       });
-    return known.upkeep;
+    }
+    if (this.toFold.length === 0) return;
+    this.foldingDue += Math.max(leastFolding, foldingPace * known.log.groupsPerBatch);
+    if (this.isFolding || this.foldingDue < 1) return;
+    const groups = Math.min(Math.floor(this.foldingDue), mostGroups);
+    this.foldingDue -= groups;
+    this.isFolding = true;
+    await this.foldFirst(groups);
+    this.isFolding = false;
   }
 
-  /** Runs that are written alike close their segments together: folded side by side, they would keep all other calls waiting. */
-  private foldInTurn(known: Known): Promise<void> {
-    const folded = this.lastFold.then(() => this.exclusively(known, () => known.log.upkeep()));
-    this.lastFold = folded.catch(() => undefined);
-    return folded;
+  private async foldFirst(groups: number): Promise<void> {
+    const first = this.toFold[0]!;
+    let done = true;
+    await this.leniently(first, async () => {
+      done = await first.log.fold(groups);
+    });
+    if (done) this.toFold.shift();
+  }
+
+  /** Nothing depends on it: what fails now is done with a later call, by what is stored then. */
+  private leniently(known: Known, work: () => Promise<void>): Promise<void> {
+    return this.exclusively(known, work).catch(() => known.log.forget());
   }
 
   private exclusively<T>(known: Known, work: () => Promise<T> | T): Promise<T> {
@@ -119,7 +149,6 @@ export class MetricLogs {
         refreshing: undefined,
         queue: [],
         pumping: false,
-        upkeep: undefined,
         users: 0,
         bytes: 0,
       };
@@ -140,8 +169,10 @@ export class MetricLogs {
   private evict(): void {
     if (this.memoryBytes <= mostMemoryBytes && this.known.size <= mostLogs) return;
     for (const [runId, known] of this.known) {
-      if (known.users > 0) continue;
+      if (known.users > 0 || known === this.toFold[0]) continue;
       this.known.delete(runId);
+      const waiting = this.toFold.indexOf(known);
+      if (waiting > 0) this.toFold.splice(waiting, 1);
       this.memoryBytes -= known.bytes;
       if (this.memoryBytes <= mostMemoryBytes && this.known.size <= mostLogs) return;
     }

@@ -27,7 +27,7 @@ export class LogState {
   /** Batches applied. */
   version = 0;
   /** Segments that are closed. */
-  private closed = 0;
+  closed = 0;
   /** Last versions of the latest closed segments; of older ones nobody asks any more. */
   private ends: number[] = [];
   private openBytes = 0;

@@ -1,0 +1,41 @@
+import { type FoldedGroup, type FoldSizes, foldSegment } from "../../core/tracking/metrics/fold";
+import type { Segment } from "../../core/tracking/metrics/log-state";
+import type { PointColumns } from "../../core/tracking/metrics/packed-points";
+import { blockKey, directoryKey, type MetricRows, pkOf } from "./metric-rows";
+
+/** Groups of a segment go together up to about as many rows as a request takes. */
+const rowsPerWrite = 24;
+
+/** A segment that is being ordered by metric, some groups of metrics at a time. What fails leaves it useless: it is begun anew, and writes the same again. */
+export class SegmentFold {
+  private readonly groups: Iterator<FoldedGroup>;
+  private next: IteratorResult<FoldedGroup> | undefined;
+
+  constructor(
+    private readonly runId: string,
+    private readonly rows: MetricRows,
+    readonly segment: Segment,
+    batches: readonly PointColumns[],
+    sizes: FoldSizes,
+  ) {
+    this.groups = foldSegment(batches, sizes);
+  }
+
+  /** @returns whether all of the segment is written */
+  async write(groups: number): Promise<boolean> {
+    const pk = pkOf(this.runId);
+    this.next ??= this.groups.next();
+    let rows: Record<string, unknown>[] = [];
+    for (let count = 0; count < groups && !this.next.done; count += 1) {
+      const { group, blocks, directory } = this.next.value;
+      this.next = this.groups.next();
+      for (const [i, data] of blocks.entries()) rows.push({ pk, sk: blockKey(group, this.segment.number, i), data });
+      rows.push({ pk, sk: directoryKey(group, this.segment.number), data: directory });
+      if (rows.length < rowsPerWrite) continue;
+      await this.rows.write(rows);
+      rows = [];
+    }
+    await this.rows.write(rows);
+    return this.next.done === true;
+  }
+}

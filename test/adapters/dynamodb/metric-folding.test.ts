@@ -1,0 +1,85 @@
+import { BatchWriteCommand, type DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
+import type { LogLimits } from "../../../adapters/dynamodb/metric-log";
+import { createMetricStore } from "../../../adapters/dynamodb/metric-store";
+import type { MetricSeries } from "../../../core/tracking/metric-batch";
+import { localConfig } from "../../../local/settings";
+import { type Embedded, startEmbedded } from "../../support/embedded";
+
+/** A segment is 20 batches; of 64 metrics it has 8 groups, of two rows each. */
+const limits: LogLimits = {
+  segment: { batches: 20, bytesPerMetric: 1024, leastBytes: 1_000_000, mostBytes: 1_000_000 },
+  fold: { entryPoints: 64, blockPoints: 1_024 },
+  youngBytes: 0,
+  batchesPerState: 1_000,
+};
+const metrics = Array.from({ length: 64 }, (_, i) => `metric-${i}`);
+const table = localConfig().tables.metrics;
+
+const at = (step: number): MetricSeries[] =>
+  metrics.map((metric) => ({ metric, steps: [step], values: [step], times: [step] }));
+
+/** A client that counts the rows of batches, which only folding writes, and can refuse them. */
+function counting(client: DynamoDBDocumentClient) {
+  const counts = { rows: 0, refuses: false };
+  const send = async (command: never) => {
+    const sent: unknown = command;
+    if (sent instanceof BatchWriteCommand) {
+      if (counts.refuses) throw new Error("refused");
+      counts.rows += sent.input.RequestItems![table]!.length;
+    }
+    return client.send(command);
+  };
+  return { counts, client: { send } as unknown as DynamoDBDocumentClient };
+}
+
+describe("folding of metrics", () => {
+  let embedded: Embedded;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+  });
+  afterAll(() => embedded.stop());
+
+  const foldedOf = async (runId: string): Promise<number> => {
+    const key = { pk: `RUN#${runId}`, sk: "HEAD" };
+    return Number((await embedded.dynamodb.send(new GetCommand({ TableName: table, Key: key }))).Item!["folded"]);
+  };
+
+  it("is done by the calls that come after, a little by each", async () => {
+    const { counts, client } = counting(embedded.dynamodb);
+    const store = createMetricStore(client, table, limits);
+    const rows: number[] = [];
+    for (let step = 0; step < 110; step += 1) {
+      counts.rows = 0;
+      await store.append("even", at(step), undefined);
+      rows.push(counts.rows);
+    }
+    // Groups for each batch are 8 / 20 or less, of which twice as many are folded.
+    expect(Math.max(...rows)).toBe(2);
+    expect(rows.filter((count) => count > 0).length).toBe(5 * 8);
+    expect(await foldedOf("even")).toBe(5);
+    expect(rows.slice(20, 40).findLastIndex((count) => count > 0)).toBeLessThanOrEqual(12);
+  });
+
+  it("is done by others where a run goes silent", async () => {
+    const store = createMetricStore(embedded.dynamodb, table, limits);
+    for (let step = 0; step < 20; step += 1) await store.append("silent", at(step), undefined);
+    expect(await foldedOf("silent")).toBe(0);
+    for (let step = 0; step < 80; step += 1)
+      await store.append("small", [{ metric: "loss", steps: [step], values: [step], times: [step] }], undefined);
+    expect(await foldedOf("silent")).toBe(1);
+    const { loose, entries } = await store.series("silent", "metric-63");
+    expect([loose.length, entries.map(({ count }) => count)]).toEqual([0, [20]]);
+  });
+
+  it("is done at once where much is left", async () => {
+    const { counts, client } = counting(embedded.dynamodb);
+    const store = createMetricStore(client, table, limits);
+    counts.refuses = true;
+    for (let step = 0; step < 75; step += 1) await store.append("late", at(step), undefined);
+    expect(await foldedOf("late")).toBe(0);
+    counts.refuses = false;
+    await store.append("late", at(75), undefined);
+    expect(await foldedOf("late")).toBe(3);
+    expect(counts.rows).toBe(3 * 8 * 2);
+  });
+});
