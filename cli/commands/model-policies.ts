@@ -29,7 +29,10 @@ export function addModelPolicyCommands(models: Command): void {
       const answer = await client.call("getModelPolicy", { params: { name } });
       if (json) printJson(answer);
       else if (answer.policy) process.stdout.write(`${JSON.stringify(answer.policy, null, 2)}\n`);
-      else process.stdout.write(`${name} declares none: one person's word, and each job's own gates\n`);
+      else
+        process.stdout.write(
+          `${name} declares none: one person's word, no regression from the champion on, and each job's own gates\n`,
+        );
     });
 
   policy

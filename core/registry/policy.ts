@@ -5,15 +5,8 @@
 export interface PolicyRules {
   /** Least value of a metric of the whole test split, or most where less is better (`logLoss`, `rmse`, …). */
   readonly thresholds: Readonly<Record<string, number>>;
-  /** Against the champion on the same rows; without it the job's own rule is all there is. */
-  readonly noRegression?: {
-    /** How much worse the primary metric may be, absolute. */
-    readonly tolerance: number;
-    /** `credible`: refused where a regression is shown. `excluded`: refused where it is not excluded. */
-    readonly rule: "credible" | "excluded";
-    /** What becomes of a candidate whose champion cannot be given the rows. */
-    readonly incompatible: "refuse" | "pass";
-  };
+  /** Against the champion on the same rows; left out: `defaultNoRegression`. `waived`: a regression refuses nobody, and each verdict says so. */
+  readonly noRegression?: NoRegressionRule | "waived";
   readonly slices: readonly SliceRule[];
   readonly fairness: readonly FairnessRule[];
   /** 99th percentile of the time that one row's prediction takes. */
@@ -21,6 +14,15 @@ export interface PolicyRules {
   /** Of weights and topology together. */
   readonly size?: { readonly bytes: number };
   readonly checks: readonly ExternalCheck[];
+}
+
+export interface NoRegressionRule {
+  /** How much worse the primary metric may be, absolute. */
+  readonly tolerance: number;
+  /** `credible`: refused where a regression is shown. `excluded`: refused where it is not excluded. */
+  readonly rule: "credible" | "excluded";
+  /** What becomes of a candidate whose champion cannot be given the rows. */
+  readonly incompatible: "refuse" | "pass";
 }
 
 /** Of the slices that a column's values cut; slices of fewer rows are shown and not judged. */
@@ -87,6 +89,9 @@ export interface ModelPolicy {
   readonly by: string;
   readonly at: string;
 }
+
+/** Of a model whose policy says nothing, or that has none: who replaces what serves must not be shown to be worse. A job may be stricter, and not milder. */
+export const defaultNoRegression: NoRegressionRule = { tolerance: 0, rule: "credible", incompatible: "refuse" };
 
 export const noRules: PolicyRules = { thresholds: {}, slices: [], fairness: [], checks: [] };
 

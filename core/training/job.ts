@@ -94,15 +94,15 @@ const evaluation = z.strictObject({
   thresholds: z.record(z.string(), z.number()).default({}),
   /** Columns by whose values the metrics are broken down. */
   slices: z.array(z.string().max(255)).max(64).default([]),
-  /** How much worse than the champion the candidate may be in its primary metric, on the same rows. */
-  regressionTolerance: z.number().min(0).max(1).default(0),
+  /** How much worse than the champion the candidate may be in its primary metric, on the same rows. This and the next two are the model's (docs/gates.md) where left out; a job may be stricter than its model, and not milder. */
+  regressionTolerance: z.number().min(0).max(1).optional(),
   /**
    * `credible`: refused where the difference's interval lies wholly beyond the tolerance, so that chance alone refuses nobody. `excluded`: passes only
    * where the interval lies wholly within it: the candidate has to show that it is no worse.
    */
-  regressionRule: z.enum(["credible", "excluded"]).default("credible"),
+  regressionRule: z.enum(["credible", "excluded"]).optional(),
   /** What becomes of a candidate whose champion cannot be given the new columns. */
-  incompatibleChampion: z.enum(["refuse", "pass"]).default("refuse"),
+  incompatibleChampion: z.enum(["refuse", "pass"]).optional(),
   /** On slices, fairness, latency and size (docs/gates.md). Their columns join `slices`. */
   gates: jobGatesSchema.optional(),
 });

@@ -162,6 +162,8 @@ export interface GateCheck {
   readonly passed: boolean;
   /** Nobody has answered yet. */
   readonly pending?: true;
+  /** Its rule was not kept, and the model's policy does not ask for it. */
+  readonly waived?: true;
   /** A sentence: which value, which rule. */
   readonly evidence: string;
   readonly interval?: PairedInterval;
@@ -338,11 +340,13 @@ export interface ModelList {
 export interface ModelPolicy {
   readonly rules: {
     readonly thresholds: Readonly<Record<string, number>>;
-    readonly noRegression?: {
-      readonly tolerance: number;
-      readonly rule: "credible" | "excluded";
-      readonly incompatible: "refuse" | "pass";
-    };
+    readonly noRegression?:
+      | {
+          readonly tolerance: number;
+          readonly rule: "credible" | "excluded";
+          readonly incompatible: "refuse" | "pass";
+        }
+      | "waived";
     readonly slices: readonly {
       readonly metric: string;
       readonly worst?: number;
@@ -504,11 +508,13 @@ export interface PairedInterval {
 export interface PolicyRequest {
   readonly rules?: {
     readonly thresholds?: Readonly<Record<string, number>>;
-    readonly noRegression?: {
-      readonly tolerance?: number;
-      readonly rule?: "credible" | "excluded";
-      readonly incompatible?: "refuse" | "pass";
-    };
+    readonly noRegression?:
+      | {
+          readonly tolerance?: number;
+          readonly rule?: "credible" | "excluded";
+          readonly incompatible?: "refuse" | "pass";
+        }
+      | "waived";
     readonly slices?: readonly {
       readonly metric: string;
       readonly worst?: number;

@@ -111,9 +111,9 @@ export interface Job {
   readonly evaluation: {
     readonly thresholds: Readonly<Record<string, number>>;
     readonly slices: readonly string[];
-    readonly regressionTolerance: number;
-    readonly regressionRule: "credible" | "excluded";
-    readonly incompatibleChampion: "refuse" | "pass";
+    readonly regressionTolerance?: number;
+    readonly regressionRule?: "credible" | "excluded";
+    readonly incompatibleChampion?: "refuse" | "pass";
     readonly gates?: {
       readonly slices: readonly {
         readonly metric: string;

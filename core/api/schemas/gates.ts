@@ -71,6 +71,10 @@ export const gateVerdict = z
           limit: z.number().nullable(),
           passed: z.boolean(),
           pending: z.literal(true).optional().meta({ description: "Nobody has answered yet." }),
+          waived: z
+            .literal(true)
+            .optional()
+            .meta({ description: "Its rule was not kept, and the model's policy does not ask for it." }),
           evidence: z.string().meta({ description: "A sentence: which value, which rule." }),
           interval: pairedInterval.optional(),
           slices: sliceEvidence.optional(),

@@ -1,6 +1,6 @@
 import type { ChampionComparison } from "../../evaluation/champion";
 import { lessIsBetter } from "../../evaluation/metric-direction";
-import type { GateRequirements } from "./requirements";
+import type { RegressionRequirement } from "./regression-rule";
 import type { GateCheck } from "./verdict";
 import { percent, round, signed } from "./wording";
 
@@ -11,9 +11,33 @@ export interface MetChampion {
   readonly comparison: ChampionComparison | "same" | { readonly kind: "unmet"; readonly reason: string };
 }
 
-type Rules = GateRequirements["regression"];
+type Rules = RegressionRequirement;
 
+/** Holds a candidate against the champion. What the policy waives is judged as it would be, and told. */
 export function noRegression(
+  champion: MetChampion,
+  metrics: Readonly<Record<string, number>>,
+  rules: Rules,
+): GateCheck {
+  const { passed, ...check } = judged(champion, metrics, rules);
+  if (rules.waived) {
+    const evidence = `no regression is not asked for, noRegression is waived in the policy; ${check.evidence}`;
+    return { ...check, passed: true, ...(passed ? {} : { waived: true }), evidence };
+  }
+  const evidence = `${check.evidence}${remarks(passed, rules)}`;
+  return { ...check, passed, evidence };
+}
+
+/** What else somebody has to know who reads the sentence. */
+function remarks(passed: boolean, { from, milder }: Rules): string {
+  const ignored =
+    milder.length === 0 ? "" : `; the job's ${milder.join(", ")} is milder than its model, and does not count`;
+  const declared =
+    passed || from !== "default" ? "" : "; by default: noRegression of the model's policy may say otherwise";
+  return `${ignored}${declared}`;
+}
+
+function judged(
   { version, comparison }: MetChampion,
   metrics: Readonly<Record<string, number>>,
   rules: Rules,
@@ -32,8 +56,8 @@ export function noRegression(
     const passed = rules.incompatible === "pass";
     const evidence =
       `not compared with version ${version}: ${comparison.reasons.join("; ")}; ` +
-      `${rules.incompatible === "pass" ? "that may be" : "that is refused"} (evaluation.incompatibleChampion of the job, noRegression.incompatible of the policy)`;
-    return { gate: "no-regression", metric, value, limit: null, passed, evidence };
+      `${passed ? "that may be" : "that is refused"} (evaluation.incompatibleChampion of the job, noRegression.incompatible of the policy)`;
+    return { gate: "no-regression", metric, value, limit: null, passed, ...(passed ? { waived: true } : {}), evidence };
   }
   return compared(comparison, rules);
 }

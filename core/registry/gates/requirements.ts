@@ -1,17 +1,12 @@
 import { lessIsBetter } from "../../evaluation/metric-direction";
 import type { ExternalCheck, FairnessRule, PolicyRules, SliceRule } from "../policy";
+import { type RegressionRequirement, type RegressionRule, regressionOf } from "./regression-rule";
 import type { JobGates } from "./spec";
-
-export type RegressionRule = "credible" | "excluded";
 
 /** What one candidate is held against: the job's gates and its model's, of two limits the stricter. */
 export interface GateRequirements {
   readonly thresholds: Readonly<Record<string, number>>;
-  readonly regression: {
-    readonly tolerance: number;
-    readonly rule: RegressionRule;
-    readonly incompatible: "refuse" | "pass";
-  };
+  readonly regression: RegressionRequirement;
   readonly slices: readonly SliceRule[];
   readonly fairness: readonly FairnessRule[];
   readonly latencyP99Ms?: number;
@@ -19,7 +14,7 @@ export interface GateRequirements {
   readonly checks: readonly ExternalCheck[];
 }
 
-/** A job's part; runs from before a member was asked for lack it. */
+/** A job's part; runs from before a member was asked for lack it, and what a job leaves out is its model's. */
 export interface JobEvaluation {
   readonly thresholds?: Readonly<Record<string, number>>;
   readonly regressionTolerance?: number;
@@ -33,15 +28,10 @@ export interface JobEvaluation {
  * `credible`, `refuse` before `pass`, and of two least numbers of rows the smaller, which lets more slices be judged.
  */
 export function combine(job: JobEvaluation, policy: PolicyRules): GateRequirements {
-  const { noRegression } = policy;
   const { gates } = job;
   return {
     thresholds: stricterThresholds(job.thresholds ?? {}, policy.thresholds),
-    regression: {
-      tolerance: smaller(job.regressionTolerance, noRegression?.tolerance) ?? 0,
-      rule: stricterRule(job.regressionRule, noRegression?.rule),
-      incompatible: strictest("refuse", job.incompatibleChampion, noRegression?.incompatible) ?? "refuse",
-    },
+    regression: regressionOf(job, policy),
     slices: merged([...(gates?.slices ?? []), ...policy.slices], ({ column, metric }) => [column, metric], bothSlices),
     fairness: merged(
       [...(gates?.fairness ?? []), ...policy.fairness],
@@ -71,12 +61,8 @@ function smaller(one: number | undefined, other: number | undefined): number | u
   return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }
 
-function strictest<Value>(strict: Value, one: Value | undefined, other: Value | undefined): Value | undefined {
-  return one === strict || other === strict ? strict : (one ?? other);
-}
-
 function stricterRule(one: RegressionRule | undefined, other: RegressionRule | undefined): RegressionRule {
-  return strictest<RegressionRule>("excluded", one, other) ?? "credible";
+  return one === "excluded" || other === "excluded" ? "excluded" : "credible";
 }
 
 function bothSlices(one: SliceRule, other: SliceRule): SliceRule {

@@ -9,7 +9,8 @@ import {
   worstSlice,
 } from "../../evaluation/slices/judge";
 import type { FairnessRule, SliceRule } from "../policy";
-import type { GateRequirements, RegressionRule } from "./requirements";
+import type { RegressionRule } from "./regression-rule";
+import type { GateRequirements } from "./requirements";
 import type { GateCheck, GateName } from "./verdict";
 import { percent, round } from "./wording";
 

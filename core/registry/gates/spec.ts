@@ -1,6 +1,12 @@
 import { z } from "zod";
 import type { DeepReadonly } from "../../deep-readonly";
-import type { ExternalCheck, FairnessRule, PolicyRules, SliceRule } from "../policy";
+import {
+  defaultNoRegression,
+  type ExternalCheck,
+  type FairnessRule,
+  type PolicyRules,
+  type SliceRule,
+} from "../policy";
 
 const column = z.string().min(1).max(255);
 const metric = z.string().min(1).max(250);
@@ -66,11 +72,14 @@ export const policyRulesSchema = z.strictObject({
     .refine((thresholds) => Object.keys(thresholds).length <= 64, { error: "must be at most 64 metrics" })
     .default({}),
   noRegression: z
-    .strictObject({
-      tolerance: share.default(0),
-      rule: z.enum(["credible", "excluded"]).default("credible"),
-      incompatible: z.enum(["refuse", "pass"]).default("refuse"),
-    })
+    .union([
+      z.strictObject({
+        tolerance: share.default(defaultNoRegression.tolerance),
+        rule: z.enum(["credible", "excluded"]).default(defaultNoRegression.rule),
+        incompatible: z.enum(["refuse", "pass"]).default(defaultNoRegression.incompatible),
+      }),
+      z.literal("waived"),
+    ])
     .optional(),
   slices: z.array(sliceRuleSchema).max(16).default([]),
   fairness: z.array(fairnessRuleSchema).max(16).default([]),

@@ -26,6 +26,8 @@ export interface GateCheck {
   readonly passed: boolean;
   /** Nobody has answered yet: neither passed nor failed, and nothing is promoted meanwhile. */
   readonly pending?: true;
+  /** Its rule was not kept, and need not be: the model's policy says so. */
+  readonly waived?: true;
   /** A sentence: which value, which rule. */
   readonly evidence: string;
   /** What the sentence rests on, where two models were compared row by row. */

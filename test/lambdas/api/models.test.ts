@@ -121,6 +121,21 @@ describe("models through the API", () => {
     expect((await call("DELETE", at("two"))).body.error.code).toBe("IN_PRODUCTION");
   });
 
+  it("compares with the champion unless the policy waives it, and keeps that in the verdict", async () => {
+    for (const _ of [1, 2]) await register("imported");
+    await promoted("imported", 1);
+    const judge = async () => (await call("POST", at("imported", "/versions/2/judge"), {})).body.version.gate;
+    expect(await judge()).toMatchObject({ passed: false, checks: [{ gate: "no-regression", passed: false }] });
+    expect((await call("PUT", at("imported", "/policy"), { rules: { noRegression: "waived" } })).status).toBe(200);
+    expect(await judge()).toMatchObject({
+      passed: true,
+      rulesRevision: 7,
+      checks: [{ gate: "no-regression", passed: true, waived: true, evidence: expect.stringContaining("is waived") }],
+    });
+    await promoted("imported", 2);
+    expect((await call("PUT", at("imported", "/policy"), { rules: { noRegression: "off" } })).status).toBe(400);
+  });
+
   it("hides what is deleted, and uses its name again without its versions and with its policy", async () => {
     await register("gone");
     await call("PUT", at("gone", "/policy"), { rules: { thresholds: { accuracy: 0.99 } } });

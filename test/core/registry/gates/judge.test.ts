@@ -8,9 +8,6 @@ import { noRules, type PolicyRules } from "../../../../core/registry/policy";
 
 interface Given extends Partial<Omit<GateSubject, "champion">> {
   readonly thresholds?: Readonly<Record<string, number>>;
-  readonly tolerance?: number;
-  readonly regressionRule?: "credible" | "excluded";
-  readonly incompatibleChampion?: "refuse" | "pass";
   readonly champion?: MetChampion;
   readonly job?: JobEvaluation;
   readonly policy?: Partial<PolicyRules>;
@@ -20,8 +17,8 @@ interface Given extends Partial<Omit<GateSubject, "champion">> {
 
 /** A job's gates and a model's on one candidate. */
 function judge(given: Given) {
-  const { thresholds, tolerance, regressionRule, incompatibleChampion, job, policy, outcome, at, ...subject } = given;
-  const evaluation = { thresholds, regressionTolerance: tolerance, regressionRule, incompatibleChampion, ...job };
+  const { thresholds, job, policy, outcome, at, ...subject } = given;
+  const evaluation = { thresholds, ...job };
   return judgeSubject(
     combine(evaluation, { ...noRules, ...policy }),
     {
@@ -40,9 +37,6 @@ function judge(given: Given) {
 const base = {
   metrics: { accuracy: 0.95, logLoss: 0.2 },
   thresholds: {},
-  tolerance: 0,
-  regressionRule: "credible" as const,
-  incompatibleChampion: "refuse" as const,
   at: "2026-01-01T00:00:00.000Z",
 };
 const interval = { confidence: 0.95, rows: 1_000, resamples: 2_000, seed: 7 };
@@ -74,7 +68,10 @@ const incompatible = {
     },
   },
 };
-const excluded = { regressionRule: "excluded" as const };
+/** The model's rule of regressions. */
+const ruled = (noRegression: PolicyRules["noRegression"]) => ({ policy: { noRegression } });
+const credible = { tolerance: 0, rule: "credible", incompatible: "refuse" } as const;
+const excluded = { job: { regressionRule: "excluded" as const } };
 
 describe("the gates", () => {
   it.each([
@@ -87,18 +84,70 @@ describe("the gates", () => {
     ["NaN is never good enough", { metrics: { accuracy: Number.NaN }, thresholds: { accuracy: 0 } }, false],
     ["credibly worse than the champion", against(-0.02, -0.03, -0.01), false],
     ["worse, but chance may have done it", against(-0.01, -0.03, 0.01), true],
-    ["credibly worse, but within the tolerance", { ...against(-0.02, -0.03, -0.01), tolerance: 0.02 }, true],
-    ["credibly worse than the tolerance allows", { ...against(-0.05, -0.06, -0.04), tolerance: 0.02 }, false],
+    [
+      "credibly worse, but within the tolerance",
+      { ...against(-0.02, -0.03, -0.01), ...ruled({ ...credible, tolerance: 0.02 }) },
+      true,
+    ],
+    [
+      "credibly worse than the tolerance allows",
+      { ...against(-0.05, -0.06, -0.04), ...ruled({ ...credible, tolerance: 0.02 }) },
+      false,
+    ],
+    [
+      "the model's tolerance, and a stricter job",
+      {
+        ...against(-0.02, -0.03, -0.01),
+        ...ruled({ ...credible, tolerance: 0.02 }),
+        job: { regressionTolerance: 0.005 },
+      },
+      false,
+    ],
+    [
+      "a milder job, and a model without a word of it",
+      { ...against(-0.02, -0.03, -0.01), job: { regressionTolerance: 0.5 } },
+      false,
+    ],
+    [
+      "a milder job, and a stricter model",
+      { ...against(-0.02, -0.03, -0.01), ...ruled(credible), job: { regressionTolerance: 0.5 } },
+      false,
+    ],
+    ["waived by the model", { ...against(-0.02, -0.03, -0.01), ...ruled("waived") }, true],
+    [
+      "waived by the model, and asked for by the job",
+      { ...against(-0.02, -0.03, -0.01), ...ruled("waived"), job: { regressionTolerance: 0 } },
+      false,
+    ],
+    [
+      "waived by the model, and allowed by the job",
+      { ...against(-0.02, -0.03, -0.01), ...ruled("waived"), job: { regressionTolerance: 0.05 } },
+      true,
+    ],
     ["better", against(0.02, 0.01, 0.03), true],
     ["as good, row by row", against(0, 0, 0), true],
     ["to be shown: no worse", { ...against(0.02, 0.01, 0.03), ...excluded }, true],
     ["to be shown: chance may hide a regression", { ...against(0.01, -0.01, 0.03), ...excluded }, false],
-    ["to be shown, within a tolerance", { ...against(0.01, -0.01, 0.03), ...excluded, tolerance: 0.02 }, true],
+    [
+      "to be shown, within a tolerance",
+      { ...against(0.01, -0.01, 0.03), ...excluded, ...ruled({ ...credible, tolerance: 0.02 }) },
+      true,
+    ],
     ["RMSE: more is worse", { metrics: { rmse: 1 }, ...against(0.02, 0.01, 0.03, "rmse") }, false],
     ["RMSE: less is better", { metrics: { rmse: 1 }, ...against(-0.02, -0.03, -0.01, "rmse") }, true],
     ["RMSE, to be shown", { metrics: { rmse: 1 }, ...against(-0.02, -0.03, 0.01, "rmse"), ...excluded }, false],
     ["a champion that cannot be given the rows", incompatible, false],
-    ["a champion that cannot, and may not", { ...incompatible, incompatibleChampion: "pass" as const }, true],
+    [
+      "a champion that cannot, and need not",
+      { ...incompatible, ...ruled({ ...credible, incompatible: "pass" }) },
+      true,
+    ],
+    [
+      "a champion that cannot, and a job alone that allows it",
+      { ...incompatible, job: { incompatibleChampion: "pass" as const } },
+      false,
+    ],
+    ["a champion that cannot, where all is waived", { ...incompatible, ...ruled("waived") }, true],
     ["the champion's own weights", { champion: { version: 1, comparison: "same" as const } }, true],
   ])("%s", (_name, more, passed) => {
     expect(judge({ ...base, ...more }).passed).toBe(passed);
@@ -121,24 +170,46 @@ describe("the gates", () => {
   it.each([
     [
       against(-0.02, -0.03, -0.01),
-      "accuracy is 0.94, version 1 has 0.96 on the same 1000 rows: -0.02, 95 % interval -0.03 to -0.01; a regression, because the interval ends before 0",
+      "accuracy is 0.94, version 1 has 0.96 on the same 1000 rows: -0.02, 95 % interval -0.03 to -0.01; a regression, because the interval ends before 0; by default: noRegression of the model's policy may say otherwise",
+    ],
+    [
+      {
+        ...against(-0.02, -0.03, -0.01),
+        ...ruled(credible),
+        job: { regressionTolerance: 0.5, incompatibleChampion: "pass" as const },
+      },
+      "accuracy is 0.94, version 1 has 0.96 on the same 1000 rows: -0.02, 95 % interval -0.03 to -0.01; a regression, because the interval ends before 0; the job's regressionTolerance 0.5, incompatibleChampion pass is milder than its model, and does not count",
+    ],
+    [
+      { ...against(-0.02, -0.03, -0.01), ...ruled("waived") },
+      "no regression is not asked for, noRegression is waived in the policy; accuracy is 0.94, version 1 has 0.96 on the same 1000 rows: -0.02, 95 % interval -0.03 to -0.01; a regression, because the interval ends before 0",
     ],
     [
       against(0.04, 0.03, 0.05),
       "accuracy is 1, version 1 has 0.96 on the same 1000 rows: +0.04, 95 % interval +0.03 to +0.05; better, and not by chance",
     ],
     [
-      { ...against(0.01, -0.01, 0.03), ...excluded, tolerance: 0.02 },
+      { ...against(0.01, -0.01, 0.03), ...excluded, ...ruled({ ...credible, tolerance: 0.02 }) },
       "accuracy is 0.97, version 1 has 0.96 on the same 1000 rows: +0.01, 95 % interval -0.01 to +0.03; no regression, because the interval stays within -0.02",
     ],
     [
       incompatible,
-      "not compared with version 1: it needs the column x, which the dataset has no more; that is refused (evaluation.incompatibleChampion of the job, noRegression.incompatible of the policy)",
+      "not compared with version 1: it needs the column x, which the dataset has no more; that is refused (evaluation.incompatibleChampion of the job, noRegression.incompatible of the policy); by default: noRegression of the model's policy may say otherwise",
     ],
   ])("say what a comparison rests on: %#", (more, evidence) => {
     const [check] = judge({ ...base, ...more }).checks;
     expect(check).toMatchObject({ gate: "no-regression", evidence });
     if (more !== incompatible) expect(check!.interval).toMatchObject(interval);
+  });
+
+  it.each([
+    ["waived, and broken", { ...against(-0.02, -0.03, -0.01), ...ruled("waived") }, true],
+    ["waived, and kept all the same", { ...against(0.02, 0.01, 0.03), ...ruled("waived") }, undefined],
+    ["not to be compared, which may be", { ...incompatible, ...ruled({ ...credible, incompatible: "pass" }) }, true],
+    ["kept", against(0.02, 0.01, 0.03), undefined],
+  ])("say which rule was not kept and need not be: %s", (_name, more, waived) => {
+    const [check] = judge({ ...base, ...more }).checks;
+    expect([check!.passed, check!.waived]).toEqual([true, waived]);
   });
 });
 
@@ -286,7 +357,14 @@ describe("of a job's gates and its model's", () => {
     };
     expect(combine(job, policy)).toEqual({
       thresholds: { accuracy: 0.95, logLoss: 0.3, f1: 0.5, auc: 0.7 },
-      regression: { tolerance: 0.01, rule: "excluded", incompatible: "refuse" },
+      regression: {
+        tolerance: 0.01,
+        rule: "excluded",
+        incompatible: "refuse",
+        from: "policy",
+        waived: false,
+        milder: ["regressionTolerance 0.05", "regressionRule credible", "incompatibleChampion pass"],
+      },
       slices: [
         { ...accuracyOf, minRows: 10, worst: 0.8, gap: 0.2, rule: "credible" },
         { ...accuracyOf, column: "other", gap: 0.1 },
@@ -296,7 +374,10 @@ describe("of a job's gates and its model's", () => {
       artifactBytes: 5,
       checks: [review],
     });
-    expect(combine({}, noRules).regression).toEqual({ tolerance: 0, rule: "credible", incompatible: "refuse" });
-    expect(combine({ incompatibleChampion: "pass" }, noRules).regression.incompatible).toBe("pass");
+    const byDefault = { tolerance: 0, rule: "credible", incompatible: "refuse", from: "default", waived: false };
+    expect(combine({}, noRules).regression).toEqual({ ...byDefault, milder: [] });
+    // A job that says what the default says asks for nothing else.
+    const same = { regressionTolerance: 0, regressionRule: "credible", incompatibleChampion: "refuse" } as const;
+    expect(combine(same, noRules).regression).toEqual({ ...byDefault, milder: [] });
   });
 });
