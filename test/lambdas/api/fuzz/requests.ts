@@ -1,13 +1,33 @@
 import fc, { type Arbitrary } from "fast-check";
 import type { OpenApiDocument, Operation, Parameter } from "../../../../core/api/openapi/model";
 import { damaged, hostile, hostileText, valuesOf } from "./arbitrary";
+import { goodBodies, goodValues } from "./good";
+import type { Knowledge, Thing } from "./knowledge";
 
-/** What there is to be found: values that paths and bodies may name. */
-export interface World {
-  /** By the name of a parameter, or by tag and name: `Models/name`. */
-  readonly params: Readonly<Record<string, readonly (string | number)[]>>;
-  /** Bodies that succeed, by operation; they are damaged, too. */
-  readonly bodies: Readonly<Record<string, readonly unknown[]>>;
+/** An operation of the document, and where it lies. */
+export interface Described {
+  readonly operation: Operation;
+  readonly method: string;
+  readonly path: string;
+}
+
+/** What a place in a request holds: a text, or what is known by a name once it is sent. */
+type Slot = { readonly literal: string } | { readonly known: string };
+
+/** A request before it is known what there is to be named. */
+export interface Draft {
+  readonly operationId: string;
+  /** Which of the things that fit. */
+  readonly at: number;
+  readonly path: Readonly<Record<string, Slot>>;
+  readonly query: Readonly<Record<string, Slot>>;
+  readonly headers: Readonly<Record<string, Slot>>;
+  /** JSON, mostly, in which `"@model"` stands for a model's name. */
+  readonly body?: string;
+  /** Goes on behind the last page that this operation answered. */
+  readonly follows: boolean;
+  /** Is sent twice. */
+  readonly repeated: boolean;
 }
 
 export interface FuzzRequest {
@@ -19,88 +39,110 @@ export interface FuzzRequest {
   readonly body?: string;
 }
 
-/** Requests of every operation of the document: right ones, nearly right ones, and nonsense. */
-export function requestsOf(document: OpenApiDocument, world: World): Arbitrary<FuzzRequest> {
-  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) =>
-      requestOf(document, world, path, method.toUpperCase(), operation),
+export function operationsOf(document: OpenApiDocument): ReadonlyMap<string, Described> {
+  return new Map(
+    Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(
+        ([method, operation]) => [operation.operationId, { operation, method: method.toUpperCase(), path }] as const,
+      ),
     ),
   );
-  return fc.oneof(...operations);
 }
 
-function requestOf(
-  document: OpenApiDocument,
-  world: World,
-  path: string,
-  method: string,
-  operation: Operation,
-): Arbitrary<FuzzRequest> {
-  const { schemas, parameters: shared } = document.components;
-  const parameters = operation.parameters.map((parameter) =>
-    "$ref" in parameter ? shared[parameter.$ref.slice(parameter.$ref.lastIndexOf("/") + 1)]! : parameter,
-  );
-  const written = ({ name, schema, in: place }: Parameter): Arbitrary<string> => {
-    const known = world.params[`${operation.tags[0]}/${name}`] ?? world.params[name] ?? [];
-    const right = valuesOf(schema, schemas).map(String);
+/** By what name a parameter's values are known: a dataset's `name` is no model's. */
+export function knownAs({ tags: [tag] }: Operation, name: string): string {
+  if (name === "name") return tag === "Datasets" ? "dataset" : "model";
+  if (name === "version" && tag === "Datasets") return "datasetVersion";
+  return name === "of" ? "runId" : name;
+}
+
+/** Right requests, nearly right ones, and nonsense. */
+export function draftsOf(document: OpenApiDocument, { operation }: Described): Arbitrary<Draft> {
+  const { schemas } = document.components;
+  const parameters = parametersOf(document, operation);
+  const slot = ({ name, schema, in: place }: Parameter): Arbitrary<Slot> => {
     const wrong = place === "header" ? fc.string({ minLength: 1, maxLength: 300 }) : hostileText;
+    const values = goodValues[name];
+    const good: Arbitrary<Slot> = values
+      ? fc.constantFrom(...values).map((value) => ({ literal: String(value) }))
+      : place === "path" || name === "of"
+        ? fc.constant({ known: knownAs(operation, name) })
+        : valuesOf(schema, schemas).map((value) => ({ literal: String(value) }));
     return fc.oneof(
-      ...(known.length > 0 ? [{ weight: 8, arbitrary: fc.constantFrom(...known).map(String) }] : []),
-      { weight: 2, arbitrary: right },
-      { weight: 1, arbitrary: wrong },
+      { weight: 20, arbitrary: good },
+      { weight: 1, arbitrary: valuesOf(schema, schemas).map((value) => ({ literal: String(value) })) },
+      { weight: 1, arbitrary: wrong.map((literal) => ({ literal })) },
     );
   };
-  const inPath = parameters.filter((parameter) => parameter.in === "path");
-  const inQuery = parameters.filter((parameter) => parameter.in === "query");
-  const inHeaders = parameters.filter((parameter) => parameter.in === "header");
+  const slots = (place: Parameter["in"]): Arbitrary<Readonly<Record<string, Slot>>> => {
+    // Where a list goes on is for `follows` to say.
+    const here = parameters.filter((parameter) => parameter.in === place && parameter.name !== "nextToken");
+    const always = fc.record(Object.fromEntries(here.map((parameter) => [parameter.name, slot(parameter)])), {
+      requiredKeys: here.filter(({ required }) => required).map(({ name }) => name),
+    });
+    // A client seldom leaves out what it must say.
+    return place === "query"
+      ? fc.oneof({ weight: 20, arbitrary: always }, { weight: 1, arbitrary: fc.constant({}) })
+      : always;
+  };
+  const odd = fc.oneof(
+    { weight: 30, arbitrary: fc.constant({}) },
+    { weight: 1, arbitrary: fc.tuple(hostileText, hostileText).map(([name, literal]) => ({ [name]: { literal } })) },
+    { weight: 1, arbitrary: hostileText.map((literal) => ({ nextToken: { literal } })) },
+  );
+  const type = fc.oneof(
+    { weight: 40, arbitrary: fc.constant("application/json") },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom("text/plain", "application/x-www-form-urlencoded", "application/xml", ";"),
+    },
+  );
+  const actor = fc.constantFrom("ada", "grace", "test");
   const schema = operation.requestBody?.content["application/json"]?.schema;
   return fc
     .record({
-      path: fc.record(Object.fromEntries(inPath.map((parameter) => [parameter.name, written(parameter)]))),
-      query: fc.record(Object.fromEntries(inQuery.map((parameter) => [parameter.name, written(parameter)])), {
-        requiredKeys: [],
-      }),
-      odd: fc.oneof(
-        { weight: 20, arbitrary: fc.constant(undefined) },
-        { weight: 1, arbitrary: fc.tuple(hostileText, hostileText) },
-      ),
-      named: fc.record(Object.fromEntries(inHeaders.map((parameter) => [parameter.name, written(parameter)])), {
-        requiredKeys: [],
-      }),
-      type: fc.oneof(
-        { weight: 30, arbitrary: fc.constant("application/json") },
-        {
-          weight: 1,
-          arbitrary: fc.constantFrom("text/plain", "application/x-www-form-urlencoded", "application/xml", ";"),
-        },
-      ),
-      body:
-        schema === undefined
-          ? fc.constant(undefined)
-          : bodies(world.bodies[operation.operationId] ?? [], valuesOf(schema, schemas)),
+      at: fc.nat(10_000),
+      path: slots("path"),
+      query: slots("query"),
+      odd,
+      headers: slots("header"),
+      actor,
+      type,
+      body: schema === undefined ? fc.constant(undefined) : bodies(operation.operationId, valuesOf(schema, schemas)),
+      follows: fc.boolean(),
+      repeated: fc.nat(9).map((chance) => chance === 0),
     })
-    .map(({ path: values, query, odd, named, type, body }): FuzzRequest => {
-      const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encode(values[name] ?? ""));
-      const search = Object.entries({ ...query, ...(odd ? { [odd[0]]: odd[1] } : {}) })
-        .map(([name, value]) => `${encode(name)}=${encode(value ?? "")}`)
-        .join("&");
-      return {
-        operationId: operation.operationId,
-        method,
-        path: search === "" ? filled : `${filled}?${search}`,
-        headers: { ...headersOf(named), ...(body === undefined ? {} : { "content-type": type }) },
-        ...(body === undefined ? {} : { body }),
-      };
-    });
+    .map(({ at, path, query, odd: more, headers, actor: by, type: contentType, body, follows, repeated }) => ({
+      operationId: operation.operationId,
+      at,
+      path,
+      query: { ...query, ...more },
+      headers: {
+        ...headers,
+        "x-ringmaster-actor": { literal: by },
+        ...(body === undefined ? {} : { "content-type": { literal: contentType } }),
+      },
+      ...(body === undefined ? {} : { body }),
+      follows,
+      repeated,
+    }));
 }
 
-function bodies(known: readonly unknown[], right: Arbitrary<unknown>): Arbitrary<string> {
+export function parametersOf(document: OpenApiDocument, operation: Operation): readonly Parameter[] {
+  const shared = document.components.parameters;
+  return operation.parameters.map((parameter) =>
+    "$ref" in parameter ? shared[parameter.$ref.slice(parameter.$ref.lastIndexOf("/") + 1)]! : parameter,
+  );
+}
+
+function bodies(operationId: string, right: Arbitrary<unknown>): Arbitrary<string> {
+  const known = goodBodies[operationId] ?? [];
   const good = known.length > 0 ? fc.constantFrom(...known) : right;
   return fc.oneof(
-    { weight: 4, arbitrary: good.map((value) => JSON.stringify(value)) },
-    { weight: 8, arbitrary: good.chain(damaged).map((value) => JSON.stringify(value) ?? "") },
-    { weight: 4, arbitrary: right.map((value) => JSON.stringify(value)) },
-    { weight: 2, arbitrary: hostile.map((value) => JSON.stringify(value)) },
+    { weight: 10, arbitrary: good.map((value) => JSON.stringify(value)) },
+    { weight: 6, arbitrary: good.chain(damaged).map((value) => JSON.stringify(value) ?? "") },
+    { weight: 3, arbitrary: right.map((value) => JSON.stringify(value)) },
+    { weight: 1, arbitrary: hostile.map((value) => JSON.stringify(value)) },
     {
       weight: 1,
       arbitrary: fc.constantFrom("", "{", '{"a":1e999}', '{"a":1,"a":2}', "[".repeat(50_000), '"\\ud800"', "\u0000"),
@@ -108,11 +150,46 @@ function bodies(known: readonly unknown[], right: Arbitrary<unknown>): Arbitrary
   );
 }
 
-/** What may stand in a header at all: others are refused before any program sees them. */
-function headersOf(values: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, (value ?? "").replaceAll(/[^\x20-\x7e]/g, "?")]),
-  );
+const placeholder = /"@(\w+)"/g;
+
+/** The request that a draft has become. @param own what it is about; left out, anything that fits */
+export function filled(
+  { operation, method, path: template }: Described,
+  draft: Draft,
+  knowledge: Knowledge,
+  own?: Thing,
+): { readonly request: FuzzRequest; readonly thing: Thing } {
+  const { operationId, at, path, query, headers, body, follows } = draft;
+  const named = [
+    ...Object.values(path).flatMap((slot) => ("known" in slot ? [slot.known] : [])),
+    ...[...(body ?? "").matchAll(placeholder)].map(([, name]) => name!),
+  ];
+  const thing = own ?? knowledge.choose(named, at);
+  const known = (name: string): unknown => knowledge.value(name, thing, at) ?? "none";
+  const write = (slot: Slot | undefined): string =>
+    slot === undefined ? "" : "literal" in slot ? slot.literal : String(known(slot.known));
+  const lastPage = follows ? knowledge.tokenOf(operationId) : undefined;
+  const plain = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encode(write(path[name])));
+  const asked = Object.entries(query).map(([name, slot]) => [name, write(slot)] as const);
+  const search = (lastPage ? [...asked.filter(([name]) => name !== "nextToken"), ["nextToken", lastPage.token]] : asked)
+    .map(([name, value]) => `${encode(name!)}=${encode(value!)}`)
+    .join("&");
+  const filledPath = lastPage?.path ?? plain;
+  return {
+    thing,
+    request: {
+      operationId: operation.operationId,
+      method,
+      path: search === "" ? filledPath : `${filledPath}?${search}`,
+      headers: Object.fromEntries(
+        // Others are refused before any program sees them.
+        Object.entries(headers).map(([name, slot]) => [name, write(slot).replaceAll(/[^\x20-\x7e]/g, "?")]),
+      ),
+      ...(body === undefined
+        ? {}
+        : { body: body.replaceAll(placeholder, (_, name: string) => JSON.stringify(known(name))) }),
+    },
+  };
 }
 
 /** As a client would; half a surrogate pair cannot be sent. */

@@ -1,0 +1,94 @@
+/** What a client knows of one thing, by the names that requests use: `{model, version, check}`. What stands together belongs together. */
+export type Thing = Readonly<Record<string, unknown>>;
+
+/** Things that answers told of are forgotten when so many newer ones were told of. */
+const remembered = 40;
+
+/** What there is to be named in requests: what was furnished, and what answers told of. */
+export class Knowledge {
+  readonly #heard: Thing[] = [];
+  readonly #tokens = new Map<string, { readonly path: string; readonly token: string }>();
+  #fresh = 0;
+
+  readonly #furnished: Thing[] = [];
+
+  /** @param lasting what no request can use up */
+  constructor(private readonly lasting: readonly Thing[] = []) {}
+
+  furnish(things: readonly Thing[]): void {
+    this.#furnished.unshift(...things);
+    this.#furnished.splice(3 * things.length);
+  }
+
+  hear(things: readonly Thing[]): void {
+    this.#heard.unshift(...things);
+    this.#heard.splice(remembered);
+  }
+
+  /** A name that nothing has. */
+  fresh(): string {
+    this.#fresh += 1;
+    return `fresh-${this.#fresh}`;
+  }
+
+  /** One that has as many of the names as any; what was furnished and what was heard of by turns. */
+  choose(names: readonly string[], at: number): Thing {
+    const furnished = [...this.#furnished, ...this.lasting];
+    const [first, second] = at % 4 === 0 ? [this.#heard, furnished] : [furnished, this.#heard];
+    const fitting = mostFitting(first, names) ?? mostFitting(second, names) ?? [{}];
+    return fitting[Math.floor(at / 4) % fitting.length]!;
+  }
+
+  /** The thing's own, or that of another one which has such a value at all. */
+  value(name: string, thing: Thing, at: number): unknown {
+    if (name === "fresh") return this.fresh();
+    if (Object.hasOwn(thing, name)) return thing[name];
+    return this.choose([name], at)[name];
+  }
+
+  keepToken(operationId: string, path: string, token: string): void {
+    this.#tokens.set(operationId, { path, token });
+  }
+
+  tokenOf(operationId: string): { readonly path: string; readonly token: string } | undefined {
+    return this.#tokens.get(operationId);
+  }
+}
+
+function mostFitting(things: readonly Thing[], names: readonly string[]): readonly Thing[] | undefined {
+  const known = (thing: Thing): number => names.filter((name) => Object.hasOwn(thing, name)).length;
+  const most = Math.max(0, ...things.map(known));
+  return most === 0 ? undefined : things.filter((thing) => known(thing) === most);
+}
+
+/** What an answer tells of: objects that name a run, a model, a version, a rule, an experiment, a content. */
+export function thingsIn(answer: unknown, depth = 4): readonly Thing[] {
+  if (answer === null || typeof answer !== "object" || depth === 0) return [];
+  const members = answer as Readonly<Record<string, unknown>>;
+  const inside = Object.values(members)
+    .slice(0, 12)
+    .flatMap((member) => thingsIn(member, depth - 1))
+    .slice(0, 6);
+  const own = ownThing(members);
+  return Object.keys(own).length > 0 ? [own, ...inside] : inside;
+}
+
+function ownThing(members: Readonly<Record<string, unknown>>): Thing {
+  const { name, trigger, latestVersion, digest, status } = members;
+  const thing: Record<string, unknown> = {};
+  for (const key of ["runId", "experimentId", "model", "version", "sha256", "epoch"]) {
+    const value = members[key];
+    if (typeof value === "string" || typeof value === "number") thing[key] = value;
+  }
+  if (typeof name === "string" && trigger !== undefined) thing["rule"] = name;
+  else if (typeof name === "string" && latestVersion !== undefined) thing["model"] = name;
+  else if (typeof name === "string" && typeof digest === "string") thing["dataset"] = name;
+  if (typeof members["id"] === "string" && status === "refused") thing["id"] = members["id"];
+  // A version of a dataset is none of a model; a model's epoch is one of outcomes, no training's.
+  if (thing["model"] === undefined) delete thing["version"];
+  else if (thing["epoch"] !== undefined) {
+    thing["outcomeEpoch"] = thing["epoch"];
+    delete thing["epoch"];
+  }
+  return thing;
+}
