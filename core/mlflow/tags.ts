@@ -8,6 +8,8 @@ interface MemberTag {
   read(record: RunRecord): string | undefined;
   /** `undefined`: the tag is deleted. */
   write(record: RunRecord, value: string | undefined): RunRecord;
+  /** What the member cannot be stays a tag. */
+  readonly holds?: (value: string) => boolean;
   /** What the platform itself knows of a run that it trains. */
   readonly ofTraining?: "read-only";
 }
@@ -23,11 +25,14 @@ const memberTags: readonly MemberTag[] = [
     key: "mlflow.note.content",
     read: ({ notes }) => notes || undefined,
     write: (record, value) => ({ ...record, notes: value ?? "" }),
+    holds: (value) => value !== "",
   },
   {
     key: "mlflow.parentRunId",
     read: ({ parentRunId }) => parentRunId,
-    write: ({ parentRunId: _, ...record }, value) => (value ? { ...record, parentRunId: value } : record),
+    write: ({ parentRunId: _, ...record }, value) => (value === undefined ? record : { ...record, parentRunId: value }),
+    // Longer texts are no run's id, and no key of a table either.
+    holds: (value) => value !== "" && value.length <= 256,
   },
   codeTag("mlflow.source.name", "entryPoint"),
   codeTag("mlflow.source.git.commit", "commit"),
@@ -52,29 +57,53 @@ function codeTag(key: string, member: "entryPoint" | "commit" | "branch" | "repo
 /** All tags of a run as MLflow's clients see them: those that were set, and those that stand for members. */
 export function mlflowTags(record: RunRecord): Readonly<Record<string, string>> {
   const tags: Record<string, string> = { ...record.tags };
-  if (record.source === "training") {
-    tags["mlflow.user"] ??= record.createdBy;
-    tags["mlflow.source.type"] ??= "JOB";
-  }
-  for (const { key, read } of memberTags) {
-    const value = read(record);
+  for (const key of derivedKeys) {
+    const value = derived(record, key);
     if (value !== undefined) tags[key] = value;
   }
   return tags;
+}
+
+/** One of them; `undefined` where the run has none of that name. */
+export function mlflowTag(record: RunRecord, key: string): string | undefined {
+  const value = derived(record, key);
+  if (value !== undefined) return value;
+  return Object.hasOwn(record.tags, key) ? record.tags[key] : undefined;
+}
+
+const derivedKeys = [...byKey.keys(), "mlflow.user", "mlflow.source.type"];
+
+function derived(record: RunRecord, key: string): string | undefined {
+  const member = byKey.get(key);
+  if (member) return member.read(record);
+  if (record.source !== "training" || Object.hasOwn(record.tags, key)) return undefined;
+  if (key === "mlflow.user") return record.createdBy;
+  return key === "mlflow.source.type" ? "JOB" : undefined;
 }
 
 /** The same record where the tag has that value already. */
 export function withMlflowTag(record: RunRecord, key: string, value: string): RunRecord {
   const member = memberOf(record, key);
   if (!member) return record.tags[key] === value ? record : { ...record, tags: { ...record.tags, [key]: value } };
-  return member.read(record) === value ? record : member.write(record, value);
+  if (mlflowTag(record, key) === value) return record;
+  if (member.holds && !member.holds(value)) {
+    const without = member.write(record, undefined);
+    return { ...without, tags: { ...record.tags, [key]: value } };
+  }
+  return member.write(withoutOwn(record, key), value);
 }
 
 /** `undefined` where the run has no such tag. */
 export function withoutMlflowTag(record: RunRecord, key: string): RunRecord | undefined {
   const member = memberOf(record, key);
-  if (member) return member.read(record) === undefined ? undefined : member.write(record, undefined);
-  if (!Object.hasOwn(record.tags, key)) return undefined;
+  const held = member?.read(record) !== undefined;
+  if (!held && !Object.hasOwn(record.tags, key)) return undefined;
+  const without = withoutOwn(record, key);
+  return member ? member.write(without, undefined) : without;
+}
+
+function withoutOwn(record: RunRecord, key: string): RunRecord {
+  if (!Object.hasOwn(record.tags, key)) return record;
   const { [key]: _, ...tags } = record.tags;
   return { ...record, tags };
 }

@@ -47,20 +47,6 @@ export const mlflowStatuses: Readonly<Record<RunRecord["status"], string>> = {
   killed: "KILLED",
 };
 
-/** What MLflow keeps as tags and we as parts of the record is found as a tag too, unless the run has a tag of that name. */
-const derivedTags: Readonly<Record<string, (record: RunRecord) => string | undefined>> = {
-  "mlflow.runName": (record) => record.name,
-  "mlflow.user": (record) => record.createdBy,
-  "mlflow.note.content": (record) => record.notes || undefined,
-  "mlflow.parentRunId": (record) => record.parentRunId,
-  "mlflow.source.git.commit": (record) => record.code.commit,
-};
-
-export function tagValue(record: RunRecord, name: string): string | undefined {
-  if (Object.hasOwn(record.tags, name)) return record.tags[name];
-  return Object.hasOwn(derivedTags, name) ? derivedTags[name]!(record) : undefined;
-}
-
 /** In which role a run read a dataset, as MLflow's clients say it. */
 const contextTag = "mlflow.data.context";
 

@@ -1,7 +1,8 @@
+import { mlflowTag } from "../../mlflow/tags";
 import { AmbiguousNameError } from "./errors";
 import { type Expression, type Field, fieldsOf, type OrderTerm, type Value } from "./expression";
 import type { NameSet, Resolution } from "./names";
-import { attributeValues, type SearchContext, tagValue } from "./record-values";
+import { attributeValues, type SearchContext } from "./record-values";
 import { metricOffsets, metricWidth, type SearchRow } from "./row";
 
 export type ValueReader = (row: SearchRow) => Value | undefined;
@@ -25,7 +26,7 @@ export function valueReader(field: Exclude<Field, { kind: "dataset" }>, context:
       };
     }
     case "tag":
-      return ({ record }) => tagValue(record, field.name);
+      return ({ record }) => mlflowTag(record, field.name);
     case "attribute": {
       const read = attributeValues[field.name];
       return ({ record }) => read(record, context);

@@ -1,6 +1,6 @@
 import { withParamsAndTags } from "../../../core/mlflow/run-changes";
 import { metricValueView, newRunView, runView } from "../../../core/mlflow/run-view";
-import { mlflowTags, withMlflowTag, withoutMlflowTag } from "../../../core/mlflow/tags";
+import { mlflowTag, mlflowTags, withMlflowTag, withoutMlflowTag } from "../../../core/mlflow/tags";
 import type { RunRecord } from "../../../core/tracking/run-record";
 
 const record: RunRecord = {
@@ -48,6 +48,20 @@ describe("tags that stand for members", () => {
     expect(withoutMlflowTag({ ...record, code: { commit: "a" } }, "mlflow.source.git.commit")).toEqual(record);
     expect(withoutMlflowTag(record, "mlflow.runName")).toEqual(record);
     expect(withoutMlflowTag(record, "mlflow.note.content")).toBeUndefined();
+  });
+
+  it.each([
+    ["mlflow.note.content", "", { ...record, notes: "x" }],
+    ["mlflow.parentRunId", "", { ...record, parentRunId: "p" }],
+    ["mlflow.parentRunId", "y".repeat(257), record],
+  ])("%s that the member cannot be stays a tag", (key, value, before) => {
+    const changed = withMlflowTag(before, key, value);
+    expect(changed).toEqual({ ...record, tags: { own: "1", [key]: value } });
+    expect(mlflowTags(changed)[key]).toBe(value);
+    expect(mlflowTag(changed, key)).toBe(value);
+    expect(withMlflowTag(changed, key, value)).toBe(changed);
+    expect(withMlflowTag(changed, key, "z").tags).toEqual({ own: "1" });
+    expect(withoutMlflowTag(changed, key)).toEqual(record);
   });
 
   it("others are tags", () => {
