@@ -43,7 +43,7 @@ export interface Contract<
   /** An empty body is read as `{}`. */
   readonly body?: Body;
   readonly bodyExample?: unknown;
-  /** By status: 2xx, and 304 of what has an `ETag`. */
+  /** By status: 2xx, 304 of what has an `ETag`, 307 of what is fetched from the store. */
   readonly responses: Responses;
   /** Codes beside those that any route may answer (`generalErrors`). */
   readonly errors: readonly ErrorCode[];
@@ -67,6 +67,7 @@ export const tags = {
   Serving: "Which version answers whom: canaries, shadows, outcomes.",
   Contents: "Presigned transfer of data straight to and from the bucket.",
   Retraining: "Rules that start a run when data arrive, a time comes or a model drifts.",
+  Pages: "Self-contained web pages of experiments and runs, for people.",
   System: "Health and this description.",
 } as const;
 export type Tag = keyof typeof tags;

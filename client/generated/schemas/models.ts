@@ -208,6 +208,7 @@ export interface HistoryEntry {
     | "semver-set"
     | "policy-set"
     | "traffic-set"
+    | "renamed"
     | "deleted"
     | "restored";
   /** Absent where the model itself was changed. */

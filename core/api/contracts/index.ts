@@ -10,6 +10,7 @@ import * as modelGates from "./model-gates";
 import * as modelPolicies from "./model-policies";
 import * as modelVersions from "./model-versions";
 import * as models from "./models";
+import * as pages from "./pages";
 import * as retraining from "./retraining";
 import * as runMetrics from "./run-metrics";
 import * as runSearch from "./run-search";
@@ -37,5 +38,6 @@ export const contracts: readonly Contract[] = [
   modelExports,
   retraining,
   contents,
+  pages,
   system,
 ].flatMap((group): Contract[] => Object.values(group));

@@ -1,6 +1,8 @@
 import type { Hono } from "hono";
 import { RingmasterError } from "../../../core/errors";
+import { startHtml } from "../../../core/tracking/pages/start-html";
 import type { ApiEnvironment } from "../context";
+import { pageResponse } from "../page-response";
 import { MlflowError, mlflowErrorResponse } from "./errors";
 import type { MlflowOperation } from "./operation";
 import { mlflowVersion } from "./server";
@@ -16,8 +18,8 @@ export function isMlflowPath(path: string): boolean {
 export function mountMlflow(app: Hono<ApiEnvironment>, operations: readonly MlflowOperation[]): void {
   app.get("/version", (context) => context.text(mlflowVersion));
   app.get("/health", (context) => context.text("OK"));
-  // After each run MLflow's client prints links to its server's web pages, which would lie here. The API's own page is the nearest to them.
-  app.get("/", (context) => context.redirect("api/v1/docs", 302));
+  // After each run MLflow's client prints links to its server's web pages, which would lie here: this one leads to ours.
+  app.get("/", () => pageResponse(startHtml()));
 
   const methods = new Map<string, string[]>();
   for (const { method, path, version = 2, answer } of operations) {

@@ -1,3 +1,4 @@
+import type { Platform } from "../../../adapters/platform";
 import * as contracts from "../../../core/api/contracts/experiments";
 import { isoTime } from "../../../core/clock";
 import { sha256 } from "../../../core/digest";
@@ -10,8 +11,10 @@ import { setLifecycle } from "../experiment-lifecycle";
 import { defineRoute, type Route } from "../route";
 import { viewOf } from "./tracked-runs";
 
+type View = "active" | "deleted" | "all";
+
 const inView =
-  (view: "active" | "deleted" | "all") =>
+  (view: View) =>
   ({ lifecycle }: { readonly lifecycle: Experiment["lifecycle"] }): boolean =>
     view === "all" || lifecycle === view;
 
@@ -22,20 +25,10 @@ export const experimentRoutes: readonly Route[] = [
     return { status: 201, body: { experiment } };
   }),
 
-  /** All of a team's are read: there are hundreds, where there are millions of runs. */
-  defineRoute(contracts.listExperiments, async ({ platform, query: { name, view, limit, nextToken } }) => {
-    if (name !== undefined) {
-      const experiment = await platform.experiments.findByName(name);
-      return { status: 200, body: { experiments: experiment && inView(view)(experiment) ? [experiment] : [] } };
-    }
-    const after = nextToken === undefined ? -1 : idInToken(nextToken);
-    const rest = (await platform.experiments.list())
-      .filter(({ experimentId }) => Number(experimentId) > after)
-      .filter(inView(view));
-    const experiments = rest.slice(0, limit);
-    const last = experiments.at(-1);
-    const token = last && rest.length > limit ? { nextToken: tokenOf(last) } : {};
-    return { status: 200, body: { experiments, ...token } };
+  defineRoute(contracts.listExperiments, async ({ platform, query: { name, ...page } }) => {
+    if (name === undefined) return { status: 200, body: await experimentPage(platform, page) };
+    const experiment = await platform.experiments.findByName(name);
+    return { status: 200, body: { experiments: experiment && inView(page.view)(experiment) ? [experiment] : [] } };
   }),
 
   defineRoute(contracts.getExperiment, async ({ platform, params: { experimentId } }) => ({
@@ -67,6 +60,18 @@ export const experimentRoutes: readonly Route[] = [
     return { status: 200, body: await viewOf(platform, runId) };
   }),
 ];
+
+/** All of a team's are read: there are hundreds, where there are millions of runs. */
+export async function experimentPage(
+  { experiments: all }: Pick<Platform, "experiments">,
+  { view, limit, nextToken }: { readonly view: View; readonly limit: number; readonly nextToken?: string },
+) {
+  const after = nextToken === undefined ? -1 : idInToken(nextToken);
+  const rest = (await all.list()).filter(({ experimentId }) => Number(experimentId) > after).filter(inView(view));
+  const experiments = rest.slice(0, limit);
+  const last = experiments.at(-1);
+  return { experiments, ...(last && rest.length > limit ? { nextToken: tokenOf(last) } : {}) };
+}
 
 /** Runs that name no experiment belong to it: clients of MLflow take it for given. */
 function defaultStays(): InvalidInputError {

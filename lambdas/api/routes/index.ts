@@ -10,6 +10,7 @@ import { modelGateRoutes } from "./model-gates";
 import { modelPolicyRoutes } from "./model-policies";
 import { modelVersionRoutes } from "./model-versions";
 import { modelRoutes } from "./models";
+import { pageRoutes } from "./pages";
 import { retrainingRoutes } from "./retraining";
 import { searchRoutes } from "./run-search";
 import { runRoutes } from "./runs";
@@ -37,5 +38,6 @@ export const routes: readonly Route[] = [
   ...exportRoutes,
   ...retrainingRoutes,
   ...contentRoutes,
+  ...pageRoutes,
   ...systemRoutes,
 ];

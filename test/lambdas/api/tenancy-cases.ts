@@ -112,6 +112,14 @@ export const cases: Readonly<Record<string, Case>> = {
     owner: (body: { runs: readonly unknown[] }) => expect(body.runs.length).toBeGreaterThan(0),
     other: (body: { runs: readonly unknown[] }, { runId }) => expect(JSON.stringify(body)).not.toContain(runId),
   },
+  "GET /api/v1/pages/experiments": {
+    owner: (body: { text: string }) => expect(body.text).toContain("its-experiment"),
+    other: (body: { text: string }) => expect(body.text).not.toContain("its-experiment"),
+  },
+  "GET /api/v1/pages/experiments/:experimentId": absent,
+  "GET /api/v1/pages/runs/:runId": absent,
+  "GET /api/v1/pages/runs/:runId/artifact": { owner: 307, other: "absent" },
+  "GET /api/v1/pages/compare": absent,
   "DELETE /api/v1/runs/:runId": absent,
   "POST /api/v1/runs/:runId/restore": absent,
 
@@ -230,6 +238,8 @@ export const cases: Readonly<Record<string, Case>> = {
 /** Of routes that need one. */
 const queries: Readonly<Record<string, string>> = {
   "GET /api/v1/runs/:runId/artifacts/content": "?path=its%2Ffile.txt",
+  "GET /api/v1/pages/runs/:runId/artifact": "?path=its%2Ffile.txt",
+  "GET /api/v1/pages/compare": "?runs=%5B%22:runId%22%5D",
   "GET /api/v1/runs/:runId/metrics/history": "?metric=seen",
   "DELETE /api/v1/models/:name/tags": "?key=seen",
   "DELETE /api/v1/models/:name/versions/:version/tags": "?key=seen",
@@ -250,11 +260,11 @@ export function pathOf(route: string, things: Things): string {
     alias: "seen",
     check: path.endsWith("/key") ? "its-hook" : "its-review",
   };
-  const named = path.replace(/:(\w+)/g, (_, name: string) => {
+  const named = `${path}${queries[route] ?? ""}`.replace(/:(\w+)/g, (_, name: string) => {
     if (values[name] === undefined) throw new Error(`say in tenancy-cases.ts what :${name} of ${route} is`);
     return values[name];
   });
-  return `${named}${queries[route] ?? ""}`;
+  return named;
 }
 
 /** Names of the same shape that nothing has. */

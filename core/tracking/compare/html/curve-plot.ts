@@ -48,7 +48,7 @@ export function curvePlot(curve: Curve, indexOf: (runId: string) => number): Mar
 ${yScale.ticks.map(
   (
     tick,
-  ) => html`<line class="grid" x1="${area.left}" x2="${area.right}" y1="${yScale.at(tick)}" y2="${yScale.at(tick)}"/><text class="tick y" x="${area.left - 8}" y="${yScale.at(tick) + 4}">${numberText(tick)}</text>
+  ) => html`<line class="grid" x1="${area.left}" x2="${area.right}" y1="${yScale.at(tick)}" y2="${yScale.at(tick)}"/><text class="tick y" x="${area.left - 8}" y="${yScale.at(tick) + 4}">${tickText(tick)}</text>
 `,
 )}
 ${thinned(xScale.ticks, curve.axis === "time" ? 3 : 8).map(
@@ -93,6 +93,17 @@ function linesOf(
 /** Ten colours, and then the same with dashes. */
 export function colour(run: number): string {
   return `c${run % 10} d${Math.floor(run / 10) % 5}`;
+}
+
+/** As wide as there is room for: bytes and samples are counted in millions. */
+function tickText(value: number): string {
+  const [size, unit] = [
+    [1e12, "T"],
+    [1e9, "G"],
+    [1e6, "M"],
+    [1, ""],
+  ].find(([least]) => Math.abs(value) >= Number(least)) ?? [1, ""];
+  return Math.abs(value) >= 1e15 ? numberText(value) : `${numberText(value / Number(size))}${unit}`;
 }
 
 function thinned(ticks: readonly number[], most: number): readonly number[] {

@@ -129,9 +129,10 @@ describe("answers", () => {
     expect(await (await app().request("/health")).text()).toBe("OK");
   });
 
-  it("leads a browser that follows the client's links to the API's description", async () => {
+  it("leads a browser that follows the client's links to the run's page", async () => {
     const response = await app().request("/");
-    expect([response.status, response.headers.get("location")]).toEqual([302, "api/v1/docs"]);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(await response.text()).toContain("api/v1/pages/runs/");
   });
 
   it("names the methods of a path", async () => {

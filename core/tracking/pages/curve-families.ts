@@ -1,0 +1,84 @@
+import type { Curve } from "../compare/comparison";
+import { goalOf } from "../compare/goal";
+import { curvePlot } from "../compare/html/curve-plot";
+import { html, type Markup } from "../compare/html/markup";
+
+/** The data that a metric is of, by how its name begins: what belongs on one plot. */
+const splitName = /^(train|training|val|valid|validation|test|eval)[/_.-](?=.)(.+)$/i;
+const splits: Readonly<Record<string, string>> = {
+  train: "train",
+  training: "train",
+  val: "validation",
+  valid: "validation",
+  validation: "validation",
+  test: "test",
+  eval: "evaluation",
+};
+const order = ["train", "validation", "test", "evaluation"];
+/** Metrics that are of no data in particular, and of no machine. */
+const rest = "other";
+
+export interface Family {
+  readonly title: string;
+  readonly lines: readonly { readonly name: string; readonly curve: Curve }[];
+}
+
+/**
+ * `train/loss` and `validation/loss` are two lines of one plot, and so are `system/worker-0/rss` and `system/worker-1/rss`. Of two metrics that would have the same line
+ * (`val_loss`, `validation/loss`) the second has a plot of its own.
+ */
+export function familiesOf(curves: readonly Curve[]): readonly Family[] {
+  const families = new Map<string, { readonly name: string; readonly curve: Curve }[]>();
+  for (const curve of curves) {
+    const { name, leaf } = lineOf(curve.metric);
+    const family = families.get(leaf);
+    if (family === undefined) families.set(leaf, [{ name, curve }]);
+    else if (family.some((line) => line.name === name)) families.set(curve.metric, [{ name, curve }]);
+    else family.push({ name, curve });
+  }
+  return [...families]
+    .map(([title, lines]) => ({ title: lines.length === 1 ? lines[0]!.curve.metric : title, lines }))
+    .sort((a, b) => rank(a.title) - rank(b.title));
+}
+
+function lineOf(metric: string): { readonly name: string; readonly leaf: string } {
+  const [, machine, what] = /^system\/([^/]+)\/(.+)$/.exec(metric) ?? [];
+  if (machine !== undefined && what !== undefined) return { name: machine, leaf: what };
+  const [, prefix = "", leaf] = splitName.exec(metric) ?? [];
+  return { name: splits[prefix.toLowerCase()] ?? rest, leaf: leaf ?? metric };
+}
+
+/** What tells how good the run is comes first. */
+function rank(title: string): number {
+  return goalOf(title) === undefined ? 1 : 0;
+}
+
+/** A plot a family: the run's own, and those of its machines, which only who looks for a fault opens. */
+export function curveSections(curves: readonly Curve[]): Markup | undefined {
+  const isOfMachine = ({ metric }: Curve): boolean => metric.startsWith("system/");
+  const own = familiesOf(curves.filter((curve) => !isOfMachine(curve)));
+  const machines = familiesOf(curves.filter(isOfMachine));
+  const ownNames = [...order, rest].filter((name) => namesOf(own).has(name));
+  const machineNames = [...namesOf(machines)].sort();
+  return html`${own.length === 0 ? undefined : html`<section><h2>Curves</h2>${plots(own, ownNames, 0)}</section>`}
+${machines.length === 0 ? undefined : html`<section><details class="more"><summary><b>Machines</b> <small>${machines.map(({ title }) => title).join(", ")}</small></summary>${plots(machines, machineNames, ownNames.length)}</details></section>`}`;
+}
+
+function namesOf(families: readonly Family[]): ReadonlySet<string> {
+  return new Set(families.flatMap(({ lines }) => lines.map(({ name }) => name)));
+}
+
+/** @param first number of the first name: the page counts those of all its legends */
+function plots(families: readonly Family[], names: readonly string[], first: number): Markup {
+  const indexOf = (name: string): number => first + names.indexOf(name);
+  const drawn = families.map(({ title, lines }) => {
+    const series = lines.flatMap(({ name, curve }) => curve.series.map((one) => ({ ...one, runId: name })));
+    return curvePlot({ metric: title, axis: "step", series }, indexOf);
+  });
+  return html`<div class="legend"${names.length < 2 ? html` hidden` : undefined}>${names.map(
+    (name) =>
+      html`<label data-name="${name}"><input type="checkbox" value="${indexOf(name)}" checked> <svg class="swatch c${indexOf(name) % 10}" viewBox="0 0 22 10"><path d="M0 5H22"/></svg> ${name}</label>
+`,
+  )}</div>
+<div class="plots">${drawn}</div>`;
+}

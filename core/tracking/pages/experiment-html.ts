@@ -1,0 +1,133 @@
+import type { Row } from "../compare/comparison";
+import { goalOf } from "../compare/goal";
+import { html, type Markup } from "../compare/html/markup";
+import { paramPlots } from "../compare/html/param-plots";
+import { timeText } from "../compare/numbers";
+import { metricsOf } from "../compare/pivot";
+import type { SearchedRun } from "../search/query";
+import { type ExperimentPage, runsOnPage } from "./experiment-page";
+import { link, type Page, pageOf } from "./layout";
+import type { Links } from "./links";
+import { durationText, shortened, valueText } from "./tables";
+
+const most = { metrics: 5, params: 5 };
+
+/** @param now milliseconds since the epoch */
+export function experimentHtml(page: ExperimentPage, links: Links, now: number): Page {
+  const { experiment, comparison, problem, query, runs, nextToken } = page;
+  const { experimentId, name, lifecycle, tags, createdAt, createdBy } = experiment;
+  const chips = Object.entries(tags)
+    .filter(([key]) => !key.startsWith("mlflow."))
+    .slice(0, 60);
+  const next = nextToken && links.experiment(experimentId, { ...query, pageToken: nextToken });
+  const body = html`<div class="head"><h1>${shortened(name, 250)}</h1>${lifecycle === "deleted" ? html`<span class="badge deleted">deleted</span>` : undefined}</div>
+<p class="facts"><span>experiment <b>${experimentId}</b></span><span>by <b>${shortened(createdBy, 250)}</b></span><span>made <b>${timeText(Date.parse(createdAt))}</b> UTC</span></p>
+${chips.length === 0 ? undefined : html`<div class="chips">${chips.map(([key, value]) => html`<span class="chip"><b>${shortened(key, 100)}</b> ${shortened(value, 200)}</span>`)}</div>`}
+${filterForm(page, links)}
+${problem === undefined ? undefined : html`<div class="banner bad"><pre>${problem}</pre></div>`}
+${runs.length > 0 ? html`${bar(page, links)}${runTable(page, links)}` : problem === undefined ? html`<p class="faint">No run ${query.filter === "" ? "is here yet" : "meets this filter"}.</p>` : undefined}
+${next ? html`<p>${link(next, `the next ${runsOnPage}`)}</p>` : undefined}
+${comparison && paramPlots(comparison)}`;
+  return pageOf({
+    title: `${shortened(name, 100)} – experiment`,
+    crumbs: [link(links.experiments(), "Experiments")],
+    body,
+    at: new Date(now).toISOString(),
+  });
+}
+
+/** Nothing where links lead nowhere: nobody would answer. */
+function filterForm({ query, experiment }: ExperimentPage, links: Links): Markup | undefined {
+  const action = links.experiment(experiment.experimentId);
+  if (action === undefined) return undefined;
+  return html`<form class="filter" method="get" action="${action}"><input type="text" name="filter" value="${query.filter}" maxlength="4000" spellcheck="false" aria-label="filter" placeholder="metrics.val_loss < 0.3 AND params.depth >= 3 AND started > now-7d">${query.orderBy === "" ? undefined : html`<input type="hidden" name="orderBy" value="${query.orderBy}">`}<button>Filter</button></form>`;
+}
+
+function bar({ runs, query, nextToken, experiment }: ExperimentPage, links: Links): Markup {
+  const ids = runs.map(({ record }) => record.runId);
+  const all = links.compare(ids);
+  const words = `compare ${ids.length === 1 ? "it" : `these ${ids.length}`}`;
+  const prefix = links.compare([""])?.replace(/=[^=]*$/, "=");
+  const newest = query.orderBy === "" ? undefined : links.experiment(experiment.experimentId, { filter: query.filter });
+  return html`<p class="bar"><span class="faint">${ids.length}${nextToken === undefined && query.pageToken === undefined ? "" : " of more"} ${ids.length === 1 ? "run" : "runs"}${query.orderBy === "" ? ", newest first" : html`, by <code>${query.orderBy}</code>`}</span>${newest === undefined ? undefined : link(newest, "newest first")}${all === undefined ? undefined : html`<a class="button" href="${all}" data-href="${all}" data-all="${words}" data-compare="${prefix}">${words}</a>`}</p>`;
+}
+
+function runTable(page: ExperimentPage, links: Links): Markup {
+  const { runs, comparison } = page;
+  const metrics = metricColumns(runs);
+  const params = paramColumns(comparison?.params.differing ?? []);
+  const best = new Map(comparison?.metrics.map((row) => [row.metric, row.best]));
+  const fields = [
+    { field: "name", title: "run" },
+    { field: "status", title: "status" },
+    { field: "start_time", title: "started (UTC)" },
+    { field: "duration", title: "took" },
+    { field: "created_by", title: "by" },
+    ...metrics.map((metric) => ({ field: `metrics.${quoted(metric)}`, title: metric })),
+    ...params.map((param) => ({ field: `params.${quoted(param)}`, title: param })),
+  ];
+  const head = fields.map(({ field, title }) => heading(page, links, field, title));
+  const group = (columns: readonly string[], title: string): Markup | undefined =>
+    columns.length === 0 ? undefined : html`<th colspan="${columns.length}">${title}</th>`;
+  const groups = html`<tr class="groups"><th colspan="6"></th>${group(metrics, "metrics, last")}${group(params, "params")}</tr>`;
+  const rows = runs.map(({ record, metrics: own }, at) => {
+    const { runId, name, status, startedAt, endedAt, createdBy } = record;
+    const values = metrics.map((metric) => {
+      const found = own.find((one) => one.metric === metric);
+      if (found === undefined) return html`<td class="number">–</td>`;
+      const hint = `step ${found.lastStep}; least ${valueText(found.min)}, greatest ${valueText(found.max)}`;
+      return html`<td class="number${best.get(metric)?.includes(runId) ? " best" : ""}" title="${hint}">${valueText(found.last)}</td>`;
+    });
+    const settings = params.map(
+      (param) => html`<td>${shortened(Object.hasOwn(record.params, param) ? record.params[param]! : "–", 60)}</td>`,
+    );
+    return html`<tr class="r${at}"><td class="tight"><input type="checkbox" name="pick" value="${runId}" aria-label="compare ${name}" autocomplete="off"></td><td class="name">${link(links.run(runId), shortened(name === "" ? runId : name, 100))}</td><td class="tight"><span class="badge ${status}">${status}</span></td><td class="number">${timeText(startedAt)}</td><td class="number">${endedAt === undefined ? "–" : durationText(endedAt - startedAt)}</td><td>${shortened(createdBy, 60)}</td>${values}${settings}</tr>
+`;
+  });
+  return html`<div class="scroll"><table class="runs"><thead>${groups}<tr><th class="tight"></th>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;
+}
+
+/** A click orders by the column: by what is better first where the name says so, the other way round the second time. */
+function heading({ query, experiment }: ExperimentPage, links: Links, field: string, title: string): Markup {
+  const goal = field.startsWith("metrics.") ? goalOf(title) : undefined;
+  const first = goal === "max" || field === "start_time" ? "DESC" : "ASC";
+  const second = first === "ASC" ? "DESC" : "ASC";
+  const orderBy = query.orderBy === `${field} ${first}` ? `${field} ${second}` : `${field} ${first}`;
+  const mark = query.orderBy === `${field} ASC` ? " ↑" : query.orderBy === `${field} DESC` ? " ↓" : "";
+  const href = links.experiment(experiment.experimentId, { filter: query.filter, orderBy });
+  return html`<th title="${title}">${link(href, `${ending(title)}${mark}`)}</th>`;
+}
+
+function metricColumns(runs: readonly SearchedRun[]): readonly string[] {
+  const held = (name: string): number =>
+    runs.filter(({ metrics }) => metrics.some(({ metric }) => metric === name)).length;
+  const all = metricsOf(runs).filter((metric) => !metric.startsWith("system/"));
+  // What few have says little of the others.
+  const common = all.filter((metric) => 5 * held(metric) >= runs.length);
+  return byTelling(common.length > 0 ? common : all).slice(0, most.metrics);
+}
+
+/** Those whose names say what is better first, of data that were not trained on before others. */
+function byTelling(metrics: readonly string[]): readonly string[] {
+  const rank = (metric: string): number => (goalOf(metric) === undefined ? 2 : /^(?:val|test)/i.test(metric) ? 0 : 1);
+  return [...metrics].sort((a, b) => rank(a) - rank(b));
+}
+
+/** What differs, and is short enough for a column; in which most runs differ first. */
+function paramColumns(differing: readonly Row[]): readonly string[] {
+  const spread = ({ values }: Row): number => new Set(values.filter((value) => value !== null)).size;
+  return differing
+    .filter(({ values }) => values.every((value) => value === null || value.length <= 60))
+    .map((row) => ({ name: row.name, spread: spread(row) }))
+    .sort((a, b) => b.spread - a.spread)
+    .slice(0, most.params)
+    .map(({ name }) => name);
+}
+
+function quoted(name: string): string {
+  return `\`${name.replaceAll("`", "``")}\``;
+}
+
+function ending(name: string): string {
+  return name.length <= 28 ? name : `…${name.slice(-27)}`;
+}

@@ -1,0 +1,70 @@
+import { InvalidInputError, type Problem, type RingmasterError } from "../../errors";
+import { type ComparePorts, compareRuns } from "../compare/compare";
+import type { Comparison } from "../compare/comparison";
+import type { Experiment } from "../experiment";
+import type { Experiments } from "../experiments";
+import { ExperimentNotFoundError } from "../records/errors";
+import type { SearchedRun } from "../search/query";
+
+/** A report tells at most so many runs apart. */
+export const runsOnPage = 50;
+
+export interface ExperimentQuery {
+  readonly filter: string;
+  /** A field with its direction; empty: newest first. */
+  readonly orderBy: string;
+  readonly pageToken?: string;
+}
+
+export interface ExperimentPage {
+  readonly experiment: Experiment;
+  readonly query: ExperimentQuery;
+  readonly runs: readonly SearchedRun[];
+  readonly nextToken?: string;
+  /** Of the runs on the page, without curves. */
+  readonly comparison?: Comparison;
+  /** Why nothing was searched. */
+  readonly problem?: string;
+}
+
+export interface ExperimentPagePorts extends ComparePorts {
+  readonly experiments: Pick<Experiments, "find">;
+}
+
+/** @throws ExperimentNotFoundError; what is wrong with a filter the page says itself, beside the filter */
+export async function readExperimentPage(
+  ports: ExperimentPagePorts,
+  experimentId: string,
+  query: ExperimentQuery,
+): Promise<ExperimentPage> {
+  const experiment = await ports.experiments.find(experimentId);
+  if (!experiment) throw new ExperimentNotFoundError({ experimentId });
+  try {
+    const { runs, nextToken } = await ports.runSearch.search({
+      experimentIds: [experimentId],
+      filter: query.filter,
+      dialect: "ringmaster",
+      orderBy: query.orderBy === "" ? [] : [query.orderBy],
+      limit: runsOnPage,
+      view: experiment.lifecycle === "deleted" ? "all" : "active",
+      ...(query.pageToken === undefined ? {} : { pageToken: query.pageToken }),
+    });
+    if (runs.length === 0) return { experiment, query, runs };
+    const comparison = await compareRuns(ports, {
+      runs: runs.map(({ record }) => record.runId),
+      metrics: [],
+      goals: {},
+      axis: "step",
+      points: 0,
+    });
+    return { experiment, query, runs, comparison, ...(nextToken === undefined ? {} : { nextToken }) };
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    return { experiment, query, runs: [], problem: problemText(error) };
+  }
+}
+
+function problemText(error: RingmasterError): string {
+  const problems = (error.details as { readonly problems?: readonly Problem[] }).problems ?? [];
+  return problems.length === 0 ? error.message : error.message.replace(/^[^:]*: /, "");
+}

@@ -1,0 +1,30 @@
+import { html } from "../compare/html/markup";
+import { timeText } from "../compare/numbers";
+import type { Experiment } from "../experiment";
+import { link, type Page, pageOf } from "./layout";
+import type { Links } from "./links";
+import { shortened } from "./tables";
+
+/** The experiments of a team. */
+export function experimentsHtml(
+  { experiments, nextToken }: { readonly experiments: readonly Experiment[]; readonly nextToken?: string },
+  links: Links,
+  now: number,
+): Page {
+  const rows = experiments.map(
+    ({ experimentId, name, tags, createdAt, createdBy }) =>
+      html`<tr><td class="tight">${experimentId}</td><td class="name">${link(links.experiment(experimentId), shortened(name, 250))}</td><td class="number">${timeText(Date.parse(createdAt))}</td><td>${shortened(createdBy, 60)}</td><td class="long">${shortened(
+        Object.entries(tags)
+          .filter(([key]) => !key.startsWith("mlflow."))
+          .map(([key, value]) => `${key}=${value}`)
+          .join(" "),
+        200,
+      )}</td></tr>
+`,
+  );
+  const body = html`<div class="head"><h1>Experiments</h1></div>
+<p class="facts"><span>${link(links.documentation(), "the API")}</span></p>
+${rows.length === 0 ? html`<p class="faint">None yet: a submitted job makes its own, and so does MLflow's client.</p>` : html`<div class="scroll bar"><table><thead><tr>${["id", "name", "made (UTC)", "by", "tags"].map((one) => html`<th>${one}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`}
+${nextToken === undefined ? undefined : html`<p>${link(links.experiments(nextToken), "more")}</p>`}`;
+  return pageOf({ title: "Experiments", crumbs: [], body, at: new Date(now).toISOString() });
+}

@@ -1,0 +1,66 @@
+import type { FeaturesOutput } from "../../pipelines/outputs";
+import { findOutput } from "../../pipelines/step";
+import { html, type Markup } from "../compare/html/markup";
+import { link } from "./layout";
+import type { Links } from "./links";
+import type { RunPage } from "./run-page";
+import { shortened } from "./tables";
+
+/** What may stand above each other. */
+const mostOfAKind = 6;
+
+/** Whence the run came and what came of it, from left to right. */
+export function lineageStrip(page: RunPage, links: Links): Markup | undefined {
+  const { record, parent, childCount, versions, details } = page;
+  const { code, datasets } = record;
+  const features = details && findOutput<FeaturesOutput>(details, "PrepareFeatures");
+  const from = details?.run.restoredFrom;
+  const again = details?.run.reproducedFrom;
+  const before = [
+    ...datasets.map(({ name, version, digest }) =>
+      card("dataset", `${name}${version === undefined ? "" : `@${version}`}`, digest.slice(0, 12)),
+    ),
+    ...(code.commit === undefined && code.moduleSha256 === undefined
+      ? []
+      : [
+          card(
+            "code",
+            (code.commit ?? code.moduleSha256 ?? "").slice(0, 12),
+            code.dirty ? "with changes" : code.branch,
+          ),
+        ]),
+    ...(from
+      ? [card("checkpoint", link(links.run(from.runId), from.runId), `epoch ${from.epoch}, step ${from.step}`)]
+      : []),
+    ...(again ? [card("reproduces", link(links.run(again), again))] : []),
+    ...(record.parentRunId === undefined
+      ? []
+      : [card("parent run", link(links.run(record.parentRunId), parent?.name ?? record.parentRunId))]),
+  ];
+  const after = [
+    ...versions.map(({ model, version, stage }) => card("model version", `${model}@${version}`, stage)),
+    ...record.modelOutputs.map(({ modelId }) => card("logged model", modelId)),
+    ...(childCount === 0 ? [] : [card("child runs", String(childCount))]),
+  ];
+  if (before.length === 0 && after.length === 0) return undefined;
+  const columns = [
+    column(before),
+    features && html`<ul>${card("features", features.digest.slice(0, 12), `${features.width} wide`)}</ul>`,
+    html`<ul><li class="here"><small class="faint">run</small>${shortened(record.name, 80)}${record.weightsSha256 === undefined ? undefined : html`<small class="faint">weights ${record.weightsSha256.slice(0, 12)}</small>`}</li></ul>`,
+    column(after),
+  ].filter((one) => one !== undefined);
+  return html`<section><h2>Lineage</h2><div class="flow">${columns.map(
+    (one, index) => html`${index === 0 ? undefined : html`<span class="arrow" aria-hidden="true">→</span>`}${one}`,
+  )}</div></section>`;
+}
+
+function column(cards: readonly Markup[]): Markup | undefined {
+  if (cards.length === 0) return undefined;
+  const more = cards.length - mostOfAKind;
+  return html`<ul>${cards.slice(0, mostOfAKind)}${more > 0 ? html`<li class="faint">and ${more} more</li>` : undefined}</ul>`;
+}
+
+function card(kind: string, name: Markup | string, detail?: string): Markup {
+  const words = typeof name === "string" ? shortened(name, 80) : name;
+  return html`<li><small class="faint">${kind}</small>${words}${detail === undefined ? undefined : html`<small class="faint">${shortened(detail, 80)}</small>`}</li>`;
+}

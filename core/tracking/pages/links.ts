@@ -1,0 +1,51 @@
+/** Where the things are that a page names; `undefined` where they lead nowhere, as on a page that was saved to a file. */
+export interface Links {
+  readonly run: (runId: string) => string | undefined;
+  readonly experiment: (
+    experimentId: string,
+    query?: Readonly<Record<string, string | undefined>>,
+  ) => string | undefined;
+  readonly experiments: (after?: string) => string | undefined;
+  readonly compare: (runIds: readonly string[], baseline?: string) => string | undefined;
+  readonly artifact: (runId: string, path: string) => string | undefined;
+  readonly documentation: () => string | undefined;
+}
+
+/** How long an address may be: what gateways and browsers take without asking. */
+const longestQuery = 6_000;
+
+/**
+ * Relative ones, so that a page does not care which name, stage or proxy it is reached by.
+ *
+ * @param pages the way from the page to `/api/v1/pages/`: `../` from a run's
+ */
+export function relativeLinks(pages: string): Links {
+  const part = encodeURIComponent;
+  return {
+    run: (runId) => `${pages}runs/${part(runId)}`,
+    experiment: (experimentId, query = {}) => `${pages}experiments/${part(experimentId)}${queryText(query)}`,
+    experiments: (after) => `${pages}experiments${queryText({ nextToken: after })}`,
+    compare: (runIds, baseline) => {
+      const href = `${pages}compare${queryText({ runs: JSON.stringify(runIds), baseline })}`;
+      return href.length > longestQuery ? undefined : href;
+    },
+    artifact: (runId, path) => `${pages}runs/${part(runId)}/artifact${queryText({ path })}`,
+    documentation: () => `${pages}../docs`,
+  };
+}
+
+const nowhere = (): undefined => undefined;
+
+export const noLinks: Links = {
+  run: nowhere,
+  experiment: nowhere,
+  experiments: nowhere,
+  compare: nowhere,
+  artifact: nowhere,
+  documentation: nowhere,
+};
+
+function queryText(query: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  return given.length === 0 ? "" : `?${new URLSearchParams(given).toString()}`;
+}

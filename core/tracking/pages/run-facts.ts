@@ -1,0 +1,54 @@
+import { html } from "../compare/html/markup";
+import type { RunRecord } from "../run-record";
+import { link } from "./layout";
+import type { Pair } from "./tables";
+
+export function codePairs({ code }: RunRecord): readonly Pair[] {
+  const { repository, branch, commit, dirty, diffSha256, moduleSha256, entryPoint } = code;
+  return [
+    ["repository", repository === undefined ? undefined : link(webAddress(repository), repository)],
+    ["branch", branch],
+    [
+      "commit",
+      commit === undefined
+        ? undefined
+        : html`<code class="whole">${commit}</code>${dirty ? html` <span class="badge dirty">with changes</span>` : undefined}`,
+    ],
+    ["entry point", entryPoint],
+    ["module", digestText(moduleSha256)],
+    ["patch", digestText(diffSha256)],
+  ];
+}
+
+export function environmentPairs({ environment, seed, artifactUri }: RunRecord): readonly Pair[] {
+  const { lockfileSha256, image, imageDigest, hardware, numerics } = environment;
+  const listed = (texts: readonly (string | undefined)[] = []): string | undefined =>
+    texts.filter(Boolean).join(", ") || undefined;
+  return [
+    ["seed", seed === undefined ? undefined : String(seed)],
+    ["machines", hardware && listed(hardware.instanceTypes)],
+    ["processor", hardware?.cpu ?? numerics?.cpu.model],
+    ["GPU", hardware?.gpu ?? numerics?.gpu?.model],
+    ["backend", numerics && `${numerics.backend} on ${numerics.device}`],
+    ["threads", numerics && `${numerics.threads.intraOp} in a kernel, ${numerics.threads.interOp} kernels`],
+    [
+      "libraries",
+      numerics && listed(Object.entries(numerics.libraries).map(([name, version]) => `${name} ${version}`)),
+    ],
+    ["switches", numerics && listed(Object.entries(numerics.switches).map(([name, value]) => `${name} ${value}`))],
+    ["Node", numerics && `${numerics.node}, ${numerics.platform} ${numerics.arch}`],
+    ["image", image],
+    ["image digest", imageDigest],
+    ["lockfile", digestText(lockfileSha256)],
+    ["artifacts at", artifactUri],
+  ];
+}
+
+function digestText(sha256: string | undefined) {
+  return sha256 === undefined ? undefined : html`<code class="whole">${sha256}</code>`;
+}
+
+/** Of what a browser may be led to: nothing but the web, whatever a client has said. */
+function webAddress(repository: string): string | undefined {
+  return /^https?:\/\/[\w.-]+(?::\d+)?\/[^\s"'<>]*$/.test(repository) ? repository : undefined;
+}

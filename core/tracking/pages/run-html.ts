@@ -1,0 +1,107 @@
+import { html, type Markup } from "../compare/html/markup";
+import { timeText } from "../compare/numbers";
+import { curveSections } from "./curve-families";
+import { diffView } from "./diff-view";
+import { link, type Page, pageOf } from "./layout";
+import { lineageStrip } from "./lineage-strip";
+import type { Links } from "./links";
+import { tiles } from "./metric-tiles";
+import { notesView } from "./notes";
+import { codePairs, environmentPairs } from "./run-facts";
+import type { RunPage } from "./run-page";
+import { attemptTable, childTable, datasetTable, fileTable, metricTable } from "./run-tables";
+import { durationText, pairs, shortened } from "./tables";
+import { timeline } from "./timeline";
+
+const refreshSeconds = 30;
+
+/** @param now milliseconds since the epoch */
+export function runHtml(page: RunPage, links: Links, now: number): Page {
+  const { record, experiment, details, metrics, curves, diff } = page;
+  const own = Object.entries(record.params).sort(([a], [b]) => (a < b ? -1 : 1));
+  const isOpen = record.status === "running" || record.status === "queued";
+  // A client that died leaves its run open for good: what has long been still is not looked at again.
+  const isLive = isOpen && now - lastSign(page) < 900_000;
+  const body = html`${header(page, links, now)}
+${banners(page)}
+${tiles(page)}
+${lineageStrip(page, links)}
+${curveSections(curves)}
+${details && timeline(details, now)}
+${record.notes === "" ? undefined : html`<section><h2>Notes</h2>${notesView(record.notes)}</section>`}
+<div class="two">${metricTable(metrics)}
+${pairs("Params", own)}</div>
+${childTable(page, links)}
+<div class="two">${pairs("Code", codePairs(record))}
+${pairs("Environment", environmentPairs(record))}</div>
+${diff && html`<section><h2>What was not committed</h2>${diffView(diff.text, diff.cut)}</section>`}
+${datasetTable(record)}
+${attemptTable(page)}
+${fileTable(page, links)}`;
+  return pageOf({
+    title: `${shortened(record.name, 100)} – run of ${shortened(experiment?.name ?? record.experimentId, 100)}`,
+    crumbs: [
+      link(links.experiments(), "Experiments"),
+      link(links.experiment(record.experimentId), shortened(experiment?.name ?? record.experimentId, 100)),
+    ],
+    body,
+    at: new Date(now).toISOString(),
+    ...(isLive ? { refreshSeconds } : {}),
+  });
+}
+
+function lastSign({ record, metrics, details }: RunPage): number {
+  const updated = details === undefined ? Number.NaN : Date.parse(details.run.updatedAt);
+  return [record.startedAt, updated, ...metrics.map(({ lastTime }) => lastTime)]
+    .filter(Number.isFinite)
+    .reduce((a, b) => Math.max(a, b));
+}
+
+function header({ record, details, childCount, children }: RunPage, links: Links, now: number): Markup {
+  const { runId, name, status, source, createdBy, startedAt, endedAt, tags, parentRunId, lifecycle } = record;
+  const isOpen = status === "running" || status === "queued";
+  const took = durationText((endedAt ?? now) - startedAt);
+  const comparisons = [
+    ...(parentRunId === undefined
+      ? []
+      : [link(links.compare([parentRunId, runId], parentRunId), "compare with its parent")]),
+    ...(children.length < 2
+      ? []
+      : [
+          link(
+            links.compare(children.map((child) => child.record.runId)),
+            childCount > children.length ? `compare ${children.length} of its children` : "compare its children",
+          ),
+        ]),
+  ];
+  return html`<div class="head"><h1>${shortened(name === "" ? runId : name, 250)}</h1><span class="badge ${status}">${status}</span>${lifecycle === "deleted" ? html`<span class="badge deleted">deleted</span>` : undefined}<span class="badge">${source === "training" ? "trained here" : "logged"}</span></div>
+<p class="facts">${name === runId || name === "" ? undefined : html`<span><code class="whole">${runId}</code></span>`}<span>by <b>${shortened(createdBy, 250)}</b></span><span>started <b>${timeText(startedAt)}</b> UTC</span><span>${endedAt !== undefined ? html`took <b>${took}</b>` : isOpen ? html`for <b>${took}</b> so far` : undefined}</span>${details?.run.phase && isOpen ? html`<span>in <b>${details.run.phase}</b></span>` : undefined}${comparisons.map((one) => html`<span>${one}</span>`)}</p>
+${tagChips(tags)}`;
+}
+
+/** What people say of it; clients' own tags are told by the page's other parts. */
+function tagChips(tags: Readonly<Record<string, string>>): Markup | undefined {
+  const shown = Object.entries(tags)
+    .filter(([key]) => !key.startsWith("mlflow."))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  if (shown.length === 0) return undefined;
+  const chips = shown
+    .slice(0, 60)
+    .map(([key, value]) => html`<span class="chip"><b>${shortened(key, 100)}</b> ${shortened(value, 200)}</span>`);
+  const more = shown.length > 60 ? html`<span class="faint">and ${shown.length - 60} more</span>` : undefined;
+  return html`<div class="chips">${chips}${more}</div>`;
+}
+
+function banners({ record, details }: RunPage): readonly (Markup | undefined)[] {
+  const { failure, outcome, cause } = details?.run ?? {};
+  return [
+    record.deletedAt === undefined
+      ? undefined
+      : html`<p class="banner warn">Deleted ${record.deletedAt}; <code>ringmaster runs undelete ${record.runId}</code> takes the mark off.</p>`,
+    failure &&
+      html`<div class="banner bad"><strong>${failure.code}</strong>${failure.phase === undefined ? undefined : ` in ${failure.phase}`}<pre>${shortened(failure.message, 4_000)}</pre></div>`,
+    outcome &&
+      html`<p class="banner ${outcome.decision === "promoted" ? "good" : "warn"}">${outcome.model} version ${outcome.version} was ${outcome.decision.replaceAll("-", " ")}${"reasons" in outcome ? shortened(`: ${outcome.reasons.join("; ")}`, 2_000) : undefined}</p>`,
+    cause && html`<p class="banner">Begun by retraining rule <b>${cause.rule}</b>: ${cause.id}</p>`,
+  ];
+}

@@ -1,0 +1,138 @@
+import { objectKeys } from "../../platform/object-keys";
+import type { ObjectStore } from "../../ports";
+import type { Model, ModelVersion } from "../../registry/model";
+import type { ModelRepository } from "../../registry/repository";
+import { RunNotFoundError } from "../../training/errors";
+import type { RunDetails } from "../../training/run";
+import type { RunRepository } from "../../training/run-repository";
+import type { ArtifactEntry, Artifacts } from "../artifacts";
+import type { Curve } from "../compare/comparison";
+import { curvesOf } from "../compare/curves";
+import { metricsOf } from "../compare/pivot";
+import type { Experiment } from "../experiment";
+import type { Experiments } from "../experiments";
+import type { MetricRepository, MetricSummary } from "../metric-repository";
+import type { MetricStore } from "../metric-store";
+import type { RunRecord } from "../run-record";
+import type { RunRecords } from "../run-records";
+import type { SearchedRun } from "../search/query";
+import { filesOf } from "./run-files";
+
+/** What a page shows at most: an answer holds a few megabytes, and a reader less. */
+export const pageLimits = {
+  curves: 24,
+  points: 300,
+  machineCurves: 48,
+  machinePoints: 100,
+  children: 50,
+  models: 24,
+  diffBytes: 96_000,
+} as const;
+/** So much before the run began may its client's clock have been behind ours. */
+const clockSlackMs = 86_400_000;
+
+export interface RunPagePorts {
+  readonly records: Pick<RunRecords, "find" | "findMany" | "children">;
+  readonly runs: Pick<RunRepository, "findDetails">;
+  readonly experiments: Pick<Experiments, "find">;
+  readonly metrics: Pick<MetricRepository, "summaries"> & Pick<MetricStore, "downsample" | "summariesOf">;
+  readonly artifacts: Pick<Artifacts, "list">;
+  readonly objects: Pick<ObjectStore, "getRange" | "size">;
+  readonly registry: { readonly repository: Pick<ModelRepository, "list" | "listVersions"> };
+}
+
+/** All that a run's page shows. */
+export interface RunPage {
+  readonly record: RunRecord;
+  readonly experiment?: Experiment;
+  readonly metrics: readonly MetricSummary[];
+  readonly curves: readonly Curve[];
+  readonly parent?: RunRecord;
+  readonly children: readonly SearchedRun[];
+  readonly childCount: number;
+  readonly versions: readonly ModelVersion[];
+  /** Of a training run. */
+  readonly details?: RunDetails;
+  readonly files: readonly ArtifactEntry[];
+  readonly moreFiles: boolean;
+  readonly images: readonly { readonly path: string; readonly dataUrl: string }[];
+  readonly diff?: { readonly text: string; readonly cut: boolean };
+}
+
+/** @throws RunNotFoundError */
+export async function readRunPage(ports: RunPagePorts, runId: string): Promise<RunPage> {
+  const record = await ports.records.find(runId);
+  if (!record) throw new RunNotFoundError(runId);
+  const [experiment, metrics, details, parent, children, versions, files, diff] = await Promise.all([
+    ports.experiments.find(record.experimentId),
+    ports.metrics.summaries(runId),
+    record.source === "training" ? ports.runs.findDetails(runId) : undefined,
+    record.parentRunId === undefined ? undefined : ports.records.find(record.parentRunId),
+    childrenOf(ports, runId),
+    versionsOf(ports.registry.repository, record),
+    filesOf(ports, runId),
+    diffOf(ports.objects, record),
+  ]);
+  return {
+    ...{ record, metrics, versions, ...children, ...files },
+    ...(experiment ? { experiment } : {}),
+    ...(parent ? { parent } : {}),
+    ...(details ? { details } : {}),
+    ...(diff ? { diff } : {}),
+    curves: await drawnCurves(ports.metrics, { record, metrics }),
+  };
+}
+
+/** Of metrics that have a history: the run's own first, its machines' after them. */
+async function drawnCurves(store: RunPagePorts["metrics"], run: SearchedRun): Promise<readonly Curve[]> {
+  const past = new Set(run.metrics.filter(({ lastStep }) => lastStep > 0).map(({ metric }) => metric));
+  const all = metricsOf([run]).filter((metric) => past.has(metric));
+  const read = (metrics: readonly string[], points: number) =>
+    curvesOf(store, [run], { metrics, axis: "step", points });
+  const [own, machines] = await Promise.all([
+    read(all.filter((metric) => !metric.startsWith("system/")).slice(0, pageLimits.curves), pageLimits.points),
+    read(
+      all.filter((metric) => metric.startsWith("system/")).slice(0, pageLimits.machineCurves),
+      pageLimits.machinePoints,
+    ),
+  ]);
+  // A point alone is a number in the table.
+  return [...own, ...machines].filter(({ series }) => series.some(({ total }) => total > 1));
+}
+
+async function childrenOf({ records, metrics }: RunPagePorts, runId: string) {
+  const ids = await records.children(runId);
+  const shown = ids.slice(0, pageLimits.children);
+  if (shown.length === 0) return { children: [], childCount: 0 };
+  const [found, summaries] = await Promise.all([records.findMany(shown), metrics.summariesOf(shown)]);
+  const children = found.map((record) => ({ record, metrics: summaries.get(record.runId) ?? [] }));
+  return { children, childCount: ids.length };
+}
+
+/** Versions of models that name the run, of those models that were changed since it began: the latest few of them. */
+async function versionsOf(
+  registry: RunPagePorts["registry"]["repository"],
+  { runId, startedAt }: RunRecord,
+): Promise<readonly ModelVersion[]> {
+  const changedSince = ({ lifecycle, updatedAt }: Model): boolean =>
+    lifecycle === "active" && Date.parse(updatedAt) >= startedAt - clockSlackMs;
+  const models = (await registry.list())
+    .filter(changedSince)
+    .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+    .slice(0, pageLimits.models);
+  const versions = await Promise.all(models.map(({ name }) => registry.listVersions(name)));
+  return versions.flat().filter((version) => version.runId === runId && version.lifecycle === "active");
+}
+
+/** The patch's beginning; nothing where the store has none. */
+async function diffOf(
+  objects: RunPagePorts["objects"],
+  { code: { diffSha256 } }: RunRecord,
+): Promise<RunPage["diff"] | undefined> {
+  if (diffSha256 === undefined) return undefined;
+  const key = objectKeys.content(diffSha256);
+  const size = await objects.size(key);
+  if (size === undefined) return undefined;
+  const bytes = size === 0 ? new Uint8Array() : await objects.getRange(key, 0, Math.min(size, pageLimits.diffBytes));
+  return { text: new TextDecoder().decode(bytes), cut: size > pageLimits.diffBytes };
+}

@@ -1,0 +1,49 @@
+import { html, Markup } from "../compare/html/markup";
+import { digest, type Page } from "./layout";
+
+/**
+ * What a link of MLflow's client asks for lies behind its `#`, which no server is told. It leads to a page of this API alone: only the digits of an
+ * experiment and the id of a run are taken from it, and both are parts of a path.
+ */
+export const startScript = `
+"use strict";
+const go = () => {
+  const part = (text) => { try { return encodeURIComponent(decodeURIComponent(text)); } catch { return undefined; } };
+  const [, experiment, run] = /^#\\/experiments\\/(\\d{1,12})(?:\\/runs\\/([^/?#]{1,255}))?(?:[/?].*)?$/.exec(location.hash) ?? [];
+  const name = run === undefined ? undefined : part(run);
+  if (name !== undefined && !/^\\.{1,2}$/.test(name)) location.replace("api/v1/pages/runs/" + name);
+  else if (experiment !== undefined) location.replace("api/v1/pages/experiments/" + experiment);
+  else if (location.hash === "" || location.hash === "#/" || location.hash === "#/experiments") location.replace("api/v1/pages/experiments");
+};
+addEventListener("hashchange", go);
+go();
+`;
+
+const startStyle = `
+:root { color-scheme: light dark; } body { font: 15px/1.5 system-ui, sans-serif; max-width: 560px; margin: 15vh auto 0; padding: 0 24px; } a { display: block; margin: 6px 0; }
+`;
+
+/** The page at `/`: the same for everyone, it knows nothing of anybody. */
+export function startHtml(): Page {
+  const policy = `default-src 'none'; style-src '${digest(startStyle)}'; script-src '${digest(startScript)}'; base-uri 'none'; form-action 'none'`;
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>Ringmaster</title>
+<style>${new Markup(startStyle)}</style>
+</head>
+<body>
+<h1>Ringmaster</h1>
+<p>There is no page for this address here. There are:</p>
+<a href="api/v1/pages/experiments">experiments and their runs</a>
+<a href="api/v1/docs">the API</a>
+<script>${new Markup(startScript)}</script>
+</body>
+</html>
+`;
+  return { html: page.text, contentSecurityPolicy: `${policy}; frame-ancestors 'none'` };
+}

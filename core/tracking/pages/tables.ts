@@ -1,0 +1,64 @@
+import { html, type Markup } from "../compare/html/markup";
+import { numberText } from "../compare/numbers";
+import { decodeValue, type EncodedValue, encodeValue } from "../metric-values";
+
+/** Of a value: what a table shows of it. */
+const longestValue = 2_000;
+/** Of a table: more are counted. */
+const mostRows = 500;
+
+export type Pair = readonly [name: string, value: Markup | string | undefined];
+
+/** Names and values, those without a value left out; nothing where none is left. */
+export function pairs(title: string, given: readonly Pair[]): Markup | undefined {
+  const known = given.filter((pair): pair is readonly [string, Markup | string] => pair[1] !== undefined);
+  if (known.length === 0) return undefined;
+  const rows = known.slice(0, mostRows).map(
+    ([name, value]) =>
+      html`<tr><th>${shortened(name, 250)}</th><td>${typeof value === "string" ? shortened(value) : value}</td></tr>
+`,
+  );
+  const count = known.length > 12 ? html` <small>${known.length}</small>` : undefined;
+  return html`<section><h2>${title}${count}</h2><div class="scroll tall"><table class="pairs"><tbody>${rows}</tbody></table></div>${moreThan(known.length)}</section>`;
+}
+
+/** A table with a heading; nothing where it has no rows. */
+export function listing(title: Markup | string, head: readonly string[], rows: readonly Markup[]): Markup | undefined {
+  if (rows.length === 0) return undefined;
+  return html`<section><h2>${title}</h2><div class="scroll tall"><table>
+<thead><tr>${head.map((one) => html`<th>${one}</th>`)}</tr></thead>
+<tbody>${rows.slice(0, mostRows)}</tbody></table></div>${moreThan(rows.length)}</section>`;
+}
+
+function moreThan(rows: number): Markup | undefined {
+  return rows > mostRows ? html`<p class="faint">and ${rows - mostRows} more</p>` : undefined;
+}
+
+export function shortened(text: string, most = longestValue): string {
+  return text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`;
+}
+
+export function valueText(value: number | EncodedValue): string {
+  return numberText(typeof value === "number" ? encodeValue(value) : encodeValue(decodeValue(value)));
+}
+
+/** `2h 05m`. */
+export function durationText(milliseconds: number): string {
+  const seconds = Math.max(0, milliseconds / 1_000);
+  if (seconds < 60) return `${Number(seconds.toPrecision(3))} s`;
+  const whole = Math.round(seconds);
+  const [days, h, m, s] = [
+    Math.floor(whole / 86_400),
+    Math.floor(whole / 3_600) % 24,
+    Math.floor(whole / 60) % 60,
+    whole % 60,
+  ];
+  const two = (n: number): string => String(n).padStart(2, "0");
+  return days > 0 ? `${days}d ${two(h)}h` : h > 0 ? `${h}h ${two(m)}m` : `${m}m ${two(s)}s`;
+}
+
+export function bytesText(bytes: number): string {
+  const units = ["B", "KB", "MB", "GB", "TB"];
+  const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  return `${(bytes / 1_000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+}

@@ -1,0 +1,26 @@
+import type { RingmasterError } from "../../core/errors";
+import type { Page } from "../../core/tracking/pages/layout";
+import { problemHtml } from "../../core/tracking/pages/problem-html";
+
+export function pageResponse({ html, contentSecurityPolicy }: Page, status = 200): Response {
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": contentSecurityPolicy,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    // What a team sees is no other's, and is other in a minute.
+    "cache-control": "private, no-store",
+  };
+  return new Response(html, { status, headers });
+}
+
+/** Whether a person looks at the answer: a browser asks for HTML, and no program does. */
+export function isLookedAt(path: string, accept = ""): boolean {
+  return path.startsWith("/api/v1/pages/") && /\btext\/html\b/.test(accept);
+}
+
+export function problemPage(error: RingmasterError, requestId: string): Response {
+  const response = pageResponse(problemHtml(error, requestId), error.httpStatus);
+  response.headers.set("x-request-id", requestId);
+  return response;
+}

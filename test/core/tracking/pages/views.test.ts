@@ -1,0 +1,112 @@
+import type { Curve } from "../../../../core/tracking/compare/comparison";
+import { familiesOf } from "../../../../core/tracking/pages/curve-families";
+import { diffView } from "../../../../core/tracking/pages/diff-view";
+import { relativeLinks } from "../../../../core/tracking/pages/links";
+import { notesView } from "../../../../core/tracking/pages/notes";
+import { bytesText, durationText, shortened } from "../../../../core/tracking/pages/tables";
+
+describe("notes", () => {
+  it.each([
+    ["# A\n\nb **c** *d* `e`", "<h3>A</h3><p>b <strong>c</strong> <em>d</em> <code>e</code></p>"],
+    ["- a\n* b\n1. c", "<ul><li>a</li><li>b</li><li>c</li></ul>"],
+    ["a\nb\n- c", "<p>a\nb</p><ul><li>c</li></ul>"],
+    ["```\n<b>\n```\nx", "<pre><code>&lt;b&gt;</code></pre><p>x</p>"],
+    ["```\nnever closed", "<pre><code>never closed</code></pre>"],
+    [
+      "[a](https://b.example/c?d=1&e)",
+      '<p><a href="https://b.example/c?d=1&amp;e" rel="noopener noreferrer">a</a></p>',
+    ],
+    ["[a](javascript:alert(1))", "<p>[a](javascript:alert(1))</p>"],
+    ["[a](//b.example)", "<p>[a](//b.example)</p>"],
+    ["<img src=x onerror=alert(1)>", "<p>&lt;img src=x onerror=alert(1)&gt;</p>"],
+    ["**<i>**", "<p><strong>&lt;i&gt;</strong></p>"],
+    ["#\n\n```", "<p>#</p><pre><code></code></pre>"],
+  ])("%j are %s", (notes, markup) => {
+    expect(notesView(notes).text).toBe(`<div class="notes">${markup}</div>`);
+  });
+
+  it("are cut where they are long, and say so", () => {
+    const { text } = notesView("a".repeat(20_007));
+    expect(text).toContain("… 7 characters more");
+    expect(text.length).toBeLessThan(20_200);
+  });
+});
+
+describe("a patch", () => {
+  it("is told by its lines", () => {
+    const { text } = diffView("diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-<x>\n+y\n z\n", false);
+    const kinds = [...text.matchAll(/<span class="(\w+)">([^<]*)/g)].map(([, kind, line]) => [kind, line]);
+    expect(kinds).toEqual([
+      ["file", "diff --git a/b b/b"],
+      ["file", "--- a/b"],
+      ["file", "+++ b/b"],
+      ["hunk", "@@ -1 +1 @@"],
+      ["del", "-&lt;x&gt;"],
+      ["add", "+y"],
+      ["same", " z"],
+      ["same", " "],
+    ]);
+    expect(text).not.toContain("goes on");
+  });
+
+  it("of thousands of lines, or of one line of a megabyte, is cut", () => {
+    expect(diffView("+a\n".repeat(5_000), false).text).toContain("goes on");
+    const long = diffView(`+${"x".repeat(1_000_000)}`, false).text;
+    expect(long).toContain("(1000001 characters)");
+    expect(long.length).toBeLessThan(1_000);
+  });
+});
+
+describe("curves", () => {
+  const curve = (metric: string): Curve => ({ metric, axis: "step", series: [] });
+
+  it("of one thing are lines of one plot", () => {
+    const names = [
+      "epoch",
+      "train/loss",
+      "validation/loss",
+      "val_loss",
+      "val_acc",
+      "system/worker-0/cpu",
+      "system/worker-1/cpu",
+    ];
+    const families = familiesOf(names.map(curve)).map(({ title, lines }) => [title, lines.map(({ name }) => name)]);
+    expect(families).toEqual([
+      ["loss", ["train", "validation"]],
+      // Another of the same data.
+      ["val_loss", ["validation"]],
+      ["val_acc", ["validation"]],
+      ["epoch", ["other"]],
+      ["cpu", ["worker-0", "worker-1"]],
+    ]);
+  });
+});
+
+describe("a link", () => {
+  const links = relativeLinks("../");
+
+  it.each([
+    [links.run("a/b?c#d"), "../runs/a%2Fb%3Fc%23d"],
+    [links.experiment("3", { filter: "a & b", orderBy: "", pageToken: undefined }), "../experiments/3?filter=a+%26+b"],
+    [links.artifact("r", "a b/ö.png"), "../runs/r/artifact?path=a+b%2F%C3%B6.png"],
+    [links.compare(["a,b", 'c"d'], "a,b"), "../compare?runs=%5B%22a%2Cb%22%2C%22c%5C%22d%22%5D&baseline=a%2Cb"],
+    // No browser or gateway would take it.
+    [links.compare(Array.from({ length: 50 }, () => "x".repeat(255))), undefined],
+  ])("is %s", (href, expected) => {
+    expect(href).toBe(expected);
+  });
+});
+
+it.each([
+  [durationText(250), "0.25 s"],
+  [durationText(59_900), "59.9 s"],
+  [durationText(65_000), "1m 05s"],
+  [durationText(3_660_000), "1h 01m"],
+  [durationText(90_000_000), "1d 01h"],
+  [durationText(-5), "0 s"],
+  [bytesText(0), "0 B"],
+  [bytesText(1_500_000), "1.5 MB"],
+  [shortened("abc", 2), "ab… (3 characters)"],
+])("%s is %s", (text, expected) => {
+  expect(text).toBe(expected);
+});
