@@ -13,7 +13,16 @@ export interface Field<T, Absent = undefined> {
   readonly boolean?: true;
   /** The member's old name, read where the new one is not there. */
   readonly alias?: string;
+  /** What it takes, as data: whoever makes requests looks here. */
+  readonly shape: Shape;
 }
+
+/** A member's type, as the `.proto` files have it. */
+export type Shape =
+  | { readonly type: "text" | "integer" | "double" | "boolean" }
+  | { readonly type: "enum"; readonly names: readonly string[] }
+  | { readonly type: "list"; readonly element: Shape }
+  | { readonly type: "message"; readonly members: Readonly<Record<string, Shape>> };
 
 export type Fields = Readonly<Record<string, Field<unknown, unknown>>>;
 
@@ -35,23 +44,23 @@ export class WrongTypeError extends Error {
   }
 }
 
-function scalar<T>(read: (value: unknown, at: string) => T): Field<T> {
-  return { read, absent: undefined };
+function scalar<T>(shape: Shape, read: (value: unknown, at: string) => T): Field<T> {
+  return { read, absent: undefined, shape };
 }
 
-export const text: Field<string> = scalar((value, at) => {
+export const text: Field<string> = scalar({ type: "text" }, (value, at) => {
   if (typeof value !== "string") throw new WrongTypeError(at, value);
   return value;
 });
 
 /** Of any width; what a double cannot hold exactly is refused rather than changed. */
-export const integer: Field<number> = scalar((value, at) => {
+export const integer: Field<number> = scalar({ type: "integer" }, (value, at) => {
   const read = typeof value === "string" && /^[+-]?\d{1,19}$/.test(value) ? Number(value) : value;
   if (typeof read !== "number" || !Number.isSafeInteger(read)) throw new WrongTypeError(at, value);
   return read;
 });
 
-export const double: Field<number> = scalar(readDouble);
+export const double: Field<number> = scalar({ type: "double" }, readDouble);
 
 export function readDouble(value: unknown, at: string): number {
   if (typeof value === "number") return value;
@@ -70,12 +79,13 @@ export const boolean: Field<boolean> & { readonly boolean: true } = {
   },
   absent: undefined,
   boolean: true,
+  shape: { type: "boolean" },
 };
 
 /** @param names of the enum's values, with their numbers */
 export function oneOf<Name extends string>(names: Readonly<Record<Name, number>>): Field<Name> {
   const byNumber = new Map(Object.entries(names).map(([name, number]) => [number, name as Name]));
-  return scalar((value, at) => {
+  return scalar({ type: "enum", names: Object.keys(names) }, (value, at) => {
     if (typeof value === "string" && Object.hasOwn(names, value)) return value as Name;
     const name = byNumber.get(typeof value === "string" && /^\d+$/.test(value) ? Number(value) : (value as number));
     if (name === undefined) throw new WrongTypeError(at, value);
@@ -91,15 +101,20 @@ export function list<T>(element: Field<T, unknown>): Field<readonly T[], readonl
     },
     absent: [],
     repeated: true,
+    shape: { type: "list", element: element.shape },
   };
 }
 
 /** An object within the request. */
 export function message<F extends Fields>(fields: F): Field<Values<F>> {
-  return scalar((value, at) => {
+  return scalar({ type: "message", members: shapesOf(fields) }, (value, at) => {
     if (value === null || typeof value !== "object" || Array.isArray(value)) throw new WrongTypeError(at, value);
     return readMembers(fields, value as Readonly<Record<string, unknown>>, at);
   });
+}
+
+export function shapesOf(fields: Fields): Readonly<Record<string, Shape>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, { shape }]) => [name, shape]));
 }
 
 /** A member without which there is no request: not there, `null` and `""` are one. */

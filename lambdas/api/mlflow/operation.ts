@@ -23,6 +23,8 @@ export interface MlflowOperation {
   readonly path: string;
   /** Of the API: `/api/3.0`; `page`: at the server's root, where MLflow's pages look. */
   readonly version?: MlflowVersion;
+  /** What it reads; absent of those that read by themselves. */
+  readonly fields?: Fields;
   answer(context: Context<ApiEnvironment>): Promise<Response> | Response;
 }
 
@@ -40,7 +42,7 @@ export function operation<F extends Fields>(
   handler: (call: MlflowCall<F>) => Promise<object | undefined>,
   version: MlflowVersion = 2,
 ): MlflowOperation {
-  return rawOperation(
+  const raw = rawOperation(
     signature,
     async (context) => {
       const call: MlflowCall<F> = {
@@ -54,6 +56,7 @@ export function operation<F extends Fields>(
     },
     version,
   );
+  return { ...raw, fields };
 }
 
 /** An operation that reads and answers by itself: files and streams. */

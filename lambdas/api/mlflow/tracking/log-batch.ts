@@ -2,7 +2,7 @@ import type { KeyValue } from "../../../../core/mlflow/run-changes";
 import type { MetricSeries } from "../../../../core/tracking/metric-batch";
 import { encodeValue } from "../../../../core/tracking/metric-values";
 import { invalidParameter } from "../errors";
-import { type Field, integer, message, readDouble, required, text, WrongTypeError } from "../fields";
+import { double, type Field, integer, list, message, readDouble, required, text, WrongTypeError } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
 import { type LoggedMetric, logModelMetrics } from "./model-metrics";
 import { requireActiveRun } from "./ports";
@@ -18,6 +18,12 @@ const metricList: Field<readonly LoggedMetric[], readonly LoggedMetric[]> = {
     for (let i = 0; i < value.length; i += 1) metrics[i] = readMetric(value[i], at, i);
     return metrics;
   },
+  shape: list(
+    message({
+      ...{ key: text, value: double, timestamp: integer, step: integer },
+      ...{ model_id: text, dataset_name: text, dataset_digest: text },
+    }),
+  ).shape,
 };
 
 const optionalMembers = message({ model_id: text, dataset_name: text, dataset_digest: text });
@@ -61,6 +67,7 @@ function keyValueList(): Field<readonly KeyValue[], readonly KeyValue[]> {
         return { key: key!, value: said ?? "" };
       });
     },
+    shape: list(pair).shape,
   };
 }
 
