@@ -573,7 +573,7 @@ export interface ReasonRequest {
 
 export interface RegisterModelRequest {
   readonly name: string;
-  /** Where its files lie: a URI. */
+  /** Where its files lie: a place in an object store; among the files of `runId` (`runs:/…`, `mlflow-artifacts:/…`) or of `loggedModelId` (`models:/m-…`); or another version (`models:/NAME/3`, `models:/NAME@ALIAS`), whose run and logged model it has. Paths of a machine, paths that climb and places that name a host are refused. */
   readonly source: string;
   readonly framework?: string;
   /** The run that made it, trained here or logged. */

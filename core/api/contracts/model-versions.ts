@@ -47,7 +47,11 @@ export const registerModelVersion = contract({
   body: z
     .strictObject({
       name: modelName,
-      source: text(2_000).meta({ description: "Where its files lie: a URI." }),
+      source: text(2_000).meta({
+        description:
+          "Where its files lie: a place in an object store; among the files of `runId` (`runs:/…`, `mlflow-artifacts:/…`) or of `loggedModelId` (`models:/m-…`); or another version (`models:/NAME/3`, " +
+          "`models:/NAME@ALIAS`), whose run and logged model it has. Paths of a machine, paths that climb and places that name a host are refused.",
+      }),
       framework: text(100).optional(),
       runId: text(255).optional().meta({ description: "The run that made it, trained here or logged." }),
       runLink: text(2_000).optional(),
@@ -80,7 +84,7 @@ export const registerModelVersion = contract({
     201: { description: "The version.", schema: answerVersion, example: { version: examples.modelVersion } },
   },
   idempotencyKey: true,
-  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "SEMVER_TAKEN", "REGISTRY_BUSY"],
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "ALIAS_NOT_FOUND", "SEMVER_TAKEN", "REGISTRY_BUSY"],
 });
 
 export const getModelVersion = contract({

@@ -5,6 +5,7 @@ import type { Actor, Transition } from "../../../core/registry/change";
 import { deleteTag, describe, setSemver, setTag } from "../../../core/registry/labels";
 import { deleteVersion, restoreVersion } from "../../../core/registry/lifecycle";
 import type { ModelVersion } from "../../../core/registry/model";
+import { registeredSource } from "../../../core/registry/registered-source";
 import type { Registry } from "../../../core/registry/registry";
 import { setStage } from "../../../core/registry/stages";
 import { defineRoute } from "../route";
@@ -12,7 +13,9 @@ import { defineRoute } from "../route";
 export const modelVersionRoutes = [
   defineRoute(contracts.registerModelVersion, async ({ platform, body, actor, idempotencyKey }) => {
     const { registry, team, clock } = platform;
-    const { name, reason, ...made } = body;
+    const { name, reason, source, runId, loggedModelId, ...more } = body;
+    const asked = { source, ...(runId && { runId }), ...(loggedModelId && { loggedModelId }) };
+    const made = { ...more, ...(await registeredSource(platform, asked)) };
     const who = { by: actor, reason, at: isoTime(clock) };
     const once = idempotencyKey === undefined ? {} : { request: `register#${idempotencyKey}` };
     const version = await registry.register(team, { ...made, model: name }, who, once);

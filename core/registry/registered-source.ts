@@ -1,0 +1,81 @@
+import { InvalidInputError } from "../errors";
+import { AliasNotFoundError } from "./errors";
+import type { ModelVersion } from "./model";
+import { type ModelUri, readModelUri } from "./model-uri";
+import type { Registry } from "./registry";
+import { type SourceFault, type SourcePorts, schemeOf, sourceFault } from "./source";
+
+export interface SourceDependencies extends SourcePorts {
+  readonly registry: Pick<Registry, "head" | "version">;
+}
+
+/** Whence a version is: where its files lie, and the run or the logged model that they are of. */
+export type Origin = Pick<ModelVersion, "source" | "runId" | "loggedModelId">;
+
+/**
+ * The source of a version that somebody registers by hand, checked as MLflow's door checks it. One that names another version becomes that version's number.
+ *
+ * @throws InvalidInputError with what is wrong @throws ModelNotFoundError, VersionNotFoundError, AliasNotFoundError of the version that it names
+ */
+export async function registeredSource(
+  dependencies: SourceDependencies,
+  asked: Origin & { readonly source: string },
+): Promise<Origin> {
+  const { source } = asked;
+  const owner = { runId: asked.runId ?? "", modelId: asked.loggedModelId ?? "" };
+  const uri = schemeOf(source) === "models" ? readModelUri(source) : undefined;
+  const fault = await sourceFault(dependencies, source, owner);
+  if (fault !== undefined) throw refused(source, rules[fault]);
+  if (uri && !("modelId" in uri)) return copied(dependencies, asked, uri);
+  if (owner.modelId !== "" && (await dependencies.loggedModels.find(owner.modelId))?.lifecycle !== "active") {
+    throw refused(source, rules["not-the-models"]);
+  }
+  return asked;
+}
+
+async function copied(
+  { registry }: SourceDependencies,
+  asked: Origin & { readonly source: string },
+  { name, version, alias }: Exclude<ModelUri, { readonly modelId: string }>,
+): Promise<Origin> {
+  if (version === undefined && alias === undefined) {
+    throw refused(
+      asked.source,
+      "must name the other version by its number or an alias: models:/NAME/3, models:/NAME@ALIAS",
+    );
+  }
+  const number = version === undefined ? await aliased(registry, name, alias!) : Number(version);
+  const { runId, loggedModelId } = await registry.version(name, number);
+  for (const [path, given, known] of [
+    ["runId", asked.runId, runId],
+    ["loggedModelId", asked.loggedModelId, loggedModelId],
+  ] as const) {
+    if (given !== undefined && given !== known) {
+      const rule = `must be that of version ${number} of ${name}${known === undefined ? ", which has none" : `: ${known}`}`;
+      throw new InvalidInputError("the version cannot be registered", [{ path, value: given, rule }]);
+    }
+  }
+  const of = { ...(runId === undefined ? {} : { runId }), ...(loggedModelId === undefined ? {} : { loggedModelId }) };
+  return { source: `models:/${name}/${number}`, ...of };
+}
+
+async function aliased(registry: SourceDependencies["registry"], name: string, alias: string): Promise<number> {
+  const { aliases } = await registry.head(name);
+  if (!Object.hasOwn(aliases, alias)) throw new AliasNotFoundError(name, alias);
+  return aliases[alias]!;
+}
+
+const rules: Readonly<Record<SourceFault, string>> = {
+  "names-a-host":
+    "must not name a host that keeps the files (http, https, ftp, sftp, hdfs, viewfs, r2, b2, abfss, mlflow-artifacts://HOST): log them here, or name an object store such as s3://BUCKET/PATH",
+  local:
+    "must not be a path of some machine: log the files here (mlflow-artifacts:, runs:), or name an object store such as s3://BUCKET/PATH",
+  climbs: "must be a path without . and ..",
+  "no-model-uri": "must be models:/NAME/VERSION, models:/NAME@ALIAS or models:/LOGGED-MODEL",
+  "not-the-runs": "must lie among the files of the run that runId names",
+  "not-the-models": "must be the logged model that loggedModelId names, or lie among its files",
+};
+
+function refused(value: string, rule: string): InvalidInputError {
+  return new InvalidInputError("the version cannot be registered", [{ path: "source", value, rule }]);
+}
