@@ -68,6 +68,8 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   await provision(readFileSync(join(bundles, "state-machines", "training-run.asl.json"), "utf8"));
   // From here on this process is the API, and may do what the API may.
   Object.assign(process.env, iam.environmentOf(functionNameIn(localConfig().prefix, "api"), "api"));
+  // Clients of this machine may name places for files relative to it.
+  process.env["RINGMASTER_WORKING_DIRECTORY"] = process.cwd();
   const { handler } = await import("../lambdas/api/handler");
   const platform = createPlatform();
   const apiServer = createApiServer(

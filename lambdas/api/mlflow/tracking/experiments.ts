@@ -1,6 +1,8 @@
 import { isoTime } from "../../../../core/clock";
+import { resolvedLocation } from "../../../../core/mlflow/artifact-location";
 import { experimentView, unlessEmpty } from "../../../../core/mlflow/run-view";
 import { defaultExperimentId, type Experiment } from "../../../../core/tracking/experiment";
+import { ExperimentExistsError } from "../../../../core/tracking/records/errors";
 import { setLifecycle } from "../../experiment-lifecycle";
 import { doesNotExist, invalidParameter, MlflowError } from "../errors";
 import { integer, list, message, oneOf, required, text } from "../fields";
@@ -26,9 +28,13 @@ export const experimentOperations: readonly MlflowOperation[] = [
         checkExperimentTag(key, value);
         tags[key] = value;
       }
-      const artifactLocation = artifact_location || undefined;
+      const artifactLocation = artifact_location
+        ? resolvedLocation(artifact_location, process.env["RINGMASTER_WORKING_DIRECTORY"])
+        : undefined;
       const at = isoTime(platform.clock);
-      const { experimentId } = await platform.experiments.create({ name, tags, artifactLocation, by: actor, at });
+      const { experimentId } = await unlessNameIsTaken(name, () =>
+        platform.experiments.create({ name, tags, artifactLocation, by: actor, at }),
+      );
       return { experiment_id: experimentId };
     },
   ),
@@ -53,12 +59,14 @@ export const experimentOperations: readonly MlflowOperation[] = [
     async ({ fields: { experiment_id, new_name }, platform }) => {
       checkExperimentName(new_name);
       const { experimentId } = await findExperiment(platform, experiment_id);
-      await platform.experiments.change(experimentId, (experiment) => {
-        if (experiment.lifecycle !== "active") {
-          throw new MlflowError("INVALID_STATE", "Cannot rename a non-active experiment.");
-        }
-        return { ...experiment, name: new_name, updatedAt: isoTime(platform.clock) };
-      });
+      await unlessNameIsTaken(new_name, () =>
+        platform.experiments.change(experimentId, (experiment) => {
+          if (experiment.lifecycle !== "active") {
+            throw new MlflowError("INVALID_STATE", "Cannot rename a non-active experiment.");
+          }
+          return { ...experiment, name: new_name, updatedAt: isoTime(platform.clock) };
+        }),
+      );
       return {};
     },
   ),
@@ -125,6 +133,20 @@ export const experimentOperations: readonly MlflowOperation[] = [
     }),
   ),
 ];
+
+/** A name that is taken is refused in the words that MLflow's clients look for. */
+async function unlessNameIsTaken<T>(name: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof ExperimentExistsError)) throw error;
+    throw new MlflowError(
+      "RESOURCE_ALREADY_EXISTS",
+      `Experiment(name=${name}) already exists. ${error.message}`,
+      error,
+    );
+  }
+}
 
 /** A scheme's own rules are its client's business; what could be no place is refused. */
 function checkArtifactLocation(location: string): void {

@@ -8,6 +8,7 @@ import { directoryPath } from "../../../../core/tracking/records/artifact-paths"
 import { doesNotExist, invalidParameter } from "../errors";
 import { boolean, integer, list, message, oneOf, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
+import { pythonRepr } from "../python-json";
 import { keyValue, locationWithin } from "./experiments";
 import { searchLoggedModels } from "./logged-model-search";
 import { pageOf } from "./paging";
@@ -163,7 +164,11 @@ export const loggedModelOperations: readonly MlflowOperation[] = [
           datasetDigest: each.dataset_digest || undefined,
         })),
       });
-      const { items, nextToken } = pageOf(found, fields.max_results || 50, fields.page_token);
+      const { items, nextToken } = pageOf(found, fields.max_results || 50, fields.page_token, {
+        "Experiment IDs": ids,
+        "Filter string": fields.filter || "",
+        "Order by": fields.order_by,
+      });
       return { ...unlessEmpty("models", items.map(loggedModelView)), next_page_token: nextToken };
     },
   ),
@@ -197,6 +202,6 @@ function notFound(modelId: string): Error {
 function checkModelName(name: string): void {
   if (!/[/:.%"']/.test(name)) return;
   throw invalidParameter(
-    `Invalid model name ('${name}') provided. Model name must be a non-empty string and cannot contain the following characters: ('/', ':', '.', '%', '"', "'")`,
+    `Invalid model name (${pythonRepr(name)}) provided. Model name must be a non-empty string and cannot contain the following characters: ('/', ':', '.', '%', '"', "'")`,
   );
 }

@@ -6,6 +6,7 @@ import { invalidParameter } from "../errors";
 import { integer, list, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
 import { invalidValue } from "../request";
+import { withPageToken } from "./paging";
 import { runId } from "./runs";
 import { sampled } from "./sampling";
 
@@ -33,10 +34,10 @@ export const metricOperations: readonly MlflowOperation[] = [
       if (max_results === undefined && !page_token) {
         return unlessEmpty("metrics", (await wholeHistory(platform, run_id, metric_key)).map(view));
       }
-      const { points, nextToken } = await platform.metrics.history(run_id, metric_key, {
-        limit: Math.min(max_results ?? pageSize, pageSize),
-        token: page_token || undefined,
-      });
+      const limit = Math.min(max_results ?? pageSize, pageSize);
+      const { points, nextToken } = await withPageToken(page_token, () =>
+        platform.metrics.history(run_id, metric_key, { limit, token: page_token || undefined }),
+      );
       return { ...unlessEmpty("metrics", points.map(view)), next_page_token: nextToken };
     },
   ),

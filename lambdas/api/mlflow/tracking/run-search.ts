@@ -5,7 +5,7 @@ import { integer, list, text } from "../fields";
 import { type MlflowOperation, operation, rawOperation } from "../operation";
 import { invalidValue, readRequest } from "../request";
 import { viewType } from "./experiments";
-import { checkMaxResults } from "./paging";
+import { checkMaxResults, withPageToken } from "./paging";
 import { parseExperimentId } from "./ports";
 
 const views = { ACTIVE_ONLY: "active", DELETED_ONLY: "deleted", ALL: "all" } as const;
@@ -29,7 +29,7 @@ export const runSearchOperations: readonly MlflowOperation[] = [
     if (limit > mostResults) throw invalidValue("max_results", limit);
     checkMaxResults(limit);
     const experimentIds = fields.experiment_ids.map(parseExperimentId);
-    const { runs, nextToken } = await fittingPage(context.get("platform").runSearch, {
+    const query: SearchQuery = {
       // Of no experiment MLflow finds no run; a search of ours would go through all.
       experimentIds: experimentIds.length > 0 ? experimentIds : ["-1"],
       filter: fields.filter ?? "",
@@ -38,7 +38,10 @@ export const runSearchOperations: readonly MlflowOperation[] = [
       limit,
       pageToken: fields.page_token || undefined,
       view: views[fields.run_view_type ?? "ACTIVE_ONLY"],
-    });
+    };
+    const { runs, nextToken } = await withPageToken(fields.page_token, () =>
+      fittingPage(context.get("platform").runSearch, query),
+    );
     const members = [
       ...(runs.length > 0 ? [`"runs":[${runs.join(",")}]`] : []),
       ...(nextToken === undefined ? [] : [`"next_page_token":${JSON.stringify(nextToken)}`]),

@@ -5,6 +5,7 @@ import { encodeValue } from "../../../../core/tracking/metric-values";
 import { doesNotExist, invalidParameter } from "../errors";
 import { double, integer, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
+import { pythonRepr } from "../python-json";
 import { logModelMetrics } from "./model-metrics";
 import { changeActiveRun, requireActiveRun } from "./ports";
 import { runId } from "./runs";
@@ -39,7 +40,7 @@ export const runWriteOperations: readonly MlflowOperation[] = [
     "POST /mlflow/runs/log-parameter",
     { run_id: runId, key: required(text), value: text },
     async ({ fields: { run_id, key, value = "" }, platform }) => {
-      await changeParamsAndTags(platform, run_id, [{ key, value: checkedParam(key, value, "") }], []);
+      await changeParamsAndTags(platform, run_id, [{ key, value: checkedParam(key, value, "") }], [], conflictOfParam);
       return {};
     },
   ),
@@ -117,24 +118,25 @@ export async function changeParamsAndTags(
   id: string,
   params: readonly KeyValue[],
   tags: readonly KeyValue[],
+  refusal: (id: string, conflicts: readonly ParamConflict[]) => string = conflictOfBatch,
 ): Promise<void> {
   await changeActiveRun(platform, id, (before) =>
     unlessSame(
       before,
-      withParamsAndTags(before, params, tags, (conflicts) => paramsConflict(id, conflicts)),
+      withParamsAndTags(before, params, tags, (conflicts) => invalidParameter(refusal(id, conflicts))),
     ),
   );
 }
 
-function paramsConflict(id: string, conflicts: readonly ParamConflict[]): Error {
-  const [{ key, known, given }] = conflicts as readonly [ParamConflict];
-  const first = `Param with key='${key}' was already logged with value='${known}' for run ID='${id}'. Attempted logging new value '${given}'.`;
-  const more =
-    conflicts.length > 1
-      ? ` The same of ${conflicts
-          .slice(1)
-          .map((one) => `'${one.key}'`)
-          .join(", ")}.`
-      : "";
-  return invalidParameter(`Changing param values is not allowed. ${first}${more}`);
+function conflictOfParam(id: string, [conflict]: readonly ParamConflict[]): string {
+  const { key, known, given } = conflict!;
+  return `Changing param values is not allowed. Param with key='${key}' was already logged with value='${known}' for run ID='${id}'. Attempted logging new value '${given}'.`;
+}
+
+function conflictOfBatch(id: string, conflicts: readonly ParamConflict[]): string {
+  const shown = conflicts.map(
+    ({ key, known, given }) =>
+      `{'key': ${pythonRepr(key)}, 'old_value': ${pythonRepr(known)}, 'new_value': ${pythonRepr(given)}}`,
+  );
+  return `Changing param values is not allowed. Params were already logged='[${shown.join(", ")}]' for run ID='${id}'.`;
 }
