@@ -6,14 +6,23 @@ let embedded: Embedded;
 let app: ReturnType<typeof createApp>;
 let runId: string;
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape, which the contracts check.
-async function call(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }> {
+type Created = { readonly run: { readonly runId: string } };
+type Summaries = { readonly metrics: readonly object[] };
+type Point = { readonly step: number; readonly value: number };
+type Points = { readonly points: readonly Point[]; readonly total?: number; readonly nextToken?: string };
+type Refusal = { readonly error: { readonly code: string } };
+
+async function call<Body>(
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ readonly status: number; readonly body: Body }> {
   const response = await app.request(`/api/v1${path}`, {
     method,
     headers: { "content-type": "application/json" },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
-  return { status: response.status, body: JSON.parse(await response.text()) };
+  return { status: response.status, body: JSON.parse(await response.text()) as Body };
 }
 
 beforeAll(async () => {
@@ -24,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => embedded.stop());
 beforeEach(async () => {
-  runId = (await call("POST", "/runs", {})).body.run.runId;
+  runId = (await call<Created>("POST", "/runs", {})).body.run.runId;
 });
 
 describe("metrics that a client logs", () => {
@@ -39,7 +48,7 @@ describe("metrics that a client logs", () => {
     expect((await call("POST", path, { ...batch, series: [] })).status).toBe(400);
     expect((await call("POST", path, batch)).body).toEqual({ duplicate: true });
     expect((await call("POST", path, { series })).body).toEqual({ duplicate: false });
-    expect((await call("GET", path)).body.metrics).toEqual([
+    expect((await call<Summaries>("GET", path)).body.metrics).toEqual([
       { metric: "loss", last: 0.5, lastStep: 3, lastTime: 30, min: 0.5, max: 0.5 },
       { metric: "ä #/🙂", last: "-Infinity", lastStep: 0, lastTime: 7, min: "-Infinity", max: "-Infinity" },
     ]);
@@ -61,7 +70,7 @@ describe("metrics that a client logs", () => {
       for (const body of [series(20, 2), series(10, 1)]) await call("POST", `/runs/${id}/metrics`, body);
     }
     const valuesOf = async (id: string) =>
-      (await call("GET", `/runs/${id}/metrics?metric=loss`)).body.points.map((point: { value: number }) => point.value);
+      (await call<Points>("GET", `/runs/${id}/metrics?metric=loss`)).body.points.map(({ value }) => value);
     expect(await valuesOf(runId)).toEqual([1, 2]);
     expect(await valuesOf("run-trained")).toEqual([2]);
   });
@@ -70,12 +79,13 @@ describe("metrics that a client logs", () => {
     const steps = Array.from({ length: 2_000 }, (_, i) => i);
     const values = steps.map((step) => (step === 777 ? 9 : step === 778 ? -9 : step / 2_000));
     await call("POST", `/runs/${runId}/metrics`, { series: [{ metric: "loss", steps, values, times: steps }] });
-    const view = (await call("GET", `/runs/${runId}/metrics?metric=loss&points=20`)).body;
+    const view = (await call<Points>("GET", `/runs/${runId}/metrics?metric=loss&points=20`)).body;
     expect([view.points.length <= 20, view.total]).toEqual([true, 2_000]);
-    const shown = view.points.map(({ step }: { step: number }) => step);
+    const shown = view.points.map(({ step }) => step);
     expect(shown).toEqual(expect.arrayContaining([0, 777, 778, 1_999]));
-    const zoomed = (await call("GET", `/runs/${runId}/metrics?metric=loss&points=20&fromStep=775&toStep=778`)).body;
-    expect(zoomed.points.map(({ step }: { step: number }) => step)).toEqual([775, 776, 777, 778]);
+    const range = "&fromStep=775&toStep=778";
+    const zoomed = (await call<Points>("GET", `/runs/${runId}/metrics?metric=loss&points=20${range}`)).body;
+    expect(zoomed.points.map(({ step }) => step)).toEqual([775, 776, 777, 778]);
   });
 
   it("are read whole by pages, in the order of time", async () => {
@@ -87,12 +97,9 @@ describe("metrics that a client logs", () => {
     const seen: number[] = [];
     let token: string | undefined;
     do {
-      const { body }: { body: { points: { step: number }[]; nextToken?: string } } = await call(
-        "GET",
-        token === undefined ? path : `${path}&nextToken=${token}`,
-      );
-      seen.push(...body.points.map(({ step }: { step: number }) => step));
-      token = body.nextToken;
+      const page = await call<Points>("GET", token === undefined ? path : `${path}&nextToken=${token}`);
+      seen.push(...page.body.points.map(({ step }) => step));
+      token = page.body.nextToken;
     } while (token !== undefined);
     expect(seen).toEqual([5, 4, 3, 2, 1]);
   });
@@ -106,7 +113,7 @@ describe("metrics that a client logs", () => {
     ["a wrong page", "GET", "/runs/:run/metrics/history?metric=a&nextToken=x", undefined, [400, "INVALID_INPUT"]],
     ["half a step", "POST", "/runs/:run/metrics", halved, [400, "INVALID_INPUT"]],
   ])("are refused: %s", async (_what, method, path, body, expected) => {
-    const answer = await call(method, path.replace(":run", runId), body);
+    const answer = await call<Refusal>(method, path.replace(":run", runId), body);
     expect([answer.status, answer.body.error.code]).toEqual(expected);
   });
 
@@ -114,7 +121,7 @@ describe("metrics that a client logs", () => {
     const path = `/runs/${runId}/metrics`;
     await call("POST", path, point);
     await call("DELETE", `/runs/${runId}`);
-    const answer = await call("POST", path, point);
+    const answer = await call<Refusal>("POST", path, point);
     expect([answer.status, answer.body.error.code]).toEqual([409, "RUN_DELETED"]);
     await call("POST", `/runs/${runId}/restore`);
     expect((await call("POST", path, point)).status).toBe(200);

@@ -5,10 +5,33 @@ import type { ApiEnvironment } from "../../../../lambdas/api/context";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
 import { jobInput, registerTestDataset } from "../../../support/fixtures";
 
-interface Answer {
+interface KeyValue {
+  readonly key: string;
+  readonly value: string;
+}
+
+interface RunInfo {
+  readonly run_id: string;
+  readonly experiment_id: string;
+  readonly run_name: string;
+  readonly status: string;
+  readonly start_time: number;
+}
+
+interface MlflowRun {
+  readonly info: RunInfo;
+  readonly data: { readonly metrics: readonly object[]; readonly params: readonly object[]; readonly tags: KeyValue[] };
+  readonly inputs: { readonly dataset_inputs: readonly object[] };
+}
+
+type RunAnswer = { readonly run: MlflowRun };
+type Page = { readonly runs: readonly MlflowRun[]; readonly next_page_token?: string };
+type Curve = { readonly metrics: readonly { readonly step: number | string }[] };
+type Refusal = { readonly error_code: string };
+
+interface Answer<Body> {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects.
-  readonly body: any;
+  readonly body: Body;
 }
 
 describe("MLflow's door onto the platform's own runs", () => {
@@ -24,34 +47,38 @@ describe("MLflow's door onto the platform's own runs", () => {
   });
   afterAll(() => embedded.stop());
 
-  async function send(method: string, path: string, body?: object, headers: object = {}): Promise<Answer> {
+  async function send<Body>(method: string, path: string, body?: object, headers: object = {}): Promise<Answer<Body>> {
     const response = await app.request(path.startsWith("/") ? path : `/api/2.0/mlflow/${path}`, {
       method,
       headers: { "content-type": "application/json", ...headers },
       body: body && JSON.stringify(body),
     });
-    return { status: response.status, body: await response.json() };
+    return { status: response.status, body: (await response.json()) as Body };
   }
-  const post = (path: string, body: object, headers?: object): Promise<Answer> => send("POST", path, body, headers);
-  const tagsOf = ({ body }: Answer): Record<string, string> =>
-    Object.fromEntries(body.run.data.tags.map(({ key, value }: { key: string; value: string }) => [key, value]));
+  const post = <Body>(path: string, body: object, headers?: object): Promise<Answer<Body>> =>
+    send("POST", path, body, headers);
+  const createRun = (body: object, headers?: object): Promise<Answer<RunAnswer>> => post("runs/create", body, headers);
+  const getRun = async (id: string): Promise<MlflowRun> =>
+    (await send<RunAnswer>("GET", `runs/get?run_id=${id}`)).body.run;
+  const search = async (body: object): Promise<Page> => (await post<Page>("runs/search", body)).body;
+  const tagsOf = ({ data }: MlflowRun): Record<string, string> =>
+    Object.fromEntries(data.tags.map(({ key, value }) => [key, value]));
 
   describe("a run that is trained here", () => {
     let id: string;
     beforeAll(async () => {
       await registerTestDataset(platform);
       const job = { ...jobInput(), experiment: "trained", notes: "as submitted" };
-      const { body } = await post("/api/v1/training-runs", { job });
+      const { body } = await post<{ readonly run: { readonly runId: string } }>("/api/v1/training-runs", { job });
       id = body.run.runId;
     });
-    const get = () => send("GET", `runs/get?run_id=${id}`);
 
     it("shows its job as params, its status, its data", async () => {
-      const { body } = await get();
-      expect(body.run.info).toMatchObject({ run_id: id, status: "SCHEDULED", lifecycle_stage: "active" });
-      expect(body.run.data.params).toContainEqual({ key: "model.type", value: "mlp" });
-      expect(body.run.inputs.dataset_inputs).toHaveLength(1);
-      expect(tagsOf({ status: 200, body })).toMatchObject({
+      const run = await getRun(id);
+      expect(run.info).toMatchObject({ run_id: id, status: "SCHEDULED", lifecycle_stage: "active" });
+      expect(run.data.params).toContainEqual({ key: "model.type", value: "mlp" });
+      expect(run.inputs.dataset_inputs).toHaveLength(1);
+      expect(tagsOf(run)).toMatchObject({
         "mlflow.note.content": "as submitted",
         "mlflow.source.type": "JOB",
       });
@@ -64,20 +91,24 @@ describe("MLflow's door onto the platform's own runs", () => {
         params: [{ key: "mine", value: "1" }],
         tags: [{ key: "mlflow.note.content", value: "changed" }],
       });
-      const { body } = await get();
-      expect(body.run.data.metrics).toContainEqual({ key: "mine", value: 0.5, timestamp: 3, step: 1 });
-      expect(body.run.data.params).toContainEqual({ key: "mine", value: "1" });
-      const { body: native } = await send("GET", `/api/v1/runs/${id}`);
-      expect(native.run.notes).toBe("changed");
+      const { data } = await getRun(id);
+      expect(data.metrics).toContainEqual({ key: "mine", value: 0.5, timestamp: 3, step: 1 });
+      expect(data.params).toContainEqual({ key: "mine", value: "1" });
+      const native = await send<{ readonly run: { readonly notes: string } }>("GET", `/api/v1/runs/${id}`);
+      expect(native.body.run.notes).toBe("changed");
     });
 
     it("keeps its hyperparameters", async () => {
-      const { status, body } = await post("runs/log-parameter", { run_id: id, key: "model.type", value: "cnn" });
+      const { status, body } = await post<Refusal>("runs/log-parameter", {
+        run_id: id,
+        key: "model.type",
+        value: "cnn",
+      });
       expect([status, body.error_code]).toEqual([400, "INVALID_PARAMETER_VALUE"]);
     });
 
     it("keeps its own status, which is answered", async () => {
-      const { status, body } = await post("runs/update", {
+      const { status, body } = await post<{ readonly run_info: RunInfo }>("runs/update", {
         run_id: id,
         status: "FINISHED",
         end_time: 1,
@@ -88,19 +119,17 @@ describe("MLflow's door onto the platform's own runs", () => {
     });
 
     it("is found", async () => {
-      const { body } = await post("runs/search", {
-        experiment_ids: [(await get()).body.run.info.experiment_id],
-        filter: "metrics.mine > 0.4",
-      });
-      expect(body.runs.map(({ info }: { info: { run_id: string } }) => info.run_id)).toEqual([id]);
+      const { experiment_id } = (await getRun(id)).info;
+      const { runs } = await search({ experiment_ids: [experiment_id], filter: "metrics.mine > 0.4" });
+      expect(runs.map(({ info }) => info.run_id)).toEqual([id]);
     });
   });
 
   it("shows what the native API has changed", async () => {
-    const { body } = await post("runs/create", { run_name: "first", start_time: 1 });
+    const { body } = await createRun({ run_name: "first", start_time: 1 });
     const id = body.run.info.run_id;
     await send("PATCH", `/api/v1/runs/${id}`, { name: "second", notes: "from there" });
-    expect(tagsOf(await send("GET", `runs/get?run_id=${id}`))).toEqual({
+    expect(tagsOf(await getRun(id))).toEqual({
       "mlflow.runName": "second",
       "mlflow.note.content": "from there",
     });
@@ -109,21 +138,21 @@ describe("MLflow's door onto the platform's own runs", () => {
   describe("a request sent again", () => {
     it("makes the same run under the same key, and refuses another request under it", async () => {
       const key = { "idempotency-key": "k-1" };
-      const first = await post("runs/create", { run_name: "a", start_time: 1 }, key);
-      const again = await post("runs/create", { run_name: "a", start_time: 1 }, key);
+      const first = await createRun({ run_name: "a", start_time: 1 }, key);
+      const again = await createRun({ run_name: "a", start_time: 1 }, key);
       expect(again.body.run.info.run_id).toBe(first.body.run.info.run_id);
-      const other = await post("runs/create", { run_name: "b", start_time: 1 }, key);
+      const other = await post<Refusal>("runs/create", { run_name: "b", start_time: 1 }, key);
       expect([other.status, other.body.error_code]).toEqual([409, "RESOURCE_CONFLICT"]);
     });
 
     it("makes two runs without one", async () => {
-      const ask = async () => (await post("runs/create", { run_name: "a", start_time: 1 })).body.run.info.run_id;
+      const ask = async () => (await createRun({ run_name: "a", start_time: 1 })).body.run.info.run_id;
       expect(await ask()).not.toBe(await ask());
     });
   });
 
   it("knows at once that a run is deleted, by either door", async () => {
-    const { body } = await post("runs/create", { start_time: 1 });
+    const { body } = await createRun({ start_time: 1 });
     const run_id = body.run.info.run_id;
     const log = () => post("runs/log-metric", { run_id, key: "a", value: 1, timestamp: 1 });
     expect((await log()).status).toBe(200);
@@ -134,18 +163,14 @@ describe("MLflow's door onto the platform's own runs", () => {
   });
 
   it("does not delete the experiment that every team has", async () => {
-    expect((await post("experiments/delete", { experiment_id: "0" })).body.error_code).toBe("INVALID_PARAMETER_VALUE");
+    const { body } = await post<Refusal>("experiments/delete", { experiment_id: "0" });
+    expect(body.error_code).toBe("INVALID_PARAMETER_VALUE");
   });
 
   it("deletes and restores an experiment with runs that no listing has yet", async () => {
-    const { body } = await post("experiments/create", { name: "goes" });
-    const ids = await Promise.all(
-      Array.from(
-        { length: 20 },
-        async () =>
-          (await post("runs/create", { experiment_id: body.experiment_id, start_time: 1 })).body.run.info.run_id,
-      ),
-    );
+    const { body } = await post<{ readonly experiment_id: string }>("experiments/create", { name: "goes" });
+    const create = async () => (await createRun({ ...body, start_time: 1 })).body.run.info.run_id;
+    const ids = await Promise.all(Array.from({ length: 20 }, create));
     const stages = async () => new Set((await platform.records.findMany(ids)).map(({ lifecycle }) => lifecycle));
     await post("experiments/delete", body);
     expect([...(await stages())]).toEqual(["deleted"]);
@@ -165,32 +190,30 @@ describe("MLflow's door onto the platform's own runs", () => {
   });
 
   it("answers a search that is too large for a function in pages", async () => {
-    const { body } = await post("experiments/create", { name: "large" });
+    const { body } = await post<{ readonly experiment_id: string }>("experiments/create", { name: "large" });
     const { experiment_id } = body;
     const tags = Array.from({ length: 100 }, (_, i) => ({ key: `t${i}`, value: "x".repeat(8000) }));
     // 0.8 MB each.
-    for (let i = 0; i < 6; i += 1) await post("runs/create", { experiment_id, start_time: i, tags });
-    const first = await post("runs/search", { experiment_ids: [experiment_id] });
-    expect(first.body.runs).toHaveLength(5);
-    const page_token = first.body.next_page_token;
-    const second = await post("runs/search", { experiment_ids: [experiment_id], page_token });
-    expect(second.body.runs.map(({ info }: { info: { start_time: number } }) => info.start_time)).toEqual([0]);
-    expect(second.body.next_page_token).toBeUndefined();
+    for (let i = 0; i < 6; i += 1) await createRun({ experiment_id, start_time: i, tags });
+    const first = await search({ experiment_ids: [experiment_id] });
+    expect(first.runs).toHaveLength(5);
+    const second = await search({ experiment_ids: [experiment_id], page_token: first.next_page_token });
+    expect(second.runs.map(({ info }) => info.start_time)).toEqual([0]);
+    expect(second.next_page_token).toBeUndefined();
   });
 
   it("shows of a curve too long to be read its first and last points, and its peak", async () => {
-    const { body } = await post("runs/create", { experiment_id: "0" });
+    const { body } = await createRun({ experiment_id: "0" });
     const run = body.run.info.run_id;
     const steps = Array.from({ length: 50_001 }, (_, step) => step);
     const values = steps.map((step) => (step === 31_415 ? 9 : step / 50_000));
     await platform.metrics.append(run, [{ metric: "loss", steps, values, times: steps }]);
     const query = `run_ids=${run}&metric_key=loss&max_results=50`;
-    const { body: curve } = await send("GET", `metrics/get-history-bulk-interval?${query}`);
-    const shown = curve.metrics.map(({ step }: { step: number }) => Number(step));
+    const curve = (more = "") => send<Curve>("GET", `metrics/get-history-bulk-interval?${query}${more}`);
+    const shown = (await curve()).body.metrics.map(({ step }) => Number(step));
     expect(shown.length).toBeLessThanOrEqual(50);
     expect([shown[0], shown.at(-1)]).toEqual([0, 50_000]);
     expect(shown).toContain(31_415);
-    const near = await send("GET", `metrics/get-history-bulk-interval?${query}&start_step=10&end_step=12`);
-    expect(near.body.metrics).toHaveLength(3);
+    expect((await curve("&start_step=10&end_step=12")).body.metrics).toHaveLength(3);
   });
 });
