@@ -1,10 +1,9 @@
 import pc from "picocolors";
 import type { ApiClient, Run, RunDetails } from "../client/api-client";
-import type { RegistrationOutput } from "../core/pipelines/outputs";
-import { findOutput } from "../core/pipelines/step";
 import { isOpen } from "../core/training/run";
 import { exitCodes } from "./output";
 import { drawRun } from "./run-picture";
+import { type Awaited, awaitedBy } from "./waiting";
 
 const pollMs = 500;
 
@@ -15,12 +14,15 @@ export interface WatchOptions {
   readonly throughApproval?: boolean;
 }
 
+/** A run as it was left. */
+export type WatchedRun = RunDetails & { readonly awaited: readonly Awaited[] };
+
 /**
- * Follows a run until it ends, or until it waits for an approval: a command must not wait for a person.
+ * Follows a run until it ends, or until it waits for a check, an approval or a canary's test: a command must not wait for a person.
  *
  * On a terminal the picture is drawn over; elsewhere a line tells each change.
  */
-export async function watchRun(client: ApiClient, runId: string, options: WatchOptions = {}): Promise<RunDetails> {
+export async function watchRun(client: ApiClient, runId: string, options: WatchOptions = {}): Promise<WatchedRun> {
   const live = process.stdout.isTTY === true && !options.quiet;
   const log = options.quiet || live ? () => undefined : changeLog();
   let drawn = 0;
@@ -32,32 +34,21 @@ export async function watchRun(client: ApiClient, runId: string, options: WatchO
       drawn = lines.length;
     }
     log(details);
-    const waits = details.run.phase === "AwaitApproval" && (await isAwaited(client, details));
-    if (!isOpen(details.run.status) || (waits && !options.throughApproval)) {
-      if (!options.quiet) process.stdout.write(`${closingLine(details)}\n`);
-      return details;
+    const awaited = isOpen(details.run.status) ? await awaitedBy(client, details) : [];
+    if (!isOpen(details.run.status) || (awaited.length > 0 && !options.throughApproval)) {
+      if (!options.quiet) process.stdout.write(`${closingLines(details, awaited).join("\n")}\n`);
+      return { ...details, awaited };
     }
     await new Promise((wait) => setTimeout(wait, pollMs));
   }
 }
 
-/** Whether the run's version has nobody's word yet (the run may be about to find one). */
-async function isAwaited(client: ApiClient, details: RunDetails): Promise<boolean> {
-  const { run } = details;
-  const registration = findOutput<RegistrationOutput>(details, "Register");
-  if (!registration) return false;
-  const version = await client.modelVersion(registration.model, registration.version);
-  return version.awaitedBy === run.runId && version.approval === undefined && version.stage !== "production";
+function closingLines(details: RunDetails, awaited: readonly Awaited[]): readonly string[] {
+  if (!isOpen(details.run.status)) return [closingLine(details)];
+  return awaited.map(({ what, command }) => `${pc.yellow(`waits for ${what}`)}: ${command}`);
 }
 
-function closingLine(details: RunDetails): string {
-  const { run } = details;
-  if (isOpen(run.status)) {
-    const registration = findOutput<RegistrationOutput>(details, "Register");
-    if (!registration) return pc.yellow("waits for an approval");
-    const { model, version } = registration;
-    return `${pc.yellow("waits for an approval")}: ringmaster models approve ${model} ${version}`;
-  }
+function closingLine({ run }: RunDetails): string {
   if (run.failure)
     return `${pc.red(run.status)} in ${run.phase ?? "the queue"}: ${run.failure.code}: ${run.failure.message}`;
   const outcome = run.outcome;

@@ -60,7 +60,7 @@ export function addCheckpointCommands(runs: Command): void {
       }
       if (!json) process.stdout.write(`${run.runId}\n`);
       const details = await watchRun(client, run.runId, { quiet: json });
-      if (json) printJson(describeRun(details, await client.metrics(run.runId)));
+      if (json) printJson({ ...describeRun(details, await client.metrics(run.runId)), awaited: details.awaited });
       process.exitCode = exitCodeOf(details.run);
     });
 }

@@ -87,7 +87,7 @@ export function addRunCommands(program: Command): void {
     .action(async (runId: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const details = await watchRun(client, runId, { quiet: json });
-      if (json) printJson(describeRun(details, await client.metrics(runId)));
+      if (json) printJson({ ...describeRun(details, await client.metrics(runId)), awaited: details.awaited });
       process.exitCode = exitCodeOf(details.run);
     });
 

@@ -28,7 +28,7 @@ export function addSubmitCommand(program: Command): void {
       }
       if (!json) process.stdout.write(`${run.runId}\n`);
       const details = await watchRun(client, run.runId, { quiet: json });
-      if (json) printJson(describeRun(details, await client.metrics(run.runId)));
+      if (json) printJson({ ...describeRun(details, await client.metrics(run.runId)), awaited: details.awaited });
       process.exitCode = exitCodeOf(details.run);
     });
 }
