@@ -7,7 +7,7 @@ import { MlflowError, mlflowErrorResponse } from "./errors";
 import type { MlflowOperation } from "./operation";
 import { mlflowVersion } from "./server";
 
-const mlflowPath = /^\/(?:(?:ajax-)?api\/[23]\.0(?:\/|$)|(?:model-versions\/)?get-artifact(?:\?|$))/;
+const mlflowPath = /^\/(?:(?:ajax-)?api\/[23]\.0(?:\/|$)|(?:model-versions\/)?get-artifact(?:[/?]|$))/;
 
 /** Whether whoever calls that path speaks MLflow, and wants errors in its shape. */
 export function isMlflowPath(path: string): boolean {

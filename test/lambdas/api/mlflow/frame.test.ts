@@ -177,5 +177,9 @@ describe("errors", () => {
     ["/ajax-api/2.0/mlflow-artifacts/artifacts/a", true],
     ["/api/v1/runs", false],
     ["/api/2.0x", false],
+    ["/get-artifact", true],
+    ["/get-artifact?path=a", true],
+    ["/model-versions/get-artifact/", true],
+    ["/get-artifacts", false],
   ])("%s: %s", (path, is) => expect(isMlflowPath(path)).toBe(is));
 });
