@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { InvalidInputError } from "../../core/errors";
 import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";
+import { addServingReportCommands } from "./serving-reports";
 
 interface TestOptions {
   readonly metric?: string;
@@ -93,13 +94,20 @@ export function addServingCommands(models: Command): void {
     .action(async (name: string, units: readonly string[], _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const routes = await client.call("routeUnits", { params: { name }, body: { units: [...units] } });
-      if (json) printJson(routes);
-      else
-        printTable(
-          ["UNIT", "VERSION", "ROLE"],
-          routes.assignments.map((one) => [one.unit, one.version, one.role]),
-        );
+      if (json) {
+        printJson(routes);
+        return;
+      }
+      printTable(
+        ["UNIT", "VERSION", "ROLE"],
+        routes.assignments.map((one) => [one.unit, one.version, one.role]),
+      );
+      process.stdout.write(
+        `epoch ${routes.epoch}: ringmaster models outcomes ${name} --epoch ${routes.epoch} UNIT=VALUE\n`,
+      );
     });
+
+  addServingReportCommands(models);
 }
 
 type State = {

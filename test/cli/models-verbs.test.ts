@@ -25,12 +25,40 @@ describe("verbs of models", () => {
     return at;
   };
 
-  it.each([[["traffic", "show", "m"]], [["traffic", "decide", "m"]], [["route", "m", "unit-1"]]])(
-    "models %j is there",
-    (args) => {
-      expect(run(...args)).toMatchObject({ status: 1, code: "STACK_NOT_RUNNING" });
-    },
-  );
+  it.each([
+    [["traffic", "show", "m"]],
+    [["traffic", "decide", "m"]],
+    [["route", "m", "unit-1"]],
+    [["shadow", "show", "m", "2"]],
+    [["outcomes", "m", "--epoch", "3", "a=b=1"]],
+  ])("models %j is there", (args) => {
+    expect(run(...args)).toMatchObject({ status: 1, code: "STACK_NOT_RUNNING" });
+  });
+
+  it.each([
+    ["outcomes", [], undefined, "unit=value", "must be given"],
+    ["outcomes", ["u=1"], undefined, "--epoch", "must be given"],
+    ["outcomes", ["--epoch", "1", "u=one"], undefined, "unit=value", "must be a unit"],
+    ["outcomes", ["--epoch", "1"], '{"unit": "a", "value": 1}\n\n{"unit": "a"', "line 3", "must be JSON"],
+    [
+      "outcomes",
+      ["--epoch", "1"],
+      '[{"unit": "a", "value": 1}, {"unit": "b", "value": "1"}]',
+      "entry 2 value",
+      "number",
+    ],
+    ["outcomes", [], '{"unit": "a", "value": 1}', "--epoch", "unit a has none"],
+    ["shadow", [], '{"unit": "a", "served": 1}', "line 1 shadow", ""],
+  ])("%s %j with the file %j is refused before anything is sent", (verb, args, text, at, rule) => {
+    const of = verb === "shadow" ? ["shadow", "log", "m", "2"] : ["outcomes", "m"];
+    const { status, code, problems } = run(
+      ...of,
+      ...args,
+      ...(text === undefined ? [] : ["--file", file("f.jsonl", text)]),
+    );
+    expect([status, code]).toEqual([2, "INVALID_INPUT"]);
+    expect(problems).toEqual([expect.objectContaining({ path: at, rule: expect.stringContaining(rule) })]);
+  });
 
   it("a policy is YAML or JSON, and what `policy get` shows may be given back", () => {
     const yaml = file("policy.yaml", "rules:\n  thresholds: {accuracy: 0.9}\napprovals: {required: 2}\n");

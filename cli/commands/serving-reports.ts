@@ -1,0 +1,178 @@
+import { readFileSync } from "node:fs";
+import { Argument, type Command } from "commander";
+import { z } from "zod";
+import { modelOutput, outcomeValue, unit } from "../../core/api/schemas/serving";
+import { InvalidInputError, type Problem } from "../../core/errors";
+import { contextOf } from "../context";
+import { formatNumber, printJson, printTable } from "../output";
+import { wholeNumber } from "../whole-number";
+
+/** What a request takes. */
+const parcel = 1_000;
+
+const outcome = z.strictObject({ unit, value: outcomeValue, epoch: z.int().min(0).optional() });
+const observation = z.strictObject({ unit, served: modelOutput, shadow: modelOutput });
+
+/** Under `ringmaster models`: what became of units, and what shadows said. */
+export function addServingReportCommands(models: Command): void {
+  models
+    .command("outcomes <model> [unit=value...]")
+    .description("report what became of units; a unit counts once an epoch, so that all may be said again")
+    .option("--epoch <n>", "of the routes that the units were given (`models route` tells it)", wholeNumber("--epoch"))
+    .option("--file <file>", "more of them: JSON lines, or a list, of {unit, value} and, where they differ, epoch")
+    .action(
+      async (name: string, words: readonly string[], options: { epoch?: number; file?: string }, command: Command) => {
+        const read = [
+          ...words.map(outcomeOf),
+          ...(options.file === undefined ? [] : readLines(options.file, outcome)),
+        ].map(({ epoch = options.epoch, ...rest }) => ({ ...rest, epoch }));
+        if (read.length === 0) throw invalid("unit=value", undefined, "must be given, or --file with some");
+        const without = read.find(({ epoch }) => epoch === undefined);
+        if (without) throw invalid("--epoch", undefined, `must be given: unit ${without.unit} has none of its own`);
+        const { client, json } = contextOf(command);
+        let [counted, repeated, stale] = [0, 0, 0];
+        const decisions = [];
+        for (const [epoch, outcomes] of byEpoch(read)) {
+          for (const some of parcels(outcomes)) {
+            const answer = await client.call("reportOutcomes", { params: { name }, body: { epoch, outcomes: some } });
+            counted += answer.counted;
+            repeated += answer.repeated;
+            stale += answer.stale;
+            decisions.push(...answer.decisions.filter(({ done }) => done !== "none"));
+          }
+        }
+        if (json) {
+          printJson({ counted, repeated, stale, decisions });
+          return;
+        }
+        process.stdout.write(`${counted} counted, ${repeated} known already, ${stale} of another epoch\n`);
+        for (const { version, done, refusal, verdict } of decisions)
+          process.stdout.write(`version ${version}: ${done}; ${refusal?.message ?? verdict.evidence}\n`);
+      },
+    );
+
+  const shadow = models.command("shadow").description("what a version would have said beside what served");
+  const version = new Argument("<version>", "its number").argParser(wholeNumber("version"));
+
+  shadow
+    .command("log <model>")
+    .addArgument(version)
+    .description("log what a shadow said beside what was served; the same file again changes nothing")
+    .requiredOption(
+      "--file <file>",
+      "JSON lines, or a list, of {unit, served, shadow}: classes, numbers or probabilities",
+    )
+    .action(async (name: string, number: number, { file }: { file: string }, command: Command) => {
+      const observations = readLines(file, observation);
+      if (observations.length === 0) throw invalid("--file", file, "must have at least one pair");
+      const { client, json } = contextOf(command);
+      let [stored, known] = [0, 0];
+      for (const some of parcels(observations)) {
+        const request = { params: { name, version: number }, body: { observations: some } };
+        const answer = await client.call("logShadow", request);
+        if (answer.stored) stored += some.length;
+        else known += some.length;
+      }
+      if (json) printJson({ stored, known });
+      else process.stdout.write(`${stored} stored, ${known} known already\n`);
+    });
+
+  shadow
+    .command("show <model>")
+    .addArgument(version)
+    .description("how a shadow compares with what served, and where they differ most")
+    .action(async (name: string, number: number, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const summary = await client.call("getShadow", { params: { name, version: number } });
+      if (json) {
+        printJson(summary);
+        return;
+      }
+      const { observations, agreement, meanAbsoluteDifference, examples, truncated } = summary;
+      const said = [
+        `${observations} pairs${truncated ? ", the newest" : ""}`,
+        ...(agreement === undefined ? [] : [`the same class in ${formatNumber(100 * agreement)} %`]),
+        ...(meanAbsoluteDifference === undefined ? [] : [`${formatNumber(meanAbsoluteDifference)} apart on average`]),
+      ];
+      process.stdout.write(`${said.join("; ")}\n`);
+      if (examples.length === 0) return;
+      printTable(
+        ["UNIT", "SERVED", "SHADOW"],
+        examples.map((one) => [one.unit, JSON.stringify(one.served), JSON.stringify(one.shadow)]),
+      );
+    });
+}
+
+/** `user-17=1`; what is before the last `=` is the unit. */
+function outcomeOf(word: string): z.output<typeof outcome> {
+  const at = word.lastIndexOf("=");
+  const text = word.slice(at + 1);
+  const value = Number(text);
+  if (at <= 0 || text.trim() === "" || !Number.isFinite(value))
+    throw invalid("unit=value", word, "must be a unit, = and a number, e.g. user-17=1");
+  return { unit: word.slice(0, at), value };
+}
+
+function byEpoch<Item extends { readonly epoch: number | undefined }>(items: readonly Item[]) {
+  const epochs = new Map<number, Omit<Item, "epoch">[]>();
+  for (const { epoch, ...item } of items) {
+    const same = epochs.get(epoch!);
+    if (same) same.push(item);
+    else epochs.set(epoch!, [item]);
+  }
+  return epochs;
+}
+
+function* parcels<Item>(items: readonly Item[]): Generator<Item[]> {
+  for (let at = 0; at < items.length; at += parcel) yield items.slice(at, at + parcel);
+}
+
+/** A JSON list, or a JSON value a line. All lines at fault are named, and nothing is sent. */
+function readLines<Item>(file: string, schema: z.ZodType<Item>): readonly Item[] {
+  const text = textOf(file);
+  const whole = text.trimStart().startsWith("[");
+  const read: readonly (readonly [number, string | undefined, unknown])[] = whole
+    ? listOf(file, text).map((value, at) => [at + 1, undefined, value])
+    : text.split("\n").flatMap((line, at) => (line.trim() === "" ? [] : [[at + 1, line, undefined] as const]));
+  const problems: Problem[] = [];
+  const items: Item[] = [];
+  for (const [number, line, listed] of read) {
+    const value = line === undefined ? listed : parsed(line);
+    const result = schema.safeParse(value);
+    if (result.success) items.push(result.data);
+    else {
+      const { path = [], message = "" } = result.error.issues[0] ?? {};
+      const where = [`${whole ? "entry" : "line"} ${number}`, ...path.map(String)].join(" ");
+      problems.push({ path: where, rule: value === undefined ? "must be JSON" : message });
+    }
+  }
+  if (problems.length > 0) throw new InvalidInputError(`${file} cannot be reported`, problems.slice(0, 20));
+  return items;
+}
+
+function listOf(file: string, text: string): readonly unknown[] {
+  const value = parsed(text);
+  if (Array.isArray(value)) return value;
+  throw invalid("--file", file, "must be a JSON list, or one JSON object a line");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    const problem = { path: "--file", value: file, rule: "must be a file that can be read" };
+    throw new InvalidInputError("the options", [problem], cause);
+  }
+}
+
+function invalid(path: string, value: string | undefined, rule: string): InvalidInputError {
+  return new InvalidInputError("the options", [{ path, ...(value === undefined ? {} : { value }), rule }]);
+}
