@@ -1,6 +1,7 @@
 import Table from "cli-table3";
 import pc from "picocolors";
 import { describeProblem, InvalidInputError, type Problem, RingmasterError } from "../core/errors";
+import type { Excerpt } from "../core/tracking/search/errors";
 
 /** Exit codes: what a script can tell apart. */
 export const exitCodes = {
@@ -60,6 +61,8 @@ export function reportError(error: unknown, json: boolean): number {
     const what = error instanceof InvalidInputError ? messageOf(error).split(": ")[0] : "the input is not valid";
     process.stderr.write(`${pc.red("error")}: ${what}\n`);
     for (const problem of problems) process.stderr.write(`  ${describeProblem(problem)}\n`);
+    const excerpt = excerptOf(error);
+    if (excerpt) process.stderr.write(`\n    ${excerpt.line}\n    ${pc.red(excerpt.marks)}\n`);
   } else {
     process.stderr.write(`${pc.red("error")}: ${messageOf(error)}\n`);
     if (!(error instanceof RingmasterError) && process.env["RINGMASTER_DEBUG"]) console.error(error);
@@ -70,6 +73,12 @@ export function reportError(error: unknown, json: boolean): number {
 function problemsOf(error: unknown): readonly Problem[] | undefined {
   if (!(error instanceof RingmasterError) || error.code !== "INVALID_INPUT") return undefined;
   return (error.details as { problems?: readonly Problem[] } | undefined)?.problems;
+}
+
+/** Where in a filter or an order the first problem is. */
+function excerptOf(error: unknown): Excerpt | undefined {
+  const { search } = ((error as RingmasterError).details ?? {}) as { readonly search?: { readonly excerpt?: Excerpt } };
+  return search?.excerpt;
 }
 
 function messageOf(error: unknown): string {

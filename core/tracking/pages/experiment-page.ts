@@ -1,9 +1,10 @@
-import { InvalidInputError, type Problem, type RingmasterError } from "../../errors";
+import { describeProblem, InvalidInputError } from "../../errors";
 import { type ComparePorts, compareRuns } from "../compare/compare";
 import type { Comparison } from "../compare/comparison";
 import type { Experiment } from "../experiment";
 import type { Experiments } from "../experiments";
 import { ExperimentNotFoundError } from "../records/errors";
+import { SearchSyntaxError } from "../search/errors";
 import type { SearchedRun } from "../search/query";
 
 /** A report tells at most so many runs apart. */
@@ -64,7 +65,9 @@ export async function readExperimentPage(
   }
 }
 
-function problemText(error: RingmasterError): string {
-  const problems = (error.details as { readonly problems?: readonly Problem[] }).problems ?? [];
-  return problems.length === 0 ? error.message : error.message.replace(/^[^:]*: /, "");
+/** What is wrong, and where. */
+function problemText(error: InvalidInputError): string {
+  const excerpt = error instanceof SearchSyntaxError ? error.details.search.excerpt : undefined;
+  const words = error.details.problems.map(describeProblem).join("\n");
+  return excerpt === undefined ? words : `${excerpt.line}\n${excerpt.marks}\n${words}`;
 }

@@ -44,7 +44,12 @@ function typeOf(field: Field): "number" | "text" | "time" | "boolean" | "status"
 
 function literal(field: Field, token: Token): Value {
   const name = fieldText(field);
-  switch (typeOf(field)) {
+  const type = typeOf(field);
+  if (token.type === "moment" && type !== "time") {
+    const meant = type === "text" || type === "any" ? `put texts between quotes: '${token.raw}'` : undefined;
+    return refuse(token, `is a time, which ${name} is not`, meant);
+  }
+  switch (type) {
     case "number": {
       const number = numberOf(token);
       if (number !== undefined) return number;
@@ -61,7 +66,9 @@ function literal(field: Field, token: Token): Value {
         refuse(
           token,
           `must be a time, as ${name} is`,
-          "write '2026-03-01T12:00:00Z', '2026-03-01' or milliseconds since 1970",
+          token.type === "text" && /^now\b/i.test(token.value)
+            ? `write ${token.value} without quotes`
+            : "write '2026-03-01T12:00:00Z', '2026-03-01', now-7d or milliseconds since 1970",
         )
       );
     case "boolean":
@@ -96,7 +103,7 @@ const isoTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]
 
 /** A time without a zone is UTC, so that a filter means the same everywhere. */
 function timeOf(token: Token): number | undefined {
-  if (token.type === "number") return token.number;
+  if (token.type === "number" || token.type === "moment") return token.number;
   const match = token.type === "text" ? isoTime.exec(token.value) : null;
   if (!match) return undefined;
   const hasTime = token.value.length > 10;

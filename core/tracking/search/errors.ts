@@ -10,9 +10,19 @@ export interface SearchProblem {
   readonly suggestion?: string;
 }
 
+/** A line of the source and, below it, marks under what is wrong: for people, in a font whose letters are equally wide. */
+export interface Excerpt {
+  readonly line: string;
+  readonly marks: string;
+}
+
 /** A filter or an order of ours that breaks the language. */
 export class SearchSyntaxError extends InvalidInputError {
   readonly problem: SearchProblem;
+  declare readonly details: {
+    readonly problems: readonly Problem[];
+    readonly search: SearchProblem & { readonly excerpt?: Excerpt };
+  };
   constructor(path: "filter" | "orderBy", problem: SearchProblem) {
     const hint = problem.suggestion === undefined ? "" : `; ${problem.suggestion}`;
     const found: Problem = {
@@ -24,6 +34,38 @@ export class SearchSyntaxError extends InvalidInputError {
     this.problem = problem;
     Object.assign(this.details, { search: problem });
   }
+
+  /** Says with it what stands around the place. */
+  pointInto(source: string): void {
+    Object.assign(this.details, { search: { ...this.problem, excerpt: excerptOf(source, this.problem) } });
+  }
+}
+
+/** Errors of the work know the text that they are about. */
+export function pointingInto<Result>(source: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof SearchSyntaxError) error.pointInto(source);
+    throw error;
+  }
+}
+
+/** So much fits below each other on a screen, with a margin. */
+const excerptWidth = 72;
+/** Of what stands before the place. */
+const excerptBefore = 40;
+
+export function excerptOf(source: string, { position, token }: Pick<SearchProblem, "position" | "token">): Excerpt {
+  const at = Math.min(position - 1, source.length);
+  const start =
+    source.length <= excerptWidth ? 0 : Math.max(0, Math.min(at - excerptBefore, source.length - excerptWidth + 2));
+  const cutBefore = start > 0 ? "… " : "";
+  const cutAfter = source.length > start + excerptWidth ? " …" : "";
+  // Line breaks and tabs would move what stands below them.
+  const line = source.slice(start, start + excerptWidth).replaceAll(/\s/g, " ");
+  const length = Math.max(1, Math.min(token.length, start + excerptWidth - at));
+  return { line: cutBefore + line + cutAfter, marks: " ".repeat(cutBefore.length + at - start) + "^".repeat(length) };
 }
 
 /** Refused as MLflow refuses it, in its words: what its clients' users find when they look the message up. */

@@ -30,8 +30,11 @@ const attributeAliases: Readonly<Record<string, Attribute>> = {
   user: "created_by",
   created: "start_time",
   Created: "start_time",
+  started: "start_time",
   started_at: "start_time",
+  ended: "end_time",
   ended_at: "end_time",
+  took: "duration",
   parent_run_id: "parent",
   weights: "weights_sha256",
 };

@@ -1,7 +1,8 @@
 import { comparison, inList, likeCondition, range } from "./conditions";
-import { SearchSyntaxError } from "./errors";
+import { pointingInto, SearchSyntaxError } from "./errors";
 import type { Comparator, Expression, Field, OrderTerm } from "./expression";
 import { metricAspects, type NamedPart, resolveField } from "./fields";
+import { momentHint } from "./moments";
 import { type Token, tokenize } from "./tokens";
 
 /** What one search may ask for: a filter costs what it says, on every run. */
@@ -23,22 +24,26 @@ export const searchLimits = {
  *                         | [NOT] BETWEEN value AND value | IS [NOT] NULL)
  *     field     := name | ('min' | 'max' | 'last' | 'step') '(' name ')'
  *
- * `undefined` where the filter is empty: every run. @throws SearchSyntaxError
+ * `undefined` where the filter is empty: every run.
+ *
+ * @param now milliseconds since the epoch: what `now-7d` is counted from @throws SearchSyntaxError
  */
-export function parseFilter(source: string): Expression | undefined {
+export function parseFilter(source: string, now: number): Expression | undefined {
   checkLength(source, "filter");
-  const parser = new Parser(tokenize(source, "filter"), "filter");
-  if (parser.peek.type === "end") return undefined;
-  const expression = parser.disjunction(0);
-  parser.end("AND, OR or the end");
-  return expression;
+  return pointingInto(source, () => {
+    const parser = new Parser(tokenize(source, "filter", now), "filter");
+    if (parser.peek.type === "end") return undefined;
+    const expression = parser.disjunction(0);
+    parser.end("AND, OR or the end");
+    return expression;
+  });
 }
 
 /** `metrics.val_loss ASC, params.depth`: terms of all the texts, in order. @throws SearchSyntaxError */
 export function parseOrder(sources: readonly string[]): readonly OrderTerm[] {
   const terms = sources.flatMap((source) => {
     checkLength(source, "orderBy");
-    return new Parser(tokenize(source, "orderBy"), "orderBy").order();
+    return pointingInto(source, () => new Parser(tokenize(source, "orderBy", 0), "orderBy").order());
   });
   if (terms.length > searchLimits.orderTerms) {
     const rule = `there are ${terms.length} terms, but at most ${searchLimits.orderTerms} may order a search`;
@@ -186,9 +191,10 @@ class Parser {
   /** A literal; what it may be depends on the field. */
   private value(): Token {
     const token = this.next();
-    if (token.type === "number" || token.type === "text") return token;
+    if (token.type === "number" || token.type === "moment" || token.type === "text") return token;
     if (token.type === "word" && /^(?:true|false|nan|inf|infinity)$/i.test(token.raw)) return token;
     const isName = token.type === "word" || token.type === "quoted-name";
+    if (/^now\b/i.test(token.raw)) this.refuse(token, "is no time", momentHint);
     return this.refuse(
       token,
       "stands where a value must be",

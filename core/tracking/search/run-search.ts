@@ -48,7 +48,7 @@ export function createRunSearches(most = mostRuns): RunSearches {
     of: (team, sources) => ({
       async search(query) {
         checkLimit(query);
-        const plan = planQuery(query);
+        const plan = planQuery(query, sources.clock.now());
         const { experimentIds, experimentNames } = await scopeOf(plan, sources);
         const looked = experimentIds.map((id) => indexOf(team, id, sources));
         await atOnce(looked, experimentsAtOnce, (index) => index.refresh());

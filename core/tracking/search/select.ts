@@ -17,12 +17,12 @@ export interface PlannedQuery {
   readonly order: readonly OrderTerm[];
 }
 
-/** @throws SearchSyntaxError, MlflowFilterError */
-export function planQuery(query: SearchQuery): PlannedQuery {
+/** @param now milliseconds since the epoch @throws SearchSyntaxError, MlflowFilterError */
+export function planQuery(query: SearchQuery, now: number): PlannedQuery {
   const mlflow = query.dialect === "mlflow";
   return {
     query,
-    filter: mlflow ? parseRunFilter(query.filter) : parseFilter(query.filter),
+    filter: mlflow ? parseRunFilter(query.filter) : parseFilter(query.filter, now),
     order: mlflow ? parseRunOrder(query.orderBy) : parseOrder(query.orderBy),
   };
 }

@@ -1,4 +1,5 @@
 import { SearchSyntaxError } from "./errors";
+import { momentHint, momentOf, momentPattern } from "./moments";
 
 export type Token =
   | {
@@ -12,7 +13,8 @@ export type Token =
       readonly glued: boolean;
     }
   | {
-      readonly type: "number";
+      /** A moment is a time relative to now, told in milliseconds since the epoch. */
+      readonly type: "number" | "moment";
       readonly raw: string;
       readonly value: string;
       readonly number: number;
@@ -29,8 +31,8 @@ const patterns = {
   punctuation: /[(),.]/y,
 };
 
-/** Lexical analysis of our dialect. @throws SearchSyntaxError */
-export function tokenize(source: string, path: "filter" | "orderBy"): readonly Token[] {
+/** Lexical analysis of our dialect. @param now milliseconds since the epoch @throws SearchSyntaxError */
+export function tokenize(source: string, path: "filter" | "orderBy", now: number): readonly Token[] {
   const tokens: Token[] = [];
   let at = 0;
   let end = -1;
@@ -38,7 +40,11 @@ export function tokenize(source: string, path: "filter" | "orderBy"): readonly T
     pattern.lastIndex = at;
     return pattern.exec(source)?.[0];
   };
-  const add = (token: { readonly type: Exclude<Token["type"], "number">; raw: string; value: string }): void => {
+  const add = (token: {
+    readonly type: Exclude<Token["type"], "number" | "moment">;
+    raw: string;
+    value: string;
+  }): void => {
     tokens.push({ ...token, position: at + 1, glued: end === at });
     at += token.raw.length;
     end = at;
@@ -60,13 +66,14 @@ export function tokenize(source: string, path: "filter" | "orderBy"): readonly T
     // `metrics.5` is a name; `>.5` is not.
     const before = end === at ? tokens.at(-1) : undefined;
     const inName = before?.raw === "." || before?.type === "word" || before?.type === "quoted-name";
-    const number = inName ? undefined : take(patterns.number);
+    const moment = inName ? undefined : take(momentPattern);
+    const number = inName ? undefined : (moment ?? take(patterns.number));
     if (number !== undefined) {
       tokens.push({
-        type: "number",
+        type: moment === undefined ? "number" : "moment",
         raw: number,
         value: number,
-        number: Number(number),
+        number: moment === undefined ? Number(number) : momentOf(moment, now),
         position: at + 1,
         glued: end === at,
       });
@@ -85,7 +92,10 @@ export function tokenize(source: string, path: "filter" | "orderBy"): readonly T
         position: at + 1,
         token: String.fromCodePoint(source.codePointAt(at)!),
         rule: "belongs to no part of the language",
-        suggestion: "put names with other signs between backticks: metrics.`my metric!`",
+        suggestion:
+          tokens.at(-1)?.type === "moment"
+            ? momentHint
+            : "put names with other signs between backticks: metrics.`my metric!`",
       });
     }
   }

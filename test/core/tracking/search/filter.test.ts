@@ -1,5 +1,5 @@
 import { AmbiguousNameError, SearchSyntaxError } from "../../../../core/tracking/search/errors";
-import { parseFilter, searchLimits } from "../../../../core/tracking/search/parser";
+import { parseFilter, parseOrder, searchLimits } from "../../../../core/tracking/search/parser";
 import { datasetOf, found, runOf, told } from "./runs";
 
 const day = (text: string): number => Date.parse(text);
@@ -131,6 +131,22 @@ describe("a filter", () => {
     expect(found(runs, { filter }).join(" ")).toBe(ids);
   });
 
+  it.each([
+    ["started > now-1d", "c"],
+    ["started > NOW - 26h", "c b"],
+    ["start_time BETWEEN now-3d AND now - 1d - 12h", "a"],
+    ["started >= now-1d-1h", "c b"],
+    ["started < now-1.5d", "a"],
+    ["ended < now-2880m", "a"],
+    ["started IN (now-90000s, now+1w)", "b"],
+    ["NOT started > now", "c b a"],
+    ["took < 121", "a"],
+    // A name is a name.
+    ["metrics.now IS NULL AND params.now-7d IS NULL", "c b a"],
+  ])("%s finds %s, by the clock", (filter, ids) => {
+    expect(found(runs, { filter }, Date.parse("2026-03-03T11:00:00Z")).join(" ")).toBe(ids);
+  });
+
   it("sees deleted runs where they are asked for", () => {
     expect(found(runs, { view: "deleted" })).toEqual(["d"]);
     expect(found(runs, { view: "all", filter: "lifecycle = 'deleted' OR run_id = 'a'" })).toEqual(["a", "d"]);
@@ -169,6 +185,15 @@ describe("a filter that is none", () => {
     ["metrics. > 1", 10, ">", "the name after metrics.", undefined],
     ["a ; b", 3, ";", "belongs to no part", "backticks"],
     ["seed = 'x'", 8, "'x'", "must be a number", undefined],
+    ["started > now-7", 11, "now-7", "is no time", "write now-7d"],
+    ["started > now-7days", 11, "now-7days", "is no time", "write now-7d"],
+    ["started > now - 7", 15, "-", "belongs to no part", "write now-7d"],
+    ["started > 'now-7d'", 11, "'now-7d'", "must be a time", "without quotes"],
+    ["started > now-1y", 11, "now-1y", "is no time", "seconds, minutes, hours, days or weeks"],
+    ["metrics.loss > now-7d", 16, "now-7d", "is a time, which metrics.loss is not", undefined],
+    ["name = now", 8, "now", "is a time", "'now'"],
+    ["seed BETWEEN 1 AND now", 20, "now", "is a time", undefined],
+    ["started LIKE now", 14, "now", "attributes.start_time is a time", "use <"],
     ["dirty = 3", 9, "3", "must be true or false", undefined],
   ])("%s is refused at character %i", (filter, position, token, rule, suggestion) => {
     const error = refusal(filter);
@@ -182,16 +207,16 @@ describe("a filter that is none", () => {
 
   it("is one that is too long, too deep, or has too much in it", () => {
     const nested = (levels: number): string => `${"(".repeat(levels)}seed = 1${")".repeat(levels)}`;
-    expect(() => parseFilter(nested(searchLimits.depth))).not.toThrow();
-    expect(() => parseFilter(nested(searchLimits.depth + 1))).toThrow("33 levels deep");
-    expect(() => parseFilter("NOT ".repeat(1_000))).toThrow("levels");
+    expect(() => parseFilter(nested(searchLimits.depth), 0)).not.toThrow();
+    expect(() => parseFilter(nested(searchLimits.depth + 1), 0)).toThrow("33 levels deep");
+    expect(() => parseFilter("NOT ".repeat(1_000), 0)).toThrow("levels");
     const conditions = (count: number): string => Array.from({ length: count }, () => "seed = 1").join(" OR ");
-    expect(() => parseFilter(conditions(searchLimits.conditions))).not.toThrow();
-    expect(() => parseFilter(conditions(searchLimits.conditions + 1))).toThrow("is condition 201");
+    expect(() => parseFilter(conditions(searchLimits.conditions), 0)).not.toThrow();
+    expect(() => parseFilter(conditions(searchLimits.conditions + 1), 0)).toThrow("is condition 201");
     const list = (count: number): string => `seed IN (${Array.from({ length: count }, () => "1").join(",")})`;
-    expect(() => parseFilter(list(searchLimits.listLength))).not.toThrow();
-    expect(() => parseFilter(list(searchLimits.listLength + 1))).toThrow("which takes 1000");
-    expect(() => parseFilter("x".repeat(searchLimits.filterLength + 1))).toThrow("may have 16384");
+    expect(() => parseFilter(list(searchLimits.listLength), 0)).not.toThrow();
+    expect(() => parseFilter(list(searchLimits.listLength + 1), 0)).toThrow("which takes 1000");
+    expect(() => parseFilter("x".repeat(searchLimits.filterLength + 1), 0)).toThrow("may have 16384");
   });
 
   it("is one whose short name means several params of a run, whatever the rest says of that run", () => {
@@ -211,9 +236,39 @@ describe("a filter that is none", () => {
   });
 });
 
+describe("what a refusal points at", () => {
+  it.each([
+    ["metrics.loss > abc AND x = 1", "metrics.loss > abc AND x = 1", "               ^^^"],
+    ["metrics.loss >", "metrics.loss >", "              ^"],
+    ["a\n\t; b", "a  ; b", "   ^"],
+  ])("of %j is on the line below", (filter, line, marks) => {
+    expect(refusal(filter).details.search.excerpt).toEqual({ line, marks });
+  });
+
+  it("is in the middle of what is shown of a long one", () => {
+    const long = `${"metrics.loss > 1 AND ".repeat(20)}oops ${" OR seed = 1".repeat(20)}`;
+    const { line, marks } = refusal(long).details.search.excerpt!;
+    expect(line.length).toBeLessThanOrEqual(80);
+    expect(line.slice(marks.indexOf("^"), marks.length)).toBe("oops");
+    expect(line).toMatch(/^… .* …$/);
+  });
+
+  it("is an order's, too", () => {
+    expect.assertions(1);
+    try {
+      parseOrder(["metrics.loss", "metrics.acc SIDEWAYS"]);
+    } catch (error) {
+      expect((error as SearchSyntaxError).details.search.excerpt).toEqual({
+        line: "metrics.acc SIDEWAYS",
+        marks: "            ^^^^^^^^",
+      });
+    }
+  });
+});
+
 function refusal(filter: string): SearchSyntaxError {
   try {
-    parseFilter(filter);
+    parseFilter(filter, 0);
   } catch (error) {
     if (error instanceof SearchSyntaxError) return error;
     throw error;

@@ -11,7 +11,7 @@ type Truth = boolean | undefined;
  * without a line in common with the first.
  */
 export function naiveSearch(runs: readonly Told[], query: SearchQuery): readonly string[] {
-  const filter = parseFilter(query.filter);
+  const filter = parseFilter(query.filter, 0);
   const order = parseOrder(query.orderBy);
   return runs
     .filter(({ record }) => query.view === "all" || record.lifecycle === query.view)

@@ -54,7 +54,7 @@ describe("an order", () => {
 describe("pages", () => {
   const page = (all: readonly Told[], limit: number, pageToken?: string, orderBy = ["metrics.loss"]) => {
     const query = queryOf({ orderBy, limit, ...(pageToken === undefined ? {} : { pageToken }) });
-    const { rows, nextToken } = selectPage(planQuery(query), rowsOf(all), { experimentNames });
+    const { rows, nextToken } = selectPage(planQuery(query, 0), rowsOf(all), { experimentNames });
     return { ids: rows.map(({ record }) => record.runId), nextToken };
   };
 

@@ -63,7 +63,7 @@ export function queryOf(query: Partial<SearchQuery>): SearchQuery {
 }
 
 /** Ids that a query finds, in its order. */
-export function found(runs: readonly Told[], query: Partial<SearchQuery>): readonly string[] {
-  const { rows } = selectPage(planQuery(queryOf(query)), rowsOf(runs), { experimentNames });
+export function found(runs: readonly Told[], query: Partial<SearchQuery>, now = 0): readonly string[] {
+  const { rows } = selectPage(planQuery(queryOf(query), now), rowsOf(runs), { experimentNames });
   return rows.map(({ record }) => record.runId);
 }
