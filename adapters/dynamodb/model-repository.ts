@@ -4,10 +4,12 @@ import {
   GetCommand,
   type QueryCommandInput,
   TransactWriteCommand,
+  type TransactWriteCommandInput,
 } from "@aws-sdk/lib-dynamodb";
+import type { ModelChange } from "../../core/registry/change";
 import type { HistoryEntry, Model, ModelVersion } from "../../core/registry/model";
 import type { ModelPolicy } from "../../core/registry/policy";
-import type { ModelRepository } from "../../core/registry/repository";
+import type { ModelRepository, Once } from "../../core/registry/repository";
 import { isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
 import { modelRow } from "./lineage-rows";
 
@@ -15,6 +17,10 @@ import { modelRow } from "./lineage-rows";
 export const outboxIndexKey = "REGISTRY#OUTBOX";
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
+
+type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
+
+const absent = { ConditionExpression: "attribute_not_exists(pk)" };
 
 /** A team's registry in the Catalog table; docs/access-patterns.md, "Models". */
 export function createModelRepository(client: DynamoDBDocumentClient, table: string, team: string): ModelRepository {
@@ -60,60 +66,77 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
         ExpressionAttributeValues: { ":team": `TEAM#${team}#MODELS` },
       }),
 
-    async commit({ model, versions, history, semver, policy }, { runId, request } = {}) {
-      const put = (sk: string, record: unknown, more: Record<string, unknown> = {}) => ({
-        TableName: table,
-        Item: { pk: pk(model.name), sk, record, ...more },
-      });
-      const absent = { ConditionExpression: "attribute_not_exists(pk)" };
-      const lineageOf = ({ dataset, version, runId: by }: ModelVersion) => {
-        const edge = { model: model.name, version, ...(by === undefined ? {} : { runId: by }) };
-        return dataset ? [{ Put: { TableName: table, Item: modelRow(team, dataset, edge) } }] : [];
-      };
-      const putOnce = (sk: string, record: unknown) => ({ Put: { ...put(sk, record), ...absent } });
-      try {
-        await client.send(
-          new TransactWriteCommand({
-            TransactItems: [
-              {
-                Put: {
-                  ...put("MODEL", model, {
-                    revision: model.revision,
-                    gsi1pk: `TEAM#${team}#MODELS`,
-                    gsi1sk: model.name,
-                  }),
-                  // Every change of the model goes through this condition: there is one order of changes, and no lost one.
-                  ...(model.revision === 1
-                    ? absent
-                    : {
-                        ConditionExpression: "revision = :expected",
-                        ExpressionAttributeValues: { ":expected": model.revision - 1 },
-                      }),
-                },
-              },
-              ...versions.map((version) => ({ Put: put(`VERSION#${pad(version.version, 9)}`, version) })),
-              putOnce(`HISTORY#${pad(history.revision, 12)}`, history),
-              {
-                Put: put(`EVENT#${pad(history.revision, 12)}`, history, {
-                  team,
-                  model: model.name,
-                  gsi1pk: outboxIndexKey,
-                  gsi1sk: `${history.at}#${team}#${pad(history.revision, 12)}`,
-                }),
-              },
-              ...(semver === undefined ? [] : [putOnce(`SEMVER#${semver.text}`, semver.version)]),
-              ...(policy === undefined ? [] : [putOnce(`POLICY#${pad(policy.revision, 12)}`, policy)]),
-              ...(runId === undefined ? [] : [putOnce(`RUN#${runId}`, history.version)]),
-              ...(request === undefined ? [] : [putOnce(`REQUEST#${request}`, history.revision)]),
-              ...(history.action === "registered" ? versions.flatMap(lineageOf) : []),
-            ],
-          }),
-        );
-        return true;
-      } catch (error) {
-        if (isTransactionConditionFailed(error) || isTransactionConflict(error)) return false;
-        throw error;
-      }
+    commit: (change, once) => transact(rowsOf(change, once)),
+
+    commitRename({ left, taken }) {
+      const from = left.model.name;
+      const moved = taken.versions.flatMap((version) => [
+        ...(version.semver === undefined
+          ? []
+          : [{ Put: put(taken.model.name, `SEMVER#${version.semver}`, version.version) }]),
+        ...lineageOf(version),
+        ...lineageOf({ ...version, model: from }).map(({ Put: { Item } }) => ({
+          Delete: { TableName: table, Key: { pk: Item["pk"], sk: Item["sk"] } },
+        })),
+      ]);
+      return transact([...rowsOf(left), ...rowsOf(taken), ...moved]);
     },
   };
 }
+
+  function put(name: string, sk: string, record: unknown, more: Record<string, unknown> = {}) {
+    return { TableName: table, Item: { pk: pk(name), sk, record, ...more } };
+  }
+
+  function lineageOf({ model, dataset, version, runId: by }: ModelVersion) {
+    const edge = { model, version, ...(by === undefined ? {} : { runId: by }) };
+    return dataset ? [{ Put: { TableName: table, Item: modelRow(team, dataset, edge) } }] : [];
+  }
+
+  function rowsOf({ model, versions, history, semver, policy }: ModelChange, { runId, request }: Once = {}): Writes {
+    const putOnce = (sk: string, record: unknown) => ({ Put: { ...put(model.name, sk, record), ...absent } });
+    return [
+      {
+        Put: {
+          ...put(model.name, "MODEL", model, {
+            revision: model.revision,
+            gsi1pk: `TEAM#${team}#MODELS`,
+            gsi1sk: model.name,
+          }),
+          // Every change of the model goes through this condition: there is one order of changes, and no lost one.
+          ...(model.revision === 1
+            ? absent
+            : {
+                ConditionExpression: "revision = :expected",
+                ExpressionAttributeValues: { ":expected": model.revision - 1 },
+              }),
+        },
+      },
+      ...versions.map((version) => ({ Put: put(model.name, `VERSION#${pad(version.version, 9)}`, version) })),
+      putOnce(`HISTORY#${pad(history.revision, 12)}`, history),
+      {
+        Put: put(model.name, `EVENT#${pad(history.revision, 12)}`, history, {
+          team,
+          model: model.name,
+          gsi1pk: outboxIndexKey,
+          gsi1sk: `${history.at}#${team}#${pad(history.revision, 12)}`,
+        }),
+      },
+      ...(semver === undefined ? [] : [putOnce(`SEMVER#${semver.text}`, semver.version)]),
+      ...(policy === undefined ? [] : [putOnce(`POLICY#${pad(policy.revision, 12)}`, policy)]),
+      ...(runId === undefined ? [] : [putOnce(`RUN#${runId}`, history.version)]),
+      ...(request === undefined ? [] : [putOnce(`REQUEST#${request}`, history.revision)]),
+      ...(history.action === "registered" ? versions.flatMap(lineageOf) : []),
+    ];
+  }
+
+  /** False where a condition did not hold, or another transaction was at the same rows. */
+  async function transact(TransactItems: Writes): Promise<boolean> {
+    try {
+      await client.send(new TransactWriteCommand({ TransactItems }));
+      return true;
+    } catch (error) {
+      if (isTransactionConditionFailed(error) || isTransactionConflict(error)) return false;
+      throw error;
+    }
+  }

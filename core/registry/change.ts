@@ -58,7 +58,7 @@ export function changeModel(state: ModelState, what: What, actor: Actor, next: P
 
 /** @throws ModelNotFoundError where it was deleted */
 export function activeModel({ model }: ModelState): Model {
-  if (model.lifecycle === "deleted") throw new ModelNotFoundError(model.name);
+  if (model.lifecycle === "deleted") throw new ModelNotFoundError(model.name, model.renamedTo);
   return model;
 }
 

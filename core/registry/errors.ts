@@ -7,11 +7,16 @@ import type { ApprovalRules } from "./policy";
 type Named = Pick<ModelVersion, "model" | "version">;
 
 export class ModelNotFoundError extends RingmasterError {
-  constructor(name: string) {
-    super(`there is no model ${JSON.stringify(name)}; \`ringmaster models list\` shows those that there are`, {
+  /** @param renamedTo what it is called now */
+  constructor(name: string, renamedTo?: string) {
+    const next =
+      renamedTo === undefined
+        ? "`ringmaster models list` shows those that there are"
+        : `it was renamed ${JSON.stringify(renamedTo)}`;
+    super(`there is no model ${JSON.stringify(name)}; ${next}`, {
       code: "MODEL_NOT_FOUND",
       httpStatus: 404,
-      details: { model: name },
+      details: { model: name, renamedTo },
     });
   }
 }
@@ -134,9 +139,10 @@ export class ModelExistsError extends RingmasterError {
 
 /** Runs, rules, events and whoever serves know a model by its name. */
 export class ModelNameFixedError extends RingmasterError {
-  constructor(model: string) {
+  /** @param why a sentence's part */
+  constructor(model: string, why: string) {
     super(
-      `model ${JSON.stringify(model)} cannot be renamed: it has versions or a policy, and runs, retraining rules and whoever serves it know it by its name; register its versions under another name instead`,
+      `model ${JSON.stringify(model)} cannot be renamed: ${why}; versions of it can be registered under another name instead`,
       { code: "MODEL_NAME_FIXED", httpStatus: 409, details: { model } },
     );
   }

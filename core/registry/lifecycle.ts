@@ -1,7 +1,7 @@
 import { digestOf } from "../digest";
 import { withoutApprovals } from "./approvals";
 import { type Actor, activeModel, activeVersion, changeModel, changeVersion, type Transition } from "./change";
-import { InProductionError, ModelExistsError, ModelNameFixedError, VersionNotFoundError } from "./errors";
+import { InProductionError, ModelExistsError, ModelNotFoundError, VersionNotFoundError } from "./errors";
 import type { Model } from "./model";
 import type { ApprovalRules, ModelPolicy, PolicyRules } from "./policy";
 
@@ -43,31 +43,6 @@ export function createModel(labels: Pick<Model, "description" | "tags">, actor: 
   };
 }
 
-/**
- * The first change of a new name for a model that nothing knows yet: it is the same model, made when and by whom it was made.
- *
- * @throws ModelExistsError where the name is in use
- */
-export function takeName({ description, tags, createdAt, createdBy }: Model, actor: Actor): Transition {
-  return (state) => {
-    const change = createModel({ description, tags }, actor)(state);
-    return change && { ...change, model: { ...change.model, createdAt, createdBy } };
-  };
-}
-
-/** The last change of its old name. @throws ModelNameFixedError where it has versions or a policy by now */
-export function leaveName(actor: Actor): Transition {
-  return (state) => {
-    if (!isRenamable(activeModel(state))) throw new ModelNameFixedError(state.model.name);
-    return deleteModel(actor)(state);
-  };
-}
-
-/** Runs, rules and whoever serves know a model by the name of its versions. One that never had any may still change it. */
-export function isRenamable({ latestVersion, firstVersion, policy }: Model): boolean {
-  return latestVersion < firstVersion && policy === undefined;
-}
-
 /** Hides a model. @throws InProductionError where one of its versions serves */
 export function deleteModel(actor: Actor): Transition {
   return (state) => {
@@ -77,10 +52,12 @@ export function deleteModel(actor: Actor): Transition {
   };
 }
 
-/** Shows a deleted model again, with all that it had. */
+/** Shows a deleted model again, with all that it had. @throws ModelNotFoundError where it was not deleted, but has another name */
 export function restoreModel(actor: Actor): Transition {
   return (state) => {
-    if (state.model.lifecycle === "active") return undefined;
+    const { name, lifecycle, renamedTo } = state.model;
+    if (lifecycle === "active") return undefined;
+    if (renamedTo !== undefined) throw new ModelNotFoundError(name, renamedTo);
     return changeModel(state, { action: "restored" }, actor, { lifecycle: "active" });
   };
 }

@@ -26,6 +26,12 @@ export interface Model {
   readonly tags: Readonly<Record<string, string>>;
   /** Version by name. `champion` follows production from the first promotion on. */
   readonly aliases: Readonly<Record<string, number>>;
+  /** The name that the model has now, where this one was given up. */
+  readonly renamedTo?: string;
+  /** Those that it had, oldest first: history of revisions `from` to `until` is under each. */
+  readonly formerNames?: readonly FormerName[];
+  /** The revision that gave it this name; absent where it never had another. */
+  readonly nameSince?: number;
   /** The gates and approvals that it declares. */
   readonly policy?: ModelPolicy;
   /** Who answers whom beside the champion. */
@@ -39,6 +45,12 @@ export interface Model {
   readonly createdBy: string;
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+export interface FormerName {
+  readonly name: string;
+  readonly from: number;
+  readonly until: number;
 }
 
 /** One made by a run of ours has run, weights, artifact, dataset and report; one that was registered from elsewhere what its maker told. */
@@ -140,6 +152,7 @@ export const historyActions = [
   "semver-set",
   "policy-set",
   "traffic-set",
+  "renamed",
   "deleted",
   "restored",
 ] as const;
@@ -150,6 +163,8 @@ export interface HistoryEntry {
   /** The model's revision that this change made. */
   readonly revision: number;
   readonly action: HistoryAction;
+  /** The name that the model had then, where it has another now: revisions are each name's own. */
+  readonly model?: string;
   /** Absent where the model itself was changed. */
   readonly version?: number;
   /** The version's stage before and after, where it moved. */
@@ -157,7 +172,7 @@ export interface HistoryEntry {
   readonly to?: Stage;
   /** The champion that made room. */
   readonly replaced?: number;
-  /** Which tag, alias, semver. */
+  /** Which tag, alias, semver; the other name of a model that was renamed. */
   readonly subject?: string;
   readonly by: string;
   readonly reason?: string;

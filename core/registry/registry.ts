@@ -2,16 +2,11 @@ import { RingmasterError } from "../errors";
 import { settleTraffic } from "../serving/settle";
 import type { Actor, ModelChange, Transition } from "./change";
 import { isVisible } from "./change";
-import {
-  ModelNameFixedError,
-  ModelNotFoundError,
-  NoChampionError,
-  RegistryBusyError,
-  VersionNotFoundError,
-} from "./errors";
-import { createModel, deleteModel, emptyModel, isRenamable, leaveName, renewed, takeName } from "./lifecycle";
+import { ModelNotFoundError, NoChampionError, RegistryBusyError, VersionNotFoundError } from "./errors";
+import { createModel, emptyModel, renewed } from "./lifecycle";
 import type { HistoryEntry, Model, ModelVersion } from "./model";
 import { type NewVersion, newVersion } from "./new-version";
+import { renameModel } from "./rename";
 import type { ModelRepository, Once } from "./repository";
 import { rollBack } from "./transitions";
 
@@ -67,7 +62,7 @@ export function createRegistry(
   /** @throws ModelNotFoundError where there is none, or it was deleted */
   async function head(name: string): Promise<Model> {
     const model = await repository.find(name);
-    if (model?.lifecycle !== "active") throw new ModelNotFoundError(name);
+    if (model?.lifecycle !== "active") throw new ModelNotFoundError(name, model?.renamedTo);
     return model;
   }
 
@@ -133,21 +128,28 @@ export function createRegistry(
     },
 
     /**
-     * Another name for a model that has neither versions nor a policy. The new one is made first: whoever dies in between leaves an empty model of the old name.
+     * Another name for a model that nothing but its clients knows by the old one, in one write.
      *
-     * @throws ModelNameFixedError @throws ModelExistsError where the new name is in use
+     * @throws ModelNotFoundError @throws ModelNameFixedError @throws ModelExistsError where the new name is in use
      */
-    async rename(team: string, name: string, newName: string, actor: Actor): Promise<Model> {
-      const model = await head(name);
-      if (!isRenamable(model)) throw new ModelNameFixedError(name);
-      const made = await apply(newName, { versions: [], orNew: { team, actor } }, takeName(model, actor));
-      try {
-        await apply(name, [], leaveName(actor));
-      } catch (error) {
-        await apply(newName, [], deleteModel(actor));
-        throw error;
-      }
-      return made;
+    rename(name: string, newName: string, actor: Actor): Promise<Model> {
+      return inRounds(name, async () => {
+        const [model, target] = await Promise.all([head(name), repository.find(newName)]);
+        // Read after the head: those that are of a later change are overtaken with it.
+        const versions = (await repository.listVersions(name)).filter(({ version }) => version >= model.firstVersion);
+        try {
+          const rename = renameModel(model, versions, { name: newName, target }, actor);
+          if (!(await repository.commitRename(rename))) return undefined;
+          await followUp?.committed(rename.left);
+          await followUp?.committed(rename.taken);
+          return rename.taken.model;
+        } catch (error) {
+          const now = await Promise.all([repository.find(name), repository.find(newName)]);
+          const stands = now[0]?.revision === model.revision && now[1]?.revision === target?.revision;
+          if (!(error instanceof RingmasterError) || stands) throw error;
+          return undefined;
+        }
+      });
     },
 
     /**
@@ -184,16 +186,23 @@ export function createRegistry(
       return (await repository.list()).filter(({ lifecycle }) => lifecycle === "active");
     },
 
+    /** A model and its versions as they were at one moment, newest first; deleted versions are left out. */
+    async details(name: string): Promise<Omit<ModelSnapshot, "history">> {
+      const model = await head(name);
+      return { model, versions: shown(model, await repository.listVersions(name)) };
+    },
+
     /** All of a model as it was at one moment, although it is read row by row. */
     async snapshot(name: string): Promise<ModelSnapshot> {
       const model = await head(name);
       const [versions, history] = await Promise.all([repository.listVersions(name), repository.history(name)]);
       return {
         model,
-        versions: versions
-          .filter((each) => each.version <= model.latestVersion && isVisible(model, each))
-          .map((each) => asOf(model, each)),
-        history: history.filter(({ revision }) => revision <= model.revision),
+        versions: shown(model, versions),
+        history: [
+          ...(await historyUnderFormerNames(model)),
+          ...history.filter(({ revision }) => revision >= (model.nameSince ?? 0) && revision <= model.revision),
+        ],
       };
     },
 
@@ -202,6 +211,16 @@ export function createRegistry(
     /** The champion alone. @throws NoChampionError where nothing was promoted yet. */
     production: async (name: string): Promise<ModelVersion> => (await champion(name)).version,
   };
+
+  async function historyUnderFormerNames({ formerNames = [] }: Model): Promise<readonly HistoryEntry[]> {
+    const entries = formerNames.map(async ({ name, from, until }) => {
+      const kept = await repository.history(name);
+      return kept
+        .filter(({ revision }) => revision >= from && revision <= until)
+        .map((each) => ({ ...each, model: name }));
+    });
+    return (await Promise.all(entries)).flat();
+  }
 
   /** @throws NoChampionError where nothing was promoted yet. */
   async function champion(name: string): Promise<{ readonly model: Model; readonly version: ModelVersion }> {
@@ -222,6 +241,13 @@ export function createRegistry(
 }
 
 export type Registry = ReturnType<typeof createRegistry>;
+
+/** Of versions that were read after their head. */
+function shown(model: Model, versions: readonly ModelVersion[]): readonly ModelVersion[] {
+  return versions
+    .filter((each) => each.version <= model.latestVersion && isVisible(model, each))
+    .map((each) => asOf(model, each));
+}
 
 /** The head tells who is the champion. Of a version that was read after it, another one's promotion or its own may have been read too. */
 function asOf(model: Model, version: ModelVersion): ModelVersion {

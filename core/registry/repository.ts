@@ -1,6 +1,7 @@
 import type { ModelChange } from "./change";
 import type { HistoryEntry, Model, ModelVersion } from "./model";
 import type { ModelPolicy } from "./policy";
+import type { Rename } from "./rename";
 
 /** What makes a change once. */
 export interface Once {
@@ -36,3 +37,5 @@ export interface ModelRepository {
    */
   commit(change: ModelChange, once?: Once): Promise<boolean>;
 }
+  /** Writes both names' changes, with all rows that move, or nothing: false where either's revision is no longer the one that it was decided upon. */
+  commitRename(rename: Rename): Promise<boolean>;

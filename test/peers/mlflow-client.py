@@ -300,8 +300,11 @@ def stages():
 def what_goes():
     client.delete_model_version("doubling", "2")
     refused("RESOURCE_DOES_NOT_EXIST", lambda: client.get_model_version("doubling", "2"))
-    # Runs, rules and whoever serves it know a model by its name.
-    refused("NOT_IMPLEMENTED", lambda: client.rename_registered_model("doubling", "doubled"))
+    client.rename_registered_model("doubling", "doubled")
+    refused("RESOURCE_DOES_NOT_EXIST", lambda: client.get_registered_model("doubling"))
+    assert client.get_model_version("doubled", "1").description == "the first"
+    assert mlflow.pyfunc.load_model("models:/doubled/1").predict([2.0]) == [4.0]
+    client.rename_registered_model("doubled", "doubling")
     client.delete_registered_model("doubling")
     refused("RESOURCE_DOES_NOT_EXIST", lambda: client.get_registered_model("doubling"))
 

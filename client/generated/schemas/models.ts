@@ -217,7 +217,9 @@ export interface HistoryEntry {
   readonly to?: "none" | "staging" | "canary" | "production" | "archived";
   /** The champion that made room. */
   readonly replaced?: number;
-  /** Which tag, alias, semver. */
+  /** The name that it had then, where it has another now: revisions are each name's own. */
+  readonly model?: string;
+  /** Which tag, alias, semver; the other name of a model that was renamed. */
   readonly subject?: string;
   readonly by: string;
   readonly reason?: string;
@@ -274,6 +276,16 @@ export interface Model {
   readonly tags: Readonly<Record<string, string>>;
   /** Version by name; `champion` follows production. */
   readonly aliases: Readonly<Record<string, number>>;
+  /** Names that it had, oldest first, and the revisions that its history has of each. */
+  readonly formerNames?: readonly {
+    readonly name: string;
+    readonly from: number;
+    readonly until: number;
+  }[];
+  /** The revision that gave it this name, where it had another. */
+  readonly nameSince?: number;
+  /** The name that it has now, where this one was given up. */
+  readonly renamedTo?: string;
   readonly policy?: ModelPolicy;
   readonly traffic?: Traffic;
   /** The champion, if there is one. */

@@ -74,6 +74,12 @@ export const model = z
     description: z.string(),
     tags: texts,
     aliases: z.record(z.string(), version).meta({ description: "Version by name; `champion` follows production." }),
+    formerNames: z
+      .array(z.object({ name: z.string(), from: count, until: count }))
+      .optional()
+      .meta({ description: "Names that it had, oldest first, and the revisions that its history has of each." }),
+    nameSince: count.optional().meta({ description: "The revision that gave it this name, where it had another." }),
+    renamedTo: z.string().optional().meta({ description: "The name that it has now, where this one was given up." }),
     policy: modelPolicy.optional(),
     traffic: traffic.optional(),
     production: version.optional().meta({ description: "The champion, if there is one." }),
@@ -142,7 +148,12 @@ export const historyEntry = z
     from: stage.optional(),
     to: stage.optional(),
     replaced: version.optional().meta({ description: "The champion that made room." }),
-    subject: z.string().optional().meta({ description: "Which tag, alias, semver." }),
+    model: z.string().optional().meta({
+      description: "The name that it had then, where it has another now: revisions are each name's own.",
+    }),
+    subject: z.string().optional().meta({
+      description: "Which tag, alias, semver; the other name of a model that was renamed.",
+    }),
     by: z.string(),
     reason: z.string().optional(),
     at: instant,

@@ -1,7 +1,6 @@
 import type { Platform } from "../../../../adapters/platform";
 import type { ModelVersion } from "../../../../core/registry/model";
 import { parseModelUri } from "./model-uri";
-import { findVersion } from "./reads";
 import { schemeOf } from "./source";
 
 /** A version may be registered from another, and that from a third. */
@@ -17,7 +16,10 @@ export async function downloadUri(platform: Platform, version: ModelVersion): Pr
     const uri = parseModelUri(source);
     if ("modelId" in uri) return (await platform.loggedModels.find(uri.modelId))?.artifactLocation ?? source;
     if (uri.version === undefined) return source;
-    current = (await findVersion(platform, uri.name, uri.version)).version;
+    // A copy is what it was made of, whatever has become of the name or the version.
+    const original = await platform.registry.repository.findVersion(uri.name, Number(uri.version));
+    if (original === undefined) return source;
+    current = original;
   }
   return current.source ?? "";
 }

@@ -1,3 +1,5 @@
+import type { Platform } from "../../../../adapters/platform";
+import { ModelNameFixedError } from "../../../../core/registry/errors";
 import { deleteTag, describe, setTag } from "../../../../core/registry/labels";
 import { deleteModel } from "../../../../core/registry/lifecycle";
 import { list, message, required, text } from "../fields";
@@ -6,6 +8,19 @@ import { actorOf, findModel, told, versionsOf } from "./reads";
 import { stageName, stageOf } from "./stages";
 import { checkDescription, checkModelName, checkTag, checkTagKey, tagsOf } from "./validation";
 import { latestOfStages, modelView, versionView } from "./view";
+
+/** Its next run would make versions of a model of the old name. @throws ModelNameFixedError */
+async function insistOnNoRule({ retraining }: Pick<Platform, "retraining">, model: string): Promise<void> {
+  for (let nextToken: string | undefined; ; ) {
+    const page = await retraining.list({ limit: 100, nextToken });
+    for (const { rule } of page.items) {
+      if ((rule.job.registerAs ?? rule.job.experiment) !== model) continue;
+      throw new ModelNameFixedError(model, `retraining rule ${JSON.stringify(rule.name)} makes versions of it`);
+    }
+    nextToken = page.nextToken;
+    if (nextToken === undefined) return;
+  }
+}
 
 const keyValue = message({ key: text, value: text });
 const latestOf = { name: required(text), stages: list(text) };
@@ -46,11 +61,10 @@ export const modelOperations: readonly MlflowOperation[] = [
     { name: required(text), new_name: required(text) },
     async ({ platform, actor, fields: { name, new_name } }) => {
       checkModelName(new_name, "new_name");
-      const { registry, team } = platform;
-      const model = await findModel(platform, name);
+      let model = await findModel(platform, name);
       if (new_name !== name) {
-        const who = actorOf(platform, actor);
-        return { registered_model: modelView(await told(() => registry.rename(team, name, new_name, who)), []) };
+        await insistOnNoRule(platform, name);
+        model = await told(() => platform.registry.rename(name, new_name, actorOf(platform, actor)));
       }
       return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
     },

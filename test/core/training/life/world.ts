@@ -111,5 +111,6 @@ function createMemoryModels(): ModelRepository & { readonly versions: ReadonlyMa
       for (const version of changed) versions.set(`${model.name}@${version.version}`, version);
       return true;
     },
+    commitRename: () => Promise.reject(new Error("no run renames a model")),
   };
 }

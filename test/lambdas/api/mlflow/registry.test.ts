@@ -1,7 +1,10 @@
 import type { Hono } from "hono";
+import type { Platform } from "../../../../adapters/platform";
+import { ruleDefinitionSchema } from "../../../../core/retraining/rule";
 import { createApp } from "../../../../lambdas/api/app";
 import type { ApiEnvironment } from "../../../../lambdas/api/context";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
+import { jobInput } from "../../../support/fixtures";
 
 interface Version {
   readonly model_version: {
@@ -15,10 +18,12 @@ interface Version {
 describe("a version that was registered by MLflow's protocol", () => {
   let embedded: Embedded;
   let app: Hono<ApiEnvironment>;
+  let platform: Platform;
   const name = "churn model ü";
   beforeAll(async () => {
     embedded = await startEmbedded();
-    app = createApp(createTestPlatform(embedded).platform);
+    platform = createTestPlatform(embedded).platform;
+    app = createApp(platform);
   });
   afterAll(() => embedded.stop());
 
@@ -130,5 +135,55 @@ describe("a version that was registered by MLflow's protocol", () => {
     expect(await timeOf("described")).toBe(before);
     await mlflow("POST", "model-versions/transition-stage", { ...version, stage: "Staging" });
     expect(await timeOf("described")).toBeGreaterThan(before);
+  });
+
+  it("keeps its name where it serves, has a policy, or a rule makes versions of it", async () => {
+    const rename = (from: string) =>
+      mlflow<{ error_code: string; message: string }>("POST", "registered-models/rename", {
+        name: from,
+        new_name: "another",
+      });
+    const serving = await rename(name);
+    expect([serving.status, serving.body.error_code]).toEqual([409, "RESOURCE_CONFLICT"]);
+    expect(serving.body.message).toContain("serves or has served");
+    for (const each of ["ruled", "named"]) {
+      await mlflow("POST", "registered-models/create", { name: each });
+      await mlflow("POST", "model-versions/create", { name: each, source: "s3://bucket/elsewhere" });
+    }
+    const at = "2026-01-01T00:00:00.000Z";
+    const rule = ruleDefinitionSchema.parse({
+      name: "nightly",
+      trigger: { type: "dataset", dataset: "digits" },
+      job: jobInput({ dataset: "digits", registerAs: "ruled" }),
+    });
+    const begun = {
+      team: "default",
+      revision: 1,
+      enabled: true,
+      since: at,
+      createdBy: "ada",
+      createdAt: at,
+      updatedAt: at,
+    };
+    expect(await platform.retraining.save({ ...rule, ...begun }, undefined)).toBe(true);
+    const ruled = await rename("ruled");
+    expect([ruled.status, ruled.body.message]).toEqual([409, expect.stringContaining('rule "nightly"')]);
+    expect((await rename("named")).status).toBe(200);
+  });
+
+  it("tells its whole story under the new name, and where it went under the old one", async () => {
+    const { body } = await call<{
+      model: { formerNames: readonly object[] };
+      history: readonly { model?: string; action: string; subject?: string }[];
+    }>("GET", "/api/v1/models/another");
+    expect(body.model.formerNames).toEqual([{ name: "named", from: 1, until: 2 }]);
+    expect(body.history.map((entry) => [entry.model, entry.action, entry.subject])).toEqual([
+      ["named", "created", undefined],
+      ["named", "registered", undefined],
+      [undefined, "renamed", "named"],
+    ]);
+    const gone = await call<{ error: { message: string } }>("GET", "/api/v1/models/named");
+    expect([gone.status, JSON.stringify(gone.body)]).toEqual([404, expect.stringContaining("renamed")]);
+    expect((await call("POST", "/api/v1/models/named/restore", {})).status).toBe(404);
   });
 });

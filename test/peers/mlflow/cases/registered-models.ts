@@ -17,6 +17,21 @@ const search = (query: Step["query"], more: Partial<Step> = {}): Step => ({
   query,
   ...more,
 });
+const version = (more: object): Step => ({
+  method: "POST",
+  path: "mlflow/model-versions/create",
+  body: { name: "<nonce>", ...more },
+});
+const ofVersion = (what: string, query: Step["query"]): Step => ({
+  method: "GET",
+  path: `mlflow/model-versions/${what}`,
+  query,
+});
+const rename = (name: string, to: string): Step => ({
+  method: "POST",
+  path: `${models}/rename`,
+  body: { name, new_name: to },
+});
 const long = (length: number): string => "x".repeat(length);
 
 const making: readonly MlflowCase[] = [
@@ -159,26 +174,65 @@ const changing: readonly MlflowCase[] = [
       create({ name: "<nonce>-other" }),
       { method: "POST", path: `${models}/rename`, body: { name: "<nonce>-new", new_name: "<nonce>-other" } },
       { method: "POST", path: `${models}/rename`, body: { name: "<nonce>-new", new_name: "<nonce>-new" } },
-      {
-        method: "POST",
-        path: "mlflow/model-versions/create",
-        body: { name: "<nonce>-new", source: "s3://bucket/<nonce>" },
-        save: { version: "model_version.version" },
-      },
-      {
-        method: "POST",
-        path: `${models}/rename`,
-        body: { name: "<nonce>-new", new_name: "<nonce>-newer" },
-        ours: {
-          why: "runs, rules and whoever serves know a model with versions by its name",
-          status: 501,
-          body: { error_code: "NOT_IMPLEMENTED", message: "<message>" },
-        },
-      },
       { method: "POST", path: `${models}/rename`, body: { name: "<nonce>-no", new_name: "<nonce>-x" } },
       { method: "POST", path: `${models}/rename`, body: { name: "<nonce>-new", new_name: "" } },
       { method: "POST", path: `${models}/rename`, body: { name: "<nonce>-new" } },
       { method: "POST", path: `${models}/rename`, body: { name: "<nonce>-new", new_name: "a/b" } },
+    ],
+  },
+  {
+    name: "renamed with its versions",
+    steps: [
+      create({ description: "one", tags: [{ key: "a", value: "1" }] }),
+      version({ source: "s3://bucket/1", description: "first", tags: [{ key: "b", value: "2" }] }),
+      version({ source: "s3://bucket/2" }),
+      version({ source: "s3://bucket/3" }),
+      { method: "DELETE", path: "mlflow/model-versions/delete", body: { name: "<nonce>", version: "3" } },
+      {
+        method: "POST",
+        path: "mlflow/model-versions/transition-stage",
+        body: { name: "<nonce>", version: "1", stage: "Staging" },
+      },
+      { method: "POST", path: `${models}/alias`, body: { name: "<nonce>", alias: "best", version: "2" } },
+      create({ name: "<nonce>-copy" }),
+      {
+        method: "POST",
+        path: "mlflow/model-versions/create",
+        body: { name: "<nonce>-copy", source: "models:/<nonce>/2" },
+      },
+      rename("<nonce>", "<nonce>-new"),
+      get(),
+      get("<nonce>-new"),
+      ofVersion("get", { name: "<nonce>-new", version: "1" }),
+      ofVersion("get", { name: "<nonce>-new", version: "3" }),
+      ofVersion("get", { name: "<nonce>", version: "1" }),
+      ofVersion("get-download-uri", { name: "<nonce>-new", version: "1" }),
+      ofVersion("get-download-uri", { name: "<nonce>-copy", version: "1" }),
+      ofVersion("search", { filter: "name = '<nonce>'" }),
+      ofVersion("search", { filter: "name = '<nonce>-new'", order_by: "version_number DESC" }),
+      { method: "GET", path: `${models}/alias`, query: { name: "<nonce>-new", alias: "best" } },
+      version({ name: "<nonce>-new", source: "s3://bucket/4" }),
+      version({ source: "s3://bucket/5" }),
+      rename("<nonce>", "<nonce>-newer"),
+      rename("<nonce>-new", "<nonce>-copy"),
+      rename("<nonce>-new", "<nonce>"),
+      get(),
+      version({ source: "s3://bucket/6" }),
+      rename("<nonce>-new", "<nonce>-x"),
+      search({ filter: "name LIKE '<nonce>%'" }, { compare: { unordered: ["registered_models.*.latest_versions"] } }),
+    ],
+  },
+  {
+    name: "a copy outlives what it was made of",
+    steps: [
+      create(),
+      version({ source: "s3://bucket/1" }),
+      create({ name: "<nonce>-copy" }),
+      version({ name: "<nonce>-copy", source: "models:/<nonce>/1" }),
+      { method: "DELETE", path: "mlflow/model-versions/delete", body: { name: "<nonce>", version: "1" } },
+      ofVersion("get-download-uri", { name: "<nonce>-copy", version: "1" }),
+      remove({ name: "<nonce>" }),
+      ofVersion("get-download-uri", { name: "<nonce>-copy", version: "1" }),
     ],
   },
 ];

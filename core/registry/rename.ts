@@ -1,0 +1,98 @@
+import type { Actor, ModelChange } from "./change";
+import { changeModel } from "./change";
+import { ModelExistsError, ModelNameFixedError } from "./errors";
+import { emptyModel, renewed } from "./lifecycle";
+import type { Model, ModelVersion } from "./model";
+
+/** Both names' changes, which are one write. */
+export interface Rename {
+  /** The old name's last change: it is hidden, and tells where the model went. */
+  readonly left: ModelChange;
+  /** The new name's: it has the model's labels and aliases and every version, under the numbers that they had. */
+  readonly taken: ModelChange;
+}
+
+/** Of all rows that move with a model: a transaction has 100, of which the two names' heads, histories and events take six … */
+const mostRows = 94;
+/** … and 4 MB. */
+const mostBytes = 3_500_000;
+const mostFormerNames = 50;
+
+/**
+ * A model under another name: the same versions under the same numbers, with its labels, aliases and history. Only one that nothing but its clients knows
+ * by its name has another.
+ *
+ * @param versions all that the model has had since it was made, deleted ones too
+ * @param target what is kept under the new name, if anything is
+ * @throws ModelExistsError where the new name is in use @throws ModelNameFixedError where runs, rules or whoever serves know the old one, or the new one's numbers are taken
+ */
+export function renameModel(
+  model: Model,
+  versions: readonly ModelVersion[],
+  to: { readonly name: string; readonly target: Model | undefined },
+  actor: Actor,
+): Rename {
+  const { name, team } = model;
+  const { target } = to;
+  if (target?.lifecycle === "active") throw new ModelExistsError(to.name);
+  const fixed = whyFixed(model, versions) ?? whyTaken(model, to.name, target);
+  if (fixed !== undefined) throw new ModelNameFixedError(name, fixed);
+  const left = changeModel(stateOf(model), { action: "renamed", subject: to.name }, actor, {
+    lifecycle: "deleted",
+    renamedTo: to.name,
+  });
+  // It keeps a deleted model's policy, as every model does that is made of its name, and its numbers go on.
+  const before = target === undefined ? emptyModel(to.name, team, actor) : renewed(target, actor);
+  const { description, tags, aliases, createdAt, createdBy, nameSince = 1, formerNames = [] } = model;
+  const former = { name, from: nameSince, until: model.revision };
+  const numbers = versions.length > 0 ? { latestVersion: model.latestVersion, firstVersion: model.firstVersion } : {};
+  const taken = changeModel(stateOf(before), { action: "renamed", subject: name }, actor, {
+    ...{ description, tags, aliases, createdAt, createdBy, ...numbers },
+    formerNames: [...formerNames, former].slice(-mostFormerNames),
+    nameSince: before.revision + 1,
+  });
+  const moved = versions.map((version) => ({ ...version, model: to.name, updatedAt: actor.at }));
+  return { left, taken: { ...taken, versions: moved } };
+}
+
+/** Why a model keeps its name; `undefined` where it need not. */
+function whyFixed(model: Model, versions: readonly ModelVersion[]): string | undefined {
+  if (model.productionRevision !== undefined) return "a version of it serves or has served, under this name";
+  if (model.policy !== undefined) return "it has a policy, which is this name's";
+  if (model.traffic !== undefined) return "it has rules of who answers whom, which are this name's";
+  const named = (what: string, is: (version: ModelVersion) => boolean): string | undefined => {
+    const found = versions.find(is);
+    return found && `version ${found.version} ${what}`;
+  };
+  return (
+    named(
+      "was trained here, and its run and job know it by this name",
+      ({ artifactKey }) => artifactKey !== undefined,
+    ) ??
+    named("is a canary", ({ stage }) => stage === "canary") ??
+    named("is waited for by a run", ({ awaitedBy }) => awaitedBy !== undefined) ??
+    named("waits for the answer of a check", ({ gate }) => gate?.checks.some(({ pending }) => pending) ?? false) ??
+    whyTooLarge(versions)
+  );
+}
+
+function whyTooLarge(versions: readonly ModelVersion[]): string | undefined {
+  const rows = versions.reduce((sum, { semver, dataset }) => sum + 1 + (semver ? 1 : 0) + (dataset ? 2 : 0), 0);
+  if (rows > mostRows) return `its ${versions.length} versions have ${rows} rows, and ${mostRows} at most move at once`;
+  const bytes = Buffer.byteLength(JSON.stringify(versions));
+  return bytes > mostBytes ? `its versions have ${bytes} bytes, and ${mostBytes} at most move at once` : undefined;
+}
+
+/** A version's number never means two things: not even where the one was deleted. */
+function whyTaken(model: Model, name: string, target: Model | undefined): string | undefined {
+  if (target === undefined || model.latestVersion < model.firstVersion) return undefined;
+  // It was its own, and nobody has used it since.
+  const own = model.formerNames?.some((former) => former.name === name && former.until + 1 === target.revision);
+  if (own && target.renamedTo !== undefined) return undefined;
+  if (target.latestVersion < model.firstVersion) return undefined;
+  return `${JSON.stringify(name)} was the name of another model, whose versions had the numbers to ${target.latestVersion}: choose a name that was not used`;
+}
+
+function stateOf(model: Model) {
+  return { model, version: () => undefined };
+}
