@@ -67,10 +67,3 @@ export function pythonType(value: unknown): string {
 function pythonString(text: string): string {
   return JSON.stringify(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
-
-/** Python's `repr` of a text: in single quotes, unless they alone are in it. */
-export function pythonRepr(text: string): string {
-  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const escaped = text.replace(/[\\\n\r\t]/g, (unit) => ({ "\\": "\\\\", "\n": "\\n", "\r": "\\r" })[unit] ?? "\\t");
-  return `${quote}${quote === "'" ? escaped.replaceAll("'", "\\'") : escaped}${quote}`;
-}

@@ -1,3 +1,4 @@
+import { pythonRepr } from "../../../mlflow/python-text";
 import { MlflowFilterError } from "../errors";
 import { isValueLike, type MlflowToken, mlflowTokens } from "./tokens";
 
@@ -18,8 +19,8 @@ export interface Clause {
 /** MLflow takes any length; a filter costs what it says. */
 const longest = 100_000;
 
-/** @throws MlflowFilterError */
-export function parseClauses(filter: string, quoteInvalid: boolean): readonly Clause[] {
+/** @param shown what a refusal shows: the parts that are no clause, between quotes or bare, or all of the filter @throws MlflowFilterError */
+export function parseClauses(filter: string, shown: "quoted" | "bare" | "filter"): readonly Clause[] {
   if (filter.length > longest) {
     throw new MlflowFilterError(
       `Filter string of ${filter.length} characters is too long: at most ${longest} are allowed.`,
@@ -58,8 +59,13 @@ export function parseClauses(filter: string, quoteInvalid: boolean): readonly Cl
     }
   }
   if (invalid.length > 0) {
-    const shown = invalid.map(({ raw }) => (quoteInvalid ? `'${raw}'` : raw)).join(", ");
-    throw new MlflowFilterError(`Invalid clause(s) in filter string: ${shown}`);
+    if (shown === "filter") {
+      throw new MlflowFilterError(
+        `Invalid filter string: ${pythonRepr(filter)}. Expected a list of comparisons separated by 'AND' (e.g. 'metrics.loss > 0.1 AND params.lr = 0.01').`,
+      );
+    }
+    const parts = invalid.map(({ raw }) => (shown === "quoted" ? `'${raw}'` : raw)).join(", ");
+    throw new MlflowFilterError(`Invalid clause(s) in filter string: ${parts}`);
   }
   for (const { identifier } of clauses) {
     if (identifier.kind === "identifier") continue;

@@ -99,9 +99,10 @@ function attributeValue(key: string, token: MlflowToken, grammar: EntityGrammar)
       `Only the '${pythonSet(grammar.shownNumericAttributes)}' attributes support comparison with numeric values.`,
     );
   }
-  throw new MlflowFilterError(
-    `Expected a quoted string value or a list of quoted string values for attributes. Got value ${raw}`,
-  );
+  const expected = grammar.strictNumbers
+    ? "a quoted string value"
+    : "a quoted string value or a list of quoted string values";
+  throw new MlflowFilterError(`Expected ${expected} for attributes. Got value ${raw}`);
 }
 
 type Scalar = string | number | undefined;

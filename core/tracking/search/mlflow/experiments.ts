@@ -35,7 +35,7 @@ const grammar: EntityGrammar = {
 
 /** @throws MlflowFilterError */
 export function parseExperimentFilter(filter: string): (experiment: SearchedExperiment) => boolean {
-  const conditions = parseClauses(filter, false).map((clause) => {
+  const conditions = parseClauses(filter, "bare").map((clause) => {
     const condition = entityCondition(clause, grammar);
     if (condition.type === "tag" || condition.key !== "experiment_id") return condition;
     // Ids are numbers, whatever zeros they begin with; texts only to be told apart.

@@ -79,7 +79,7 @@ export function parseLoggedModelFilter(
       (one) =>
         one.datasetName === datasetName && (one.datasetDigest === undefined || one.datasetDigest === datasetDigest),
     );
-  const conditions = parseClauses(filter, false).map(({ identifier, comparator, value }) => {
+  const conditions = parseClauses(filter, "filter").map(({ identifier, comparator, value }) => {
     const { type, key } = entityOf(identifier.raw);
     const isNumeric = type === "metrics" || (type === "attributes" && key.endsWith("_timestamp_ms"));
     const allowed: readonly string[] = isNumeric ? orderComparators : listedComparators;

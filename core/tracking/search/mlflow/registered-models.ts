@@ -67,7 +67,7 @@ function entityFilter<T extends { readonly tags: Readonly<Record<string, string>
   grammar: EntityGrammar,
   read: (entity: T, key: string) => string | number | undefined,
 ): (entity: T) => boolean {
-  const all = parseClauses(filter, false).map((clause) => entityCondition(clause, grammar));
+  const all = parseClauses(filter, "bare").map((clause) => entityCondition(clause, grammar));
   const prompts = asksForPrompts(all);
   const conditions = prompts ? all : all.filter(({ type, key }) => type !== "tag" || key !== promptTag);
   return (entity) => {

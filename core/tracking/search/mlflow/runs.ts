@@ -52,7 +52,7 @@ export function parseRunFilter(filter: string): Expression | undefined {
     throw new MlflowFilterError(`Invalid filter '${filter}'. Could not be parsed.`);
   }
   // As there: every clause is read before one is judged by its comparator.
-  const read = parseClauses(filter, true).map(readClause);
+  const read = parseClauses(filter, "quoted").map(readClause);
   const operands = read.map(condition);
   return operands.length === 0 ? undefined : { type: "and", operands };
 }

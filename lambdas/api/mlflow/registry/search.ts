@@ -59,7 +59,7 @@ export const searchOperations: readonly MlflowOperation[] = [
 
 /** Of a filter that names its model only that one need be read. */
 async function modelsFor({ registry }: Platform, filter: string): Promise<readonly Model[]> {
-  const named = parseClauses(filter, false).find(
+  const named = parseClauses(filter, "bare").find(
     ({ identifier, comparator }) =>
       comparator === "=" && keyText(identifier.raw.replace(/^attribute\./, "")) === "name",
   );

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Platform } from "../../../../adapters/platform";
 import { loggedModelView, modelStatusFromMlflow } from "../../../../core/mlflow/logged-model-view";
+import { pythonRepr } from "../../../../core/mlflow/python-text";
 import { randomName } from "../../../../core/mlflow/random-name";
 import { unlessEmpty } from "../../../../core/mlflow/run-view";
 import { type LoggedModel, LoggedModelNotFoundError } from "../../../../core/tracking/logged-model";
@@ -8,7 +9,6 @@ import { directoryPath } from "../../../../core/tracking/records/artifact-paths"
 import { doesNotExist, invalidParameter } from "../errors";
 import { boolean, integer, list, message, oneOf, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { pythonRepr } from "../python-json";
 import { keyValue, locationWithin } from "./experiments";
 import { searchLoggedModels } from "./logged-model-search";
 import { pageOf } from "./paging";
@@ -165,9 +165,9 @@ export const loggedModelOperations: readonly MlflowOperation[] = [
         })),
       });
       const { items, nextToken } = pageOf(found, fields.max_results || 50, fields.page_token, {
-        "Experiment IDs": ids,
-        "Filter string": fields.filter || "",
-        "Order by": fields.order_by,
+        "experiment IDs": ids,
+        "filter string": fields.filter || "",
+        "order by": fields.order_by,
       });
       return { ...unlessEmpty("models", items.map(loggedModelView)), next_page_token: nextToken };
     },

@@ -13,8 +13,8 @@ export function checkMaxResults(limit: number): void {
   if (limit > mostResults) refuse(`at most ${mostResults}`);
 }
 
-/** What a token is of, by the names that MLflow gives the parts in its refusals: `{ "Filter string": …, "Order by": … }`. */
-export type PagedQuery = Readonly<Record<string, unknown>>;
+/** What a token is of, by the names of its parts in MLflow's refusals. */
+export type PagedQuery = Readonly<Partial<Record<"experiment IDs" | "filter string" | "order by", unknown>>>;
 
 /**
  * A stretch of a list that was found whole. Tokens are places in it, as MLflow's own are.
@@ -37,7 +37,8 @@ function offsetOf(token: string | undefined, parts: readonly string[], of: reado
   const read = readToken(token);
   parts.forEach((part, i) => {
     if (read.of[i] === of[i]) return;
-    throw invalidParameter(`${part} in the page token do not match the requested ${part.toLowerCase()}.`);
+    const begun = `${part[0]!.toUpperCase()}${part.slice(1)} in the page token ${part.endsWith("s") ? "do" : "does"}`;
+    throw invalidParameter(`${begun} not match the requested ${part}. Begin anew, without a token.`);
   });
   return read.offset;
 }

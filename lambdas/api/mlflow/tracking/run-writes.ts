@@ -1,11 +1,11 @@
 import type { Platform } from "../../../../adapters/platform";
+import { pythonRepr } from "../../../../core/mlflow/python-text";
 import { type KeyValue, type ParamConflict, unlessSame, withParamsAndTags } from "../../../../core/mlflow/run-changes";
 import { withMlflowTag, withoutMlflowTag } from "../../../../core/mlflow/tags";
 import { encodeValue } from "../../../../core/tracking/metric-values";
 import { doesNotExist, invalidParameter } from "../errors";
 import { double, integer, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { pythonRepr } from "../python-json";
 import { logModelMetrics } from "./model-metrics";
 import { changeActiveRun, requireActiveRun } from "./ports";
 import { runId } from "./runs";
