@@ -57,6 +57,16 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
       await client.send(new DeleteCommand({ TableName: table, Key }));
     },
     history: (name) => query<HistoryEntry>(ofModel(name, "HISTORY#")),
+    historyBetween: (name, from, until) =>
+      query<HistoryEntry>({
+        KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :until",
+        ExpressionAttributeValues: {
+          ":pk": pk(name),
+          ":from": `HISTORY#${pad(from, 12)}`,
+          ":until": `HISTORY#${pad(until, 12)}`,
+        },
+        ConsistentRead: true,
+      }),
     policies: (name) => query<ModelPolicy>(ofModel(name, "POLICY#")),
 
     list: () =>
@@ -82,7 +92,6 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
       return transact([...rowsOf(left), ...rowsOf(taken), ...moved]);
     },
   };
-}
 
   function put(name: string, sk: string, record: unknown, more: Record<string, unknown> = {}) {
     return { TableName: table, Item: { pk: pk(name), sk, record, ...more } };
@@ -140,3 +149,4 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
       throw error;
     }
   }
+}

@@ -6,6 +6,7 @@ import type { RawRow } from "../../core/features/transform";
 import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";
 import { predictRows } from "../predict";
+import { wholeNumber } from "../whole-number";
 import { addExportCommand } from "./exports";
 import { addModelChangeCommands } from "./model-changes";
 import { addModelDecisionCommands } from "./model-decisions";
@@ -62,6 +63,7 @@ export function addModelCommands(program: Command): void {
       }
       process.stdout.write("\n");
       printHistory(shown.history);
+      if (shown.historyNextToken) process.stdout.write(`  … and older: ringmaster models history ${name} --all\n`);
     });
 
   models
@@ -76,12 +78,24 @@ export function addModelCommands(program: Command): void {
 
   models
     .command("history <model>")
-    .description("who did what, when and why")
-    .action(async (name: string, _options: unknown, command: Command) => {
+    .description("who did what, when and why, oldest first")
+    .option("--limit <n>", "the newest so many", wholeNumber("--limit"), 100)
+    .option("--all", "from the first change on")
+    .action(async (name: string, options: { limit: number; all?: boolean }, command: Command) => {
       const { client, json } = contextOf(command);
-      const { history } = await client.model(name);
+      const most = options.all ? Number.POSITIVE_INFINITY : options.limit;
+      const found: HistoryEntry[] = [];
+      const query = { limit: Math.min(200, most) };
+      for await (const entry of client.pages("listModelHistory", { params: { name }, query })) {
+        // One more tells that there are more.
+        if (found.push(entry) > most) break;
+      }
+      const history = found.slice(0, most).reverse();
       if (json) printJson({ history });
-      else printHistory(history);
+      else {
+        if (found.length > most) process.stdout.write(`older ones: ringmaster models history ${name} --all\n`);
+        printHistory(history);
+      }
     });
 
   for (const verb of ["production", "resolve"]) {
@@ -91,8 +105,13 @@ export function addModelCommands(program: Command): void {
       .action(async (name: string, _options: unknown, command: Command) => {
         const { client, json } = contextOf(command);
         const resolved = await client.production(name);
-        if (json) printJson(resolved);
-        else printResolved(resolved);
+        // Of one from elsewhere; what serving loads does not depend on it, and is told without.
+        const { loggedMetrics } =
+          resolved.artifact === undefined
+            ? await client.modelVersion(name, resolved.version).catch(() => nothing)
+            : nothing;
+        if (json) printJson({ ...resolved, ...(loggedMetrics && { loggedMetrics }) });
+        else printResolved(resolved, loggedMetrics);
       });
   }
 
@@ -137,14 +156,21 @@ function printVersions(versions: readonly ModelVersion[]): void {
       version.stage,
       version.gate ? (version.gate.passed ? "passed" : "refused") : "–",
       approvalOf(version),
-      Object.entries(version.metrics)
-        .slice(0, 3)
-        .map(([metric, value]) => `${metric} ${formatNumber(value)}`)
-        .join(", "),
+      metricsOf(version),
       version.weightsSha256?.slice(0, 12) ?? "–",
       version.runId ?? version.source ?? "–",
     ]),
   );
+}
+
+/** Its own; else what was logged of it, which is said. */
+function metricsOf({ metrics, loggedMetrics = {} }: Pick<ModelVersion, "metrics" | "loggedMetrics">): string {
+  const own = Object.keys(metrics).length > 0;
+  const shown = Object.entries(own ? metrics : loggedMetrics)
+    .slice(0, 3)
+    .map(([metric, value]) => `${metric} ${typeof value === "number" ? formatNumber(value) : value}`)
+    .join(", ");
+  return own || shown === "" ? shown : `${shown} (logged)`;
 }
 
 function approvalOf({ approval, approvals }: ModelVersion): string {
@@ -165,8 +191,10 @@ function printHistory(history: readonly HistoryEntry[]): void {
   );
 }
 
-function printResolved({ artifact: _, ...summary }: ResolvedModel): void {
-  for (const [field, value] of Object.entries(summary)) {
+const nothing: Pick<ModelVersion, "loggedMetrics"> = {};
+
+function printResolved({ artifact: _, ...summary }: ResolvedModel, loggedMetrics: ModelVersion["loggedMetrics"]): void {
+  for (const [field, value] of Object.entries({ ...summary, ...(loggedMetrics && { loggedMetrics }) })) {
     process.stdout.write(`${field.padEnd(13)} ${typeof value === "object" ? JSON.stringify(value) : value}\n`);
   }
 }

@@ -47,7 +47,7 @@ export async function answerWaiting(
   dependencies: Answering & Pick<ApprovalDependencies, "registry">,
   name: string,
 ): Promise<void> {
-  const { model, versions } = await dependencies.registry.snapshot(name);
+  const { model, versions } = await dependencies.registry.details(name);
   for (const version of versions) await answerApproval(dependencies, model, version);
 }
 

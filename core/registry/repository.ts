@@ -26,6 +26,8 @@ export interface ModelRepository {
   listVersions(name: string): Promise<readonly ModelVersion[]>;
   /** Oldest first. */
   history(name: string): Promise<readonly HistoryEntry[]>;
+  /** Those of revisions `from` to `until`, oldest first. */
+  historyBetween(name: string, from: number, until: number): Promise<readonly HistoryEntry[]>;
   /** What is left to tell of a revision; nothing where it was told. */
   findEvent(name: string, revision: number): Promise<HistoryEntry | undefined>;
   removeEvent(name: string, revision: number): Promise<void>;
@@ -36,6 +38,6 @@ export interface ModelRepository {
    * that has made a version already, or a request that has made a change, or the semver was taken.
    */
   commit(change: ModelChange, once?: Once): Promise<boolean>;
-}
   /** Writes both names' changes, with all rows that move, or nothing: false where either's revision is no longer the one that it was decided upon. */
   commitRename(rename: Rename): Promise<boolean>;
+}

@@ -15,6 +15,7 @@ import type {
   ModelAnswer,
   ModelChange,
   ModelDetails,
+  ModelHistoryPage,
   ModelList,
   ModelPolicyAnswer,
   ModelVersionAnswer,
@@ -71,7 +72,7 @@ export interface ModelsOperations {
     readonly answer: ModelAnswer;
     readonly pages: never;
   };
-  /** Get a model with its versions and its history. */
+  /** Get a model with its versions and its newest history. */
   readonly getModel: {
     readonly request: {
       readonly params: {
@@ -139,6 +140,22 @@ export interface ModelsOperations {
     };
     readonly answer: ResolvedModel;
     readonly pages: never;
+  };
+  /** List who did what to a model, when and why, newest first. */
+  readonly listModelHistory: {
+    readonly request: {
+      readonly params: {
+        readonly name: string;
+      };
+      readonly query?: {
+        /** How many, at most. */
+        readonly limit?: number | string;
+        /** Of the page before: go on where it ended. */
+        readonly nextToken?: string;
+      };
+    };
+    readonly answer: ModelHistoryPage;
+    readonly pages: "items";
   };
   /** Show a deleted model again. */
   readonly restoreModel: {
@@ -421,6 +438,7 @@ export const modelsOperations: Readonly<Record<keyof ModelsOperations, Operation
   setModelAlias: { method: "PUT", path: "/models/{name}/aliases/{alias}", repeatable: "always" },
   describeModel: { method: "PUT", path: "/models/{name}/description", repeatable: "always" },
   getProductionModel: { method: "GET", path: "/models/{name}/production", repeatable: "always" },
+  listModelHistory: { method: "GET", path: "/models/{name}/history", repeatable: "always", pages: "items" },
   restoreModel: { method: "POST", path: "/models/{name}/restore", repeatable: "always" },
   tagModel: { method: "PUT", path: "/models/{name}/tags", repeatable: "always" },
   untagModel: { method: "DELETE", path: "/models/{name}/tags", repeatable: "always" },

@@ -1,6 +1,6 @@
 // Made from docs/api/openapi.json by `npm run api`. Do not edit.
 
-import type { ColumnSchema, Instant, NumericsRecord, Sha256, Traffic } from "./shared";
+import type { ColumnSchema, Instant, MetricValue, NumericsRecord, Sha256, Traffic } from "./shared";
 
 export interface AliasRequest {
   readonly version: number;
@@ -335,6 +335,8 @@ export interface ModelDetails {
   readonly model: Model;
   readonly versions: readonly ModelVersion[];
   readonly history: readonly HistoryEntry[];
+  /** Where history has older entries: `nextToken` of `listModelHistory` for those. */
+  readonly historyNextToken?: string;
   /** The next minor release after the highest. */
   readonly suggestedSemver: string;
 }
@@ -343,6 +345,12 @@ export interface ModelFile {
   readonly sha256: Sha256;
   readonly bytes: number;
   readonly name: string;
+}
+
+export interface ModelHistoryPage {
+  readonly items: readonly HistoryEntry[];
+  /** Opaque; absent on the last page. */
+  readonly nextToken?: string;
 }
 
 export interface ModelList {
@@ -467,6 +475,8 @@ export interface ModelVersion {
   readonly signature?: ModelSignature;
   readonly dataset?: ModelDataset;
   readonly metrics: Readonly<Record<string, number>>;
+  /** Not the version's, but of the run or the logged model that it was made of: last values, as of now. Answered by `getModel` (of the newest 100 versions) and `getModelVersion`. */
+  readonly loggedMetrics?: Readonly<Record<string, MetricValue>>;
   readonly evaluationReport?: ContentReference;
   readonly gate?: GateVerdict;
   /** Every person's word since the last verdict. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { tagsProblem } from "../../registry/names";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { reason, versionNumber } from "../schemas/common";
+import { nextToken, pageQuery, reason, versionNumber } from "../schemas/common";
 import {
   answerModel,
   answerVersion,
@@ -77,20 +77,55 @@ export const getModel = contract({
   method: "GET",
   path: "/models/{name}",
   tag,
-  summary: "Get a model with its versions and its history",
+  summary: "Get a model with its versions and its newest history",
   params: name,
   responses: {
     200: {
-      description: "Versions newest first, history oldest first.",
+      description: "Versions newest first; the newest 100 entries of history, oldest first.",
       schema: z
         .object({
           model,
           versions: z.array(modelVersion),
           history: z.array(historyEntry),
+          historyNextToken: z
+            .string()
+            .optional()
+            .meta({ description: "Where history has older entries: `nextToken` of `listModelHistory` for those." }),
           suggestedSemver: z.string().meta({ description: "The next minor release after the highest." }),
         })
         .meta({ id: "ModelDetails" }),
       example: { model: examples.model, versions: [examples.modelVersion], history: [], suggestedSemver: "1.1.0" },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND"],
+});
+
+export const listModelHistory = contract({
+  operationId: "listModelHistory",
+  method: "GET",
+  path: "/models/{name}/history",
+  tag,
+  summary: "List who did what to a model, when and why, newest first",
+  description: "Entries never change, and have no gaps: pages together are the whole, whatever happens meanwhile.",
+  params: name,
+  query: pageQuery,
+  pages: "items",
+  responses: {
+    200: {
+      description: "A page.",
+      schema: z.object({ items: z.array(historyEntry), nextToken }).meta({ id: "ModelHistoryPage" }),
+      example: {
+        items: [
+          {
+            revision: 1,
+            action: "registered",
+            version: 1,
+            to: "none",
+            by: "ada",
+            at: examples.model.updatedAt,
+          } as const,
+        ],
+      },
     },
   },
   errors: ["MODEL_NOT_FOUND"],

@@ -13,7 +13,7 @@ import {
 import { aliasProblem, labelLimits, modelNameProblem } from "../../registry/names";
 import { semverProblem } from "../../registry/semver";
 import type { NumericsRecord } from "../../training/numerics";
-import { contentReference, count, instant, metrics, sha256 } from "./common";
+import { contentReference, count, instant, metrics, metricValue, sha256 } from "./common";
 import { columnSchema } from "./datasets";
 import { gateVerdict } from "./gates";
 import { modelPolicy } from "./policies";
@@ -116,6 +116,10 @@ export const modelVersion = z
     signature: modelSignature.optional(),
     dataset: modelDataset.optional(),
     metrics,
+    loggedMetrics: z.record(z.string(), metricValue).optional().meta({
+      description:
+        "Not the version's, but of the run or the logged model that it was made of: last values, as of now. Answered by `getModel` (of the newest 100 versions) and `getModelVersion`.",
+    }),
     evaluationReport: contentReference.optional(),
     gate: gateVerdict.optional(),
     approvals: z.array(approval).meta({ description: "Every person's word since the last verdict." }),

@@ -4,22 +4,21 @@ import type { EvaluationOutput, TrainingOutput } from "../../pipelines/outputs";
 import { findOutput } from "../../pipelines/step";
 import type { ObjectStore } from "../../ports";
 import type { Artifacts } from "../../tracking/artifacts";
-import type { MetricStore } from "../../tracking/metric-store";
 import type { Job } from "../../training/job";
 import type { RunRepository } from "../../training/run-repository";
 import { ChampionChangedError } from "../errors";
+import { type LoggedMetricsPorts, loggedMetricsOf } from "../logged-metrics";
 import type { Model, ModelVersion } from "../model";
 import type { ModelRepository } from "../repository";
 import type { GateSubject } from "./judge";
 import type { MetChampion } from "./no-regression";
 import type { GateRequirements } from "./requirements";
 
-export interface SubjectDependencies {
+export interface SubjectDependencies extends LoggedMetricsPorts {
   readonly repository: Pick<ModelRepository, "findVersion">;
   readonly objects: ObjectStore;
   readonly runs: Pick<RunRepository, "findDetails">;
-  /** Of versions that were made elsewhere: their runs' metrics and files. */
-  readonly metrics: Pick<MetricStore, "summariesOf">;
+  /** Of versions that were made elsewhere: their runs' files. */
   readonly artifacts: Pick<Artifacts, "listAll">;
 }
 
@@ -99,11 +98,9 @@ export function subjectsOf(dependencies: SubjectDependencies) {
     return ours && theirs ? compareReports(objects, ours, theirs) : undefined;
   }
 
-  /** Recorded with the version, and beneath that the last values that its run logged. */
-  async function loggedMetrics({ runId, metrics }: ModelVersion): Promise<Readonly<Record<string, number>>> {
-    if (runId === undefined) return metrics;
-    const summaries = (await dependencies.metrics.summariesOf([runId])).get(runId) ?? [];
-    return { ...Object.fromEntries(summaries.map(({ metric, last }) => [metric, last])), ...metrics };
+  /** Recorded with the version, and beneath that what its logged model and its run logged. */
+  async function metricsOf(version: ModelVersion): Promise<Readonly<Record<string, number>>> {
+    return { ...(await loggedMetricsOf(dependencies, [version])).get(version.version), ...version.metrics };
   }
 
   /** Of all files under what was registered; `undefined` where they do not lie here. */
@@ -147,7 +144,7 @@ export function subjectsOf(dependencies: SubjectDependencies) {
       }
       const bytes = requirements.artifactBytes === undefined ? undefined : await loggedBytes(candidate);
       return {
-        metrics: await loggedMetrics(candidate),
+        metrics: await metricsOf(candidate),
         metricSource: "neither the version nor its run has a metric of that name; log it, and judge again",
         sliced,
         identity,

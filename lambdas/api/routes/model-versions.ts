@@ -8,6 +8,7 @@ import type { ModelVersion } from "../../../core/registry/model";
 import { registeredSource } from "../../../core/registry/registered-source";
 import type { Registry } from "../../../core/registry/registry";
 import { setStage } from "../../../core/registry/stages";
+import { withLoggedMetrics } from "../logged-metrics";
 import { defineRoute } from "../route";
 
 export const modelVersionRoutes = [
@@ -22,10 +23,10 @@ export const modelVersionRoutes = [
     return { status: 201, body: { version: await registry.version(name, version) } };
   }),
 
-  defineRoute(contracts.getModelVersion, async ({ platform: { registry }, params: { name, version } }) => ({
-    status: 200,
-    body: { version: await registry.version(name, version) },
-  })),
+  defineRoute(contracts.getModelVersion, async ({ platform, params: { name, version } }) => {
+    const [shown] = await withLoggedMetrics(platform, [await platform.registry.version(name, version)]);
+    return { status: 200, body: { version: shown! } };
+  }),
 
   defineRoute(contracts.decideModelVersion, async ({ platform, params: { name, version }, body, actor }) => {
     const by = { by: actor, reason: body.reason };

@@ -1,13 +1,17 @@
 import * as contracts from "../../../core/api/contracts/models";
 import { isoTime } from "../../../core/clock";
 import { AliasNotFoundError } from "../../../core/registry/errors";
+import { historyPage } from "../../../core/registry/history-pages";
 import { deleteAlias, deleteTag, describe, setAlias, setTag } from "../../../core/registry/labels";
 import { deleteModel, restoreModel } from "../../../core/registry/lifecycle";
 import { productionTag } from "../../../core/registry/production";
 import { suggestSemver } from "../../../core/registry/semver";
-
+import { withLoggedMetrics } from "../logged-metrics";
 import { defineRoute } from "../route";
 import { served } from "../served";
+
+/** Entries of history that come with a model; the others are a list of their own. */
+const newest = 100;
 
 export const modelRoutes = [
   defineRoute(contracts.listModels, async ({ platform: { registry } }) => ({
@@ -23,11 +27,22 @@ export const modelRoutes = [
     return { status: 201, body: { model } };
   }),
 
-  defineRoute(contracts.getModel, async ({ platform: { registry }, params: { name } }) => {
-    const snapshot = await registry.snapshot(name);
-    const taken = snapshot.versions.flatMap(({ semver }) => semver ?? []);
-    return { status: 200, body: { ...snapshot, suggestedSemver: suggestSemver(taken) } };
+  defineRoute(contracts.getModel, async ({ platform, params: { name } }) => {
+    const { registry } = platform;
+    const { model, versions } = await registry.details(name);
+    const [{ items, nextToken }, shown] = await Promise.all([
+      historyPage(registry.repository, model, { limit: newest }),
+      withLoggedMetrics(platform, versions),
+    ]);
+    const suggestedSemver = suggestSemver(versions.flatMap(({ semver }) => semver ?? []));
+    const history = { history: items.toReversed(), ...(nextToken && { historyNextToken: nextToken }) };
+    return { status: 200, body: { model, versions: shown, ...history, suggestedSemver } };
   }),
+
+  defineRoute(contracts.listModelHistory, async ({ platform: { registry }, params: { name }, query }) => ({
+    status: 200,
+    body: await historyPage(registry.repository, await registry.head(name), query),
+  })),
 
   defineRoute(contracts.getProductionModel, async ({ platform, params: { name }, headers: given }) => {
     const { resolved, source } = await served(platform.production, name);

@@ -121,6 +121,56 @@ describe("models through the API", () => {
     expect((await call("DELETE", at("two"))).body.error.code).toBe("IN_PRODUCTION");
   });
 
+  it("tells history by pages, and its newest with the model", async () => {
+    await register("long");
+    for (const value of ["1", "2", "3", "4"]) await call("PUT", at("long", "/tags"), { key: "n", value });
+    const revisions = ({ items }: { items: readonly { revision: number }[] }) => items.map(({ revision }) => revision);
+    const first = (await call("GET", at("long", "/history?limit=3"))).body;
+    expect(revisions(first)).toEqual([5, 4, 3]);
+    // What comes meanwhile is on no later page.
+    await call("PUT", at("long", "/tags"), { key: "n", value: "5" });
+    const second = (await call("GET", at("long", `/history?limit=3&nextToken=${first.nextToken}`))).body;
+    expect([revisions(second), second.nextToken]).toEqual([[2, 1], undefined]);
+    expect((await call("GET", at("long", "/history?nextToken=x"))).body.error.code).toBe("INVALID_INPUT");
+    const { history, historyNextToken } = (await call("GET", at("long"))).body;
+    expect([revisions({ items: history }), historyNextToken]).toEqual([[1, 2, 3, 4, 5, 6], undefined]);
+  });
+
+  it("gives a hundred entries of history with the model, and says where the others are", async () => {
+    await register("longer");
+    const tag = (i: number) => call("PUT", at("longer", "/tags"), { key: "n", value: `${i}` });
+    for (let i = 0; i < 101; i += 1) await tag(i);
+    const { history, historyNextToken } = (await call("GET", at("longer"))).body;
+    expect([history.length, history[0].revision, history.at(-1).revision]).toEqual([100, 3, 102]);
+    const older = (await call("GET", at("longer", `/history?nextToken=${historyNextToken}`))).body;
+    expect(older.items.map(({ revision }: { revision: number }) => revision)).toEqual([2, 1]);
+  });
+
+  it("shows what the run has logged of a version that has no metrics of its own, as the run's", async () => {
+    const mlflow = async (path: string, body: object) => {
+      const headers = { "content-type": "application/json" };
+      const request = { method: "POST", headers, body: JSON.stringify(body) };
+      return (await app.request(`/api/2.0/mlflow/${path}`, request)).json();
+    };
+    const { run } = (await mlflow("runs/create", { experiment_id: "0" })) as { run: { info: { run_id: string } } };
+    const runId = run.info.run_id;
+    const metrics = [
+      { key: "accuracy", value: 0.5, timestamp: 1, step: 1 },
+      { key: "accuracy", value: 0.75, timestamp: 2, step: 2 },
+      { key: "loss", value: "NaN", timestamp: 1, step: 1 },
+    ];
+    await mlflow("runs/log-batch", { run_id: runId, metrics });
+    await register("logged", { source: `runs:/${runId}/model`, runId, metrics: {} });
+    await register("logged", {});
+    const loggedMetrics = { accuracy: 0.75, loss: "NaN" };
+    expect((await call("GET", at("logged", "/versions/1"))).body.version).toMatchObject({ metrics: {}, loggedMetrics });
+    const { versions } = (await call("GET", at("logged"))).body;
+    expect(versions.map((version: { loggedMetrics?: object }) => version.loggedMetrics)).toEqual([
+      undefined,
+      loggedMetrics,
+    ]);
+  });
+
   it("compares with the champion unless the policy waives it, and keeps that in the verdict", async () => {
     for (const _ of [1, 2]) await register("imported");
     await promoted("imported", 1);

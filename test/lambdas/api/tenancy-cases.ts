@@ -166,6 +166,7 @@ export const cases: Readonly<Record<string, Case>> = {
     other: (body: { version: { version: number } }) => expect(body.version.version).toBe(1),
   },
   "GET /api/v1/models/:name": absent,
+  "GET /api/v1/models/:name/history": absent,
   "GET /api/v1/models/:name/production": absent,
   "GET /api/v1/models/:name/versions/:version": absent,
   "POST /api/v1/models/:name/versions/:version/approvals": { ...absent, body: () => ({ decision: "approved" }) },

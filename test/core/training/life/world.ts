@@ -102,6 +102,7 @@ function createMemoryModels(): ModelRepository & { readonly versions: ReadonlyMa
     list: async () => [...heads.values()],
     listVersions: async (name) => [...versions.values()].filter(({ model }) => model === name),
     history: async () => [],
+    historyBetween: async () => [],
     async commit({ model, versions: changed }, { runId, request } = {}) {
       if (runId !== undefined && [...versions.values()].some((one) => one.runId === runId)) return false;
       if (request !== undefined && requests.has(request)) return false;

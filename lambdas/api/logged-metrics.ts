@@ -1,0 +1,21 @@
+import type { Platform } from "../../adapters/platform";
+import { loggedMetricsOf } from "../../core/registry/logged-metrics";
+import type { ModelVersion } from "../../core/registry/model";
+import { type EncodedValue, encodeValue } from "../../core/tracking/metric-values";
+
+/** Of more versions the metrics are not looked up: each logged model is a read. */
+const most = 100;
+
+/** Versions as people are shown them. @param versions newest first */
+export async function withLoggedMetrics(
+  platform: Platform,
+  versions: readonly ModelVersion[],
+): Promise<readonly (ModelVersion & { readonly loggedMetrics?: Readonly<Record<string, EncodedValue>> })[]> {
+  const logged = await loggedMetricsOf(platform, versions.slice(0, most));
+  return versions.map((version) => {
+    const metrics = logged.get(version.version);
+    if (metrics === undefined) return version;
+    const encoded = Object.entries(metrics).map(([metric, value]) => [metric, encodeValue(value)] as const);
+    return { ...version, loggedMetrics: Object.fromEntries(encoded) };
+  });
+}
