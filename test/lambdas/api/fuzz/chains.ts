@@ -103,6 +103,7 @@ export const chains: readonly Chain[] = [
       { operationId: "putRunArtifacts", body: { artifacts: [{ path: "its/file.txt", sha256: "@sha256" }] } },
       { operationId: "listRunArtifacts", query: { path: "its" } },
       { operationId: "getRunArtifact", query: { path: "its/file.txt" } },
+      { operationId: "getRunFile", query: { path: "its/file.txt" } },
       { operationId: "getExperimentRun" },
       { operationId: "deleteRun" },
       { operationId: "restoreRun" },

@@ -12,8 +12,8 @@ import { type Draft, draftsOf, type FuzzRequest, filled, knownAs, operationsOf, 
 import { Tally } from "./tally";
 import { createWorld, furnish, furnishExportable } from "./world";
 
-/** `RINGMASTER_FUZZ=10000 RINGMASTER_FUZZ_SEED=7 npx jest test/lambdas/api/fuzz` goes deeper, or elsewhere. */
-const requests = Number(process.env["RINGMASTER_FUZZ"] ?? 300);
+/** `RINGMASTER_FUZZ_REQUESTS=10000 RINGMASTER_FUZZ_SEED=7 npx jest test/lambdas/api/fuzz` goes deeper, or elsewhere. */
+const requests = Number(process.env["RINGMASTER_FUZZ_REQUESTS"] ?? 300);
 const seed = Number(process.env["RINGMASTER_FUZZ_SEED"] ?? 20_260_101);
 /** Requests after which there is something of everything anew. */
 const roundLength = 250;

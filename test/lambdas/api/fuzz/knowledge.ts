@@ -12,12 +12,18 @@ export class Knowledge {
 
   readonly #furnished: Thing[] = [];
 
-  /** @param lasting what no request can use up */
-  constructor(private readonly lasting: readonly Thing[] = []) {}
+  /**
+   * @param lasting what no request can use up
+   * @param rounds of furnishing, after which what a round brought is forgotten
+   */
+  constructor(
+    private readonly lasting: readonly Thing[] = [],
+    private readonly rounds = 3,
+  ) {}
 
   furnish(things: readonly Thing[]): void {
     this.#furnished.unshift(...things);
-    this.#furnished.splice(3 * things.length);
+    this.#furnished.splice(this.rounds * things.length);
   }
 
   hear(things: readonly Thing[]): void {
