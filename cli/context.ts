@@ -2,6 +2,8 @@ import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type ApiClient, createClient } from "../client/api-client";
+import { createRawGet, type RawGet } from "../client/raw";
+import type { TransportOptions } from "../client/transport";
 import { InvalidInputError } from "../core/errors";
 import { checkTeamName } from "../core/platform/teams";
 import { StackNotRunningError } from "./errors";
@@ -24,17 +26,27 @@ export interface CliContext {
 
 export function contextOf(command: Command): CliContext {
   const options = command.optsWithGlobals<GlobalOptions>();
+  return { client: createClient(transportOf(command)), json: options.json === true };
+}
+
+/** For what is no JSON: where the API is, and how to ask it as the client does. */
+export function pagesOf(command: Command): { readonly baseUrl: string; readonly get: RawGet } {
+  const options = transportOf(command);
+  return { baseUrl: options.baseUrl.replace(/\/$/, ""), get: createRawGet(options) };
+}
+
+function transportOf(command: Command): TransportOptions {
   const { RINGMASTER_TOKEN: token } = process.env;
   const team = teamOf(command);
   const baseUrl = apiUrlOf(command);
   const authorize = token ? undefined : createSigner(baseUrl);
-  const caller = {
+  return {
+    baseUrl,
     actor: actorName(),
     ...(team ? { team } : {}),
     ...(token ? { token } : {}),
     ...(authorize ? { authorize } : {}),
   };
-  return { client: createClient({ baseUrl, ...caller }), json: options.json === true };
 }
 
 /** `--team`, else RINGMASTER_TEAM; where neither is given, the API knows the caller's only one. */

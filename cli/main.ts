@@ -3,6 +3,7 @@ import { addDatasetCommands } from "./commands/datasets";
 import { addExperimentCommands } from "./commands/experiments";
 import { addLineageCommand } from "./commands/lineage";
 import { addModelCommands } from "./commands/models";
+import { addBrowseCommand, addPageCommands } from "./commands/pages";
 import { addRetrainCommands } from "./commands/retrain";
 import { addRunCommands } from "./commands/runs";
 import { addStackCommands } from "./commands/stack";
@@ -22,8 +23,8 @@ function createProgram(): Command {
   addStackCommands(program);
   addDatasetCommands(program);
   addSubmitCommand(program);
-  addRunCommands(program);
-  addExperimentCommands(program);
+  addPageCommands(addRunCommands(program), addExperimentCommands(program));
+  addBrowseCommand(program);
   addModelCommands(program);
   addLineageCommand(program);
   addRetrainCommands(program);

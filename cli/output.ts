@@ -2,6 +2,7 @@ import Table from "cli-table3";
 import pc from "picocolors";
 import { describeProblem, InvalidInputError, type Problem, RingmasterError } from "../core/errors";
 import type { Excerpt } from "../core/tracking/search/errors";
+import { fitTable } from "./fit-table";
 
 /** Exit codes: what a script can tell apart. */
 export const exitCodes = {
@@ -20,14 +21,30 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
+/** On a terminal as wide as it is; else as wide as what is in it, for whoever reads on. */
 export function printTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
+  const { columns = Number.POSITIVE_INFINITY } = process.stdout;
+  const fitted = fitTable(
+    head,
+    rows.map((row) => row.map((cell) => shownText(String(cell)))),
+    columns,
+  );
   const table = new Table({
-    head: head.map((title) => pc.bold(title)),
+    head: fitted.head.map((title) => pc.bold(title)),
     chars: plainBorders,
     style: { head: [], border: [], "padding-left": 0, "padding-right": 2 },
   });
-  for (const row of rows) table.push(row.map(String));
+  for (const row of fitted.rows) table.push([...row]);
   process.stdout.write(`${table.toString()}\n`);
+  if (fitted.left.length > 0) {
+    process.stdout.write(`there is no room for ${fitted.left.join(", ")}: widen the terminal, or say --json\n`);
+  }
+}
+
+/** Without what a terminal would obey: names and values are anybody's. Colours, and the ends of lines, may stay. */
+export function shownText(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these it is about
+  return text.replaceAll(/\u001b(?!\[[\d;]*m)|[\u0000-\u0009\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g, "\ufffd");
 }
 
 /** Columns without boxes: easy to read, to copy and to cut. */
@@ -89,6 +106,12 @@ export function formatBytes(bytes: number): string {
   const units = ["B", "KB", "MB", "GB", "TB"];
   const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
   return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+}
+
+/** `2026-03-01 12:00:05`, UTC. */
+export function formatTime(moment: number | string): string {
+  const date = new Date(moment);
+  return Number.isNaN(date.getTime()) ? String(moment) : date.toISOString().slice(0, 19).replace("T", " ");
 }
 
 /** `2m 05s`. */

@@ -2,12 +2,12 @@ import type { RunView } from "../client/generated/schemas";
 import { decodeValue } from "../core/tracking/metric-values";
 import { paramsOfJob } from "../core/tracking/records/job-params";
 import type { Job } from "../core/training/job";
-import { formatDuration, formatNumber, printTable } from "./output";
+import { formatDuration, formatNumber, printTable, shownText } from "./output";
 
 type Line = readonly [name: string, value: string | undefined];
 
 /** What a record says beside a training run's own state: name, tags, notes, code, environment, further params, children. */
-export function recordLines({ run, children }: RunView): readonly Line[] {
+export function recordLines({ run, children }: RunView, experiment?: string): readonly Line[] {
   const { code, environment, tags, params, job } = run;
   const own = job === undefined ? {} : paramsOfJob(job as Job);
   const further = Object.entries(params).filter(([key]) => !Object.hasOwn(own, key));
@@ -15,7 +15,7 @@ export function recordLines({ run, children }: RunView): readonly Line[] {
   const { hardware } = environment;
   return [
     ["name", run.name === run.runId ? undefined : run.name],
-    ["experiment", run.experimentId],
+    ["experiment", experiment === undefined ? run.experimentId : `${experiment} (${run.experimentId})`],
     ["by", run.createdBy],
     ["deleted", run.deletedAt],
     ["parent", run.parentRunId],
@@ -31,7 +31,7 @@ export function recordLines({ run, children }: RunView): readonly Line[] {
 }
 
 /** A run that was logged from elsewhere. */
-export function showRecord(view: RunView): void {
+export function showRecord(view: RunView, experiment?: string): void {
   const { run, metrics } = view;
   const took = run.endedAt === undefined ? "" : `, took ${formatDuration(run.endedAt - run.startedAt)}`;
   const lines: readonly Line[] = [
@@ -40,7 +40,7 @@ export function showRecord(view: RunView): void {
     ["started", `${new Date(run.startedAt).toISOString()}${took}`],
     ...run.datasets.map((one): Line => ["dataset", `${one.name} ${one.digest}`]),
     ["seed", run.seed === undefined ? undefined : String(run.seed)],
-    ...recordLines(view),
+    ...recordLines(view, experiment),
   ];
   printLines(lines);
   const params = Object.entries(run.params).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -62,7 +62,7 @@ export function showRecord(view: RunView): void {
 
 export function printLines(lines: readonly Line[]): void {
   for (const [name, value] of lines) {
-    if (value !== undefined) process.stdout.write(`${name.padEnd(10)} ${value}\n`);
+    if (value !== undefined) process.stdout.write(`${name.padEnd(10)} ${shownText(value)}\n`);
   }
 }
 

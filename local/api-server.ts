@@ -90,7 +90,7 @@ async function answer(
     response.end(result.isBase64Encoded ? Buffer.from(result.body, "base64") : result.body);
   } catch (error) {
     if (error instanceof RingmasterError && !response.headersSent) {
-      if (error.httpStatus === 401) response.setHeader("www-authenticate", 'Bearer realm="ringmaster"');
+      if (error.httpStatus === 401) response.setHeader("www-authenticate", challengeTo(request));
       refuse(request, response, error.httpStatus, error.code, error.message);
       return;
     }
@@ -100,6 +100,13 @@ async function answer(
     if (response.headersSent) response.destroy();
     else refuse(request, response, 502, "BAD_GATEWAY", "the API function failed; the stack's log says why");
   }
+}
+
+/** A browser that somebody opens a page with asks for name and password: the token is the password, as MLflow's clients have it. */
+function challengeTo({ method, headers: { accept = "" } }: IncomingMessage): string {
+  return method === "GET" && /\btext\/html\b/.test(accept)
+    ? 'Basic realm="ringmaster (any name; a token as password)", charset="UTF-8"'
+    : 'Bearer realm="ringmaster"';
 }
 
 /** In the shape that the caller's kind of client reads. */

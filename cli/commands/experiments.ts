@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
-import type { Experiment } from "../../client/generated/schemas";
+import type { Experiment, RunRecord } from "../../client/generated/schemas";
 import { InvalidInputError } from "../../core/errors";
 import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
 import { contextOf } from "../context";
-import { formatDuration, printJson, printTable } from "../output";
+import { formatDuration, formatTime, printJson, printTable } from "../output";
 import { tagsOf } from "../tags";
 
 interface ViewOptions {
@@ -13,7 +13,8 @@ interface ViewOptions {
   readonly all?: boolean;
 }
 
-export function addExperimentCommands(program: Command): void {
+/** @returns the command that others add verbs to */
+export function addExperimentCommands(program: Command): Command {
   const experiments = program
     .command("experiments")
     .description("what runs belong to; each is said by its id or its name");
@@ -31,13 +32,13 @@ export function addExperimentCommands(program: Command): void {
       if (json) printJson({ experiments: all });
       else
         printTable(
-          ["ID", "NAME", "STATE", "TAGS", "CREATED", "BY"],
+          ["ID", "NAME", "STATE", "TAGS", "CREATED (UTC)", "BY"],
           all.map(({ experimentId, name, lifecycle, tags, createdAt, createdBy }) => [
             experimentId,
             name,
             lifecycle,
             tagsText(tags),
-            createdAt,
+            formatTime(createdAt),
             createdBy,
           ]),
         );
@@ -60,34 +61,37 @@ export function addExperimentCommands(program: Command): void {
     .command("show <experiment>")
     .description("the experiment and its newest runs")
     .option("--limit <n>", "how many runs, at most 200", "20")
-    .action(async (which: string, { limit }: { limit: string }, command: Command) => {
+    .option("--next-token <token>", "go on where an earlier list ended")
+    .option("--all", "every run")
+    .action(async (which: string, { limit, nextToken, all }: ShowOptions, command: Command) => {
       const { client, json } = contextOf(command);
-      const experiment = await find(client, which);
-      const { experimentId } = experiment;
-      const page = await client.call("listExperimentRuns", {
-        params: { experimentId },
-        query: { limit, view: "active" },
-      });
+      if (all && nextToken !== undefined) {
+        const rule = "is not to be said with --all, which begins at the first run";
+        throw new InvalidInputError("the experiment", [{ path: "--next-token", rule }]);
+      }
+      const experiment = await findExperiment(client, which);
+      const page = await runsOf(client, experiment, { limit: all ? "200" : limit, nextToken, all });
       if (json) {
         printJson({ experiment, ...page });
         return;
       }
-      const { name, lifecycle, tags, artifactLocation, createdAt, createdBy } = experiment;
-      process.stdout.write(`experiment ${experimentId}: ${name}${lifecycle === "deleted" ? " (deleted)" : ""}\n`);
-      process.stdout.write(`made ${createdAt} by ${createdBy}; artifacts at ${artifactLocation}\n`);
-      if (Object.keys(tags).length > 0) process.stdout.write(`tags ${tagsText(tags)}\n`);
-      process.stdout.write("\n");
+      showExperiment(experiment);
       printTable(
-        ["RUN", "NAME", "SOURCE", "STATUS", "STARTED", "TOOK", "BY"],
+        ["RUN", "NAME", "SOURCE", "STATUS", "STARTED (UTC)", "TOOK", "BY"],
         page.runs.map((run) => [
           run.runId,
-          run.name,
+          run.name === run.runId ? "" : run.name,
           run.source,
           run.status,
-          new Date(run.startedAt).toISOString(),
+          formatTime(run.startedAt),
           run.endedAt === undefined ? "–" : formatDuration(run.endedAt - run.startedAt),
           run.createdBy,
         ]),
+      );
+      if (page.nextToken === undefined) return;
+      const { total } = await client.call("searchRuns", { body: { experiments: [experiment.experimentId], limit: 1 } });
+      process.stdout.write(
+        `${page.runs.length} of ${total} runs; the others: --all, --limit, or --next-token ${page.nextToken}\n`,
       );
     });
 
@@ -118,6 +122,33 @@ export function addExperimentCommands(program: Command): void {
     .action((which: string, _options: unknown, command: Command) =>
       change(which, { lifecycle: "active" }, "restored", command),
     );
+  return experiments;
+}
+
+interface ShowOptions {
+  readonly limit: string;
+  readonly nextToken?: string;
+  readonly all?: boolean;
+}
+
+/** A page of its runs, or all of them. */
+async function runsOf(
+  client: ApiClient,
+  { experimentId }: Experiment,
+  { limit, nextToken, all }: ShowOptions,
+): Promise<{ readonly runs: readonly RunRecord[]; readonly nextToken?: string }> {
+  const query = { limit, view: "active" as const, ...(nextToken === undefined ? {} : { nextToken }) };
+  if (!all) return client.call("listExperimentRuns", { params: { experimentId }, query });
+  const runs: RunRecord[] = [];
+  for await (const run of client.pages("listExperimentRuns", { params: { experimentId }, query })) runs.push(run);
+  return { runs };
+}
+
+function showExperiment({ experimentId, name, lifecycle, tags, artifactLocation, createdAt, createdBy }: Experiment) {
+  process.stdout.write(`experiment ${experimentId}: ${name}${lifecycle === "deleted" ? " (deleted)" : ""}\n`);
+  process.stdout.write(`made ${createdAt} by ${createdBy}; artifacts at ${artifactLocation}\n`);
+  if (Object.keys(tags).length > 0) process.stdout.write(`tags ${tagsText(tags)}\n`);
+  process.stdout.write("\n");
 }
 
 interface Change {
@@ -128,13 +159,13 @@ interface Change {
 
 async function change(which: string, body: Change, done: string, command: Command): Promise<void> {
   const { client, json } = contextOf(command);
-  const { experimentId } = await find(client, which);
+  const { experimentId } = await findExperiment(client, which);
   const { experiment } = await client.call("changeExperiment", { params: { experimentId }, body });
   tell(experiment, done, json);
 }
 
 /** By its id, else by its name. A name of digits alone is found where no experiment has that id. */
-async function find(client: ApiClient, which: string): Promise<Experiment> {
+export async function findExperiment(client: ApiClient, which: string): Promise<Experiment> {
   if (which === "") {
     throw new InvalidInputError("the experiment", [
       { path: "experiment", value: which, rule: "must be an id or a name" },

@@ -8,7 +8,7 @@ import { totalUsage } from "../../core/training/usage";
 import type { LogPage } from "../../core/training/worker-logs";
 import { attemptColumns, attemptRow, attemptsSoFar, describeUsage } from "../attempts";
 import { contextOf } from "../context";
-import { formatDuration, formatNumber, printJson, printTable } from "../output";
+import { formatDuration, formatNumber, formatTime, printJson, printTable } from "../output";
 import { printLines, recordLines, showRecord } from "../record-view";
 import { exitCodeOf, watchRun } from "../watch";
 import { addArtifactCommands } from "./artifacts";
@@ -20,7 +20,8 @@ import { addSearchCommands } from "./search";
 
 const logPollMs = 1_000;
 
-export function addRunCommands(program: Command): void {
+/** @returns the command that others add verbs to */
+export function addRunCommands(program: Command): Command {
   const runs = program.command("runs").description("training runs");
   addCheckpointCommands(runs);
   addReproduceCommands(runs);
@@ -42,7 +43,7 @@ export function addRunCommands(program: Command): void {
         process.stdout.write("nothing was trained here; `ringmaster runs search` lists runs that were logged\n");
       } else {
         printTable(
-          ["RUN", "STATUS", "PHASE", "EXPERIMENT", "DATASET", "CAUSE", "CREATED", "TOOK"],
+          ["RUN", "STATUS", "PHASE", "EXPERIMENT", "DATASET", "CAUSE", "CREATED (UTC)", "TOOK"],
           page.runs.map((run) => [
             run.runId,
             run.status,
@@ -50,7 +51,7 @@ export function addRunCommands(program: Command): void {
             run.job.experiment,
             `${run.dataset.name}@${run.dataset.version}`,
             run.cause?.rule ?? "–",
-            run.createdAt,
+            formatTime(run.createdAt),
             formatDuration(Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(run.createdAt)),
           ]),
         );
@@ -67,17 +68,21 @@ export function addRunCommands(program: Command): void {
     .action(async (runId: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const view = await client.call("getRun", { params: { runId } });
+      const { experimentId } = view.run;
+      const { experiment } = await client.call("getExperiment", { params: { experimentId } });
       if (view.run.source === "logged") {
-        if (json) printJson(view);
-        else showRecord(view);
+        if (json) printJson({ ...view, experiment: experiment.name });
+        else showRecord(view, experiment.name);
         return;
       }
       const [details, metrics] = await Promise.all([client.run(runId), client.metrics(runId)]);
-      if (json) printJson({ ...describeRun(details, metrics), record: view.run, children: view.children });
-      else {
+      if (json) {
+        const { run: record, children } = view;
+        printJson({ ...describeRun(details, metrics), record, children, experiment: experiment.name });
+      } else {
         showRun(details, metrics);
         process.stdout.write("\n");
-        printLines(recordLines(view));
+        printLines(recordLines(view, experiment.name));
       }
     });
 
@@ -134,6 +139,7 @@ export function addRunCommands(program: Command): void {
       if (json) printJson(run);
       else process.stdout.write(`${runId} is ${run.status}\n`);
     });
+  return runs;
 }
 
 /** The whole record, with what people ask for first brought to the top. */

@@ -6,8 +6,9 @@ import type { Comparison as ComparedRuns } from "../../core/tracking/compare/com
 import { comparisonHtml } from "../../core/tracking/compare/html/page";
 import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
 import { decodeValue } from "../../core/tracking/metric-values";
+import { metricNameSets, paramNameSets } from "../../core/tracking/search/names";
 import { contextOf } from "../context";
-import { formatDuration, formatNumber, printJson, printTable } from "../output";
+import { formatDuration, formatNumber, formatTime, printJson, printTable } from "../output";
 import { wholeNumber } from "../whole-number";
 
 interface SearchOptions {
@@ -32,6 +33,9 @@ interface CompareOptions {
   readonly html?: string;
   readonly markdown?: boolean;
 }
+
+const metricNames = metricNameSets();
+const paramNames = paramNameSets();
 
 const each = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
@@ -65,10 +69,13 @@ export function addSearchCommands(runs: Command): void {
       else {
         const columns = column.length > 0 ? column : usualColumns(page.runs, order);
         printTable(
-          ["RUN", "NAME", "STATUS", "STARTED", "TOOK", ...columns],
+          ["RUN", "NAME", "STATUS", "STARTED (UTC)", "TOOK", ...columns],
           page.runs.map((run) => row(run, columns)),
         );
-        if (page.nextToken !== undefined) process.stdout.write(`more: --page-token ${page.nextToken}\n`);
+        if (page.nextToken !== undefined) {
+          const told = `${page.runs.length} of ${page.total} runs`;
+          process.stdout.write(`${told}; the others: --limit, or --page-token ${page.nextToken}\n`);
+        }
       }
     });
 
@@ -126,27 +133,28 @@ function usualColumns(runs: readonly SearchedRun[], order: readonly string[]): r
     .map((one) => one.replace(/\s+(?:asc|desc)$/i, ""))
     .filter((one) => /^(?:metrics|params)\./.test(one));
   const metrics = [...new Set(runs.flatMap((run) => run.metrics.map(({ metric }) => metric)))];
-  const own = metrics.filter((metric) => !metric.startsWith("system/")).map((metric) => `metrics.${metric}`);
-  return [...new Set([...ordered, ...own])].slice(0, 4);
+  // Those that the order is about already are not shown twice, whatever they were called there.
+  const meant = ordered.map((one) => metricNames.of(metrics).resolve(one.replace(/^metrics\./, ""), false).name);
+  const own = metrics.filter((metric) => !metric.startsWith("system/") && !meant.includes(metric));
+  return [...new Set([...ordered, ...own.map((metric) => `metrics.${metric}`)])].slice(0, 4);
 }
 
 function row({ run, metrics }: SearchedRun, columns: readonly string[]): readonly string[] {
   const cells = columns.map((column) => {
     const [kind, ...rest] = column.split(".");
     const name = rest.join(".").replaceAll("`", "");
-    if (kind === "params") return run.params[name] ?? "–";
-    const metric = metrics.find((one) => one.metric === name);
+    // As a filter finds them: `val_loss` is also `validation/loss`.
+    const exact = column.includes("`");
+    if (kind === "params") {
+      const found = paramNames.of(Object.keys(run.params)).resolve(name, exact).name;
+      return found === undefined ? "–" : run.params[found]!;
+    }
+    const found = metricNames.of(metrics.map((one) => one.metric)).resolve(name, exact).name;
+    const metric = metrics.find((one) => one.metric === found);
     return metric === undefined ? "–" : formatNumber(decodeValue(metric.last));
   });
   const took = run.endedAt === undefined ? "–" : formatDuration(run.endedAt - run.startedAt);
-  return [
-    run.runId,
-    run.name === run.runId ? "" : run.name,
-    run.status,
-    new Date(run.startedAt).toISOString(),
-    took,
-    ...cells,
-  ];
+  return [run.runId, run.name === run.runId ? "" : run.name, run.status, formatTime(run.startedAt), took, ...cells];
 }
 
 function printComparison({ runs, baseline, metrics, params, differences }: ComparedRuns): void {

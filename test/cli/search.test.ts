@@ -53,7 +53,7 @@ it("runs search: asks what it was told to, and shows what the order is about", a
     ...summary
   } = runOf("run-1", { name: "first", params: { depth: "3" } });
   const metrics = [{ metric: "val_loss", last: 0.25, lastStep: 1, lastTime: 1, min: 0.25, max: 1 }];
-  answer = { runs: [{ run: summary, metrics }], nextToken: "page-2" };
+  answer = { runs: [{ run: summary, metrics }], total: 7, nextToken: "page-2" };
   const { out } = await run(
     "search",
     "params.depth > 2",
@@ -78,9 +78,9 @@ it("runs search: asks what it was told to, and shows what the order is about", a
       },
     },
   ]);
-  expect(out).toMatch(/run-1\s+first\s+completed\s+\S+\s+–\s+0\.25/);
+  expect(out).toMatch(/run-1\s+first\s+completed\s+\S+ \S+\s+–\s+0\.25/);
   expect(out).toContain("metrics.val_loss");
-  expect(out).toContain("--page-token page-2");
+  expect(out).toContain("1 of 7 runs; the others: --limit, or --page-token page-2");
   expect(JSON.parse((await run("search", "--json")).out)).toEqual(answer);
   expect((await run("search", "--column", "params.depth")).out).toMatch(/params\.depth[\s\S]*3/);
   expect((await run("search", "--limit", "many")).code).toBe(2);

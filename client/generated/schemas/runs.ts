@@ -228,6 +228,8 @@ export interface RunRecordAnswer {
 
 export interface RunSearchPage {
   readonly runs: readonly SearchedRun[];
+  /** How many runs meet the query, on this page and all others. */
+  readonly total: number;
   /** Opaque; absent on the last page. */
   readonly nextToken?: string;
 }

@@ -3,12 +3,13 @@ import { compareLimits } from "../../tracking/compare/compare";
 import { searchLimits } from "../../tracking/search/parser";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { nextToken } from "../schemas/common";
+import { count, nextToken } from "../schemas/common";
 import { axis, comparison, goal } from "../schemas/comparison";
 import { searchedRun } from "../schemas/search";
 import { runIdText } from "../schemas/tracking";
 
 const tag = "Runs";
+const total = count.meta({ description: "How many runs meet the query, on this page and all others." });
 
 export const searchRuns = contract({
   operationId: "searchRuns",
@@ -48,8 +49,8 @@ export const searchRuns = contract({
   responses: {
     200: {
       description: "Runs in the order asked for.",
-      schema: z.object({ runs: z.array(searchedRun), nextToken }).meta({ id: "RunSearchPage" }),
-      example: { runs: [{ run: summaryExample(), metrics: examples.runView.metrics }] },
+      schema: z.object({ runs: z.array(searchedRun), total, nextToken }).meta({ id: "RunSearchPage" }),
+      example: { runs: [{ run: summaryExample(), metrics: examples.runView.metrics }], total: 1 },
     },
   },
   errors: ["EXPERIMENT_NOT_FOUND"],

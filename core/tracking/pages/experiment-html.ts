@@ -43,13 +43,13 @@ function filterForm({ query, experiment }: ExperimentPage, links: Links): Markup
   return html`<form class="filter" method="get" action="${action}"><input type="text" name="filter" value="${query.filter}" maxlength="4000" spellcheck="false" aria-label="filter" placeholder="metrics.val_loss < 0.3 AND params.depth >= 3 AND started > now-7d">${query.orderBy === "" ? undefined : html`<input type="hidden" name="orderBy" value="${query.orderBy}">`}<button>Filter</button></form>`;
 }
 
-function bar({ runs, query, nextToken, experiment }: ExperimentPage, links: Links): Markup {
+function bar({ runs, total, query, experiment }: ExperimentPage, links: Links): Markup {
   const ids = runs.map(({ record }) => record.runId);
   const all = links.compare(ids);
   const words = `compare ${ids.length === 1 ? "it" : `these ${ids.length}`}`;
   const prefix = links.compare([""])?.replace(/=[^=]*$/, "=");
   const newest = query.orderBy === "" ? undefined : links.experiment(experiment.experimentId, { filter: query.filter });
-  return html`<p class="bar"><span class="faint">${ids.length}${nextToken === undefined && query.pageToken === undefined ? "" : " of more"} ${ids.length === 1 ? "run" : "runs"}${query.orderBy === "" ? ", newest first" : html`, by <code>${query.orderBy}</code>`}</span>${newest === undefined ? undefined : link(newest, "newest first")}${all === undefined ? undefined : html`<a class="button" href="${all}" data-href="${all}" data-all="${words}" data-compare="${prefix}">${words}</a>`}</p>`;
+  return html`<p class="bar"><span class="faint">${ids.length < total ? `${ids.length} of ${total}` : total} ${total === 1 ? "run" : "runs"}${query.orderBy === "" ? ", newest first" : html`, by <code>${query.orderBy}</code>`}</span>${newest === undefined ? undefined : link(newest, "newest first")}${all === undefined ? undefined : html`<a class="button" href="${all}" data-href="${all}" data-all="${words}" data-compare="${prefix}">${words}</a>`}</p>`;
 }
 
 function runTable(page: ExperimentPage, links: Links): Markup {

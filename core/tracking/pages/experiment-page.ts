@@ -21,6 +21,7 @@ export interface ExperimentPage {
   readonly experiment: Experiment;
   readonly query: ExperimentQuery;
   readonly runs: readonly SearchedRun[];
+  readonly total: number;
   readonly nextToken?: string;
   /** Of the runs on the page, without curves. */
   readonly comparison?: Comparison;
@@ -41,7 +42,7 @@ export async function readExperimentPage(
   const experiment = await ports.experiments.find(experimentId);
   if (!experiment) throw new ExperimentNotFoundError({ experimentId });
   try {
-    const { runs, nextToken } = await ports.runSearch.search({
+    const { runs, total, nextToken } = await ports.runSearch.search({
       experimentIds: [experimentId],
       filter: query.filter,
       dialect: "ringmaster",
@@ -50,7 +51,7 @@ export async function readExperimentPage(
       view: experiment.lifecycle === "deleted" ? "all" : "active",
       ...(query.pageToken === undefined ? {} : { pageToken: query.pageToken }),
     });
-    if (runs.length === 0) return { experiment, query, runs };
+    if (runs.length === 0) return { experiment, query, runs, total };
     const comparison = await compareRuns(ports, {
       runs: runs.map(({ record }) => record.runId),
       metrics: [],
@@ -58,10 +59,10 @@ export async function readExperimentPage(
       axis: "step",
       points: 0,
     });
-    return { experiment, query, runs, comparison, ...(nextToken === undefined ? {} : { nextToken }) };
+    return { experiment, query, runs, total, comparison, ...(nextToken === undefined ? {} : { nextToken }) };
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
-    return { experiment, query, runs: [], problem: problemText(error) };
+    return { experiment, query, runs: [], total: 0, problem: problemText(error) };
   }
 }
 

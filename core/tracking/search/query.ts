@@ -27,6 +27,8 @@ export interface SearchedRun {
 
 export interface SearchPage {
   readonly runs: readonly SearchedRun[];
+  /** How many runs meet the query, on this page and all others. */
+  readonly total: number;
   /** Opaque; absent on the last page. Runs that come or go meanwhile neither repeat nor hide another. */
   readonly nextToken?: string;
 }

@@ -60,8 +60,8 @@ export function createRunSearches(most = mostRuns): RunSearches {
   };
 }
 
-function pageOf({ rows, nextToken }: ReturnType<typeof selectPage>): SearchPage {
-  return { runs: rows.map(searchedRun), ...(nextToken === undefined ? {} : { nextToken }) };
+function pageOf({ rows, total, nextToken }: ReturnType<typeof selectPage>): SearchPage {
+  return { runs: rows.map(searchedRun), total, ...(nextToken === undefined ? {} : { nextToken }) };
 }
 
 function* rowsOf(indexes: readonly ExperimentIndex[]) {

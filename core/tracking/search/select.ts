@@ -29,6 +29,7 @@ export function planQuery(query: SearchQuery, now: number): PlannedQuery {
 
 export interface Selection {
   readonly rows: readonly SearchRow[];
+  readonly total: number;
   readonly nextToken?: string;
 }
 
@@ -45,11 +46,13 @@ export function selectPage(plan: PlannedQuery, rows: Iterable<SearchRow>, contex
   const meets = filter === undefined ? undefined : compileFilter(filter, context);
   const rank = ranker(order, context, query.dialect === "ringmaster");
   // One more than the page tells whether there is another.
+  let total = 0;
   const first = new TopK<Ranked>(query.limit + 1, compare);
   for (const row of rows) {
     if (query.view !== "all" && row.record.lifecycle !== query.view) continue;
     check?.(row);
     if (meets && !meets(row)) continue;
+    total += 1;
     const ranked = rank(row);
     if (after && compare(ranked, after) <= 0) continue;
     first.add(ranked);
@@ -58,6 +61,7 @@ export function selectPage(plan: PlannedQuery, rows: Iterable<SearchRow>, contex
   const page = found.slice(0, query.limit);
   return {
     rows: page.map(({ row }) => row),
+    total,
     ...(found.length > page.length ? { nextToken: pageTokenOf(query, page.at(-1)!) } : {}),
   };
 }

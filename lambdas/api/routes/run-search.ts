@@ -17,8 +17,15 @@ export const searchRoutes: readonly Route[] = [
     contracts.searchRuns,
     async ({ platform: { runSearch, experiments }, body: { experiments: asked, ...body } }) => {
       const experimentIds = await experimentIdsOf(experiments, asked);
-      const { runs, nextToken } = await fittingPage(runSearch, { ...body, experimentIds, dialect: "ringmaster" });
-      return { status: 200, body: { runs: runs.map(summaryOf), ...(nextToken === undefined ? {} : { nextToken }) } };
+      const { runs, total, nextToken } = await fittingPage(runSearch, {
+        ...body,
+        experimentIds,
+        dialect: "ringmaster",
+      });
+      return {
+        status: 200,
+        body: { runs: runs.map(summaryOf), total, ...(nextToken === undefined ? {} : { nextToken }) },
+      };
     },
   ),
 

@@ -56,6 +56,15 @@ describe("POST /runs/search", () => {
     }
   });
 
+  it("tells how many there are beside those on the page", async () => {
+    for (let i = 0; i < 3; i++) await log({ name: "counted" });
+    const body = { experiments: ["searched"], filter: "name = 'counted'", limit: 2 };
+    const first = (await call("POST", "/runs/search", body)).body;
+    expect([first.runs.length, first.total]).toEqual([2, 3]);
+    const rest = (await call("POST", "/runs/search", { ...body, pageToken: first.nextToken })).body;
+    expect([rest.runs.length, rest.total]).toEqual([1, 3]);
+  });
+
   it("sees what was acknowledged before, whichever process wrote it", async () => {
     const runId = await log({ name: "changes" }, 1);
     for (const [step, process] of [1, 0, 1, 0].entries()) {

@@ -1,0 +1,48 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { RawGet } from "../client/raw";
+
+/** What pages lead to; nothing else is asked for with the caller's credentials. */
+const forwarded = /^\/(?:$|api\/v1\/(?:pages\/|docs$|openapi\.json$))/;
+/** Headers of an answer that a browser needs. */
+const kept = [
+  "content-type",
+  "content-security-policy",
+  "x-content-type-options",
+  "referrer-policy",
+  "cache-control",
+  "location",
+];
+
+/**
+ * The API's pages on this machine, asked for with the credentials of the command line: for browsers, which sign nothing and know no tokens. Whoever knows the
+ * secret in the address may look, and nobody else: not other users of this machine, and no page of the web.
+ */
+export function createBrowseServer(get: RawGet, secret: string): Server {
+  return createServer((request, response) => {
+    answer(get, secret, request, response).catch((error) => {
+      if (!response.headersSent) response.writeHead(502, { "content-type": "text/plain; charset=utf-8" });
+      response.end(`${(error as Error).message}\n`);
+    });
+  });
+}
+
+async function answer(get: RawGet, secret: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { method, url = "/", headers } = request;
+  const prefix = `/${secret}`;
+  const refuse = (status: number, why: string): void => {
+    response.writeHead(status, { "content-type": "text/plain; charset=utf-8" });
+    response.end(`${why}\n`);
+  };
+  if (!url.startsWith(`${prefix}/`)) return refuse(404, "open the address that `ringmaster browse` printed");
+  const path = url.slice(prefix.length);
+  if (method !== "GET" || !forwarded.test(path.split("?", 1)[0]!) || /(?:^|\/)(?:\.|%2e){1,2}(?:\/|\?|$)/i.test(path)) {
+    return refuse(404, "there are pages of experiments and runs here, and nothing else");
+  }
+  const answered = await get(path, { accept: headers.accept ?? "text/html" });
+  for (const name of kept) {
+    const value = answered.headers.get(name);
+    if (value !== null) response.setHeader(name, value);
+  }
+  response.writeHead(answered.status);
+  response.end(Buffer.from(await answered.arrayBuffer()));
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import type { Command } from "commander";
+import { ApiError } from "../../client/errors";
+import { InvalidInputError } from "../../core/errors";
+import { createBrowseServer } from "../browse-server";
+import { contextOf, pagesOf } from "../context";
+import { printJson } from "../output";
+import { findExperiment } from "./experiments";
+
+interface PageOptions {
+  readonly html?: string;
+}
+
+/** `runs page` and `experiments page`: where they are looked at, or a file that needs nothing beside itself. */
+export function addPageCommands(runs: Command, experiments: Command): void {
+  runs
+    .command("page <run>")
+    .description("where to look at a run in a browser: curves, lineage, code, files")
+    .option("--html <file>", "write the page to a file that needs nothing beside itself")
+    .action(async (runId: string, options: PageOptions, command: Command) => {
+      // Whether there is one, before anybody goes there.
+      await contextOf(command).client.call("getRun", { params: { runId } });
+      await show(`/api/v1/pages/runs/${encodeURIComponent(runId)}`, options, command);
+    });
+
+  experiments
+    .command("page <experiment>")
+    .description("where to look at an experiment in a browser: its runs to filter, order and compare")
+    .option("--html <file>", "write the page of its newest runs to a file that needs nothing beside itself")
+    .action(async (which: string, options: PageOptions, command: Command) => {
+      const { experimentId } = await findExperiment(contextOf(command).client, which);
+      await show(`/api/v1/pages/experiments/${experimentId}`, options, command);
+    });
+}
+
+async function show(path: string, { html: file }: PageOptions, command: Command): Promise<void> {
+  const { json } = contextOf(command);
+  const { baseUrl, get } = pagesOf(command);
+  if (file === undefined) {
+    const url = `${baseUrl}${path}`;
+    if (json) printJson({ url });
+    else process.stdout.write(`${url}\n`);
+    return;
+  }
+  const response = await get(`${path}?links=false`, { accept: "application/json" });
+  const text = await response.text();
+  if (!response.ok) throw new ApiError(errorOf(text), response.status, response.headers);
+  writeFileSync(file, text);
+  if (json) printJson({ file });
+  else process.stdout.write(`${file}\n`);
+}
+
+function errorOf(text: string): ConstructorParameters<typeof ApiError>[0] {
+  try {
+    return JSON.parse(text).error;
+  } catch {
+    return { code: "BAD_RESPONSE", message: "the API answered with something that is not its own" };
+  }
+}
+
+/** `browse`: the pages where a browser's requests need a signature or a token. */
+export function addBrowseCommand(program: Command): void {
+  program
+    .command("browse [link]")
+    .description(
+      "look at experiments and runs in a browser, by this command's credentials; or at what a link of MLflow's client means",
+    )
+    .option("--port <port>", "on 127.0.0.1 (default: a free one)", "0")
+    .action(async (link: string | undefined, { port }: { port: string }, command: Command) => {
+      const { json } = contextOf(command);
+      if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+        const rule = "must be a port from 0 to 65535";
+        throw new InvalidInputError("nothing can be shown", [{ path: "--port", value: port, rule }]);
+      }
+      const fragment = fragmentOf(link);
+      const { get } = pagesOf(command);
+      // Better heard of here than in the browser.
+      const first = await get("/api/v1/pages/experiments", { accept: "application/json" });
+      if (!first.ok) throw new ApiError(errorOf(await first.text()), first.status, first.headers);
+      const secret = randomBytes(16).toString("hex");
+      const server = createBrowseServer(get, secret).listen(Number(port), "127.0.0.1");
+      await once(server, "listening");
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${secret}/${fragment}`;
+      if (json) printJson({ url });
+      else process.stdout.write(`${url}\nuntil Ctrl-C; whoever has this address may look\n`);
+      for (const signal of ["SIGINT", "SIGTERM"] as const) {
+        process.once(signal, () => {
+          server.close();
+          server.closeAllConnections();
+        });
+      }
+      await once(server, "close");
+    });
+}
+
+/** @throws InvalidInputError */
+function fragmentOf(link: string | undefined): string {
+  if (link === undefined) return "";
+  const at = link.indexOf("#/");
+  if (at !== -1) return link.slice(at);
+  const rule = "must be a link as MLflow's client prints it, with #/experiments/… in it";
+  throw new InvalidInputError("nothing can be shown", [{ path: "link", value: link, rule }]);
+}

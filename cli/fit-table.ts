@@ -1,0 +1,83 @@
+/** Between columns. */
+const gap = 2;
+/** No text is cut shorter than this. */
+const leastWidth = 10;
+
+export interface FittedTable {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** Titles of columns that there is no room for. */
+  readonly left: readonly string[];
+}
+
+/**
+ * Makes a table as narrow as a terminal: words are cut, the longest first; then columns are left out, the last first. Numbers are never cut, and the first column, by
+ * which a row is named elsewhere, stays as it is.
+ */
+export function fitTable(head: readonly string[], rows: readonly (readonly string[])[], width: number): FittedTable {
+  let columns = head.map((title, at) =>
+    columnOf(
+      title,
+      rows.map((row) => row[at] ?? ""),
+      at,
+    ),
+  );
+  const left: string[] = [];
+  for (;;) {
+    const excess = columns.reduce((sum, column) => sum + column.width + gap, 0) - width;
+    if (excess <= 0) break;
+    const longest = columns.reduce((a, b) => (room(b) > 0 && b.width > (room(a) > 0 ? a.width : 0) ? b : a));
+    if (room(longest) > 0) longest.width -= 1;
+    else if (columns.length > 1) {
+      left.unshift(columns.at(-1)!.title);
+      columns = columns.slice(0, -1);
+    } else break;
+  }
+  return {
+    head: columns.map(({ title, width: most }) => ending(title, most)),
+    rows: rows.map((_, at) => columns.map(({ cells, width: most }) => beginning(cells[at]!, most))),
+    left,
+  };
+}
+
+interface Column {
+  readonly title: string;
+  readonly cells: readonly string[];
+  /** As wide as what must stay whole. */
+  readonly least: number;
+  width: number;
+}
+
+function columnOf(title: string, cells: readonly string[], at: number): Column {
+  const natural = Math.max(...[title, ...cells].map(widthOf));
+  const whole = Math.max(
+    0,
+    ...cells.filter((cell) => at === 0 || isNumber(cell) || cell.includes("\u001b")).map(widthOf),
+  );
+  return { title, cells, width: natural, least: Math.max(whole, Math.min(natural, leastWidth)) };
+}
+
+function room({ width, least }: Column): number {
+  return width - least;
+}
+
+/** Amounts, times and durations, whatever their unit. */
+function isNumber(cell: string): boolean {
+  return /^[+\-−$]?\d[\d.,:eE+\-− %]*(?:[a-zA-Z%]{1,3}(?: \d\d[a-z])?)?(?: [(*].*)?$/.test(cell);
+}
+
+function widthOf(text: string): number {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours take no room
+  return [...text.replaceAll(/\u001b\[[\d;]*m/g, "")].length;
+}
+
+function beginning(text: string, most: number): string {
+  if (widthOf(text) <= most) return text;
+  return `${[...text.replaceAll("\n", " ")].slice(0, most - 1).join("")}…`;
+}
+
+/** The end of a dotted name tells most. */
+function ending(text: string, most: number): string {
+  if (widthOf(text) <= most) return text;
+  return `…${[...text].slice(1 - most).join("")}`;
+}

@@ -1,0 +1,28 @@
+import { ApiUnreachableError } from "./errors";
+import type { TransportOptions } from "./transport";
+
+/** GETs of what is no JSON (a page, a file's address), by paths below the base URL; redirects are answered, not followed. */
+export function createRawGet(options: TransportOptions) {
+  const { baseUrl, actor, team, token, authorize, timeoutMs = 30_000 } = options;
+  return async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> => {
+    const url = new URL(`${baseUrl.replace(/\/$/, "")}${path}`);
+    const all = {
+      ...headers,
+      ...(actor === undefined ? {} : { "x-ringmaster-actor": actor }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(team === undefined ? {} : { "x-ringmaster-team": team }),
+    };
+    const signature = (await authorize?.({ method: "GET", url, headers: all, body: undefined })) ?? {};
+    try {
+      return await (options.fetch ?? fetch)(url, {
+        headers: { ...all, ...signature },
+        redirect: "manual",
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+    } catch (cause) {
+      throw new ApiUnreachableError(baseUrl, cause);
+    }
+  };
+}
+
+export type RawGet = ReturnType<typeof createRawGet>;
