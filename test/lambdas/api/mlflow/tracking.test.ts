@@ -167,6 +167,40 @@ describe("MLflow's door onto the platform's own runs", () => {
     expect(body.error_code).toBe("INVALID_PARAMETER_VALUE");
   });
 
+  it("says that a name is taken as MLflow's clients expect it, of a deleted experiment too", async () => {
+    const { body } = await post<{ readonly experiment_id: string }>("experiments/create", { name: "popular" });
+    const { body: other } = await post<object>("experiments/create", { name: "other" });
+    const again = [
+      () => post<Refusal>("experiments/create", { name: "popular" }),
+      () => post<Refusal>("experiments/update", { ...other, new_name: "popular" }),
+    ];
+    for (const ask of again) expect((await ask()).body).toMatchObject(takenName);
+    await post("experiments/delete", body);
+    for (const ask of again) expect((await ask()).body).toMatchObject(takenName);
+  });
+  const takenName = {
+    error_code: "RESOURCE_ALREADY_EXISTS",
+    message: expect.stringContaining("Experiment(name=popular) already exists"),
+  };
+
+  it("leads a relative place for files into the directory of a server that shares its clients' disk", async () => {
+    const placed = async (name: string): Promise<string> => {
+      await post("experiments/create", { name, artifact_location: "files/here" });
+      const { body } = await send<{ readonly experiment: { readonly artifact_location: string } }>(
+        "GET",
+        `experiments/get-by-name?experiment_name=${name}`,
+      );
+      return body.experiment.artifact_location;
+    };
+    expect(await placed("anywhere")).toBe("files/here");
+    process.env["RINGMASTER_WORKING_DIRECTORY"] = "/home/ada";
+    try {
+      expect(await placed("on-one-machine")).toBe("/home/ada/files/here");
+    } finally {
+      delete process.env["RINGMASTER_WORKING_DIRECTORY"];
+    }
+  });
+
   it("deletes and restores an experiment with runs that no listing has yet", async () => {
     const { body } = await post<{ readonly experiment_id: string }>("experiments/create", { name: "goes" });
     const create = async () => (await createRun({ ...body, start_time: 1 })).body.run.info.run_id;

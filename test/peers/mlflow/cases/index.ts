@@ -11,6 +11,7 @@ import { runSearchCases } from "./run-search";
 import { runCases } from "./runs";
 import { versionChangeCases } from "./version-changes";
 import { versionSearchCases } from "./version-searches";
+import { wordCases } from "./words";
 
 /** The whole table. Each group has its recording, `recorded/<group>.json`. */
 export const groups: readonly CaseGroup[] = [
@@ -20,6 +21,7 @@ export const groups: readonly CaseGroup[] = [
   metricCases,
   loggedModelCases,
   refusalCases,
+  wordCases,
   registeredModelCases,
   modelVersionCases,
   versionChangeCases,

@@ -1,0 +1,109 @@
+import type { CaseGroup, MlflowCase, Step } from "../case";
+import { get, getRun, onExperiment, onRun, post } from "./steps";
+
+/** MLflow's tests look into the messages of refusals; clients' users, too. */
+const saying = (step: Step): Step => ({ ...step, compare: { ...step.compare, message: true } });
+const setTag = (key: string, value: string): Step => post("runs/set-tag", { run_id: "<run>", key, value });
+const deleteTag = (key: string): Step => post("runs/delete-tag", { run_id: "<run>", key });
+const search = (filter: string): Step =>
+  post("runs/search", { experiment_ids: ["<experiment>"], filter }, { compare: { ignore: ["runs.*.info.end_time"] } });
+const batch = (members: object): Step => post("runs/log-batch", { run_id: "<run>", ...members });
+const params = (...pairs: readonly (readonly [string, string])[]): Step =>
+  batch({ params: pairs.map(([key, value]) => ({ key, value })) });
+const models = (members: object): Step =>
+  saying(post("logged-models/search", { experiment_ids: ["<experiment>"], ...members }));
+
+/** Tags that are members of the record here. */
+const memberTags: readonly MlflowCase[] = [
+  ...["source.name", "source.git.commit", "source.git.branch", "source.git.repoURL", "note.content"].map((name) =>
+    onRun(
+      `mlflow.${name} is set, found and taken away`,
+      setTag(`mlflow.${name}`, "x"),
+      getRun,
+      search(`tags.\`mlflow.${name}\` = 'x'`),
+      search(`tags.mlflow.${name} LIKE 'y%'`),
+      setTag(`mlflow.${name}`, ""),
+      getRun,
+      deleteTag(`mlflow.${name}`),
+      getRun,
+      deleteTag(`mlflow.${name}`),
+    ),
+  ),
+  onRun(
+    "a parent that is none",
+    setTag("mlflow.parentRunId", "7"),
+    search("tags.mlflow.parentRunId = '7'"),
+    setTag("mlflow.parentRunId", ""),
+    getRun,
+    setTag("mlflow.parentRunId", "y".repeat(300)),
+    getRun,
+    search("tags.mlflow.parentRunId LIKE 'y%'"),
+    deleteTag("mlflow.parentRunId"),
+    getRun,
+  ),
+];
+
+const refusals: readonly MlflowCase[] = [
+  onRun(
+    "params that would change",
+    post("runs/log-parameter", { run_id: "<run>", key: "a", value: "1" }),
+    saying(post("runs/log-parameter", { run_id: "<run>", key: "a", value: "2" })),
+    saying(params(["a", "2"])),
+    saying(params(["a", "it's"], ["b", "3"])),
+    params(["b", "x"], ["c", 'say "hi"']),
+    saying(params(["a", "2"], ["b", "y"], ["c", "it's\n"])),
+    saying(params(["d", "1"], ["d", "2"])),
+    getRun,
+  ),
+  onRun(
+    "what is not there, and who is deleted",
+    saying(post("runs/delete-tag", { run_id: "<nonce>", key: "a" })),
+    saying(deleteTag("a")),
+    post("runs/delete", { run_id: "<run>" }),
+    ...[deleteTag("a"), setTag("a", "1"), params(["a", "1"]), batch({})].map(saying),
+  ),
+  onExperiment(
+    "a filter of experiments",
+    ...["name = 5", "params.x = 'a'", "name IS NULL", "name = 'a' OR name = 'b'"].map((filter) =>
+      saying(post("experiments/search", { max_results: 5, filter })),
+    ),
+    saying(post("experiments/search", { max_results: 0 })),
+    saying(post("experiments/search", { max_results: 50_001 })),
+  ),
+  onExperiment(
+    "a filter of logged models",
+    ...["name", "name = 'a' OR name = 'b'", "things.a = 'b'", "name > 'a'", "it's"].map((filter) => models({ filter })),
+    models({ datasets: [{ dataset_digest: "d" }] }),
+    models({ order_by: [{ field_name: "nothing" }] }),
+    saying(post("logged-models", { experiment_id: "<experiment>", name: "it's" })),
+    saying(post("logged-models", { experiment_id: "<experiment>", name: "a/b" })),
+  ),
+  onExperiment(
+    "a page of another query",
+    ...["a", "b", "c"].map((name) =>
+      post(
+        "logged-models",
+        { experiment_id: "<experiment>", name },
+        {
+          compare: { ignore: ["model.info.model_id"] },
+        },
+      ),
+    ),
+    post(
+      "logged-models/search",
+      { experiment_ids: ["<experiment>"], max_results: 1 },
+      { save: { token: "next_page_token" } },
+    ),
+    post("logged-models/search", { experiment_ids: ["<experiment>"], max_results: 1, page_token: "<token>" }),
+    post("logged-models/search", { experiment_ids: ["<experiment>", "0"], page_token: "<token>" }),
+    post("logged-models/search", { experiment_ids: ["<experiment>"], filter: "name = 'a'", page_token: "<token>" }),
+    post("logged-models/search", {
+      experiment_ids: ["<experiment>"],
+      order_by: [{ field_name: "name" }],
+      page_token: "<token>",
+    }),
+  ),
+  onRun("a page that is none", get("metrics/get-history", { run_id: "<run>", metric_key: "m", page_token: "none" })),
+];
+
+export const wordCases: CaseGroup = { group: "words", cases: [...memberTags, ...refusals] };
