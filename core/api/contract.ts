@@ -12,6 +12,8 @@ export interface ResponseContract<Schema extends z.ZodType = z.ZodType> {
   readonly schema?: Schema;
   /** Media types; `application/json` where it is left out, none for an answer without a body. */
   readonly content?: readonly string[];
+  /** Headers that it always has beside `x-request-id`, by name, with what they say. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly example?: unknown;
 }
 

@@ -84,7 +84,8 @@ export function frameApp(
   });
   if (corsOrigins.length > 0) {
     // Browsers ask first, unsigned: this comes before anyone is asked who calls.
-    app.use(cors({ origin: [...corsOrigins], exposeHeaders: ["x-request-id", "retry-after"], maxAge: 600 }));
+    const exposeHeaders = ["x-request-id", "retry-after", "etag", "ringmaster-source"];
+    app.use(cors({ origin: [...corsOrigins], exposeHeaders, maxAge: 600 }));
   }
   if (!streamedBodies) {
     app.use(bodyLimit({ maxSize: maxBodyBytes, onError: ({ req }) => refuseLargeBody(req.path) }));

@@ -16,6 +16,8 @@ export async function checkResponse(contract: Contract, response: Response): Pro
   const { status } = response;
   const promised = contract.responses[status];
   if (promised === undefined) throw new BrokenContractError(contract, status, "it names no such status");
+  const missing = Object.keys(promised.headers ?? {}).filter((name) => !response.headers.get(name));
+  if (missing.length > 0) throw new BrokenContractError(contract, status, `it has no ${missing.join(", ")}`);
   const type = response.headers.get("content-type")?.split(";")[0] ?? "";
   const types = promised.content ?? ["application/json"];
   if (type === "" && types.length === 0) return;

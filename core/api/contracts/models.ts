@@ -26,6 +26,10 @@ import {
 
 const tag = "Models";
 const name = z.strictObject({ name: modelName });
+const productionHeaders = {
+  ETag: "Of version and revision: send it as `If-None-Match`.",
+  "Ringmaster-Source": "`registry`, or `pointer` where the registry's table did not answer.",
+};
 const nameAndAlias = name.extend({ alias: aliasName });
 const modelAnswer = { 200: { description: "The model.", schema: answerModel, example: { model: examples.model } } };
 
@@ -145,8 +149,13 @@ export const getProductionModel = contract({
     "If-None-Match": z.string().max(1_000).optional().meta({ description: "ETags that the caller has." }),
   }),
   responses: {
-    200: { description: "The champion.", schema: resolvedModel, example: examples.resolvedModel },
-    304: { description: "The caller has it.", content: [] },
+    200: {
+      description: "The champion.",
+      schema: resolvedModel,
+      headers: productionHeaders,
+      example: examples.resolvedModel,
+    },
+    304: { description: "The caller has it.", content: [], headers: productionHeaders },
   },
   errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "CORRUPT_OBJECT", "REGISTRY_UNAVAILABLE"],
 });

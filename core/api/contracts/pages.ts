@@ -60,7 +60,13 @@ export const getRunFile = contract({
   summary: "Be led to a file of a run, to download it",
   params: run,
   query: z.strictObject({ path: z.string().min(1).max(1_000) }),
-  responses: { 307: { description: "To the store; the address lives 15 minutes.", content: [] } },
+  responses: {
+    307: {
+      description: "To the store.",
+      content: [],
+      headers: { Location: "A presigned URL that lives 15 minutes." },
+    },
+  },
   errors: ["RUN_NOT_FOUND", "ARTIFACT_NOT_FOUND"],
 });
 

@@ -88,6 +88,7 @@ export const routeUnits = contract({
   responses: {
     200: {
       description: "A version for each unit, in their order.",
+      headers: { "Ringmaster-Source": "`registry`, or `pointer` where the registry's table did not answer." },
       schema: z
         .object({
           model: z.string(),

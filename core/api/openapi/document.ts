@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import { teamNamePattern } from "../../platform/teams";
-import { type Contract, tags } from "../contract";
+import { type Contract, type ResponseContract, tags } from "../contract";
 import { type ErrorCode, errorCatalogue, errorCodesOf, generalErrors } from "../errors";
 import { errorBody } from "../schemas/common";
 import { introduction } from "./introduction";
-import type { JsonSchema, OpenApiDocument, Operation, Parameter, Reference, ResponseObject } from "./model";
+import type { Header, JsonSchema, OpenApiDocument, Operation, Parameter, Reference, ResponseObject } from "./model";
 import { SchemaCollection } from "./schemas";
 
 const requestIdHeader = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
@@ -98,7 +98,7 @@ function operationOf(contract: Contract, schemas: SchemaCollection, error: JsonS
     const types = answer.content ?? ["application/json"];
     answers[status] = {
       description: answer.description,
-      headers: requestIdHeader,
+      headers: { ...requestIdHeader, ...headersOf(answer) },
       content: Object.fromEntries(types.map((type) => [type, type === "application/json" && json ? json : {}])),
     };
   }
@@ -140,6 +140,15 @@ function operationOf(contract: Contract, schemas: SchemaCollection, error: JsonS
       ...(pages === undefined ? {} : { pages }),
     },
   };
+}
+
+function headersOf({ headers = {} }: ResponseContract): Readonly<Record<string, Header>> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [
+      name,
+      { description, required: true, schema: { type: "string" } },
+    ]),
+  );
 }
 
 function parametersOf(schema: z.ZodType, place: Parameter["in"], schemas: SchemaCollection): readonly Parameter[] {

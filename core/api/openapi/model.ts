@@ -24,9 +24,15 @@ export interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
 }
 
+export interface Header {
+  readonly description: string;
+  readonly required?: boolean;
+  readonly schema: JsonSchema;
+}
+
 export interface ResponseObject {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, Reference>>;
+  readonly headers?: Readonly<Record<string, Header | Reference>>;
   readonly content?: Readonly<Record<string, MediaType>>;
 }
 
@@ -71,7 +77,7 @@ export interface OpenApiDocument {
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
     readonly parameters: Readonly<Record<string, Parameter>>;
-    readonly headers: Readonly<Record<string, { readonly description: string; readonly schema: JsonSchema }>>;
+    readonly headers: Readonly<Record<string, Header>>;
     readonly responses: Readonly<Record<string, ResponseObject>>;
     readonly securitySchemes: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   };

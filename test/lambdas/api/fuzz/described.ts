@@ -38,7 +38,7 @@ export function describedBy(
     if (found === undefined) throw new Error(`${status} is not described: ${text}`);
     const described = resolved(document, found);
     for (const [name, header] of Object.entries(described.headers ?? {})) {
-      const { schema } = document.components.headers[header.$ref.split("/").at(-1)!]!;
+      const { schema } = "$ref" in header ? document.components.headers[header.$ref.split("/").at(-1)!]! : header;
       const value = headers.get(name);
       if (value === null || !validatorOf(schema)(value)) throw new Error(`${status} has ${name}: ${value}`);
     }
