@@ -1,0 +1,210 @@
+import type { describeRun } from "../../cli/commands/runs";
+import type { Awaited } from "../../cli/waiting";
+import type { HistoryEntry, ModelVersion } from "../../core/registry/model";
+import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
+
+type Shown = ReturnType<typeof describeRun> & { readonly awaited: readonly Awaited[] };
+interface Version {
+  readonly version: ModelVersion;
+}
+
+/** Three runs are trained on the way, on machines that may be busy. */
+jest.setTimeout(180_000);
+
+const policy = `rules:
+  thresholds: { accuracy: 0.3 }
+  noRegression: { tolerance: 0.01 }
+  slices: [{ column: colour, metric: accuracy, worst: 0.2 }]
+  checks: [{ name: review, kind: command, command: [./review.sh] }]
+approvals: { approvers: [grace, alan], notTheSubmitter: true }
+`;
+
+/** A model's life under a policy: what has to be shown and who has to agree, whatever its jobs say, from the first version to the rollback and beyond. */
+describe("a model that declares a policy", () => {
+  const stack = new TestStack();
+  const write = (name: string, more: (job: string) => string) =>
+    stack.file(
+      name,
+      more(
+        toyJob(4)
+          .replace("workers: 2", "workers: 1")
+          .replace(/evaluation:.*/, "evaluation: {}"),
+      ),
+    );
+  const submit = (file: string, expected: readonly number[] = [0]) =>
+    stack.json<Shown>(["submit", file, "--wait"], expected);
+  const watch = (runId: string) => stack.json<Shown>(["runs", "watch", runId], [0, 1, 3]);
+  const approve = (by: string, version: number) =>
+    stack.as<Version>(by, "POST", `/models/toy/versions/${version}/approvals`, {
+      decision: "approved",
+      reason: "seen",
+    });
+  const answer = (version: number) =>
+    stack.as<Version>("ci", "POST", `/models/toy/versions/${version}/checks/review`, {
+      passed: true,
+      evidence: "fine",
+    });
+  const toProduction = (version: number) =>
+    stack.as<Version>("ada", "PUT", `/models/toy/versions/${version}/stage`, { stage: "production" });
+  const champion = async () => (await stack.get<{ version: number }>("/models/toy/production")).version;
+
+  beforeAll(async () => {
+    await stack.up();
+    const csv = stack.file("toy.csv", toyCsv(900));
+    await stack.json(["datasets", "push", "toy", "--file", csv, "--schema", stack.file("schema.yaml", toySchema)]);
+    await stack.as("ada", "POST", "/models", { name: "toy" });
+    await stack.json([
+      "models",
+      "policy",
+      "set",
+      "toy",
+      stack.file("policy.yaml", policy),
+      "--reason",
+      "goes to users",
+    ]);
+  });
+  afterAll(() => stack.remove());
+
+  it("waits for the check and then for a person, and says by which commands", async () => {
+    const first = await stack.run(
+      "submit",
+      write("first.yaml", (job) => job),
+      "--wait",
+    );
+    expect(first.code).toBe(0);
+    expect(first.stdout).toContain(
+      "waits for the check review, which somebody has to run: ringmaster models check toy 1 --name review -- ./review.sh",
+    );
+    expect(first.stdout).toContain(
+      "then an approval (of grace, alan, not the submitter's): ringmaster models approve toy 1",
+    );
+    const gate = (await stack.get<Version>("/models/toy/versions/1")).version.gate!;
+    expect(gate.checks.map(({ gate: name, passed, pending }) => [name, passed, pending])).toEqual([
+      ["threshold", true, undefined],
+      ["worst-slice", true, undefined],
+      ["check", false, true],
+    ]);
+    // Nobody is faster than the check.
+    expect(await approve("grace", 1)).toMatchObject({ status: 409, body: { error: { code: "GATE_NOT_PASSED" } } });
+    const checked = await stack.run(
+      "models",
+      "check",
+      "toy",
+      "1",
+      "--name",
+      "review",
+      "--",
+      process.execPath,
+      "-e",
+      "0",
+    );
+    expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining("all gates passed") });
+    expect(await approve("mallory", 1)).toMatchObject({ status: 403, body: { error: { code: "NOT_AN_APPROVER" } } });
+    expect((await approve("grace", 1)).status).toBe(200);
+    expect(await watch(first.stdout.split("\n")[0]!)).toMatchObject({
+      outcome: { decision: "promoted", version: 1 },
+      awaited: [],
+    });
+    expect(await champion()).toBe(1);
+  });
+
+  it("promotes the next, which is no worse on the same rows", async () => {
+    const second = await submit(write("second.yaml", (job) => job.replace("seed: 3", "seed: 4")));
+    expect(second.awaited.map(({ kind }) => kind)).toEqual(["check", "approval"]);
+    const { gate } = (await answer(2)).body.version;
+    expect(gate).toMatchObject({ passed: true, champion: 1 });
+    expect(gate!.checks.find((check) => check.gate === "no-regression")).toMatchObject({
+      passed: true,
+      interval: { confidence: 0.95, rows: 90 },
+    });
+    await approve("alan", 2);
+    expect(await watch(second.runId)).toMatchObject({ outcome: { decision: "promoted", version: 2 } });
+    expect(await champion()).toBe(2);
+  });
+
+  it("refuses a regression, whatever its job would allow", async () => {
+    const file = write("worse.yaml", (job) =>
+      job
+        .replace("learningRate: 0.01", "learningRate: 0.000001")
+        .replace("evaluation: {}", "evaluation: { regressionTolerance: 1 }"),
+    );
+    const worse = await submit(file, [3]);
+    expect(worse.outcome).toMatchObject({ decision: "refused-by-gate", version: 3 });
+    const { gate } = (await stack.get<Version>("/models/toy/versions/3")).version;
+    const regression = gate!.checks.find((check) => check.gate === "no-regression")!;
+    expect(regression).toMatchObject({ passed: false });
+    expect(regression.evidence).toMatch(
+      /a regression, .*the job's regressionTolerance 1 is milder than its model, and does not count/,
+    );
+    expect(await approve("grace", 3)).toMatchObject({ status: 409, body: { error: { code: "GATE_NOT_PASSED" } } });
+    expect(await toProduction(3)).toMatchObject({ status: 409, body: { error: { code: "GATE_NOT_PASSED" } } });
+    expect(await champion()).toBe(2);
+  });
+
+  it("is rolled back, and what went does not come back upon what was said before", async () => {
+    const back = await stack.json<ModelVersion>(["models", "rollback", "toy", "--from", "2", "--reason", "slow"]);
+    expect(back).toMatchObject({ version: 1, stage: "production" });
+    expect(await toProduction(2)).toMatchObject({ status: 409, body: { error: { code: "NOT_APPROVED" } } });
+    expect(await champion()).toBe(1);
+  });
+
+  it("is tried on some of the users first, and nobody goes past the test", async () => {
+    expect((await stack.as("ada", "PUT", "/models/toy/versions/2/stage", { stage: "canary" })).status).toBe(200);
+    await stack.json(["models", "traffic", "set", "toy", "--canary", "2=0.5", "--metric", "bought", "--effect", "0.2"]);
+    const { epoch } = (await stack.as<{ epoch: number }>("shop", "POST", "/models/toy/route", { units: ["u1"] })).body;
+    const lines = '{"unit": "u2", "value": 0}\n{"unit": "u3", "value": 1}\n';
+    const report = [
+      "models",
+      "outcomes",
+      "toy",
+      "u1=1",
+      "--epoch",
+      String(epoch),
+      "--file",
+      stack.file("o.jsonl", lines),
+    ];
+    expect(await stack.json(report)).toEqual({ counted: 3, repeated: 0, stale: 0, decisions: [] });
+    expect(await stack.json(report)).toMatchObject({ counted: 0, repeated: 3 });
+    expect((await approve("grace", 2)).status).toBe(200);
+    expect(await toProduction(2)).toMatchObject({ status: 409, body: { error: { code: "CANARY_UNDER_TEST" } } });
+    // Ended by hand: the approval, given since the rollback, stands.
+    expect((await stack.as("ada", "PUT", "/models/toy/traffic", { shadows: [3] })).status).toBe(200);
+    expect((await toProduction(2)).status).toBe(200);
+    const pairs = stack.file("pairs.jsonl", '{"unit": "u1", "served": 1, "shadow": 3}\n');
+    const log = ["models", "shadow", "log", "toy", "3", "--file", pairs];
+    expect([await stack.json(log), await stack.json(log)]).toEqual([
+      { stored: 1, known: 0 },
+      { stored: 0, known: 1 },
+    ]);
+    expect(await stack.json(["models", "shadow", "show", "toy", "3"])).toMatchObject({ meanAbsoluteDifference: 2 });
+  });
+
+  it("has all of it in its history, each with who and why", async () => {
+    const { history } = await stack.json<{ history: readonly HistoryEntry[] }>(["models", "history", "toy", "--all"]);
+    expect(history.map(({ revision }) => revision)).toEqual(history.map((_, i) => i + 1));
+    const told = history
+      .filter(({ action }) => ["policy-set", "approved", "promoted", "rolled-back"].includes(action))
+      .map(({ action, version = "", by, reason = "" }) =>
+        `${action} ${version} ${by.replace(/run-\w+/, "RUN")} ${reason}`.trim(),
+      );
+    const [set, ...rest] = told;
+    expect(set).toMatch(/^policy-set .* goes to users$/);
+    expect(rest).toEqual([
+      "approved 1 grace seen",
+      "promoted 1 run RUN",
+      "approved 2 alan seen",
+      "promoted 2 run RUN",
+      expect.stringMatching(/^rolled-back 1 .* slow$/),
+      "approved 2 grace seen",
+      "promoted 2 ada",
+    ]);
+    const { history: newest } = await stack.json<{ history: readonly HistoryEntry[] }>([
+      "models",
+      "history",
+      "toy",
+      "--limit",
+      "2",
+    ]);
+    expect(newest).toEqual(history.slice(-2));
+  });
+});
