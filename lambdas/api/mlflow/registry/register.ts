@@ -57,7 +57,8 @@ export async function registerVersion(platform: Platform, actor: string, asked: 
       actorOf(platform, actor),
     ),
   );
-  if (modelId !== "") await noteOnModel(platform, modelId, name, version);
+  // Not on that of a version which was copied.
+  if (asked.model_id) await noteOnModel(platform, asked.model_id, name, version);
   return version;
 }
 

@@ -75,6 +75,23 @@ const making: readonly MlflowCase[] = [
     ],
   },
   {
+    name: "a logged model says what it became",
+    steps: [
+      createModel,
+      {
+        method: "POST",
+        path: "mlflow/logged-models",
+        body: { experiment_id: "0", name: "m" },
+        save: { model: "model.info.model_id" },
+        compare: { body: "error" },
+      },
+      create({ source: "models:/<model>", model_id: "<model>" }),
+      create({ source: "models:/<model>", model_id: "<model>" }),
+      create({ source: "models:/<nonce>/1" }),
+      { method: "GET", path: "mlflow/logged-models/<model>", compare: { ignore: ["model.info.artifact_uri"] } },
+    ],
+  },
+  {
     name: "of another version",
     steps: [
       createModel,
