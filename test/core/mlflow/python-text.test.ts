@@ -1,4 +1,4 @@
-import { pythonRepr } from "../../../core/mlflow/python-text";
+import { pythonDumps, pythonRepr } from "../../../core/mlflow/python-text";
 
 // Python 3.11's repr().
 it.each([
@@ -10,3 +10,10 @@ it.each([
   ["a\\b\n\t", "'a\\\\b\\n\\t'"],
   ["é😀", "'é😀'"],
 ])("%j is shown as %s", (text, shown) => expect(pythonRepr(text)).toBe(shown));
+
+// Python 3.11's json.dumps().
+it.each([
+  [[{ name: "model", version: 1 }], '[{"name": "model", "version": 1}]'],
+  [[], "[]"],
+  [{ a: [1, null, true], "é😀": {} }, '{"a": [1, null, true], "\\u00e9\\ud83d\\ude00": {}}'],
+])("%j is written as Python writes it", (value, text) => expect(pythonDumps(value)).toBe(text));

@@ -149,9 +149,6 @@ export function parseLoggedModelOrder(
   orders: readonly LoggedModelOrder[],
 ): (a: SearchedLoggedModel, b: SearchedLoggedModel) => number {
   const columns = orders.map(({ fieldName, ascending = true, datasetName, datasetDigest }) => {
-    if (datasetDigest && !datasetName) {
-      throw new MlflowFilterError("`dataset_digest` can only be specified if `dataset_name` is also specified.");
-    }
     const dot = fieldName.indexOf(".");
     if (dot === -1) {
       const key = Object.hasOwn(attributeAliases, fieldName) ? attributeAliases[fieldName]! : fieldName;

@@ -1,4 +1,5 @@
 import type { Platform } from "../../../../adapters/platform";
+import { pythonDumps } from "../../../../core/mlflow/python-text";
 import type { ModelVersion } from "../../../../core/registry/model";
 import { doesNotExist, invalidParameter } from "../errors";
 import { type ModelUri, parseModelUri } from "./model-uri";
@@ -124,10 +125,9 @@ async function resolve(
 async function noteOnModel(platform: Platform, modelId: string, name: string, version: number): Promise<void> {
   await platform.loggedModels.change(modelId, (model) => {
     const known = parsed(model.tags[versionsTag]);
-    const note = { name, version: String(version) };
-    const noted = JSON.stringify([...known, note]);
-    if (known.some((each) => JSON.stringify(each) === JSON.stringify(note))) return undefined;
-    return { ...model, tags: { ...model.tags, [versionsTag]: noted } };
+    const note = pythonDumps({ name, version });
+    if (known.some((each) => pythonDumps(each) === note)) return undefined;
+    return { ...model, tags: { ...model.tags, [versionsTag]: pythonDumps([...known, { name, version }]) } };
   });
 }
 

@@ -13,6 +13,45 @@ const params = (...pairs: readonly (readonly [string, string])[]): Step =>
 const models = (members: object): Step =>
   saying(post("logged-models/search", { experiment_ids: ["<experiment>"], ...members }));
 
+const loggedModel = (name: string): Step =>
+  post("logged-models", { experiment_id: "<experiment>", name }, { save: { [name]: "model.info.model_id" } });
+const accuracyOf = (model: string, value: number, timestamp: number, digest: string): Step =>
+  post("runs/log-metric", {
+    ...{ run_id: "<run>", key: "acc", value, timestamp, step: 0 },
+    ...{ model_id: model, dataset_name: `data-${digest}`, dataset_digest: digest },
+  });
+
+const modelCases: readonly MlflowCase[] = [
+  onRun(
+    "logged models in the order of a metric on data of one digest",
+    loggedModel("one"),
+    loggedModel("two"),
+    accuracyOf("<one>", 0.9, 1, "d1"),
+    accuracyOf("<one>", 0.8, 2, "d2"),
+    accuracyOf("<two>", 0.8, 3, "d1"),
+    accuracyOf("<two>", 0.9, 4, "d2"),
+    ...["d1", "d2"].map((dataset_digest) =>
+      post("logged-models/search", {
+        experiment_ids: ["<experiment>"],
+        order_by: [{ field_name: "metrics.acc", dataset_digest }],
+      }),
+    ),
+  ),
+  onExperiment(
+    "a logged model says what it was registered as",
+    post("registered-models/create", { name: "<nonce>" }),
+    loggedModel("model"),
+    ...[1, 2].flatMap(() => [
+      post(
+        "model-versions/create",
+        { name: "<nonce>", source: "models:/<model>", model_id: "<model>" },
+        { compare: { body: "error" } },
+      ),
+      get("logged-models/<model>", {}),
+    ]),
+  ),
+];
+
 /** Tags that are members of the record here. */
 const memberTags: readonly MlflowCase[] = [
   ...["source.name", "source.git.commit", "source.git.branch", "source.git.repoURL", "note.content"].map((name) =>
@@ -106,4 +145,4 @@ const refusals: readonly MlflowCase[] = [
   onRun("a page that is none", get("metrics/get-history", { run_id: "<run>", metric_key: "m", page_token: "none" })),
 ];
 
-export const wordCases: CaseGroup = { group: "words", cases: [...memberTags, ...refusals] };
+export const wordCases: CaseGroup = { group: "words", cases: [...memberTags, ...modelCases, ...refusals] };
