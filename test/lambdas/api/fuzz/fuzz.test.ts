@@ -104,7 +104,7 @@ it("whatever is sent, the API answers what its description says, and never fails
   if (requests >= thorough) expect(tally.unreached()).toEqual([]);
   // A fuzzer that only ever meets refusals tests little.
   else expect(tally.unreached().length).toBeLessThan(contracts.length / 2);
-}, 900_000);
+}, 3_600_000);
 
 async function hold({ about, drafts: steps }: Session): Promise<void> {
   let thing: Thing | undefined = about && (about.length > 0 ? knowledge.choose(about, steps[0]!.at * 4 + 1) : {});

@@ -21,6 +21,8 @@ export interface Draft {
   readonly at: number;
   /** By the app that streams bodies, where it has the operation. */
   readonly streamed: boolean;
+  /** Is sent twice. */
+  readonly repeated: boolean;
 }
 
 export const nameOf = ({ method, path }: MlflowOperation): string => `${method} ${path}`;
@@ -162,6 +164,7 @@ function finished({ method, path, version = 2 }: MlflowOperation, own: Arbitrary
       base: fc.constantFrom(...bases),
       at: fc.nat(10_000),
       streamed: fc.boolean(),
+      repeated: fc.nat(9).map((chance) => chance === 0),
       method: fc.oneof({ weight: 40, arbitrary: fc.constant(method) }, { weight: 1, arbitrary: wrongMethod }),
       inPath,
       // At the server's root another name is nobody's of MLflow's.
