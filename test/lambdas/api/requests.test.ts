@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { contracts } from "../../../core/api/contracts";
 import { createApp } from "../../../lambdas/api/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { jobInput, registerTestDataset } from "../../support/fixtures";
@@ -114,6 +115,18 @@ describe("pages of other origins", () => {
     ["may read refusals", origin, "GET", "/training-runs/none", [404, origin]],
     ["may not where they are not named", "https://evil.example.com", "OPTIONS", "/training-runs", [204, null]],
   ])("%s", async (_name, from, method, path, expected) => expect(await ask(from, method, path)).toEqual(expected));
+
+  it("may read the headers that the contracts name, but of redirects, which the browser follows", async () => {
+    const named = contracts.flatMap(({ responses }) =>
+      Object.entries(responses).flatMap(([status, { headers = {} }]) => (status === "307" ? [] : Object.keys(headers))),
+    );
+    const { platform } = createTestPlatform(embedded);
+    const open = createApp(platform, { corsOrigins: [origin] });
+    const response = await open.request("/api/v1/models", { headers: { origin } });
+    const exposed = response.headers.get("access-control-expose-headers")?.split(",");
+    expect(exposed).toEqual(expect.arrayContaining([...new Set(named)].map((name) => name.toLowerCase())));
+    expect(named).not.toEqual([]);
+  });
 
   it("may not where none is named", async () => {
     const response = await app.request("/api/v1/training-runs", { method: "OPTIONS", headers: { origin } });
