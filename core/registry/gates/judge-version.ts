@@ -41,6 +41,10 @@ export async function judgeVersion(
   request?: string,
 ): Promise<ModelVersion> {
   const { registry } = dependencies;
+  // Nobody's hook is asked again for a verdict that is there.
+  if (request !== undefined && (await registry.repository.findRequest(model, request)) !== undefined) {
+    return registry.version(model, version);
+  }
   const { verdict } = await verdictOn(dependencies, model, version);
   await registry.apply(model, [version], recordVerdict(version, verdict, { ...actor, at: verdict.at }), request);
   return registry.version(model, version);

@@ -45,7 +45,8 @@ export async function perform(registry: Registry, model: string, operation: Oper
     case "pass":
     case "fail": {
       // As a judge does: he looks, and what he finds is recorded later, whatever has become of it.
-      const { production, policy } = await registry.head(model);
+      // Where the model was deleted after his first attempt, which nobody heard the answer of, the second finds that it was done.
+      const { production, policy } = (await registry.repository.find(model)) ?? {};
       const about = { champion: production ?? 0, rules: policy?.rulesRevision ?? 0 };
       const verdict: GateVerdict = {
         passed: kind === "pass",
