@@ -16,6 +16,7 @@ export function drawLineage(graph: LineageGraph): readonly string[] {
     lines.push("", title);
     draw(root.id, "", new Set([root.id]), nodes, next, lines);
   }
+  if (lines.length === 1) lines.push("", "nothing is known to have been made of it, nor what it was made of");
   if (graph.nextToken !== undefined) lines.push("", `more runs: --next-token ${graph.nextToken}`);
   return lines;
 }

@@ -25,7 +25,7 @@ export function printJson(value: unknown): void {
 export function printTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
   const { columns = Number.POSITIVE_INFINITY } = process.stdout;
   const fitted = fitTable(
-    head,
+    head.map(shownText),
     rows.map((row) => row.map((cell) => shownText(String(cell)))),
     columns,
   );
@@ -37,7 +37,8 @@ export function printTable(head: readonly string[], rows: readonly (readonly (st
   for (const row of fitted.rows) table.push([...row]);
   process.stdout.write(`${table.toString()}\n`);
   if (fitted.left.length > 0) {
-    process.stdout.write(`there is no room for ${fitted.left.join(", ")}: widen the terminal, or say --json\n`);
+    const names = fitted.left.map((name) => (name.length > 40 ? `${name.slice(0, 39)}…` : name));
+    process.stdout.write(`there is no room for ${names.join(", ")}: widen the terminal, or say --json\n`);
   }
 }
 

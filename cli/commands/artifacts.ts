@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { createReadStream, createWriteStream, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
@@ -11,6 +12,7 @@ import { artifactPath } from "../../core/tracking/records/artifact-paths";
 import { contextOf } from "../context";
 import { formatBytes, printJson, printTable } from "../output";
 import { createUploads } from "../uploads";
+import { unwritable } from "../write-file";
 
 /** Of one request, as the API takes them. */
 const filesPerCall = 100;
@@ -27,7 +29,9 @@ export function addArtifactCommands(runs: Command): void {
       const query = path === undefined ? {} : { path };
       const answer = await client.call("listRunArtifacts", { params: { runId }, query });
       if (json) printJson(answer);
-      else
+      else if (answer.artifacts.length === 0) {
+        process.stdout.write(path === undefined ? "the run has no files\n" : `the run has nothing under ${path}\n`);
+      } else
         printTable(
           ["PATH", "SIZE", "SHA-256"],
           answer.artifacts.map((one) => [
@@ -117,7 +121,11 @@ async function download(url: string, file: string, sha256: string): Promise<void
   const hash = createHash("sha256");
   const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
   body.on("data", (chunk: Uint8Array) => hash.update(chunk));
-  await pipeline(body, createWriteStream(file));
+  const output = createWriteStream(file);
+  await once(output, "open").catch((cause) => {
+    throw unwritable("--output", file, cause);
+  });
+  await pipeline(body, output);
   if (hash.digest("hex") !== sha256) {
     throw new RingmasterError(`${file} is not what the run names: its digest is not ${sha256}; get it again`, {
       code: "DOWNLOAD_FAILED",

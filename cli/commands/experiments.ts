@@ -76,20 +76,26 @@ export function addExperimentCommands(program: Command): Command {
         return;
       }
       showExperiment(experiment);
+      if (page.runs.length === 0 && nextToken === undefined) {
+        process.stdout.write("it has no runs\n");
+        return;
+      }
       printTable(
-        ["RUN", "NAME", "SOURCE", "STATUS", "STARTED (UTC)", "TOOK", "BY"],
+        ["RUN", "NAME", "STATUS", "STARTED (UTC)", "TOOK", "BY", "SOURCE"],
         page.runs.map((run) => [
           run.runId,
           run.name === run.runId ? "" : run.name,
-          run.source,
           run.status,
           formatTime(run.startedAt),
           run.endedAt === undefined ? "–" : formatDuration(run.endedAt - run.startedAt),
           run.createdBy,
+          run.source,
         ]),
       );
       if (page.nextToken === undefined) return;
-      const { total } = await client.call("searchRuns", { body: { experiments: [experiment.experimentId], limit: 1 } });
+      const { total } = await client.call("searchRuns", {
+        body: { experiments: [experiment.experimentId], limit: 1, view: viewWithin(experiment.lifecycle) },
+      });
       process.stdout.write(
         `${page.runs.length} of ${total} runs; the others: --all, --limit, or --next-token ${page.nextToken}\n`,
       );
@@ -131,13 +137,18 @@ interface ShowOptions {
   readonly all?: boolean;
 }
 
+/** A deleted experiment has taken its runs with it: they are what it has. */
+function viewWithin(lifecycle: Experiment["lifecycle"]): "active" | "all" {
+  return lifecycle === "deleted" ? "all" : "active";
+}
+
 /** A page of its runs, or all of them. */
 async function runsOf(
   client: ApiClient,
-  { experimentId }: Experiment,
+  { experimentId, lifecycle }: Experiment,
   { limit, nextToken, all }: ShowOptions,
 ): Promise<{ readonly runs: readonly RunRecord[]; readonly nextToken?: string }> {
-  const query = { limit, view: "active" as const, ...(nextToken === undefined ? {} : { nextToken }) };
+  const query = { limit, view: viewWithin(lifecycle), ...(nextToken === undefined ? {} : { nextToken }) };
   if (!all) return client.call("listExperimentRuns", { params: { experimentId }, query });
   const runs: RunRecord[] = [];
   for await (const run of client.pages("listExperimentRuns", { params: { experimentId }, query })) runs.push(run);

@@ -1,5 +1,8 @@
 import type { Command } from "commander";
+import type { ApiClient } from "../../client/api-client";
+import { InvalidInputError } from "../../core/errors";
 import { decodeValue, type EncodedValue } from "../../core/tracking/metric-values";
+import { metricNameSets } from "../../core/tracking/search/names";
 import { contextOf } from "../context";
 import { curveLines } from "../curve";
 import { formatNumber, printJson, printTable } from "../output";
@@ -26,12 +29,18 @@ export function addMetricsCommand(runs: Command): void {
     .option("--to-step <step>", "with --metric: up to this step")
     .action(async (runId: string, options: MetricsOptions, command: Command) => {
       const { client, json } = contextOf(command);
+      checkOptions(options);
       const points = options.points ?? (json || options.metric === undefined ? undefined : String(curvePoints));
       // What the options may be the API says, for programs and people alike.
       const query = Object.fromEntries(
         Object.entries({ ...options, points }).filter((entry): entry is [string, string] => entry[1] !== undefined),
       );
-      const answer = await client.call("getRunMetrics", { params: { runId }, query });
+      const ask = (more: object) => client.call("getRunMetrics", { params: { runId }, query: { ...query, ...more } });
+      let answer = await ask({});
+      if ("points" in answer && answer.total === 0 && options.metric !== undefined) {
+        const metric = await meantMetric(client, runId, options.metric);
+        if (metric !== options.metric) answer = await ask({ metric });
+      }
       if (json) {
         printJson(answer);
         return;
@@ -57,6 +66,26 @@ export function addMetricsCommand(runs: Command): void {
         answer.points.map(({ step, value, time }) => [step, formatEncoded(value), momentText(time)]),
       );
     });
+}
+
+function checkOptions({ metric, ...ofOne }: MetricsOptions): void {
+  const given = Object.entries({ "--points": ofOne.points, "--from-step": ofOne.fromStep, "--to-step": ofOne.toStep });
+  const [first] = given.filter(([, value]) => value !== undefined);
+  if (metric !== undefined || first === undefined) return;
+  const rule = `is needed: the metric that ${first[0]} is about`;
+  throw new InvalidInputError("the metrics cannot be shown", [{ path: "--metric", rule }]);
+}
+
+/** That metric, or the only one that the name is short for, as a search takes it. @throws InvalidInputError where the run has none */
+async function meantMetric(client: ApiClient, runId: string, name: string): Promise<string> {
+  const answer = await client.call("getRunMetrics", { params: { runId }, query: {} });
+  const names = "metrics" in answer ? answer.metrics.map(({ metric }) => metric) : [];
+  const meant = metricNameSets().of(names).resolve(name, false).name;
+  if (meant !== undefined) return meant;
+  const shown = names.slice(0, 20).join(", ") + (names.length > 20 ? ", …" : "");
+  const rule =
+    names.length === 0 ? "must be a metric of the run, which has none" : `must be a metric of the run: ${shown}`;
+  throw new InvalidInputError("the metrics cannot be shown", [{ path: "--metric", value: name, rule }]);
 }
 
 /** A client may log any whole number as a time. */

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import type { Command } from "commander";
 import { ApiError } from "../../client/errors";
@@ -8,6 +7,7 @@ import { InvalidInputError } from "../../core/errors";
 import { createBrowseServer } from "../browse-server";
 import { contextOf, pagesOf } from "../context";
 import { printJson } from "../output";
+import { writeFileOf } from "../write-file";
 import { findExperiment } from "./experiments";
 
 interface PageOptions {
@@ -48,7 +48,7 @@ async function show(path: string, { html: file }: PageOptions, command: Command)
   const response = await get(`${path}?links=false`, { accept: "application/json" });
   const text = await response.text();
   if (!response.ok) throw new ApiError(errorOf(text), response.status, response.headers);
-  writeFileSync(file, text);
+  writeFileOf("--html", file, text);
   if (json) printJson({ file });
   else process.stdout.write(`${file}\n`);
 }

@@ -11,6 +11,7 @@ import { contextOf } from "../context";
 import { formatDuration, formatNumber, formatTime, printJson, printTable } from "../output";
 import { printLines, recordLines, showRecord } from "../record-view";
 import { exitCodeOf, watchRun } from "../watch";
+import { wholeNumber } from "../whole-number";
 import { addArtifactCommands } from "./artifacts";
 import { addCheckpointCommands } from "./checkpoints";
 import { addMetricsCommand } from "./metrics";
@@ -22,7 +23,7 @@ const logPollMs = 1_000;
 
 /** @returns the command that others add verbs to */
 export function addRunCommands(program: Command): Command {
-  const runs = program.command("runs").description("training runs");
+  const runs = program.command("runs").description("runs: those trained here, and those logged from elsewhere");
   addCheckpointCommands(runs);
   addReproduceCommands(runs);
   addRecordCommands(runs);
@@ -43,16 +44,16 @@ export function addRunCommands(program: Command): Command {
         process.stdout.write("nothing was trained here; `ringmaster runs search` lists runs that were logged\n");
       } else {
         printTable(
-          ["RUN", "STATUS", "PHASE", "EXPERIMENT", "DATASET", "CAUSE", "CREATED (UTC)", "TOOK"],
+          ["RUN", "STATUS", "PHASE", "EXPERIMENT", "DATASET", "CREATED (UTC)", "TOOK", "CAUSE"],
           page.runs.map((run) => [
             run.runId,
             run.status,
             run.phase ?? "–",
             run.job.experiment,
             `${run.dataset.name}@${run.dataset.version}`,
-            run.cause?.rule ?? "–",
             formatTime(run.createdAt),
             formatDuration(Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(run.createdAt)),
+            run.cause?.rule ?? "–",
           ]),
         );
         if (page.nextToken !== undefined)
@@ -99,11 +100,10 @@ export function addRunCommands(program: Command): Command {
   runs
     .command("logs <run>")
     .description("what its trainers printed")
-    .option("--worker <index>", "of one worker only")
+    .option("--worker <index>", "of one worker only", wholeNumber("--worker"))
     .option("--follow", "go on until the run ends; with --json, a document a line")
-    .action(async (runId: string, options: { worker?: string; follow?: boolean }, command: Command) => {
+    .action(async (runId: string, { worker, follow }: { worker?: number; follow?: boolean }, command: Command) => {
       const { client, json } = contextOf(command);
-      const worker = options.worker === undefined ? undefined : Number(options.worker);
       const lines: LogPage["lines"][number][] = [];
       const seen = new Set<string>();
       for (;;) {
@@ -113,15 +113,15 @@ export function addRunCommands(program: Command): Command {
           const page = await client.logs(runId, { worker, nextToken });
           for (const line of page.lines) {
             const key = `${line.worker} ${line.time} ${line.message}`;
-            if (options.follow && seen.has(key)) continue;
+            if (follow && seen.has(key)) continue;
             seen.add(key);
-            if (json && options.follow) printJson(line);
+            if (json && follow) printJson(line);
             else if (json) lines.push(line);
             else process.stdout.write(`${new Date(line.time).toISOString()} worker ${line.worker} ${line.message}\n`);
           }
           nextToken = page.nextToken;
         } while (nextToken !== undefined);
-        if (!options.follow) {
+        if (!follow) {
           if (json) printJson({ lines });
           return;
         }
@@ -224,7 +224,9 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
     const reasons = "reasons" in run.outcome ? `: ${run.outcome.reasons.join("; ")}` : "";
     line("outcome", `${run.outcome.model} version ${run.outcome.version} ${run.outcome.decision}${reasons}`);
   }
-  for (const [name, value] of Object.entries(shown.evaluation ?? {})) line(`  ${name}`, formatNumber(value));
+  const evaluation = Object.entries(shown.evaluation ?? {});
+  const longest = Math.max(0, ...evaluation.map(([name]) => name.length));
+  for (const [name, value] of evaluation) line(`  ${name.padEnd(longest)}`, formatNumber(value));
   if (details.steps.length > 0) {
     process.stdout.write("\n");
     printTable(

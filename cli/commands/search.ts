@@ -1,15 +1,15 @@
-import { writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { CompareRequest, Comparison, SearchedRun } from "../../client/generated/schemas";
-import { InvalidInputError } from "../../core/errors";
+import { InvalidInputError, type Problem } from "../../core/errors";
 import type { Comparison as ComparedRuns } from "../../core/tracking/compare/comparison";
 import { comparisonHtml } from "../../core/tracking/compare/html/page";
 import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
 import { decodeValue } from "../../core/tracking/metric-values";
-import { metricNameSets, paramNameSets } from "../../core/tracking/search/names";
 import { contextOf } from "../context";
 import { formatDuration, formatNumber, formatTime, printJson, printTable } from "../output";
+import { cellOf, checkColumns, usualColumns } from "../run-columns";
 import { wholeNumber } from "../whole-number";
+import { writeFileOf } from "../write-file";
 
 interface SearchOptions {
   readonly experiment: readonly string[];
@@ -34,9 +34,6 @@ interface CompareOptions {
   readonly markdown?: boolean;
 }
 
-const metricNames = metricNameSets();
-const paramNames = paramNameSets();
-
 const each = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 /** `runs search` and `runs compare`. */
@@ -48,13 +45,14 @@ export function addSearchCommands(runs: Command): void {
     )
     .option("--experiment <name-or-id>", "in which experiment; may come again (default: all)", each, [])
     .option("--order <field>", "e.g. 'metrics.val_loss', 'start_time DESC'; may come again", each, [])
-    .option("--column <metric-or-param>", "show metrics.NAME or params.NAME; may come again", each, [])
+    .option("--column <metric-or-param>", "show metrics.NAME, params.NAME or tags.NAME; may come again", each, [])
     .option("--limit <n>", "how many, at most 1000", wholeNumber("--limit"), 20)
     .option("--page-token <token>", "go on where an earlier search ended")
     .option("--view <view>", "active, deleted or all", "active")
     .action(async (filter: string | undefined, options: SearchOptions, command: Command) => {
       const { client, json } = contextOf(command);
       const { experiment, order, limit, pageToken, view, column } = options;
+      checkColumns(column);
       const page = await client.call("searchRuns", {
         body: {
           experiments: [...experiment],
@@ -66,10 +64,12 @@ export function addSearchCommands(runs: Command): void {
         },
       });
       if (json) printJson(page);
-      else {
+      else if (page.runs.length === 0 && pageToken === undefined) {
+        process.stdout.write(filter ? "no run meets the filter\n" : "there are no runs\n");
+      } else {
         const columns = column.length > 0 ? column : usualColumns(page.runs, order);
         printTable(
-          ["RUN", "NAME", "STATUS", "STARTED (UTC)", "TOOK", ...columns],
+          ["RUN", "NAME", "STATUS", ...columns, "STARTED (UTC)", "TOOK"],
           page.runs.map((run) => row(run, columns)),
         );
         if (page.nextToken !== undefined) {
@@ -81,7 +81,7 @@ export function addSearchCommands(runs: Command): void {
 
   runs
     .command("compare [run...]")
-    .description("runs side by side: those named, or the best by a metric")
+    .description("runs side by side: those named, or the best by a metric (docs/compare.md)")
     .option("--top <n>", "the best n by --metric", wholeNumber("--top"))
     .option("--metric <metric>", "what --top goes by")
     .option("--goal <goal>", "min or max; what the metric's name says, where it says anything")
@@ -97,14 +97,41 @@ export function addSearchCommands(runs: Command): void {
       const { client, json } = contextOf(command);
       const body = compareRequest(named, options);
       // The generated type is JSON's; the report takes the domain's, which the contract holds equal.
-      const comparison = (await client.call("compareRuns", { body })) as Comparison;
+      const comparison = (await client.call("compareRuns", { body }).catch(inOptions)) as Comparison;
       const compared = comparison as ComparedRuns;
-      if (options.html !== undefined) writeFileSync(options.html, comparisonHtml(compared, new Date().toISOString()));
+      if (options.html !== undefined) {
+        writeFileOf("--html", options.html, comparisonHtml(compared, new Date().toISOString()));
+      }
       if (json) printJson(comparison);
       else if (options.markdown) process.stdout.write(comparisonMarkdown(compared));
       else if (options.html !== undefined) process.stdout.write(`${options.html}\n`);
       else printComparison(compared);
     });
+}
+
+const optionsOf: Readonly<Record<string, string>> = {
+  "top.goal": "--goal",
+  "top.count": "--top",
+  "top.metric": "--metric",
+  "top.filter": "--filter",
+  points: "--points",
+  axis: "--axis",
+  metrics: "--show",
+};
+
+/** What the API says of the request, said of the options that made it. */
+function inOptions(error: unknown): never {
+  const { code, details } = error as {
+    readonly code?: string;
+    readonly details?: { readonly problems?: readonly Problem[] };
+  };
+  if (code !== "INVALID_INPUT" || !details?.problems?.some(({ path }) => Object.hasOwn(optionsOf, path))) throw error;
+  const problems = details.problems.map(({ path, value, rule }) => ({
+    path: Object.hasOwn(optionsOf, path) ? optionsOf[path]! : path,
+    value,
+    rule: rule.replace('say goal: "min" or "max"', "say --goal min or --goal max"),
+  }));
+  throw new InvalidInputError("nothing to compare", problems, error);
 }
 
 function compareRequest(named: readonly string[], options: CompareOptions): CompareRequest {
@@ -127,34 +154,11 @@ function compareRequest(named: readonly string[], options: CompareOptions): Comp
   return { top: { metric, count: top, experiments: [...experiment], filter, ...(goal ? { goal } : {}) }, ...common };
 }
 
-/** What the search is about: the first few fields of its order. */
-function usualColumns(runs: readonly SearchedRun[], order: readonly string[]): readonly string[] {
-  const ordered = order
-    .map((one) => one.replace(/\s+(?:asc|desc)$/i, ""))
-    .filter((one) => /^(?:metrics|params)\./.test(one));
-  const metrics = [...new Set(runs.flatMap((run) => run.metrics.map(({ metric }) => metric)))];
-  // Those that the order is about already are not shown twice, whatever they were called there.
-  const meant = ordered.map((one) => metricNames.of(metrics).resolve(one.replace(/^metrics\./, ""), false).name);
-  const own = metrics.filter((metric) => !metric.startsWith("system/") && !meant.includes(metric));
-  return [...new Set([...ordered, ...own.map((metric) => `metrics.${metric}`)])].slice(0, 4);
-}
-
-function row({ run, metrics }: SearchedRun, columns: readonly string[]): readonly string[] {
-  const cells = columns.map((column) => {
-    const [kind, ...rest] = column.split(".");
-    const name = rest.join(".").replaceAll("`", "");
-    // As a filter finds them: `val_loss` is also `validation/loss`.
-    const exact = column.includes("`");
-    if (kind === "params") {
-      const found = paramNames.of(Object.keys(run.params)).resolve(name, exact).name;
-      return found === undefined ? "–" : run.params[found]!;
-    }
-    const found = metricNames.of(metrics.map((one) => one.metric)).resolve(name, exact).name;
-    const metric = metrics.find((one) => one.metric === found);
-    return metric === undefined ? "–" : formatNumber(decodeValue(metric.last));
-  });
+function row(searched: SearchedRun, columns: readonly string[]): readonly string[] {
+  const { run } = searched;
   const took = run.endedAt === undefined ? "–" : formatDuration(run.endedAt - run.startedAt);
-  return [run.runId, run.name === run.runId ? "" : run.name, run.status, formatTime(run.startedAt), took, ...cells];
+  const cells = columns.map((column) => cellOf(searched, column));
+  return [run.runId, run.name === run.runId ? "" : run.name, run.status, ...cells, formatTime(run.startedAt), took];
 }
 
 function printComparison({ runs, baseline, metrics, params, differences }: ComparedRuns): void {
@@ -170,9 +174,11 @@ function printComparison({ runs, baseline, metrics, params, differences }: Compa
         return `${formatNumber(decodeValue(cell.last))}${delta}${best.includes(runs[at]!.runId) ? " *" : ""}`;
       }),
     ]),
-    ...[...params.differing, ...differences.code, ...differences.data, ...differences.environment].map(
-      ({ name, values }) => [name, ...values.map((value) => value ?? "–")],
-    ),
+    ...params.differing.map(({ name, values }) => [`params.${name}`, ...values.map((value) => value ?? "–")]),
+    ...[...differences.code, ...differences.data, ...differences.environment].map(({ name, values }) => [
+      name,
+      ...values.map((value) => value ?? "–"),
+    ]),
   ];
   printTable(["", ...titles], rows);
   if (metrics.some(({ best }) => best.length > 0)) process.stdout.write("* best\n");

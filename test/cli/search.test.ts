@@ -78,12 +78,24 @@ it("runs search: asks what it was told to, and shows what the order is about", a
       },
     },
   ]);
-  expect(out).toMatch(/run-1\s+first\s+completed\s+\S+ \S+\s+–\s+0\.25/);
+  expect(out).toMatch(/run-1\s+first\s+completed\s+0\.25\s+1970-01-01 00:00:01\s+–/);
   expect(out).toContain("metrics.val_loss");
   expect(out).toContain("1 of 7 runs; the others: --limit, or --page-token page-2");
   expect(JSON.parse((await run("search", "--json")).out)).toEqual(answer);
   expect((await run("search", "--column", "params.depth")).out).toMatch(/params\.depth[\s\S]*3/);
   expect((await run("search", "--limit", "many")).code).toBe(2);
+});
+
+it("runs search: says so where nothing was found", async () => {
+  answer = { runs: [], total: 0 };
+  expect((await run("search", "params.depth > 9")).out).toBe("no run meets the filter\n");
+  expect((await run("search")).out).toBe("there are no runs\n");
+});
+
+it("runs compare: a report that cannot be written is bad input", async () => {
+  answer = await compareRuns(comparedRuns(), requestOf({ baseline: "a" }));
+  const { code, err } = await run("compare", "a", "b", "--html", path.join(directory, "none", "report.html"));
+  expect([code, err]).toEqual([2, expect.stringMatching(/--html is ".*", but must be a file that can be written/)]);
 });
 
 it("runs compare: a table, Markdown, a page, JSON", async () => {
@@ -108,10 +120,13 @@ it("runs compare: a table, Markdown, a page, JSON", async () => {
   expect(JSON.parse((await run("compare", "a", "--json")).out)).toEqual(answer);
 });
 
-it.each([[["compare"]], [["compare", "a", "--top", "3"]], [["compare", "--top", "3"]]])(
-  "runs %j is bad input",
-  async (args) => {
-    expect((await run(...args)).code).toBe(2);
-    expect(asked).toEqual([]);
-  },
-);
+it.each([
+  [["compare"]],
+  [["compare", "a", "--top", "3"]],
+  [["compare", "--top", "3"]],
+  [["search", "--column", "depth"]],
+  [["metrics", "a", "--points", "3"]],
+])("runs %j is bad input", async (args) => {
+  expect((await run(...args)).code).toBe(2);
+  expect(asked).toEqual([]);
+});

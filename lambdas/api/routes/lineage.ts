@@ -25,7 +25,7 @@ export const lineageRoutes = [
   defineRoute(contracts.getReproduction, async ({ platform, params: { runId }, query }) => {
     const detailsOf = async (id: string) => {
       const details = await platform.runs.findDetails(id);
-      if (!details) throw new RunNotFoundError(id);
+      if (!details) throw new RunNotFoundError(id, "training");
       return details;
     };
     const reproduction = await detailsOf(runId);

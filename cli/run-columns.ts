@@ -1,0 +1,49 @@
+import type { SearchedRun } from "../client/generated/schemas";
+import { InvalidInputError } from "../core/errors";
+import { decodeValue } from "../core/tracking/metric-values";
+import { metricNameSets, paramNameSets } from "../core/tracking/search/names";
+import { formatNumber } from "./output";
+
+const metricNames = metricNameSets();
+const paramNames = paramNameSets();
+const columnText = /^(metrics|params|tags)\.(.+)$/s;
+const most = 4;
+
+/** @throws InvalidInputError where one of them is no metric, param or tag */
+export function checkColumns(columns: readonly string[]): void {
+  const wrong = columns.filter((column) => !columnText.test(column));
+  if (wrong.length === 0) return;
+  const rule = "must be metrics.NAME, params.NAME or tags.NAME";
+  throw new InvalidInputError(
+    "nothing was searched",
+    wrong.map((value) => ({ path: "--column", value, rule })),
+  );
+}
+
+/** What a search is about: the fields of its order, then metrics that its runs have. */
+export function usualColumns(runs: readonly SearchedRun[], order: readonly string[]): readonly string[] {
+  const ordered = order
+    .flatMap((terms) => terms.split(","))
+    .map((term) => term.trim().replace(/\s+(?:asc|desc)$/i, ""))
+    .filter((term) => columnText.test(term));
+  const metrics = [...new Set(runs.flatMap((run) => run.metrics.map(({ metric }) => metric)))];
+  // Those that the order is about are not shown twice, whatever they were called there.
+  const meant = ordered.map((column) => metricNames.of(metrics).resolve(column.replace(/^metrics\./, ""), false).name);
+  const own = metrics.filter((metric) => !metric.startsWith("system/") && !meant.includes(metric));
+  return [...new Set([...ordered, ...own.map((metric) => `metrics.${metric}`)])].slice(0, most);
+}
+
+/** As a filter finds them: `val_loss` is also `validation/loss`; what stands between backticks is itself alone. */
+export function cellOf({ run, metrics }: SearchedRun, column: string): string {
+  const [, kind, written = ""] = columnText.exec(column) ?? [];
+  const exact = /^`.*`$/s.test(written);
+  const name = exact ? written.slice(1, -1).replaceAll("``", "`") : written;
+  if (kind === "tags") return run.tags[name] ?? "–";
+  if (kind === "params") {
+    const found = paramNames.of(Object.keys(run.params)).resolve(name, exact).name;
+    return found === undefined ? "–" : run.params[found]!;
+  }
+  const found = metricNames.of(metrics.map(({ metric }) => metric)).resolve(name, exact).name;
+  const metric = metrics.find((one) => one.metric === found);
+  return metric === undefined ? "–" : formatNumber(decodeValue(metric.last));
+}
