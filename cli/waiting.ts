@@ -27,7 +27,8 @@ export async function awaitedBy(client: ApiClient, details: RunDetails): Promise
   return awaitedOf(version, policy, underTest);
 }
 
-async function isUnderTest(client: ApiClient, name: string, version: number): Promise<boolean> {
+/** Whether a canary's test is to say what becomes of it. */
+export async function isUnderTest(client: ApiClient, name: string, version: number): Promise<boolean> {
   const { traffic } = await client.call("getTraffic", { params: { name } });
   return traffic.test !== undefined && traffic.canaries.some((arm) => arm.version === version);
 }

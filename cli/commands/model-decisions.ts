@@ -3,6 +3,7 @@ import { Argument, type Command } from "commander";
 import { stages } from "../../core/registry/model";
 import { contextOf } from "../context";
 import { printJson } from "../output";
+import { isUnderTest } from "../waiting";
 import { wholeNumber } from "../whole-number";
 
 export const versionArgument = new Argument("<version>", "its number").argParser(wholeNumber("version"));
@@ -22,8 +23,11 @@ export function addModelDecisionCommands(models: Command): void {
         const { client, json } = contextOf(command);
         const decided = await client.decide(name, version, decision, options.reason);
         if (json) printJson(decided);
-        else if (decided.approval) process.stdout.write(`${name} version ${version} is ${decided.approval.decision}\n`);
-        else
+        else if (decided.approval) {
+          process.stdout.write(`${name} version ${version} is ${decided.approval.decision}\n`);
+          if (decided.stage === "canary" && (await isUnderTest(client, name, version)))
+            process.stdout.write(`its test decides whether it is promoted: ringmaster models traffic decide ${name}\n`);
+        } else
           process.stdout.write(
             `${name} version ${version} has ${decided.approvals.length} approvals, and needs more\n`,
           );

@@ -173,7 +173,8 @@ function metricsOf({ metrics, loggedMetrics = {} }: Pick<ModelVersion, "metrics"
   return own || shown === "" ? shown : `${shown} (logged)`;
 }
 
-function approvalOf({ approval, approvals }: ModelVersion): string {
+function approvalOf({ approval, approvals, approvalsWithdrawn }: ModelVersion): string {
+  if (approvalsWithdrawn && !approval) return `needed anew: ${approvalsWithdrawn.after}`;
   if (approval) return `${approval.decision} by ${approval.by}`;
   return approvals.length === 0 ? "–" : `${approvals.length} so far`;
 }
