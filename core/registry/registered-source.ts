@@ -70,7 +70,7 @@ const rules: Readonly<Record<SourceFault, string>> = {
     "must not name a host that keeps the files (http, https, ftp, sftp, hdfs, viewfs, r2, b2, abfss, mlflow-artifacts://HOST): log them here, or name an object store such as s3://BUCKET/PATH",
   local:
     "must not be a path of some machine: log the files here (mlflow-artifacts:, runs:), or name an object store such as s3://BUCKET/PATH",
-  climbs: "must be a path without . and ..",
+  climbs: "must have a path, which begins with / and is without . and ..",
   "no-model-uri": "must be models:/NAME/VERSION, models:/NAME@ALIAS or models:/LOGGED-MODEL",
   "not-the-runs": "must lie among the files of the run that runId names",
   "not-the-models": "must be the logged model that loggedModelId names, or lie among its files",

@@ -98,7 +98,9 @@ function climbs(source: string): boolean {
   }
   const path = current.replace(/^[^:]*:(?:\/\/[^/]*)?/, "").replace(/[?#].*$/s, "");
   const parts = current.split("/");
-  return path.includes("\u0000") || parts.includes("..") || path.split("/").includes(".");
+  // One without a path, or with one that does not begin at its root, means what its reader takes it for.
+  const names = path.startsWith("/") && path.split("/").some((part) => part !== "");
+  return !names || path.includes("\u0000") || parts.includes("..") || path.split("/").includes(".");
 }
 
 function within(source: string, root: string): boolean {

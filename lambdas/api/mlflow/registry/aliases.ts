@@ -3,7 +3,7 @@ import { deleteAlias, setAlias } from "../../../../core/registry/labels";
 import { doesNotExist, invalidParameter } from "../errors";
 import { required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { actorOf, findModel, findVersion, told, versionsOf } from "./reads";
+import { actorOf, findModel, findVersion, told, toldOfVersion, versionsOf } from "./reads";
 import { checkAlias, checkAliasIsFree, checkModelName, versionNumber } from "./validation";
 import { versionView } from "./view";
 
@@ -19,7 +19,7 @@ export const aliasOperations: readonly MlflowOperation[] = [
       checkAliasIsFree(alias);
       const number = versionNumber(version);
       const who = actorOf(platform, actor);
-      await told(() => platform.registry.apply(name, [number], setAlias(alias, number, who)));
+      await toldOfVersion(name, version, () => platform.registry.apply(name, [number], setAlias(alias, number, who)));
       return undefined;
     },
   ),

@@ -50,6 +50,16 @@ function asOf(model: Model, version: ModelVersion): ModelVersion {
   return { ...version, stage: version.version === model.production ? "production" : "archived" };
 }
 
+/** As `told`, of what is about one version: where there is no such model there is no such version, to MLflow's clients. */
+export async function toldOfVersion<T>(name: string, version: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await told(action);
+  } catch (error) {
+    const missing = error instanceof MlflowError && error.cause instanceof ModelNotFoundError;
+    throw missing ? noSuchVersion(name, version) : error;
+  }
+}
+
 /** Runs a change or a read of the registry, and tells what is missing or there already in MLflow's words: its clients look for them. */
 export async function told<T>(action: () => Promise<T>): Promise<T> {
   try {
@@ -57,7 +67,7 @@ export async function told<T>(action: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof ModelNotFoundError) {
       const { model } = error.details as { readonly model: string };
-      throw doesNotExist(`Registered Model with name=${model} not found`);
+      throw new MlflowError("RESOURCE_DOES_NOT_EXIST", `Registered Model with name=${model} not found`, error);
     }
     if (error instanceof ModelExistsError) {
       const { model } = error.details as { readonly model: string };

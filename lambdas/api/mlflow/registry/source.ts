@@ -20,12 +20,12 @@ function refusalOf(fault: SourceFault, source: string, { modelId }: SourceOwner)
   switch (fault) {
     case "names-a-host":
       return invalidParameter(
-        `'source' cannot use the '${schemeOf(source)}' scheme: it addresses a host other than this server. Log the model's files here, or register them from an object store.`,
+        `'source' cannot use the '${schemeOf(source)}' scheme: the '${schemeOf(source)}' scheme addresses a host other than this server's artifact storage. Log the model's files here, or register them from an object store.`,
       );
     case "local": {
-      const [parameter, what] = modelId === "" ? ["run_id", "run"] : ["model_id", "model"];
+      const parameter = modelId === "" ? "run_id" : "model_id";
       return invalidParameter(
-        `${invalid} To use a local path as a model version source, the ${parameter} request parameter has to be specified and the local path has to be contained within the artifact directory of the ${what} specified by it.`,
+        `${invalid} To use a local path as a model version source, the ${parameter} request parameter has to be specified and the local path has to be contained within the artifact directory of the run specified by the ${parameter}.`,
       );
     }
     case "climbs":

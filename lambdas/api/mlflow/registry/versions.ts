@@ -6,7 +6,7 @@ import { invalidParameter, MlflowError } from "../errors";
 import { boolean, list, message, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
 import { downloadUri } from "./download-uri";
-import { actorOf, findModel, findVersion, told, versionsOf } from "./reads";
+import { actorOf, findModel, findVersion, told, toldOfVersion, versionsOf } from "./reads";
 import { registerVersion } from "./register";
 import { stageName, stageOf } from "./stages";
 import { checkDescription, checkModelName, checkTag, checkTagKey, versionNumber } from "./validation";
@@ -63,7 +63,7 @@ export const versionOperations: readonly MlflowOperation[] = [
       const number = versionNumber(version);
       const text = checkDescription(description);
       const who = actorOf(platform, actor);
-      await told(() => platform.registry.apply(name, [number], describe(number, text, who)));
+      await toldOfVersion(name, version, () => platform.registry.apply(name, [number], describe(number, text, who)));
       const found = await findVersion(platform, name, version);
       return { model_version: versionView(found.version, found.model.aliases) };
     },
@@ -72,7 +72,9 @@ export const versionOperations: readonly MlflowOperation[] = [
   operation("DELETE /mlflow/model-versions/delete", named, async ({ platform, actor, fields: { name, version } }) => {
     checkModelName(name);
     const number = versionNumber(version);
-    await told(() => platform.registry.apply(name, [number], deleteVersion(number, actorOf(platform, actor))));
+    await toldOfVersion(name, version, () =>
+      platform.registry.apply(name, [number], deleteVersion(number, actorOf(platform, actor))),
+    );
     return undefined;
   }),
 
@@ -89,7 +91,10 @@ export const versionOperations: readonly MlflowOperation[] = [
       checkModelName(name);
       const number = versionNumber(version);
       const { registry } = platform;
-      const moved = () => told(() => registry.apply(name, [number], setStage(number, stage, actorOf(platform, actor))));
+      const moved = () =>
+        toldOfVersion(name, version, () =>
+          registry.apply(name, [number], setStage(number, stage, actorOf(platform, actor))),
+        );
       await (stage === "production" ? guided(moved, name, version) : moved());
       if (archive && stage === "staging") {
         // Of production there is one at most: whoever was there has been archived already.
@@ -119,7 +124,9 @@ export const versionOperations: readonly MlflowOperation[] = [
       if (value === undefined) throw invalidParameter("Missing value for required parameter 'value'.");
       checkTag({ key, value });
       const who = actorOf(platform, actor);
-      await told(() => platform.registry.apply(name, [number], setTag(number, key, value, who)));
+      await toldOfVersion(name, version, () =>
+        platform.registry.apply(name, [number], setTag(number, key, value, who)),
+      );
       return undefined;
     },
   ),
@@ -132,7 +139,7 @@ export const versionOperations: readonly MlflowOperation[] = [
       const number = versionNumber(version);
       checkTagKey(key);
       const who = actorOf(platform, actor);
-      await told(() => platform.registry.apply(name, [number], deleteTag(number, key, who)));
+      await toldOfVersion(name, version, () => platform.registry.apply(name, [number], deleteTag(number, key, who)));
       return undefined;
     },
   ),

@@ -3,12 +3,16 @@ import {
   alias,
   create,
   createModel,
+  deleteTag,
   get,
   getModel,
   long,
   makeLoggedModel,
   makeRun,
+  remove,
+  setTag,
   stage,
+  update,
   uri,
   versions,
 } from "./version-steps";
@@ -72,6 +76,32 @@ const making: readonly MlflowCase[] = [
       create({ source: "mlflow-artifacts:/<experiment>/models/other/artifacts", model_id: "<logged>" }),
       create({ source: "runs:/<run>/model", model_id: "<logged>" }),
       { method: "GET", path: "mlflow/logged-models/<logged>", compare: { body: "error" } },
+    ],
+  },
+  {
+    name: "of places without a path",
+    steps: [
+      createModel,
+      ...["s3://bucket", "s3://bucket/", "uc://x", "a:b", "mlflow-artifacts:relative", "mlflow-artifacts:"].map(
+        (source): Step => ({ ...create({ source }), compare: { message: true } }),
+      ),
+      create({ source: "s3://bucket//a//" }),
+    ],
+  },
+  {
+    name: "of a model that is not there",
+    steps: [
+      create(),
+      get(),
+      uri(),
+      ...[
+        update({ description: "x" }),
+        remove({}),
+        setTag({ key: "a", value: "b" }),
+        deleteTag({ key: "a" }),
+        stage({ stage: "Staging" }),
+        alias({ alias: "a", version: "1" }),
+      ].map((step): Step => ({ ...step, compare: { message: true } })),
     ],
   },
   {
