@@ -26,7 +26,10 @@ describe("the API's door", () => {
     rmSync(data, { recursive: true });
   });
 
-  function ask(path: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {
+  function ask(
+    path: string,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; body: string; challenge?: string }> {
     return new Promise((answered, failed) => {
       http
         .get(
@@ -34,7 +37,11 @@ describe("the API's door", () => {
           async (response) => {
             let body = "";
             for await (const chunk of response) body += chunk;
-            answered({ status: response.statusCode ?? 0, body });
+            answered({
+              status: response.statusCode ?? 0,
+              body,
+              challenge: response.headers["www-authenticate"]?.split(" ")[0],
+            });
           },
         )
         .on("error", failed);
@@ -86,6 +93,16 @@ describe("the API's door", () => {
       const { status, body } = await ask("/api/v1/models", headers as Record<string, string>);
       expect([status, JSON.parse(body).error.code]).toEqual([401, "UNAUTHENTICATED"]);
       expect(body).toContain("ringmaster tokens create");
+    });
+
+    it.each([
+      // The token is the password: a browser has no other way in.
+      ["a browser that opens a page", "text/html,application/xhtml+xml;q=0.9", "Basic"],
+      ["a program", "application/json", "Bearer"],
+      ["who does not say", undefined, "Bearer"],
+    ])("asks %s in its own way", async (_who, accept, challenge) => {
+      const answer = await ask("/api/v1/pages/experiments", accept === undefined ? {} : { accept });
+      expect([answer.status, answer.challenge]).toEqual([401, challenge]);
     });
 
     it.each([`Bearer ${token}`, `bearer ${token}`, `Basic ${basic}`])(
