@@ -63,7 +63,8 @@ function resolved({ components }: OpenApiDocument, found: ResponseObject | Refer
 
 /** What the introduction says of every refusal. */
 function checkRefusal({ status, headers }: Response, text: string): void {
-  const { error } = JSON.parse(text) as { readonly error: { readonly requestId: string } };
+  const { error } = JSON.parse(text) as { readonly error: { readonly requestId: string; readonly message: string } };
+  if (/\[object Object\]|\bundefined\b|\n\s+at /.test(error.message)) throw new Error(`a message for nobody: ${text}`);
   const id = headers.get("x-request-id");
   if (error.requestId !== id) throw new Error(`the body's requestId is ${error.requestId}, the header's ${id}`);
   if ((status === 429 || status === 503) && !headers.get("retry-after"))
