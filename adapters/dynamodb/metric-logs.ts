@@ -52,14 +52,22 @@ export class MetricLogs {
         return known.log.refresh();
       });
       await known.refreshing;
-      return this.exclusively(known, () => work(known.log));
+      return this.withLoaded(known, work);
     });
   }
 
   /** The same as fresh as the last `withFresh`, or fresh where there was none. */
   async withKnown<T>(runId: string, work: (log: MetricLog) => Promise<T> | T): Promise<T> {
     if (!this.known.get(runId)?.log.isLoaded) return this.withFresh(runId, work);
-    return this.use(runId, (known) => this.exclusively(known, () => work(known.log)));
+    return this.use(runId, (known) => this.withLoaded(known, work));
+  }
+
+  /** What failed before it, since it was asked for, may have left the log forgotten: nobody takes that for an empty one. */
+  private withLoaded<T>(known: Known, work: (log: MetricLog) => Promise<T> | T): Promise<T> {
+    return this.exclusively(known, async () => {
+      if (!known.log.isLoaded) await known.log.refresh();
+      return work(known.log);
+    });
   }
 
   has(runId: string): boolean {

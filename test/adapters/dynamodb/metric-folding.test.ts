@@ -71,6 +71,25 @@ describe("folding of metrics", () => {
     expect([loose.length, entries.map(({ count }) => count)]).toEqual([0, [20]]);
   });
 
+  it("that fails takes nothing from who reads meanwhile", async () => {
+    const { counts, client } = counting(embedded.dynamodb);
+    const store = createMetricStore(client, table, limits);
+    for (let step = 0; step < 20; step += 1) await store.append("read", at(step), undefined);
+    counts.refuses = true;
+    const written = (async () => {
+      for (let step = 20; step < 60; step += 1) await store.append("read", at(step), undefined);
+    })();
+    let done = false;
+    void written.then(() => {
+      done = true;
+    });
+    while (!done) {
+      const [summaries, { loose }] = await Promise.all([store.summaries("read"), store.series("read", "metric-7")]);
+      expect(summaries.length).toBe(metrics.length);
+      expect(loose.length).toBeGreaterThanOrEqual(20);
+    }
+  });
+
   it("is done at once where much is left", async () => {
     const { counts, client } = counting(embedded.dynamodb);
     const store = createMetricStore(client, table, limits);
