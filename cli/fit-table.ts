@@ -2,6 +2,9 @@
 const gap = 2;
 /** No text is cut shorter than this. */
 const leastWidth = 10;
+/** Of which the seconds may go. */
+const time = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d/;
+const toTheMinute = "2026-03-01 12:00".length;
 
 export interface FittedTable {
   readonly head: readonly string[];
@@ -50,10 +53,8 @@ interface Column {
 
 function columnOf(title: string, cells: readonly string[], at: number): Column {
   const natural = Math.max(...[title, ...cells].map(widthOf));
-  const whole = Math.max(
-    0,
-    ...cells.filter((cell) => at === 0 || isNumber(cell) || cell.includes("\u001b")).map(widthOf),
-  );
+  const kept = cells.filter((cell) => at === 0 || isNumber(cell) || cell.includes("\u001b"));
+  const whole = Math.max(0, ...kept.map((cell) => (time.test(cell) ? toTheMinute : widthOf(cell))));
   return { title, cells, width: natural, least: Math.max(whole, Math.min(natural, leastWidth)) };
 }
 
@@ -73,6 +74,7 @@ function widthOf(text: string): number {
 
 function beginning(text: string, most: number): string {
   if (widthOf(text) <= most) return text;
+  if (time.test(text)) return text.slice(0, toTheMinute);
   return `${[...text.replaceAll("\n", " ")].slice(0, most - 1).join("")}…`;
 }
 

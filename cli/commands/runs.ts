@@ -44,15 +44,15 @@ export function addRunCommands(program: Command): Command {
         process.stdout.write("nothing was trained here; `ringmaster runs search` lists runs that were logged\n");
       } else {
         printTable(
-          ["RUN", "STATUS", "PHASE", "EXPERIMENT", "DATASET", "CREATED (UTC)", "TOOK", "CAUSE"],
+          ["RUN", "STATUS", "EXPERIMENT", "CREATED (UTC)", "TOOK", "PHASE", "DATASET", "CAUSE"],
           page.runs.map((run) => [
             run.runId,
             run.status,
-            run.phase ?? "–",
             run.job.experiment,
-            `${run.dataset.name}@${run.dataset.version}`,
             formatTime(run.createdAt),
             formatDuration(Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(run.createdAt)),
+            run.phase ?? "–",
+            `${run.dataset.name}@${run.dataset.version}`,
             run.cause?.rule ?? "–",
           ]),
         );

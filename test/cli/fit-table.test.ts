@@ -33,13 +33,15 @@ describe("a table", () => {
     expect(fitTable(head, rows, 5).rows.map((row) => row[0])).toEqual(["run-0123456789abcdef", "run-2"]);
   });
 
-  it.each(["2026-03-01 12:00:05", "13m 20s", "105.9 KB", "0.5 (-0.25) *", "$0.0123", "99.5 %", "−3.4"])(
-    "does not cut %s",
-    (number) => {
-      const fitted = fitTable(["A", "B", "C"], [["a", number, "x".repeat(40)]], 36);
-      expect(fitted.rows[0]![1]).toBe(number);
-    },
-  );
+  it("cuts a time to the minute, and no further", () => {
+    const row = ["a", "2026-03-01 12:00:05", "x".repeat(40)];
+    expect(fitTable(["A", "B", "C"], [row], 34).rows[0]).toEqual(["a", "2026-03-01 12:00", `${"x".repeat(10)}…`]);
+  });
+
+  it.each(["13m 20s", "105.9 KB", "0.5 (-0.25) *", "$0.0123", "99.5 %", "−3.4"])("does not cut %s", (number) => {
+    const fitted = fitTable(["A", "B", "C"], [["a", number, "x".repeat(40)]], 36);
+    expect(fitted.rows[0]![1]).toBe(number);
+  });
 });
 
 it("a terminal obeys nothing that a name says, but for colours", () => {
