@@ -137,8 +137,9 @@ export function createRegistry(
         const [model, target] = await Promise.all([head(name), repository.find(newName)]);
         // Read after the head: those that are of a later change are overtaken with it.
         const versions = (await repository.listVersions(name)).filter(({ version }) => version >= model.firstVersion);
+        const semvers = target === undefined ? undefined : await semversTaken(newName, versions);
         try {
-          const rename = renameModel(model, versions, { name: newName, target }, actor);
+          const rename = renameModel(model, versions, { name: newName, target, semvers }, actor);
           if (!(await repository.commitRename(rename))) return undefined;
           await followUp?.committed(rename.left);
           await followUp?.committed(rename.taken);
@@ -211,6 +212,13 @@ export function createRegistry(
     /** The champion alone. @throws NoChampionError where nothing was promoted yet. */
     production: async (name: string): Promise<ModelVersion> => (await champion(name)).version,
   };
+
+  /** Which versions have had the semvers of some under another name. */
+  async function semversTaken(name: string, versions: readonly ModelVersion[]): Promise<ReadonlyMap<string, number>> {
+    const semvers = versions.flatMap(({ semver }) => semver ?? []);
+    const owners = await Promise.all(semvers.map((semver) => repository.findSemver(name, semver)));
+    return new Map(semvers.flatMap((semver, i) => (owners[i] === undefined ? [] : [[semver, owners[i]]])));
+  }
 
   async function historyUnderFormerNames({ formerNames = [] }: Model): Promise<readonly HistoryEntry[]> {
     const entries = formerNames.map(async ({ name, from, until }) => {

@@ -23,19 +23,23 @@ const mostFormerNames = 50;
  * by its name has another.
  *
  * @param versions all that the model has had since it was made, deleted ones too
- * @param target what is kept under the new name, if anything is
+ * @param to target: what is kept under the new name, if anything is. semvers: which versions have had those of this model's under that name
  * @throws ModelExistsError where the new name is in use @throws ModelNameFixedError where runs, rules or whoever serves know the old one, or the new one's numbers are taken
  */
 export function renameModel(
   model: Model,
   versions: readonly ModelVersion[],
-  to: { readonly name: string; readonly target: Model | undefined },
+  to: {
+    readonly name: string;
+    readonly target: Model | undefined;
+    readonly semvers?: ReadonlyMap<string, number>;
+  },
   actor: Actor,
 ): Rename {
   const { name, team } = model;
   const { target } = to;
   if (target?.lifecycle === "active") throw new ModelExistsError(to.name);
-  const fixed = whyFixed(model, versions) ?? whyTaken(model, to.name, target);
+  const fixed = whyFixed(model, versions) ?? whyTaken(model, to.name, target) ?? whySemverTaken(versions, to);
   if (fixed !== undefined) throw new ModelNameFixedError(name, fixed);
   const left = changeModel(stateOf(model), { action: "renamed", subject: to.name }, actor, {
     lifecycle: "deleted",
@@ -91,6 +95,19 @@ function whyTaken(model: Model, name: string, target: Model | undefined): string
   if (own && target.renamedTo !== undefined) return undefined;
   if (target.latestVersion < model.firstVersion) return undefined;
   return `${JSON.stringify(name)} was the name of another model, whose versions had the numbers to ${target.latestVersion}: choose a name that was not used`;
+}
+
+/** Nor does a semver, which stays with the version that was given it. */
+function whySemverTaken(
+  versions: readonly ModelVersion[],
+  { name, semvers }: { readonly name: string; readonly semvers?: ReadonlyMap<string, number> },
+): string | undefined {
+  for (const { version, semver } of versions) {
+    const owner = semver === undefined ? undefined : semvers?.get(semver);
+    if (owner === undefined || owner === version) continue;
+    return `version ${version} is ${semver}, which under ${JSON.stringify(name)} was version ${owner} of another model: choose a name that was not used`;
+  }
+  return undefined;
 }
 
 function stateOf(model: Model) {

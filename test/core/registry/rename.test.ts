@@ -1,7 +1,10 @@
-import { emptyModel } from "../../../core/registry/lifecycle";
+import { createModelRepository } from "../../../adapters/dynamodb/model-repository";
+import { deleteModel, emptyModel } from "../../../core/registry/lifecycle";
 import type { Model, ModelVersion } from "../../../core/registry/model";
+import { createRegistry } from "../../../core/registry/registry";
 import { renameModel } from "../../../core/registry/rename";
 import { versionRow } from "../../support/registry";
+import { MemoryTable } from "./check/table";
 
 const by = { by: "ada", at: "2026-02-02T00:00:00.000Z" };
 const bare = {
@@ -84,6 +87,28 @@ describe("a model under another name", () => {
     expect(() => rename({}, undefined, {})).toThrow(expect.objectContaining({ code: "MODEL_EXISTS" }));
     expect(() => rename({}, undefined, { lifecycle: "deleted", latestVersion: 1 })).toThrow(/numbers to 1/);
     expect(() => rename({ firstVersion: 2 }, [row(2)], { lifecycle: "deleted", latestVersion: 1 })).not.toThrow();
+  });
+
+  it("is refused where a semver means a deleted version of that name, and gives none away", async () => {
+    const client = new MemoryTable().client(
+      () => Promise.resolve(),
+      () => false,
+    );
+    const repository = createModelRepository(client, "catalog", "t");
+    const registry = createRegistry(repository);
+    const register = (model: string, semver?: string) =>
+      registry.register("t", { model, metrics: {}, ...(semver && { semver }) }, by);
+    await register("new", "1.0.0");
+    await register("old");
+    for (const name of ["new", "old"]) await registry.apply(name, [], deleteModel(by));
+    expect(await register("old", "1.0.0")).toBe(2);
+    await expect(registry.rename("old", "new", by)).rejects.toMatchObject({
+      code: "MODEL_NAME_FIXED",
+      message: expect.stringContaining("version 2 is 1.0.0"),
+    });
+    expect(await repository.findSemver("new", "1.0.0")).toBe(1);
+    await registry.rename("old", "other", by);
+    expect((await registry.rename("other", "old", by)).latestVersion).toBe(2);
   });
 
   it("goes back to a name of its own that nobody has used since", () => {
