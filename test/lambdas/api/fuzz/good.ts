@@ -9,6 +9,7 @@ export const goodValues: Readonly<Record<string, readonly (string | number)[]>> 
   epoch: [2, 2, 3],
   key: ["a", "b/c"],
   check: ["review", "review", "hook", "none"],
+  baseline: ["run-queued-0"],
   runs: ['["run-queued-0", "run-trained-0"]'],
   metric: ["train/loss", "loss", "only-nan", "none"],
   "X-Ringmaster-Team": ["default"],
