@@ -85,8 +85,8 @@ export function createClient(options: ClientOptions) {
     exportVersion: async (name: string, version: number, format: schemas.ExportRequest["format"]) =>
       (await call("createExport", { params: { name, version }, body: { format } })).export,
     production: (name: string) => call("getProductionModel", { params: { name } }),
-    decide: async (name: string, version: number, decision: "approved" | "rejected", reason: string) =>
-      (await call("decideModelVersion", { params: { name, version }, body: { decision, reason } })).version,
+    decide: async (name: string, version: number, body: schemas.DecisionRequest, idempotencyKey: string) =>
+      (await call("decideModelVersion", { params: { name, version }, body, idempotencyKey })).version,
     promote: (name: string, version: number, reason: string, idempotencyKey: string) =>
       call("setModelVersionStage", {
         params: { name, version },

@@ -21,7 +21,7 @@ export function addModelDecisionCommands(models: Command): void {
       .option("--reason <text>", "why", "")
       .action(async (name: string, version: number, options: { reason: string }, command: Command) => {
         const { client, json } = contextOf(command);
-        const decided = await client.decide(name, version, decision, options.reason);
+        const decided = await client.decide(name, version, { decision, reason: options.reason }, randomUUID());
         if (json) printJson(decided);
         else if (decided.approval) {
           process.stdout.write(`${name} version ${version} is ${decided.approval.decision}\n`);

@@ -17,18 +17,24 @@ export interface ApprovalDependencies {
   readonly clock: Clock;
 }
 
-/** A person's word on a version: recorded first, then told to the run that waits for it, where it decides. Saying it twice is saying it once. */
+/**
+ * A person's word on a version: recorded first, then told to the run that waits for it, where it decides. Saying it twice is saying it once.
+ *
+ * @param request the same word sent again: once the version was taken back, it is no new one
+ */
 export async function approveOrReject(
   dependencies: ApprovalDependencies,
   target: { readonly model: string; readonly version: number },
   decision: "approved" | "rejected",
   actor: Omit<Actor, "at">,
+  request?: string,
 ): Promise<ModelVersion> {
   const { registry, clock } = dependencies;
   const model = await registry.apply(
     target.model,
     [target.version],
     decideApproval(target.version, decision, { ...actor, at: isoTime(clock) }),
+    request,
   );
   const version = await registry.version(target.model, target.version);
   await answerApproval(dependencies, model, version);

@@ -202,6 +202,7 @@ export interface ModelsOperations {
         readonly version: number | string;
       };
       readonly body: DecisionRequest;
+      readonly idempotencyKey?: string;
     };
     readonly answer: ModelVersionAnswer;
     readonly pages: never;
@@ -442,7 +443,7 @@ export const modelsOperations: Readonly<Record<keyof ModelsOperations, Operation
   restoreModel: { method: "POST", path: "/models/{name}/restore", repeatable: "always" },
   tagModel: { method: "PUT", path: "/models/{name}/tags", repeatable: "always" },
   untagModel: { method: "DELETE", path: "/models/{name}/tags", repeatable: "always" },
-  decideModelVersion: { method: "POST", path: "/models/{name}/versions/{version}/approvals", repeatable: "always" },
+  decideModelVersion: { method: "POST", path: "/models/{name}/versions/{version}/approvals", repeatable: "with-key" },
   deleteModelVersion: { method: "DELETE", path: "/models/{name}/versions/{version}", repeatable: "always" },
   getModelVersion: { method: "GET", path: "/models/{name}/versions/{version}", repeatable: "always" },
   describeModelVersion: { method: "PUT", path: "/models/{name}/versions/{version}/description", repeatable: "always" },

@@ -110,7 +110,8 @@ export const decideModelVersion = contract({
   params: nameAndVersion,
   body: z.strictObject({ decision, reason }).meta({ id: "DecisionRequest" }),
   bodyExample: { decision: "approved", reason: "better on every slice" },
-  idempotent: true,
+  // Sent again after a rollback it would be a new word.
+  idempotencyKey: true,
   responses: versionAnswer,
   errors: [...notThere, "GATE_NOT_PASSED", "ALREADY_DECIDED", "NOT_AN_APPROVER"],
 });

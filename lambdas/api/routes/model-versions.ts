@@ -28,9 +28,12 @@ export const modelVersionRoutes = [
     return { status: 200, body: { version: shown! } };
   }),
 
-  defineRoute(contracts.decideModelVersion, async ({ platform, params: { name, version }, body, actor }) => {
+  defineRoute(contracts.decideModelVersion, async ({ platform, params, body, actor, idempotencyKey }) => {
+    const { name, version } = params;
     const by = { by: actor, reason: body.reason };
-    const decided = await approveOrReject(platform, { model: name, version }, body.decision, by);
+    // Repeated after a rollback, or a new verdict, it must not be a word on that.
+    const request = idempotencyKey === undefined ? undefined : `${body.decision}#${version}#${idempotencyKey}`;
+    const decided = await approveOrReject(platform, { model: name, version }, body.decision, by, request);
     return { status: 200, body: { version: decided } };
   }),
 

@@ -1,5 +1,5 @@
 import type { Registry } from "../../../core/registry/registry";
-import { decideApproval } from "../../../core/registry/transitions";
+import { decideApproval, promote } from "../../../core/registry/transitions";
 import { createApp } from "../../../lambdas/api/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { judgeNow, promoteJudged, versionOfRun } from "../../support/registry";
@@ -49,7 +49,7 @@ describe("rolling back through the API", () => {
   });
 
   it("does not undo a rollback by a promotion that is repeated under its key", async () => {
-    const promote = async (key: string) => {
+    const promoteUnder = async (key: string) => {
       const response = await app.request("/api/v1/models/digits/versions/3/stage", {
         method: "PUT",
         headers: { "content-type": "application/json", "idempotency-key": key },
@@ -63,13 +63,13 @@ describe("rolling back through the API", () => {
       };
       return model.production;
     };
-    expect(await promote("p-1")).toBe(409);
+    expect(await promoteUnder("p-1")).toBe(409);
     await judgeNow(registry, "digits", 3);
     await registry.apply("digits", [3], decideApproval(3, "approved", { by: "ada", at }));
-    expect(await promote("p-1")).toBe(200);
+    expect(await promoteUnder("p-1")).toBe(200);
     expect(await production()).toBe(3);
     expect(await rollBack({ from: 3 }, "key-3")).toMatchObject({ status: 200, body: { version: { version: 1 } } });
-    expect(await promote("p-1")).toBe(200);
+    expect(await promoteUnder("p-1")).toBe(200);
     expect(await production()).toBe(1);
   });
 
@@ -91,6 +91,27 @@ describe("rolling back through the API", () => {
       ["promoted", undefined],
       ["rolled-back", undefined],
     ]);
+  });
+
+  it("takes an approval that comes a second time, and late, for no new one", async () => {
+    const approve = async (key: string) => {
+      const response = await app.request("/api/v1/models/digits/versions/4/approvals", {
+        method: "POST",
+        headers: { "content-type": "application/json", "idempotency-key": key },
+        body: JSON.stringify({ decision: "approved" }),
+      });
+      const { version } = (await response.json()) as { version: { approvals: readonly unknown[] } };
+      return [response.status, version.approvals.length];
+    };
+    await judgeNow(registry, "digits", 4);
+    expect([await approve("a-1"), await approve("a-1")]).toEqual([
+      [200, 1],
+      [200, 1],
+    ]);
+    await registry.apply("digits", [4], promote(4, { by: "ada", at }));
+    expect((await rollBack({ from: 4 })).status).toBe(200);
+    expect(await approve("a-1")).toEqual([200, 0]);
+    expect(await approve("a-2")).toEqual([200, 1]);
   });
 
   it.each([{ from: 0 }, { from: "3" }, { from: 1.5 }])("refuses %j", async (body) => {
