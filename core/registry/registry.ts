@@ -260,6 +260,8 @@ function shown(model: Model, versions: readonly ModelVersion[]): readonly ModelV
 /** The head tells who is the champion. Of a version that was read after it, another one's promotion or its own may have been read too. */
 function asOf(model: Model, version: ModelVersion): ModelVersion {
   if ((version.version === model.production) === (version.stage === "production")) return version;
-  if (version.version === model.production) return { ...version, ...version.served, stage: "production" };
+  if (version.version === model.production) {
+    return { ...version, ...version.served, approvalsWithdrawn: undefined, stage: "production" };
+  }
   return { ...version, stage: model.formerProduction.includes(version.version) ? "archived" : "staging" };
 }

@@ -9,7 +9,7 @@ import {
   RollbackOvertakenError,
   VersionNotFoundError,
 } from "../../../core/registry/errors";
-import type { Registry } from "../../../core/registry/registry";
+import { createRegistry, type Registry } from "../../../core/registry/registry";
 import { decideApproval, promote, recordGate } from "../../../core/registry/transitions";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { judgeNow, promoteJudged, verdictOn, versionOfRun } from "../../support/registry";
@@ -195,6 +195,19 @@ describe("the registry", () => {
     const name = await modelWith(1);
     await expect(registry.version(name, 9)).rejects.toThrow(VersionNotFoundError);
     await expect(registry.apply(name, [9], promote(9, by))).rejects.toThrow(VersionNotFoundError);
+  });
+
+  it("shows the champion of a moment as it was then, where it was rolled back while it was read", async () => {
+    const name = await modelWith(2);
+    for (const version of [1, 2]) await promoteJudged(registry, name, version);
+    const before = (await registry.repository.find(name))!;
+    await registry.rollBack(name, by);
+    expect(await registry.version(name, 2)).toMatchObject({ approvals: [], approvalsWithdrawn: { by: "tester" } });
+    const torn = createRegistry({ ...registry.repository, find: async () => before });
+    const [second, first] = (await torn.details(name)).versions;
+    expect(second).toMatchObject({ version: 2, stage: "production", approvals: [{ decision: "approved" }] });
+    expect(second!.approvalsWithdrawn).toBeUndefined();
+    expect(first).toMatchObject({ version: 1, stage: "archived" });
   });
 
   it("never has two champions, and history has every change once, under concurrent promotions and rollbacks", async () => {
