@@ -46,9 +46,11 @@ class Life {
       stdio: ["ignore", "pipe", "inherit"],
       env,
     });
-    this.gone = once(this.child, "exit");
+    const lines = createInterface(this.child.stdout);
+    // What it said may be read after it has ended.
+    this.gone = Promise.all([once(this.child, "exit"), once(lines, "close")]);
     this.client = new Promise((resolve) => {
-      createInterface(this.child.stdout).on("line", (line) => {
+      lines.on("line", (line) => {
         const { port, token, status } = JSON.parse(line) as { port?: number; token?: string; status?: string };
         if (status) this.statuses.push(status);
         if (token) onToken(token);
