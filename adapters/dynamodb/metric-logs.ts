@@ -12,7 +12,7 @@ const foldingPace = 2;
 /** Of a group, that each call folds at least: what others have left is done in the end, too. */
 const leastFolding = 1 / 8;
 /** Some ten milliseconds: no other call is kept waiting for longer. */
-const mostGroups = 5;
+const mostGroups = 8;
 /**
  * Past so many closed segments the call that finds them folds the oldest: who reads has no more than those to read by batches. Only of thousands of metrics a
  * segment has more groups than calls fold by and by; where much was left, several calls do it, for none is to take as long as all of it.
