@@ -2,7 +2,7 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls back once, `delayMs` from now. Returns the cancellation. */
+  /** Calls back once, when `now()` has gone on by `delayMs` or more: never sooner by this very clock. Returns the cancellation. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
@@ -14,10 +14,11 @@ export const systemClock: Clock = {
   schedule(delayMs, callback) {
     const dueAt = Date.now() + delayMs;
     let timer: NodeJS.Timeout;
+    // Node's timers follow another clock than `Date`, drop fractions, and so come up to a millisecond too soon: whoever then finds it too early would wait for ever.
     const arm = () => {
-      const left = dueAt - Date.now();
-      timer = left > longestTimer ? setTimeout(arm, longestTimer) : setTimeout(callback, Math.max(0, left));
+      timer = setTimeout(ring, Math.min(Math.max(0, Math.ceil(dueAt - Date.now())), longestTimer));
     };
+    const ring = () => (Date.now() < dueAt ? arm() : callback());
     arm();
     return () => clearTimeout(timer);
   },
