@@ -93,7 +93,9 @@ describe("raw data to a champion model", () => {
   });
 
   it.each([1, 3])("computed anew with %d workers the weights are the same bytes", async (workers) => {
-    const anew = await watch(await submit(job, "--no-cache", "--set", `resources.workers=${workers}`));
+    // None begins without the others, however slowly they start.
+    const all = ["workers", "minWorkers"].flatMap((name) => ["--set", `resources.${name}=${workers}`]);
+    const anew = await watch(await submit(job, "--no-cache", ...all));
     expect(anew).toMatchObject({ weightsSha256: first.weightsSha256, reused: [] });
     expect(anew.workers).toHaveLength(workers);
   });
