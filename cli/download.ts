@@ -1,17 +1,73 @@
+import { createHash } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import type { ApiClient } from "../client/api-client";
-import { sha256 } from "../core/digest";
 import { RingmasterError } from "../core/errors";
+import { unwritable } from "./write-file";
 
-/** A content of the store, its digest checked. */
+/** The store did not give a content, or gave other bytes than its digest says. */
+export class DownloadError extends RingmasterError {
+  constructor(message: string, cause?: unknown) {
+    super(message, { code: "DOWNLOAD_FAILED", httpStatus: 502, retryable: true, cause });
+  }
+}
+
+/** Reads a content of the store into memory. @throws DownloadError */
 export async function download(client: ApiClient, digest: string): Promise<Uint8Array> {
-  const response = await fetch(await client.contentUrl(digest));
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  if (response.ok && sha256(bytes) === digest) return bytes;
-  throw new RingmasterError(
-    `content ${digest} cannot be read as it was stored: status ${response.status}, ${bytes.length} bytes`,
-    {
-      code: "CORRUPT_CONTENT",
-      httpStatus: 502,
-    },
-  );
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of contentAt(await client.contentUrl(digest), digest)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Downloads a content into a file, which appears whole or not at all: the bytes go to a temporary file next to it, which is
+ * renamed once the digest is right.
+ *
+ * @param option names the argument that gave the file, for the error
+ * @throws DownloadError
+ * @throws InvalidInputError where the file cannot be written
+ */
+export async function downloadFile(url: string, digest: string, file: string, option: string): Promise<void> {
+  const target = await writableTarget(file, option);
+  const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.part`);
+  try {
+    await pipeline(contentAt(url, digest), createWriteStream(temporary));
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error instanceof DownloadError ? error : unwritable(option, file, error);
+  }
+}
+
+/** Follows links: a link that exists stays a link. A directory or a device is refused: a rename would replace it. */
+async function writableTarget(file: string, option: string): Promise<string> {
+  const found = await stat(file).catch(() => undefined);
+  if (found === undefined) return file;
+  if (!found.isFile()) throw unwritable(option, file, new Error("it exists and is not a regular file"));
+  return realpath(file);
+}
+
+/** Yields a content's bytes and checks them on the way: the last chunk is followed by an error where the digest is wrong. */
+async function* contentAt(url: string, digest: string): AsyncGenerator<Uint8Array> {
+  const hash = createHash("sha256");
+  try {
+    const response = await fetch(url);
+    if (!response.ok) throw new DownloadError(`the store answered ${response.status} for content ${digest}; try again`);
+    for await (const chunk of response.body ?? []) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  } catch (cause) {
+    if (cause instanceof DownloadError) throw cause;
+    throw new DownloadError(
+      `content ${digest} could not be read to its end (${(cause as Error).message}); try again`,
+      cause,
+    );
+  }
+  const found = hash.digest("hex");
+  if (found !== digest) {
+    throw new DownloadError(`the downloaded bytes have the digest ${found}, but must have ${digest}: nothing was kept`);
+  }
 }

@@ -1,18 +1,14 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
-import { createReadStream, createWriteStream, statSync } from "node:fs";
+import { createReadStream, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import type { ReadableStream } from "node:stream/web";
 import type { Command } from "commander";
-import { InvalidInputError, RingmasterError } from "../../core/errors";
+import { InvalidInputError } from "../../core/errors";
 import { artifactPath } from "../../core/tracking/records/artifact-paths";
 import { contextOf } from "../context";
+import { downloadFile } from "../download";
 import { formatBytes, printJson, printTable } from "../output";
 import { createUploads } from "../uploads";
-import { unwritable } from "../write-file";
 
 /** Of one request, as the API takes them. */
 const filesPerCall = 100;
@@ -50,7 +46,7 @@ export function addArtifactCommands(runs: Command): void {
       const { client, json } = contextOf(command);
       const found = await client.call("getRunArtifact", { params: { runId }, query: { path } });
       const file = resolve(options.output ?? basename(path));
-      await download(found.url, file, found.sha256);
+      await downloadFile(found.url, found.sha256, file, "--output");
       if (json) printJson({ path, file, sha256: found.sha256, bytes: found.bytes });
       else process.stdout.write(`${file} (${formatBytes(found.bytes)})\n`);
     });
@@ -107,30 +103,4 @@ async function digestOf(file: string): Promise<{ readonly sha256: string; readon
     bytes += chunk.length;
   }
   return { sha256: hash.digest("hex"), bytes };
-}
-
-async function download(url: string, file: string, sha256: string): Promise<void> {
-  const response = await fetch(url);
-  if (!response.ok || response.body === null) {
-    throw new RingmasterError(`the store answered ${response.status} for content ${sha256}; try it again`, {
-      code: "DOWNLOAD_FAILED",
-      httpStatus: 502,
-      retryable: true,
-    });
-  }
-  const hash = createHash("sha256");
-  const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
-  body.on("data", (chunk: Uint8Array) => hash.update(chunk));
-  const output = createWriteStream(file);
-  await once(output, "open").catch((cause) => {
-    throw unwritable("--output", file, cause);
-  });
-  await pipeline(body, output);
-  if (hash.digest("hex") !== sha256) {
-    throw new RingmasterError(`${file} is not what the run names: its digest is not ${sha256}; get it again`, {
-      code: "DOWNLOAD_FAILED",
-      httpStatus: 502,
-      retryable: true,
-    });
-  }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
@@ -6,8 +6,9 @@ import { InvalidInputError } from "../../core/errors";
 import { type ExportFormat, exportFormats } from "../../core/export/formats";
 import { artifactPath } from "../../core/tracking/records/artifact-paths";
 import { contextOf } from "../context";
-import { download } from "../download";
+import { downloadFile } from "../download";
 import { formatBytes, printJson, printTable } from "../output";
+import { unwritable } from "../write-file";
 
 export function addExportCommand(models: Command): void {
   models
@@ -22,7 +23,11 @@ export function addExportCommand(models: Command): void {
       const exported = await client.exportVersion(name, version, format);
       const directory = options.out ?? `${name}-${version}-${format}`;
       const places = new Map(exported.files.map(({ path }) => [path, placeIn(directory, path)]));
-      for (const { path, sha256 } of exported.files) save(places.get(path)!, await download(client, sha256));
+      for (const { path, sha256 } of exported.files) {
+        const place = places.get(path)!;
+        makeDirectory(dirname(place));
+        await downloadFile(await client.contentUrl(sha256), sha256, place, "--out");
+      }
       if (json) printJson({ directory, version, export: exported });
       else {
         printTable(
@@ -70,9 +75,10 @@ export function placeIn(directory: string, path: string): string {
   throw new InvalidInputError("the export cannot be put", [{ path: "files", value: path, rule }]);
 }
 
-/** Whole or not at all. */
-function save(file: string, content: Uint8Array): void {
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(`${file}.part`, content);
-  renameSync(`${file}.part`, file);
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true });
+  } catch (cause) {
+    throw unwritable("--out", directory, cause);
+  }
 }

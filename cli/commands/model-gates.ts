@@ -8,7 +8,7 @@ import { reportHtml } from "../../core/registry/report/html";
 import { reportMarkdown } from "../../core/registry/report/markdown";
 import { verdictWord } from "../../core/registry/report/report";
 import { contextOf } from "../context";
-import { download } from "../download";
+import { downloadFile } from "../download";
 import { exitCodes, formatNumber, printJson, printTable } from "../output";
 import { runCheck } from "../run-check";
 import { wholeNumber } from "../whole-number";
@@ -71,7 +71,8 @@ export function addModelGateCommands(models: Command): void {
           const candidate = join(directory, "candidate.json");
           writeFileSync(candidate, JSON.stringify(report));
           for (const file of options.download ? (report.files ?? []) : []) {
-            writeFileSync(join(directory, file.name), await download(client, file.sha256));
+            const url = await client.contentUrl(file.sha256);
+            await downloadFile(url, file.sha256, join(directory, file.name), "--download");
           }
           const timeoutSeconds = options.timeout ?? declared?.timeoutSeconds ?? 3_600;
           const run = await runCheck(words, {

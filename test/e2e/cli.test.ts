@@ -1,0 +1,103 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { sha256 } from "../../core/digest";
+import { TestStack } from "./harness";
+
+/** What a person sees of the command line alone: files that it writes, its exit codes, what it prints. */
+describe("the command line", () => {
+  const stack = new TestStack();
+  beforeAll(() => stack.up());
+  afterAll(() => stack.remove());
+
+  describe("runs artifacts get", () => {
+    const contents = new Map<string, Buffer>([
+      ["empty.txt", Buffer.alloc(0)],
+      ["note.txt", Buffer.from("a line\nand ünïcödé\n")],
+      ["deep/er/weights.bin", randomBytes(7_654_321)],
+    ]);
+    let runId = "";
+
+    beforeAll(async () => {
+      for (const [name, content] of contents) {
+        mkdirSync(join(stack.directory, "files", name, ".."), { recursive: true });
+        writeFileSync(join(stack.directory, "files", name), content);
+      }
+      const made = await stack.as<{ run: { runId: string } }>("ada", "POST", "/runs", { experiment: "files" });
+      runId = made.body.run.runId;
+      const put = await stack.run("runs", "artifacts", "put", runId, join(stack.directory, "files"), "--path", "kept");
+      expect(put).toMatchObject({ code: 0, stderr: "" });
+    });
+
+    /** An empty directory to download into. */
+    function emptyDirectory(name: string): string {
+      const directory = join(stack.directory, name);
+      mkdirSync(directory);
+      return directory;
+    }
+    const get = (name: string, file: string, ...rest: readonly string[]) =>
+      stack.run("runs", "artifacts", "get", runId, name, "--output", file, ...rest);
+
+    it("writes every file byte by byte, and nothing next to it", async () => {
+      const directory = emptyDirectory("whole");
+      for (const [name, content] of contents) {
+        const file = join(directory, "got");
+        const { code, stdout } = await get(`kept/${name}`, file);
+        expect([name, code, stdout.startsWith(file)]).toEqual([name, 0, true]);
+        expect([name, readFileSync(file).equals(content)]).toEqual([name, true]);
+        expect(readdirSync(directory)).toEqual(["got"]);
+      }
+    });
+
+    it.each([
+      ["in a directory that does not exist", () => join(stack.directory, "absent", "got"), "ENOENT"],
+      ["below a file", () => join(stack.directory, "files", "note.txt", "got"), "ENOTDIR"],
+      ["that is a directory", () => join(stack.directory, "files"), "not a regular file"],
+    ])("refuses a target %s", async (_case, target, reason) => {
+      const before = readdirSync(stack.directory, { recursive: true });
+      const { code, stderr } = await get("kept/note.txt", target());
+      expect(code).toBe(2);
+      expect(stderr).toContain(target());
+      expect(stderr).toContain(reason);
+      expect(stderr).toContain("--output");
+      expect(readdirSync(stack.directory, { recursive: true })).toEqual(before);
+    });
+
+    it.each([
+      ["other bytes than the digest says", 200, "other bytes", "digest"],
+      ["an error", 503, "busy", "503"],
+      ["fewer bytes than announced", 200, undefined, "could not be read to its end"],
+    ])("keeps the old file where the store gives %s", async (_case, status, body, reason) => {
+      const content = contents.get("note.txt")!;
+      const server = createServer((request, response) => {
+        if (!request.url?.startsWith("/api/")) {
+          response.writeHead(status, body === undefined ? { "content-length": "100" } : {});
+          if (body !== undefined) response.end(body);
+          else response.write("a line", () => response.destroy());
+          return;
+        }
+        const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/content`;
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ path: "note.txt", url, sha256: sha256(content), bytes: content.length }));
+      }).listen(0, "127.0.0.1");
+      try {
+        await new Promise((listening) => server.once("listening", listening));
+        const directory = emptyDirectory(`damaged-${reason.replaceAll(" ", "-")}`);
+        const file = join(directory, "got");
+        const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+        const fresh = await get("note.txt", file, "--api", api);
+        expect([fresh.code, existsSync(file)]).toEqual([1, false]);
+        expect(fresh.stderr).toContain(reason);
+        writeFileSync(file, "an earlier download");
+        expect((await get("note.txt", file, "--api", api)).code).toBe(1);
+        expect(readFileSync(file, "utf8")).toBe("an earlier download");
+        expect(readdirSync(directory)).toEqual(["got"]);
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
+    });
+  });
+});
