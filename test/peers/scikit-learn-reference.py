@@ -51,30 +51,6 @@ def regression(one):
     return out
 
 
-def precision_at(relevant, scores, k):
-    """precision_score of "the first k are relevant", each document weighing what its chance to be among them is: equals share places."""
-    cut = np.sort(scores)[::-1][k - 1]
-    above, ties = scores > cut, scores == cut
-    chance = above + ties * (k - above.sum()) / ties.sum()
-    return m.precision_score(relevant, np.ones_like(relevant), sample_weight=chance, zero_division=0)
-
-
-def ranking(one):
-    relevance, scores = (np.asarray(one[key], dtype=np.float64) for key in ["relevance", "scores"])
-    relevant = (relevance > 0).astype(int)
-    k = one["k"]
-    # Of one document scikit-learn gives no NDCG; with nothing relevant its average precision is 1 by convention.
-    out = {"precision at k": precision_at(relevant, scores, min(k, len(scores))), "mrr": 0.0}
-    if len(scores) > 1:
-        out["ndcg"] = m.ndcg_score([relevance], [scores])
-        out["ndcg at k"] = m.ndcg_score([relevance], [scores], k=k)
-    if relevant.any():
-        first = np.zeros_like(relevant)
-        first[np.argmax(np.where(relevant == 1, scores, -np.inf))] = 1
-        out["mrr"] = m.label_ranking_average_precision_score([first], [scores]) if len(scores) > 1 else 1.0
-    return out
-
-
 def weighted(one):
     """Metrics of rows that count by weights, as resamples do."""
     weights = np.asarray(one["weights"], dtype=np.float64)
@@ -132,7 +108,6 @@ def fairness(one):
 FAMILIES = {
     "classification": classification,
     "regression": regression,
-    "ranking": ranking,
     "weighted": weighted,
     "fairness": fairness,
 }

@@ -1,7 +1,6 @@
 import { integerBelow as below, oneOf, type Random } from "../../bench/elastic/random";
 import type { ZeroDivision } from "../../core/evaluation/classification";
 import type { Predictions } from "../../core/evaluation/metrics";
-import type { RankedList } from "../../core/evaluation/ranked-lists";
 
 /** Mostly some tens of rows, sometimes very few. */
 const size = (random: Random): number => (random() < 0.2 ? 1 + below(random, 4) : 5 + below(random, 120));
@@ -92,23 +91,4 @@ export function valueSet(random: Random): ValueSet {
     noise === 5 ? offset : noise === 0 ? label : label + (random() - 0.5) * noise * scale,
   );
   return { labels, predicted };
-}
-
-export interface ListSet {
-  readonly list: RankedList;
-  readonly k: number;
-}
-
-/** Grades 0 to 4 or 0 and 1, many or few relevant, none at all; scores continuous, in few steps, or all equal. */
-export function listSet(random: Random): ListSet {
-  const documents = size(random);
-  const rarity = oneOf(random, [0, 0.5, 0.9, 1]);
-  const highest = oneOf(random, [1, 4]);
-  const steps = oneOf(random, [0, 0, 1, 5]);
-  const relevance = Array.from({ length: documents }, () => (random() < rarity ? 0 : below(random, highest + 1)));
-  const scores = relevance.map((grade) => {
-    const score = random() + grade * 0.2;
-    return steps === 0 ? score : Math.floor(score * (steps - 1)) / steps;
-  });
-  return { list: { relevance, scores }, k: 1 + below(random, 20) };
 }

@@ -11,7 +11,6 @@ import {
   weightedAverage,
 } from "../../core/evaluation/classification";
 import { metricsOf, predictedClasses } from "../../core/evaluation/metrics";
-import { ndcg, precisionAt, reciprocalRank } from "../../core/evaluation/ranked-lists";
 import { regressionMetrics } from "../../core/evaluation/regression";
 import { rateDifference } from "../../core/evaluation/slices/judge";
 import { metricStatistic } from "../../core/evaluation/slices/statistics";
@@ -20,8 +19,6 @@ import {
   classSet,
   type GroupedSet,
   groupedSet,
-  type ListSet,
-  listSet,
   type ValueSet,
   valueSet,
   type WeightedSet,
@@ -79,17 +76,6 @@ const regression = {
   draw: valueSet,
   sent: (set: ValueSet) => set,
   measure: ({ labels, predicted }: ValueSet): Measured => ({ ...regressionMetrics(labels, predicted) }),
-};
-
-const ranking = {
-  draw: listSet,
-  sent: ({ list, k }: ListSet) => ({ ...list, k }),
-  measure: ({ list, k }: ListSet): Measured => ({
-    // scikit-learn gives none of a single document.
-    ...(list.scores.length > 1 ? { ndcg: ndcg(list), "ndcg at k": ndcg(list, k) } : {}),
-    mrr: reciprocalRank(list),
-    "precision at k": precisionAt(list, k),
-  }),
 };
 
 const weighted = {
@@ -210,13 +196,6 @@ function numbersOf(answer: Record<string, unknown>): Reference {
     expect(far).toEqual([]);
     expect(counts).toMatchObject({ rmse: sets, mae: sets });
     expect(counts["r2"]).toBeGreaterThan(sets * 0.9);
-  }, 600_000);
-
-  it("agrees on ranked lists", () => {
-    const { far, counts } = compare("ranking", ranking);
-    expect(far).toEqual([]);
-    expect(counts).toMatchObject({ mrr: sets, "precision at k": sets });
-    expect(counts["ndcg at k"]).toBeGreaterThan(sets * 0.9);
   }, 600_000);
 
   it("agrees on metrics of weighted rows", () => {
