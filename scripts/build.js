@@ -41,15 +41,14 @@ function entryPoints() {
     "lambda-runtime": "local/lambda/runtime.ts",
     "batch-host": "local/batch/host.ts",
     trainer: "trainer-container/main.ts",
-    "collective-worker": "trainer-container/collective/worker.ts",
     "checkpoint-upload-worker": "trainer-container/checkpoint/upload-worker.ts",
     "metrics-outbox-worker": "trainer-container/telemetry/outbox-worker.ts",
     "prefetch-worker": "trainer-container/data/prefetch-worker.ts",
   };
-  for (const name of fs.readdirSync(path.join(root, "lambdas"))) {
-    entries[`lambdas/${name}`] = `lambdas/${name}/handler.ts`;
+  for (const entry of fs.readdirSync(path.join(root, "lambdas"), { withFileTypes: true })) {
+    if (entry.isDirectory()) entries[`lambdas/${entry.name}`] = `lambdas/${entry.name}/handler.ts`;
   }
-  return Object.fromEntries(Object.entries(entries).filter(([, file]) => fs.existsSync(path.join(root, file))));
+  return entries;
 }
 
 /** Builds when the sources have changed since the last build; returns the directory of the bundles. */
@@ -109,5 +108,5 @@ function isOfRunningBench(name) {
   }
 }
 
-module.exports = { ensureBuild, root };
+module.exports = { ensureBuild, entryPoints, root };
 if (require.main === module) process.stdout.write(`${ensureBuild()}\n`);
