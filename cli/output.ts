@@ -13,6 +13,8 @@ export const exitCodes = {
   badInput: 2,
   /** The run completed, and its model was not promoted: a gate or a person refused it. */
   notPromoted: 3,
+  /** The request was carried out, and the platform's rules refused what it asked for. */
+  refused: 3,
   /** The reproduction came to its end, with other weights. */
   different: 3,
 } as const;

@@ -6,14 +6,14 @@ import { formatBytes, printJson, printTable } from "../output";
 export function addInboxCommand(datasets: Command): void {
   datasets
     .command("inbox [name]")
-    .description("what became of files that were put into the team's inbox; of one dataset where it is named")
-    .option("--retry <id>", "try a refused file again, without sending it anew")
+    .description("status of the files in the team's inbox, or in one dataset's inbox")
+    .option("--retry <id>", "read a refused file again, without another upload")
     .action(async (name: string | undefined, options: { retry?: string }, command: Command) => {
       const { client, json } = contextOf(command);
       if (options.retry !== undefined) {
         const report = await client.retryInboxFile(options.retry);
         if (json) printJson({ report });
-        else process.stdout.write(`${report.path} is read again\n`);
+        else process.stdout.write(`reading ${report.path} again\n`);
         return;
       }
       const reports = await client.inbox(name);
@@ -24,19 +24,19 @@ export function addInboxCommand(datasets: Command): void {
 
 function showReports(reports: readonly InboxReport[]): void {
   printTable(
-    ["ID", "FILE", "SIZE", "PUT", "STATUS", ""],
+    ["ID", "FILE", "SIZE", "RECEIVED", "STATUS", "RESULT"],
     reports.map((one) => [one.id, one.path, formatBytes(one.bytes), one.putAt, one.status, outcomeOf(one)]),
   );
   for (const { status, id, path, reason, nextStep } of reports) {
     if (status !== "refused") continue;
-    process.stdout.write(`\n${path} (${id})\n  why   ${reason}\n  next  ${nextStep}\n`);
+    process.stdout.write(`\n${path} (${id})\n  reason  ${reason}\n  next    ${nextStep}\n`);
   }
 }
 
 function outcomeOf({ dataset, version, created, ignoredColumns, code, lastError }: InboxReport): string {
   if (version !== undefined) {
     const left = ignoredColumns ? `, without ${ignoredColumns.join(", ")}` : "";
-    return `${dataset}@${version}${created ? "" : ", which was there already"}${left}`;
+    return `${dataset}@${version}${created ? "" : " (already existed)"}${left}`;
   }
-  return code ?? (lastError ? `last try: ${lastError}` : "");
+  return code ?? (lastError ? `last attempt: ${lastError}` : "");
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { Argument, type Command } from "commander";
 import { stages } from "../../core/registry/model";
+import { verdictWord } from "../../core/registry/report/report";
 import { contextOf } from "../context";
-import { printJson } from "../output";
+import { exitCodes, printJson } from "../output";
 import { isUnderTest } from "../waiting";
 import { wholeNumber } from "../whole-number";
 
@@ -37,26 +38,21 @@ export function addModelDecisionCommands(models: Command): void {
   models
     .command("judge <model>")
     .addArgument(versionArgument)
-    .description("hold a version against its gates and the champion of now")
+    .description("evaluate a version's gates against the current champion; exit code 3 where it is refused")
     .option("--reason <text>", "why", "")
     .action(async (name: string, version: number, { reason }: { reason: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const request = { params: { name, version }, body: { reason }, idempotencyKey: randomUUID() };
       const { version: judged } = await client.call("judgeModelVersion", request);
-      // As of a run whose model was refused.
-      if (!judged.gate?.passed) process.exitCode = 3;
+      if (verdictWord(judged) === "refused") process.exitCode = exitCodes.refused;
       if (json) {
         printJson(judged);
         return;
       }
       const checks = judged.gate?.checks ?? [];
-      const said = judged.gate?.passed ? "passed" : "did not pass";
-      process.stdout.write(`${name} version ${version} ${said}\n`);
-      if (checks.length === 0) {
-        process.stdout.write(
-          `  no gate is declared: \`ringmaster models policy set ${name} FILE\` declares what a version must show\n`,
-        );
-      }
+      process.stdout.write(`${name} version ${version}: gates ${verdictWord(judged)}\n`);
+      if (checks.length === 0)
+        process.stdout.write(`  no gates are declared; declare some: ringmaster models policy set ${name} FILE\n`);
       for (const check of checks)
         process.stdout.write(`  ${check.passed ? "✔" : check.pending ? "…" : "✘"} ${check.gate}: ${check.evidence}\n`);
     });

@@ -19,7 +19,7 @@ export function addModelGateCommands(models: Command): void {
   models
     .command("gates <model>")
     .addArgument(versionArgument)
-    .description("each gate of a version's verdict, with its evidence")
+    .description("each gate of a version, with value, limit and evidence")
     .action(async (name: string, version: number, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const report = await client.call("getModelVersionReport", { params: { name, version } });
@@ -30,8 +30,8 @@ export function addModelGateCommands(models: Command): void {
   models
     .command("report <model>")
     .addArgument(versionArgument)
-    .description("all that a verdict rests on, as Markdown, or with plots as a page")
-    .option("--html <file>", "write a page that fetches nothing")
+    .description("evaluation report of a version: Markdown, or an HTML page with plots")
+    .option("--html <file>", "write a self-contained HTML page")
     .option("--markdown <file>", "write Markdown")
     .action(async (name: string, version: number, files: { html?: string; markdown?: string }, command: Command) => {
       const { client, json } = contextOf(command);
@@ -46,10 +46,10 @@ export function addModelGateCommands(models: Command): void {
     .command("check <model>")
     .addArgument(versionArgument)
     .argument("[command...]", "what to run, after --; exit code 0 passes")
-    .description("run a check that the model's policy asks for, here, and tell how it went")
+    .description("run a check of the model's policy on this machine and report its result; exit code 3 where it fails")
     .requiredOption("--name <check>", "its name in the policy")
-    .option("--timeout <seconds>", "end it after so long; else as the policy says", wholeNumber("--timeout"))
-    .option("--download", "put weights and topology beside the candidate's description")
+    .option("--timeout <seconds>", "time limit; default: the policy's", wholeNumber("--timeout"))
+    .option("--download", "download weights and topology into the candidate's directory")
     .action(
       async (
         name: string,
@@ -83,8 +83,8 @@ export function addModelGateCommands(models: Command): void {
           });
           const passed = run.exitCode === 0 && !run.timedOut;
           const evidence = run.timedOut
-            ? `it was ended after ${timeoutSeconds} s`
-            : run.output.trimEnd().split("\n").at(-1)!.slice(0, 500) || "it wrote nothing";
+            ? `timed out after ${timeoutSeconds} s`
+            : run.output.trimEnd().split("\n").at(-1)!.slice(0, 500) || "no output";
           const { version: answered } = await client.call("answerModelCheck", {
             params: { name, version, check: options.name },
             body: {
@@ -97,7 +97,7 @@ export function addModelGateCommands(models: Command): void {
           });
           if (json) printJson(answered);
           else printAnswer(answered, options.name, passed);
-          if (!passed) process.exitCode = exitCodes.failed;
+          if (!passed) process.exitCode = exitCodes.refused;
         } finally {
           rmSync(directory, { recursive: true, force: true });
         }
@@ -106,7 +106,7 @@ export function addModelGateCommands(models: Command): void {
 
   models
     .command("check-key <model>")
-    .description("the key that signs the questions to a check's hook (whsec_…, of Standard Webhooks)")
+    .description("the key that signs requests to a check's webhook (whsec_…, Standard Webhooks)")
     .requiredOption("--name <check>", "its name in the policy")
     .action(async (name: string, options: { name: string }, command: Command) => {
       const { client, json } = contextOf(command);
@@ -143,8 +143,8 @@ function noCommand(declared: readonly string[] | undefined): InvalidInputError {
 
 function printAnswer({ model, version, gate }: ModelVersion, check: string, passed: boolean): void {
   const waiting = (gate?.checks ?? []).filter(({ pending }) => pending).map(({ metric }) => metric);
-  const rest = gate?.passed ? "all gates passed" : waiting.length > 0 ? `waiting for ${waiting.join(", ")}` : "refused";
-  process.stdout.write(`${check} of ${model} version ${version} ${passed ? "passed" : "failed"}; ${rest}\n`);
+  const rest = gate?.passed ? "passed" : waiting.length > 0 ? `waiting for ${waiting.join(", ")}` : "refused";
+  process.stdout.write(`${model} version ${version}: check ${check} ${passed ? "passed" : "failed"}; gates ${rest}\n`);
 }
 
 function printGates(report: VersionReport): void {

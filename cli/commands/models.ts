@@ -78,7 +78,7 @@ export function addModelCommands(program: Command): void {
 
   models
     .command("history <model>")
-    .description("who did what, when and why, oldest first")
+    .description("every change with actor, time and reason, oldest first")
     .option("--limit <n>", "the newest so many", wholeNumber("--limit"), 100)
     .option("--all", "from the first change on")
     .action(async (name: string, options: { limit: number; all?: boolean }, command: Command) => {
@@ -181,7 +181,7 @@ function approvalOf({ approval, approvals, approvalsWithdrawn }: ModelVersion): 
 
 function printHistory(history: readonly HistoryEntry[]): void {
   printTable(
-    ["WHEN", "WHAT", "VERSION", "WHO", "WHY"],
+    ["TIME", "ACTION", "VERSION", "BY", "REASON"],
     history.map((one) => [
       one.at,
       [one.action, one.subject, one.from && one.to && `${one.from} → ${one.to}`].filter(Boolean).join(" "),

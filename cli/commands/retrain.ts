@@ -18,8 +18,8 @@ interface RuleOptions extends JobOptions {
 type Trigger = RetrainingRule["trigger"];
 
 export function addRetrainCommands(program: Command): void {
-  const retrain = program.command("retrain").description("rules that start a run when something happens");
-  const on = retrain.command("on").description("make a rule; the same again is the same rule");
+  const retrain = program.command("retrain").description("rules that start a run on an event or a schedule");
+  const on = retrain.command("on").description("create a rule; idempotent");
 
   addRuleOptions(on.command("dataset <dataset>").description("retrain on each new version of a dataset")).action(
     (dataset: string, options: RuleOptions, command: Command) =>
@@ -28,23 +28,27 @@ export function addRetrainCommands(program: Command): void {
   addRuleOptions(
     on
       .command("schedule <expression>")
-      .description('retrain by the clock: "rate(1 day)", "cron(0 3 * * ? *)"')
-      .option("--time-zone <zone>", "whose clock, e.g. Europe/Berlin", "UTC"),
+      .description('retrain on a schedule: "rate(1 day)", "cron(0 3 * * ? *)"')
+      .option("--time-zone <zone>", "time zone of the schedule, e.g. Europe/Berlin", "UTC"),
   ).action((expression: string, options: RuleOptions & { timeZone: string }, command: Command) =>
     makeRule({ type: "schedule", expression, timeZone: options.timeZone }, undefined, options, command),
   );
   addRuleOptions(
     on
       .command("drift <monitor>")
-      .description("retrain where a monitor finds drift")
-      .addOption(new Option("--severity <severity>", "at least").choices([...severities]).default("warning")),
+      .description("retrain when a monitor reports drift")
+      .addOption(
+        new Option("--severity <severity>", "lowest severity that starts a run")
+          .choices([...severities])
+          .default("warning"),
+      ),
   ).action((monitor: string, options: RuleOptions & { severity: (typeof severities)[number] }, command: Command) =>
     makeRule({ type: "drift", monitor, severity: options.severity }, `on-${monitor}`, options, command),
   );
 
   retrain
     .command("list")
-    .description("rules by name")
+    .description("list the rules by name")
     .action(async (_options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const { items } = await client.call("listRetrainingRules", {});
@@ -54,8 +58,8 @@ export function addRetrainCommands(program: Command): void {
 
   retrain
     .command("show <rule>")
-    .description("what it says, what it heard of, what became of it")
-    .option("--limit <n>", "how much of its history", wholeNumber("--limit"), 20)
+    .description("a rule, the events that it received, and the runs that it started")
+    .option("--limit <n>", "number of events to show", wholeNumber("--limit"), 20)
     .action(async (rule: string, { limit }: { limit: number }, command: Command) => {
       const { client, json } = contextOf(command);
       const [{ state, next }, { items }] = await Promise.all([
@@ -71,7 +75,7 @@ export function addRetrainCommands(program: Command): void {
       if (state.lastFailure) process.stdout.write(`last failure: ${state.lastFailure.message}\n`);
       process.stdout.write("\n");
       printTable(
-        ["HEARD OF", "CAUSE", "STATE", "RUN", "WHY"],
+        ["RECEIVED", "TRIGGER", "STATE", "RUN", "REASON"],
         items.map((one) => [
           one.heardAt,
           one.id,
@@ -84,18 +88,19 @@ export function addRetrainCommands(program: Command): void {
 
   retrain
     .command("run <rule>")
-    .description("retrain by it now, whatever its limits")
+    .description("start a run by the rule now, ignoring its limits; exit code 3 where none starts")
     .action(async (rule: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const { cause } = await client.call("runRetrainingRule", { params: { rule }, idempotencyKey: randomUUID() });
       if (json) printJson(cause);
       else process.stdout.write(`${describeCause(cause)}\n`);
       if (cause.state === "failed") process.exitCode = exitCodes.badInput;
+      else if (cause.runId === undefined) process.exitCode = exitCodes.refused;
     });
 
   retrain
     .command("disable <rule>")
-    .description("let it skip what happens")
+    .description("stop the rule from starting runs")
     .option("--reason <text>", "why", "")
     .action(async (rule: string, { reason }: { reason: string }, command: Command) => {
       const { client } = contextOf(command);
@@ -107,14 +112,14 @@ export function addRetrainCommands(program: Command): void {
     });
   retrain
     .command("enable <rule>")
-    .description("let it act on what happens from now on")
+    .description("let the rule start runs on events from now on")
     .action(async (rule: string, _options: unknown, command: Command) => {
       const { client } = contextOf(command);
       report((await client.call("enableRetrainingRule", { params: { rule } })).rule, "enabled", command);
     });
   retrain
     .command("delete <rule>")
-    .description("end it; its history stays")
+    .description("delete a rule; its history stays")
     .action(async (rule: string, _options: unknown, command: Command) => {
       const { client } = contextOf(command);
       report((await client.call("deleteRetrainingRule", { params: { rule } })).rule, "deleted", command);
@@ -124,11 +129,11 @@ export function addRetrainCommands(program: Command): void {
 function addRuleOptions(command: Command): Command {
   return withJobOptions(
     command
-      .requiredOption("--job <file>", "the job file; its dataset is without a version")
-      .option("--name <name>", "the rule's name")
-      .option("--cooldown <minutes>", "between the starts of two runs", wholeNumber("--cooldown"))
-      .option("--max-runs <n>", "of the rule's runs open at a time", wholeNumber("--max-runs"))
-      .option("--update", "change the rule of that name"),
+      .requiredOption("--job <file>", "the job file; its dataset must not name a version")
+      .option("--name <name>", "name of the rule")
+      .option("--cooldown <minutes>", "minimum minutes between the starts of two runs", wholeNumber("--cooldown"))
+      .option("--max-runs <n>", "maximum open runs of the rule", wholeNumber("--max-runs"))
+      .option("--update", "replace the rule of that name"),
   );
 }
 
@@ -147,19 +152,19 @@ async function makeRule(
     : await client.call("createRetrainingRule", { body });
   if (json) printJson({ created, rule });
   else {
-    const word = created ? "made" : options.update ? "changed" : "there already";
-    process.stdout.write(`rule ${rule.name} is ${word}: ${describeTrigger(rule.trigger)}, ${rule.job.experiment}\n`);
+    const word = created ? "created" : options.update ? "updated" : "already exists";
+    process.stdout.write(`rule ${rule.name} ${word}: ${describeTrigger(rule.trigger)}, ${rule.job.experiment}\n`);
   }
 }
 
 function report(rule: RetrainingRule, what: string, command: Command): void {
   if (contextOf(command).json) printJson({ rule });
-  else process.stdout.write(`rule ${rule.name} is ${what}\n`);
+  else process.stdout.write(`rule ${rule.name} ${what}\n`);
 }
 
 function printRules(states: readonly RetrainingRuleState[]): void {
   printTable(
-    ["RULE", "ON", "EXPERIMENT", "STATE", "RUNS", "LAST START", "LAST FAILURE"],
+    ["RULE", "TRIGGER", "EXPERIMENT", "STATE", "RUNS", "LAST START", "LAST FAILURE"],
     states.map(({ rule, starts, lastStartedAt, lastFailure }) => [
       rule.name,
       describeTrigger(rule.trigger),
@@ -189,6 +194,6 @@ function describeTrigger(trigger: Trigger): string {
 }
 
 function describeCause({ state, runId, failure, reason }: RetrainingCauseRecord): string {
-  if (state === "submitted") return `${runId} is submitted; follow it with: ringmaster runs watch ${runId}`;
-  return `no run: ${failure?.message ?? reason ?? state}`;
+  if (state === "submitted") return `submitted ${runId}; watch it: ringmaster runs watch ${runId}`;
+  return `no run started: ${failure?.message ?? reason ?? state}`;
 }

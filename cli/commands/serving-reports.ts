@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Argument, type Command } from "commander";
 import { z } from "zod";
+import type { CanaryDecision } from "../../client/generated/schemas";
 import { modelOutput, outcomeValue, unit } from "../../core/api/schemas/serving";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { contextOf } from "../context";
@@ -13,12 +14,28 @@ const parcel = 1_000;
 const outcome = z.strictObject({ unit, value: outcomeValue, epoch: z.int().min(0).optional() });
 const observation = z.strictObject({ unit, served: modelOutput, shadow: modelOutput });
 
-/** Under `ringmaster models`: what became of units, and what shadows said. */
+const outcomesOfDecisions: Readonly<Record<CanaryDecision["done"], string>> = {
+  promoted: "promoted",
+  "rolled-back": "rolled back",
+  none: "test continues",
+  refused: "promotion refused",
+};
+
+/** One line: what was done about a canary, and why. */
+export function describeDecision({ version, done, refusal, verdict }: CanaryDecision): string {
+  return `version ${version}: ${outcomesOfDecisions[done]}: ${refusal?.message ?? verdict.evidence}`;
+}
+
+/** Commands under `ringmaster models` that report outcomes of units and predictions of shadows. */
 export function addServingReportCommands(models: Command): void {
   models
     .command("outcomes <model> [unit=value...]")
-    .description("report what became of units; a unit counts once an epoch, so that all may be said again")
-    .option("--epoch <n>", "of the routes that the units were given (`models route` tells it)", wholeNumber("--epoch"))
+    .description("report outcomes of units; a unit counts once an epoch, so a report may be repeated")
+    .option(
+      "--epoch <n>",
+      "epoch of the routes that the units were given (`models route` prints it)",
+      wholeNumber("--epoch"),
+    )
     .option("--file <file>", "more of them: JSON lines, or a list, of {unit, value} and, where they differ, epoch")
     .action(
       async (name: string, words: readonly string[], options: { epoch?: number; file?: string }, command: Command) => {
@@ -45,19 +62,20 @@ export function addServingReportCommands(models: Command): void {
           printJson({ counted, repeated, stale, decisions });
           return;
         }
-        process.stdout.write(`${counted} counted, ${repeated} known already, ${stale} of another epoch\n`);
-        for (const { version, done, refusal, verdict } of decisions)
-          process.stdout.write(`version ${version}: ${done}; ${refusal?.message ?? verdict.evidence}\n`);
+        process.stdout.write(`${counted} counted, ${repeated} already reported, ${stale} of another epoch\n`);
+        for (const decision of decisions) process.stdout.write(`${describeDecision(decision)}\n`);
       },
     );
 
-  const shadow = models.command("shadow").description("what a version would have said beside what served");
+  const shadow = models
+    .command("shadow")
+    .description("predictions of a version that does not serve, next to those that were served");
   const version = new Argument("<version>", "its number").argParser(wholeNumber("version"));
 
   shadow
     .command("log <model>")
     .addArgument(version)
-    .description("log what a shadow said beside what was served; the same file again changes nothing")
+    .description("log a shadow's predictions next to those that were served; idempotent")
     .requiredOption(
       "--file <file>",
       "JSON lines, or a list, of {unit, served, shadow}: classes, numbers or probabilities",
@@ -74,13 +92,13 @@ export function addServingReportCommands(models: Command): void {
         else known += some.length;
       }
       if (json) printJson({ stored, known });
-      else process.stdout.write(`${stored} stored, ${known} known already\n`);
+      else process.stdout.write(`${stored} stored, ${known} already stored\n`);
     });
 
   shadow
     .command("show <model>")
     .addArgument(version)
-    .description("how a shadow compares with what served, and where they differ most")
+    .description("agreement of a shadow with what was served, and the largest differences")
     .action(async (name: string, number: number, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const summary = await client.call("getShadow", { params: { name, version: number } });
@@ -91,8 +109,10 @@ export function addServingReportCommands(models: Command): void {
       const { observations, agreement, meanAbsoluteDifference, examples, truncated } = summary;
       const said = [
         `${observations} pairs${truncated ? ", the newest" : ""}`,
-        ...(agreement === undefined ? [] : [`the same class in ${formatNumber(100 * agreement)} %`]),
-        ...(meanAbsoluteDifference === undefined ? [] : [`${formatNumber(meanAbsoluteDifference)} apart on average`]),
+        ...(agreement === undefined ? [] : [`same class: ${formatNumber(100 * agreement)} %`]),
+        ...(meanAbsoluteDifference === undefined
+          ? []
+          : [`mean absolute difference: ${formatNumber(meanAbsoluteDifference)}`]),
       ];
       process.stdout.write(`${said.join("; ")}\n`);
       if (examples.length === 0) return;

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { InvalidInputError } from "../../core/errors";
 import { contextOf } from "../context";
-import { formatNumber, printJson, printTable } from "../output";
-import { addServingReportCommands } from "./serving-reports";
+import { exitCodes, formatNumber, printJson, printTable } from "../output";
+import { addServingReportCommands, describeDecision } from "./serving-reports";
 
 interface TestOptions {
   readonly metric?: string;
@@ -26,11 +26,11 @@ const collect = (value: string, before: readonly string[]): readonly string[] =>
 
 /** Under `ringmaster models`: who answers whom. */
 export function addServingCommands(models: Command): void {
-  const traffic = models.command("traffic").description("who answers whom: canaries, shadows, their test");
+  const traffic = models.command("traffic").description("how requests are split: canaries, shadows and their test");
 
   traffic
     .command("show <model>")
-    .description("arms, what their units reported, what the test says")
+    .description("versions that serve, their outcomes and the test's decision")
     .action(async (name: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const state = await client.call("getTraffic", { params: { name } });
@@ -40,23 +40,23 @@ export function addServingCommands(models: Command): void {
 
   traffic
     .command("set <model>")
-    .description("give canaries a part of the units; without any the champion has all")
+    .description("send a share of the units to canaries; without --canary the champion gets all units")
     .option(
       "--canary <version=weight>",
-      "a version in stage canary and its part, e.g. 4=0.1; may be repeated",
+      "a version in stage canary and its share, e.g. 4=0.1; may be repeated",
       collect,
       [],
     )
-    .option("--shadow <version>", "a version that is asked too, unseen; may be repeated", collect, [])
-    .option("--metric <name>", "what is reported of a unit, for a test")
-    .option("--kind <binary|mean>", "outcomes are 0 or 1, or any number")
-    .option("--goal <increase|decrease>", "what is good")
-    .option("--effect <size>", "the size of difference that is looked for, absolute")
-    .option("--margin <size>", "how much worse is still good enough, absolute")
-    .option("--alpha <probability>", "of a wrong decision, over all looks together")
-    .option("--min-units <n>", "of each arm before anything is decided")
-    .option("--max-units <n>", "of the canary before it goes back without proof")
-    .option("--automatic", "carry out what the test decides when outcomes come in")
+    .option("--shadow <version>", "a version whose predictions are logged and not served; may be repeated", collect, [])
+    .option("--metric <name>", "name of the outcome that the test compares")
+    .option("--kind <binary|mean>", "outcomes are 0 or 1 (binary), or any number (mean)")
+    .option("--goal <increase|decrease>", "direction of improvement")
+    .option("--effect <size>", "expected absolute difference; sets how fast the test decides")
+    .option("--margin <size>", "largest acceptable absolute loss against the champion")
+    .option("--alpha <probability>", "probability of a wrong decision, over all evaluations of the test")
+    .option("--min-units <n>", "minimum units per version before the test decides")
+    .option("--max-units <n>", "units of the canary after which it is rolled back without a significant result")
+    .option("--automatic", "carry out the test's decision when outcomes are reported")
     .option("--reason <text>", "why", "")
     .action(async (name: string, options: SetOptions, command: Command) => {
       const { client, json } = contextOf(command);
@@ -74,23 +74,18 @@ export function addServingCommands(models: Command): void {
 
   traffic
     .command("decide <model>")
-    .description("carry out what the test of the canaries says")
+    .description("carry out the decision of the canaries' test; exit code 3 where it is refused")
     .action(async (name: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const { decisions } = await client.call("decideTraffic", { params: { name } });
+      if (decisions.some(({ done }) => done === "refused")) process.exitCode = exitCodes.refused;
       if (json) printJson({ decisions });
-      else {
-        for (const { version, verdict, done, refusal } of decisions) {
-          process.stdout.write(
-            `version ${version}: ${verdict.decision}, ${done}; ${refusal?.message ?? verdict.evidence}\n`,
-          );
-        }
-      }
+      else process.stdout.write(decisions.map((one) => `${describeDecision(one)}\n`).join(""));
     });
 
   models
     .command("route <model> <unit...>")
-    .description("which version answers a unit")
+    .description("version that serves each unit")
     .action(async (name: string, units: readonly string[], _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const routes = await client.call("routeUnits", { params: { name }, body: { units: [...units] } });
@@ -129,7 +124,7 @@ function printState({ traffic, arms }: State): void {
   const rest = 1 - traffic.canaries.reduce((sum, { weight }) => sum + weight, 0);
   const part = (version: number): number => traffic.canaries.find((arm) => arm.version === version)?.weight ?? rest;
   printTable(
-    ["VERSION", "ROLE", "PART", "UNITS", "MEAN", "TEST"],
+    ["VERSION", "ROLE", "SHARE", "UNITS", "MEAN", "TEST"],
     arms.map(({ version, role, units, sum, verdict }) => [
       version,
       role,

@@ -64,12 +64,13 @@ export function judgeCanary(plan: SequentialPlan, canary: ArmSums, champion: Arm
   const variance = Math.max(separateVariance(plan, canary, champion), commonVariance(plan, canary, champion));
   const halfWidth = confidenceHalfWidth(variance, plan.effect, plan.alpha);
   const gain = { estimate, lower: estimate - halfWidth, upper: estimate + halfWidth };
-  const interval = `gain in ${plan.metric} ${text(estimate)}, between ${text(gain.lower)} and ${text(gain.upper)} at all looks together with ${text(100 * (1 - plan.alpha))} %`;
+  const interval = `gain in ${plan.metric} ${text(estimate)}, ${text(100 * (1 - plan.alpha))} % confidence sequence [${text(gain.lower)}, ${text(gain.upper)}]`;
   const limit = text(-plan.margin);
-  if (gain.lower > -plan.margin) return { ...seen, gain, decision: "promote", evidence: `${interval}: above ${limit}` };
+  if (gain.lower > -plan.margin)
+    return { ...seen, gain, decision: "promote", evidence: `${interval}: lower bound > ${limit}` };
   if (gain.upper < -plan.margin)
-    return { ...seen, gain, decision: "roll-back", evidence: `${interval}: below ${limit}` };
-  const evidence = `${interval}: ${limit} is still possible`;
+    return { ...seen, gain, decision: "roll-back", evidence: `${interval}: upper bound < ${limit}` };
+  const evidence = `${interval}: contains ${limit}, not decided yet`;
   return { ...seen, gain, ...ended(plan, canary, { decision: "keep-on", evidence }) };
 }
 
@@ -88,7 +89,10 @@ function ended(
   verdict: Pick<SequentialVerdict, "decision" | "evidence">,
 ): Pick<SequentialVerdict, "decision" | "evidence"> {
   if (maxUnits === undefined || canary.units < maxUnits) return verdict;
-  return { decision: "roll-back", evidence: `${verdict.evidence}; ${canary.units} units and no proof` };
+  return {
+    decision: "roll-back",
+    evidence: `${verdict.evidence}; no significant result after ${canary.units} units of the canary (maxUnits ${maxUnits})`,
+  };
 }
 
 function meanOf({ units, sum }: ArmSums): number {
@@ -105,7 +109,7 @@ const fewestOfAKind = 10;
 /** Why nothing can be decided yet. */
 function tooEarly({ kind, minUnits }: SequentialPlan, canary: ArmSums, champion: ArmSums): string | undefined {
   const fewest = Math.min(canary.units, champion.units);
-  if (fewest < minUnits) return `${fewest} units in the smaller arm; nothing is decided before ${minUnits}`;
+  if (fewest < minUnits) return `${fewest} units in the smaller arm, at least ${minUnits} required (minUnits)`;
   if (kind === "mean") return undefined;
   const rate = (canary.sum + champion.sum) / (canary.units + champion.units);
   const expected = fewest * Math.min(rate, 1 - rate);

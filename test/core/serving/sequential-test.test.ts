@@ -65,7 +65,7 @@ describe("judgeCanary", () => {
     });
     expect(gain?.estimate).toBeCloseTo(0.2, 12);
     expect(evidence).toMatch(
-      /^gain in conversion 0\.2, between 0\.1\d+ and 0\.2\d+ at all looks together with 95 %: above 0$/,
+      /^gain in conversion 0\.2, 95 % confidence sequence \[0\.1\d+, 0\.2\d+\]: lower bound > 0$/,
     );
   });
 

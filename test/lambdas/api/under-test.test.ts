@@ -3,6 +3,7 @@ import { awaitApproval } from "../../../core/registry/approval-step";
 import { setStage } from "../../../core/registry/stages";
 import { decideApproval, promote } from "../../../core/registry/transitions";
 import { createApp } from "../../../lambdas/api/app";
+import { cliOverApp } from "../../support/cli-over-app";
 import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 import { judgeNow, promoteJudged, versionOfRun } from "../../support/registry";
@@ -97,6 +98,33 @@ describe("a canary under test", () => {
     await report({ 1: 0.1, 2: 0.5 });
     expect((await call("POST", "/traffic/decision")).body.decisions).toMatchObject([{ version: 2, done: "promoted" }]);
     expect([await champion(), toldToGoOn()]).toEqual([2, 1]);
+  });
+
+  it("ends `traffic decide` with exit code 3 and the reason where its promotion is refused", async () => {
+    await report({ 1: 0.1, 2: 0.5 });
+    const cli = await cliOverApp(app);
+    try {
+      const refused = await cli.run("models", "traffic", "decide", name);
+      expect(refused).toMatchObject({
+        code: 3,
+        out: expect.stringMatching(/^version 2: promotion refused: .*0 of 1 appro/),
+      });
+      const { code, out } = await cli.run("models", "traffic", "decide", name, "--json");
+      expect([code, JSON.parse(out).decisions]).toMatchObject([
+        3,
+        [{ done: "refused", refusal: { code: "NOT_APPROVED" } }],
+      ]);
+      expect(await champion()).toBe(1);
+      await approve();
+      const promoted = await cli.run("models", "traffic", "decide", name);
+      expect(promoted).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^version 2: promoted: gain in conversion 0\./),
+      });
+      expect(await champion()).toBe(2);
+    } finally {
+      await cli.stop();
+    }
   });
 
   it("lets its run go on once the test is ended by hand", async () => {

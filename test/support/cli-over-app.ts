@@ -1,0 +1,40 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import * as path from "node:path";
+import type { createApp } from "../../lambdas/api/app";
+
+const cli = path.resolve(__dirname, "..", "..", "bin", "ringmaster.js");
+
+export interface CliResult {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Serves an API app on the loopback interface, and runs the command line as users do against it. */
+export async function cliOverApp(app: ReturnType<typeof createApp>) {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+      typeof value === "string" ? [[name, value] as [string, string]] : [],
+    );
+    const body = chunks.length === 0 ? undefined : Buffer.concat(chunks);
+    const answer = await app.request(request.url ?? "/", { method: request.method, headers, body });
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    run: (...args: readonly string[]): Promise<CliResult> =>
+      new Promise((resolve) => {
+        execFile(process.execPath, [cli, "--api", api, ...args], (error, out, err) =>
+          resolve({ code: error ? Number(error.code) : 0, out, err }),
+        );
+      }),
+    stop: () => new Promise((closed) => server.close(closed)),
+  };
+}
