@@ -1,4 +1,4 @@
-/** The four DynamoDB tables: the one description that `infra/` deploys and `local/` creates. See docs/access-patterns.md. */
+/** A DynamoDB table as `infra/` deploys it and `local/` creates it. See docs/access-patterns.md. */
 export interface TableDefinition {
   readonly name: TableName;
   readonly partitionKey: KeyAttribute;
@@ -19,7 +19,7 @@ export interface IndexDefinition {
   readonly sortKey: KeyAttribute;
 }
 
-export type TableName = "Catalog" | "Metrics" | "Gangs" | "OnlineFeatures";
+export type TableName = "Catalog" | "Metrics" | "Gangs";
 
 const pk: KeyAttribute = { name: "pk", type: "S" };
 const sk: KeyAttribute = { name: "sk", type: "S" };
@@ -34,7 +34,6 @@ export const tables: readonly TableDefinition[] = [
   },
   { name: "Metrics", partitionKey: pk, sortKey: sk, indexes: [] },
   { name: "Gangs", partitionKey: pk, sortKey: sk, indexes: [], timeToLive: "expiresAt" },
-  { name: "OnlineFeatures", partitionKey: pk, sortKey: sk, indexes: [], timeToLive: "expiresAt" },
 ];
 
 /** A table's name within an account: `<prefix>-<table>`, e.g. `ringmaster-Catalog`. */

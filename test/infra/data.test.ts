@@ -1,6 +1,7 @@
 import { Match } from "aws-cdk-lib/assertions";
 import { InvalidInputError } from "../../core/errors";
 import { teamIncomingPrefix } from "../../core/platform/object-keys";
+import { functionPermissions, runRolePermissions } from "../../core/platform/permissions";
 import { tableNameIn, tables } from "../../core/platform/tables";
 import { checkTeamName } from "../../core/platform/teams";
 import type { RingmasterConfig } from "../../infra/config";
@@ -37,6 +38,12 @@ it.each(tables.map((table) => [table.name, table] as const))("holds the table %s
     },
   });
   data.resourceCountIs("AWS::DynamoDB::Table", tables.length);
+});
+
+it("holds no table that neither a function nor a trainer may use", () => {
+  const permissions = [...Object.values(functionPermissions).flat(), ...runRolePermissions];
+  const used = new Set(permissions.map(({ resource }) => resource.split("/").slice(0, 2).join("/")));
+  expect(tables.filter(({ name }) => !used.has(`table/${name}`))).toEqual([]);
 });
 
 it("keeps its buckets private, encrypted and TLS-only", () => {

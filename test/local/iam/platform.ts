@@ -54,7 +54,7 @@ export async function startPlatform() {
   const dynamodb = new DynamoDBClient(connection);
   const s3 = new S3Client(connection);
   await s3.send(new CreateBucketCommand({ Bucket: config.bucket }));
-  for (const { name, partitionKey, sortKey, indexes } of tables.filter(({ name }) => name !== "OnlineFeatures")) {
+  for (const { name, partitionKey, sortKey, indexes } of tables) {
     const keys = [{ partitionKey, sortKey }, ...indexes];
     const schemaOf = (of: typeof partitionKey, range: typeof sortKey) => [
       { AttributeName: of.name, KeyType: "HASH" as const },
