@@ -1,3 +1,4 @@
+import { formatDuration } from "../core/quantities";
 import type { AttemptUsage, RunDetails, TrainingAttempt } from "../core/training/run";
 import { type Reservation, spansOfRows, totalUsage, usageOf } from "../core/training/usage";
 
@@ -35,36 +36,29 @@ export function attemptRow(attempt: TrainingAttempt): readonly (string | number)
     market,
     usage?.instanceTypes.join(", ") ?? "",
     workers,
-    usage ? formatSeconds(usage.workerSeconds) : "",
+    usage ? formatDuration(usage.workerSeconds * 1000) : "",
     formatDollars(usage?.estimatedUsd),
     status,
     reason,
   ];
 }
 
-/** `2h 05m of workers, 1h 10m of GPUs, estimated $1.42 by prices of 2026-06-17`; undefined where nothing ran. */
+/** `2h 05m, GPU time 1h 10m (estimated $1.42 at prices of 2026-06-17)`; undefined where nothing ran. */
 export function describeUsage(attempts: readonly TrainingAttempt[]): string | undefined {
   const usage = totalUsage(attempts);
   if (usage === undefined || usage.workerSeconds === 0) return undefined;
-  const parts = [`${formatSeconds(usage.workerSeconds)} of workers`];
-  if (usage.gpuSeconds > 0) parts.push(`${formatSeconds(usage.gpuSeconds)} of GPUs`);
-  return [...parts, describeCost(usage)].join(", ");
+  const gpuTime = usage.gpuSeconds > 0 ? `, GPU time ${formatDuration(usage.gpuSeconds * 1000)}` : "";
+  return `${formatDuration(usage.workerSeconds * 1000)}${gpuTime} (${describeCost(usage)})`;
 }
 
 function describeCost({ estimatedUsd, pricesOf, instanceTypes }: AttemptUsage): string {
-  if (estimatedUsd !== undefined) return `estimated ${formatDollars(estimatedUsd)} by prices of ${pricesOf}`;
-  return instanceTypes.length === 0 ? "cost unknown" : `no price known of ${instanceTypes.join(", ")}`;
+  if (estimatedUsd !== undefined) return `estimated ${formatDollars(estimatedUsd)} at prices of ${pricesOf}`;
+  if (instanceTypes.length === 0) return "instance type and cost unknown";
+  const types = instanceTypes.join(", ");
+  return types === "local" ? "local, no cost" : `no price known for ${types}`;
 }
 
 /** To the cent; what is less than a dollar, to a hundredth of one. */
 function formatDollars(usd: number | undefined): string {
   return usd === undefined ? "–" : `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
-}
-
-function formatSeconds(seconds: number): string {
-  if (seconds < 60) return `${seconds.toFixed(1)}s`;
-  const minutes = Math.floor(seconds / 60);
-  const padded = (n: number) => String(n).padStart(2, "0");
-  if (minutes < 60) return `${minutes}m ${padded(Math.floor(seconds % 60))}s`;
-  return `${Math.floor(minutes / 60)}h ${padded(minutes % 60)}m`;
 }

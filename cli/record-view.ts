@@ -1,8 +1,10 @@
 import type { RunView } from "../client/generated/schemas";
+import { formatDuration } from "../core/quantities";
 import { decodeValue } from "../core/tracking/metric-values";
 import { paramsOfJob } from "../core/tracking/records/job-params";
 import type { Job } from "../core/training/job";
-import { formatDuration, formatNumber, printTable, shownText } from "./output";
+import { displayedStatus } from "../core/training/run-status";
+import { formatNumber, printTable, shownText } from "./output";
 
 type Line = readonly [name: string, value: string | undefined];
 
@@ -36,7 +38,7 @@ export function showRecord(view: RunView, experiment?: string): void {
   const took = run.endedAt === undefined ? "" : `, took ${formatDuration(run.endedAt - run.startedAt)}`;
   const lines: readonly Line[] = [
     ["run", run.runId],
-    ["status", run.status],
+    ["status", displayedStatus(run)],
     ["started", `${new Date(run.startedAt).toISOString()}${took}`],
     ...run.datasets.map((one): Line => ["dataset", `${one.name} ${one.digest}`]),
     ["seed", run.seed === undefined ? undefined : String(run.seed)],
@@ -62,7 +64,7 @@ export function showRecord(view: RunView, experiment?: string): void {
 
 export function printLines(lines: readonly Line[]): void {
   for (const [name, value] of lines) {
-    if (value !== undefined) process.stdout.write(`${name.padEnd(10)} ${shownText(value)}\n`);
+    if (value !== undefined) process.stdout.write(`${name.padEnd(12)} ${shownText(value)}\n`);
   }
 }
 

@@ -1,13 +1,14 @@
 import pc from "picocolors";
 import type { RunDetails } from "../client/api-client";
+import { formatDuration } from "../core/quantities";
 import { phases } from "../core/training/run";
-import { formatDuration } from "./output";
+import { displayedStatus } from "../core/training/run-status";
 
 /** A run as a person sees it: its steps, a bar for each worker, loss, speed and what is left. One string a line. */
 export function drawRun(details: RunDetails, columns: number): readonly string[] {
   const { run } = details;
   return [
-    `${pc.bold(run.runId)}  ${colored(run.status)}${run.phase ? `  ${run.phase}` : ""}`,
+    `${pc.bold(run.runId)}  ${colored(displayedStatus(run))}${run.phase ? `  ${run.phase}` : ""}`,
     ...phases.map((phase) => drawPhase(phase, details)),
     ...drawTraining(details, columns),
   ].map((line) => cut(line, columns));

@@ -1,5 +1,6 @@
 import pc from "picocolors";
 import type { ApiClient, Run, RunDetails } from "../client/api-client";
+import { formatDuration } from "../core/quantities";
 import { isOpen } from "../core/training/run";
 import { exitCodes } from "./output";
 import { drawRun } from "./run-picture";
@@ -78,7 +79,7 @@ function changeLog(): (details: RunDetails) => void {
       told.add(record.step);
       const milliseconds = Date.parse(record.finishedAt) - Date.parse(record.startedAt);
       say(
-        `  ${record.step}: ${record.reusedFrom ? `reused from ${record.reusedFrom}` : `done in ${(milliseconds / 1000).toFixed(1)} s`}`,
+        `  ${record.step}: ${record.reusedFrom ? `reused from ${record.reusedFrom}` : `done in ${formatDuration(milliseconds)}`}`,
       );
     }
     if (run.phase !== phase && isOpen(run.status)) {

@@ -4,10 +4,11 @@ import { readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { InvalidInputError } from "../../core/errors";
+import { formatBytes } from "../../core/quantities";
 import { artifactPath } from "../../core/tracking/records/artifact-paths";
 import { contextOf } from "../context";
 import { downloadFile } from "../download";
-import { formatBytes, printJson, printTable } from "../output";
+import { printJson, printTable } from "../output";
 import { createUploads } from "../uploads";
 
 /** Of one request, as the API takes them. */

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
+import { formatBytes } from "../../core/quantities";
 import type { RestoreOverrides } from "../../core/training/restore";
 import { contextOf } from "../context";
-import { formatBytes, formatNumber, printJson, printTable } from "../output";
+import { formatNumber, printJson, printTable } from "../output";
 import { exitCodeOf, watchRun } from "../watch";
 import { describeRun } from "./runs";
 

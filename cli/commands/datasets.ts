@@ -2,9 +2,10 @@ import { basename } from "node:path";
 import type { Command } from "commander";
 import { parseDatasetReference } from "../../core/datasets/reference";
 import type { DatasetVersion } from "../../core/datasets/repository";
+import { formatBytes } from "../../core/quantities";
 import { contextOf } from "../context";
 import { type PushProgress, pushDataset } from "../datasets/push";
-import { formatBytes, printJson, printTable } from "../output";
+import { printJson, printTable } from "../output";
 import { createUploads } from "../uploads";
 import { addInboxCommand } from "./inbox";
 

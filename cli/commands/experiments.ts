@@ -3,9 +3,11 @@ import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
 import type { Experiment, RunRecord } from "../../client/generated/schemas";
 import { InvalidInputError } from "../../core/errors";
+import { formatDuration } from "../../core/quantities";
 import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
+import { displayedStatus } from "../../core/training/run-status";
 import { contextOf } from "../context";
-import { formatDuration, formatTime, printJson, printTable } from "../output";
+import { formatTime, printJson, printTable } from "../output";
 import { tagsOf } from "../tags";
 
 interface ViewOptions {
@@ -85,7 +87,7 @@ export function addExperimentCommands(program: Command): Command {
         page.runs.map((run) => [
           run.runId,
           run.name === run.runId ? "" : run.name,
-          run.status,
+          displayedStatus(run),
           formatTime(run.startedAt),
           run.endedAt === undefined ? "–" : formatDuration(run.endedAt - run.startedAt),
           run.createdBy,

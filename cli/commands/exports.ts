@@ -4,10 +4,11 @@ import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
 import { type ExportFormat, exportFormats } from "../../core/export/formats";
+import { formatBytes } from "../../core/quantities";
 import { artifactPath } from "../../core/tracking/records/artifact-paths";
 import { contextOf } from "../context";
 import { downloadFile } from "../download";
-import { formatBytes, printJson, printTable } from "../output";
+import { printJson, printTable } from "../output";
 import { unwritable } from "../write-file";
 
 export function addExportCommand(models: Command): void {

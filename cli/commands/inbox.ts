@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { InboxReport } from "../../core/datasets/inbox/report";
+import { formatBytes } from "../../core/quantities";
 import { contextOf } from "../context";
-import { formatBytes, printJson, printTable } from "../output";
+import { printJson, printTable } from "../output";
 
 export function addInboxCommand(datasets: Command): void {
   datasets

@@ -2,13 +2,15 @@ import type { Command } from "commander";
 import type { RunDetails } from "../../client/api-client";
 import type { EvaluationOutput, TrainingOutput } from "../../core/pipelines/outputs";
 import { findOutput } from "../../core/pipelines/step";
+import { formatDuration } from "../../core/quantities";
 import type { MetricSummary } from "../../core/tracking/metric-repository";
 import { isOpen, type WorkerAttempt } from "../../core/training/run";
+import { displayedStatus } from "../../core/training/run-status";
 import { totalUsage } from "../../core/training/usage";
 import type { LogPage } from "../../core/training/worker-logs";
 import { attemptColumns, attemptRow, attemptsSoFar, describeUsage } from "../attempts";
 import { contextOf } from "../context";
-import { formatDuration, formatNumber, formatTime, printJson, printTable } from "../output";
+import { formatNumber, formatTime, printJson, printTable } from "../output";
 import { printLines, recordLines, showRecord } from "../record-view";
 import { exitCodeOf, watchRun } from "../watch";
 import { wholeNumber } from "../whole-number";
@@ -47,7 +49,7 @@ export function addRunCommands(program: Command): Command {
           ["RUN", "STATUS", "EXPERIMENT", "CREATED (UTC)", "TOOK", "PHASE", "DATASET", "CAUSE"],
           page.runs.map((run) => [
             run.runId,
-            run.status,
+            displayedStatus(run),
             run.job.experiment,
             formatTime(run.createdAt),
             formatDuration(Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(run.createdAt)),
@@ -200,16 +202,16 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   const shown = describeRun(details, metrics);
   const { run } = details;
   const line = (name: string, value: unknown): void => {
-    if (value !== undefined) process.stdout.write(`${name.padEnd(10)} ${value}\n`);
+    if (value !== undefined) process.stdout.write(`${name.padEnd(12)} ${value}\n`);
   };
   line("run", run.runId);
-  line("status", `${run.status}${run.phase ? ` (${run.phase})` : ""}`);
+  line("status", `${displayedStatus(run)}${run.phase ? ` (${run.phase})` : ""}`);
   line("dataset", `${run.dataset.name}@${run.dataset.version}`);
   if (run.cause) line("cause", `${run.cause.id}, by retraining rule ${run.cause.rule}`);
   line("step", shown.step === undefined ? undefined : `${shown.step}/${shown.totalSteps}`);
   line("weights", shown.weightsSha256);
   line("backend", shown.backend);
-  line("took", describeUsage(shown.attempts));
+  line("worker time", describeUsage(shown.attempts));
   if (details.recoveries.length > 0) {
     const longest = Math.max(...details.recoveries.map(({ seconds }) => seconds));
     const { length } = details.recoveries;

@@ -1,12 +1,14 @@
 import type { Command } from "commander";
 import type { CompareRequest, Comparison, SearchedRun } from "../../client/generated/schemas";
 import { InvalidInputError, type Problem } from "../../core/errors";
+import { formatDuration } from "../../core/quantities";
 import type { Comparison as ComparedRuns } from "../../core/tracking/compare/comparison";
 import { comparisonHtml } from "../../core/tracking/compare/html/page";
 import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
 import { decodeValue } from "../../core/tracking/metric-values";
+import { displayedStatus } from "../../core/training/run-status";
 import { contextOf } from "../context";
-import { formatDuration, formatNumber, formatTime, printJson, printTable } from "../output";
+import { formatNumber, formatTime, printJson, printTable } from "../output";
 import { cellOf, checkColumns, usualColumns } from "../run-columns";
 import { wholeNumber } from "../whole-number";
 import { writeFileOf } from "../write-file";
@@ -158,7 +160,14 @@ function row(searched: SearchedRun, columns: readonly string[]): readonly string
   const { run } = searched;
   const took = run.endedAt === undefined ? "–" : formatDuration(run.endedAt - run.startedAt);
   const cells = columns.map((column) => cellOf(searched, column));
-  return [run.runId, run.name === run.runId ? "" : run.name, run.status, ...cells, formatTime(run.startedAt), took];
+  return [
+    run.runId,
+    run.name === run.runId ? "" : run.name,
+    displayedStatus(run),
+    ...cells,
+    formatTime(run.startedAt),
+    took,
+  ];
 }
 
 function printComparison({ runs, baseline, metrics, params, differences }: ComparedRuns): void {

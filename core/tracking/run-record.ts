@@ -1,6 +1,6 @@
 import type { Job } from "../training/job";
 import type { NumericsRecord } from "../training/numerics";
-import type { CodeReference, MadeEnvironment, RunStatus } from "../training/run";
+import type { CodeReference, MadeEnvironment, Phase, RunStatus } from "../training/run";
 import type { Lifecycle } from "./experiment";
 
 /** What never changes of a run: a process asks for it once. */
@@ -19,6 +19,8 @@ export interface RunIdentity {
 export interface RunRecord extends RunIdentity {
   readonly name: string;
   readonly status: RunStatus;
+  /** Of a training run that has begun. */
+  readonly phase?: Phase;
   readonly lifecycle: Lifecycle;
   /** ISO 8601; present where the lifecycle is `deleted`. */
   readonly deletedAt?: string;

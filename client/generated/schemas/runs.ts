@@ -7,6 +7,7 @@ import type {
   MetricSummary,
   MetricValue,
   MetricView,
+  Phase,
   RunCode,
   RunDataset,
   RunRecord,
@@ -257,6 +258,8 @@ export interface RunSummary {
   readonly source: "training" | "logged";
   readonly name: string;
   readonly status: RunStatus;
+  /** Of a training run that has begun. */
+  readonly phase?: Phase;
   /** Deleting is a mark that can be taken off again. */
   readonly lifecycle: "active" | "deleted";
   readonly deletedAt?: Instant;

@@ -320,6 +320,17 @@ export interface NumericsRecord {
   readonly arch: string;
 }
 
+/** A step of the run's state machine. */
+export type Phase =
+  | "ValidateDataset"
+  | "PrepareFeatures"
+  | "LaunchTraining"
+  | "Evaluate"
+  | "Register"
+  | "Gate"
+  | "AwaitApproval"
+  | "Promote";
+
 /** The code that made the run. */
 export interface RunCode {
   readonly repository?: string;
@@ -371,6 +382,8 @@ export interface RunRecord {
   readonly source: "training" | "logged";
   readonly name: string;
   readonly status: RunStatus;
+  /** Of a training run that has begun. */
+  readonly phase?: Phase;
   /** Deleting is a mark that can be taken off again. */
   readonly lifecycle: "active" | "deleted";
   readonly deletedAt?: Instant;

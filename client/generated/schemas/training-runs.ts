@@ -7,6 +7,7 @@ import type {
   JobInput,
   MetricSummaries,
   MetricView,
+  Phase,
   Sha256,
   TrainingAttempt,
 } from "./shared";
@@ -74,17 +75,6 @@ export interface MadeEnvironment {
   /** The trainer's container image, as the job definition names it; the tag of one that the deployment built is the hash of its sources. */
   readonly image?: string;
 }
-
-/** A step of the run's state machine. */
-export type Phase =
-  | "ValidateDataset"
-  | "PrepareFeatures"
-  | "LaunchTraining"
-  | "Evaluate"
-  | "Register"
-  | "Gate"
-  | "AwaitApproval"
-  | "Promote";
 
 /** How the gang came back after it had lost a worker. */
 export interface RecoveryRecord {

@@ -5,7 +5,7 @@ import { experimentName, keyText, limits } from "../../tracking/records/limits";
 import type { DatasetInput, RunRecord } from "../../tracking/run-record";
 import { count, instant, sha256 } from "./common";
 import { numericsRecord } from "./models";
-import { attempt, codeReference, job, metricSummary } from "./runs";
+import { attempt, codeReference, job, metricSummary, phase } from "./runs";
 
 const texts = z.record(z.string(), z.string());
 const milliseconds = z.number().meta({ description: "Milliseconds since the epoch." });
@@ -94,6 +94,7 @@ export const runRecord = z
     source: z.enum(["training", "logged"]).meta({ description: "Trained here from a job, or told of by a client." }),
     name: z.string(),
     status: runStatus,
+    phase: phase.optional().meta({ description: "Of a training run that has begun." }),
     lifecycle,
     deletedAt: instant.optional(),
     createdBy: z.string(),

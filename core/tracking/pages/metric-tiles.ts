@@ -1,10 +1,11 @@
 import type { EvaluationOutput, TrainingOutput } from "../../pipelines/outputs";
 import { findOutput } from "../../pipelines/step";
+import { formatDuration } from "../../quantities";
 import { totalUsage } from "../../training/usage";
 import { goalOf } from "../compare/goal";
 import { html, type Markup } from "../compare/html/markup";
 import type { RunPage } from "./run-page";
-import { durationText, shortened, valueText } from "./tables";
+import { shortened, valueText } from "./tables";
 
 const mostTiles = 8;
 
@@ -51,7 +52,7 @@ function effort({ details }: RunPage): readonly Markup[] {
       : [
           tile(
             "worker time",
-            durationText(usage.workerSeconds * 1_000),
+            formatDuration(usage.workerSeconds * 1_000),
             usage.estimatedUsd === undefined
               ? ""
               : `about $${usage.estimatedUsd.toFixed(usage.estimatedUsd < 1 ? 4 : 2)}`,

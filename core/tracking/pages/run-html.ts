@@ -1,3 +1,5 @@
+import { formatDuration } from "../../quantities";
+import { displayedStatus } from "../../training/run-status";
 import { html, type Markup } from "../compare/html/markup";
 import { timeText } from "../compare/numbers";
 import { curveSections } from "./curve-families";
@@ -10,7 +12,7 @@ import { notesView } from "./notes";
 import { codePairs, environmentPairs } from "./run-facts";
 import type { RunPage } from "./run-page";
 import { attemptTable, childTable, datasetTable, fileTable, metricTable } from "./run-tables";
-import { durationText, pairs, shortened } from "./tables";
+import { pairs, shortened } from "./tables";
 import { timeline } from "./timeline";
 
 const refreshSeconds = 30;
@@ -60,7 +62,7 @@ function lastSign({ record, metrics, details }: RunPage): number {
 function header({ record, details, childCount, children }: RunPage, links: Links, now: number): Markup {
   const { runId, name, status, source, createdBy, startedAt, endedAt, tags, parentRunId, lifecycle } = record;
   const isOpen = status === "running" || status === "queued";
-  const took = durationText((endedAt ?? now) - startedAt);
+  const took = formatDuration((endedAt ?? now) - startedAt);
   const comparisons = [
     ...(parentRunId === undefined
       ? []
@@ -74,7 +76,7 @@ function header({ record, details, childCount, children }: RunPage, links: Links
           ),
         ]),
   ];
-  return html`<div class="head"><h1>${shortened(name === "" ? runId : name, 250)}</h1><span class="badge ${status}">${status}</span>${lifecycle === "deleted" ? html`<span class="badge deleted">deleted</span>` : undefined}<span class="badge">${source === "training" ? "trained here" : "logged"}</span></div>
+  return html`<div class="head"><h1>${shortened(name === "" ? runId : name, 250)}</h1><span class="badge ${status}">${displayedStatus(record)}</span>${lifecycle === "deleted" ? html`<span class="badge deleted">deleted</span>` : undefined}<span class="badge">${source === "training" ? "trained here" : "logged"}</span></div>
 <p class="facts">${name === runId || name === "" ? undefined : html`<span><code class="whole">${runId}</code></span>`}<span>by <b>${shortened(createdBy, 250)}</b></span><span>started <b>${timeText(startedAt)}</b> UTC</span><span>${endedAt !== undefined ? html`took <b>${took}</b>` : isOpen ? html`for <b>${took}</b> so far` : undefined}</span>${details?.run.phase && isOpen ? html`<span>in <b>${details.run.phase}</b></span>` : undefined}${comparisons.map((one) => html`<span>${one}</span>`)}</p>
 ${tagChips(tags)}`;
 }

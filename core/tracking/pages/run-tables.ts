@@ -1,3 +1,5 @@
+import { formatBytes, formatDuration } from "../../quantities";
+import { displayedStatus } from "../../training/run-status";
 import { goalOf } from "../compare/goal";
 import { html, type Markup } from "../compare/html/markup";
 import { timeText } from "../compare/numbers";
@@ -8,7 +10,7 @@ import type { SearchedRun } from "../search/query";
 import { link } from "./layout";
 import type { Links } from "./links";
 import type { RunPage } from "./run-page";
-import { bytesText, durationText, listing, shortened, valueText } from "./tables";
+import { listing, shortened, valueText } from "./tables";
 
 export function metricTable(metrics: readonly MetricSummary[]): Markup | undefined {
   const rows = [...metrics]
@@ -39,7 +41,7 @@ function sourceOf(type: string, source: string): string {
 export function attemptTable({ details }: RunPage): Markup | undefined {
   const rows = (details?.attempts ?? []).map(
     ({ attempt, market, workers, status, reason, usage }) =>
-      html`<tr><td class="tight">${attempt}</td><td class="tight">${market}</td><td class="tight">${workers}</td><td>${usage?.instanceTypes.join(", ") || "–"}</td><td>${usage ? durationText(usage.workerSeconds * 1_000) : "–"}</td><td>${usage?.estimatedUsd === undefined ? "–" : `$${usage.estimatedUsd.toFixed(4)}`}</td><td><span class="badge ${status === "succeeded" ? "completed" : status === "failed" ? "failed" : "running"}">${status}</span></td><td class="long">${shortened(reason ?? "", 500)}</td></tr>
+      html`<tr><td class="tight">${attempt}</td><td class="tight">${market}</td><td class="tight">${workers}</td><td>${usage?.instanceTypes.join(", ") || "–"}</td><td>${usage ? formatDuration(usage.workerSeconds * 1_000) : "–"}</td><td>${usage?.estimatedUsd === undefined ? "–" : `$${usage.estimatedUsd.toFixed(4)}`}</td><td><span class="badge ${status === "succeeded" ? "completed" : status === "failed" ? "failed" : "running"}">${status}</span></td><td class="long">${shortened(reason ?? "", 500)}</td></tr>
 `,
   );
   const head = ["attempt", "market", "workers", "instances", "worker time", "est. cost", "status", "reason"];
@@ -55,7 +57,7 @@ export function childTable({ children, childCount }: RunPage, links: Links): Mar
       const found = own.find(({ metric }) => metric === column);
       return html`<td class="number">${found === undefined ? "–" : valueText(found.last)}</td>`;
     });
-    return html`<tr><td class="name">${link(links.run(record.runId), shortened(record.name, 100))}</td><td class="tight"><span class="badge ${record.status}">${record.status}</span></td><td class="number">${timeText(record.startedAt)}</td>${cells}</tr>
+    return html`<tr><td class="name">${link(links.run(record.runId), shortened(record.name, 100))}</td><td class="tight"><span class="badge ${record.status}">${displayedStatus(record)}</span></td><td class="number">${timeText(record.startedAt)}</td>${cells}</tr>
 `;
   });
   const more =
@@ -70,7 +72,7 @@ function byStart({ record: a }: SearchedRun, { record: b }: SearchedRun): number
 export function fileTable({ record, files, moreFiles, images }: RunPage, links: Links): Markup | undefined {
   const rows = files.map(
     ({ path, bytes = 0, sha256 = "" }) =>
-      html`<tr><td class="long">${link(links.artifact(record.runId, path), path)}</td><td class="number">${bytesText(bytes)}</td><td><code>${sha256.slice(0, 12)}</code></td></tr>
+      html`<tr><td class="long">${link(links.artifact(record.runId, path), path)}</td><td class="number">${formatBytes(bytes)}</td><td><code>${sha256.slice(0, 12)}</code></td></tr>
 `,
   );
   const table = listing("Artifacts", ["path", "size", "SHA-256"], rows);

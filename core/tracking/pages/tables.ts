@@ -41,24 +41,3 @@ export function shortened(text: string, most = longestValue): string {
 export function valueText(value: number | EncodedValue): string {
   return numberText(typeof value === "number" ? encodeValue(value) : encodeValue(decodeValue(value)));
 }
-
-/** `2h 05m`. */
-export function durationText(milliseconds: number): string {
-  const seconds = Math.max(0, milliseconds / 1_000);
-  if (seconds < 60) return `${Number(seconds.toPrecision(3))} s`;
-  const whole = Math.round(seconds);
-  const [days, h, m, s] = [
-    Math.floor(whole / 86_400),
-    Math.floor(whole / 3_600) % 24,
-    Math.floor(whole / 60) % 60,
-    whole % 60,
-  ];
-  const two = (n: number): string => String(n).padStart(2, "0");
-  return days > 0 ? `${days}d ${two(h)}h` : h > 0 ? `${h}h ${two(m)}m` : `${m}m ${two(s)}s`;
-}
-
-export function bytesText(bytes: number): string {
-  const units = ["B", "KB", "MB", "GB", "TB"];
-  const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
-  return `${(bytes / 1_000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
-}

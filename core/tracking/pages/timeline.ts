@@ -1,6 +1,7 @@
+import { formatDuration } from "../../quantities";
 import type { RunDetails } from "../../training/run";
 import { html, type Markup } from "../compare/html/markup";
-import { durationText, shortened } from "./tables";
+import { shortened } from "./tables";
 
 interface Bar {
   readonly name: string;
@@ -21,12 +22,12 @@ export function timeline({ steps, attempts, run }: RunDetails, now: number): Mar
   const bars: readonly Bar[] = [
     ...steps.map(({ step, reusedFrom, startedAt, finishedAt }): Bar => {
       const [from, to] = [Date.parse(startedAt), Date.parse(finishedAt)];
-      const says = reusedFrom === undefined ? durationText(to - from) : `reused from ${reusedFrom}`;
+      const says = reusedFrom === undefined ? formatDuration(to - from) : `reused from ${reusedFrom}`;
       return { name: step, kind: reusedFrom === undefined ? "step" : "reused", from, to, says };
     }),
     ...attempts.map(({ attempt, market, status, workers, startedAt, endedAt, reason }): Bar => {
       const [from, to] = [Date.parse(startedAt), endedAt === undefined ? end : Date.parse(endedAt)];
-      const what = `${workers} ${workers === 1 ? "worker" : "workers"}, ${market}, ${durationText(to - from)}`;
+      const what = `${workers} ${workers === 1 ? "worker" : "workers"}, ${market}, ${formatDuration(to - from)}`;
       const why = status === "failed" ? `: ${shortened(reason ?? "failed", 60)}` : "";
       return {
         name: `attempt ${attempt}`,

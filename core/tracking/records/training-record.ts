@@ -58,6 +58,7 @@ export function recordOf(
     ...identity,
     ...kept,
     status: run.status,
+    ...(run.phase === undefined ? {} : { phase: run.phase }),
     createdBy: run.createdBy,
     startedAt: Date.parse(run.createdAt),
     ...(run.endedAt === undefined ? {} : { endedAt: Date.parse(run.endedAt) }),

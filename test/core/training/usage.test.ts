@@ -52,7 +52,7 @@ describe("what an attempt takes", () => {
     expect(usage).toEqual({ workerSeconds: 90, gpuSeconds: 0, instanceTypes: ["local"] });
     const attempt = { attempt: 1, market: "spot", workers: 1, status: "failed", startedAt: "", usage } as const;
     expect(attemptRow(attempt)).toEqual([1, "spot", "local", 1, "1m 30s", "–", "failed", ""]);
-    expect(describeUsage([attempt])).toBe("1m 30s of workers, no price known of local");
+    expect(describeUsage([attempt])).toBe("1m 30s (local, no cost)");
   });
 
   it("is told in one line for the run", () => {
@@ -72,7 +72,7 @@ describe("what an attempt takes", () => {
       estimatedUsd: 1.42,
     });
     expect(describeUsage([attempt(1), attempt(2)])).toBe(
-      "4h 10m of workers, 4h 10m of GPUs, estimated $1.42 by prices of 2026-06-17",
+      "4h 10m, GPU time 4h 10m (estimated $1.42 at prices of 2026-06-17)",
     );
   });
 });

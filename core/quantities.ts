@@ -1,0 +1,25 @@
+const byteUnits = ["B", "KB", "MB", "GB", "TB"];
+
+/** Formats a number of bytes in decimal units: `512 B`, `2.1 MB`, `674 MB`. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (Number(value.toPrecision(3)) >= 1000 && unit < byteUnits.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${value.toFixed(unit === 0 || value >= 99.95 ? 0 : 1)} ${byteUnits[unit]}`;
+}
+
+/** Formats a duration by its two largest units: `40 ms`, `12.1 s`, `2m 20s`, `1h 05m`, `3d 04h`. */
+export function formatDuration(milliseconds: number): string {
+  const ms = Math.max(0, milliseconds);
+  if (ms < 999.5) return ms === 0 ? "0 s" : `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  const two = (n: number): string => String(n).padStart(2, "0");
+  if (hours >= 24) return `${Math.floor(hours / 24)}d ${two(hours % 24)}h`;
+  return hours > 0 ? `${hours}h ${two(minutes % 60)}m` : `${minutes}m ${two(seconds % 60)}s`;
+}
