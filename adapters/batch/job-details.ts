@@ -1,6 +1,7 @@
 import { type BatchClient, DescribeJobsCommand, type JobDetail } from "@aws-sdk/client-batch";
 import type { JobOutcome } from "../../core/training/attempts";
 import type { JobRequest } from "../../core/training/ports";
+import { isMultiNode } from "../../core/training/run";
 import type { WorkerSpan } from "../../core/training/usage";
 
 /** Batch describes a hundred jobs a call. */
@@ -16,7 +17,7 @@ export async function describeAll(client: BatchClient, ids: readonly string[]): 
 /** The jobs of single workers, whose ids follow from the whole's: children of an array, nodes of a gang. */
 export function workerJobsOf(jobId: string, workers: number, market: JobRequest["market"]): readonly string[] {
   if (workers === 1) return [jobId];
-  const separator = market === "spot" ? ":" : "#";
+  const separator = isMultiNode({ workers, market }) ? "#" : ":";
   return Array.from({ length: workers }, (_, index) => `${jobId}${separator}${index}`);
 }
 

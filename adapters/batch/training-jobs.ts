@@ -3,6 +3,7 @@ import type { PlatformConfig } from "../../core/config";
 import { schedulingOf } from "../../core/platform/shares";
 import { JobRefusedError } from "../../core/training/errors";
 import { type JobRequest, jobNameOf, type TrainingJobs } from "../../core/training/ports";
+import { isMultiNode } from "../../core/training/run";
 import type { RunKeys } from "../../core/training/run-key";
 import { describeAll, failedChildren, outcomeOf, spansOf, workerJobsOf } from "./job-details";
 
@@ -87,7 +88,7 @@ function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfi
       ...(request.gpusPerWorker > 0 ? [{ type: "GPU" as const, value: String(request.gpusPerWorker) }] : []),
     ],
   };
-  if (request.market === "on-demand" && request.workers > 1) {
+  if (isMultiNode(request)) {
     return {
       jobDefinition: definitions.gang,
       nodeOverrides: {

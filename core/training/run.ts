@@ -145,6 +145,11 @@ export interface TrainingAttempt {
   readonly usage?: AttemptUsage;
 }
 
+/** Tells whether an attempt's job is multi-node-parallel; other jobs are arrays, which AWS Batch also runs on spot. */
+export function isMultiNode({ market, workers }: Pick<TrainingAttempt, "market" | "workers">): boolean {
+  return market === "on-demand" && workers > 1;
+}
+
 /** What an attempt took, of all workers together. */
 export interface AttemptUsage {
   /** From each worker's start in Batch to its stop. */

@@ -1,5 +1,5 @@
 import { type InstancePrice, instancePriceOf, instancePricesAsOf } from "../platform/prices";
-import type { AttemptUsage, MachineRecord, TrainingAttempt, WorkerRecord } from "./run";
+import { type AttemptUsage, isMultiNode, type MachineRecord, type TrainingAttempt, type WorkerRecord } from "./run";
 
 /** One process of a worker, from its start in Batch to its stop. */
 export interface WorkerSpan {
@@ -19,15 +19,15 @@ export interface Reservation {
 }
 
 /**
- * What an attempt took, and what that costs by the platform's table of prices. An estimate: spot prices move, a shared instance's other part is
- * not counted, nor an instance's start and idle minutes.
+ * Returns what an attempt took, and what that costs by the platform's table of prices. An estimate: spot prices move, and the part of a shared
+ * instance that nobody reserved is not counted, nor are an instance's start and idle minutes.
  *
  * A worker whose host was gone before it could say what it is counts as the attempt's others.
  *
  * @param now ends the spans of what still runs
  */
 export function usageOf(
-  attempt: Pick<TrainingAttempt, "market">,
+  attempt: Pick<TrainingAttempt, "market" | "workers">,
   reservation: Reservation,
   spans: readonly WorkerSpan[],
   machines: readonly MachineRecord[],
@@ -45,7 +45,7 @@ export function usageOf(
     const price = instanceType === undefined ? undefined : instancePriceOf(instanceType);
     if (!price) continue;
     const usdPerHour = attempt.market === "spot" ? price.spotUsdPerHourEstimate : price.onDemandUsdPerHour;
-    estimatedUsd = (estimatedUsd ?? 0) + (seconds / 3600) * usdPerHour * shareOf(reservation, price);
+    estimatedUsd = (estimatedUsd ?? 0) + (seconds / 3600) * usdPerHour * shareOf(attempt, reservation, price);
   }
   return {
     workerSeconds,
@@ -55,14 +55,19 @@ export function usageOf(
   };
 }
 
-/** The part of the instance that nobody else can have: the largest of its parts of processors, memory and GPUs. */
-function shareOf(reservation: Reservation, { vcpus, memoryGib, gpus }: InstancePrice): number {
-  const parts = [
-    reservation.vcpusPerWorker / vcpus,
-    reservation.memoryMbPerWorker / 1024 / memoryGib,
-    gpus === 0 ? 0 : reservation.gpusPerWorker / gpus,
-  ];
-  return Math.min(1, Math.max(...parts));
+/**
+ * Returns the part of the instance that no other job can have, from 0 to 1. AWS Batch runs a node of a multi-node-parallel job alone on its instance
+ * (https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html), so that it takes all of it. Other jobs share the instance:
+ * the largest of a worker's parts of vCPUs, memory and GPUs counts.
+ */
+function shareOf(
+  attempt: Pick<TrainingAttempt, "market" | "workers">,
+  { vcpusPerWorker, memoryMbPerWorker, gpusPerWorker }: Reservation,
+  { vcpus, memoryGib, gpus }: InstancePrice,
+): number {
+  if (isMultiNode(attempt)) return 1;
+  const gpuPart = gpus === 0 ? 0 : gpusPerWorker / gpus;
+  return Math.min(1, Math.max(vcpusPerWorker / vcpus, memoryMbPerWorker / 1024 / memoryGib, gpuPart));
 }
 
 function mostFrequent(names: readonly string[]): string | undefined {

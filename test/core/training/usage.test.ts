@@ -4,6 +4,8 @@ import { spansOfRows, totalUsage, usageOf } from "../../../core/training/usage";
 
 const reservation = { vcpusPerWorker: 4, memoryMbPerWorker: 8_192, gpusPerWorker: 0 };
 const hour = 3_600_000;
+const spot = { market: "spot", workers: 2 } as const;
+const onDemand = { market: "on-demand", workers: 1 } as const;
 const machine = (memberId: string, instanceType: string) => ({ memberId, instanceType });
 
 describe("what an attempt takes", () => {
@@ -14,15 +16,12 @@ describe("what an attempt takes", () => {
       { memberId: "j:1/1", startedAt: hour, stoppedAt: 2 * hour },
     ];
     const machines = [machine("j:0/1", "c6i.2xlarge"), machine("j:1/1", "c6i.2xlarge")];
-    const usage = usageOf({ market: "on-demand" }, reservation, spans, machines, 9 * hour);
+    const usage = usageOf(onDemand, reservation, spans, machines, 9 * hour);
     expect(usage).toMatchObject({ workerSeconds: 10_800, gpuSeconds: 0, instanceTypes: ["c6i.2xlarge"] });
     expect(usage.estimatedUsd).toBeCloseTo(3 * 0.34 * 0.5, 9);
     expect(usage.pricesOf).toMatch(/^\d{4}-\d{2}-\d{2}$/);
     // c6i on spot: 0.38 of that.
-    expect(usageOf({ market: "spot" }, reservation, spans, machines, 0).estimatedUsd).toBeCloseTo(
-      3 * 0.34 * 0.5 * 0.38,
-      9,
-    );
+    expect(usageOf(spot, reservation, spans, machines, 0).estimatedUsd).toBeCloseTo(3 * 0.34 * 0.5 * 0.38, 9);
   });
 
   it("is the largest of the parts, and never more than the instance", () => {
@@ -30,11 +29,26 @@ describe("what an attempt takes", () => {
     // g5.12xlarge: 48 vCPUs, 192 GiB, 4 GPUs, $5.672. A quarter of the GPUs, but half of the memory.
     const half = { vcpusPerWorker: 4, memoryMbPerWorker: 96 * 1024, gpusPerWorker: 1 };
     const machines = [machine("j/1", "g5.12xlarge")];
-    const usage = usageOf({ market: "on-demand" }, half, spans, machines, 0);
+    const usage = usageOf(onDemand, half, spans, machines, 0);
     expect(usage.estimatedUsd).toBeCloseTo(5.672 / 2, 6);
     expect(usage.gpuSeconds).toBe(3_600);
     const all = { ...half, memoryMbPerWorker: 999_999 };
-    expect(usageOf({ market: "on-demand" }, all, spans, machines, 0).estimatedUsd).toBeCloseTo(5.672, 6);
+    expect(usageOf(onDemand, all, spans, machines, 0).estimatedUsd).toBeCloseTo(5.672, 6);
+  });
+
+  // g5.12xlarge: 48 vCPUs, 192 GiB, 4 GPUs, $5.672. g5.xlarge: 4 vCPUs, 16 GiB, 1 GPU, $1.006. Spot is 0.43 of that. c6i.4xlarge: 16 × $0.0425 = $0.68.
+  it.each<[string, "spot" | "on-demand", number, string, [vcpus: number, gib: number, gpus: number], number]>([
+    ["a quarter for one GPU of four", "on-demand", 1, "g5.12xlarge", [4, 16, 1], 5.672 / 4],
+    ["all of an instance with one GPU", "on-demand", 1, "g5.xlarge", [1, 2, 1], 1.006],
+    ["a quarter of the spot price for one GPU of four", "spot", 8, "g5.12xlarge", [4, 16, 1], (5.672 * 0.43) / 4],
+    ["half for half of the vCPUs and one GPU of four", "on-demand", 1, "g5.12xlarge", [24, 16, 1], 5.672 / 2],
+    ["all of a node's instance with four GPUs, although it uses one", "on-demand", 2, "g5.12xlarge", [4, 16, 1], 5.672],
+    ["all of a node's instance without GPU", "on-demand", 3, "c6i.4xlarge", [1, 2, 0], 0.68],
+  ])("is %s", (_name, market, workers, type, [vcpusPerWorker, gib, gpusPerWorker], usdPerHour) => {
+    const spans = [{ memberId: "j/1", startedAt: 0, stoppedAt: hour }];
+    const reserved = { vcpusPerWorker, memoryMbPerWorker: gib * 1024, gpusPerWorker };
+    const usage = usageOf({ market, workers }, reserved, spans, [machine("j/1", type)], 0);
+    expect(usage.estimatedUsd).toBeCloseTo(usdPerHour, 9);
   });
 
   it("counts what runs until now, and a worker that could not say what it is as the others", () => {
@@ -42,13 +56,13 @@ describe("what an attempt takes", () => {
       { memberId: "j:0/1", startedAt: 0, stoppedAt: hour },
       { memberId: "j:1/1", startedAt: 0 },
     ];
-    const usage = usageOf({ market: "on-demand" }, reservation, spans, [machine("j:0/1", "c6i.2xlarge")], hour);
+    const usage = usageOf(onDemand, reservation, spans, [machine("j:0/1", "c6i.2xlarge")], hour);
     expect(usage.estimatedUsd).toBeCloseTo(2 * 0.34 * 0.5, 9);
   });
 
   it("has no cost where no price is known: not zero", () => {
     const spans = [{ memberId: "j/1", startedAt: 0, stoppedAt: 90_000 }];
-    const usage = usageOf({ market: "spot" }, reservation, spans, [machine("j/1", "local")], 0);
+    const usage = usageOf(spot, reservation, spans, [machine("j/1", "local")], 0);
     expect(usage).toEqual({ workerSeconds: 90, gpuSeconds: 0, instanceTypes: ["local"] });
     const attempt = { attempt: 1, market: "spot", workers: 1, status: "failed", startedAt: "", usage } as const;
     expect(attemptRow(attempt)).toEqual([1, "spot", "local", 1, "1m 30s", "–", "failed", ""]);
