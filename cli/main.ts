@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { version } from "../package.json";
 import { addDatasetCommands } from "./commands/datasets";
 import { addExperimentCommands } from "./commands/experiments";
 import { addLineageCommand } from "./commands/lineage";
@@ -14,6 +15,7 @@ import { exitCodes, printJson, reportError } from "./output";
 function createProgram(): Command {
   const program = new Command("ringmaster")
     .description("train, track, gate and promote models; on AWS or on this machine")
+    .version(version)
     .option("--json", "one JSON document on stdout, for programs")
     .option("--api <url>", "where the API is (default: RINGMASTER_API_URL, else the local stack's)")
     .option("--team <team>", "for which team (default: RINGMASTER_TEAM, else your only one)")

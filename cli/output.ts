@@ -17,6 +17,8 @@ export const exitCodes = {
   refused: 3,
   /** The reproduction came to its end, with other weights. */
   different: 3,
+  /** Ctrl-C ended the command, and what it followed continues: 128 and the signal's number, as of a shell. */
+  interrupted: 130,
 } as const;
 
 export function printJson(value: unknown): void {

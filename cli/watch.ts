@@ -2,7 +2,7 @@ import pc from "picocolors";
 import type { ApiClient, Run, RunDetails } from "../client/api-client";
 import { formatDuration } from "../core/quantities";
 import { isOpen } from "../core/training/run";
-import { exitCodes } from "./output";
+import { exitCodes, printJson } from "./output";
 import { drawRun } from "./run-picture";
 import { type Awaited, awaitedBy } from "./waiting";
 
@@ -24,6 +24,25 @@ export type WatchedRun = RunDetails & { readonly awaited: readonly Awaited[] };
  * On a terminal the picture is drawn over; elsewhere a line tells each change.
  */
 export async function watchRun(client: ApiClient, runId: string, options: WatchOptions = {}): Promise<WatchedRun> {
+  const interrupted = (): never => reportInterrupt(runId, options.quiet === true);
+  process.once("SIGINT", interrupted);
+  try {
+    return await follow(client, runId, options);
+  } finally {
+    process.removeListener("SIGINT", interrupted);
+  }
+}
+
+/** Ends this process, as a shell expects it on Ctrl-C; the run is not affected. */
+function reportInterrupt(runId: string, json: boolean): never {
+  const message = `${runId} continues without this command`;
+  const hints = { watch: `ringmaster runs watch ${runId}`, cancel: `ringmaster runs cancel ${runId}` };
+  if (json) printJson({ error: { code: "INTERRUPTED", message, details: { runId, ...hints } } });
+  process.stderr.write(`\n${message}\n  watch it:  ${hints.watch}\n  cancel it: ${hints.cancel}\n`);
+  process.exit(exitCodes.interrupted);
+}
+
+async function follow(client: ApiClient, runId: string, options: WatchOptions): Promise<WatchedRun> {
   const live = process.stdout.isTTY === true && !options.quiet;
   const log = options.quiet || live ? () => undefined : changeLog();
   let drawn = 0;

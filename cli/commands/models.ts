@@ -98,22 +98,21 @@ export function addModelCommands(program: Command): void {
       }
     });
 
-  for (const verb of ["production", "resolve"]) {
-    models
-      .command(`${verb} <model>`, { hidden: verb === "resolve" })
-      .description("what serving loads: version, artifact, digest, schemas")
-      .action(async (name: string, _options: unknown, command: Command) => {
-        const { client, json } = contextOf(command);
-        const resolved = await client.production(name);
-        // Of one from elsewhere; what serving loads does not depend on it, and is told without.
-        const { loggedMetrics } =
-          resolved.artifact === undefined
-            ? await client.modelVersion(name, resolved.version).catch(() => nothing)
-            : nothing;
-        if (json) printJson({ ...resolved, ...(loggedMetrics && { loggedMetrics }) });
-        else printResolved(resolved, loggedMetrics);
-      });
-  }
+  models
+    .command("resolve <model>")
+    .alias("production")
+    .description("what serving loads: version, artifact, digest, schemas")
+    .action(async (name: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const resolved = await client.production(name);
+      // Of one from elsewhere; what serving loads does not depend on it, and is told without.
+      const { loggedMetrics } =
+        resolved.artifact === undefined
+          ? await client.modelVersion(name, resolved.version).catch(() => nothing)
+          : nothing;
+      if (json) printJson({ ...resolved, ...(loggedMetrics && { loggedMetrics }) });
+      else printResolved(resolved, loggedMetrics);
+    });
 
   models
     .command("predict <model>")

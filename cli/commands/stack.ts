@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
-import { RingmasterError } from "../../core/errors";
+import { createTokenStore } from "../../adapters/files/token-store";
+import { InvalidInputError, type Problem, RingmasterError } from "../../core/errors";
 import type { GlobalOptions } from "../context";
 import { StackNotRunningError, StackStartError } from "../errors";
 import { printJson } from "../output";
@@ -29,7 +30,7 @@ export function addStackCommands(program: Command): void {
     .option("--api-port <port>", "port of the API (0: a free one)", "4700")
     .option("--auth", "the API asks for a token, from now on (`ringmaster tokens create`)")
     .option("--detach", "return when it is ready; it goes on in the background")
-    .action(async (_options: unknown, command: Command) => up(command.optsWithGlobals<UpOptions>()));
+    .action(async (_options: unknown, command: Command) => up(command));
 
   program
     .command("down")
@@ -47,7 +48,8 @@ export function addStackCommands(program: Command): void {
     .action(async (_options: unknown, command: Command) => env(command.optsWithGlobals<GlobalOptions>()));
 }
 
-async function up(options: UpOptions): Promise<void> {
+async function up(command: Command): Promise<void> {
+  const options = command.optsWithGlobals<UpOptions>();
   for (const [name, value] of [
     ["--port", options.port],
     ["--api-port", options.apiPort],
@@ -61,6 +63,7 @@ async function up(options: UpOptions): Promise<void> {
   }
   const running = await findStack(options.data);
   if (running) {
+    await checkRunning(running, options, (name) => command.getOptionValueSource(name) === "cli");
     announce(running, options);
     return;
   }
@@ -92,6 +95,37 @@ async function up(options: UpOptions): Promise<void> {
   announce(await ready(child, log), options);
   child.disconnect();
   child.unref();
+}
+
+/**
+ * Checks that a running stack is what the options ask for. Port 0 accepts any port.
+ *
+ * @param given tells whether the person gave an option
+ * @throws InvalidInputError that names the requested value and the running stack's
+ */
+async function checkRunning(
+  stack: StackInfo,
+  options: UpOptions,
+  given: (name: keyof UpOptions) => boolean,
+): Promise<void> {
+  const next = `stop it first with \`ringmaster down --data ${options.data}\``;
+  const ports = [
+    { name: "port", option: "--port", wanted: options.port, url: stack.endpoint },
+    { name: "apiPort", option: "--api-port", wanted: options.apiPort, url: stack.api },
+  ] as const;
+  const problems: Problem[] = ports
+    .map((port) => ({ ...port, found: new URL(port.url).port }))
+    .filter(({ name, wanted, found }) => given(name) && Number(wanted) !== 0 && Number(wanted) !== Number(found))
+    .map(({ option, wanted, found }) => ({
+      path: option,
+      value: wanted,
+      rule: `the running stack (pid ${stack.pid}) listens on ${found}: ${next}`,
+    }));
+  if (options.auth && !(await createTokenStore(resolve(options.data)).required())) {
+    const rule = `the running stack (pid ${stack.pid}) takes calls without a token: ${next}`;
+    problems.push({ path: "--auth", value: true, rule });
+  }
+  if (problems.length > 0) throw new InvalidInputError("a stack with other settings runs already", problems);
 }
 
 /** Directory by directory: what may not be made is said at once (Node's own `recursive` never returns below /proc). */

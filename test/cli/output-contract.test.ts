@@ -39,4 +39,17 @@ describe("what a program that calls the command line can rely on", () => {
     const { status, stdout } = run("up", "--detach", "--data", path.join(file, "below"));
     expect([status, JSON.parse(stdout).error.code]).toEqual([1, "STACK_START_FAILED"]);
   });
+
+  it("--version prints the package's version", () => {
+    const { version } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8"));
+    for (const option of ["--version", "-V"]) {
+      const { status, stdout } = spawnSync(process.execPath, [cli, option], { encoding: "utf8" });
+      expect([status, stdout]).toEqual([0, `${version}\n`]);
+    }
+  });
+
+  it("models --help lists resolve", () => {
+    const { stdout } = spawnSync(process.execPath, [cli, "models", "--help"], { encoding: "utf8" });
+    expect(stdout).toMatch(/^ {2}resolve\|production <model> +what serving loads/m);
+  });
 });

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { sha256 } from "../../core/digest";
-import { TestStack } from "./harness";
+import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 /** What a person sees of the command line alone: files that it writes, its exit codes, what it prints. */
 describe("the command line", () => {
@@ -100,4 +100,68 @@ describe("the command line", () => {
       }
     });
   });
+
+  describe("up over a running stack", () => {
+    const up = (...options: readonly string[]) => stack.run("up", "--detach", ...options);
+    const portsOf = async () => {
+      const running = await stack.json<{ endpoint: string; api: string; pid: number }>(["status"]);
+      return { ...running, port: new URL(running.endpoint).port, apiPort: new URL(running.api).port };
+    };
+
+    it("prints it where no port, the same ports, or port 0 is given", async () => {
+      const { pid, api, endpoint, port, apiPort } = await portsOf();
+      for (const options of [[], ["--port", port, "--api-port", apiPort], ["--port", "0", "--api-port", "0"]]) {
+        const { code, stdout } = await up(...options);
+        expect([code, stdout]).toEqual([0, expect.stringContaining(`API ${api}, AWS endpoint ${endpoint}`)]);
+        expect(stdout).toContain(`pid ${pid}`);
+      }
+    });
+
+    it.each(["--port", "--api-port"] as const)("refuses another %s and names both", async (option) => {
+      const before = await portsOf();
+      const { code, stdout, stderr } = await up(option, "4999");
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toContain(`${option} is "4999"`);
+      expect(stderr).toContain(`listens on ${option === "--port" ? before.port : before.apiPort}`);
+      expect(stderr).toContain(`ringmaster down --data ${stack.data}`);
+      expect(await portsOf()).toEqual(before);
+    });
+
+    it("refuses --auth where calls need no token", async () => {
+      const { code, stderr } = await up("--auth");
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/--auth .*without a token.*ringmaster down/);
+      expect(existsSync(join(stack.data, "tokens"))).toBe(false);
+    });
+  });
+
+  it("says on Ctrl-C that a run continues, and how to watch and to cancel it", async () => {
+    const csv = stack.file("toy.csv", toyCsv(300));
+    await stack.json(["datasets", "push", "toy", "--file", csv, "--schema", stack.file("schema.yaml", toySchema)]);
+    const job = stack.file("job.yaml", toyJob(10_000));
+    const isRunId = /^run-[0-9a-f]{16}$/m;
+
+    const submit = stack.start("submit", job, "--wait");
+    const runId = await until("the run's id", async () => {
+      expect(submit.output.stderr).toBe("");
+      return isRunId.exec(submit.output.stdout)?.[0];
+    });
+    submit.child.kill("SIGINT");
+    const hints = new RegExp(
+      `${runId} continues.*\n.*ringmaster runs watch ${runId}\n.*ringmaster runs cancel ${runId}\n`,
+    );
+    expect(await submit.ended).toMatchObject({ code: 130, stderr: expect.stringMatching(hints) });
+
+    const watch = stack.start("runs", "watch", runId);
+    await until("a line about the run", async () => watch.output.stdout || undefined);
+    watch.child.kill("SIGINT");
+    expect(await watch.ended).toMatchObject({ code: 130, stderr: expect.stringMatching(hints) });
+
+    expect((await stack.json<{ status: string }>(["runs", "show", runId])).status).toBe("running");
+    await stack.json(["runs", "cancel", runId]);
+    await until("the end", async () => {
+      const { status } = await stack.json<{ status: string }>(["runs", "show", runId]);
+      return status === "killed" ? status : undefined;
+    });
+  }, 240_000);
 });

@@ -18,21 +18,26 @@ export class TestStack {
   private readonly cli = join(ensureBuild(), "cli.js");
 
   run(...args: readonly string[]): Promise<CliResult> {
-    return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [this.cli, "--data", this.data, ...args], {
-        env: { ...process.env, RINGMASTER_API_URL: undefined, NO_COLOR: "1" },
-      });
-      let stdout = "";
-      let stderr = "";
-      child.stdout.on("data", (chunk) => {
-        stdout += chunk;
-      });
-      child.stderr.on("data", (chunk) => {
-        stderr += chunk;
-      });
-      child.on("error", reject);
-      child.on("close", (code) => resolve({ code: code ?? -1, stdout, stderr }));
+    return this.start(...args).ended;
+  }
+
+  /** Starts a command, whose output can be read, and which can be sent a signal, while it runs. */
+  start(...args: readonly string[]) {
+    const child = spawn(process.execPath, [this.cli, "--data", this.data, ...args], {
+      env: { ...process.env, RINGMASTER_API_URL: undefined, NO_COLOR: "1" },
     });
+    const output = { stdout: "", stderr: "" };
+    child.stdout.on("data", (chunk) => {
+      output.stdout += chunk;
+    });
+    child.stderr.on("data", (chunk) => {
+      output.stderr += chunk;
+    });
+    const ended = new Promise<CliResult>((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", (code) => resolve({ code: code ?? -1, ...output }));
+    });
+    return { child, output, ended };
   }
 
   /** Runs with `--json`; fails loudly where the exit code is not one of those expected. */
