@@ -2,7 +2,7 @@ import pc from "picocolors";
 import type { ApiClient, Run, RunDetails } from "../client/api-client";
 import { formatDuration } from "../core/quantities";
 import { isOpen } from "../core/training/run";
-import { exitCodes, printJson } from "./output";
+import { exitCodes, printJson, shownText } from "./output";
 import { drawRun } from "./run-picture";
 import { type Awaited, awaitedBy } from "./waiting";
 
@@ -56,6 +56,7 @@ async function follow(client: ApiClient, runId: string, options: WatchOptions): 
     log(details);
     const awaited = isOpen(details.run.status) ? await awaitedBy(client, details) : [];
     if (!isOpen(details.run.status) || (awaited.length > 0 && !options.throughApproval)) {
+      if (live) for (const line of warningLines(details)) process.stdout.write(`${line}\n`);
       if (!options.quiet) process.stdout.write(`${closingLines(details, awaited).join("\n")}\n`);
       return { ...details, awaited };
     }
@@ -66,6 +67,10 @@ async function follow(client: ApiClient, runId: string, options: WatchOptions): 
 function closingLines(details: RunDetails, awaited: readonly Awaited[]): readonly string[] {
   if (!isOpen(details.run.status)) return [closingLine(details)];
   return awaited.map(({ what, command }) => `${pc.yellow(`waits for ${what}`)}: ${command}`);
+}
+
+function warningLines({ warnings }: RunDetails): readonly string[] {
+  return warnings.map(({ message }) => `${pc.yellow("warning")}: ${shownText(message)}`);
 }
 
 function closingLine({ run }: RunDetails): string {
@@ -92,7 +97,8 @@ function changeLog(): (details: RunDetails) => void {
   const say = (line: string): void => {
     process.stdout.write(`${line}\n`);
   };
-  return ({ run, steps, progress }) => {
+  return (details) => {
+    const { run, steps, progress } = details;
     for (const record of steps) {
       if (told.has(record.step)) continue;
       told.add(record.step);
@@ -100,6 +106,11 @@ function changeLog(): (details: RunDetails) => void {
       say(
         `  ${record.step}: ${record.reusedFrom ? `reused from ${record.reusedFrom}` : `done in ${formatDuration(milliseconds)}`}`,
       );
+    }
+    for (const line of warningLines(details)) {
+      if (told.has(line)) continue;
+      told.add(line);
+      say(`  ${line}`);
     }
     if (run.phase !== phase && isOpen(run.status)) {
       phase = run.phase;

@@ -19,6 +19,7 @@ import {
   type WorkerRecord,
 } from "../../core/training/run";
 import type { AllRuns } from "../../core/training/run-repository";
+import { type Warning, warningsOf } from "../../core/warnings";
 import { createAttemptRepository } from "./attempt-repository";
 import { holds, isConditionFailed, isTransactionConditionFailed, queryAll, queryPage } from "./client";
 import { readRow } from "./lineage-rows";
@@ -300,6 +301,12 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
     recordRecovery: (runId, recovery) =>
       holds(putNew({ ...key(runId, `RECOVERY#${pad(recovery.generation, 6)}`), record: recovery })),
 
+    async recordWarning(runId, warning) {
+      await client.send(
+        new PutCommand({ TableName: table, Item: { ...key(runId, `WARNING#${warning.code}`), record: warning } }),
+      );
+    },
+
     async recordProgress(runId, progress) {
       await holds(
         client.send(
@@ -328,13 +335,15 @@ function detailsOf(items: readonly Record<string, unknown>[]): RunDetails | unde
   if (!row) return undefined;
   const records = <T>(prefix: string): T[] =>
     items.filter((item) => (item["sk"] as string).startsWith(prefix)).map((item) => item["record"] as T);
+  const steps = records<StepRecord>("STEP#").sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
   return {
     run: runOf(row),
-    steps: records<StepRecord>("STEP#").sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1)),
+    steps,
     attempts: records<TrainingAttempt>("ATTEMPT#"),
     workers: records<WorkerRecord>("WORKER#"),
     machines: records<MachineRecord>("MACHINE#"),
     recoveries: records<RecoveryRecord>("RECOVERY#"),
+    warnings: [...steps.flatMap(({ output }) => warningsOf(output)), ...records<Warning>("WARNING#")],
     progress: records<TrainingProgress>("PROGRESS")[0],
   };
 }

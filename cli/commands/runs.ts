@@ -10,7 +10,7 @@ import { totalUsage } from "../../core/training/usage";
 import type { LogPage } from "../../core/training/worker-logs";
 import { attemptColumns, attemptRow, attemptsSoFar, describeUsage } from "../attempts";
 import { contextOf } from "../context";
-import { formatNumber, formatTime, printJson, printTable } from "../output";
+import { formatNumber, formatTime, printJson, printTable, shownText } from "../output";
 import { printLines, recordLines, showRecord } from "../record-view";
 import { exitCodeOf, watchRun } from "../watch";
 import { wholeNumber } from "../whole-number";
@@ -174,6 +174,7 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
     attempts,
     usage: totalUsage(attempts),
     metrics,
+    warnings: details.warnings,
     failure: run.failure,
     outcome: run.outcome,
     run,
@@ -221,6 +222,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   if (run.restoredFrom)
     line("restored", `from ${run.restoredFrom.runId}, epoch ${run.restoredFrom.epoch}, step ${run.restoredFrom.step}`);
   line("numerics", shown.otherNumerics && `changed on the way: ${shown.otherNumerics.join(", ")}`);
+  for (const { message } of details.warnings) line("warning", shownText(message));
   if (run.failure) line("failure", `${run.failure.code}: ${run.failure.message}`);
   if (run.outcome) {
     const reasons = "reasons" in run.outcome ? `: ${run.outcome.reasons.join("; ")}` : "";

@@ -1,14 +1,14 @@
+import type { Warning } from "../warnings";
 import { type ColumnSchema, type DatasetManifest, splitNames } from "./manifest";
 import type { DatasetProfile } from "./profile";
 
 export interface Verdict {
   /** Why the version cannot be trained on. */
   readonly errors: readonly string[];
-  /** What a person should know; the run goes on. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
 }
 
-/** Shares above which a person is told. */
+/** Shares above which a warning is given. */
 const limits = { duplicates: 0.01, leaked: 0.01, nulls: 0.5, rareClass: 0.001 } as const;
 
 /** Judges a version by its statistics. The rows have kept the schema's rules; this is about what can be learnt from them. */
@@ -16,16 +16,7 @@ export function judge(manifest: Pick<DatasetManifest, "schema" | "split">, profi
   const label = manifest.schema.find(({ role }) => role === "label");
   return {
     errors: [...emptySplits(manifest), ...labelErrors(label, manifest, profile)],
-    warnings: [
-      ...columnWarnings(manifest.schema, profile),
-      ...classWarnings(profile),
-      ...share(profile.duplicateShare, limits.duplicates, "of the rows are duplicates of others"),
-      ...share(
-        profile.leakedShare,
-        limits.leaked,
-        "of the test rows are in the training split too: its metrics flatter",
-      ),
-    ],
+    warnings: [...columnWarnings(manifest.schema, profile), ...classWarnings(profile), ...repeatWarnings(profile)],
   };
 }
 
@@ -55,27 +46,54 @@ function* labelErrors(
   }
 }
 
-function* columnWarnings(schema: readonly ColumnSchema[], profile: DatasetProfile): Generator<string> {
+function* columnWarnings(schema: readonly ColumnSchema[], profile: DatasetProfile): Generator<Warning> {
   for (const { name, role } of schema) {
     const column = profile.columns.find((candidate) => candidate.name === name);
     if (column === undefined || role !== "feature") continue;
-    if (column.count === 0) yield `column ${name} has no value in any row`;
-    else {
-      yield* share(column.nulls / profile.rowCount, limits.nulls, `of the rows lack column ${name}`);
-      if (column.distinct === 1 || (column.type === "tensor" && column.min === column.max)) {
-        yield `column ${name} has one value only and says nothing`;
-      }
+    if (column.count === 0) {
+      yield { code: "EMPTY_COLUMN", message: `column ${name} has no value in any row; set its role to ignore` };
+      continue;
+    }
+    const missing = column.nulls / profile.rowCount;
+    if (missing > limits.nulls) {
+      yield { code: "MISSING_VALUES", message: `column ${name} has no value in ${percent(missing)} of the rows` };
+    }
+    if (column.distinct === 1 || (column.type === "tensor" && column.min === column.max)) {
+      const message = `column ${name} has the same value in every row and carries no information; set its role to ignore`;
+      yield { code: "CONSTANT_COLUMN", message };
     }
   }
 }
 
-function* classWarnings({ classes = [], rowCount }: DatasetProfile): Generator<string> {
+function* classWarnings({ classes = [], rowCount }: DatasetProfile): Generator<Warning> {
   const total = ({ train, validation, test }: (typeof classes)[number]["rows"]): number => train + validation + test;
   const unseen = classes.filter(({ rows }) => rows.train === 0);
   const rare = classes.filter(({ rows }) => rows.train > 0 && total(rows) < limits.rareClass * rowCount);
-  if (unseen.length > 0) yield `not in the training split, so never predicted: ${listed(unseen)}`;
-  if (rare.length > 0)
-    yield `fewer than ${100 * limits.rareClass} % of the rows, so of uncertain metrics: ${listed(rare)}`;
+  if (unseen.length > 0) {
+    yield {
+      code: "UNSEEN_CLASSES",
+      message: `${listed(unseen)} without a row in the training split: the model cannot predict ${unseen.length === 1 ? "it" : "them"}`,
+    };
+  }
+  if (rare.length > 0) {
+    yield {
+      code: "RARE_CLASSES",
+      message: `${listed(rare)} with fewer than ${100 * limits.rareClass} % of the rows: metrics by class are uncertain`,
+    };
+  }
+}
+
+function* repeatWarnings({ duplicateShare, leakedShare }: DatasetProfile): Generator<Warning> {
+  if (duplicateShare > limits.duplicates) {
+    const message = `${percent(duplicateShare)} of the rows repeat another row in every column; remove the duplicates`;
+    yield { code: "DUPLICATE_ROWS", message };
+  }
+  if (leakedShare > limits.leaked) {
+    yield {
+      code: "LEAKED_TEST_ROWS",
+      message: `${percent(leakedShare)} of the test rows are in the training split too, so test metrics are too optimistic; remove the duplicates`,
+    };
+  }
 }
 
 function listed(classes: NonNullable<DatasetProfile["classes"]>): string {
@@ -84,6 +102,6 @@ function listed(classes: NonNullable<DatasetProfile["classes"]>): string {
   return `${classes.length === 1 ? "class" : "classes"} ${shown.join(", ")}${more}`;
 }
 
-function* share(value: number, limit: number, what: string): Generator<string> {
-  if (value > limit) yield `${(100 * value).toFixed(1)} % ${what}`;
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
 }

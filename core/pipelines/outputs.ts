@@ -2,6 +2,7 @@ import type { ChampionComparison } from "../evaluation/champion";
 import type { LatencyReport } from "../evaluation/latency";
 import type { ContentReference } from "../ports";
 import type { TrainingResult } from "../training/training-task";
+import type { Warning } from "../warnings";
 
 /** What each step leaves for the later ones. References and small numbers only: payloads never carry data. */
 
@@ -9,7 +10,7 @@ export interface ValidationOutput {
   readonly rowCount: number;
   /** Profile by column, JSON in the content store. */
   readonly profile: ContentReference;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
 }
 
 export interface FeaturesOutput {

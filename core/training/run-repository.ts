@@ -1,5 +1,6 @@
 import type { TrainingProgress } from "../tracking/metric-batch";
 import type { FirstRecord } from "../tracking/records/tracked-runs";
+import type { Warning } from "../warnings";
 import type { AttemptRepository, MonthUsage } from "./attempt-repository";
 import type {
   MachineRecord,
@@ -64,6 +65,8 @@ export interface RunRepository extends AttemptRepository {
   recordInterruptionNotice(runId: string, memberId: string, at: string): Promise<boolean>;
   /** Once a generation. False where it is there already. */
   recordRecovery(runId: string, recovery: RecoveryRecord): Promise<boolean>;
+  /** Adds a warning to the run. One of each code: a repeat replaces it. */
+  recordWarning(runId: string, warning: Warning): Promise<void>;
   /** Ignored where a later step is recorded. */
   recordProgress(runId: string, progress: TrainingProgress): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { TrainingProgress } from "../tracking/metric-batch";
+import type { Warning } from "../warnings";
 import type { Job } from "./job";
 
 const runStatuses = ["queued", "running", "completed", "failed", "killed"] as const;
@@ -214,6 +215,8 @@ export interface RunDetails {
   readonly workers: readonly WorkerRecord[];
   readonly machines: readonly MachineRecord[];
   readonly recoveries: readonly RecoveryRecord[];
+  /** Warnings of its steps' outputs, then those recorded for the run itself. */
+  readonly warnings: readonly Warning[];
   readonly progress?: TrainingProgress;
 }
 

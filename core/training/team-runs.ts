@@ -92,6 +92,10 @@ export function teamRuns(all: AllRuns): TeamRuns {
         await insist(runId);
         return all.recordRecovery(runId, recovery);
       },
+      async recordWarning(runId, warning) {
+        await insist(runId);
+        await all.recordWarning(runId, warning);
+      },
       async recordProgress(runId, progress) {
         await insist(runId);
         await all.recordProgress(runId, progress);

@@ -1,5 +1,6 @@
 import { validationStep } from "../../core/pipelines/dataset-steps";
 import { runStep } from "../../core/pipelines/step";
+import { warningsOf } from "../../core/warnings";
 import { stepHandler } from "../step-handler";
 import { validateDataset } from "./validate";
 
@@ -8,6 +9,6 @@ export const handler = stepHandler(async (platform, { runId }) => {
   const { objects, logger } = platform;
   const step = validationStep(platform, (manifest) => validateDataset({ manifest, objects }));
   const { output, reusedFrom } = await runStep(platform, runId, step);
-  for (const warning of output.warnings) logger.log("warn", warning);
+  for (const { code, message } of warningsOf(output)) logger.log("warn", message, { code });
   return { rowCount: output.rowCount, reusedFrom };
 });

@@ -26,6 +26,7 @@ const details: RunDetails = {
   workers: [],
   machines: [],
   recoveries: [],
+  warnings: [],
   progress: {
     step: 50,
     totalSteps: 100,

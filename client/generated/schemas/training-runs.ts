@@ -197,6 +197,7 @@ export interface RunDetails {
   readonly workers: readonly WorkerRecord[];
   readonly machines: readonly MachineRecord[];
   readonly recoveries: readonly RecoveryRecord[];
+  readonly warnings: readonly Warning[];
   readonly progress?: TrainingProgress;
 }
 
@@ -275,6 +276,12 @@ export interface TrainingProgress {
     readonly state: "joining" | "training" | "left" | "lost";
     readonly step: number;
   }[];
+}
+
+/** A finding that does not stop the work; `code` is stable. */
+export interface Warning {
+  readonly code: string;
+  readonly message: string;
 }
 
 /** A worker's place in Batch. */

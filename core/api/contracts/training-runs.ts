@@ -72,7 +72,7 @@ export const getTrainingRun = contract({
     200: {
       description: "Everything known of it.",
       schema: runDetails,
-      example: { run: examples.run, steps: [], attempts: [], workers: [], machines: [], recoveries: [] },
+      example: { run: examples.run, steps: [], attempts: [], workers: [], machines: [], recoveries: [], warnings: [] },
     },
   },
   errors: ["RUN_NOT_FOUND"],

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Warning } from "../../warnings";
 
 export const sha256 = z
   .string()
@@ -39,6 +40,11 @@ export const metricValue = z.union([z.number(), z.enum(["NaN", "Infinity", "-Inf
   description: "A number; NaN and the infinities, which JSON lacks, are strings.",
   example: 0.25,
 });
+
+export const warning = z.object({ code: z.string(), message: z.string() }).meta({
+  id: "Warning",
+  description: "A finding that does not stop the work; `code` is stable.",
+}) satisfies z.ZodType<Warning>;
 
 export const problem = z
   .object({ path: z.string(), value: z.unknown().optional(), rule: z.string(), line: z.int().optional() })

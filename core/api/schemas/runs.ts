@@ -14,7 +14,7 @@ import {
   type WorkerRecord,
 } from "../../training/run";
 import type { LogPage } from "../../training/worker-logs";
-import { count, datasetReference, instant, metricValue, nextToken, sha256 } from "./common";
+import { count, datasetReference, instant, metricValue, nextToken, sha256, warning } from "./common";
 
 // `satisfies` holds each schema against the type that the code works with: neither can change alone.
 
@@ -198,6 +198,7 @@ export const runDetails = z
     workers: z.array(worker),
     machines: z.array(machine),
     recoveries: z.array(recovery),
+    warnings: z.array(warning),
     progress: progress.optional(),
   })
   .meta({ id: "RunDetails", description: "Everything known of a run." }) satisfies z.ZodType<RunDetails>;

@@ -100,6 +100,9 @@ function banners({ record, details }: RunPage): readonly (Markup | undefined)[] 
     record.deletedAt === undefined
       ? undefined
       : html`<p class="banner warn">Deleted ${record.deletedAt}; <code>ringmaster runs undelete ${record.runId}</code> takes the mark off.</p>`,
+    ...(details?.warnings ?? []).map(
+      ({ code, message }) => html`<p class="banner warn" data-code="${code}">Warning: ${shortened(message, 2_000)}</p>`,
+    ),
     failure &&
       html`<div class="banner bad"><strong>${failure.code}</strong>${failure.phase === undefined ? undefined : ` in ${failure.phase}`}<pre>${shortened(failure.message, 4_000)}</pre></div>`,
     outcome &&

@@ -59,15 +59,26 @@ describe("judge", () => {
   });
 
   it.each([
-    ["a constant column", { columns: x({ distinct: 1 }) }, "column x has one value only and says nothing"],
-    ["an empty column", { columns: x({ count: 0, nulls: 1_000 }) }, "column x has no value in any row"],
-    ["a column that is mostly missing", { columns: x({ count: 400, nulls: 600 }) }, "60.0 % of the rows lack column x"],
-    ["duplicates", { duplicateShare: 0.02 }, "2.0 % of the rows are duplicates of others"],
-    ["leaks", { leakedShare: 0.3 }, "30.0 % of the test rows are in the training split too: its metrics flatter"],
+    [
+      "a constant column",
+      { columns: x({ distinct: 1 }) },
+      "CONSTANT_COLUMN",
+      "column x has the same value in every row",
+    ],
+    ["an empty column", { columns: x({ count: 0, nulls: 1_000 }) }, "EMPTY_COLUMN", "column x has no value in any row"],
+    [
+      "a column that is mostly missing",
+      { columns: x({ count: 400, nulls: 600 }) },
+      "MISSING_VALUES",
+      "column x has no value in 60.0 % of the rows",
+    ],
+    ["duplicates", { duplicateShare: 0.02 }, "DUPLICATE_ROWS", "2.0 % of the rows repeat another row"],
+    ["leaks", { leakedShare: 0.3 }, "LEAKED_TEST_ROWS", "30.0 % of the test rows are in the training split too"],
     [
       "a class outside training",
       { classes: [...healthy.classes!, { value: 2, rows: { train: 0, validation: 1, test: 9 } }] },
-      "not in the training split, so never predicted: class 2",
+      "UNSEEN_CLASSES",
+      "class 2 without a row in the training split: the model cannot predict it",
     ],
     [
       "rare classes, all in one line",
@@ -75,10 +86,14 @@ describe("judge", () => {
         rowCount: 100_000,
         classes: Array.from({ length: 7 }, (_, value) => ({ value, rows: { train: 80, validation: 9, test: 10 } })),
       },
-      "fewer than 0.1 % of the rows, so of uncertain metrics: classes 0, 1, 2, 3, 4, … (7)",
+      "RARE_CLASSES",
+      "classes 0, 1, 2, 3, 4, … (7) with fewer than 0.1 % of the rows",
     ],
-  ] as const)("warns of %s", (_case, change, warning) => {
-    expect(judge({ schema, split }, { ...healthy, ...change })).toEqual({ errors: [], warnings: [warning] });
+  ] as const)("warns of %s", (_case, change, code, message) => {
+    expect(judge({ schema, split }, { ...healthy, ...change })).toEqual({
+      errors: [],
+      warnings: [{ code, message: expect.stringContaining(message) }],
+    });
   });
 });
 

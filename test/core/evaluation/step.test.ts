@@ -51,6 +51,7 @@ async function setup() {
     workers: [],
     machines: [],
     recoveries: [],
+    warnings: [],
   });
   return { objects, details, topology, weights };
 }

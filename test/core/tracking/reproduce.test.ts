@@ -36,6 +36,7 @@ function detailsOf(
     workers: [],
     machines: [],
     recoveries: [],
+    warnings: [],
   };
 }
 

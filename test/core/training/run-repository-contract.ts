@@ -1,4 +1,4 @@
-import type { TrainingAttempt, WorkerRecord } from "../../../core/training/run";
+import type { Phase, StepRecord, TrainingAttempt, WorkerRecord } from "../../../core/training/run";
 import type { RunRepository } from "../../../core/training/run-repository";
 import { runOf } from "../../support/fixtures";
 
@@ -255,6 +255,24 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     expect(await runs.recordRecovery("run-machines", recovery)).toBe(true);
     expect(await runs.recordRecovery("run-machines", { ...recovery, seconds: 9 })).toBe(false);
     expect(await runs.findDetails("run-machines")).toMatchObject({ machines: [machine], recoveries: [recovery] });
+  });
+
+  it("keeps one warning of each code, behind those of its steps", async () => {
+    await runs.create(runOf("run-warnings"));
+    await runs.recordWarning("run-warnings", { code: "BATCH_SIZE", message: "first" });
+    await runs.recordWarning("run-warnings", { code: "BATCH_SIZE", message: "second" });
+    const leaked = { code: "LEAKED_TEST_ROWS", message: "3 of 40 test rows" };
+    const step = (name: Phase, warnings: unknown): StepRecord => {
+      const at = "2026-01-01T00:00:00.000Z";
+      return { step: name, inputHash: "1", output: { warnings }, startedAt: at, finishedAt: at };
+    };
+    await runs.recordStep("run-warnings", step("ValidateDataset", [leaked, "a text of an earlier version"]));
+    await runs.recordStep("run-warnings", step("PrepareFeatures", "none"));
+    expect((await runs.findDetails("run-warnings"))?.warnings).toEqual([
+      leaked,
+      { code: "DATASET", message: "a text of an earlier version" },
+      { code: "BATCH_SIZE", message: "second" },
+    ]);
   });
 
   it("notes once that a process's machine will be interrupted, where the machine is known", async () => {

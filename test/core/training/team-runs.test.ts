@@ -17,7 +17,7 @@ function allRuns() {
     },
     findDetails: async (runId) => {
       const run = rows.get(runId);
-      return run && { run, steps: [], attempts: [], workers: [], machines: [], recoveries: [] };
+      return run && { run, steps: [], attempts: [], workers: [], machines: [], recoveries: [], warnings: [] };
     },
     listOpen: async () => [...rows.values()],
     list: async ({ team }) => ({ runs: [...rows.values()].filter((run) => run.team === team) }),

@@ -90,7 +90,10 @@ describe("validateDataset", () => {
   it("warns of rows that repeat others", async () => {
     await push([...rows, ...rows.slice(1, 11)]);
     const { warnings } = await validateDataset({ manifest, objects });
-    expect(warnings[0]).toBe("20.0 % of the rows are duplicates of others");
+    expect(warnings[0]).toMatchObject({
+      code: "DUPLICATE_ROWS",
+      message: expect.stringMatching(/^20\.0 % of the rows/),
+    });
   });
 
   it.each([

@@ -8,6 +8,7 @@ import {
   type WorkerRecord,
 } from "../../../../core/training/run";
 import type { RunRepository } from "../../../../core/training/run-repository";
+import { type Warning, warningsOf } from "../../../../core/warnings";
 
 const noUsage: MonthUsage = { workerSeconds: 0, gpuSeconds: 0, estimatedUsd: 0 };
 const statusOrder = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"];
@@ -20,6 +21,7 @@ interface Rows {
   workers: Map<number, WorkerRecord>;
   machines: Map<string, RunDetails["machines"][number]>;
   recoveries: Map<number, RunDetails["recoveries"][number]>;
+  warnings: Map<string, Warning>;
   tokens: Map<string, Set<string>>;
   progress?: RunDetails["progress"];
 }
@@ -55,6 +57,7 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
         workers: new Map(),
         machines: new Map(),
         recoveries: new Map(),
+        warnings: new Map(),
         tokens: new Map(),
       });
       return { created: true, run };
@@ -63,7 +66,7 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
     async findDetails(runId) {
       const found = rows.get(runId);
       if (!found) return undefined;
-      const { run, steps, attempts, workers, machines, recoveries, progress } = found;
+      const { run, steps, attempts, workers, machines, recoveries, warnings, progress } = found;
       return {
         run,
         steps,
@@ -71,6 +74,7 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
         workers: [...workers.values()],
         machines: [...machines.values()],
         recoveries: [...recoveries.values()],
+        warnings: [...steps.flatMap(({ output }) => warningsOf(output)), ...warnings.values()],
         progress,
       };
     },
@@ -166,6 +170,9 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
       if (recoveries.has(recovery.generation)) return false;
       recoveries.set(recovery.generation, recovery);
       return true;
+    },
+    async recordWarning(runId, warning) {
+      must(runId).warnings.set(warning.code, warning);
     },
     async recordProgress(runId, progress) {
       const found = must(runId);

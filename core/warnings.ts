@@ -1,0 +1,18 @@
+/** A finding that does not stop the work and that people should see. */
+export interface Warning {
+  /** Stable, for programs: `LEAKED_TEST_ROWS`. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Reads the warnings of a step's output; outputs of earlier versions hold texts alone. */
+export function warningsOf(output: unknown): readonly Warning[] {
+  const { warnings } = (output ?? {}) as { readonly warnings?: unknown };
+  if (!Array.isArray(warnings)) return [];
+  return warnings.flatMap((one: string | Warning) => {
+    if (typeof one === "string") return { code: "DATASET", message: one };
+    return typeof one?.code === "string" && typeof one.message === "string"
+      ? { code: one.code, message: one.message }
+      : [];
+  });
+}
