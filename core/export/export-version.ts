@@ -10,6 +10,7 @@ import { ExportTooLargeError, NothingToExportError } from "./errors";
 import { type Exporter, type ExportFormat, exportFormats } from "./formats";
 import { tolerance } from "./parity";
 import type { ExportTools } from "./ports";
+import { toMlflow } from "./to-mlflow";
 import { toOnnx } from "./to-onnx";
 import { toSafetensors } from "./to-safetensors";
 import { toTfjs } from "./to-tfjs";
@@ -19,7 +20,12 @@ const revision = 1;
 /** An export is made while its caller waits, in the memory of a function: of weights it takes some seven times as much. */
 const largestWeights = 64 * 1024 * 1024;
 
-const exporters: Readonly<Record<ExportFormat, Exporter>> = { onnx: toOnnx, safetensors: toSafetensors, tfjs: toTfjs };
+const exporters: Readonly<Record<ExportFormat, Exporter>> = {
+  onnx: toOnnx,
+  safetensors: toSafetensors,
+  tfjs: toTfjs,
+  mlflow: toMlflow,
+};
 
 /** What an export consists of; all that it names lies in the content store. */
 export interface ExportManifest {
@@ -84,9 +90,10 @@ export async function listExports(objects: ObjectStore, version: ModelVersion): 
   return found.filter((manifest) => manifest !== undefined);
 }
 
-async function findExport(
+/** The export of a version, or of the run that made it. */
+export async function findExport(
   objects: ObjectStore,
-  { runId }: ModelVersion,
+  { runId }: Pick<ModelVersion, "runId">,
   format: ExportFormat,
 ): Promise<ExportManifest | undefined> {
   return runId === undefined ? undefined : findJson<ExportManifest>(objects, keyOf(runId, format));

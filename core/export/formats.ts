@@ -2,7 +2,7 @@ import type { RawRow } from "../features/transform";
 import type { ModelArtifact } from "../registry/model";
 import type { ExportableModel, ExportTools, TrainedFiles } from "./ports";
 
-export const exportFormats = ["onnx", "safetensors", "tfjs"] as const;
+export const exportFormats = ["onnx", "safetensors", "tfjs", "mlflow"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 /** What an exporter is given. */

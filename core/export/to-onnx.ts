@@ -1,5 +1,5 @@
 import { taskOf } from "../training/model-of-task";
-import type { CheckRows, Exporter, ExportSource } from "./formats";
+import type { CheckRows, ExportedFile, Exporter, ExportSource } from "./formats";
 import { missingText } from "./missing-text";
 import { addAnswer, addNetworkAnswer } from "./onnx/answer-graph";
 import { GraphBuilder } from "./onnx/builder";
@@ -15,12 +15,11 @@ const contentType = "application/octet-stream";
 
 /** `model.onnx`, from raw rows to labels and probabilities, and `network.onnx`, from dense inputs to logits and probabilities. */
 export const toOnnx: Exporter = async (source) => {
-  const whole = wholeModel(source);
   const network = networkAlone(source);
   const runtime = source.tools.startOnnxRuntime();
   try {
     return [
-      { path: "model.onnx", contentType, body: whole.file, difference: await checkWhole(source, whole, runtime) },
+      await checkedModel(source, runtime),
       { path: "network.onnx", contentType, body: network, difference: await checkNetwork(source, network, runtime) },
       ...documents(source),
     ];
@@ -28,6 +27,12 @@ export const toOnnx: Exporter = async (source) => {
     await runtime.close();
   }
 };
+
+/** `model.onnx`, held against the platform's predictor. */
+export async function checkedModel(source: ExportSource, runtime: OnnxRuntime): Promise<ExportedFile> {
+  const whole = wholeModel(source);
+  return { path: "model.onnx", contentType, body: whole.file, difference: await checkWhole(source, whole, runtime) };
+}
 
 interface WholeModel {
   readonly file: Uint8Array;

@@ -6,10 +6,14 @@ export type ArtifactOwner =
   | { readonly kind: "logged-model"; readonly modelId: string }
   | { readonly kind: "team" };
 
-/** A named file of a run: the name is the run's, the content the team's, kept once. */
-export interface Artifact extends ContentReference {
+/** A name and the content that it stands for. */
+export interface ArtifactFile extends ContentReference {
   /** Relative, of normal form: no `..`, no empty part, no leading slash; at most 1,000 bytes as UTF-8. */
   readonly path: string;
+}
+
+/** A named file of a run: the name is the run's, the content the team's, kept once. */
+export interface Artifact extends ArtifactFile {
   readonly contentType?: string;
   /** ISO 8601. */
   readonly updatedAt: string;

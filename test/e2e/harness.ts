@@ -53,6 +53,11 @@ export class TestStack {
     this.api = (await this.json<{ api: string }>(["up", "--detach", "--port", "0", "--api-port", "0"])).api;
   }
 
+  /** Of the API, once the stack is up. */
+  get url(): string {
+    return this.api;
+  }
+
   /** Reads from the API without the cost of a process. */
   async get<T>(path: string): Promise<T> {
     return (await (await fetch(`${this.api}/api/v1${path}`)).json()) as T;

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { loadPredictor } from "../../adapters/tfjs/predictor";
 import type { describeRun } from "../../cli/commands/runs";
+import type { Prediction } from "../../cli/predict";
 import type { ExportManifest } from "../../core/export/export-version";
 import { probabilitiesOf } from "../../core/export/probabilities";
 import type { TransformDocument } from "../../core/export/transform-document";
@@ -18,6 +19,7 @@ const title =
   probe.status === 0
     ? `onnxruntime ${probe.stdout.trim()} in Python`
     : `onnxruntime in Python (skipped: ${python} cannot import it; name a Python that can in RINGMASTER_PEERS_PYTHON)`;
+const mlflow = spawnSync(python, ["-c", "import mlflow"]).status === 0;
 const root = path.join(__dirname, "../..");
 const example = (name: string): string => path.join(root, "examples", name);
 const vega = (name: string): readonly RawRow[] =>
@@ -103,12 +105,71 @@ seed: 7
       const ours = await platformAnswers(plain, rows);
       const theirs = (found["value"] ?? found["probabilities"])!.flat() as readonly number[];
       expect(theirs).toHaveLength(ours.length);
-      const apart = ours.map((value, i) => Math.abs(value - theirs[i]!) / Math.max(1, Math.abs(value)));
-      expect(Math.max(...apart)).toBeLessThanOrEqual(1e-5);
+      expect(Math.max(...ours.map((value, i) => apart(value, theirs[i]!)))).toBeLessThanOrEqual(1e-5);
       expect(found["network"]).toMatchObject({ inputs: [["input", "tensor(float)"]] });
     },
     300_000,
   );
+
+  (mlflow ? it.each(models) : it.skip.each(models))(
+    `gives of %s in MLflow's client what the command line predicts${mlflow ? "" : ` (skipped: ${python} cannot import mlflow)`}`,
+    async (name, _job, rowsOf) => {
+      await stack.json(["models", "approve", name, "1"]);
+      await stack.json(["models", "promote", name, "1"], [0, 2]);
+      const rows = rowsOf().slice(0, 50);
+      const file = stack.file("rows.json", JSON.stringify(rows));
+      const { predictions } = await stack.json<{ readonly predictions: readonly Prediction[] }>([
+        ...["models", "predict", name, "--file", file],
+      ]);
+      for (const uri of [`models:/${name}/1`, `models:/${name}@champion`]) {
+        const found = load(uri, file);
+        expect(found.files).toEqual(expect.arrayContaining(["MLmodel", "model.onnx", "registered_model_meta"]));
+        expect(found.onnx).toEqual(found.columns);
+        expect(found.answers).toHaveLength(rows.length);
+        for (const [i, answer] of found.answers.entries()) {
+          const ours = predictions[i]!;
+          if ("value" in ours) expect(apart(ours.value, answer.value!)).toBeLessThanOrEqual(1e-5);
+          else {
+            expect(answer.label).toBe(ours.label);
+            const differences = ours.probabilities.map(({ probability }, k) =>
+              Math.abs(probability - answer.probabilities![k]!),
+            );
+            expect(Math.max(...differences)).toBeLessThanOrEqual(1e-5);
+          }
+        }
+      }
+    },
+    300_000,
+  );
+
+  interface Loaded {
+    readonly answers: readonly {
+      readonly value?: number;
+      readonly label?: string | number | boolean;
+      readonly probabilities?: readonly number[];
+    }[];
+    readonly files: readonly string[];
+    /** Names of the ONNX file's inputs, and of the signature's. */
+    readonly onnx: readonly string[];
+    readonly columns: readonly string[];
+  }
+
+  /** Loads a version by the stock client, which knows the server's address alone, and predicts the file's rows. */
+  function load(uri: string, rows: string): Loaded {
+    const { status, stdout, stderr } = spawnSync(python, [path.join(__dirname, "mlflow-load.py"), uri, rows], {
+      encoding: "utf8",
+      env: {
+        ...process.env,
+        MLFLOW_TRACKING_URI: stack.url,
+        MLFLOW_DISABLE_TELEMETRY: "true",
+        MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR: "false",
+        DO_NOT_TRACK: "true",
+      },
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    if (status !== 0) throw new Error(stderr);
+    return JSON.parse(stdout) as Loaded;
+  }
 
   function serve(directory: string, rows: readonly RawRow[]): Answers {
     const { status, stdout, stderr } = spawnSync(python, [path.join(__dirname, "onnx-serve.py")], {
@@ -135,6 +196,11 @@ seed: 7
     return (JSON.parse(text) as { image: readonly unknown[] }[]).map(({ image }) => ({ image: image.map(Number) }));
   }
 });
+
+/** The difference, of the larger of 1 and the value. */
+function apart(value: number, other: number): number {
+  return Math.abs(value - other) / Math.max(1, Math.abs(value));
+}
 
 /** Times as the dataset takes them. */
 function iso(row: RawRow): RawRow {

@@ -403,7 +403,7 @@ export interface ModelsOperations {
     readonly answer: VersionReport;
     readonly pages: never;
   };
-  /** Export a version as ONNX, TensorFlow.js or safetensors. */
+  /** Export a version as ONNX, TensorFlow.js, safetensors or an MLflow model. */
   readonly createExport: {
     readonly request: {
       readonly params: {

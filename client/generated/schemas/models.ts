@@ -85,7 +85,7 @@ export interface DescriptionRequest {
 
 /** The files of one format, all in the content store. */
 export interface Export {
-  readonly format: "onnx" | "safetensors" | "tfjs";
+  readonly format: "onnx" | "safetensors" | "tfjs" | "mlflow";
   /** Of the exporter. */
   readonly revision: number;
   readonly model: string;
@@ -107,7 +107,7 @@ export interface ExportList {
 }
 
 export interface ExportRequest {
-  readonly format: "onnx" | "safetensors" | "tfjs";
+  readonly format: "onnx" | "safetensors" | "tfjs" | "mlflow";
 }
 
 export interface ExportedFile {

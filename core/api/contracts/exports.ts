@@ -25,7 +25,7 @@ export const createExport = contract({
   method: "POST",
   path: "/models/{name}/versions/{version}/exports",
   tag,
-  summary: "Export a version as ONNX, TensorFlow.js or safetensors",
+  summary: "Export a version as ONNX, TensorFlow.js, safetensors or an MLflow model",
   description:
     "Makes the files, or finds those that were made: they are a function of the version. Each file that computes is run and held against the platform's own " +
     "predictor; one that differs by more than 1e-5 is not kept. Download them by `GET /contents/{sha256}`; they are also among the run's artifacts, under `exports/`.",

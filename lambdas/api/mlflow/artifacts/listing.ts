@@ -1,5 +1,6 @@
 import type { Platform } from "../../../../adapters/platform";
 import type { ArtifactEntry } from "../../../../core/tracking/artifacts";
+import { listExportedFiles } from "./export-place";
 import type { Place } from "./places";
 import { baseName, joined } from "./safe-path";
 
@@ -12,11 +13,14 @@ export interface FileInfo {
 
 /** What lies directly under a place, each called `<under>/<name>`. */
 export async function listFiles(
-  { artifacts }: Platform,
-  { owner, path }: Place,
+  platform: Platform,
+  place: Place,
   under: string,
 ): Promise<readonly FileInfo[] | undefined> {
-  const entries = await artifacts.list(owner, path);
+  const entries =
+    "owner" in place
+      ? await platform.artifacts.list(place.owner, place.path)
+      : await listExportedFiles(platform, place);
   return entries.length === 0 ? undefined : entries.map((entry) => fileInfo(entry, under));
 }
 

@@ -3,7 +3,7 @@ import { invalidParameter } from "../errors";
 import { integer, list, message, required, text } from "../fields";
 import { type MlflowOperation, operation, rawOperation } from "../operation";
 import { attachment, mediaTypeOf } from "./media-types";
-import { placeOf } from "./places";
+import { placeOf, type StoredPlace, writable } from "./places";
 import { pathBehind } from "./proxied";
 import { baseName, joined, safeFilePath, safePath } from "./safe-path";
 import { findFile } from "./send-file";
@@ -79,8 +79,12 @@ export const multipartArtifacts: readonly MlflowOperation[] = [
 ];
 
 /** A directory under the root, and the name of the client's own file: of that the last part counts. */
-async function targetOf(platform: Parameters<typeof placeOf>[0], directory: string, file: string) {
-  const place = await placeOf(platform, safeFilePath(joined(safePath(directory), baseName(file))));
+async function targetOf(
+  platform: Parameters<typeof placeOf>[0],
+  directory: string,
+  file: string,
+): Promise<StoredPlace> {
+  const place = writable(await placeOf(platform, safeFilePath(joined(safePath(directory), baseName(file)))));
   safeFilePath(place.path);
   return place;
 }

@@ -5,7 +5,7 @@ import { type MlflowOperation, operation, rawOperation } from "../operation";
 import { findRun } from "../tracking/ports";
 import { listFiles } from "./listing";
 import { mediaTypeOf } from "./media-types";
-import { placeOfUri } from "./places";
+import { placeOfUri, writable } from "./places";
 import { baseName, safeFilePath, safePath } from "./safe-path";
 import { type Delivery, sendFile } from "./send-file";
 
@@ -49,7 +49,7 @@ export function runArtifacts(delivery: Delivery): readonly MlflowOperation[] {
       if (body.length === 0) throw invalidParameter("Request must specify data.");
       if (body.length > mostUploaded) throw invalidParameter("Artifact size is too large. Max size is 10MB.");
       const { artifactUri } = await findRun(platform, run_uuid);
-      const place = await placeOfUri(platform, artifactUri, file);
+      const place = writable(await placeOfUri(platform, artifactUri, file));
       const contentType = mediaTypeOf(baseName(file));
       const content = await platform.objects.putContent(body, contentType);
       const updatedAt = isoTime(platform.clock);

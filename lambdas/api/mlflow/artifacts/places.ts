@@ -1,10 +1,14 @@
 import type { Platform } from "../../../../adapters/platform";
 import type { ArtifactOwner } from "../../../../core/tracking/artifacts";
-import { invalidParameter } from "../errors";
+import { invalidParameter, MlflowError } from "../errors";
+import { type ExportPlace, exportPlaceOf } from "./export-place";
 import { safePath } from "./safe-path";
 
 /** Where a file of MLflow's artifact root is kept with us. */
-export interface Place {
+export type Place = StoredPlace | ExportPlace;
+
+/** A place that clients write to. */
+export interface StoredPlace {
   readonly owner: ArtifactOwner;
   /** Of the owner's; `""` for all of it. */
   readonly path: string;
@@ -14,6 +18,16 @@ export interface Place {
 
 const scheme = "mlflow-artifacts:";
 
+/** @throws MlflowError where the place is an export, which the platform alone writes */
+export function writable(place: Place): StoredPlace {
+  if ("owner" in place) return place;
+  const { runId, format } = place.exported;
+  throw new MlflowError(
+    "PERMISSION_DENIED",
+    `the export '${format}' of run ${runId} cannot be changed: log files under the run's own artifacts`,
+  );
+}
+
 /**
  * MLflow's artifact root is one tree of names. What lies under `…/<run>/artifacts` is the run's, wherever its experiment's location is; under
  * `…/models/<model>/artifacts` the logged model's; the rest is the team's.
@@ -21,6 +35,8 @@ const scheme = "mlflow-artifacts:";
  * @param path as `safePath` answers it
  */
 export async function placeOf({ records }: Pick<Platform, "records">, path: string): Promise<Place> {
+  const exported = exportPlaceOf(path);
+  if (exported) return exported;
   const parts = path.split("/");
   for (let at = parts.indexOf("artifacts", 1); at > 0; at = parts.indexOf("artifacts", at + 1)) {
     const id = parts[at - 1]!;

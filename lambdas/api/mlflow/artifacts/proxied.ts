@@ -7,7 +7,7 @@ import { text } from "../fields";
 import { type MlflowOperation, operation, rawOperation } from "../operation";
 import { listFiles } from "./listing";
 import { mediaTypeOf } from "./media-types";
-import { placeOf } from "./places";
+import { placeOf, writable } from "./places";
 import { baseName, safeFilePath, safePath } from "./safe-path";
 import { type Delivery, sendFile } from "./send-file";
 
@@ -29,7 +29,8 @@ export function proxiedArtifacts(delivery: Delivery): readonly MlflowOperation[]
 
     rawOperation(`PUT ${root}/*`, async (context) => {
       const { records, artifacts, incoming, clock } = context.get("platform");
-      const { owner, path, folder } = await placeOf({ records }, safeFilePath(pathBehind(context, root)));
+      const place = await placeOf({ records }, safeFilePath(pathBehind(context, root)));
+      const { owner, path, folder } = writable(place);
       safeFilePath(path);
       const contentType = mediaTypeOf(baseName(path));
       const content = await incoming.receive(bodyOf(context), contentType);
@@ -41,7 +42,7 @@ export function proxiedArtifacts(delivery: Delivery): readonly MlflowOperation[]
 
     rawOperation(`DELETE ${root}/*`, async (context) => {
       const platform = context.get("platform");
-      const { owner, path } = await placeOf(platform, notTheRoot(safePath(pathBehind(context, root))));
+      const { owner, path } = writable(await placeOf(platform, notTheRoot(safePath(pathBehind(context, root)))));
       await platform.artifacts.remove(owner, path);
       return context.json({});
     }),

@@ -1,9 +1,10 @@
 import type { Context } from "hono";
 import type { Platform } from "../../../../adapters/platform";
 import { objectKeys } from "../../../../core/platform/object-keys";
-import type { Artifact } from "../../../../core/tracking/artifacts";
+import type { ArtifactFile } from "../../../../core/tracking/artifacts";
 import type { ApiEnvironment } from "../../context";
 import { doesNotExist, invalidParameter } from "../errors";
+import { findExportedFile, listExportedFiles } from "./export-place";
 import { attachment, mediaTypeOf } from "./media-types";
 import type { Place } from "./places";
 import { baseName } from "./safe-path";
@@ -18,10 +19,17 @@ const pieceBytes = 1024 * 1024;
 const piecesAhead = 2;
 
 /** @throws MlflowError where there is no such file */
-export async function findFile({ artifacts }: Platform, { owner, path }: Place): Promise<Artifact> {
-  const found = path === "" ? undefined : await artifacts.find(owner, path);
+export async function findFile(platform: Platform, place: Place): Promise<ArtifactFile> {
+  const { artifacts } = platform;
+  const { path } = place;
+  const found =
+    path === ""
+      ? undefined
+      : "owner" in place
+        ? await artifacts.find(place.owner, path)
+        : await findExportedFile(platform, place);
   if (found) return found;
-  const inside = await artifacts.list(owner, path);
+  const inside = "owner" in place ? await artifacts.list(place.owner, path) : await listExportedFiles(platform, place);
   if (inside.length > 0) {
     throw invalidParameter(`Artifact path refers to a directory, not a file: '${path}'`);
   }

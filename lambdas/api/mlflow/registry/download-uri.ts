@@ -1,12 +1,19 @@
 import type { Platform } from "../../../../adapters/platform";
+import { exportVersion } from "../../../../core/export/export-version";
 import type { ModelVersion } from "../../../../core/registry/model";
+import { exportUri } from "../artifacts/export-place";
 import { parseModelUri } from "./model-uri";
 import { schemeOf } from "./source";
 
 /** A version may be registered from another, and that from a third. */
 const longestChain = 20;
 
-/** Where a version's files are to be had. */
+/**
+ * Where a version's files are to be had. Of one that a run here trained they are its export for MLflow, which is made
+ * when it is first asked for.
+ *
+ * @throws NothingToExportError, ExportTooLargeError, UnsupportedLayerError
+ */
 export async function downloadUri(platform: Platform, version: ModelVersion): Promise<string> {
   let current = version;
   for (let i = 0; i < longestChain; i += 1) {
@@ -24,8 +31,15 @@ export async function downloadUri(platform: Platform, version: ModelVersion): Pr
   return current.source ?? "";
 }
 
-/** Of a version that a run here made. */
-async function artifactUriOf({ records }: Platform, { runId }: ModelVersion): Promise<string> {
+/** Of a version that was registered without a source. */
+async function artifactUriOf(platform: Platform, version: ModelVersion): Promise<string> {
+  const { runId, artifactKey } = version;
+  const { records } = platform;
+  if (runId !== undefined && artifactKey !== undefined) {
+    const tools = async () => (await import("../../../../adapters/export-tools")).exportTools;
+    await exportVersion(platform, tools, version, "mlflow");
+    return exportUri(runId, "mlflow");
+  }
   const record = runId === undefined ? undefined : await records.find(runId);
   return record?.artifactUri ?? "";
 }
