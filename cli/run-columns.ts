@@ -1,5 +1,6 @@
 import type { SearchedRun } from "../client/generated/schemas";
 import { InvalidInputError } from "../core/errors";
+import { byRank } from "../core/tracking/compare/metric-rank";
 import { decodeValue } from "../core/tracking/metric-values";
 import { metricNameSets, paramNameSets } from "../core/tracking/search/names";
 import { formatNumber } from "./output";
@@ -29,7 +30,7 @@ export function usualColumns(runs: readonly SearchedRun[], order: readonly strin
   const metrics = [...new Set(runs.flatMap((run) => run.metrics.map(({ metric }) => metric)))];
   // Those that the order is about are not shown twice, whatever they were called there.
   const meant = ordered.map((column) => metricNames.of(metrics).resolve(column.replace(/^metrics\./, ""), false).name);
-  const own = metrics.filter((metric) => !metric.startsWith("system/") && !meant.includes(metric));
+  const own = metrics.filter((metric) => !metric.startsWith("system/") && !meant.includes(metric)).sort(byRank);
   return [...new Set([...ordered, ...own.map((metric) => `metrics.${metric}`)])].slice(0, most);
 }
 

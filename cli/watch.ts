@@ -4,6 +4,7 @@ import { formatDuration } from "../core/quantities";
 import { isOpen } from "../core/training/run";
 import { exitCodes, printJson, shownText } from "./output";
 import { drawRun } from "./run-picture";
+import { printTestMetrics } from "./test-metrics";
 import { type Awaited, awaitedBy } from "./waiting";
 
 const pollMs = 500;
@@ -57,7 +58,10 @@ async function follow(client: ApiClient, runId: string, options: WatchOptions): 
     const awaited = isOpen(details.run.status) ? await awaitedBy(client, details) : [];
     if (!isOpen(details.run.status) || (awaited.length > 0 && !options.throughApproval)) {
       if (live) for (const line of warningLines(details)) process.stdout.write(`${line}\n`);
-      if (!options.quiet) process.stdout.write(`${closingLines(details, awaited).join("\n")}\n`);
+      if (!options.quiet) {
+        printTestMetrics(details);
+        process.stdout.write(`${closingLines(details, awaited).join("\n")}\n`);
+      }
       return { ...details, awaited };
     }
     await new Promise((wait) => setTimeout(wait, pollMs));

@@ -44,6 +44,7 @@ export async function recordOfRows(
     if (!row) return [];
     const step = stateOf.get(`${item["pk"]}/STEP#LaunchTraining`)?.["record"] as StepRecord | undefined;
     const training = step?.output as TrainingOutput | undefined;
-    return [recordOf(identity, record, { run: runOf(row), training, instanceTypes }, revision)];
+    const reusedFrom = step?.reusedFrom;
+    return [recordOf(identity, record, { run: runOf(row), training, reusedFrom, instanceTypes }, revision)];
   });
 }

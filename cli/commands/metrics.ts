@@ -18,13 +18,13 @@ interface MetricsOptions {
   readonly toStep?: string;
 }
 
-/** `runs metrics`: last, least and greatest of all, or a curve of one. */
+/** Adds `runs metrics`: the last value, minimum and maximum of all metrics, or a curve of one. */
 export function addMetricsCommand(runs: Command): void {
   runs
     .command("metrics <run>")
-    .description("last, least and greatest value of each metric; of one metric its curve")
+    .description("last, min and max value of each metric, or the curve of one")
     .option("--metric <name>", "a curve of this one")
-    .option("--points <number>", "with --metric: at most so many points, extremes among them")
+    .option("--points <number>", "with --metric: at most this many points, downsampled (min/max kept)")
     .option("--from-step <step>", "with --metric: from this step on")
     .option("--to-step <step>", "with --metric: up to this step")
     .action(async (runId: string, options: MetricsOptions, command: Command) => {
@@ -54,6 +54,9 @@ export function addMetricsCommand(runs: Command): void {
             lastStep,
           ]),
         );
+        if (answer.reusedFrom !== undefined) {
+          process.stdout.write(`the training and its metrics are reused from ${answer.reusedFrom}\n`);
+        }
         return;
       }
       const decoded = answer.points.map((point) => ({ ...point, value: decodeValue(point.value) }));

@@ -211,6 +211,8 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   if (run.cause) line("cause", `${run.cause.id}, by retraining rule ${run.cause.rule}`);
   line("step", shown.step === undefined ? undefined : `${shown.step}/${shown.totalSteps}`);
   line("weights", shown.weightsSha256);
+  const reusedFrom = shown.reused.find(({ step }) => step === "LaunchTraining")?.reusedFrom;
+  line("training", reusedFrom && `reused from ${reusedFrom}, with its metrics`);
   line("backend", shown.backend);
   line("worker time", describeUsage(shown.attempts));
   if (details.recoveries.length > 0) {

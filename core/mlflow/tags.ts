@@ -71,13 +71,14 @@ export function mlflowTag(record: RunRecord, key: string): string | undefined {
   return Object.hasOwn(record.tags, key) ? record.tags[key] : undefined;
 }
 
-const derivedKeys = [...byKey.keys(), "mlflow.user", "mlflow.source.type"];
+const derivedKeys = [...byKey.keys(), "mlflow.user", "mlflow.source.type", "ringmaster.reusedFrom"];
 
 function derived(record: RunRecord, key: string): string | undefined {
   const member = byKey.get(key);
   if (member) return member.read(record);
   if (record.source !== "training" || Object.hasOwn(record.tags, key)) return undefined;
   if (key === "mlflow.user") return record.createdBy;
+  if (key === "ringmaster.reusedFrom") return record.reusedFrom;
   return key === "mlflow.source.type" ? "JOB" : undefined;
 }
 

@@ -114,7 +114,7 @@ export function metricsBehind(
 }
 
 /** New points of several metrics in parcels, each with the positions after it. */
-async function* newPoints(
+export async function* newPoints(
   metrics: Pick<MetricRepository, "readAfter">,
   runId: string,
   behind: readonly string[],

@@ -48,6 +48,8 @@ export interface RunRecord extends RunIdentity {
   readonly job?: Job;
   /** Of a training run that has trained. */
   readonly weightsSha256?: string;
+  /** Id of the run whose training, with its metrics, this training run reuses. */
+  readonly reusedFrom?: string;
   /** Grows with each change of what is kept of the run. */
   readonly revision: number;
 }

@@ -1,9 +1,14 @@
 import { isoTime } from "../clock";
 import { beginStep, finishStep, inputHashOf } from "../pipelines/step";
+import { type CopyPorts, copyTrainingMetrics } from "../tracking/copy-metrics";
 import type { NextMove } from "./attempts";
 import { type FinishDependencies, finishTraining } from "./finish";
 import { launchAttempt, nextAttempt } from "./launch";
 import { trainingKeys, trainingStep, trainingTaskOf } from "./training-step";
+
+export interface BeginDependencies extends FinishDependencies {
+  readonly metrics: CopyPorts;
+}
 
 export type TrainingBegun =
   | { readonly reusedFrom: string }
@@ -15,7 +20,7 @@ export type TrainingBegun =
  * again, because the state machine heard nothing of the first time or missed heartbeats, it goes on with what is under way.
  */
 export async function beginTraining(
-  dependencies: FinishDependencies,
+  dependencies: BeginDependencies,
   runId: string,
   taskToken: string,
 ): Promise<TrainingBegun> {
@@ -26,6 +31,8 @@ export async function beginTraining(
   const inputHash = inputHashOf(trainingStep, details);
   const known = details.run.noCache ? undefined : await cache.find("LaunchTraining", inputHash);
   if (known && details.attempts.length === 0) {
+    // Before the step's record: a run whose training counts as done has all of its metrics.
+    await copyTrainingMetrics(dependencies.metrics, known.runId, runId);
     await finishStep(dependencies, runId, trainingStep, inputHash, known, isoTime(clock));
     await tokens.succeed(taskToken, { runId });
     return { reusedFrom: known.runId };

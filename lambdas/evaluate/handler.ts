@@ -3,19 +3,24 @@ import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { stopwatch } from "../../adapters/host/stopwatch";
 import { loadPredictor } from "../../adapters/tfjs/predictor";
 import { evaluationStep, type WithRows } from "../../core/evaluation/step";
-import { runStep } from "../../core/pipelines/step";
+import { recordTestMetrics } from "../../core/evaluation/test-metrics";
+import type { TrainingOutput } from "../../core/pipelines/outputs";
+import { outputOf, runStep } from "../../core/pipelines/step";
 import { findChampion } from "../../core/registry/champion";
+import { RunNotFoundError } from "../../core/training/errors";
 import { stepHandler } from "../step-handler";
 
-/** Evaluates the run's model on the test split, beside the champion. */
+/** Evaluates the run's model on the test split, next to the champion, and records the result as metrics of the run. */
 export const handler = stepHandler(async (platform, { runId }) => {
   const { objects, runs } = platform;
-  const run = await runs.find(runId);
-  const champion = run && (await findChampion(platform, run.model));
+  const details = await runs.findDetails(runId);
+  if (!details) throw new RunNotFoundError(runId);
+  const champion = await findChampion(platform, details.run.model);
   const withRows: WithRows = (manifest, work) =>
     withDuckDb((session) => work(createShardSource(session, objects, manifest)));
   const step = evaluationStep(platform, loadPredictor, withRows, champion, stopwatch());
   const { output, reusedFrom } = await runStep(platform, runId, step);
-  const reproduces = run?.reproducedFrom !== undefined;
+  await recordTestMetrics(platform, runId, outputOf<TrainingOutput>(details, "LaunchTraining").steps, output);
+  const reproduces = details.run.reproducedFrom !== undefined;
   return { metrics: output.metrics, comparison: output.comparison, reusedFrom, reproduces };
 });

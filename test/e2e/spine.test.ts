@@ -1,8 +1,13 @@
 import type { describeRun } from "../../cli/commands/runs";
+import type { TrainingOutput } from "../../core/pipelines/outputs";
+import { findOutput } from "../../core/pipelines/step";
 import type { RunDetails } from "../../core/training/run";
 import { isRunning, TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
+interface MlflowRun {
+  readonly run: { readonly data: { readonly metrics: readonly object[]; readonly tags: readonly object[] } };
+}
 
 /** The whole path on one machine, by the commands that a person types; processes are killed on the way. */
 describe("raw data to a champion model", () => {
@@ -48,6 +53,10 @@ describe("raw data to a champion model", () => {
     expect(first.attempts).toMatchObject([{ attempt: 1, status: "succeeded", usage: { instanceTypes: ["local"] } }]);
     expect(first.usage?.workerSeconds).toBeGreaterThan(0);
     expect(first.metrics.map(({ metric }) => metric)).toContain("train/loss");
+    const { steps } = findOutput<TrainingOutput>(first, "LaunchTraining")!;
+    for (const [name, last] of Object.entries(first.evaluation ?? {})) {
+      expect(first.metrics).toContainEqual(expect.objectContaining({ metric: `test/${name}`, last, lastStep: steps }));
+    }
     const early = await stack.run("models", "promote", "toy", "1");
     expect(early).toMatchObject({ code: 2, stderr: expect.stringContaining("has 0 of 1 approvals") });
     expect(await stack.run("models", "resolve", "toy")).toMatchObject({
@@ -90,6 +99,34 @@ describe("raw data to a champion model", () => {
       ]),
     );
     expect(again.attempts).toEqual([]);
+
+    // Its metrics are those of the training that it reuses and of its own evaluation, wherever they are read.
+    const own = ({ metric }: Shown["metrics"][number]) => !metric.startsWith("system/");
+    const values = (shown: Shown) =>
+      shown.metrics.filter(own).map(({ metric, last, lastStep }) => [metric, last, lastStep]);
+    expect(values(again)).toEqual(values(first));
+    const { runs } = await stack.json<{ runs: readonly { run: { runId: string } }[] }>([
+      ...["runs", "search", `metrics.test/accuracy > 0.8 and reused_from = '${first.runId}'`],
+    ]);
+    expect(runs.map(({ run }) => run.runId)).toEqual([again.runId]);
+    expect((await stack.run("runs", "metrics", again.runId)).stdout).toMatch(
+      new RegExp(`test/accuracy +[01][\\s\\S]*reused from ${first.runId}`),
+    );
+    expect((await stack.run("runs", "show", again.runId)).stdout).toContain(`training   reused from ${first.runId}`);
+    const mlflow = await stack.get<MlflowRun>(`/../2.0/mlflow/runs/get?run_id=${again.runId}`);
+    const accuracy = first.evaluation?.["accuracy"];
+    expect(mlflow.run.data.metrics).toContainEqual(expect.objectContaining({ key: "test/accuracy", value: accuracy }));
+    expect(mlflow.run.data.tags).toContainEqual({ key: "ringmaster.reusedFrom", value: first.runId });
+  });
+
+  it("submit --wait prints the metrics of the test split and how the run ended", async () => {
+    const { code, stdout } = await stack.run("submit", job, "--wait");
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(
+        /METRIC +VALUE *\n *test\/accuracy +[01][.\d]* *\n[\s\S]*test\/logLoss +\d[\s\S]*completed.*version 1 is in production/,
+      ),
+    });
   });
 
   it.each([1, 3])("computed anew with %d workers the weights are the same bytes", async (workers) => {

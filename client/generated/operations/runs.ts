@@ -110,7 +110,7 @@ export interface RunsOperations {
       readonly query?: {
         /** A metric's name. */
         readonly metric?: string;
-        /** At most so many: first and last, and of each stretch the least and the greatest at their own steps. */
+        /** At most this many: first and last, and the min and max of each stretch at their own steps. */
         readonly points?: number | string;
         /** This step and later ones. */
         readonly fromStep?: number | string;

@@ -78,6 +78,8 @@ export interface Comparison {
     readonly experimentId: string;
     readonly status: RunStatus;
     readonly source: string;
+    /** Id of the run whose training, with its metrics, this one reuses. */
+    readonly reusedFrom?: string;
     readonly createdBy: string;
     readonly startedAt: number;
     readonly endedAt?: number;
@@ -285,6 +287,8 @@ export interface RunSummary {
   readonly artifactUri: string;
   /** Of a training run that has trained. */
   readonly weightsSha256?: Sha256;
+  /** Id of the run whose training, with its metrics, this training run reuses. */
+  readonly reusedFrom?: string;
   readonly revision: number;
 }
 

@@ -273,6 +273,8 @@ export interface MetricPoint {
 
 export interface MetricSummaries {
   readonly metrics: readonly MetricSummary[];
+  /** Id of the run whose training, with its metrics, a training run reuses. */
+  readonly reusedFrom?: string;
 }
 
 export interface MetricSummary {
@@ -412,6 +414,8 @@ export interface RunRecord {
   readonly job?: Job;
   /** Of a training run that has trained. */
   readonly weightsSha256?: Sha256;
+  /** Id of the run whose training, with its metrics, this training run reuses. */
+  readonly reusedFrom?: string;
   readonly revision: number;
 }
 

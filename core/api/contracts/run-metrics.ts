@@ -62,7 +62,7 @@ export const getRunMetrics = contract({
     ),
   responses: {
     200: {
-      description: "Without `metric`: last, least and greatest value of each. With it: a view of its points.",
+      description: "Without `metric`: last, min and max value of each. With it: a view of its points.",
       schema: z.union([metricSummaries, metricView]).meta({ id: "LoggedMetrics" }),
       example: viewExample,
     },

@@ -179,7 +179,7 @@ export const getTrainingRunMetrics = contract({
   responses: {
     200: {
       description:
-        "Without `metric`: last, least and greatest value of each. With it: its points, ascending by step, and how many there are.",
+        "Without `metric`: last, min and max value of each. With it: its points, ascending by step, and how many there are.",
       schema: z.union([metricSummaries, metricView]).meta({ id: "RunMetrics" }),
       example: { metric: "train/loss", points: [{ step: 1, value: 2.3, time: 1_767_259_800_000 }], total: 1 },
       content: ["application/json", "text/event-stream"],

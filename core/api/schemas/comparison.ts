@@ -39,6 +39,10 @@ export const comparison = z
         experimentId: z.string(),
         status: runStatus,
         source: z.string(),
+        reusedFrom: z
+          .string()
+          .optional()
+          .meta({ description: "Id of the run whose training, with its metrics, this one reuses." }),
         createdBy: z.string(),
         startedAt: z.number(),
         endedAt: z.number().optional(),

@@ -54,7 +54,7 @@ const stepQuery = z.coerce.number().int();
 /** A view of a metric, as a part of a query. */
 export const viewQuery = {
   points: z.coerce.number().int().min(1).max(metricLimits.view).optional().meta({
-    description: "At most so many: first and last, and of each stretch the least and the greatest at their own steps.",
+    description: "At most this many: first and last, and the min and max of each stretch at their own steps.",
   }),
   fromStep: stepQuery.optional().meta({ description: "This step and later ones." }),
   toStep: stepQuery.optional().meta({ description: "This step and earlier ones." }),
@@ -67,4 +67,12 @@ export const metricView = z
   })
   .meta({ id: "MetricView" });
 
-export const metricSummaries = z.object({ metrics: z.array(metricSummary) }).meta({ id: "MetricSummaries" });
+export const metricSummaries = z
+  .object({
+    metrics: z.array(metricSummary),
+    reusedFrom: z
+      .string()
+      .optional()
+      .meta({ description: "Id of the run whose training, with its metrics, a training run reuses." }),
+  })
+  .meta({ id: "MetricSummaries" });

@@ -113,6 +113,10 @@ export const runRecord = z
     artifactUri: z.string(),
     job: job.optional().meta({ description: "Of a training run." }),
     weightsSha256: sha256.optional().meta({ description: "Of a training run that has trained." }),
+    reusedFrom: z
+      .string()
+      .optional()
+      .meta({ description: "Id of the run whose training, with its metrics, this training run reuses." }),
     revision: z.int(),
   })
   .meta({ id: "RunRecord", description: "What is known of a run, whoever made it." }) satisfies z.ZodType<RunRecord>;

@@ -70,6 +70,8 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
   "prepare-features": [step, objects("GetObject", "PutObject"), listBucket],
   "launch-training": [
     catalog("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem", "BatchWriteItem"),
+    // Copies the metrics of a training that the run reuses.
+    table("Metrics", ...readMetrics, ...writeMetrics),
     objects("GetObject", "PutObject"),
     ...training,
   ],
@@ -80,7 +82,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     ...training,
     executions("StopExecution"),
   ],
-  evaluate: [step, objects("GetObject", "PutObject"), listBucket],
+  evaluate: [step, table("Metrics", ...readMetrics, ...writeMetrics), objects("GetObject", "PutObject"), listBucket],
   "register-model": [step, ...changeModels],
   // Reads metrics of versions that were logged from elsewhere.
   "evaluate-gates": [step, ...changeModels, table("Metrics", ...readMetrics)],

@@ -8,6 +8,7 @@ import type { Axis, Comparison, Goal } from "./comparison";
 import { curvesOf } from "./curves";
 import { differencesOf } from "./differences";
 import { goalOf } from "./goal";
+import { mayHaveCurve } from "./metric-rank";
 import { metricRows, metricsOf, paramRows } from "./pivot";
 
 export const compareLimits = { runs: 50, metrics: 100, curves: 24, points: 2_000 } as const;
@@ -55,8 +56,9 @@ export async function compareRuns(ports: ComparePorts, request: CompareRequest):
   const goals = rankedBy === undefined ? request.goals : { [rankedBy.metric]: rankedBy.goal, ...request.goals };
   const records = runs.map(({ record }) => record);
   return {
-    runs: records.map(({ runId, name, experimentId, status, source, createdBy, startedAt, endedAt }) => ({
+    runs: records.map(({ runId, name, experimentId, status, source, reusedFrom, createdBy, startedAt, endedAt }) => ({
       ...{ runId, name, experimentId, status, source, createdBy, startedAt },
+      ...(reusedFrom === undefined ? {} : { reusedFrom }),
       ...(endedAt === undefined ? {} : { endedAt }),
     })),
     ...(request.baseline === undefined ? {} : { baseline: request.baseline }),
@@ -73,7 +75,7 @@ function curveMetrics(runs: readonly SearchedRun[], all: readonly string[]): rea
   return all.filter(
     (metric) =>
       !metric.startsWith("system/") &&
-      runs.some((run) => run.metrics.some((one) => one.metric === metric && one.lastStep > 0)),
+      runs.some((run) => run.metrics.some((one) => one.metric === metric && mayHaveCurve(one))),
   );
 }
 

@@ -35,6 +35,8 @@ export interface ComparedRun {
   readonly experimentId: string;
   readonly status: RunStatus;
   readonly source: string;
+  /** Id of the run whose training, with its metrics, this one reuses. */
+  readonly reusedFrom?: string;
   readonly createdBy: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;

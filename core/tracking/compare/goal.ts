@@ -8,7 +8,7 @@ const more =
 /** What a metric's name says of it, where it says anything: `validation/loss` is to be small, `top-5-accuracy` great. */
 export function goalOf(metric: string): Goal | undefined {
   // The last word decides: `accuracy-loss` is a loss.
-  const name = metric.replaceAll(/([a-z])([A-Z])/g, "$1_$2").toLowerCase();
+  const name = metric.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
   const lastOf = (pattern: RegExp): number => {
     let at = -1;
     for (let from = 0; ; ) {

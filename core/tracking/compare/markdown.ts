@@ -21,6 +21,14 @@ export function comparisonMarkdown(comparison: Comparison): string {
         ["status", ...runs.map(({ status }) => text(status))],
         ["started (UTC)", ...runs.map(({ startedAt }) => timeText(startedAt))],
         ["by", ...runs.map(({ createdBy }) => text(createdBy))],
+        ...(runs.some(({ reusedFrom }) => reusedFrom !== undefined)
+          ? [
+              [
+                "training reused from",
+                ...runs.map(({ reusedFrom }) => (reusedFrom === undefined ? "–" : code(reusedFrom))),
+              ],
+            ]
+          : []),
       ],
     ),
     section(

@@ -3,6 +3,7 @@ import { encodeValue } from "../metric-values";
 import type { SearchedRun } from "../search/query";
 import type { Goal, MetricCell, MetricRow, Row } from "./comparison";
 import { goalOf } from "./goal";
+import { byRank } from "./metric-rank";
 
 /** Params that are not the same in all runs, and those that are; by name. Numbers written differently (`1e-3`, `0.001`) are the same. */
 export function paramRows(runs: readonly SearchedRun[]): {
@@ -85,12 +86,12 @@ function bestOf(
   return known.filter(({ last }) => last === best).map(({ runId }) => runId);
 }
 
-/** All metrics of the runs: those that most of them have first, the machines' own (`system/…`) last. */
+/** All metrics of the runs: those that most of them have first, then by rank; metrics of machines (`system/…`) last. */
 export function metricsOf(runs: readonly SearchedRun[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { metrics } of runs) for (const { metric } of metrics) counts.set(metric, (counts.get(metric) ?? 0) + 1);
   const isSystem = (metric: string): number => Number(metric.startsWith("system/"));
   return [...counts]
-    .sort(([a, countA], [b, countB]) => isSystem(a) - isSystem(b) || countB - countA || (a < b ? -1 : 1))
+    .sort(([a, countA], [b, countB]) => isSystem(a) - isSystem(b) || countB - countA || byRank(a, b))
     .map(([metric]) => metric);
 }

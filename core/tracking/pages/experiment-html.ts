@@ -4,6 +4,7 @@ import type { Row } from "../compare/comparison";
 import { goalOf } from "../compare/goal";
 import { html, type Markup } from "../compare/html/markup";
 import { paramPlots } from "../compare/html/param-plots";
+import { byRank } from "../compare/metric-rank";
 import { timeText } from "../compare/numbers";
 import { metricsOf } from "../compare/pivot";
 import type { SearchedRun } from "../search/query";
@@ -106,13 +107,7 @@ function metricColumns(runs: readonly SearchedRun[]): readonly string[] {
   const all = metricsOf(runs).filter((metric) => !metric.startsWith("system/"));
   // What few have says little of the others.
   const common = all.filter((metric) => 5 * held(metric) >= runs.length);
-  return byTelling(common.length > 0 ? common : all).slice(0, most.metrics);
-}
-
-/** Those whose names say what is better first, of data that were not trained on before others. */
-function byTelling(metrics: readonly string[]): readonly string[] {
-  const rank = (metric: string): number => (goalOf(metric) === undefined ? 2 : /^(?:val|test)/i.test(metric) ? 0 : 1);
-  return [...metrics].sort((a, b) => rank(a) - rank(b));
+  return [...(common.length > 0 ? common : all)].sort(byRank).slice(0, most.metrics);
 }
 
 /** What differs, and is short enough for a column; in which most runs differ first. */

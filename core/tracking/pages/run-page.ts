@@ -8,6 +8,7 @@ import type { RunRepository } from "../../training/run-repository";
 import type { ArtifactEntry, Artifacts } from "../artifacts";
 import type { Curve } from "../compare/comparison";
 import { curvesOf } from "../compare/curves";
+import { mayHaveCurve } from "../compare/metric-rank";
 import { metricsOf } from "../compare/pivot";
 import type { Experiment } from "../experiment";
 import type { Experiments } from "../experiments";
@@ -85,7 +86,7 @@ export async function readRunPage(ports: RunPagePorts, runId: string): Promise<R
 
 /** Of metrics that have a history: the run's own first, its machines' after them. */
 async function drawnCurves(store: RunPagePorts["metrics"], run: SearchedRun): Promise<readonly Curve[]> {
-  const past = new Set(run.metrics.filter(({ lastStep }) => lastStep > 0).map(({ metric }) => metric));
+  const past = new Set(run.metrics.filter(mayHaveCurve).map(({ metric }) => metric));
   const all = metricsOf([run]).filter((metric) => past.has(metric));
   const read = (metrics: readonly string[], points: number) =>
     curvesOf(store, [run], { metrics, axis: "step", points });

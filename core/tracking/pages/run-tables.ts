@@ -1,7 +1,7 @@
 import { formatBytes, formatDuration } from "../../quantities";
 import { displayedStatus } from "../../training/run-status";
-import { goalOf } from "../compare/goal";
 import { html, type Markup } from "../compare/html/markup";
+import { byRank } from "../compare/metric-rank";
 import { timeText } from "../compare/numbers";
 import { metricsOf } from "../compare/pivot";
 import type { MetricSummary } from "../metric-repository";
@@ -50,8 +50,7 @@ export function attemptTable({ details }: RunPage): Markup | undefined {
 
 export function childTable({ children, childCount }: RunPage, links: Links): Markup | undefined {
   const metrics = metricsOf(children).filter((metric) => !metric.startsWith("system/"));
-  const judged = [...metrics.filter((metric) => goalOf(metric) !== undefined), ...metrics];
-  const columns = [...new Set(judged)].slice(0, 4);
+  const columns = [...metrics].sort(byRank).slice(0, 4);
   const rows = [...children].sort(byStart).map(({ record, metrics: own }) => {
     const cells = columns.map((column) => {
       const found = own.find(({ metric }) => metric === column);

@@ -25,6 +25,8 @@ export interface TrainingState {
   readonly run: Run;
   /** Once it has trained. */
   readonly training?: TrainingOutput;
+  /** The run that trained, where this one reuses its output. */
+  readonly reusedFrom?: string | undefined;
   /** Of the machines that it has run on. */
   readonly instanceTypes: readonly string[];
 }
@@ -49,7 +51,7 @@ export function keptAtFirst(run: Run, artifactLocation: string): KeptRecord {
 export function recordOf(
   identity: RunIdentity,
   kept: KeptRecord,
-  { run, training, instanceTypes }: TrainingState,
+  { run, training, reusedFrom, instanceTypes }: TrainingState,
   revision: number,
 ): RunRecord {
   const numerics = training?.numerics;
@@ -83,6 +85,7 @@ export function recordOf(
     seed: run.job.seed,
     job: run.job,
     ...(training ? { weightsSha256: training.weightsSha256 } : {}),
+    ...(reusedFrom === undefined ? {} : { reusedFrom }),
     revision,
   };
 }
@@ -97,7 +100,7 @@ export function keptOf(
   const own = paramsOfJob(before.job as NonNullable<RunRecord["job"]>);
   const changedParam = Object.keys(own).find((key) => after.params[key] !== own[key]);
   if (changedParam !== undefined) return { fixedField: `param ${changedParam}` };
-  const fixed = (["status", "startedAt", "endedAt", "createdBy", "seed", "weightsSha256"] as const).find(
+  const fixed = (["status", "startedAt", "endedAt", "createdBy", "seed", "weightsSha256", "reusedFrom"] as const).find(
     (field) => before[field] !== after[field],
   );
   if (fixed !== undefined) return { fixedField: fixed };

@@ -63,6 +63,7 @@ export const attributes = {
   lifecycle: "text",
   seed: "number",
   weights_sha256: "text",
+  reused_from: "text",
   commit: "text",
   dirty: "boolean",
   repository: "text",

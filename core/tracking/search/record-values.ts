@@ -26,6 +26,7 @@ export const attributeValues: Readonly<
   lifecycle: (record) => record.lifecycle,
   seed: (record) => record.seed,
   weights_sha256: (record) => record.weightsSha256,
+  reused_from: (record) => record.reusedFrom,
   commit: (record) => record.code.commit,
   dirty: (record) => record.code.dirty,
   repository: (record) => record.code.repository,

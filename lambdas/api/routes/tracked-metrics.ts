@@ -32,10 +32,12 @@ export const trackedMetricsRoutes: readonly Route[] = [
     },
   },
 
-  defineRoute(contracts.getRunMetrics, async ({ platform: { metrics }, params: { runId }, query }) => {
+  defineRoute(contracts.getRunMetrics, async ({ platform: { metrics, records }, params: { runId }, query }) => {
     const { metric, points = defaultView, ...range } = query;
     if (metric === undefined) {
-      return { status: 200, body: { metrics: (await metrics.summaries(runId)).map(encodedSummary) } };
+      const [summaries, record] = await Promise.all([metrics.summaries(runId), records.find(runId)]);
+      const reused = record?.reusedFrom === undefined ? {} : { reusedFrom: record.reusedFrom };
+      return { status: 200, body: { metrics: summaries.map(encodedSummary), ...reused } };
     }
     const view = await metrics.downsample(runId, metric, points, range);
     return { status: 200, body: { metric, points: view.points.map(encodedPoint), total: view.total } };

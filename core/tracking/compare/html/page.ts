@@ -89,6 +89,9 @@ function runTable(comparison: Comparison): Markup {
       endedAt === undefined ? "–" : `${numberText((endedAt - startedAt) / 1_000)} s`,
     ),
     row("by", ({ createdBy }) => createdBy),
+    ...(runs.some(({ reusedFrom }) => reusedFrom !== undefined)
+      ? [row("training reused from", ({ reusedFrom }) => reusedFrom ?? "–")]
+      : []),
   ]);
 }
 

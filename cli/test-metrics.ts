@@ -1,0 +1,18 @@
+import type { RunDetails } from "../client/api-client";
+import { summaryMetrics, testPrefix } from "../core/evaluation/test-metrics";
+import type { EvaluationOutput } from "../core/pipelines/outputs";
+import { findOutput } from "../core/pipelines/step";
+import { formatNumber, printTable } from "./output";
+
+/** Prints a few metrics of the test split, the job's own thresholds first; nothing of a run that was not evaluated. */
+export function printTestMetrics(details: RunDetails): void {
+  const evaluation = findOutput<EvaluationOutput>(details, "Evaluate");
+  if (!evaluation) return;
+  const { metrics } = evaluation;
+  const names = summaryMetrics(metrics, details.run.job.evaluation.thresholds);
+  if (names.length === 0) return;
+  printTable(
+    ["METRIC", "VALUE"],
+    names.map((name) => [`${testPrefix}${name}`, formatNumber(metrics[name] ?? Number.NaN)]),
+  );
+}

@@ -1,0 +1,61 @@
+import type { EvaluationOutput } from "../pipelines/outputs";
+import type { Clock } from "../ports";
+import type { MetricStore } from "../tracking/metric-store";
+import type { Metrics } from "./report";
+
+/** Names a metric of the test split in a run: `test/accuracy`. */
+export const testPrefix = "test/";
+
+/** Identifies the one batch that an evaluation writes, so that a repeated invocation writes nothing. */
+const receipt = { writer: "ringmaster/evaluate", sequence: 1 } as const;
+
+/**
+ * Records an evaluation's metrics as metrics of the run, at the last step of its training. Idempotent. Metrics that are undefined for the test rows are
+ * not in the evaluation, and have no point.
+ */
+export async function recordTestMetrics(
+  { metrics, clock }: { readonly metrics: Pick<MetricStore, "append">; readonly clock: Clock },
+  runId: string,
+  step: number,
+  evaluation: Pick<EvaluationOutput, "metrics">,
+): Promise<void> {
+  const time = clock.now();
+  const series = Object.entries(evaluation.metrics)
+    .filter(([, value]) => Number.isFinite(value))
+    .map(([name, value]) => ({ metric: `${testPrefix}${name}`, steps: [step], values: [value], times: [time] }));
+  if (series.length > 0) await metrics.append(runId, series, receipt);
+}
+
+/** Regression, multiclass, or binary; binary classes of which one has less than a third of the rows are imbalanced. */
+export type TaskKind = "regression" | "multiclass" | "balanced" | "imbalanced";
+
+/** By task, what a reader looks at first; the first is the primary metric. */
+const leading: Readonly<Record<TaskKind, readonly string[]>> = {
+  regression: ["rmse", "mae", "r2"],
+  multiclass: ["accuracy", "f1Macro", "logLoss", "auc"],
+  balanced: ["accuracy", "auc", "f1", "logLoss"],
+  imbalanced: ["auc", "prAuc", "logLoss", "recall", "precision", "f1"],
+};
+
+const imbalancedBelow = 1 / 3;
+
+/** @param supports rows of each class in the test split; none of a regression */
+export function taskKindOf(supports: readonly number[]): TaskKind {
+  if (supports.length === 0) return "regression";
+  if (supports.length > 2) return "multiclass";
+  const rows = supports.reduce((sum, one) => sum + one, 0);
+  return Math.min(...supports) < imbalancedBelow * rows ? "imbalanced" : "balanced";
+}
+
+/** Names of the metrics that suit the task, the primary one first; those that are undefined are left out. */
+export function leadingMetrics(kind: TaskKind, metrics: Metrics): readonly string[] {
+  return leading[kind].filter((name) => Object.hasOwn(metrics, name));
+}
+
+/** Without the rows of each class, what a short summary shows after the metrics of the job's thresholds. */
+const summary = ["accuracy", "auc", "prAuc", "f1", "logLoss", "rmse", "mae", "r2"];
+
+/** Names of a few metrics that summarize an evaluation: those that the job sets thresholds for first. */
+export function summaryMetrics(metrics: Metrics, thresholds: Readonly<Record<string, number>>): readonly string[] {
+  return [...new Set([...Object.keys(thresholds), ...summary])].filter((name) => Object.hasOwn(metrics, name));
+}
