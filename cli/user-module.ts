@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { build } from "esbuild";
 import type { UploadPort } from "../core/datasets/upload-port";
 import { sha256 } from "../core/digest";
@@ -30,13 +30,18 @@ export async function bundleModule(path: string, uploads: UploadPort): Promise<s
     format: "cjs",
     logLevel: "silent",
     external: ["@tensorflow/*"],
+    // The trainer names the user's lines. Paths are relative to the module: the bundle is the same from every directory.
+    sourcemap: "inline",
+    sourcesContent: false,
+    absWorkingDir: dirname(path),
+    outfile: join(dirname(path), "module.js"),
     ...(defineTraining && { alias: { ringmaster: defineTraining } }),
   }).catch((cause: { errors?: readonly { text: string; location?: { file: string; line: number } | null }[] }) => {
     throw new InvalidInputError(
       "the job's module cannot be bundled",
       (cause.errors ?? []).map(({ text, location }) => ({
         path: "model.path",
-        value: location ? `${location.file}:${location.line}` : path,
+        value: location ? `${relative("", join(dirname(path), location.file))}:${location.line}` : path,
         rule: `must compile: ${text}`,
       })),
       cause,

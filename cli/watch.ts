@@ -69,12 +69,18 @@ async function follow(client: ApiClient, runId: string, options: WatchOptions): 
 }
 
 function closingLines(details: RunDetails, awaited: readonly Awaited[]): readonly string[] {
-  if (!isOpen(details.run.status)) return [closingLine(details)];
+  if (!isOpen(details.run.status)) return [closingLine(details), ...failedNext(details)];
   return awaited.map(({ what, command }) => `${pc.yellow(`waits for ${what}`)}: ${command}`);
 }
 
 function warningLines({ warnings }: RunDetails): readonly string[] {
   return warnings.map(({ message }) => `${pc.yellow("warning")}: ${shownText(message)}`);
+}
+
+/** The next step of a run that failed: what its workers printed, where it had any. */
+function failedNext({ run, attempts }: RunDetails): readonly string[] {
+  if (run.status !== "failed") return [];
+  return [`see: ringmaster runs ${attempts.length > 0 ? "logs" : "show"} ${run.runId}`];
 }
 
 function closingLine({ run }: RunDetails): string {

@@ -22,6 +22,7 @@ import { createInterruption, interruptOnSignals } from "./host/interruption";
 import { readMachine } from "./host/machine";
 import { runTrainer } from "./host/run-trainer";
 import { watchSpot } from "./host/spot-watcher";
+import { uncaughtException } from "./host/uncaught";
 import type { Courier } from "./telemetry/courier";
 import { Outbox } from "./telemetry/outbox";
 import { createOutboxThread } from "./telemetry/outbox-thread";
@@ -70,6 +71,7 @@ async function main(): Promise<number> {
     logger,
     telemetry,
     interruption,
+    uncaught: uncaughtException(process),
     createEngine,
     ...(existsSync(uploadScript) ? { upload: createUploadThread(uploadScript, place) } : {}),
     createGang: (task: TrainingTask) =>

@@ -1,5 +1,5 @@
 import type { TrainingAttempt } from "./run";
-import type { TrainingFailure } from "./training-task";
+import { type TrainingFailure, userCodeFailure } from "./training-task";
 
 /** What Batch says of the job of the latest attempt. */
 export interface JobOutcome {
@@ -42,6 +42,10 @@ export function decideNextMove(known: {
 }): NextMove {
   const { hasResult, failure, job, attempts, retries } = known;
   if (hasResult) return { move: "succeed" };
+  // The other workers would compute the same with the same code; they must not wait for the one that met it, either.
+  if (failure?.code === userCodeFailure) {
+    return { move: "fail", code: failure.code, message: failure.message, why: failure.message };
+  }
   if (job.status === "running") return { move: "wait" };
 
   // The latest attempt is the one that is judged; it may have been marked as failed by a call that died right after.

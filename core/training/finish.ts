@@ -59,6 +59,7 @@ export async function finishTraining(dependencies: FinishDependencies, runId: st
       await endAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
       await launchAttempt(dependencies, details.run, { attempt: attempt.attempt + 1, market: next.market });
     } else if (next.move === "fail") {
+      if (job.status === "running" && attempt.jobId !== undefined) await jobs.terminate(attempt.jobId, next.why);
       await endAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
       await answerFailure(next.code, next.message);
     }

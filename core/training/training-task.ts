@@ -69,6 +69,9 @@ export interface TrainingFailure {
   readonly failedAt: string;
 }
 
+/** The failure code of a training module that threw or returned what cannot be trained: on every worker, at every attempt. */
+export const userCodeFailure = "USER_CODE";
+
 /** Exit codes of a trainer process, known to the job definition's retry rules. */
 export const trainerExitCodes = {
   completed: 0,

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import type { describeRun } from "../../cli/commands/runs";
+import type { RunDetails } from "../../client/api-client";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
@@ -86,21 +87,30 @@ function logsOf(data: string): string {
   return text;
 }
 
-it("user code reaches its own run and its team's content, and nothing else", async () => {
+describe("user code", () => {
   const stack = new TestStack();
-  try {
+  beforeAll(async () => {
     await stack.up();
     const csv = stack.file("toy.csv", toyCsv(300));
     await stack.json(["datasets", "push", "toy", "--file", csv, "--schema", stack.file("schema.yaml", toySchema)]);
+    // The module's bundler looks for packages beside the module.
+    symlinkSync(resolve(__dirname, "../../node_modules"), join(stack.directory, "node_modules"));
+  }, 60_000);
+  afterAll(() => stack.remove());
+
+  /** A job that trains with a module of this source. */
+  function jobOf(name: string, source: string, { epochs = 3, workers = 1 } = {}): string {
+    stack.file(`${name}.ts`, source);
+    const job = toyJob(epochs).replace("{ type: mlp, hidden: [16] }", `{ type: module, path: ${name}.ts }`);
+    return stack.file(`${name}.yaml`, job.replace("workers: 2", `workers: ${workers}`));
+  }
+
+  it("reaches its own run and its team's content, and nothing else", async () => {
     const submit = async (file: string) => (await stack.json<{ runId: string }>(["submit", file])).runId;
     const watch = (runId: string) => stack.json<Shown>(["runs", "watch", runId], [0, 1, 3]);
 
     const other = await watch(await submit(stack.file("job.yaml", toyJob(1))));
-    // The module's bundler looks for packages beside the module.
-    symlinkSync(resolve(__dirname, "../../node_modules"), join(stack.directory, "node_modules"));
-    stack.file("greedy.ts", greedy(other.runId, other.weightsSha256!));
-    const job = toyJob(40).replace("{ type: mlp, hidden: [16] }", "{ type: module, path: greedy.ts }");
-    const runId = await submit(stack.file("greedy.yaml", job.replace("workers: 2", "workers: 1")));
+    const runId = await submit(jobOf("greedy", greedy(other.runId, other.weightsSha256!), { epochs: 40 }));
     await watch(runId);
     const outcomes = await until("what the module came to", async () => {
       const { stdout } = await stack.run("runs", "logs", runId);
@@ -122,7 +132,75 @@ it("user code reaches its own run and its team's content, and nothing else", asy
     });
     const environment = await stack.json<Record<string, string>>(["env"]);
     expect(logsOf(stack.data)).not.toContain(await keyOf(runId, environment));
-  } finally {
-    await stack.remove();
-  }
-}, 240_000);
+  }, 240_000);
+
+  const model =
+    "({ tf, outputs }) => tf.sequential({ layers: [tf.layers.dense({ units: outputs, inputShape: [6] })] })";
+  it.each([
+    {
+      what: "a loss that throws at the first step, on two workers",
+      name: "loss",
+      source: `import { defineTraining } from "ringmaster";
+export default defineTraining({ model: ${model}, loss: () => { throw new Error("no loss"); } });`,
+      workers: 2,
+      failure: /loss\(\) threw Error: no loss \(at loss\.ts:2:\d+\)/,
+    },
+    {
+      what: "a metric that throws in the first validation",
+      name: "validation",
+      source: `import { mean } from "@tensorflow/tfjs-core";
+import { defineTraining } from "ringmaster";
+
+/** Microshards have 8 rows, the validation split has more. */
+function small(labels, outputs) {
+  if (labels.shape[0] > 8) throw new RangeError("too many rows");
+  return mean(outputs);
+}
+export default defineTraining({ model: ${model}, metrics: { small } });`,
+      workers: 1,
+      failure: /metric 'small' threw RangeError: too many rows \(at validation\.ts:6:34\)/,
+    },
+    {
+      what: "a loss that returns a promise at a late step",
+      name: "late",
+      source: `import { losses, oneHot } from "@tensorflow/tfjs-core";
+import { defineTraining } from "ringmaster";
+let calls = 0;
+const loss = (labels, outputs) => losses.softmaxCrossEntropy(oneHot(labels, 3), outputs);
+const broken = async () => { throw new Error("never seen"); };
+export default defineTraining({ model: ${model}, loss: (...all) => (++calls > 40 ? broken() : loss(...all)) });`,
+      workers: 1,
+      failure: /loss\(\) returned a promise; it must return a tensor, synchronously/,
+    },
+    {
+      what: "a promise of the module that nothing awaits",
+      name: "rejection",
+      source: `import { defineTraining } from "ringmaster";
+async function download() {
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  throw new Error("no network");
+}
+void download();
+export default defineTraining({ model: ${model} });`,
+      workers: 1,
+      failure: /outside of model\(\), loss and metrics: Error: no network \(at rejection\.ts:4:9\)/,
+    },
+  ])(
+    "$what ends its run as USER_CODE at once, with the user's line",
+    async ({ name, source, workers, failure }) => {
+      const { code, stdout } = await stack.run("submit", jobOf(name, source, { workers, epochs: 30 }), "--wait");
+      const runId = /^run-\w+/.exec(stdout)![0];
+      expect(code).toBe(1);
+      expect(stdout).toMatch(failure);
+      expect(stdout).toContain(`ringmaster runs logs ${runId}`);
+
+      const { run, attempts, workers: records } = await stack.get<RunDetails>(`/training-runs/${runId}`);
+      expect(run.failure).toMatchObject({ code: "USER_CODE", message: expect.stringMatching(failure) });
+      expect(attempts).toHaveLength(1);
+      for (const record of records) expect(record.attempts.length).toBeLessThanOrEqual(1);
+      const place = /\(at (.*)\)/.exec(run.failure!.message)?.[1];
+      if (place !== undefined) expect((await stack.run("runs", "logs", runId)).stdout).toContain(place);
+    },
+    120_000,
+  );
+});

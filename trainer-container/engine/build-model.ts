@@ -5,6 +5,7 @@ import { buildCnn, buildMlp } from "./built-in-models";
 import type { ModelContext, TensorFlow } from "./define-training";
 import { ModelError } from "./errors";
 import { withSeededRandom } from "./seeded-random";
+import { callUserCode, describeReturned } from "./user-code";
 
 /** Layer and initialiser classes that TensorFlow.js itself brings; read before any user code could add its own. */
 const builtInClasses: ReadonlySet<string> = new Set(
@@ -34,20 +35,12 @@ function buildFromModule(definition: ModuleDefinition, seed: number): layers.Lay
   const tensorFlow = { ...tf, ...layers } as unknown as TensorFlow;
   const hyperparameters = definition.hyperparameters ?? {};
   const context: ModelContext = { tf: tensorFlow, inputShape, outputs, task, seed, hyperparameters };
-  let built: unknown;
-  try {
-    built = (definition.factory as (context: ModelContext) => unknown)(context);
-  } catch (error) {
-    throw new ModelError(`The training module's model() threw: ${(error as Error).message}`, error);
-  }
-  if (built instanceof Promise) {
-    throw new ModelError("The training module's model() returned a promise; it must build the model synchronously.");
-  }
+  const built = callUserCode("model()", () => (definition.factory as (context: ModelContext) => unknown)(context));
   const candidate = built as Partial<layers.LayersModel> | null | undefined;
   if (typeof candidate?.apply !== "function" || !Array.isArray(candidate.layers)) {
     throw new ModelError(
-      `The training module's model() returned ${built === null ? "null" : typeof built}, not a tf.LayersModel; ` +
-        "return tf.sequential(…) or tf.model(…) made with the context's tf.",
+      `The training module's model() returned ${describeReturned(built)}, not a tf.LayersModel; ` +
+        "return tf.sequential(…) or tf.model(…) made with the context's tf, synchronously.",
     );
   }
   return built as layers.LayersModel;

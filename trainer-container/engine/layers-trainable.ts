@@ -10,6 +10,7 @@ import { BatchError } from "./errors";
 import { layOut } from "./layout";
 import { scoreBatch } from "./score";
 import { withSeededRandom } from "./seeded-random";
+import { computeModel } from "./user-code";
 
 type LayerVariable = LayersModel["weights"][number];
 
@@ -58,13 +59,15 @@ export class LayersTrainable implements TrainableModel {
       tf.tidy(() => {
         let result: BatchResult | undefined;
         const variables = this.variables.slice(0, this.variables.length - this.statistics.length);
-        const { grads } = tf.variableGrads(
-          () => {
-            const scored = scoreBatch(this.model, this.definition, batch, true);
-            result = scored.result();
-            return scored.loss;
-          },
-          variables.map((variable) => variable.read() as tf.Variable),
+        const { grads } = computeModel(this.definition, () =>
+          tf.variableGrads(
+            () => {
+              const scored = scoreBatch(this.model, this.definition, batch, true);
+              result = scored.result();
+              return scored.loss;
+            },
+            variables.map((variable) => variable.read() as tf.Variable),
+          ),
         );
         variables.forEach((variable, index) => {
           const { offset, size } = this.layout[index] as ParameterSlot;
@@ -80,8 +83,9 @@ export class LayersTrainable implements TrainableModel {
 
   evaluate(batch: Batch): BatchResult {
     this.checkBatch(batch);
+    const score = () => scoreBatch(this.model, this.definition, batch, false).result();
     return tf.tidy(
-      () => scoreBatch(this.model, this.definition, batch, false).result() as unknown as tf.TensorContainer,
+      () => computeModel(this.definition, score) as unknown as tf.TensorContainer,
     ) as unknown as BatchResult;
   }
 

@@ -5,6 +5,7 @@ import type { LossFunction } from "./define-training";
 import type { Batch, BatchResult } from "./engine";
 import { BatchError, ModelError } from "./errors";
 import { defaultLoss } from "./losses";
+import { callUserCode, describeReturned } from "./user-code";
 
 interface Scored {
   /** Σ weight × loss over the rows, plus Σ weight × regularisation. */
@@ -20,7 +21,7 @@ export function scoreBatch(model: LayersModel, definition: ModelDefinition, batc
   const labels = labelTensor(definition, batch);
   const outputs = model.apply(inputs, { training }) as tf.Tensor;
   const weight = batch.weights ? batch.weights.reduce((total, value) => total + value, 0) : rows;
-  const data = sumOverRows(lossOf(definition)(labels, outputs), batch, "loss");
+  const data = sumOverRows(rowLosses(definition, labels, outputs), batch, "loss()");
   const penalties = model.calculateLosses();
   const loss = penalties.length === 0 ? data : tf.add(data, tf.mul(tf.addN(penalties), weight));
   return {
@@ -50,24 +51,51 @@ export function checkClasses({ outputs }: ModelDefinition, labels: ArrayLike<num
   }
 }
 
-function lossOf(definition: ModelDefinition): LossFunction {
+function rowLosses(definition: ModelDefinition, labels: tf.Tensor, outputs: tf.Tensor): tf.Tensor {
   const own = definition.type === "module" ? (definition.loss as LossFunction | undefined) : undefined;
-  return own ?? defaultLoss(definition.task);
+  if (!own) return defaultLoss(definition.task)(labels, outputs);
+  const value = callUserCode("loss()", () => own(labels, outputs));
+  checkTensor(value, "loss()");
+  if (value.dtype === "float32") return value;
+  throw new ModelError(
+    `The training module's loss() returned a tensor of ${value.dtype}; it must be float32 to have a gradient.`,
+  );
 }
 
 /** A `[rows]` tensor is weighted and summed; a scalar is taken for the mean of the rows. */
-function sumOverRows(value: tf.Tensor, { rows, weights }: Batch, what: string): tf.Scalar {
-  if (!(value instanceof tf.Tensor)) throw new ModelError(`The ${what} returned ${typeof value}, not a tensor.`);
+function sumOverRows(value: tf.Tensor, { rows, weights }: Batch, name: string): tf.Scalar {
   if (value.rank === 1 && value.shape[0] === rows) {
     return tf.sum(weights ? tf.mul(value, tf.tensor1d(weights)) : value) as tf.Scalar;
   }
   if (value.rank !== 0) {
-    throw new ModelError(`The ${what} has shape [${value.shape}]; it must be a scalar (the mean) or one value a row.`);
+    throw new ModelError(
+      `The training module's ${name} returned a tensor of shape [${value.shape}]; ` +
+        `it must be a scalar (the mean of the rows) or one value a row, [${rows}].`,
+    );
   }
   if (weights) {
-    throw new ModelError(`The ${what} is a scalar, which row weights cannot reach; return one value a row, [rows].`);
+    throw new ModelError(
+      `The training module's ${name} returned a scalar, which row weights cannot reach; return one value a row, [rows].`,
+    );
   }
   return tf.mul(value, rows) as tf.Scalar;
+}
+
+/** @throws ModelError where user code returned something else than a tensor of numbers. */
+function checkTensor(value: unknown, name: string): asserts value is tf.Tensor {
+  if (!(value instanceof tf.Tensor)) {
+    throw new ModelError(
+      `The training module's ${name} returned ${describeReturned(value)}; it must return a tensor, synchronously.`,
+    );
+  }
+  if (value.isDisposed) {
+    throw new ModelError(
+      `The training module's ${name} returned a disposed tensor; it must not dispose what it returns.`,
+    );
+  }
+  if (value.dtype === "string" || value.dtype === "complex64") {
+    throw new ModelError(`The training module's ${name} returned a tensor of ${value.dtype}; it must hold numbers.`);
+  }
 }
 
 export function countCorrect(
@@ -98,7 +126,10 @@ function metricsOf(
 ): { readonly metrics?: Readonly<Record<string, number>> } {
   if (definition.type !== "module" || !definition.metrics) return {};
   const entries = Object.entries(definition.metrics as Readonly<Record<string, LossFunction>>).map(([name, metric]) => {
-    const total = sumOverRows(metric(labels, outputs), batch, `metric '${name}'`);
+    const what = `metric '${name}'`;
+    const value = callUserCode(what, () => metric(labels, outputs));
+    checkTensor(value, what);
+    const total = sumOverRows(value, batch, what);
     return [name, total.dataSync()[0] as number] as const;
   });
   return { metrics: Object.fromEntries(entries) };

@@ -1,7 +1,9 @@
 import { RingmasterError } from "../../core/errors";
 import { CorruptObjectError, ObjectNotFoundError, StorageFullError } from "../../core/object-errors";
+import { userCodeFailure } from "../../core/training/training-task";
 import { EngineError, ModelError } from "../engine/errors";
 import { TrainingHaltedError } from "../loop/errors";
+import { userFrame } from "./module-source";
 
 /** What an error means for the run. */
 export type Verdict =
@@ -20,9 +22,11 @@ export function judge(error: unknown): Verdict {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof TrainingHaltedError) {
     const step = error.step === undefined ? {} : { step: error.step };
-    return { kind: "failure", code: error.code, message, ...step, retryable: false };
+    return { kind: "failure", code: error.code, message: located(message, error), ...step, retryable: false };
   }
-  if (error instanceof ModelError) return { kind: "failure", code: "USER_CODE", message, retryable: false };
+  if (error instanceof ModelError) {
+    return { kind: "failure", code: userCodeFailure, message: located(message, error), retryable: false };
+  }
   if (error instanceof EngineError) return { kind: "failure", code: error.code, message, retryable: error.retryable };
   if (error instanceof StorageFullError || isUnreachable(error)) return { kind: "try-again", message };
   if (error instanceof CorruptObjectError || error instanceof ObjectNotFoundError) {
@@ -32,6 +36,12 @@ export function judge(error: unknown): Verdict {
     return { kind: "failure", code: error.code, message, retryable: error.retryable };
   }
   return { kind: "failure", code: "TRAINER_ERROR", message, retryable: true };
+}
+
+/** Adds the line of the user's code that threw, where there is one. */
+function located(message: string, error: Error): string {
+  const frame = userFrame(error.cause);
+  return frame === undefined ? message : `${message} (at ${frame})`;
 }
 
 /** The AWS SDK's errors carry `$metadata`; below it lie Node's network errors. */

@@ -3,7 +3,9 @@ import path from "node:path";
 import vm from "node:vm";
 import type { ObjectStore } from "../../core/ports";
 import type { Training } from "../engine/define-training";
+import { describeReturned, describeThrown } from "../engine/user-code";
 import { TrainingHaltedError } from "../loop/errors";
+import { registerSource } from "./module-source";
 
 /**
  * Loads a user's training module: a CommonJS bundle whose `@tensorflow/tfjs-*` imports were left outside, and which must get this
@@ -16,15 +18,20 @@ export async function loadTrainingModule(store: ObjectStore, sha256: string, nam
   return evaluateModule(source, name);
 }
 
-/** @param name of the user's file, for stack traces. */
+/**
+ * @param source a bundle, with an inline source map where its stack frames are to name the user's lines.
+ * @param name of the user's file, for stack traces.
+ * @throws TrainingHaltedError `USER_CODE`
+ */
 export function evaluateModule(source: string, name: string): Training {
   const filename = path.resolve(`/ringmaster-module/${name}`);
+  registerSource(filename, name, source);
   const module: { exports: unknown } = { exports: {} };
   try {
     const load = vm.compileFunction(source, ["exports", "require", "module", "__filename", "__dirname"], { filename });
     load(module.exports, createRequire(__filename), module, filename, path.dirname(filename));
   } catch (error) {
-    throw userCodeError(`the training module ${name} failed to load: ${messageOf(error)}`, error);
+    throw userCodeError(`the training module ${name} failed to load: it threw ${describeThrown(error)}`, error);
   }
   const exported = module.exports as { readonly default?: unknown; readonly training?: unknown } | null | undefined;
   const training = [exported?.default, exported?.training, exported].find(isTraining);
@@ -34,7 +41,26 @@ export function evaluateModule(source: string, name: string): Training {
       undefined,
     );
   }
+  checkFunctions(training, name);
   return training;
+}
+
+/** @throws TrainingHaltedError `USER_CODE` where `loss` or a metric is no function. */
+function checkFunctions({ loss, metrics }: Training, name: string): void {
+  const refuse = (what: string, value: unknown, rule: string) =>
+    userCodeError(
+      `the training module ${name} exports ${describeReturned(value)} as ${what}; it must be ${rule}`,
+      undefined,
+    );
+  if (loss !== undefined && typeof loss !== "function")
+    throw refuse("loss", loss, "a function (labels, outputs) => tensor");
+  if (metrics === undefined) return;
+  if (typeof metrics !== "object" || metrics === null)
+    throw refuse("metrics", metrics, "an object of functions by name");
+  for (const [metric, value] of Object.entries(metrics)) {
+    if (typeof value === "function") continue;
+    throw refuse(`metrics.${metric}`, value, "a function (labels, outputs) => tensor");
+  }
 }
 
 function isTraining(value: unknown): value is Training {
@@ -43,8 +69,4 @@ function isTraining(value: unknown): value is Training {
 
 function userCodeError(message: string, cause: unknown): TrainingHaltedError {
   return new TrainingHaltedError("USER_CODE", message, undefined, { cause });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

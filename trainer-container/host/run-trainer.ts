@@ -32,6 +32,7 @@ import { createEntrance, InterruptedWhileWaitingError } from "./enter-gang";
 import { judge } from "./failure";
 import { insist } from "./insist";
 import type { Interruption } from "./interruption";
+import { mapStacks } from "./module-source";
 import { agreeOnNumerics, modelDefinition } from "./prepare";
 import { createReporter, withCheckpoints } from "./report";
 import { findResult, publishResult } from "./result";
@@ -49,6 +50,8 @@ export interface TrainerDependencies {
   readonly upload?: StateUploader;
   readonly createEngine: (options: EngineOptions) => Promise<Engine>;
   readonly createGang: (task: TrainingTask) => Gang;
+  /** Rejects with an exception that nothing caught. */
+  readonly uncaught?: Promise<never>;
 }
 
 /** Rows of a validation block. A part of what validation scores' bits depend on, like the microshard's shape. */
@@ -68,16 +71,18 @@ export async function runTrainer(dependencies: TrainerDependencies): Promise<num
       return trainerExitCodes.completed;
     }
     const task = await getJson<TrainingTask>(store, objectKeys.trainingTask(config.runId));
-    return await trainTask(dependencies, task, () => {
+    const training = trainTask(dependencies, task, () => {
       gang = dependencies.createGang(task);
       return gang;
     });
+    return await Promise.race([training, ...(dependencies.uncaught ? [dependencies.uncaught] : [])]);
   } catch (error) {
     if (error instanceof GangMemberReplacedError) {
       logger.log("warn", error.message);
       return trainerExitCodes.retry;
     }
     const verdict = judge(error);
+    mapStacks(error);
     logger.log("error", `training ended: ${verdict.message}`, { error });
     if (verdict.kind === "try-again") return trainerExitCodes.retry;
     const { code, message, step, retryable } = verdict;

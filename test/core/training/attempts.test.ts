@@ -34,6 +34,11 @@ describe("what to do about a run's training", () => {
       { job: { status: "running", hostLoss: false }, failure: failure(false) },
       { move: "wait" },
     ],
+    [
+      "a running job whose user code failed on one worker is not waited for",
+      { job: { status: "running", hostLoss: false }, failure: { ...failure(false), code: "USER_CODE" } },
+      { move: "fail", code: "USER_CODE" },
+    ],
     ["a first failure is tried again, the last time on-demand", {}, { move: "resubmit", market: "on-demand" }],
     ["of two retries the first stays on spot", { retries: 2 }, { move: "resubmit", market: "spot" }],
     ["without retries it fails", { retries: 0 }, { move: "fail", code: "TRAINER_EXITED" }],

@@ -91,6 +91,17 @@ describe("the end of a run's training", () => {
     expect(calls.submitted).toHaveLength(1);
   });
 
+  it("ends the job of a training whose user code failed on one worker", async () => {
+    const { platform, calls, runId } = await launched();
+    const failure = { runId, code: "USER_CODE", message: "loss() threw", retryable: false, failedAt: "x" };
+    await platform.objects.put(trainingKeys(runId).failure(`job-${runId}-1`), JSON.stringify(failure));
+    calls.job = { status: "running", hostLoss: false };
+    expect(await finishTraining(platform, runId)).toBe("fail");
+    expect(calls.terminated).toEqual([`job-${runId}-1`]);
+    expect(calls.submitted).toHaveLength(1);
+    expect(calls.failed).toEqual([{ token: `token-${runId}`, error: "USER_CODE", cause: "loss() threw" }]);
+  });
+
   it("hosts' losses use up no retries, and the fourth attempt is on-demand", async () => {
     const { platform, calls, runId } = await launched();
     calls.job = { status: "failed", hostLoss: true, reason: "Host EC2 (instance i-1) terminated." };

@@ -202,10 +202,10 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         () => {
           throw new Error("boom");
         },
-        /model\(\) threw: boom/,
+        /model\(\) threw Error: boom/,
       ],
       ["returns a promise", async () => undefined, /synchronously/],
-      ["returns something else", () => 3, /returned number, not a tf.LayersModel/],
+      ["returns something else", () => 3, /returned number 3, not a tf.LayersModel/],
       ["returns nothing", () => null, /returned null/],
       [
         "takes other rows",
@@ -266,12 +266,52 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       await expect(engine.createModel(moduleOf(factory), 1)).rejects.toThrow(/class 'Doubling'.*without user code/);
     });
 
-    it.each<[string, LossFunction, RegExp]>([
-      ["no tensor", () => 1 as never, /returned number, not a tensor/],
-      ["a matrix", (_, outputs) => outputs, /shape \[2,3\].*scalar/],
-    ])("refuses a loss that returns %s", async (_, loss, message) => {
+    const refusals: readonly (readonly [string, LossFunction, RegExp])[] = [
+      ["throws", () => throwing("boom"), /threw Error: boom/],
+      ["throws no error", () => throwing(undefined), /threw undefined/],
+      ["returns a promise", (async () => throwing("late")) as never, /returned a promise; it must return a tensor/],
+      ["returns a number", () => 1 as never, /returned number 1; it must return a tensor/],
+      ["returns nothing", () => undefined as never, /returned undefined/],
+      ["returns a matrix", (_, outputs) => outputs, /shape \[2,3\]; it must be a scalar .* \[2\]/],
+      ["returns strings", () => tf.tensor1d(["a", "b"]), /tensor of string/],
+      ["returns a disposed tensor", (_, outputs) => disposed(tf.mean(outputs)), /disposed/],
+    ];
+
+    it.each(refusals)("refuses a loss that %s, in training and in validation", async (_, loss, message) => {
       const model = await create(moduleOf(dense, { loss }));
-      expect(() => model.evaluate(randomBatch(mlp, 2))).toThrow(message);
+      const batch = randomBatch(mlp, 2);
+      expect(() => model.evaluate(batch)).toThrow(userCode(message));
+      expect(() => model.gradients(batch, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
+    });
+
+    it.each(refusals)("refuses a metric that %s, in training and in validation", async (_, metric, message) => {
+      const model = await create(moduleOf(dense, { metrics: { mine: metric } }));
+      const batch = randomBatch(mlp, 2);
+      expect(() => model.evaluate(batch)).toThrow(userCode(message));
+      expect(() => model.gradients(batch, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
+    });
+
+    it.each<[string, LossFunction, RegExp]>([
+      ["is of integers", (labels) => tf.sum(labels), /int32; it must be float32/],
+      ["has no gradient", (_, outputs) => tf.mean(tf.topk(outputs, 1).values), /cannot be computed/],
+      ["does not depend on the outputs", () => tf.scalar(1), /cannot be computed/],
+    ])("refuses to train on a loss that %s", async (_, loss, message) => {
+      const model = await create(moduleOf(dense, { loss }));
+      const into = new Float32Array(model.parameterCount);
+      expect(() => model.gradients(randomBatch(mlp, 2), "k", into)).toThrow(userCode(message));
     });
   });
 }
+
+const throwing = (value: unknown): never => {
+  throw typeof value === "string" ? new Error(value) : value;
+};
+
+function disposed(tensor: tf.Tensor): tf.Tensor {
+  tensor.dispose();
+  return tensor;
+}
+
+/** A ModelError, which ends the run as USER_CODE. */
+const userCode = (message: RegExp) =>
+  expect.objectContaining({ code: "INVALID_MODEL", message: expect.stringMatching(message) });

@@ -1,5 +1,14 @@
+import { EventEmitter } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { Tensor } from "@tensorflow/tfjs-core";
+import { bundleModule } from "../../../cli/user-module";
+import { ModelError } from "../../../trainer-container/engine/errors";
+import { judge } from "../../../trainer-container/host/failure";
 import { evaluateModule, loadTrainingModule } from "../../../trainer-container/host/load-module";
+import { mapStacks, userFrame } from "../../../trainer-container/host/module-source";
+import { uncaughtException } from "../../../trainer-container/host/uncaught";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
 const training = '{ model: () => "built", metrics: {} }';
@@ -35,6 +44,16 @@ describe("user modules", () => {
       source: 'require("left-pad-of-dreams");',
       message: "left-pad-of-dreams",
     },
+    {
+      name: "export a loss that is no function",
+      source: "exports.default = { model() {}, loss: 3 };",
+      message: "number 3 as loss; it must be a function",
+    },
+    {
+      name: "export a metric that is no function",
+      source: "exports.default = { model() {}, metrics: { mine: null } };",
+      message: "null as metrics.mine; it must be a function",
+    },
   ])("that $name are the user's failure", ({ source, message }) => {
     expect(() => evaluateModule(source, "model.ts")).toThrow(
       expect.objectContaining({ code: "USER_CODE", message: expect.stringContaining(message) }),
@@ -43,11 +62,70 @@ describe("user modules", () => {
 
   it("name their own file in stack traces", () => {
     const source = '\n\nexports.default = { model() { throw new Error("deep"); } };';
+    const error = thrownBy(source, "models/mine.ts");
+    expect(error.stack).toMatch(/models\/mine\.ts:3/);
+    expect(userFrame(error)).toBe("models/mine.ts:3:37");
+  });
+
+  it("are mapped to the user's own lines, through what they import", async () => {
+    const directory = await mkdtemp(path.join(tmpdir(), "ringmaster-module-"));
     try {
-      evaluateModule(source, "models/mine.ts").model({} as never);
-    } catch (error) {
-      expect((error as Error).stack).toMatch(/models\/mine\.ts:3/);
+      await mkdir(path.join(directory, "lib"));
+      const lines = ["// a comment", "export const fail = (): never => {", '  throw new Error("deep");', "};"];
+      await writeFile(path.join(directory, "lib/fail.ts"), lines.join("\n"));
+      const entry = 'import { fail } from "./lib/fail";\n\nexport default { model: () => fail() };';
+      await writeFile(path.join(directory, "mine.ts"), entry);
+      const error = thrownBy(await bundled(path.join(directory, "mine.ts")), "models (new)/mine.ts");
+      expect(userFrame(new Error("above", { cause: error }))).toBe("models (new)/lib/fail.ts:3:9");
+      mapStacks(error);
+      expect(error.stack).toMatch(/models \(new\)\/lib\/fail\.ts:3:9[\s\S]*models \(new\)\/mine\.ts:3:3/);
+      expect(judge(new ModelError("model() threw", error))).toMatchObject({ code: "USER_CODE", retryable: false });
+    } finally {
+      await rm(directory, { recursive: true });
     }
-    expect.assertions(1);
   });
 });
+
+describe("exceptions that nothing caught", () => {
+  const failureOf = async (error: unknown) => {
+    const process = new EventEmitter();
+    const uncaught = uncaughtException(process);
+    process.emit("uncaughtException", error);
+    return judge(await uncaught.catch((reason: unknown) => reason));
+  };
+
+  it("are the user's failure where they come from a training module", async () => {
+    const error = thrownBy('exports.default = { model() { throw new Error("in a timer"); } };', "timer.ts");
+    expect(await failureOf(error)).toEqual({
+      kind: "failure",
+      code: "USER_CODE",
+      message: "The training module failed outside of model(), loss and metrics: Error: in a timer (at timer.ts:1:37)",
+      retryable: false,
+    });
+  });
+
+  it("are the trainer's elsewhere", async () => {
+    expect(await failureOf(new Error("a bug"))).toMatchObject({ code: "TRAINER_ERROR", retryable: true });
+  });
+});
+
+function thrownBy(source: string, name: string): Error {
+  try {
+    evaluateModule(source, name).model({} as never);
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("the module threw nothing");
+}
+
+/** The bundle that a submission makes of a module. */
+async function bundled(file: string): Promise<string> {
+  let bundle = "";
+  await bundleModule(file, {
+    missing: async (references) => references.map(({ sha256 }) => sha256),
+    put: async (_, source) => {
+      if ("bytes" in source) bundle = new TextDecoder().decode(source.bytes);
+    },
+  });
+  return bundle;
+}

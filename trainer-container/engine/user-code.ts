@@ -1,0 +1,54 @@
+import { isNativeError, isPromise } from "node:util/types";
+import type { ModelDefinition } from "../../core/training/model-definition";
+import { EngineError, ModelError } from "./errors";
+
+/**
+ * Calls a function of the user's training module.
+ *
+ * @param name as the user knows it: `model()`, `loss()`, `metric 'confidence'`.
+ * @throws ModelError with what the function threw as its cause.
+ */
+export function callUserCode<T>(name: string, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw new ModelError(`The training module's ${name} threw ${describeThrown(error)}`, error);
+  }
+}
+
+/**
+ * Computes with a model and a loss, which user code may have built. TensorFlow rejects some of them only when it runs them: shapes that do not fit, an operation
+ * without a gradient.
+ *
+ * @throws ModelError where the definition is a user's and the machine's memory is not the cause.
+ */
+export function computeModel<T>(definition: ModelDefinition, compute: () => T): T {
+  try {
+    return compute();
+  } catch (error) {
+    if (definition.type !== "module" || error instanceof EngineError || isOutOfMemory(error)) throw error;
+    throw new ModelError(
+      `The training module's model and loss cannot be computed: TensorFlow.js threw ${describeThrown(error)}`,
+      error,
+    );
+  }
+}
+
+/** A returned value for a message: its type, and the value itself where it is short. A promise's rejection is dealt with. */
+export function describeReturned(value: unknown): string {
+  if (isPromise(value)) {
+    value.catch(() => undefined);
+    return "a promise";
+  }
+  if (typeof value === "number" || typeof value === "boolean") return `${typeof value} ${value}`;
+  if (Array.isArray(value)) return "an array";
+  return value === null || value === undefined ? String(value) : typeof value;
+}
+
+export function describeThrown(error: unknown): string {
+  return isNativeError(error) ? `${error.name}: ${error.message}` : String(error);
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return /\bOOM\b|out of memory|allocation failed|memory access out of bounds/i.test(describeThrown(error));
+}

@@ -1,0 +1,19 @@
+import type { EventEmitter } from "node:events";
+import { ModelError } from "../engine/errors";
+import { describeThrown } from "../engine/user-code";
+import { userFrame } from "./module-source";
+
+/**
+ * Rejects with the first exception that nothing caught, instead of ending the process. Of a training module it is a ModelError: a timer or a promise that the
+ * module started failed outside of its functions.
+ */
+export function uncaughtException(process: EventEmitter): Promise<never> {
+  const uncaught = new Promise<never>((_, reject) => {
+    process.on("uncaughtException", (error: unknown) => {
+      const message = `The training module failed outside of model(), loss and metrics: ${describeThrown(error)}`;
+      reject(userFrame(error) === undefined ? error : new ModelError(message, error));
+    });
+  });
+  uncaught.catch(() => undefined); // raced where training runs; afterwards nobody needs it
+  return uncaught;
+}
