@@ -1,19 +1,33 @@
 import { randomUUID } from "node:crypto";
 import { Argument, type Command } from "commander";
+import type { ModelVersion } from "../../client/generated/schemas";
 import { stages } from "../../core/registry/model";
 import { verdictWord } from "../../core/registry/report/report";
 import { contextOf } from "../context";
 import { exitCodes, printJson } from "../output";
-import { isUnderTest } from "../waiting";
+import { nextLines } from "../waiting";
 import { wholeNumber } from "../whole-number";
 
 export const versionArgument = new Argument("<version>", "its number").argParser(wholeNumber("version"));
 
+function printLines(lines: readonly string[]): void {
+  for (const line of lines) process.stdout.write(`${line}\n`);
+}
+
+/** Says what was recorded, and what comes next. */
+function printDecided({ model, version, approvals, approval, next }: ModelVersion, decision: string): void {
+  const recorded =
+    approval || decision === "rejected"
+      ? decision
+      : `has ${approvals.length} approval${approvals.length === 1 ? "" : "s"}`;
+  printLines([`${model} version ${version} ${recorded}`, ...nextLines(next)]);
+}
+
 /** Gates, approvals, and what serves. */
 export function addModelDecisionCommands(models: Command): void {
   for (const [verb, decision, text] of [
-    ["approve", "approved", "agree that a version that passed its gates is promoted"],
-    ["reject", "rejected", "keep a version out of production for good"],
+    ["approve", "approved", "approve the promotion of a version that passed its gates"],
+    ["reject", "rejected", "reject a version permanently"],
   ] as const) {
     models
       .command(`${verb} <model>`)
@@ -24,14 +38,7 @@ export function addModelDecisionCommands(models: Command): void {
         const { client, json } = contextOf(command);
         const decided = await client.decide(name, version, { decision, reason: options.reason }, randomUUID());
         if (json) printJson(decided);
-        else if (decided.approval) {
-          process.stdout.write(`${name} version ${version} is ${decided.approval.decision}\n`);
-          if (decided.stage === "canary" && (await isUnderTest(client, name, version)))
-            process.stdout.write(`its test decides whether it is promoted: ringmaster models traffic decide ${name}\n`);
-        } else
-          process.stdout.write(
-            `${name} version ${version} has ${decided.approvals.length} approvals, and needs more\n`,
-          );
+        else printDecided(decided, decision);
       });
   }
 
@@ -55,12 +62,13 @@ export function addModelDecisionCommands(models: Command): void {
         process.stdout.write(`  no gates are declared; declare some: ringmaster models policy set ${name} FILE\n`);
       for (const check of checks)
         process.stdout.write(`  ${check.passed ? "✔" : check.pending ? "…" : "✘"} ${check.gate}: ${check.evidence}\n`);
+      printLines(nextLines(judged.next));
     });
 
   models
     .command("promote <model>")
     .addArgument(versionArgument)
-    .description("put an approved version into production")
+    .description("promote an approved version to production")
     .option("--reason <text>", "why", "")
     .action(async (name: string, version: number, { reason }: { reason: string }, command: Command) => {
       const { client, json } = contextOf(command);
@@ -73,7 +81,7 @@ export function addModelDecisionCommands(models: Command): void {
     .command("stage <model>")
     .addArgument(versionArgument)
     .addArgument(new Argument("<stage>").choices([...stages]))
-    .description("put a version into a stage; production is a promotion")
+    .description("move a version to a stage; production is a promotion")
     .option("--reason <text>", "why", "")
     .action(
       async (
@@ -87,17 +95,17 @@ export function addModelDecisionCommands(models: Command): void {
         const request = { params: { name, version }, body: { stage, reason }, idempotencyKey: randomUUID() };
         const changed = await client.call("setModelVersionStage", request);
         if (json) printJson(changed.version);
-        else process.stdout.write(`${name} version ${version} is in ${changed.version.stage}\n`);
+        else process.stdout.write(`${name} version ${version} is in stage ${changed.version.stage}\n`);
       },
     );
 
   models
     .command("rollback <model>")
-    .description("back to the version that was in production before")
+    .description("roll back to the previous production version")
     .option("--reason <text>", "why", "")
     .option(
       "--from <version>",
-      "the version that is to go: refused where another is in production by now",
+      "the version to replace; refused where another one is in production",
       wholeNumber("--from"),
     )
     .action(async (name: string, options: { reason: string; from?: number }, command: Command) => {

@@ -11,6 +11,7 @@ import { contextOf } from "../context";
 import { downloadFile } from "../download";
 import { exitCodes, formatNumber, printJson, printTable } from "../output";
 import { runCheck } from "../run-check";
+import { nextLines } from "../waiting";
 import { wholeNumber } from "../whole-number";
 import { versionArgument } from "./model-decisions";
 
@@ -141,10 +142,11 @@ function noCommand(declared: readonly string[] | undefined): InvalidInputError {
   return new InvalidInputError("there is nothing to run", [{ path: "COMMAND", rule }]);
 }
 
-function printAnswer({ model, version, gate }: ModelVersion, check: string, passed: boolean): void {
+function printAnswer({ model, version, gate, next }: ModelVersion, check: string, passed: boolean): void {
   const waiting = (gate?.checks ?? []).filter(({ pending }) => pending).map(({ metric }) => metric);
   const rest = gate?.passed ? "passed" : waiting.length > 0 ? `waiting for ${waiting.join(", ")}` : "refused";
   process.stdout.write(`${model} version ${version}: check ${check} ${passed ? "passed" : "failed"}; gates ${rest}\n`);
+  for (const line of nextLines(next)) process.stdout.write(`${line}\n`);
 }
 
 function printGates(report: VersionReport): void {

@@ -6,6 +6,7 @@ import type { RawRow } from "../../core/features/transform";
 import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";
 import { predictRows } from "../predict";
+import { nextLines } from "../waiting";
 import { wholeNumber } from "../whole-number";
 import { addExportCommand } from "./exports";
 import { addModelChangeCommands } from "./model-changes";
@@ -60,6 +61,10 @@ export function addModelCommands(program: Command): void {
       const latest = shown.versions[0];
       for (const check of latest?.gate?.checks ?? []) {
         process.stdout.write(`  ${check.passed ? "✔" : check.pending ? "…" : "✘"} ${check.gate}: ${check.evidence}\n`);
+      }
+      for (const version of shown.versions) {
+        if (!version.next || version.next.every(({ kind }) => kind === "none")) continue;
+        process.stdout.write(`  version ${version.version}: ${nextLines(version.next).join("; ")}\n`);
       }
       process.stdout.write("\n");
       printHistory(shown.history);
@@ -173,9 +178,9 @@ function metricsOf({ metrics, loggedMetrics = {} }: Pick<ModelVersion, "metrics"
 }
 
 function approvalOf({ approval, approvals, approvalsWithdrawn }: ModelVersion): string {
-  if (approvalsWithdrawn && !approval) return `needed anew: ${approvalsWithdrawn.after}`;
   if (approval) return `${approval.decision} by ${approval.by}`;
-  return approvals.length === 0 ? "–" : `${approvals.length} so far`;
+  const given = approvals.length === 0 ? "–" : `${approvals.length} given`;
+  return approvalsWithdrawn ? `${given} (withdrawn: ${approvalsWithdrawn.after})` : given;
 }
 
 function printHistory(history: readonly HistoryEntry[]): void {
@@ -183,13 +188,28 @@ function printHistory(history: readonly HistoryEntry[]): void {
     ["TIME", "ACTION", "VERSION", "BY", "REASON"],
     history.map((one) => [
       one.at,
-      [one.action, one.subject, one.from && one.to && `${one.from} → ${one.to}`].filter(Boolean).join(" "),
+      actionOf(one),
       one.version ?? "–",
       one.by,
-      one.reason ?? "",
+      [one.reason, one.approvalsWithdrawn].filter(Boolean).join("; "),
     ]),
   );
 }
+
+/** `gates passed: none → staging`, `staged: staging → canary`, `tagged owner`. */
+function actionOf({ action, subject, from, to }: HistoryEntry): string {
+  const what = subject === undefined ? (actionNames[action] ?? action) : `${action} ${subject}`;
+  if (action === "gated" && from && to) return `gates ${to === "none" ? "not passed" : "passed"}: ${from} → ${to}`;
+  return from && to ? `${what}: ${from} → ${to}` : what;
+}
+
+const actionNames: Partial<Record<HistoryEntry["action"], string>> = {
+  gated: "gates evaluated",
+  "approval-requested": "approval requested",
+  "rolled-back": "rolled back",
+  "policy-set": "policy set",
+  "traffic-set": "traffic set",
+};
 
 const nothing: Pick<ModelVersion, "loggedMetrics"> = {};
 

@@ -5,8 +5,9 @@ import type { Phase } from "../training/run";
 import type { RunRepository } from "../training/run-repository";
 
 /**
- * Where a step finds that what an earlier one looked at has changed since, its run goes back to that one: the state machine catches the error's code. Of the
- * first two, another version was promoted meanwhile, or the model's policy was changed; of the others, the policy asks for more approvals than it did, or the version has become a canary under test.
+ * Steps that send a run back to an earlier step, by the code of the error that the state machine catches. `CHAMPION_CHANGED` and
+ * `GATE_OUTDATED`: another version was promoted in the meantime, or the model's policy was changed. `NOT_APPROVED`: the policy asks for more
+ * approvals than before. `CANARY_UNDER_TEST`: the version has become a canary under test.
  */
 export const waysBack = [
   { from: "Gate", code: "CHAMPION_CHANGED", to: "Evaluate" },
@@ -15,7 +16,7 @@ export const waysBack = [
   { from: "Promote", code: "CANARY_UNDER_TEST", to: "AwaitApproval" },
 ] as const satisfies readonly { readonly from: Phase; readonly code: string; readonly to: Phase }[];
 
-/** Does a step's work; an error that leads back lets the run enter the earlier step again, which it had passed, and is thrown on. */
+/** Does a step's work. An error that leads back lets the run enter the earlier step again, and is rethrown. */
 export async function goingBack<Result>(
   { runs, clock }: { readonly runs: RunRepository; readonly clock: Clock },
   runId: string,

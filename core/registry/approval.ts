@@ -2,9 +2,12 @@ import { isoTime } from "../clock";
 import type { Clock } from "../ports";
 import { isUnderTest } from "../serving/traffic";
 import type { TaskTokens } from "../training/ports";
+import { isOpen } from "../training/run";
 import type { RunRepository } from "../training/run-repository";
 import { decisionOn } from "./approvals";
 import { type Actor, isVisible } from "./change";
+import { GateOutdatedError } from "./errors";
+import { outdatedBy } from "./gates/evidence";
 import { isPending } from "./gates/external-check";
 import type { Model, ModelVersion } from "./model";
 import type { Registry } from "./registry";
@@ -18,9 +21,10 @@ export interface ApprovalDependencies {
 }
 
 /**
- * A person's word on a version: recorded first, then told to the run that waits for it, where it decides. Saying it twice is saying it once.
+ * Records a person's decision on a version, then answers the run that waits for it. Idempotent.
  *
- * @param request the same word sent again: once the version was taken back, it is no new one
+ * @param request key of the request: repeated after the approval was withdrawn, it is no new approval
+ * @throws GateOutdatedError where the verdict is outdated; a run that waits for the approval then evaluates again
  */
 export async function approveOrReject(
   dependencies: ApprovalDependencies,
@@ -29,26 +33,31 @@ export async function approveOrReject(
   actor: Omit<Actor, "at">,
   request?: string,
 ): Promise<ModelVersion> {
-  const { registry, clock } = dependencies;
-  const model = await registry.apply(
-    target.model,
-    [target.version],
-    decideApproval(target.version, decision, { ...actor, at: isoTime(clock) }),
-    request,
-  );
-  const version = await registry.version(target.model, target.version);
-  await answerApproval(dependencies, model, version);
-  return version;
+  const { registry, runs, clock } = dependencies;
+  const decided = decideApproval(target.version, decision, { ...actor, at: isoTime(clock) });
+  try {
+    const model = await registry.apply(target.model, [target.version], decided, request);
+    const version = await registry.version(target.model, target.version);
+    await answerApproval(dependencies, model, version);
+    return version;
+  } catch (error) {
+    if (!(error instanceof GateOutdatedError)) throw error;
+    const [model, version] = [await registry.head(target.model), await registry.version(target.model, target.version)];
+    const run = version.awaitedBy === undefined ? undefined : await runs.find(version.awaitedBy);
+    if (!run || !isOpen(run.status)) throw error;
+    await answerApproval(dependencies, model, version);
+    throw new GateOutdatedError(version, error.changed, model.production, run.runId);
+  }
 }
 
 type Answering = Pick<ApprovalDependencies, "runs" | "tokens">;
 
-/** Tells a version's decision to the run that waits for it; where either comes first, the other finds it. */
+/** Answers the run that waits for a version, where its decision is known; where either comes first, the other finds it. */
 export async function answerApproval(dependencies: Answering, model: Model, version: ModelVersion): Promise<void> {
   if (version.awaitedBy !== undefined) await answerRun(dependencies, version.awaitedBy, model, version);
 }
 
-/** Tells every decision that a new policy makes out of the words that there are. */
+/** Answers all runs that wait for versions of a model, after a change of its policy or traffic. */
 export async function answerWaiting(
   dependencies: Answering & Pick<ApprovalDependencies, "registry">,
   name: string,
@@ -57,10 +66,25 @@ export async function answerWaiting(
   for (const version of versions) await answerApproval(dependencies, model, version);
 }
 
+/** Lets runs evaluate again whose versions wait for approval by a verdict that a promotion or rollback has outdated. */
+export async function answerOutdated(
+  dependencies: Answering & Pick<ApprovalDependencies, "registry">,
+  name: string,
+): Promise<void> {
+  const { model, versions } = await dependencies.registry.details(name);
+  for (const version of versions) {
+    const { awaitedBy, stage } = version;
+    if (awaitedBy === undefined || !["staging", "canary"].includes(stage) || !isOutdated(model, version)) continue;
+    const run = await dependencies.runs.find(awaitedBy);
+    if (run && isOpen(run.status)) await answerRun(dependencies, awaitedBy, model, version);
+  }
+}
+
 /**
- * Tells it to one run: an identical one may wait for the same version, and only the latest is known to it.
+ * Answers one run: an identical one may wait for the same version, and the version knows only the latest. A run whose verdict is outdated
+ * goes on to `Promote`, which refuses it (`GATE_OUTDATED`) and sends it back to `Evaluate`: nobody could approve that verdict.
  *
- * @returns whether there was something to tell
+ * @returns whether there was an answer
  */
 export async function answerRun(
   { runs, tokens }: Answering,
@@ -71,7 +95,7 @@ export async function answerRun(
   const rejection = rejectionOf(model, version);
   const approved = model.production === version.version || isFree(model, version);
   const refusal = approved ? undefined : refusalOf(version);
-  if (rejection === undefined && refusal === undefined && !approved) return false;
+  if (rejection === undefined && refusal === undefined && !approved && !isOutdated(model, version)) return false;
   const waiting = await runs.findTaskTokens(runId, "AwaitApproval");
   await Promise.all(
     waiting.map((token) => {
@@ -82,7 +106,11 @@ export async function answerRun(
   return true;
 }
 
-/** Whether approvals carry it on: those of a canary under test wait for what the test says. */
+function isOutdated(model: Model, { gate }: ModelVersion): boolean {
+  return gate?.passed === true && outdatedBy(model, gate) !== undefined;
+}
+
+/** Whether approvals suffice: a canary under test also waits for its test. */
 function isFree(model: Model, version: ModelVersion): boolean {
   return decisionOn(model, version).state === "approved" && !isUnderTest(model.traffic, version.version);
 }

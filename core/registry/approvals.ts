@@ -28,8 +28,9 @@ export function decisionOn(
 }
 
 /**
- * What has answered people and was taken back is not the version that was approved, for whoever knows how it went: words of before carry it nowhere, and
- * somebody has to give new ones. A rejection stands. @param revision of the change that takes it back
+ * Withdraws a version's approvals: those who gave them did not know what has happened since. A rejection stands.
+ *
+ * @param revision of the change that withdraws them
  */
 export function withoutApprovals(
   version: ModelVersion,
@@ -39,8 +40,9 @@ export function withoutApprovals(
 ): ModelVersion {
   const approvals = version.approvals.filter(({ decision }) => decision === "rejected");
   if (approvals.length === version.approvals.length) return version;
+  const of = version.approvals.filter(({ decision }) => decision === "approved").map((each) => each.by);
   const why = reason === undefined || reason === "" ? {} : { reason };
-  return { ...version, approvals, approval: approvals[0], approvalsWithdrawn: { after, revision, by, ...why, at } };
+  return { ...version, approvals, approval: approvals[0], approvalsWithdrawn: { after, of, revision, by, ...why, at } };
 }
 
 export function mayDecide(rules: ApprovalRules, version: Pick<ModelVersion, "submittedBy">, person: string): boolean {

@@ -61,16 +61,23 @@ export class NotApprovedError extends RingmasterError {
     super(
       decision.state !== "waiting"
         ? `version ${version} of ${model} was rejected by ${decision.word.by}: it cannot be promoted; train a new version`
-        : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals${approvalsWithdrawn ? ` (${withdrawal(approvalsWithdrawn)})` : ""}: nobody can promote without them; \`ringmaster models approve ${model} ${version}\` gives one`,
+        : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals${approvalsWithdrawn ? ` (${withdrawal(approvalsWithdrawn)})` : ""}: it cannot be promoted; \`ringmaster models approve ${model} ${version}\` approves it`,
       { code: "NOT_APPROVED", httpStatus: 409, details: { model, version } },
     );
   }
 }
 
-/** Why there are none any more: a sentence's part. */
-export function withdrawal({ after, revision, by, reason }: ApprovalsWithdrawn): string {
-  const what = after === "rolled-back" ? "it was rolled back" : "it went back as a canary";
-  return `those from before ${what} count no more: revision ${revision}, by ${by}${reason === undefined ? "" : `, ${JSON.stringify(reason)}`}`;
+const withdrawnBecause: Readonly<Record<ApprovalsWithdrawn["after"], string>> = {
+  "rolled-back": "the version was rolled back",
+  "canary-ended": "the canary was ended",
+  "evaluated-again": "the gates evaluated the version again",
+};
+
+/** Says whose approvals no longer count, and why: a sentence without its full stop. */
+export function withdrawal({ after, of = [], revision, by, reason }: ApprovalsWithdrawn): string {
+  const whose = of.length === 0 ? "earlier approvals" : `approval${of.length > 1 ? "s" : ""} of ${of.join(", ")}`;
+  const why = `${withdrawnBecause[after]} (revision ${revision}, by ${by})`;
+  return `${whose} withdrawn: ${why}${reason === undefined ? "" : `: ${reason}`}`;
 }
 
 /** What a test is to decide is not decided beside it. */
@@ -101,19 +108,30 @@ export class NotAnApproverError extends RingmasterError {
   }
 }
 
-/** The verdict says nothing about what a promotion would do now. */
+/** The verdict is about another champion, or other rules, than those of now. */
 export class GateOutdatedError extends RingmasterError {
-  constructor({ model, version }: Named, changed: "champion" | "policy", production: number | undefined) {
+  /** @param runId the run that evaluates the version again, where one does */
+  constructor(
+    { model, version }: Named,
+    readonly changed: "champion" | "policy",
+    production: number | undefined,
+    runId?: string,
+  ) {
     const why =
       changed === "policy"
         ? "the model's policy has changed since"
         : production === undefined
-          ? "it met a champion that is none any more"
-          : `it did not meet version ${production}, which is in production now`;
-    super(
-      `version ${version} of ${model} passed gates that are outdated: ${why}; \`ringmaster models judge ${model} ${version}\` judges it again`,
-      { code: "GATE_OUTDATED", httpStatus: 409, details: { model, version, changed, production } },
-    );
+          ? "the champion that it was compared with is no longer in production"
+          : `version ${production} is in production now, and it was not compared with that`;
+    const next =
+      runId === undefined
+        ? `evaluate it again: ringmaster models judge ${model} ${version}`
+        : `its run evaluates it again, approve it after that: ringmaster runs watch ${runId}`;
+    super(`the gate verdict on version ${version} of ${model} is outdated: ${why}; ${next}`, {
+      code: "GATE_OUTDATED",
+      httpStatus: 409,
+      details: { model, version, changed, production, ...(runId === undefined ? {} : { runId }) },
+    });
   }
 }
 

@@ -86,7 +86,7 @@ export interface ModelVersion {
   readonly approvals: readonly Approval[];
   /** The word that decided: the last approval that was needed, or a rejection. */
   readonly approval?: Approval;
-  /** Why approvals that it had count no more; until it is judged again, or promoted. */
+  /** Why approvals that it had no longer count; until it is promoted. */
   readonly approvalsWithdrawn?: ApprovalsWithdrawn;
   /** Of a version that was promoted: what it was promoted upon. */
   readonly served?: {
@@ -124,10 +124,12 @@ export interface Approval {
   readonly at: string;
 }
 
-/** It was taken back from those whom it answered: as the champion by a rollback, or as a canary by its test or a person. */
+/** Records that approvals of a version no longer count: it was rolled back, ended as a canary, or evaluated again with other evidence. */
 export interface ApprovalsWithdrawn {
-  readonly after: "rolled-back" | "canary-ended";
-  /** The change that did it: history has the rest. */
+  readonly after: "rolled-back" | "canary-ended" | "evaluated-again";
+  /** The people whose approvals were withdrawn; absent in rows of earlier releases. */
+  readonly of?: readonly string[];
+  /** The change that withdrew them: history has the rest. */
   readonly revision: number;
   readonly by: string;
   readonly reason?: string;
@@ -174,6 +176,8 @@ export interface HistoryEntry {
   readonly replaced?: number;
   /** Which tag, alias, semver; the other name of a model that was renamed. */
   readonly subject?: string;
+  /** Why this change withdrew approvals of the version, and whose. */
+  readonly approvalsWithdrawn?: string;
   readonly by: string;
   readonly reason?: string;
   readonly at: string;

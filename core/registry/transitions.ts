@@ -10,7 +10,9 @@ import {
   NotApprovedError,
   NothingToRollBackError,
   RollbackOvertakenError,
+  withdrawal,
 } from "./errors";
+import { evidenceChange, outdatedBy } from "./gates/evidence";
 import type { GateVerdict } from "./gates/verdict";
 import type { Approval, HistoryAction, Model, ModelVersion, Stage } from "./model";
 import { approvalRulesOf } from "./policy";
@@ -19,25 +21,25 @@ import { approvalRulesOf } from "./policy";
 const rememberedChampions = 100;
 
 /**
- * The gates have spoken. A version that passes goes to staging, unless it is further, and needs new approvals; one that does not serves nobody. What a
- * person has rejected stays rejected, and the champion stays where it is.
+ * Records a verdict. A version that passes goes to staging, unless it is a canary; one that does not goes to `none`. Approvals stand where the
+ * verdict rests on the evidence that they were given for; else they are withdrawn, and the row and the history say why. A rejection stands,
+ * and the champion stays where it is.
  */
 export function recordGate(version: number, verdict: GateVerdict, actor: Actor): Transition {
   return (state) => {
     const candidate = activeVersion(state, version);
     if (state.model.production === version) return changeVersion(state, gated, actor, { ...candidate, gate: verdict });
-    const rejection = candidate.approvals.find(({ decision }) => decision === "rejected");
-    const next: ModelVersion = rejection
-      ? { ...candidate, gate: verdict }
-      : {
-          ...candidate,
-          gate: verdict,
-          stage: stageAfter(verdict, candidate.stage),
-          approvals: [],
-          approval: undefined,
-          approvalsWithdrawn: undefined,
-        };
-    return changeVersion(state, gated, actor, next);
+    const judged = { ...candidate, gate: verdict };
+    if (candidate.approvals.some(({ decision }) => decision === "rejected")) {
+      return changeVersion(state, gated, actor, judged);
+    }
+    const staged = { ...judged, stage: stageAfter(verdict, candidate.stage) };
+    const changed = evidenceChange(candidate.gate, verdict);
+    if (changed === undefined || candidate.approvals.length === 0) return changeVersion(state, gated, actor, staged);
+    const next = withoutApprovals(staged, "evaluated-again", { ...actor, reason: changed }, state.model.revision + 1);
+    const change = changeVersion(state, gated, actor, next);
+    const approvalsWithdrawn = withdrawal(next.approvalsWithdrawn!);
+    return { ...change, history: { ...change.history, approvalsWithdrawn } };
   };
 }
 
@@ -58,8 +60,10 @@ export function requestApproval(version: number, runId: string, actor: Actor): T
 }
 
 /**
- * A person's word. The last approval that the policy asks for decides, and so does any rejection; the opposite of a decision is refused, and the
- * same again is nothing.
+ * Records a person's decision. The last approval that the policy asks for decides, and so does any rejection; the opposite of a decision is
+ * refused, and the same again changes nothing. An approval of an outdated verdict is refused: it could not lead to a promotion.
+ *
+ * @throws AlreadyDecidedError, GateNotPassedError, NotAnApproverError, GateOutdatedError
  */
 export function decideApproval(version: number, decision: Approval["decision"], actor: Actor): Transition {
   return (state) => {
@@ -73,6 +77,7 @@ export function decideApproval(version: number, decision: Approval["decision"], 
     if (!mayDecide(approvalRulesOf(model), candidate, actor.by))
       throw new NotAnApproverError(candidate, actor.by, approvalRulesOf(model));
     if (candidate.approvals.some(({ by }) => by === actor.by) && decision === "approved") return undefined;
+    if (decision === "approved") refuseOutdated(model, candidate, candidate.gate);
     const word: Approval = { decision, by: actor.by, reason: actor.reason ?? "", at: actor.at };
     const approvals = [...candidate.approvals, word];
     const next: ModelVersion = { ...candidate, approvals };
@@ -123,11 +128,14 @@ export function mayServe(model: Model, candidate: ModelVersion): GateVerdict {
   if (!gate?.passed) throw new GateNotPassedError(candidate.model, candidate.version, gate);
   const decision = decisionOn(model, candidate);
   if (decision.state === "rejected") throw new NotApprovedError(candidate, decision);
-  const met = gate.champion === model.production;
-  if (!met || gate.rulesRevision !== model.policy?.rulesRevision) {
-    throw new GateOutdatedError(candidate, met ? "policy" : "champion", model.production);
-  }
+  refuseOutdated(model, candidate, gate);
   return gate;
+}
+
+/** @throws GateOutdatedError */
+function refuseOutdated(model: Model, candidate: ModelVersion, gate: GateVerdict): void {
+  const changed = outdatedBy(model, gate);
+  if (changed !== undefined) throw new GateOutdatedError(candidate, changed, model.production);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isoTime } from "../clock";
 import { RingmasterError } from "../errors";
 import type { Clock } from "../ports";
-import { type ApprovalDependencies, answerApproval } from "../registry/approval";
+import { type ApprovalDependencies, answerApproval, answerOutdated } from "../registry/approval";
 import type { Transition } from "../registry/change";
 import type { Model } from "../registry/model";
 import type { Registry } from "../registry/registry";
@@ -122,6 +122,7 @@ async function carryOut(
     if (trafficOf(after).epoch === epoch) return { done: "none" };
     if (decision !== "promote") return { done: "rolled-back" };
     await answerApproval(dependencies, after, await registry.version(name, version));
+    await answerOutdated(dependencies, name);
     return { done: "promoted" };
   } catch (error) {
     if (!(error instanceof RingmasterError) || error.retryable) throw error;

@@ -7,10 +7,10 @@ import { type EncodedValue, encodeValue } from "../../core/tracking/metric-value
 const most = 100;
 
 /** Versions as people are shown them. @param versions newest first */
-export async function withLoggedMetrics(
+export async function withLoggedMetrics<Version extends ModelVersion>(
   platform: Platform,
-  versions: readonly ModelVersion[],
-): Promise<readonly (ModelVersion & { readonly loggedMetrics?: Readonly<Record<string, EncodedValue>> })[]> {
+  versions: readonly Version[],
+): Promise<readonly (Version & { readonly loggedMetrics?: Readonly<Record<string, EncodedValue>> })[]> {
   const logged = await loggedMetricsOf(platform, versions.slice(0, most));
   return versions.map((version) => {
     const metrics = logged.get(version.version);

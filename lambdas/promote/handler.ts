@@ -2,6 +2,7 @@ import { isoTime } from "../../core/clock";
 import { goingBack } from "../../core/pipelines/going-back";
 import type { RegistrationOutput } from "../../core/pipelines/outputs";
 import { beginStep, outputOf } from "../../core/pipelines/step";
+import { answerOutdated } from "../../core/registry/approval";
 import { promote } from "../../core/registry/transitions";
 import { stepHandler } from "../step-handler";
 
@@ -15,5 +16,7 @@ export const handler = stepHandler(async (platform, { runId }) => {
   await goingBack(platform, runId, "Promote", () =>
     registry.apply(model, [version], promote(version, actor), `promote#${runId}`),
   );
+  // Verdicts of other versions are outdated by it: their runs evaluate again.
+  await answerOutdated(platform, model);
   return { model, version };
 });

@@ -1,7 +1,7 @@
 import type { describeRun } from "../../cli/commands/runs";
 import type { Awaited } from "../../cli/waiting";
 import type { HistoryEntry, ModelVersion } from "../../core/registry/model";
-import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
+import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 type Shown = ReturnType<typeof describeRun> & { readonly awaited: readonly Awaited[] };
 interface Version {
@@ -73,10 +73,10 @@ describe("a model that declares a policy", () => {
     );
     expect(first.code).toBe(0);
     expect(first.stdout).toContain(
-      "waits for the check review, which somebody has to run: ringmaster models check toy 1 --name review -- ./review.sh",
+      "waits for check review, which a person runs: ringmaster models check toy 1 --name review -- ./review.sh",
     );
-    expect(first.stdout).toContain(
-      "then an approval (of grace, alan, not the submitter's): ringmaster models approve toy 1",
+    expect(first.stdout).toMatch(
+      /waits for an approval \(from grace, alan; not from the submitter, .+\): ringmaster models approve toy 1/,
     );
     const gate = (await stack.get<Version>("/models/toy/versions/1")).version.gate!;
     expect(gate.checks.map(({ gate: name, passed, pending }) => [name, passed, pending])).toEqual([
@@ -206,5 +206,36 @@ describe("a model that declares a policy", () => {
       "2",
     ]);
     expect(newest).toEqual(history.slice(-2));
+  });
+
+  it("evaluates a waiting run again when another version is promoted, and withdraws its approval visibly", async () => {
+    const two = policy.replace("approvals: {", "approvals: { required: 2,");
+    await stack.json(["models", "policy", "set", "toy", stack.file("two.yaml", two)]);
+    const runs: Shown[] = [];
+    for (const seed of [5, 6]) {
+      runs.push(await submit(write(`seed-${seed}.yaml`, (job) => job.replace("seed: 3", `seed: ${seed}`))));
+    }
+    const [first, second] = runs.map(({ runId }) => runId) as [string, string];
+    for (const version of [4, 5]) expect((await answer(version)).body.version.gate).toMatchObject({ passed: true });
+    const { next } = (await approve("grace", 5)).body.version as ModelVersion & { next: readonly Awaited[] };
+    expect(next).toEqual([expect.objectContaining({ what: expect.stringContaining("1 of 2 given; from alan") })]);
+    await approve("grace", 4);
+    await approve("alan", 4);
+    expect(await watch(first)).toMatchObject({ outcome: { decision: "promoted", version: 4 } });
+    const evaluated = await until("the second evaluation of version 5", async () => {
+      const { version } = await stack.get<Version>("/models/toy/versions/5");
+      return version.gate?.champion === 4 ? version : undefined;
+    });
+    expect(evaluated).toMatchObject({
+      approvals: [],
+      approvalsWithdrawn: { after: "evaluated-again", of: ["grace"], reason: expect.stringContaining("version 4") },
+    });
+    const watched = await stack.run("runs", "watch", second);
+    expect(watched.stdout).toMatch(
+      /waits for 2 approvals \(.*approval of grace withdrawn: the gates evaluated the version again .*compared with version 4; at the approval with version 2\): ringmaster models approve toy 5/,
+    );
+    expect((await stack.run("models", "show", "toy")).stdout).toContain("approval of grace withdrawn");
+    for (const person of ["grace", "alan"]) await approve(person, 5);
+    expect(await watch(second)).toMatchObject({ outcome: { decision: "promoted", version: 5 } });
   });
 });

@@ -221,6 +221,8 @@ export interface HistoryEntry {
   readonly model?: string;
   /** Which tag, alias, semver; the other name of a model that was renamed. */
   readonly subject?: string;
+  /** Why this change withdrew approvals of the version, and whose. */
+  readonly approvalsWithdrawn?: string;
   readonly by: string;
   readonly reason?: string;
   readonly at: Instant;
@@ -477,15 +479,19 @@ export interface ModelVersion {
   readonly metrics: Readonly<Record<string, number>>;
   /** Not the version's, but of the run or the logged model that it was made of: last values, as of now. Answered by `getModel` (of the newest 100 versions) and `getModelVersion`. */
   readonly loggedMetrics?: Readonly<Record<string, MetricValue>>;
+  /** The steps that lead it to production, in their order. Answered by `getModel` (of the newest 20 versions), `getModelVersion` and every decision on a version. */
+  readonly next?: readonly NextStep[];
   readonly evaluationReport?: ContentReference;
   readonly gate?: GateVerdict;
   /** Every person's word since the last verdict. */
   readonly approvals: readonly Approval[];
   /** The word that decided. */
   readonly approval?: Approval;
-  /** Why approvals that it had count no more: it needs new ones. */
+  /** Why approvals that it had no longer count: it needs new ones. */
   readonly approvalsWithdrawn?: {
-    readonly after: "rolled-back" | "canary-ended";
+    readonly after: "rolled-back" | "canary-ended" | "evaluated-again";
+    /** The people whose approvals were withdrawn. */
+    readonly of?: readonly string[];
     readonly revision: number;
     readonly by: string;
     readonly reason?: string;
@@ -505,6 +511,17 @@ export interface ModelVersion {
 
 export interface ModelVersionAnswer {
   readonly version: ModelVersion;
+}
+
+/** What has to happen next to a version before it is in production. */
+export interface NextStep {
+  /** `check`, `approval`, `test`: people or systems outside have to act. `evaluation`: the gates have to evaluate the version. `run`: its run does it. `promotion`: nothing is missing, and nothing promotes it by itself. `none`: nothing leads to production. */
+  readonly kind: "check" | "approval" | "test" | "evaluation" | "run" | "promotion" | "none";
+  /** Name of the check. */
+  readonly name?: string;
+  readonly what: string;
+  /** The command that does it, or shows it. */
+  readonly command?: string;
 }
 
 export type OutputSchema =

@@ -105,15 +105,17 @@ export const decideModelVersion = contract({
   tag,
   summary: "Approve or reject a version that passed its gates",
   description:
-    "Decided by so many different people as the model's policy asks for, of those that it names; by one where it says nothing. One rejection decides. Deciding the same way twice is " +
-    "deciding once; the opposite of a decision is refused. A run that waits goes on when the last needed one is there.",
+    "The model's policy says how many different people have to approve, and who may; without a policy one approval suffices. One rejection decides. " +
+    "The same decision again changes nothing; the opposite is refused. `next` of the answer says what happens next: the run that waits continues and " +
+    "promotes the version, more approvals are needed, a canary test decides, or the version has to be promoted by hand because its run has ended. " +
+    "Where the gate verdict is outdated (another champion, other rules) the approval is refused with `GATE_OUTDATED`, and the run that waits evaluates again.",
   params: nameAndVersion,
   body: z.strictObject({ decision, reason }).meta({ id: "DecisionRequest" }),
   bodyExample: { decision: "approved", reason: "better on every slice" },
   // Sent again after a rollback it would be a new word.
   idempotencyKey: true,
   responses: versionAnswer,
-  errors: [...notThere, "GATE_NOT_PASSED", "ALREADY_DECIDED", "NOT_AN_APPROVER"],
+  errors: [...notThere, "GATE_NOT_PASSED", "GATE_OUTDATED", "ALREADY_DECIDED", "NOT_AN_APPROVER"],
 });
 
 export const setModelVersionStage = contract({

@@ -11,6 +11,7 @@ import {
   stages,
 } from "../../registry/model";
 import { aliasProblem, labelLimits, modelNameProblem } from "../../registry/names";
+import { type NextStep, nextStepKinds } from "../../registry/next-steps";
 import { semverProblem } from "../../registry/semver";
 import type { NumericsRecord } from "../../training/numerics";
 import { contentReference, count, instant, metrics, metricValue, sha256 } from "./common";
@@ -96,6 +97,22 @@ export const approval = z
   .object({ decision, by: z.string(), reason: z.string(), at: instant })
   .meta({ id: "Approval" });
 
+export const nextStep = z
+  .object({
+    kind: z.enum(nextStepKinds).meta({
+      description:
+        "`check`, `approval`, `test`: people or systems outside have to act. `evaluation`: the gates have to evaluate the version. " +
+        "`run`: its run does it. `promotion`: nothing is missing, and nothing promotes it by itself. `none`: nothing leads to production.",
+    }),
+    name: z.string().optional().meta({ description: "Name of the check." }),
+    what: z.string(),
+    command: z.string().optional().meta({ description: "The command that does it, or shows it." }),
+  })
+  .meta({
+    id: "NextStep",
+    description: "What has to happen next to a version before it is in production.",
+  }) satisfies z.ZodType<NextStep>;
+
 export const modelVersion = z
   .object({
     model: z.string(),
@@ -120,20 +137,25 @@ export const modelVersion = z
       description:
         "Not the version's, but of the run or the logged model that it was made of: last values, as of now. Answered by `getModel` (of the newest 100 versions) and `getModelVersion`.",
     }),
+    next: z.array(nextStep).optional().meta({
+      description:
+        "The steps that lead it to production, in their order. Answered by `getModel` (of the newest 20 versions), `getModelVersion` and every decision on a version.",
+    }),
     evaluationReport: contentReference.optional(),
     gate: gateVerdict.optional(),
     approvals: z.array(approval).meta({ description: "Every person's word since the last verdict." }),
     approval: approval.optional().meta({ description: "The word that decided." }),
     approvalsWithdrawn: z
       .object({
-        after: z.enum(["rolled-back", "canary-ended"]),
+        after: z.enum(["rolled-back", "canary-ended", "evaluated-again"]),
+        of: z.array(z.string()).optional().meta({ description: "The people whose approvals were withdrawn." }),
         revision: count,
         by: z.string(),
         reason: z.string().optional(),
         at: instant,
       })
       .optional()
-      .meta({ description: "Why approvals that it had count no more: it needs new ones." }),
+      .meta({ description: "Why approvals that it had no longer count: it needs new ones." }),
     served: z
       .object({ gate: gateVerdict, approvals: z.array(approval), approval })
       .optional()
@@ -158,6 +180,10 @@ export const historyEntry = z
     subject: z.string().optional().meta({
       description: "Which tag, alias, semver; the other name of a model that was renamed.",
     }),
+    approvalsWithdrawn: z
+      .string()
+      .optional()
+      .meta({ description: "Why this change withdrew approvals of the version, and whose." }),
     by: z.string(),
     reason: z.string().optional(),
     at: instant,

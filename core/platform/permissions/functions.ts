@@ -87,7 +87,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
   // Reads metrics of versions that were logged from elsewhere.
   "evaluate-gates": [step, ...changeModels, table("Metrics", ...readMetrics)],
   "request-approval": [readAndChange, ...changeModels, stateMachine("SendTaskSuccess", "SendTaskFailure")],
-  promote: [readAndChange, ...changeModels],
+  promote: [readAndChange, ...changeModels, stateMachine("SendTaskSuccess", "SendTaskFailure")],
   "conclude-run": [
     catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"),
     lookAtJobs,

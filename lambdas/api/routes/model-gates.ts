@@ -6,6 +6,7 @@ import { rulesOf } from "../../../core/registry/policy";
 import { reportHtml } from "../../../core/registry/report/html";
 import { reportMarkdown } from "../../../core/registry/report/markdown";
 import { versionReport } from "../../../core/registry/report/report";
+import { versionAfter } from "../next-steps";
 import { defineRoute, type Route } from "../route";
 
 /** The page is ours, the words in it are people's: whatever they hold, nothing runs. */
@@ -28,8 +29,8 @@ export const modelGateRoutes: readonly Route[] = [
 
   defineRoute(contracts.answerModelCheck, async ({ platform, params: { name, version, check }, body, actor }) => {
     const answer = { ...body, by: actor };
-    const answered = await answerVersionCheck(platform, { model: name, version, check }, answer);
-    return { status: 200, body: { version: answered } };
+    await answerVersionCheck(platform, { model: name, version, check }, answer);
+    return { status: 200, body: { version: await versionAfter(platform, { name, version }) } };
   }),
 
   defineRoute(contracts.getModelCheckKey, async ({ platform, params: { name, check } }) => {

@@ -3,6 +3,7 @@ import { isoTime } from "../../../core/clock";
 import { answerApproval, answerWaiting } from "../../../core/registry/approval";
 import { judgeVersion } from "../../../core/registry/gates/judge-version";
 import { setPolicy } from "../../../core/registry/lifecycle";
+import { versionAfter } from "../next-steps";
 import { defineRoute, type Route } from "../route";
 
 export const modelPolicyRoutes: readonly Route[] = [
@@ -25,6 +26,6 @@ export const modelPolicyRoutes: readonly Route[] = [
     const judged = await judgeVersion(platform, name, version, { by: actor, reason: body.reason }, request);
     // A run that waits for people has nobody to wait for where it did not pass.
     await answerApproval(platform, await platform.registry.head(name), judged);
-    return { status: 200, body: { version: judged } };
+    return { status: 200, body: { version: await versionAfter(platform, params) } };
   }),
 ];

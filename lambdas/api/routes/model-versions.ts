@@ -1,6 +1,6 @@
 import * as contracts from "../../../core/api/contracts/model-versions";
 import { isoTime } from "../../../core/clock";
-import { approveOrReject } from "../../../core/registry/approval";
+import { answerOutdated, approveOrReject } from "../../../core/registry/approval";
 import type { Actor, Transition } from "../../../core/registry/change";
 import { deleteTag, describe, setSemver, setTag } from "../../../core/registry/labels";
 import { deleteVersion, restoreVersion } from "../../../core/registry/lifecycle";
@@ -9,6 +9,7 @@ import { registeredSource } from "../../../core/registry/registered-source";
 import type { Registry } from "../../../core/registry/registry";
 import { setStage } from "../../../core/registry/stages";
 import { withLoggedMetrics } from "../logged-metrics";
+import { versionAfter } from "../next-steps";
 import { defineRoute } from "../route";
 
 export const modelVersionRoutes = [
@@ -24,7 +25,7 @@ export const modelVersionRoutes = [
   }),
 
   defineRoute(contracts.getModelVersion, async ({ platform, params: { name, version } }) => {
-    const [shown] = await withLoggedMetrics(platform, [await platform.registry.version(name, version)]);
+    const [shown] = await withLoggedMetrics(platform, [await versionAfter(platform, { name, version })]);
     return { status: 200, body: { version: shown! } };
   }),
 
@@ -33,8 +34,8 @@ export const modelVersionRoutes = [
     const by = { by: actor, reason: body.reason };
     // Repeated after a rollback, or a new verdict, it must not be a word on that.
     const request = idempotencyKey === undefined ? undefined : `${body.decision}#${version}#${idempotencyKey}`;
-    const decided = await approveOrReject(platform, { model: name, version }, body.decision, by, request);
-    return { status: 200, body: { version: decided } };
+    await approveOrReject(platform, { model: name, version }, body.decision, by, request);
+    return { status: 200, body: { version: await versionAfter(platform, params) } };
   }),
 
   /** Promotion by hand goes through the same door as a run's: a passed gate and the approvals. */
@@ -46,7 +47,8 @@ export const modelVersionRoutes = [
     const word = body.stage === "production" ? "promote" : `stage-${body.stage}`;
     const request = idempotencyKey === undefined ? undefined : `${word}#${version}#${idempotencyKey}`;
     const model = await registry.apply(name, [version], setStage(version, body.stage, who), request);
-    return { status: 200, body: { model, version: await registry.version(name, version) } };
+    if (body.stage === "production") await answerOutdated(platform, name);
+    return { status: 200, body: { model, version: await versionAfter(platform, params) } };
   }),
 
   defineRoute(contracts.rollBackModel, async ({ platform, params: { name }, body, actor, idempotencyKey }) => {
@@ -54,6 +56,7 @@ export const modelVersionRoutes = [
     const who = { by: actor, reason: body.reason, at: isoTime(clock) };
     const request = idempotencyKey === undefined ? undefined : `rollback#${idempotencyKey}`;
     const model = await registry.rollBack(name, who, { from: body.from, request });
+    await answerOutdated(platform, name);
     return { status: 200, body: { model, version: await registry.production(name) } };
   }),
 

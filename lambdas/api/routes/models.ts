@@ -7,11 +7,14 @@ import { deleteModel, restoreModel } from "../../../core/registry/lifecycle";
 import { productionTag } from "../../../core/registry/production";
 import { suggestSemver } from "../../../core/registry/semver";
 import { withLoggedMetrics } from "../logged-metrics";
+import { withNext } from "../next-steps";
 import { defineRoute } from "../route";
 import { served } from "../served";
 
 /** Entries of history that come with a model; the others are a list of their own. */
 const newest = 100;
+/** Newest versions of a model that are answered with what comes next: each may read a run. */
+const withNextStep = 20;
 
 export const modelRoutes = [
   defineRoute(contracts.listModels, async ({ platform: { registry } }) => ({
@@ -32,7 +35,9 @@ export const modelRoutes = [
     const { model, versions } = await registry.details(name);
     const [{ items, nextToken }, shown] = await Promise.all([
       historyPage(registry.repository, model, { limit: newest }),
-      withLoggedMetrics(platform, versions),
+      Promise.all(
+        versions.map((version, at) => (at < withNextStep ? withNext(platform, model, version) : version)),
+      ).then((all) => withLoggedMetrics(platform, all)),
     ]);
     const suggestedSemver = suggestSemver(versions.flatMap(({ semver }) => semver ?? []));
     const history = { history: items.toReversed(), ...(nextToken && { historyNextToken: nextToken }) };

@@ -110,11 +110,13 @@ describe("the registry", () => {
     await registry.rollBack(name, { ...by, reason: "latency" }, { request: "r-1" });
     const again = () => registry.apply(name, [2], promote(2, by));
     await expect(again()).rejects.toThrow(NotApprovedError);
-    await expect(again()).rejects.toThrow('it was rolled back count no more: revision 13, by tester, "latency"');
+    await expect(again()).rejects.toThrow(
+      "approval of tester withdrawn: the version was rolled back (revision 12, by tester): latency",
+    );
     expect(await registry.version(name, 2)).toMatchObject({
       approvals: [],
       gate: { passed: true },
-      approvalsWithdrawn: { after: "rolled-back", revision: 13 },
+      approvalsWithdrawn: { after: "rolled-back", of: ["tester"], revision: 12 },
       // What it served upon is told as ever.
       served: { approval: { decision: "approved" } },
     });

@@ -143,7 +143,7 @@ describe("a canary under test", () => {
     const refused = await toProduction();
     expect(refused.body.error).toMatchObject({ code: "NOT_APPROVED" });
     expect(refused.body.error.message).toMatch(
-      /it went back as a canary count no more: revision \d+, by test of .*gain in/,
+      /approval of ada withdrawn: the canary was ended \(revision \d+, by test of .*gain in/,
     );
     const { versions, history } = (await call("GET", "")).body;
     expect(versions[0]).toMatchObject({
@@ -171,8 +171,9 @@ describe("a canary under test", () => {
     await registry.register(team, versionOfRun(name, `${name}-c`), by);
     await promoteJudged(registry, name, 3);
     expect(await champion()).toBe(3);
-    await expect(registry.apply(name, [2], decideApproval(2, "approved", by))).resolves.toMatchObject({
-      production: 3,
+    // It was compared with version 1: its run evaluates it again, and an approval of the old verdict is refused.
+    await expect(registry.apply(name, [2], decideApproval(2, "approved", by))).rejects.toMatchObject({
+      code: "GATE_OUTDATED",
     });
   });
 });

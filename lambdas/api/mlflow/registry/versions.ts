@@ -1,4 +1,5 @@
 import { RingmasterError } from "../../../../core/errors";
+import { answerOutdated } from "../../../../core/registry/approval";
 import { deleteTag, describe, setTag } from "../../../../core/registry/labels";
 import { deleteVersion } from "../../../../core/registry/lifecycle";
 import { setStage } from "../../../../core/registry/stages";
@@ -96,6 +97,7 @@ export const versionOperations: readonly MlflowOperation[] = [
           registry.apply(name, [number], setStage(number, stage, actorOf(platform, actor))),
         );
       await (stage === "production" ? guided(moved, name, version) : moved());
+      if (stage === "production") await answerOutdated(platform, name);
       if (archive && stage === "staging") {
         // Of production there is one at most: whoever was there has been archived already.
         const model = await findModel(platform, name);

@@ -135,7 +135,9 @@ function stepVersion(state: ReferenceState, { kind, version, value = "", by }: O
       const verdict = { ...about, passed };
       if (champion || isRejected(found)) return ofVersion(state, version, { verdict });
       const stage = !passed ? "none" : found.stage === "canary" ? "canary" : "staging";
-      return ofVersion(state, version, { verdict, stage, words: [] });
+      const { verdict: before } = found;
+      const same = passed && before?.passed && before.champion === about.champion && before.rules === about.rules;
+      return ofVersion(state, version, { verdict, stage, ...(same ? {} : { words: [] }) });
     }
     case "approve":
     case "reject": {
@@ -146,6 +148,7 @@ function stepVersion(state: ReferenceState, { kind, version, value = "", by }: O
       if (!found.verdict?.passed) return refused("GATE_NOT_PASSED");
       if (!counts(state, found, by)) return refused("NOT_AN_APPROVER");
       if (decision === "approved" && found.words.some((word) => word.by === by)) return nothing;
+      if (decision === "approved" && isOutdated(state, found.verdict)) return refused("GATE_OUTDATED");
       const words = [...found.words, { by, decision }];
       if (decision === "approved") return ofVersion(state, version, { words });
       return ofVersion(state, version, { words, stage: "archived" }, { former: others });
@@ -248,6 +251,9 @@ function decided(state: ReferenceState, version: ReferenceVersion): "approved" |
 function atTheDoor({ production, policy }: ReferenceState, version: ReferenceVersion): string | undefined {
   if (!version.verdict?.passed) return "GATE_NOT_PASSED";
   if (isRejected(version)) return "NOT_APPROVED";
-  const { champion, rules } = version.verdict;
-  return champion === (production ?? 0) && rules === (policy?.rules ?? 0) ? undefined : "GATE_OUTDATED";
+  return isOutdated({ production, policy }, version.verdict) ? "GATE_OUTDATED" : undefined;
+}
+
+function isOutdated({ production, policy }: Pick<ReferenceState, "production" | "policy">, about: About): boolean {
+  return about.champion !== (production ?? 0) || about.rules !== (policy?.rules ?? 0);
 }

@@ -1,0 +1,56 @@
+import { digestOf } from "../../digest";
+import type { Model } from "../model";
+import type { GateCheck, GateVerdict } from "./verdict";
+
+/**
+ * Says in which point a new verdict rests on other evidence than the one before; `undefined` where it does not. An approval is given for
+ * evidence: it stands while that is the same, and the new verdict passes.
+ */
+export function evidenceChange(before: GateVerdict | undefined, after: GateVerdict): string | undefined {
+  if (!after.passed) return `it did not pass the gates (${unpassed(after)})`;
+  if (!before?.passed) return "it had not passed the gates";
+  if (before.champion !== after.champion) {
+    return `compared with ${championOf(after)}; at the approval with ${championOf(before)}`;
+  }
+  if (before.rulesRevision !== after.rulesRevision) {
+    return `evaluated by the policy's gates of revision ${after.rulesRevision}; at the approval by ${before.rulesRevision === undefined ? "none" : `those of revision ${before.rulesRevision}`}`;
+  }
+  const changed = changedGates(before.checks, after.checks);
+  return changed.length === 0 ? undefined : `the results of ${changed.join(", ")} changed`;
+}
+
+/** What a verdict no longer matches: the champion in production, or the policy's rules. */
+export function outdatedBy(
+  { production, policy }: Pick<Model, "production" | "policy">,
+  verdict: GateVerdict,
+): "champion" | "policy" | undefined {
+  if (verdict.champion !== production) return "champion";
+  return verdict.rulesRevision === policy?.rulesRevision ? undefined : "policy";
+}
+
+export function championOf({ champion }: Pick<GateVerdict, "champion">): string {
+  return champion === undefined ? "no champion" : `version ${champion}`;
+}
+
+function unpassed({ checks }: GateVerdict): string {
+  return checks
+    .filter(({ passed }) => !passed)
+    .map(({ evidence }) => evidence)
+    .join("; ");
+}
+
+function changedGates(before: readonly GateCheck[], after: readonly GateCheck[]): readonly string[] {
+  const known = new Set(before.map(resultDigest));
+  const now = new Set(after.map(resultDigest));
+  const changed = [
+    ...after.filter((check) => !known.has(resultDigest(check))),
+    ...before.filter((check) => !now.has(resultDigest(check))),
+  ];
+  return [...new Set(changed.map(({ gate, metric }) => `${gate} ${metric}`))];
+}
+
+/** By values alone: the wording of a gate may change with a release. */
+function resultDigest({ evidence: _, external, ...result }: GateCheck): string {
+  const { answer } = external ?? {};
+  return digestOf({ ...result, check: external?.digest, answer: answer && [answer.passed, answer.evidence] });
+}

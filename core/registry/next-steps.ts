@@ -1,0 +1,131 @@
+import { isUnderTest } from "../serving/traffic";
+import { isOpen, type Run } from "../training/run";
+import { decisionOn, mayDecide } from "./approvals";
+import { withdrawal } from "./errors";
+import { championOf, outdatedBy } from "./gates/evidence";
+import { isPending } from "./gates/external-check";
+import type { Model, ModelVersion } from "./model";
+import { approvalRulesOf } from "./policy";
+
+export const nextStepKinds = ["check", "approval", "test", "evaluation", "run", "promotion", "none"] as const;
+
+/** What has to happen next to a version before it is in production. */
+export interface NextStep {
+  /**
+   * `check`, `approval`, `test`: people or systems outside have to act. `evaluation`: the gates have to evaluate the version. `run`: its run
+   * does it. `promotion`: nothing is missing, and nothing promotes it by itself. `none`: nothing leads to production.
+   */
+  readonly kind: (typeof nextStepKinds)[number];
+  /** Name of the check. */
+  readonly name?: string;
+  /** A phrase without its full stop. */
+  readonly what: string;
+  /** The command that does it, or shows it. */
+  readonly command?: string;
+}
+
+/**
+ * The steps that lead a version to production, in their order.
+ *
+ * @param run that waits for the version, else the one that made it, where there is one
+ */
+export function nextSteps(
+  model: Model,
+  version: ModelVersion,
+  run: Pick<Run, "runId" | "status"> | undefined,
+): readonly NextStep[] {
+  const of = `${quoted(model.name)} ${version.version}`;
+  const { gate } = version;
+  if (model.production === version.version) return [{ kind: "none", what: "it is in production" }];
+  const decision = decisionOn(model, version);
+  if (decision.state === "rejected") {
+    const { by, reason } = decision.word;
+    const why = reason === "" ? "" : `: ${reason}`;
+    return [{ kind: "none", what: `rejected by ${by}${why}; train a new version` }];
+  }
+  const follow = run && isOpen(run.status) ? { command: `ringmaster runs watch ${run.runId}` } : undefined;
+  const judge = { command: `ringmaster models judge ${of}` };
+  if (!gate) {
+    return follow
+      ? [{ kind: "run", what: "its run evaluates the gates", ...follow }]
+      : [{ kind: "evaluation", what: "the gates have not evaluated it", ...judge }];
+  }
+  if (!gate.passed && !isPending(gate)) {
+    return [
+      { kind: "none", what: "the gates refused it; train a new version", command: `ringmaster models gates ${of}` },
+    ];
+  }
+  const outdated = outdatedBy(model, gate);
+  if (gate.passed && outdated !== undefined) {
+    const now = championOf({ champion: model.production });
+    const why =
+      outdated === "policy"
+        ? "the policy's gates have changed since it was evaluated"
+        : `it was compared with ${championOf(gate)}, and ${now} is in production`;
+    return [
+      follow
+        ? { kind: "run", what: `${why}: its run evaluates it again, and approvals are needed after that`, ...follow }
+        : { kind: "evaluation", what: `${why}: evaluate it again`, ...judge },
+    ];
+  }
+  const open = [
+    ...checksOf(model, version, of),
+    ...(decision.state === "waiting" ? [approvalOf(model, version, decision, of)] : []),
+    ...(isUnderTest(model.traffic, version.version) ? [testOf(model)] : []),
+  ];
+  if (open.length > 0) return open;
+  if (follow) return [{ kind: "run", what: "its run continues and promotes it", ...follow }];
+  const ended = run ? `its run has ended (${run.status}): ` : "";
+  return [{ kind: "promotion", what: `${ended}promote it`, command: `ringmaster models promote ${of}` }];
+}
+
+function checksOf(model: Model, { gate }: ModelVersion, of: string): readonly NextStep[] {
+  return (gate?.checks ?? [])
+    .filter(({ pending }) => pending)
+    .map(({ metric: name, external }): NextStep => {
+      if (external?.kind === "http") {
+        return { kind: "check", name, what: `the webhook of check ${name}`, command: `ringmaster models judge ${of}` };
+      }
+      const declared = model.policy?.rules.checks.find((check) => check.name === name);
+      const words = declared?.kind === "command" ? declared.command.map(quoted).join(" ") : "COMMAND";
+      const command = `ringmaster models check ${of} --name ${name} -- ${words}`;
+      return { kind: "check", name, what: `check ${name}, which a person runs`, command };
+    });
+}
+
+function approvalOf(
+  model: Model,
+  version: ModelVersion,
+  { given, required }: { readonly given: number; readonly required: number },
+  of: string,
+): NextStep {
+  const rules = approvalRulesOf(model);
+  const decided = new Set(version.approvals.map(({ by }) => by));
+  const left = rules.approvers.filter((person) => mayDecide(rules, version, person) && !decided.has(person));
+  const remarks = [
+    ...(required > 1 ? [`${given} of ${required} given`] : []),
+    ...(left.length > 0 ? [`from ${left.join(", ")}`] : []),
+    ...(rules.notTheSubmitter ? [`not from the submitter, ${version.submittedBy}`] : []),
+    ...(version.approvalsWithdrawn ? [withdrawal(version.approvalsWithdrawn)] : []),
+  ];
+  const missing = required - given;
+  const what = missing > 1 ? `${missing} approvals` : given > 0 ? "1 more approval" : "an approval";
+  return {
+    kind: "approval",
+    what: remarks.length === 0 ? what : `${what} (${remarks.join("; ")})`,
+    command: `ringmaster models approve ${of}`,
+  };
+}
+
+function testOf(model: Model): NextStep {
+  return {
+    kind: "test",
+    what: "the decision of its canary test",
+    command: `ringmaster models traffic decide ${quoted(model.name)}`,
+  };
+}
+
+/** As a shell takes it for one word. */
+function quoted(word: string): string {
+  return /^[\w./:@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,33 @@
+import type { Model, ModelVersion } from "../../core/registry/model";
+import { type NextStep, nextSteps } from "../../core/registry/next-steps";
+import type { Registry } from "../../core/registry/registry";
+import type { RunRepository } from "../../core/training/run-repository";
+
+interface Ports {
+  readonly registry: Registry;
+  readonly runs: Pick<RunRepository, "find">;
+}
+
+type WithNext<Version> = Version & { readonly next: readonly NextStep[] };
+
+/** Adds what comes next to a version; reads the run that waits for it, else the one that made it. */
+export async function withNext<Version extends ModelVersion>(
+  { runs }: Pick<Ports, "runs">,
+  model: Model,
+  version: Version,
+): Promise<WithNext<Version>> {
+  const { awaitedBy, runId, artifactKey } = version;
+  // A version from elsewhere may name a run that was only logged: it promotes nothing.
+  const follows = awaitedBy ?? (artifactKey === undefined ? undefined : runId);
+  const needed = follows !== undefined && model.production !== version.version;
+  return { ...version, next: nextSteps(model, version, needed ? await runs.find(follows) : undefined) };
+}
+
+/** The version as it is after a change, with what comes next. */
+export async function versionAfter(
+  ports: Ports,
+  { name, version }: { readonly name: string; readonly version: number },
+): Promise<WithNext<ModelVersion>> {
+  const [model, found] = [await ports.registry.head(name), await ports.registry.version(name, version)];
+  return withNext(ports, model, found);
+}
