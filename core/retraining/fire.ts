@@ -2,6 +2,7 @@ import { isoTime } from "../clock";
 import { digestOf } from "../digest";
 import { RingmasterError } from "../errors";
 import type { Meter } from "../metering/meter";
+import { hyperparametersSchema } from "../training/hyperparameters";
 import type { Job } from "../training/job";
 import { isOpen, type Run } from "../training/run";
 import { findSubmitted, type SubmitDependencies, submitRun } from "../training/submit";
@@ -104,8 +105,12 @@ async function submit(dependencies: FireDependencies, { rule }: RuleState, begun
   }
 }
 
-/** A new version is trained on as itself, whatever `latest` is by now. */
-function jobFor(job: Job, cause: Cause): Job {
+/**
+ * Returns the job for a cause: a new dataset version is trained on as itself, whatever `latest` is by now. A rule that was created before an option
+ * existed gets the option's default.
+ */
+function jobFor(stored: Job, cause: Cause): Job {
+  const job = { ...stored, hyperparameters: hyperparametersSchema.parse(stored.hyperparameters) };
   return cause.type === "dataset" ? { ...job, dataset: `${cause.dataset}@${cause.version}` } : job;
 }
 

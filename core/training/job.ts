@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { DeepReadonly } from "../deep-readonly";
 import { jobGatesSchema } from "../registry/gates/spec";
+import { hyperparametersSchema as hyperparameters } from "./hyperparameters";
 
 const name = z
   .string()
@@ -54,21 +55,6 @@ const modelSpec = z.discriminatedUnion("type", [
       .default({}),
   }),
 ]);
-
-const hyperparameters = z.strictObject({
-  optimizer: z.enum(["sgd", "momentum", "adam", "adamw"]).default("adam"),
-  learningRate: z.number().gt(0).max(10).default(0.001),
-  momentum: z.number().min(0).lt(1).default(0.9),
-  weightDecay: z.number().min(0).max(1).default(0),
-  schedule: z.enum(["constant", "cosine"]).default("constant"),
-  warmupSteps: z.int().min(0).max(1_000_000).default(0),
-  /** In which gradients are rounded, added and sent: half the bytes for other weights (docs/adr/017-narrow-wire.md). */
-  gradientFormat: z.enum(["float32", "bfloat16", "float16"]).default("float32"),
-  /** Global-norm clipping; 0 turns it off. */
-  clipNorm: z.number().min(0).default(0),
-  batchSize: z.int().min(1).max(65_536).default(128),
-  epochs: z.int().min(1).max(10_000).default(5),
-});
 
 const resources = z.strictObject({
   workers: z.int().min(1).max(1_000).default(1),
@@ -185,4 +171,3 @@ export type Job = DeepReadonly<z.output<typeof jobSchema>>;
 /** A job as people write it. */
 export type JobInput = z.input<typeof jobSchema>;
 export type ModelSpec = Job["model"];
-export type Hyperparameters = Job["hyperparameters"];

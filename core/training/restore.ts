@@ -6,6 +6,7 @@ import { problemsOf } from "../problems";
 import { checkpointOfEpoch, readCheckpoints } from "./checkpoint/list";
 import type { CheckpointManifest } from "./checkpoint/manifest";
 import { CheckpointNotFoundError, RunNotFoundError } from "./errors";
+import { appliedWeightDecay } from "./hyperparameters";
 import { type Job, jobSchema } from "./job";
 import type { Run } from "./run";
 import { findSubmitted, type SubmitDependencies, submitRun } from "./submit";
@@ -84,7 +85,11 @@ function jobOf(source: Run, { overrides }: RestoreRequest, { epoch }: Checkpoint
       ...job,
       dataset: `${dataset.name}@${dataset.version}`,
       ...(overrides.retries === undefined ? {} : { retries: overrides.retries }),
-      hyperparameters: { ...job.hyperparameters, ...overrides.hyperparameters },
+      hyperparameters: {
+        ...job.hyperparameters,
+        weightDecay: appliedWeightDecay(job.hyperparameters),
+        ...overrides.hyperparameters,
+      },
       resources: { ...job.resources, ...overrides.resources },
       checkpoint: { ...job.checkpoint, ...overrides.checkpoint },
     },

@@ -6,6 +6,7 @@ import { InvalidInputError } from "../errors";
 import type { Clock } from "../ports";
 import type { ModelRepository } from "../registry/repository";
 import { IdempotencyConflictError } from "./errors";
+import { withoutLaterDefaults } from "./hyperparameters";
 import type { Job } from "./job";
 import { checkJobAgainst } from "./job-checks";
 import { withJudgedSlices } from "./judged-slices";
@@ -80,7 +81,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     ...(restoredFrom ? { restoredFrom } : {}),
     ...(reproducedFrom ? { reproducedFrom } : {}),
     ...(allowOtherNumerics ? { allowOtherNumerics } : {}),
-    requestDigest: request.requestDigest ?? digestOf({ job: request.job, code, environment, noCache }),
+    requestDigest: request.requestDigest ?? digestOfRequest(request),
     createdBy: request.actor,
     createdAt: at,
     updatedAt: at,
@@ -104,6 +105,12 @@ export async function findSubmitted(
   if (run.requestDigest !== requestDigest) throw new IdempotencyConflictError(idempotencyKey);
   if (run.status === "queued") await dependencies.executions.start(run.runId);
   return run;
+}
+
+/** An option that is added to the job later does not change the digest of a request that leaves it out. */
+function digestOfRequest({ job, code, environment, noCache }: SubmitRequest): string {
+  const hyperparameters = withoutLaterDefaults(job.hyperparameters);
+  return digestOf({ job: { ...job, hyperparameters }, code, environment, noCache });
 }
 
 function runIdOf(

@@ -1,6 +1,7 @@
 import type { FeaturesOutput, TrainingOutput } from "../pipelines/outputs";
 import { outputOf } from "../pipelines/step";
 import { objectKeys } from "../platform/object-keys";
+import { decidingHyperparameters } from "./hyperparameters";
 import type { Run, RunDetails } from "./run";
 import type { TrainingResult, TrainingTask } from "./training-task";
 
@@ -16,7 +17,7 @@ export const trainingStep = {
     return {
       features: outputOf<FeaturesOutput>(details, "PrepareFeatures").digest,
       model,
-      hyperparameters,
+      hyperparameters: decidingHyperparameters(hyperparameters),
       seed,
       microshards: resources.microshards,
       backend: resources.backend,

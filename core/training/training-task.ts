@@ -1,5 +1,6 @@
 import type { ContentReference } from "../ports";
-import type { Hyperparameters, ModelSpec } from "./job";
+import type { Hyperparameters } from "./hyperparameters";
+import type { ModelSpec } from "./job";
 import type { NumericsRecord } from "./numerics";
 
 /**

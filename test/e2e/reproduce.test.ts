@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { describeRun } from "../../cli/commands/runs";
 import type { ExportManifest } from "../../core/export/export-version";
+import type { Comparison } from "../../core/tracking/compare/comparison";
 import type { LineageGraph } from "../../core/tracking/lineage/graph";
 import type { Reproduction } from "../../core/tracking/reproduce/compare";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
@@ -62,6 +63,38 @@ describe("after a run", () => {
     expect(await stack.run("runs", "reproduction", other.runId)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("reproduces no other run"),
+    });
+  }, 240_000);
+
+  it("a weight decay with adam and a step decay take effect, and are recorded with the defaults that apply", async () => {
+    const job = join(stack.directory, "job.yaml");
+    const settings = ["weightDecay=0.1", "schedule=step", "stepSize=3", "gamma=0.5"];
+    const sets = settings.flatMap((setting) => ["--set", `hyperparameters.${setting}`]);
+    const decayed = await stack.json<Shown>(["submit", job, ...sets, "--wait"], [0, 1, 3]);
+    expect(decayed.failure).toBeUndefined();
+    const valuesOf = async (runId: string, metric: string) => {
+      const path = `/training-runs/${runId}/metrics?metric=${metric}`;
+      return (await stack.get<{ points: readonly { value: number }[] }>(path)).points.map(({ value }) => value);
+    };
+    const rates = await valuesOf(decayed.runId, "train/learning-rate");
+    expect(rates.slice(0, 7)).toEqual([0.01, 0.01, 0.01, 0.005, 0.005, 0.005, 0.0025]);
+    // The learning rates of the first three steps are those of the constant schedule: only the weight decay differs.
+    const [plain, penalised] = [await valuesOf(first.runId, "train/loss"), await valuesOf(decayed.runId, "train/loss")];
+    expect(penalised[0]).toBe(plain[0]);
+    expect(penalised[2]).not.toBe(plain[2]);
+    expect(decayed.run.job.hyperparameters).toMatchObject({ beta1: 0.9, beta2: 0.999, epsilon: 1e-8, gamma: 0.5 });
+    const { params } = await stack.json<Comparison>(["runs", "compare", first.runId, decayed.runId]);
+    const differing = Object.fromEntries(params.differing.map(({ name, values }) => [name, values]));
+    expect(differing).toMatchObject({
+      "hyperparameters.weightDecay": ["0", "0.1"],
+      "hyperparameters.schedule": ["constant", "step"],
+      "hyperparameters.stepSize": [null, "3"],
+      "hyperparameters.gamma": [null, "0.5"],
+    });
+    expect(params.common).toContainEqual({ name: "hyperparameters.epsilon", value: "1e-8" });
+    expect(await stack.run("submit", job, "--set", "hyperparameters.nesterov=true")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("hyperparameters.nesterov is true, but must be left out where optimizer is adam"),
     });
   }, 240_000);
 

@@ -9,16 +9,16 @@ import { type Arithmetic, elementwise } from "./elementwise";
 
 const [weights, gradients, slot, slot2] = [0, 1, 2, 3];
 
-/** g ← s·g + λ·w, with s and λ the first and third number. */
-const penalised = (x: Arithmetic): Code =>
-  x.add(x.mul(x.load(gradients), x.scalar(0)), x.mul(x.scalar(2), x.load(weights)));
+const scaled = (x: Arithmetic): Code => x.mul(x.load(gradients), x.scalar(0));
+/** s·g + λ·w, with s the first number and λ the one named. */
+const penalised = (x: Arithmetic, lambda: number): Code => x.add(scaled(x), x.mul(x.scalar(lambda), x.load(weights)));
 
 const sgd = elementwise({
   name: "sgd",
   arrays: 2,
   scalars: 3,
   temporaries: 0,
-  body: (x) => [x.store(weights, x.sub(x.load(weights), x.mul(x.scalar(1), penalised(x))))],
+  body: (x) => [x.store(weights, x.sub(x.load(weights), x.mul(x.scalar(1), penalised(x, 2))))],
 });
 
 function momentumKernel(name: string, direction: (x: Arithmetic) => Code): WasmFunction {
@@ -28,7 +28,7 @@ function momentumKernel(name: string, direction: (x: Arithmetic) => Code): WasmF
     scalars: 4,
     temporaries: 2,
     body: (x) => [
-      x.set(0, penalised(x)),
+      x.set(0, penalised(x, 2)),
       x.set(1, x.add(x.mul(x.scalar(3), x.load(slot)), x.get(0))),
       x.store(slot, x.get(1)),
       x.store(weights, x.sub(x.load(weights), x.mul(x.scalar(1), direction(x)))),
@@ -39,30 +39,36 @@ function momentumKernel(name: string, direction: (x: Arithmetic) => Code): WasmF
 const momentum = momentumKernel("momentum", (x) => x.get(1));
 const nesterov = momentumKernel("nesterov", (x) => x.add(x.get(0), x.mul(x.scalar(3), x.get(1))));
 
-const [scale, keep1, keep2, root, epsilon, rate, decay] = [0, 1, 2, 3, 4, 5, 6];
+const [keep1, keep2, root, epsilon, rate, decay, penalty] = [1, 2, 3, 4, 5, 6, 7];
 const [g, mean, square] = [0, 1, 2];
 const increment = (x: Arithmetic, array: number, keep: number, target: Code): Code =>
   x.add(x.load(array), x.mul(x.scalar(keep), x.sub(target, x.load(array))));
-const adam = elementwise({
-  name: "adam",
-  arrays: 4,
-  scalars: 7,
-  temporaries: 3,
-  body: (x) => {
-    const divisor = x.add(x.mul(x.sqrt(x.get(square)), x.scalar(root)), x.scalar(epsilon));
-    const move = x.div(x.mul(x.scalar(rate), x.get(mean)), divisor);
-    return [
-      x.set(g, x.mul(x.load(gradients), x.scalar(scale))),
-      x.set(mean, increment(x, slot, keep1, x.get(g))),
-      x.set(square, increment(x, slot2, keep2, x.mul(x.get(g), x.get(g)))),
-      x.store(slot, x.get(mean)),
-      x.store(slot2, x.get(square)),
-      x.store(weights, x.sub(x.load(weights), x.add(x.mul(x.scalar(decay), x.load(weights)), move))),
-    ];
-  },
-});
 
-const kernels = kernelsInSumMemory([sgd, momentum, nesterov, adam]);
+function adamKernel(name: string, scalars: number, gradient: (x: Arithmetic) => Code): WasmFunction {
+  return elementwise({
+    name,
+    arrays: 4,
+    scalars,
+    temporaries: 3,
+    body: (x) => {
+      const divisor = x.add(x.mul(x.sqrt(x.get(square)), x.scalar(root)), x.scalar(epsilon));
+      const move = x.div(x.mul(x.scalar(rate), x.get(mean)), divisor);
+      return [
+        x.set(g, gradient(x)),
+        x.set(mean, increment(x, slot, keep1, x.get(g))),
+        x.set(square, increment(x, slot2, keep2, x.mul(x.get(g), x.get(g)))),
+        x.store(slot, x.get(mean)),
+        x.store(slot2, x.get(square)),
+        x.store(weights, x.sub(x.load(weights), x.add(x.mul(x.scalar(decay), x.load(weights)), move))),
+      ];
+    },
+  });
+}
+
+const adam = adamKernel("adam", 7, scaled);
+const adamL2 = adamKernel("adamL2", 8, (x) => penalised(x, penalty));
+
+const kernels = kernelsInSumMemory([sgd, momentum, nesterov, adam, adamL2]);
 
 /** Kernels wherever this machine has them; the bits are JavaScript's. */
 export const simdUpdates: Updates = {
@@ -73,7 +79,10 @@ export const simdUpdates: Updates = {
     run(ahead ? "nesterov" : "momentum", w, gradient, [velocity], [s, learningRate, weightDecay, mu]);
   },
   adam(w, gradient, m, v, c) {
-    run("adam", w, gradient, [m, v], [c.scale, c.keep1, c.keep2, c.root, c.epsilon, c.rate, c.decay]);
+    const numbers = [c.scale, c.keep1, c.keep2, c.root, c.epsilon, c.rate, c.decay];
+    // A penalty that rounds to zero is none, as in JavaScript.
+    if (Math.fround(c.penalty) === 0) run("adam", w, gradient, [m, v], numbers);
+    else run("adamL2", w, gradient, [m, v], [...numbers, c.penalty]);
   },
 };
 

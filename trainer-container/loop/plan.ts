@@ -1,5 +1,5 @@
-import type { Hyperparameters } from "../../core/training/job";
-import type { LearningRateConfig } from "../../core/training/optimizer/learning-rate";
+import { appliedWeightDecay, type Hyperparameters } from "../../core/training/hyperparameters";
+import type { DecayConfig, LearningRateConfig } from "../../core/training/optimizer/learning-rate";
 import type { OptimizerConfig } from "../../core/training/optimizer/optimizer";
 import type { GradientFormat } from "../../core/training/reduction/narrow-format";
 import { createSampler, type Sampler } from "../../core/training/sampler";
@@ -66,7 +66,7 @@ export function planTraining(
     totalSteps: epochs * sampler.stepsPerEpoch,
     learningRate: {
       learningRate: hyperparameters.learningRate,
-      decay: { type: hyperparameters.schedule },
+      decay: decayConfig(hyperparameters),
       warmupSteps: hyperparameters.warmupSteps,
     },
     clipNorm: hyperparameters.clipNorm === 0 ? undefined : hyperparameters.clipNorm,
@@ -75,15 +75,30 @@ export function planTraining(
   };
 }
 
-function optimizerConfig({ optimizer, momentum, weightDecay }: Hyperparameters): OptimizerConfig {
+/** @throws TrainingHaltedError with `BAD_TASK` for a step decay without a step size. */
+function decayConfig({ schedule, minLearningRate, stepSize, gamma }: Hyperparameters): DecayConfig {
+  switch (schedule) {
+    case "constant":
+      return { type: "constant" };
+    case "cosine":
+      return { type: "cosine", minimum: minLearningRate };
+    case "step":
+      if (stepSize === undefined)
+        throw new TrainingHaltedError("BAD_TASK", "schedule is step, but there is no stepSize");
+      return { type: "step", every: stepSize, factor: gamma };
+  }
+}
+
+function optimizerConfig(hyperparameters: Hyperparameters): OptimizerConfig {
+  const { optimizer, momentum, nesterov, beta1, beta2, epsilon } = hyperparameters;
+  const weightDecay = appliedWeightDecay(hyperparameters);
   switch (optimizer) {
     case "sgd":
       return { type: "sgd", weightDecay };
     case "momentum":
-      return { type: "momentum", momentum, weightDecay };
+      return { type: "momentum", momentum, nesterov, weightDecay };
     case "adam":
-      return { type: "adam" };
     case "adamw":
-      return { type: "adamw", weightDecay };
+      return { type: optimizer, beta1, beta2, epsilon, weightDecay };
   }
 }

@@ -4,9 +4,10 @@ import type { Job } from "../../training/job";
 const others: ReadonlySet<string> = new Set(["experiment", "dataset", "registerAs", "tags", "notes"]);
 
 /**
- * A job's leaves by dotted path: `hyperparameters.learningRate` → `0.001`. Texts as they are, all else as JSON; arrays and empty objects are leaves.
+ * Returns a job's leaves by dotted path: `hyperparameters.learningRate` → `0.001`. Texts as they are, all else as JSON; arrays and empty objects
+ * are leaves.
  */
-export function paramsOfJob(job: Job): Readonly<Record<string, string>> {
+export function paramsOfJob(job: { readonly [Field in keyof Job]: unknown }): Readonly<Record<string, string>> {
   const params: Record<string, string> = {};
   for (const [key, value] of Object.entries(job)) if (!others.has(key)) addLeaves(params, key, value);
   return params;

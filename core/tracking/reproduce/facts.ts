@@ -1,5 +1,6 @@
 import type { FeaturesOutput, TrainingOutput } from "../../pipelines/outputs";
 import { findOutput } from "../../pipelines/step";
+import { decidingHyperparameters } from "../../training/hyperparameters";
 import type { NumericsRecord } from "../../training/numerics";
 import type { RunDetails } from "../../training/run";
 import { paramsOfJob } from "../records/job-params";
@@ -34,7 +35,9 @@ export function factsOf(details: RunDetails): TrainingFacts {
   const { lockfileSha256, image, imageDigest } = run.environment ?? {};
   const training = findOutput<TrainingOutput>(details, "LaunchTraining");
   const reusedFrom = steps.find(({ step }) => step === "LaunchTraining")?.reusedFrom;
-  const parameters = Object.entries(paramsOfJob(run.job)).filter(([name]) => !conduct.test(name));
+  // A run that was recorded before an option existed equals one that has its default.
+  const job = { ...run.job, hyperparameters: decidingHyperparameters(run.job.hyperparameters) };
+  const parameters = Object.entries(paramsOfJob(job)).filter(([name]) => !conduct.test(name));
   return {
     runId: run.runId,
     code: texts({ moduleSha256, commit, dirty, diffSha256, lockfileSha256, image, imageDigest }),

@@ -7,24 +7,37 @@ export interface AdamOptions {
   readonly beta2?: number;
   /** Added to the root. Default 1e-8. */
   readonly epsilon?: number;
+  /** L2 penalty λ, added to the gradient as λ·w before the moments, as in `torch.optim.Adam`. Default 0. */
+  readonly weightDecay?: number;
 }
 
 /**
- * Adam (Kingma and Ba 2015), one fused pass:
+ * Adam (Kingma and Ba 2015), one fused pass, with g ← g + λ·w where there is an L2 penalty:
  * m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²; w ← w − η·(m / (1 − β₁ᵗ)) / (√(v / (1 − β₂ᵗ)) + ε).
  */
-export function adam(size: number, options: AdamOptions = {}, ground: OptimizerGround = javascriptGround): Optimizer {
-  return adamWithDecay("adam", size, { ...options, weightDecay: 0 }, ground);
+export function adam(
+  size: number,
+  { weightDecay = 0, ...options }: AdamOptions = {},
+  ground: OptimizerGround = javascriptGround,
+): Optimizer {
+  return adamWithDecay("adam", size, { ...options, penalty: weightDecay, decoupledDecay: 0 }, ground);
+}
+
+interface Decays {
+  /** L2: λ·w is part of the gradient. */
+  readonly penalty: number;
+  /** Decoupled: η·λ·w is taken off the weight. */
+  readonly decoupledDecay: number;
 }
 
 /**
- * The step shared with AdamW, whose decoupled decay takes η·λ·w off as well. The bias corrections are taken out of the
- * loop: η·m̂ / (√v̂ + ε) = rate·m / (√v·root + ε) with rate = η / (1 − β₁ᵗ), root = 1 / √(1 − β₂ᵗ).
+ * The step of Adam and AdamW, which differ in their decay. The bias corrections are taken out of the loop:
+ * η·m̂ / (√v̂ + ε) = rate·m / (√v·root + ε) with rate = η / (1 − β₁ᵗ), root = 1 / √(1 − β₂ᵗ).
  */
 export function adamWithDecay(
   type: "adam" | "adamw",
   size: number,
-  { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay }: AdamOptions & { readonly weightDecay: number },
+  { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, penalty, decoupledDecay }: Omit<AdamOptions, "weightDecay"> & Decays,
   { allocate, updates }: OptimizerGround,
 ): Optimizer {
   const m = allocate(size);
@@ -40,7 +53,8 @@ export function adamWithDecay(
         root: 1 / Math.sqrt(1 - beta2 ** step),
         epsilon,
         rate: learningRate / (1 - beta1 ** step),
-        decay: learningRate * weightDecay,
+        decay: learningRate * decoupledDecay,
+        penalty,
       });
     },
   };

@@ -1,7 +1,7 @@
 import { type AdamOptions, adamWithDecay } from "./adam";
 import { javascriptGround, type Optimizer, type OptimizerGround } from "./optimizer";
 
-export interface AdamWOptions extends AdamOptions {
+export interface AdamWOptions extends Omit<AdamOptions, "weightDecay"> {
   /** Decoupled decay λ. Default 0.01. */
   readonly weightDecay?: number;
 }
@@ -12,5 +12,5 @@ export function adamw(
   { weightDecay = 0.01, ...options }: AdamWOptions = {},
   ground: OptimizerGround = javascriptGround,
 ): Optimizer {
-  return adamWithDecay("adamw", size, { ...options, weightDecay }, ground);
+  return adamWithDecay("adamw", size, { ...options, penalty: 0, decoupledDecay: weightDecay }, ground);
 }

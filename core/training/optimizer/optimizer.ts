@@ -13,9 +13,8 @@ export type OptimizerConfig =
       readonly nesterov?: boolean;
       readonly weightDecay?: number;
     }
-  | { readonly type: "adam"; readonly beta1?: number; readonly beta2?: number; readonly epsilon?: number }
   | {
-      readonly type: "adamw";
+      readonly type: "adam" | "adamw";
       readonly beta1?: number;
       readonly beta2?: number;
       readonly epsilon?: number;

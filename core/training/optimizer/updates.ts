@@ -29,8 +29,10 @@ export interface AdamConstants {
   readonly epsilon: number;
   /** η / (1 − β₁ᵗ). */
   readonly rate: number;
-  /** η·λ. */
+  /** η·λ of a decoupled decay. */
   readonly decay: number;
+  /** λ of an L2 penalty. */
+  readonly penalty: number;
 }
 
 export interface Updates {
@@ -73,16 +75,18 @@ export const javascriptUpdates: Updates = {
   },
 
   /**
-   * g ← s·g; m ← m + (1 − β₁)(g − m); v ← v + (1 − β₂)(g² − v); w ← w − (η·λ·w + rate·m / (√v·root + ε)). As increments, for
-   * then a small 1 − β makes the roundings before the last one small as well.
+   * g ← s·g, or with an L2 penalty g ← s·g + λ·w; m ← m + (1 − β₁)(g − m); v ← v + (1 − β₂)(g² − v);
+   * w ← w − (η·λ·w + rate·m / (√v·root + ε)). As increments, for then a small 1 − β makes the roundings before the last one
+   * small as well.
    */
   adam(weights, gradients, m, v, constants) {
     const [scale, keep1, keep2] = [f(constants.scale), f(constants.keep1), f(constants.keep2)];
     const [root, epsilon] = [f(constants.root), f(constants.epsilon)];
-    const [rate, decay] = [f(constants.rate), f(constants.decay)];
+    const [rate, decay, penalty] = [f(constants.rate), f(constants.decay), f(constants.penalty)];
     for (let i = 0; i < weights.length; i++) {
       const w = weights[i]!;
-      const g = f(gradients[i]! * scale);
+      const scaled = f(gradients[i]! * scale);
+      const g = penalty === 0 ? scaled : f(scaled + f(penalty * w));
       const mean = f(m[i]! + f(keep1 * f(g - m[i]!)));
       const square = f(v[i]! + f(keep2 * f(f(g * g) - v[i]!)));
       m[i] = mean;

@@ -1,5 +1,5 @@
 import { type Cause, causeIdOf } from "../../../core/retraining/cause";
-import { fire } from "../../../core/retraining/fire";
+import { type FireDependencies, fire } from "../../../core/retraining/fire";
 import { deleteRule, setEnabled, updateRule } from "../../../core/retraining/lifecycle";
 import { ruleDefinitionSchema } from "../../../core/retraining/rule";
 import { type Embedded, startEmbedded } from "../../support/embedded";
@@ -37,6 +37,23 @@ describe("a cause", () => {
     expect(await scene.platform.retraining.find("on-digits")).toMatchObject({ starts: 1 });
     expect(scene.calls.measured.filter(({ measures }) => measures.RetrainingFired)).toHaveLength(1);
     expect(new Set(scene.calls.started)).toEqual(new Set([runs[0]!.runId]));
+  });
+
+  it("makes a run with the defaults of options that did not exist when its rule was created", async () => {
+    const created = await scene.rule({ job: jobInput({ evaluation: {}, hyperparameters: { weightDecay: 0.1 } }) });
+    const { beta1: _beta1, beta2: _beta2, epsilon: _epsilon, ...hyperparameters } = created.job.hyperparameters;
+    const stored = { ...created, job: { ...created.job, hyperparameters } };
+    const find = scene.dependencies.retraining.find.bind(scene.dependencies.retraining);
+    const retraining: FireDependencies["retraining"] = {
+      ...scene.dependencies.retraining,
+      find: async (name) => {
+        const state = await find(name);
+        return state && { ...state, rule: stored };
+      },
+    };
+    await fire({ ...scene.dependencies, retraining }, "on-digits", await scene.push(101));
+    const [run] = await scene.runs();
+    expect(run!.job.hyperparameters).toMatchObject({ weightDecay: 0.1, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 });
   });
 
   it("is the version that it tells of, in whatever order versions come", async () => {

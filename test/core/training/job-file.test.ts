@@ -96,6 +96,48 @@ resources:
     expect(problemsOf(good, overrides)).toEqual([expect.objectContaining({ path, value })]);
   });
 
+  it.each<[string[], string, unknown, string]>([
+    [
+      ["optimizer=adam", "nesterov=true"],
+      "nesterov",
+      true,
+      "must be left out where optimizer is adam: it has an effect with momentum alone",
+    ],
+    [
+      ["optimizer=sgd", "beta1=0.5"],
+      "beta1",
+      0.5,
+      "must be left out where optimizer is sgd: it has an effect with adam and adamw alone",
+    ],
+    [["optimizer=momentum", "beta2=0.5"], "beta2", 0.5, "must be left out where optimizer is momentum"],
+    [["optimizer=sgd", "epsilon=1e-8"], "epsilon", 1e-8, "must be left out where optimizer is sgd"],
+    [
+      ["minLearningRate=0"],
+      "minLearningRate",
+      0,
+      "must be left out where schedule is constant: it has an effect with cosine alone",
+    ],
+    [["schedule=cosine", "minLearningRate=0.01"], "minLearningRate", 0.01, "must be less than learningRate (0.01)"],
+    [
+      ["schedule=cosine", "gamma=0.5"],
+      "gamma",
+      0.5,
+      "must be left out where schedule is cosine: it has an effect with step alone",
+    ],
+    [["stepSize=10"], "stepSize", 10, "must be left out where schedule is constant"],
+    [["schedule=step"], "stepSize", undefined, "must be given where schedule is step: the number of optimizer steps"],
+    [["optimizer=momentum", "momentum=0", "nesterov=true"], "nesterov", true, "must be false where momentum is 0"],
+    [["epsilon=0"], "epsilon", 0, "must be at least 1e-30"],
+    [["beta1=1"], "beta1", 1, "must be less than 1"],
+    [["schedule=step", "stepSize=1", "gamma=1"], "gamma", 1, "must be less than 1"],
+  ])("refuses the hyperparameters %o", (given, field, value, rule) => {
+    const overrides = given.map((one) => `hyperparameters.${one}`);
+    const [problem, ...more] = problemsOf(good, overrides);
+    expect(more).toEqual([]);
+    expect(problem).toMatchObject({ path: `hyperparameters.${field}`, rule: expect.stringContaining(rule) });
+    expect(problem?.value).toBe(value);
+  });
+
   it("says which file is no YAML, and where", () => {
     expect(problemsOf("experiment: [1,\n  2")[0]).toMatchObject({ line: expect.any(Number) });
   });

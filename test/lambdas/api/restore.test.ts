@@ -98,6 +98,16 @@ describe("restoring a checkpoint over the API", () => {
     expect((await call("GET", `/training-runs/${source.runId}`)).body.run).toEqual(source);
   });
 
+  it("of an adam run recorded before adam applied its weight decay goes on without it, and records that", async () => {
+    const { beta1: _beta1, beta2: _beta2, epsilon: _epsilon, ...hyperparameters } = source.job.hyperparameters;
+    const job = { ...source.job, hyperparameters: { ...hyperparameters, weightDecay: 0.1 } };
+    const { run: earlier } = await platform.runs.create({ ...source, runId: "run-0123456789abcdef", job });
+    await put(manifestOf(earlier.runId, 1, 10));
+    const { status, body } = await call("POST", `/training-runs/${earlier.runId}/checkpoints/1/restore`);
+    expect(status).toBe(201);
+    expect(body.run.job.hyperparameters).toEqual({ ...source.job.hyperparameters, weightDecay: 0 });
+  });
+
   it("takes more epochs, other workers, and records that other numerics are allowed", async () => {
     const overrides = { hyperparameters: { epochs: 40 }, resources: { workers: 3 } };
     const { body } = await restore(3, { overrides, allowOtherNumerics: true });

@@ -55,6 +55,8 @@ const configs: readonly OptimizerConfig[] = [
   { type: "momentum", nesterov: true },
   { type: "adam" },
   { type: "adam", beta1: 0.5, beta2: 0, epsilon: 1e-3 },
+  { type: "adam", weightDecay: 0.3 },
+  { type: "adam", weightDecay: 1e-60 },
   { type: "adamw", weightDecay: 0.1 },
 ];
 

@@ -14,11 +14,32 @@ describe("planTraining", () => {
   });
 
   it.each([
-    { optimizer: "sgd", config: { type: "sgd", weightDecay: 0.1 } },
-    { optimizer: "adam", config: { type: "adam" } },
-    { optimizer: "adamw", config: { type: "adamw", weightDecay: 0.1 } },
-  ] as const)("configures $optimizer", ({ optimizer, config }) => {
-    expect(planTraining(taskOf({}, { optimizer, weightDecay: 0.1 }), 100).optimizer).toEqual(config);
+    { given: { optimizer: "sgd" }, config: { type: "sgd" } },
+    {
+      given: { optimizer: "momentum", nesterov: true },
+      config: { type: "momentum", momentum: 0.9, nesterov: true },
+    },
+    {
+      given: { optimizer: "adam", beta1: 0.8, beta2: 0.99, epsilon: 1e-6 },
+      config: { type: "adam", beta1: 0.8, beta2: 0.99, epsilon: 1e-6 },
+    },
+    { given: { optimizer: "adamw", beta1: 0.8 }, config: { type: "adamw", beta1: 0.8 } },
+  ])("configures $given.optimizer with its options and weight decay", ({ given, config }) => {
+    const task = taskOf({}, { ...given, weightDecay: 0.1 });
+    expect(planTraining(task, 100).optimizer).toEqual({ ...config, weightDecay: 0.1 });
+  });
+
+  it("applies no weight decay to a task of an adam run that was recorded before adam had one", () => {
+    const task = taskOf({}, { weightDecay: 0.1 });
+    expect(planTraining(task, 100).optimizer).toEqual({ type: "adam", weightDecay: 0 });
+  });
+
+  it.each([
+    { given: { schedule: "cosine", minLearningRate: 0.01 }, decay: { type: "cosine", minimum: 0.01 } },
+    { given: { schedule: "step", stepSize: 7, gamma: 0.5 }, decay: { type: "step", every: 7, factor: 0.5 } },
+    { given: { schedule: "constant" }, decay: { type: "constant" } },
+  ])("configures the schedule $given.schedule", ({ given, decay }) => {
+    expect(planTraining(taskOf({}, given), 100).learningRate.decay).toEqual(decay);
   });
 
   it.each([
@@ -29,6 +50,13 @@ describe("planTraining", () => {
       rows: 9,
       code: "BAD_TASK",
       message: "batchSize is 25",
+    },
+    {
+      name: "a step decay without a step size",
+      task: taskOf({}, { schedule: "step" }),
+      rows: 9,
+      code: "BAD_TASK",
+      message: "no stepSize",
     },
     {
       name: "several GPUs a process",

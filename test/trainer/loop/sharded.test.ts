@@ -82,8 +82,15 @@ describe("a sharded optimizer", () => {
     }
   });
 
-  it.each(["sgd", "momentum", "adamw"])("gives %s's bits, with weight decay", async (optimizer) => {
-    const changes = { optimizer, weightDecay: 0.01, clipNorm: 0 };
+  it.each([
+    { optimizer: "sgd" },
+    { optimizer: "momentum" },
+    { optimizer: "momentum", nesterov: true },
+    { optimizer: "adam", beta1: 0.8, beta2: 0.99, epsilon: 1e-6 },
+    { optimizer: "adamw", beta1: 0.8 },
+    { optimizer: "adam", beta1: 0.9, schedule: "step", stepSize: 2, gamma: 0.5 },
+  ])("gives the bits of %o, with weight decay", async (given) => {
+    const changes = { ...given, weightDecay: 0.01, clipNorm: 0 };
     const alone = await trainAlone(changes);
     const gang = new FakeGang(microshards, names.slice(0, 3));
     gang.operationFaults.set(20, { kill: ["b"], delivered: ["a"] });

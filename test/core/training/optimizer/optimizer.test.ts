@@ -38,6 +38,17 @@ describe("optimizers (by hand)", () => {
     ],
     // ε counts beside the root: 0.1·2/(2 + 2) = 0.05
     ["adam's epsilon", { type: "adam", epsilon: 2 }, [2], [0.95]],
+    // L2 is part of the gradient, so Adam normalises it: g = 2 + 0.5·1 = 2.5, m̂ = 2.5, √v̂ = 2.5, w = 1 − 0.1 = 0.9.
+    // Step 2: g = −1.45 + 0.5·0.9 = −1; m = ½·1.25 − ½ = 0.125, m̂ = 0.125/¾ = 1/6;
+    // v = ¾·(¼·6.25) + ¼ = 1.421875, v̂ = 1.421875/(7/16) = 3.25; w = 0.9 − 0.1·(1/6)/√3.25
+    [
+      "adam with an L2 penalty",
+      { type: "adam", beta1: 0.5, beta2: 0.75, epsilon: 0, weightDecay: 0.5 },
+      [2, -1.45],
+      [0.9, 0.9 - (0.1 * (1 / 6)) / Math.sqrt(3.25)],
+    ],
+    // With ε as large as the gradient the penalty shows in one step: g = 2 + 0.5·1 = 2.5, w = 1 − 0.1·2.5/(2.5 + 2.5)
+    ["adam's penalty beside epsilon", { type: "adam", epsilon: 2.5, weightDecay: 0.5 }, [2], [0.95]],
     // w·(1 − 0.1·0.5) − 0.1 = 0.85; 0.85·0.95 (m = 0) = 0.8075
     ["adamw", { type: "adamw", beta1: 0.5, beta2: 0.75, epsilon: 0, weightDecay: 0.5 }, [2, -1], [0.85, 0.8075]],
   ])("%s", (_, config, gradients, expected) => {
@@ -68,8 +79,9 @@ describe.each<OptimizerConfig>([
   { type: "sgd", weightDecay: 0.01 },
   { type: "momentum", nesterov: true },
   { type: "adam" },
+  { type: "adam", weightDecay: 0.01 },
   { type: "adamw" },
-])("$type", (config) => {
+])("%o", (config) => {
   const size = 37;
   const gradient = (step: number): Float32Array =>
     Float32Array.from({ length: size }, (_, i) => Math.sin(i * 7 + step));

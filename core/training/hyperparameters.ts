@@ -1,0 +1,123 @@
+import { z } from "zod";
+import type { DeepReadonly } from "../deep-readonly";
+
+const optimizer = z.enum(["sgd", "momentum", "adam", "adamw"]);
+const schedule = z.enum(["constant", "cosine", "step"]);
+
+const fields = z.strictObject({
+  optimizer: optimizer.default("adam"),
+  learningRate: z.number().gt(0).max(10).default(0.001),
+  /** μ of `momentum`. */
+  momentum: z.number().min(0).lt(1).default(0.9),
+  /** Nesterov's look-ahead of `momentum`. Default false. */
+  nesterov: z.boolean().optional(),
+  /** Decay of the mean of gradients, of `adam` and `adamw`. Default 0.9. */
+  beta1: z.number().min(0).lt(1).optional(),
+  /** Decay of the mean of squared gradients, of `adam` and `adamw`. Default 0.999. */
+  beta2: z.number().min(0).lt(1).optional(),
+  /** Added to the root, of `adam` and `adamw`; float32 holds nothing much smaller than 1e-30. Default 1e-8. */
+  epsilon: z.number().min(1e-30).max(1).optional(),
+  /** An L2 penalty with `sgd`, `momentum` and `adam`; decoupled with `adamw`. */
+  weightDecay: z.number().min(0).max(1).default(0),
+  schedule: schedule.default("constant"),
+  /** The learning rate at the end of `cosine`. Default 0. */
+  minLearningRate: z.number().min(0).max(10).optional(),
+  /** Optimizer steps between two decays of `step`. */
+  stepSize: z.int().min(1).max(1_000_000_000).optional(),
+  /** Factor of each decay of `step`. Default 0.1. */
+  gamma: z.number().gt(0).lt(1).optional(),
+  warmupSteps: z.int().min(0).max(1_000_000).default(0),
+  /** In which gradients are rounded, added and sent: half the bytes for other weights (docs/adr/017-narrow-wire.md). */
+  gradientFormat: z.enum(["float32", "bfloat16", "float16"]).default("float32"),
+  /** Global-norm clipping; 0 turns it off. */
+  clipNorm: z.number().min(0).default(0),
+  batchSize: z.int().min(1).max(65_536).default(128),
+  epochs: z.int().min(1).max(10_000).default(5),
+});
+
+/** A run's hyperparameters. Those of runs that were recorded before an option existed lack it. */
+export type Hyperparameters = DeepReadonly<z.output<typeof fields>>;
+
+interface Option {
+  readonly field: keyof Hyperparameters;
+  /** The hyperparameter that decides whether the option has an effect, and the values with which it has. */
+  readonly of: "optimizer" | "schedule";
+  readonly values: readonly string[];
+  /** Absent: it must be given. */
+  readonly default?: number | boolean;
+}
+
+const adams = ["adam", "adamw"];
+const options: readonly Option[] = [
+  { field: "nesterov", of: "optimizer", values: ["momentum"], default: false },
+  { field: "beta1", of: "optimizer", values: adams, default: 0.9 },
+  { field: "beta2", of: "optimizer", values: adams, default: 0.999 },
+  { field: "epsilon", of: "optimizer", values: adams, default: 1e-8 },
+  { field: "minLearningRate", of: "schedule", values: ["cosine"], default: 0 },
+  { field: "stepSize", of: "schedule", values: ["step"] },
+  { field: "gamma", of: "schedule", values: ["step"], default: 0.1 },
+];
+
+/** An option that has no effect is refused; one that has an effect is recorded, with its default where it was left out. */
+export const hyperparametersSchema = fields
+  .check(({ value, issues }) => {
+    const refuse = (field: keyof Hyperparameters, message: string): void => {
+      issues.push({ code: "custom", path: [field], input: value[field], message });
+    };
+    for (const { field, of, values, default: standard } of options) {
+      const applies = values.includes(value[of]);
+      if (!applies && value[field] !== undefined) {
+        refuse(
+          field,
+          `must be left out where ${of} is ${value[of]}: it has an effect with ${values.join(" and ")} alone`,
+        );
+      }
+      if (applies && value[field] === undefined && standard === undefined) {
+        refuse(field, `must be given where ${of} is ${value[of]}: the number of optimizer steps between two decays`);
+      }
+    }
+    if (value.nesterov === true && value.optimizer === "momentum" && value.momentum === 0) {
+      refuse("nesterov", "must be false where momentum is 0: there is no velocity to look ahead by");
+    }
+    if (value.schedule === "cosine" && (value.minLearningRate ?? 0) >= value.learningRate) {
+      refuse("minLearningRate", `must be less than learningRate (${value.learningRate})`);
+    }
+  })
+  .overwrite((value) => ({
+    ...value,
+    ...Object.fromEntries(
+      options.flatMap(({ field, of, values, default: standard }) =>
+        standard !== undefined && values.includes(value[of]) && value[field] === undefined ? [[field, standard]] : [],
+      ),
+    ),
+  }));
+
+/**
+ * Tells whether a run was recorded before `adam` applied its `weightDecay`. Such a run trained without it, and its reproduction has to do the
+ * same. Records have `beta1` since then.
+ */
+function ignoresWeightDecay({ optimizer, beta1 }: Hyperparameters): boolean {
+  return optimizer === "adam" && beta1 === undefined;
+}
+
+/** Returns the weight decay that a run applies. */
+export function appliedWeightDecay(hyperparameters: Hyperparameters): number {
+  return ignoresWeightDecay(hyperparameters) ? 0 : hyperparameters.weightDecay;
+}
+
+/** Returns hyperparameters without the options that have the value that all runs had before the option existed. */
+export function withoutLaterDefaults(hyperparameters: Hyperparameters): Partial<Hyperparameters> {
+  const later = new Map(options.map(({ field, default: standard }) => [field as string, standard]));
+  const kept = Object.entries(hyperparameters).filter(([name, value]) => !later.has(name) || later.get(name) !== value);
+  return Object.fromEntries(kept);
+}
+
+/**
+ * Returns what decides the weights, in a form that is equal for runs recorded before and after an option was added: outputs of the former are
+ * reused by the latter. `adamWeightDecay` tells a run that applies its decay from one that was recorded with it and ignored it.
+ */
+export function decidingHyperparameters(hyperparameters: Hyperparameters): Readonly<Record<string, unknown>> {
+  const { optimizer, weightDecay } = hyperparameters;
+  const penalty = optimizer === "adam" && weightDecay > 0 && !ignoresWeightDecay(hyperparameters);
+  return { ...withoutLaterDefaults(hyperparameters), ...(penalty ? { adamWeightDecay: "L2" } : {}) };
+}
