@@ -4,6 +4,7 @@ import { addDatasetCommands } from "./commands/datasets";
 import { addExperimentCommands } from "./commands/experiments";
 import { addLineageCommand } from "./commands/lineage";
 import { addModelCommands } from "./commands/models";
+import { addNativeCommand } from "./commands/native";
 import { addBrowseCommand, addPageCommands } from "./commands/pages";
 import { addRetrainCommands } from "./commands/retrain";
 import { addRunCommands } from "./commands/runs";
@@ -23,6 +24,7 @@ function createProgram(): Command {
     .showHelpAfterError("(ringmaster --help lists the commands)")
     .exitOverride();
   addStackCommands(program);
+  addNativeCommand(program);
   addDatasetCommands(program);
   addSubmitCommand(program);
   addPageCommands(addRunCommands(program), addExperimentCommands(program));

@@ -1,14 +1,30 @@
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import type { UploadPort } from "../core/datasets/upload-port";
 import { sha256 } from "../core/digest";
 import { InvalidInputError } from "../core/errors";
 
-/** What modules import as `ringmaster`: a source file, looked for above the bundles in `dist/<key>/` and above this folder. */
-const defineTraining = [join("..", ".."), ".."]
-  .map((root) => join(__dirname, root, "trainer-container", "define-training.ts"))
-  .find(existsSync);
+/** What modules import as `ringmaster`: next to the bundles, or in the sources. */
+const definition = [
+  join(__dirname, "define-training.js"),
+  join(__dirname, "..", "trainer-container", "define-training.ts"),
+].find(existsSync)!;
+
+/** Gives `ringmaster` one name wherever it is installed: a bundle's digest must not depend on that place. */
+const ringmaster: Plugin = {
+  name: "ringmaster",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^ringmaster$/ }, () => ({ path: "ringmaster", namespace: "ringmaster" }));
+    onLoad({ filter: /.*/, namespace: "ringmaster" }, async () => ({
+      // The source map is not installed everywhere.
+      contents: (await readFile(definition, "utf8")).replace(/^\/\/# sourceMappingURL=.*$/m, ""),
+      loader: "ts",
+      resolveDir: dirname(definition),
+    }));
+  },
+};
 
 /**
  * Bundles a user's training module into one file and puts it into the content store.
@@ -35,7 +51,7 @@ export async function bundleModule(path: string, uploads: UploadPort): Promise<s
     sourcesContent: false,
     absWorkingDir: dirname(path),
     outfile: join(dirname(path), "module.js"),
-    ...(defineTraining && { alias: { ringmaster: defineTraining } }),
+    plugins: [ringmaster],
   }).catch((cause: { errors?: readonly { text: string; location?: { file: string; line: number } | null }[] }) => {
     throw new InvalidInputError(
       "the job's module cannot be bundled",

@@ -10,6 +10,8 @@ const path = require("node:path");
 const root = path.resolve(__dirname, "..");
 const sourceFolders = ["core", "adapters", "lambdas", "trainer-container", "local", "client", "cli", "state-machines"];
 const kept = 4;
+/** Native addons and TensorFlow.js keep their files (and their one instance) in node_modules. */
+const external = ["@duckdb/*", "classic-level", "@tensorflow/*", "onnxruntime-web", "esbuild", "aws-cdk-lib"];
 
 function* sourceFiles(folder) {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
@@ -41,6 +43,7 @@ function entryPoints() {
     "lambda-runtime": "local/lambda/runtime.ts",
     "batch-host": "local/batch/host.ts",
     trainer: "trainer-container/main.ts",
+    "define-training": "trainer-container/define-training.ts",
     "checkpoint-upload-worker": "trainer-container/checkpoint/upload-worker.ts",
     "metrics-outbox-worker": "trainer-container/telemetry/outbox-worker.ts",
     "prefetch-worker": "trainer-container/data/prefetch-worker.ts",
@@ -68,8 +71,7 @@ function ensureBuild() {
     sourcemap: true,
     logLevel: "error",
     legalComments: "none",
-    // Native addons and TensorFlow.js keep their files (and their one instance) in node_modules.
-    external: ["@duckdb/*", "classic-level", "@tensorflow/*", "onnxruntime-web", "esbuild", "aws-cdk-lib"],
+    external: [...external],
   });
   fs.cpSync(path.join(root, "state-machines"), path.join(temporary, "state-machines"), { recursive: true });
   try {
@@ -108,5 +110,5 @@ function isOfRunningBench(name) {
   }
 }
 
-module.exports = { ensureBuild, entryPoints, root };
+module.exports = { ensureBuild, entryPoints, external, root };
 if (require.main === module) process.stdout.write(`${ensureBuild()}\n`);

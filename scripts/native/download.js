@@ -13,11 +13,12 @@ async function downloadPublished(staging, library, deadline) {
     recursive: true,
     filter: (source) => !source.slice(packageFolder.length).includes("node_modules"),
   });
-  const modules = path.resolve(packageFolder, "../..");
+  // Its dependencies lie in any of the folders in which this file would find them.
+  const folders = module.paths;
   const env = {
     ...process.env,
-    NODE_PATH: modules,
-    PATH: `${path.join(modules, ".bin")}${path.delimiter}${process.env.PATH}`,
+    NODE_PATH: folders.join(path.delimiter),
+    PATH: [...folders.map((folder) => path.join(folder, ".bin")), process.env.PATH].join(path.delimiter),
   };
   await run(process.execPath, ["scripts/install.js", library, "download"], { cwd: staging, deadline, env });
   const binding = path.join("lib", `napi-v${napiVersion}`, "tfjs_binding.node");

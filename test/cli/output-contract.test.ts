@@ -20,6 +20,7 @@ describe("what a program that calls the command line can rely on", () => {
     [["runs", "bogus"], 2, "INVALID_COMMAND"],
     [["submit"], 2, "INVALID_COMMAND"],
     [["up", "--bogus"], 2, "INVALID_COMMAND"],
+    [["native", "--library", "tpu"], 2, "INVALID_COMMAND"],
     [["up", "--port", "70000"], 2, "INVALID_INPUT"],
     [["submit", os.tmpdir()], 2, "INVALID_INPUT"],
     [["runs", "list", "--api", "nowhere"], 2, "INVALID_INPUT"],

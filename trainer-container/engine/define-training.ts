@@ -2,9 +2,11 @@ import type * as tfCore from "@tensorflow/tfjs-core";
 import type * as tfLayers from "@tensorflow/tfjs-layers";
 import type { Task } from "../../core/training/model-definition";
 
-/** TensorFlow.js as the engine runs it: use this rather than an import of your own, which could be another instance. */
-export type TensorFlow = typeof tfCore &
-  Pick<typeof tfLayers, "layers" | "sequential" | "model" | "input" | "regularizers">;
+/**
+ * TensorFlow.js as the engine runs it: the core's operations, and `layers`, `initializers`, `regularizers`, `constraints`,
+ * `sequential`, `model` and `input`. Build models with it: a TensorFlow.js of your own could be another instance.
+ */
+export type TensorFlow = Omit<typeof tfCore, keyof typeof tfLayers> & typeof tfLayers;
 
 export interface ModelContext {
   readonly tf: TensorFlow;

@@ -64,7 +64,7 @@ export function requireBinding(library: "cpu" | "gpu"): string {
   if (file) return file;
   const option = library === "gpu" ? " --library gpu" : "";
   throw new BackendUnavailableError(
-    `The native TensorFlow binding (${library}) is not installed; run 'node scripts/native.js${option}'.`,
+    `The native TensorFlow binding (${library}) is not installed; run 'ringmaster native${option}'.`,
   );
 }
 
@@ -75,7 +75,7 @@ export function loadBinding(file: string): NativeBinding {
     return require(file) as NativeBinding;
   } catch (error) {
     throw new BackendUnavailableError(
-      `The native TensorFlow binding ${file} does not load: ${(error as Error).message}. Run 'node scripts/native.js' again.`,
+      `The native TensorFlow binding ${file} does not load: ${(error as Error).message}. Run 'ringmaster native' again.`,
       error,
     );
   }

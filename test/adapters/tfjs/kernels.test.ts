@@ -152,19 +152,18 @@ describe("other kernels", () => {
 describe("chained operations", () => {
   it("call the function they stand for", async () => {
     await tf.setBackend("wasm");
-    type Chained = Record<string, (...rest: unknown[]) => Chained> & tf.Tensor;
-    const numbers = (x: Chained): number[] => Array.from(x.dataSync() as unknown as Float32Array);
+    const numbers = (x: tf.Tensor): number[] => Array.from(x.dataSync());
     tf.tidy(() => {
       const x = tf.tensor2d([
         [1, -2],
         [3, 4],
-      ]) as unknown as Chained;
-      expect(numbers(x.relu!().sum!(1))).toEqual([1, 7]);
-      expect(numbers(x.flatten!().concat!(tf.tensor1d([9])))).toEqual([1, -2, 3, 4, 9]);
-      expect(x.stack!(x).shape).toEqual([2, 2, 2]);
-      expect(x.as3D!(1, 2, 2).shape).toEqual([1, 2, 2]);
-      expect(x.slice!([0, 0], [1, 1]).asScalar!().toInt!().dtype).toBe("int32");
-      expect(numbers(x.where!(x.greater!(0), x.neg!()))).toEqual([1, 2, 3, 4]);
+      ]);
+      expect(numbers(x.relu().sum(1))).toEqual([1, 7]);
+      expect(numbers(x.flatten().concat(tf.tensor1d([9])))).toEqual([1, -2, 3, 4, 9]);
+      expect(x.stack(x).shape).toEqual([2, 2, 2]);
+      expect(x.as3D(1, 2, 2).shape).toEqual([1, 2, 2]);
+      expect(x.slice([0, 0], [1, 1]).asScalar().toInt().dtype).toBe("int32");
+      expect(numbers(x.where(x.greater(0), x.neg()))).toEqual([1, 2, 3, 4]);
     });
   });
 });

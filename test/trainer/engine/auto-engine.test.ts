@@ -14,7 +14,7 @@ it("falls back to WebAssembly where no native binding is installed, saying why; 
     const reasons: string[] = [];
     const engine = await createEngine({ threads: 1, onFallback: (reason) => reasons.push(reason.message) });
     expect(engine.backend).toBe("wasm");
-    expect(reasons).toEqual([expect.stringMatching(/not installed; run 'node scripts\/native.js'/)]);
+    expect(reasons).toEqual([expect.stringMatching(/not installed; run 'ringmaster native'/)]);
   } finally {
     if (before === undefined) delete process.env.RINGMASTER_NATIVE_DIR;
     else process.env.RINGMASTER_NATIVE_DIR = before;
