@@ -56,12 +56,14 @@ const modelSpec = z.discriminatedUnion("type", [
   }),
 ]);
 
-const resources = z.strictObject({
+const resourceFields = z.strictObject({
   workers: z.int().min(1).max(1_000).default(1),
   /** Training goes on with as few as these. */
   minWorkers: z.int().min(1).max(1_000).default(1),
   /** A worker is one process on one GPU: more GPUs are more workers. */
   gpusPerWorker: z.int().min(0).max(1).default(0),
+  /** Lets GPUs round the factors of float32 products to TF32: faster, with other weights. With GPUs alone, where the default is false. */
+  tf32: z.boolean().optional(),
   vcpusPerWorker: z.int().min(1).max(192).default(1),
   memoryMbPerWorker: z.int().min(512).max(1_572_864).default(2048),
   market: z.enum(["spot", "on-demand"]).default("spot"),
@@ -74,6 +76,15 @@ const resources = z.strictObject({
   shardOptimizer: z.boolean().default(false),
   backend: z.enum(["auto", "native", "wasm"]).default("auto"),
 });
+
+const resources = resourceFields
+  .check(({ value: { tf32, gpusPerWorker }, issues }) => {
+    if (tf32 !== true || gpusPerWorker > 0) return;
+    const message =
+      "must be false or left out where resources.gpusPerWorker is 0: only GPUs compute with TF32. Set gpusPerWorker to 1";
+    issues.push({ code: "custom", path: ["tf32"], input: tf32, message });
+  })
+  .overwrite((given) => (given.gpusPerWorker > 0 ? { ...given, tf32: given.tf32 ?? false } : given));
 
 const evaluation = z.strictObject({
   /** Least (accuracy, f1, auc, …) or most (logLoss, rmse, …) that the gates accept on the test split. */

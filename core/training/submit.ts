@@ -6,9 +6,9 @@ import { InvalidInputError } from "../errors";
 import type { Clock } from "../ports";
 import type { ModelRepository } from "../registry/repository";
 import { IdempotencyConflictError } from "./errors";
-import { withoutLaterDefaults } from "./hyperparameters";
 import type { Job } from "./job";
 import { checkJobAgainst } from "./job-checks";
+import { withoutLaterOptions } from "./job-identity";
 import { withJudgedSlices } from "./judged-slices";
 import { madeEnvironment } from "./made-environment";
 import type { Executions } from "./ports";
@@ -109,8 +109,7 @@ export async function findSubmitted(
 
 /** An option that is added to the job later does not change the digest of a request that leaves it out. */
 function digestOfRequest({ job, code, environment, noCache }: SubmitRequest): string {
-  const hyperparameters = withoutLaterDefaults(job.hyperparameters);
-  return digestOf({ job: { ...job, hyperparameters }, code, environment, noCache });
+  return digestOf({ job: withoutLaterOptions(job), code, environment, noCache });
 }
 
 function runIdOf(

@@ -22,6 +22,8 @@ export const trainingStep = {
       microshards: resources.microshards,
       backend: resources.backend,
       gpu: resources.gpusPerWorker > 0,
+      // Left out where it is off, so that earlier outputs are reused.
+      tf32: resources.tf32 === true ? true : undefined,
       threads: threadsOf(run),
       moduleSha256: run.code.moduleSha256,
       // The same weights as an undisturbed run's only where nothing else differed: never taken for its output.
@@ -48,6 +50,7 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
     minWorkers: job.resources.minWorkers,
     shardOptimizer: job.resources.shardOptimizer,
     gpusPerWorker: job.resources.gpusPerWorker,
+    ...(job.resources.tf32 === true ? { tf32: true } : {}),
     threads: threadsOf(run),
     backend: job.resources.backend,
     ...(run.allowOtherNumerics ? { allowOtherNumerics: true } : {}),

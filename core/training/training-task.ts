@@ -19,6 +19,8 @@ export interface TrainingTask {
   /** Each worker holds the optimizer's state of two segments instead of all. Conduct: the weights are the same bits. Default false. */
   readonly shardOptimizer?: boolean;
   readonly gpusPerWorker: number;
+  /** GPUs may round the factors of float32 products to TF32. Default false. */
+  readonly tf32?: boolean;
   /** Of each worker's engine. */
   readonly threads: number;
   readonly backend: "auto" | "native" | "wasm";

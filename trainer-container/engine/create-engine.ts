@@ -10,6 +10,9 @@ import { createWasmEngine } from "./wasm-engine";
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
   const preferred = options.preferred ?? "auto";
+  if (options.tf32 === true && options.gpu === undefined) {
+    throw new BackendUnavailableError("TF32 was requested without a GPU, but only GPUs compute with it.");
+  }
   if (preferred === "wasm") {
     if (options.gpu !== undefined) throw new BackendUnavailableError("The WebAssembly backend runs on no GPU.");
     return createWasmEngine();

@@ -98,6 +98,8 @@ export interface EngineOptions {
   readonly threads: number;
   /** Index of the GPU to run on; undefined: the CPU. Asserted, never silently the CPU. */
   readonly gpu?: number;
+  /** Lets NVIDIA's libraries round the factors of float32 products to TF32. Needs `gpu`. Default false. */
+  readonly tf32?: boolean;
   /** Told why `auto` did not get the native backend. */
   readonly onFallback?: (reason: Error) => void;
 }

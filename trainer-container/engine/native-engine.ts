@@ -5,12 +5,13 @@ import { buildModel } from "./build-model";
 import { describeCpu } from "./cpu";
 import type { Engine, EngineOptions } from "./engine";
 import { BackendUnavailableError } from "./errors";
-import { describeGpu, visibleDevices } from "./gpu";
+import { describeGpu } from "./gpu";
 import { LayersTrainable } from "./layers-trainable";
 import { nativeBackendName as backendName, type NativeBackend } from "./native/op";
 import { isProgrammable, NativeProgram } from "./native/program";
 import { registerNativeKernels } from "./native/register";
 import { loadBinding, type NativeBinding, requireBinding } from "./native-binding";
+import { applySettings, nativeSettings, switchesOf } from "./native-settings";
 import { ProgramTrainable } from "./program-trainable";
 
 /** What the first engine of this process was started with; TensorFlow reads its settings once. */
@@ -22,7 +23,8 @@ let started: { readonly key: string; readonly engine: Promise<Engine> } | undefi
  * @throws BackendUnavailableError when the binding is not there, does not load, or does not run on that GPU.
  */
 export async function createNativeEngine(options: EngineOptions): Promise<Engine> {
-  const key = `${options.threads} threads, ${options.gpu === undefined ? "CPU" : `GPU ${options.gpu}`}`;
+  const device = options.gpu === undefined ? "CPU" : `GPU ${options.gpu}${options.tf32 === true ? " with TF32" : ""}`;
+  const key = `${options.threads} threads, ${device}`;
   if (!started) {
     const engine = start(options);
     started = { key, engine };
@@ -36,13 +38,15 @@ export async function createNativeEngine(options: EngineOptions): Promise<Engine
   );
 }
 
-async function start({ threads, gpu }: EngineOptions): Promise<Engine> {
+async function start(options: EngineOptions): Promise<Engine> {
+  const { threads, gpu } = options;
   const active = tf.engine().backendName;
   if (active && active !== backendName) {
     throw new BackendUnavailableError(`This process already runs the TensorFlow.js backend '${active}'.`);
   }
   const file = requireBinding(gpu === undefined ? "cpu" : "gpu");
-  const environment = configure(threads, gpu);
+  const settings = nativeSettings(options, process.env);
+  applySettings(settings);
   const binding = loadBinding(file);
   await registerBackend(binding);
   if (gpu !== undefined && !binding.isUsingGpuDevice()) {
@@ -54,8 +58,8 @@ async function start({ threads, gpu }: EngineOptions): Promise<Engine> {
   const numerics = record(
     binding,
     threads,
-    kernels.switches,
-    gpu === undefined ? undefined : environment.CUDA_VISIBLE_DEVICES,
+    { ...kernels.switches, ...switchesOf(settings) },
+    gpu === undefined ? undefined : settings.CUDA_VISIBLE_DEVICES,
   );
   return {
     backend: "native",
@@ -67,28 +71,6 @@ async function start({ threads, gpu }: EngineOptions): Promise<Engine> {
         : model;
     },
   };
-}
-
-/**
- * TensorFlow's settings, which it takes from the environment when it is loaded. One operation at a time: the JavaScript side
- * issues them one by one anyway. Deterministic kernels and full float32 products unless the user has chosen otherwise.
- */
-function configure(threads: number, gpu: number | undefined): Readonly<Record<string, string>> {
-  const settings: Record<string, string> = {
-    TF_NUM_INTRAOP_THREADS: String(threads),
-    TF_NUM_INTEROP_THREADS: "1",
-    CUDA_VISIBLE_DEVICES: visibleDevices(gpu, process.env.CUDA_VISIBLE_DEVICES),
-  };
-  const defaults: Record<string, string> = {
-    TF_DETERMINISTIC_OPS: "1",
-    NVIDIA_TF32_OVERRIDE: "0",
-    TF_ENABLE_ONEDNN_OPTS: "1",
-    TF_FORCE_GPU_ALLOW_GROWTH: "true",
-    TF_CPP_MIN_LOG_LEVEL: "2",
-  };
-  for (const [name, value] of Object.entries(defaults)) settings[name] = process.env[name] ?? value;
-  Object.assign(process.env, settings);
-  return settings;
 }
 
 /** What the package's entry does, less its search for the binding inside `node_modules`. */
@@ -121,12 +103,7 @@ function record(
     threads: { intraOp: threads, interOp: 1 },
     cpu: describeCpu(),
     ...(device === undefined ? {} : { gpu: describeGpu(device) }),
-    switches: {
-      ...switches,
-      deterministicOps: process.env.TF_DETERMINISTIC_OPS === "1" ? "on" : "off",
-      tf32: process.env.NVIDIA_TF32_OVERRIDE === "0" ? "off" : "on",
-      onednn: process.env.TF_ENABLE_ONEDNN_OPTS === "1" ? "on" : "off",
-    },
+    switches,
     node: process.version,
     platform: process.platform,
     arch: process.arch,

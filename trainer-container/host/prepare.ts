@@ -6,8 +6,14 @@ import type { ModelDefinition, ModuleDefinition } from "../../core/training/mode
 import { builtInDefinition, taskOf } from "../../core/training/model-of-task";
 import { type NumericsRecord, numericsDifferences } from "../../core/training/numerics";
 import type { TrainingTask } from "../../core/training/training-task";
+import type { EngineOptions } from "../engine/engine";
 import { TrainingHaltedError } from "../loop/errors";
 import { loadTrainingModule } from "./load-module";
+
+/** Returns what the task asks of the engine. */
+export function engineOptionsOf({ backend, threads, gpusPerWorker, tf32 = false }: TrainingTask): EngineOptions {
+  return { preferred: backend, threads, ...(gpusPerWorker > 0 ? { gpu: 0 } : {}), ...(tf32 ? { tf32 } : {}) };
+}
 
 /** The task's model, with the user's module loaded where it has one. */
 export async function modelDefinition(

@@ -33,7 +33,7 @@ import { judge } from "./failure";
 import { insist } from "./insist";
 import type { Interruption } from "./interruption";
 import { mapStacks } from "./module-source";
-import { agreeOnNumerics, modelDefinition } from "./prepare";
+import { agreeOnNumerics, engineOptionsOf, modelDefinition } from "./prepare";
 import { createReporter, withCheckpoints } from "./report";
 import { findResult, publishResult } from "./result";
 
@@ -124,9 +124,7 @@ async function trainTask(
   const cache = createShardCache({ store, directory, limitBytes });
   const { seed, microshards, batchSize } = plan;
   const engine = await dependencies.createEngine({
-    preferred: task.backend,
-    threads: task.threads,
-    ...(task.gpusPerWorker > 0 ? { gpu: 0 } : {}),
+    ...engineOptionsOf(task),
     onFallback: (reason) =>
       dependencies.logger.log("info", "no native TensorFlow: computing on WebAssembly", { reason: reason.message }),
   });

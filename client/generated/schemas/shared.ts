@@ -104,6 +104,7 @@ export interface Job {
     readonly workers: number;
     readonly minWorkers: number;
     readonly gpusPerWorker: number;
+    readonly tf32?: boolean;
     readonly vcpusPerWorker: number;
     readonly memoryMbPerWorker: number;
     readonly market: "spot" | "on-demand";
@@ -204,6 +205,7 @@ export interface JobInput {
     readonly workers?: number;
     readonly minWorkers?: number;
     readonly gpusPerWorker?: number;
+    readonly tf32?: boolean;
     readonly vcpusPerWorker?: number;
     readonly memoryMbPerWorker?: number;
     readonly market?: "spot" | "on-demand";

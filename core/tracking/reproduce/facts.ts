@@ -1,6 +1,7 @@
 import type { FeaturesOutput, TrainingOutput } from "../../pipelines/outputs";
 import { findOutput } from "../../pipelines/step";
 import { decidingHyperparameters } from "../../training/hyperparameters";
+import { withoutLaterOptions } from "../../training/job-identity";
 import type { NumericsRecord } from "../../training/numerics";
 import type { RunDetails } from "../../training/run";
 import { paramsOfJob } from "../records/job-params";
@@ -27,7 +28,7 @@ export interface TrainingFacts {
 
 /** Parameters that say how a run is conducted, or what is made of its weights. */
 const conduct =
-  /^(experiment|registerAs|dataset|notes|retries|tags\.|evaluation\.|checkpoint\.|resources\.(?!microshards$|backend$|vcpusPerWorker$|gpusPerWorker$)|model\.(path|sha256)$)/;
+  /^(experiment|registerAs|dataset|notes|retries|tags\.|evaluation\.|checkpoint\.|resources\.(?!microshards$|backend$|vcpusPerWorker$|gpusPerWorker$|tf32$)|model\.(path|sha256)$)/;
 
 export function factsOf(details: RunDetails): TrainingFacts {
   const { run, steps } = details;
@@ -36,7 +37,8 @@ export function factsOf(details: RunDetails): TrainingFacts {
   const training = findOutput<TrainingOutput>(details, "LaunchTraining");
   const reusedFrom = steps.find(({ step }) => step === "LaunchTraining")?.reusedFrom;
   // A run that was recorded before an option existed equals one that has its default.
-  const job = { ...run.job, hyperparameters: decidingHyperparameters(run.job.hyperparameters) };
+  const hyperparameters = decidingHyperparameters(run.job.hyperparameters);
+  const job = { ...withoutLaterOptions(run.job), hyperparameters };
   const parameters = Object.entries(paramsOfJob(job)).filter(([name]) => !conduct.test(name));
   return {
     runId: run.runId,

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { InvalidInputError } from "../../../core/errors";
 import { parseJobFile } from "../../../core/training/job-file";
 
@@ -29,6 +31,20 @@ describe("the job file", () => {
     expect(job.hyperparameters).toMatchObject({ optimizer: "adam", learningRate: 0.01, batchSize: 64, epochs: 5 });
     expect(job.resources).toMatchObject({ workers: 2, market: "spot", microshards: 8 });
     expect(job.seed).toBe(0);
+  });
+
+  it("is accepted as docs/jobs.md shows it", () => {
+    const page = readFileSync(path.join(__dirname, "../../../docs/jobs.md"), "utf8");
+    const [, shown] = /```yaml\n(experiment: [\s\S]*?)```/.exec(page) ?? [];
+    expect(problemsOf(shown!)).toEqual([]);
+    expect(parseJobFile("job.yaml", shown!).hyperparameters).toMatchObject({ beta1: 0.9, beta2: 0.999, epsilon: 1e-8 });
+  });
+
+  it("records TF32 where a worker has a GPU, and nothing of it where it has none", () => {
+    const tf32Of = (...overrides: string[]) => parseJobFile("job.yaml", good, overrides).resources.tf32;
+    expect(tf32Of()).toBeUndefined();
+    expect(tf32Of("resources.gpusPerWorker=1")).toBe(false);
+    expect(tf32Of("resources.gpusPerWorker=1", "resources.tf32=true")).toBe(true);
   });
 
   it("takes overrides, also of sections that the file lacks", () => {
@@ -72,6 +88,7 @@ resources:
     ["a batch that does not divide", ["hyperparameters.batchSize=60"], "hyperparameters.batchSize", 60],
     ["fewer workers than the least", ["resources.minWorkers=3"], "resources.minWorkers", 3],
     ["WebAssembly on a GPU", ["resources.gpusPerWorker=1", "resources.backend=wasm"], "resources.backend", "wasm"],
+    ["TF32 without a GPU", ["resources.tf32=true"], "resources.tf32", true],
     [
       "a narrow format with a sharded optimizer",
       ["hyperparameters.gradientFormat=bfloat16", "resources.shardOptimizer=true"],

@@ -1,0 +1,14 @@
+import { type Hyperparameters, withoutLaterDefaults } from "./hyperparameters";
+import type { Job } from "./job";
+
+/** Returns a job without the options that have the value that all jobs had before the option existed. */
+export function withoutLaterOptions(job: Job): Omit<Job, "hyperparameters"> & {
+  readonly hyperparameters: Partial<Hyperparameters>;
+} {
+  const { tf32, ...resources } = job.resources;
+  return {
+    ...job,
+    hyperparameters: withoutLaterDefaults(job.hyperparameters),
+    resources: tf32 === true ? job.resources : resources,
+  };
+}

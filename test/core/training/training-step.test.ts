@@ -1,0 +1,52 @@
+import { inputHashOf } from "../../../core/pipelines/step";
+import { type JobInput, jobSchema } from "../../../core/training/job";
+import { withoutLaterOptions } from "../../../core/training/job-identity";
+import type { RunDetails } from "../../../core/training/run";
+import { trainingStep, trainingTaskOf } from "../../../core/training/training-step";
+import { jobInput, runOf } from "../../support/fixtures";
+
+const at = "2026-01-01T00:00:00.000Z";
+const features = {
+  step: "PrepareFeatures",
+  inputHash: "f",
+  output: { digest: "e".repeat(64), featureManifestKey: "features/f/manifest.json" },
+  startedAt: at,
+  finishedAt: at,
+} as const;
+const detailsOf = (job: RunDetails["run"]["job"]): RunDetails => ({
+  run: runOf("run-a", { job }),
+  steps: [features],
+  attempts: [],
+  workers: [],
+  machines: [],
+  recoveries: [],
+  warnings: [],
+});
+const hashOf = (job: RunDetails["run"]["job"]): string => inputHashOf(trainingStep, detailsOf(job));
+const gpu = (more: object = {}): Partial<JobInput> => ({ resources: { gpusPerWorker: 1, ...more } });
+
+describe("the identity of a training", () => {
+  it.each<[string, Partial<JobInput>]>([
+    ["the defaults", {}],
+    ["a GPU", gpu()],
+    ["momentum and a cosine", { hyperparameters: { optimizer: "momentum", schedule: "cosine" } }],
+  ])("of a job with %s is that of the job as earlier versions recorded it", (_name, more) => {
+    const job = jobSchema.parse(jobInput(more));
+    const earlier = withoutLaterOptions(job) as typeof job;
+    expect(earlier).not.toEqual(job);
+    expect(hashOf(job)).toBe(hashOf(earlier));
+  });
+
+  it("is what it was when the options were added", () => {
+    const job = jobSchema.parse(jobInput());
+    expect(hashOf(job)).toBe("9569484fed1110e4c962c80e97fad8f1cd67626c1a880a7c5f35417773fddfe3");
+  });
+
+  it("has TF32, and the task has it too", () => {
+    const [off, on] = [gpu(), gpu({ tf32: true })].map((more) => jobSchema.parse(jobInput(more)));
+    expect(off!.resources.tf32).toBe(false);
+    expect(hashOf(on!)).not.toBe(hashOf(off!));
+    expect(trainingTaskOf(detailsOf(off!)).tf32).toBeUndefined();
+    expect(trainingTaskOf(detailsOf(on!)).tf32).toBe(true);
+  });
+});

@@ -1,0 +1,50 @@
+import type { TrainingTask } from "../../../core/training/training-task";
+import { createEngine } from "../../../trainer-container/engine/create-engine";
+import { applySettings, nativeSettings, switchesOf } from "../../../trainer-container/engine/native-settings";
+import { engineOptionsOf } from "../../../trainer-container/host/prepare";
+import { taskOf } from "../loop/in-process";
+
+describe("the settings of native TensorFlow", () => {
+  const override = "NVIDIA_TF32_OVERRIDE";
+  const before = process.env[override];
+  afterEach(() => applySettings({ [override]: before }));
+
+  it.each<[string, Partial<TrainingTask>, object, string | undefined, string]>([
+    ["a CPU", {}, { preferred: "wasm", threads: 1 }, "0", "off"],
+    ["a GPU", { gpusPerWorker: 1 }, { preferred: "wasm", threads: 1, gpu: 0 }, "0", "off"],
+    [
+      "a GPU with TF32",
+      { gpusPerWorker: 1, tf32: true },
+      { preferred: "wasm", threads: 1, gpu: 0, tf32: true },
+      undefined,
+      "on",
+    ],
+  ])("for %s follow from the task, whatever the environment says of TF32", (_name, task, options, variable, tf32) => {
+    expect(engineOptionsOf(taskOf(task))).toEqual(options);
+    for (const environment of [{}, { [override]: "0" }, { [override]: "1" }]) {
+      const settings = nativeSettings(engineOptionsOf(taskOf(task)), environment);
+      expect(settings[override]).toBe(variable);
+      expect(switchesOf(settings)).toEqual({ deterministicOps: "on", tf32, onednn: "on" });
+    }
+  });
+
+  it("are set in the process, or unset", () => {
+    process.env[override] = "0";
+    applySettings({ [override]: undefined });
+    expect(override in process.env).toBe(false);
+    applySettings({ [override]: "0" });
+    expect(process.env[override]).toBe("0");
+  });
+
+  it("leave other switches to the environment", () => {
+    const settings = nativeSettings({ threads: 2 }, { TF_DETERMINISTIC_OPS: "0", TF_ENABLE_ONEDNN_OPTS: "0" });
+    expect(switchesOf(settings)).toEqual({ deterministicOps: "off", tf32: "off", onednn: "off" });
+    expect(settings).toMatchObject({ TF_NUM_INTRAOP_THREADS: "2", CUDA_VISIBLE_DEVICES: "-1" });
+  });
+
+  it("have no TF32 without a GPU", async () => {
+    await expect(createEngine({ threads: 1, tf32: true })).rejects.toThrow(
+      "TF32 was requested without a GPU, but only GPUs compute with it.",
+    );
+  });
+});

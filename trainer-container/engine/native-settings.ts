@@ -1,0 +1,44 @@
+import type { EngineOptions } from "./engine";
+import { visibleDevices } from "./gpu";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Returns TensorFlow's settings, which it takes from the environment when it is loaded; `undefined` is for a variable that must not be set. One
+ * operation at a time: the JavaScript side issues them one by one anyway. Deterministic kernels unless the environment chooses otherwise.
+ *
+ * TF32 is the job's choice alone. TensorFlow uses it by default, and `NVIDIA_TF32_OVERRIDE=0` turns it off in cuBLAS and cuDNN.
+ */
+export function nativeSettings({ threads, gpu, tf32 = false }: EngineOptions, environment: Environment): Environment {
+  const defaults = {
+    TF_DETERMINISTIC_OPS: "1",
+    TF_ENABLE_ONEDNN_OPTS: "1",
+    TF_FORCE_GPU_ALLOW_GROWTH: "true",
+    TF_CPP_MIN_LOG_LEVEL: "2",
+  };
+  return {
+    TF_NUM_INTRAOP_THREADS: String(threads),
+    TF_NUM_INTEROP_THREADS: "1",
+    CUDA_VISIBLE_DEVICES: visibleDevices(gpu, environment.CUDA_VISIBLE_DEVICES),
+    NVIDIA_TF32_OVERRIDE: tf32 ? undefined : "0",
+    ...Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, environment[name] ?? value])),
+  };
+}
+
+/** Returns the switches of the numerics record that follow from these settings. */
+export function switchesOf(settings: Environment): Readonly<Record<string, string>> {
+  const onWhere = (on: boolean): string => (on ? "on" : "off");
+  return {
+    deterministicOps: onWhere(settings.TF_DETERMINISTIC_OPS === "1"),
+    tf32: onWhere(settings.NVIDIA_TF32_OVERRIDE !== "0"),
+    onednn: onWhere(settings.TF_ENABLE_ONEDNN_OPTS === "1"),
+  };
+}
+
+/** Sets and unsets the variables in this process. */
+export function applySettings(settings: Environment): void {
+  for (const [name, value] of Object.entries(settings)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+}
