@@ -9,17 +9,28 @@ export interface Ranking {
   readonly averagePrecision: number;
 }
 
-/** `undefined` where one of the two kinds has no rows: there is no order to judge. */
-export function rank(
+interface Sizes {
+  readonly positives: number;
+  readonly negatives: number;
+}
+
+/**
+ * Visits the distinct scores from the highest down, with the positive and negative rows that score at least as high.
+ *
+ * @returns `undefined`, and visits nothing, where one of the two kinds has no rows: there is no order to evaluate
+ */
+function eachThreshold(
   rows: number,
   scoreOf: (row: number) => number,
   isPositive: (row: number) => boolean,
-): Ranking | undefined {
+  visit: (truePositives: number, falsePositives: number, sizes: Sizes) => void,
+): Sizes | undefined {
   let positiveCount = 0;
   for (let row = 0; row < rows; row += 1) if (isPositive(row)) positiveCount += 1;
   if (positiveCount === 0 || positiveCount === rows) return undefined;
-  const positives = new Float64Array(positiveCount);
-  const negatives = new Float64Array(rows - positiveCount);
+  const sizes = { positives: positiveCount, negatives: rows - positiveCount };
+  const positives = new Float64Array(sizes.positives);
+  const negatives = new Float64Array(sizes.negatives);
   let p = 0;
   let n = 0;
   for (let row = 0; row < rows; row += 1) {
@@ -29,22 +40,78 @@ export function rank(
   positives.sort();
   negatives.sort();
 
-  // From the highest score down, a group of equal scores at a time: p and n count the rows that are left below.
-  let pairsWon = 0;
-  let averagePrecision = 0;
+  // A group of equal scores at a time: p and n count the rows that are left below.
   while (p > 0 || n > 0) {
     const score = Math.max(p > 0 ? positives[p - 1]! : -Infinity, n > 0 ? negatives[n - 1]! : -Infinity);
-    const [positivesBefore, negativesBefore] = [p, n];
     while (p > 0 && positives[p - 1] === score) p -= 1;
     while (n > 0 && negatives[n - 1] === score) n -= 1;
-    const tiedPositives = positivesBefore - p;
-    const tiedNegatives = negativesBefore - n;
-    pairsWon += tiedPositives * (n + tiedNegatives / 2);
-    const positivesSoFar = positiveCount - p;
-    const precision = positivesSoFar / (positivesSoFar + negatives.length - n);
-    averagePrecision += (tiedPositives / positiveCount) * precision;
+    visit(sizes.positives - p, sizes.negatives - n, sizes);
   }
-  return { rocAuc: pairsWon / (positiveCount * negatives.length), averagePrecision };
+  return sizes;
+}
+
+/** `undefined` where one of the two kinds has no rows. */
+export function rank(
+  rows: number,
+  scoreOf: (row: number) => number,
+  isPositive: (row: number) => boolean,
+): Ranking | undefined {
+  let pairsWon = 0;
+  let averagePrecision = 0;
+  let [positivesAbove, negativesAbove] = [0, 0];
+  const sizes = eachThreshold(rows, scoreOf, isPositive, (truePositives, falsePositives, { positives, negatives }) => {
+    const tiedPositives = truePositives - positivesAbove;
+    const tiedNegatives = falsePositives - negativesAbove;
+    pairsWon += tiedPositives * (negatives - falsePositives + tiedNegatives / 2);
+    averagePrecision += (tiedPositives / positives) * (truePositives / (truePositives + falsePositives));
+    [positivesAbove, negativesAbove] = [truePositives, falsePositives];
+  });
+  return sizes && { rocAuc: pairsWon / (sizes.positives * sizes.negatives), averagePrecision };
+}
+
+export type CurvePoint = readonly [x: number, y: number];
+
+/** What a ranking looks like, from the highest threshold to the lowest. */
+export interface RankingCurves {
+  /** `roc_curve`: false positive rate and true positive rate, from (0, 0) to (1, 1). */
+  readonly roc: readonly CurvePoint[];
+  /** Recall and precision at the thresholds of `precision_recall_curve` where recall grows, up to recall 1. */
+  readonly precisionRecall: readonly CurvePoint[];
+  /** Share of positive rows: the precision of a random order. */
+  readonly prevalence: number;
+  readonly averagePrecision: number;
+}
+
+/** Points closer than this to the last one that was kept are left out: less than a pixel of a plot. */
+const resolution = 1 / 400;
+
+/** `undefined` where one of the two kinds has no rows. */
+export function rankingCurves(
+  rows: number,
+  scoreOf: (row: number) => number,
+  isPositive: (row: number) => boolean,
+): RankingCurves | undefined {
+  const roc: CurvePoint[] = [[0, 0]];
+  const precisionRecall: CurvePoint[] = [];
+  let averagePrecision = 0;
+  let positivesAbove = 0;
+  const keep = (points: CurvePoint[], x: number, y: number, isLast: boolean): void => {
+    const last = points.at(-1);
+    if (isLast || !last || Math.abs(x - last[0]) >= resolution || Math.abs(y - last[1]) >= resolution) {
+      points.push([x, y]);
+    }
+  };
+  const sizes = eachThreshold(rows, scoreOf, isPositive, (truePositives, falsePositives, { positives, negatives }) => {
+    const isLast = truePositives + falsePositives === rows;
+    keep(roc, falsePositives / negatives, truePositives / positives, isLast);
+    // Without a further positive row recall stays, and average precision counts nothing.
+    if (truePositives === positivesAbove) return;
+    const precision = truePositives / (truePositives + falsePositives);
+    averagePrecision += ((truePositives - positivesAbove) / positives) * precision;
+    positivesAbove = truePositives;
+    keep(precisionRecall, truePositives / positives, precision, truePositives === positives);
+  });
+  return sizes && { roc, precisionRecall, prevalence: sizes.positives / rows, averagePrecision };
 }
 
 /**

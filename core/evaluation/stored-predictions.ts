@@ -4,13 +4,15 @@ import type { Predictions } from "./metrics";
 import type { EvaluationReport } from "./report";
 import type { SlicedPredictions } from "./slices/judge";
 
-export async function readReport(objects: ObjectStore, { sha256 }: ContentReference): Promise<EvaluationReport> {
+type ContentReader = Pick<ObjectStore, "getContent">;
+
+export async function readReport(objects: ContentReader, { sha256 }: ContentReference): Promise<EvaluationReport> {
   return JSON.parse(new TextDecoder().decode(await objects.getContent(sha256))) as EvaluationReport;
 }
 
 /** What a report's model said, row by row. `slices` is absent in evaluations from before they were kept so. */
 export async function readPredictions(
-  objects: ObjectStore,
+  objects: ContentReader,
   report: EvaluationReport,
 ): Promise<{ readonly predictions: Predictions; readonly slices?: Int32Array }> {
   const { tensors } = decodeSafetensors(await objects.getContent(report.predictions.sha256));
@@ -23,7 +25,7 @@ export async function readPredictions(
 
 /** With the columns that the report is broken down by; none where their values are not kept row by row. */
 export async function readSlicedPredictions(
-  objects: ObjectStore,
+  objects: ContentReader,
   report: EvaluationReport,
 ): Promise<SlicedPredictions> {
   const { predictions, slices } = await readPredictions(objects, report);

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { describeRun } from "../../cli/commands/runs";
 import type { TrainingOutput } from "../../core/pipelines/outputs";
 import { findOutput } from "../../core/pipelines/step";
@@ -113,6 +115,13 @@ describe("raw data to a champion model", () => {
       new RegExp(`test/accuracy +[01][\\s\\S]*reused from ${first.runId}`),
     );
     expect((await stack.run("runs", "show", again.runId)).stdout).toContain(`training   reused from ${first.runId}`);
+    const file = join(stack.directory, "page.html");
+    expect((await stack.run("runs", "page", again.runId, "--html", file)).code).toBe(0);
+    const page = readFileSync(file, "utf8");
+    for (const part of ["confusion matrix", "ROC curve", "calibration", "test/<wbr>accuracy", "train/learning-rate"]) {
+      expect(page).toContain(part);
+    }
+    expect(page).toMatch(new RegExp(`reused from (?:<[^>]*>)?${first.runId}`));
     const mlflow = await stack.get<MlflowRun>(`/../2.0/mlflow/runs/get?run_id=${again.runId}`);
     const accuracy = first.evaluation?.["accuracy"];
     expect(mlflow.run.data.metrics).toContainEqual(expect.objectContaining({ key: "test/accuracy", value: accuracy }));

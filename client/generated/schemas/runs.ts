@@ -77,6 +77,8 @@ export interface Comparison {
     readonly name: string;
     readonly experimentId: string;
     readonly status: RunStatus;
+    /** Of an open training run. */
+    readonly phase?: Phase;
     readonly source: string;
     /** Id of the run whose training, with its metrics, this one reuses. */
     readonly reusedFrom?: string;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { axes, type Comparison } from "../../tracking/compare/comparison";
 import { metricValue } from "./common";
+import { phase } from "./runs";
 import { runStatus } from "./tracking";
 
 export const axis = z.enum(axes);
@@ -38,6 +39,7 @@ export const comparison = z
         name: z.string(),
         experimentId: z.string(),
         status: runStatus,
+        phase: phase.optional().meta({ description: "Of an open training run." }),
         source: z.string(),
         reusedFrom: z
           .string()

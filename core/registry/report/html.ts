@@ -10,7 +10,7 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } h3 { font
 p.about, figcaption { color: var(--soft); } table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } .passed { color: var(--good); } .refused, .failed { color: var(--bad); } .waiting { color: var(--wait); }
 pre { overflow: auto; padding: .8rem; border: 1px solid var(--line); font-size: 13px; } figure { margin: 1rem 0; overflow-x: auto; } svg text { fill: var(--ink); font: 12px system-ui, sans-serif; } .full text { fill: var(--back); }
-.bar, .cell, .dot { fill: var(--fill); } .bar { fill-opacity: .55; } .late { fill: var(--bad); } .interval { stroke: var(--ink); stroke-width: 1.5; } .limit { stroke: var(--bad); stroke-dasharray: 4 3; } .axis { stroke: var(--soft); }
+.bar, .cell, .dot { fill: var(--fill); } .bar { fill-opacity: .55; } .late { fill: var(--bad); } .interval { stroke: var(--ink); stroke-width: 1.5; } .limit { stroke: var(--bad); stroke-dasharray: 4 3; } .axis { stroke: var(--soft); } .grid { stroke: var(--line); }
 `;
 
 /** The report as one page: no script, nothing fetched. */
@@ -93,13 +93,13 @@ function evaluation({ evaluation: found }: VersionReport): string {
   if (confusionMatrix && classes) {
     const names = classes.map(({ value }) => String(value));
     parts.push(
-      `<figure>${confusionPlot(confusionMatrix, names)}<figcaption>rows: true class, columns: predicted class; shade: share of the row</figcaption></figure>`,
+      `<figure>${confusionPlot(confusionMatrix, names)}<figcaption>shade: share of the true class</figcaption></figure>`,
     );
   }
   if (calibration) {
     const of = calibration.of === "positive" ? "the second class" : "the predicted class";
     parts.push(
-      `<figure>${calibrationPlot(calibration)}<figcaption>calibration of ${of}: expected calibration error ${shown(calibration.error)}</figcaption></figure>`,
+      `<figure>${calibrationPlot(calibration)}<figcaption>calibration of ${of}; expected calibration error ${shown(calibration.error)}</figcaption></figure>`,
     );
   }
   return parts.join("\n");

@@ -1,5 +1,6 @@
 import type { Calibration } from "../../evaluation/calibration";
 import type { LatencyReport } from "../../evaluation/latency";
+import type { CurvePoint, RankingCurves } from "../../evaluation/ranking";
 import type { SliceEvidence } from "../../evaluation/slices/evidence";
 import { shown } from "./report";
 
@@ -53,49 +54,146 @@ export function sliceBars({ slices, column }: SliceEvidence, limit: number | und
 
 const mostClasses = 30;
 
-/** Rows are true classes; the darker, the larger the share of the row. */
+/** Rows are true classes, columns predicted ones; the darker, the larger the share of the row. */
 export function confusionPlot(counts: readonly (readonly number[])[], names: readonly string[]): string {
   if (names.length > mostClasses) return "";
-  const side = names.length > 12 ? 22 : 40;
-  const [left, top] = [110, 24];
+  const side = names.length > 12 ? 30 : names.length > 4 ? 38 : 56;
+  const longest = Math.max(...names.map((name) => short(name).length));
+  // Names that are wider than a cell are turned.
+  const turned = longest * 7 > side;
+  const left = 34 + longest * 7;
+  const top = 26 + (turned ? longest * 7 : 14);
   const cells = counts.flatMap((row, y) => {
     const total = row.reduce((sum, count) => sum + count, 0) || 1;
     return row.map((count, x) => {
       const shade = ` fill-opacity="${number(count / total)}"`;
-      const title = `<title>${escaped(`${names[y]} as ${names[x]}: ${count}`)}</title>`;
+      const title = `<title>${escaped(`true ${names[y]}, predicted ${names[x]}: ${count}`)}</title>`;
       const cell = box(left + x * side, top + y * side, side - 1, side - 1, "cell", shade);
-      const label = words(left + (x + 0.5) * side, top + (y + 0.6) * side, String(count), "middle");
+      const label = words(left + (x + 0.5) * side, top + (y + 0.5) * side + 4, countText(count), "middle");
       // On a full cell the page's own ground stands out, its ink does not.
-      return `<g${count / total > 0.5 ? ' class="full"' : ""}>${title}${cell}${label}</g>`;
+      const kind = count === 0 ? ' class="none"' : count / total > 0.5 ? ' class="full"' : "";
+      return `<g${kind}>${title}${cell}${label}</g>`;
     });
   });
-  const labels = names.flatMap((name, at) => [
-    words(left - 6, top + (at + 0.6) * side, short(name), "end"),
-    words(left + (at + 0.5) * side, top - 6, short(name, Math.ceil(side / 7)), "middle"),
-  ]);
   const size = names.length * side;
-  return frame(left + size + 10, top + size + 4, "confusion matrix", cells.join("") + labels.join(""));
+  const labels = names.flatMap((name, at) => {
+    const x = left + (at + 0.5) * side;
+    return [
+      words(left - 6, top + (at + 0.5) * side + 4, short(name), "end"),
+      turned
+        ? `<g transform="rotate(-90 ${number(x)} ${top - 6})">${words(x, top - 2, short(name))}</g>`
+        : words(x, top - 6, short(name), "middle"),
+    ];
+  });
+  const middle = top + size / 2;
+  const titles =
+    words(left + size / 2, 12, "predicted", "middle") +
+    `<g transform="rotate(-90 12 ${middle})">${words(12, middle + 4, "true", "middle")}</g>`;
+  // Short labels may not make the matrix narrower than the title of its axis.
+  const width = left + Math.max(size, 40) + 10;
+  return frame(width, top + size + 4, "confusion matrix", cells.join("") + labels.join("") + titles);
 }
 
-/** Confidence from left to right, what came true from the bottom up; dots are as large as they have rows. */
+/** Counts of up to four characters: `980`, `12k`, `3.4M`. */
+function countText(count: number): string {
+  if (count < 10_000) return String(count);
+  const [size, unit] = count < 1e6 ? [1e3, "k"] : [1e6, "M"];
+  const value = count / size;
+  return `${value < 10 ? Number(value.toFixed(1)) : Math.round(value)}${unit}`;
+}
+
+const plot = { left: 60, top: 12, side: 236 } as const;
+const across = (value: number): number => plot.left + value * plot.side;
+const up = (value: number): number => plot.top + (1 - value) * plot.side;
+
+/** Frames a plot of two shares, both from 0 to 1, with ticks and the titles of its axes. */
+function unitPlot(
+  label: string,
+  titles: { readonly x: string; readonly y: string },
+  inside: string,
+  tickText: (tick: number) => string = String,
+): string {
+  const { left, top, side } = plot;
+  const ticks = [0, 0.25, 0.5, 0.75, 1].flatMap((tick) => [
+    line(across(tick), up(0), across(tick), up(1), "grid"),
+    line(across(0), up(tick), across(1), up(tick), "grid"),
+    words(across(tick), up(0) + 16, tickText(tick), "middle"),
+    words(left - 7, up(tick) + 4, tickText(tick), "end"),
+  ]);
+  const middle = top + side / 2;
+  const axes =
+    line(across(0), up(0), across(1), up(0), "axis") +
+    line(across(0), up(0), across(0), up(1), "axis") +
+    words(left + side / 2, up(0) + 34, titles.x, "middle") +
+    `<g transform="rotate(-90 12 ${middle})">${words(12, middle + 4, titles.y, "middle")}</g>`;
+  return frame(left + side + 14, top + side + 42, label, ticks.join("") + axes + inside);
+}
+
+/** A curve of one class. */
+export interface NamedCurve extends RankingCurves {
+  readonly name: string;
+  readonly auc: number;
+}
+
+const path = (points: readonly CurvePoint[], name: string, kind: string): string => {
+  const places = points.map(([x, y]) => `${number(across(x))},${number(up(y))}`);
+  return `<g class="${kind}"><title>${escaped(name)}</title><path class="curve" d="M${places.join("L")}"/></g>`;
+};
+const colourOf = (at: number): string => `c${at % 10}`;
+
+/** True positives against false positives as the threshold falls, a line a class; the diagonal is a random order. */
+export function rocPlot(curves: readonly NamedCurve[]): string {
+  const lines = curves.map(({ name, auc, roc }, at) => path(roc, `${name}: AUC ${shown(auc)}`, colourOf(at)));
+  const chance = line(across(0), up(0), across(1), up(1), "limit");
+  return unitPlot("ROC curve", { x: "false positive rate", y: "true positive rate" }, chance + lines.join(""));
+}
+
+/** Precision against recall as the threshold falls, in steps; the dashed line is a random order. */
+export function precisionRecallPlot({ name, precisionRecall, prevalence }: NamedCurve): string {
+  let recall = 0;
+  const steps = precisionRecall.flatMap(([x, y]): CurvePoint[] => {
+    const from: CurvePoint = [recall, y];
+    recall = x;
+    return [from, [x, y]];
+  });
+  const chance = line(across(0), up(prevalence), across(1), up(prevalence), "limit");
+  return unitPlot("precision-recall curve", { x: "recall", y: "precision" }, chance + path(steps, name, colourOf(0)));
+}
+
+/** Observed frequency against predicted probability; dots are as large as they have rows, the diagonal is perfect calibration. */
 export function calibrationPlot({ bins }: Calibration): string {
-  const [origin, side] = [36, 220];
   const most = Math.max(1, ...bins.map(({ rows }) => rows));
-  const x = (value: number): number => origin + value * side;
-  const y = (value: number): number => 10 + (1 - value) * side;
   const dots = bins
     .filter(({ rows }) => rows > 0)
     .map(({ rows, confidence, observed, from, to }) => {
-      const title = `<title>${escaped(`${from} – ${to}: ${rows} rows, ${shown(confidence)} expected, ${shown(observed)} came true`)}</title>`;
-      return `<circle class="dot" cx="${number(x(confidence))}" cy="${number(y(observed))}" r="${number(3 + 9 * Math.sqrt(rows / most))}">${title}</circle>`;
+      const title = `${from} – ${to}: ${rows} rows, mean probability ${shown(confidence)}, observed ${shown(observed)}`;
+      const [x, y, r] = [across(confidence), up(observed), 3 + 9 * Math.sqrt(rows / most)].map(number);
+      return `<circle class="dot" cx="${x}" cy="${y}" r="${r}"><title>${escaped(title)}</title></circle>`;
     });
-  const axes =
-    line(x(0), y(0), x(1), y(0), "axis") + line(x(0), y(0), x(0), y(1), "axis") + line(x(0), y(0), x(1), y(1), "limit");
-  const labels =
-    words(x(0), y(0) + 16, "0") +
-    words(x(1), y(0) + 16, "1", "end") +
-    words(x(0.5), y(0) + 16, "probability", "middle");
-  return frame(origin + side + 20, side + 34, "calibration", axes + labels + dots.join(""));
+  const perfect = line(across(0), up(0), across(1), up(1), "limit");
+  const titles = { x: "predicted probability", y: "observed frequency" };
+  return unitPlot("calibration", titles, perfect + dots.join(""));
+}
+
+/** Predicted values against true ones; the diagonal is a perfect prediction. */
+export function scatterPlot(points: readonly CurvePoint[]): string {
+  const all = points.flat().filter(Number.isFinite);
+  const low = all.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const high = all.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  if (!(high > low)) return "";
+  const startOf = (step: number): number => Math.floor(low / step) * step;
+  // The smallest round step of which four span the values.
+  const power = 10 ** Math.floor(Math.log10((high - low) / 4));
+  const step =
+    [1, 2, 2.5, 5, 10, 20].map((factor) => factor * power).find((one) => startOf(one) + 4 * one >= high) ?? 0;
+  const start = startOf(step);
+  const share = (value: number): number => (value - start) / (4 * step);
+  const dots = points.map(
+    ([x, y]) => `<circle class="dot" cx="${number(across(share(x)))}" cy="${number(up(share(y)))}" r="2.5"/>`,
+  );
+  const perfect = line(across(0), up(0), across(1), up(1), "limit");
+  const tick = (at: number): string => String(Number((start + 4 * at * step).toPrecision(6)));
+  return unitPlot("predicted and true values", { x: "true", y: "predicted" }, perfect + dots.join(""), tick);
 }
 
 /** Counts of predictions by their time. */

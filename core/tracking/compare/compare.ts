@@ -56,11 +56,14 @@ export async function compareRuns(ports: ComparePorts, request: CompareRequest):
   const goals = rankedBy === undefined ? request.goals : { [rankedBy.metric]: rankedBy.goal, ...request.goals };
   const records = runs.map(({ record }) => record);
   return {
-    runs: records.map(({ runId, name, experimentId, status, source, reusedFrom, createdBy, startedAt, endedAt }) => ({
-      ...{ runId, name, experimentId, status, source, createdBy, startedAt },
-      ...(reusedFrom === undefined ? {} : { reusedFrom }),
-      ...(endedAt === undefined ? {} : { endedAt }),
-    })),
+    runs: records.map(
+      ({ runId, name, experimentId, status, phase, source, reusedFrom, createdBy, startedAt, endedAt }) => ({
+        ...{ runId, name, experimentId, status, source, createdBy, startedAt },
+        ...(phase === undefined ? {} : { phase }),
+        ...(reusedFrom === undefined ? {} : { reusedFrom }),
+        ...(endedAt === undefined ? {} : { endedAt }),
+      }),
+    ),
     ...(request.baseline === undefined ? {} : { baseline: request.baseline }),
     ...(rankedBy === undefined ? {} : { rankedBy }),
     params: paramRows(runs),

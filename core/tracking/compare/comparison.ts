@@ -1,4 +1,4 @@
-import type { RunStatus } from "../../training/run";
+import type { Phase, RunStatus } from "../../training/run";
 import type { EncodedValue } from "../metric-values";
 
 /** Whether less or more of a metric is better. */
@@ -34,6 +34,8 @@ export interface ComparedRun {
   readonly name: string;
   readonly experimentId: string;
   readonly status: RunStatus;
+  /** Of an open training run. */
+  readonly phase?: Phase;
   readonly source: string;
   /** Id of the run whose training, with its metrics, this one reuses. */
   readonly reusedFrom?: string;

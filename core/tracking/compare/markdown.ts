@@ -1,3 +1,4 @@
+import { displayedStatus } from "../../training/run-status";
 import type { Comparison, MetricCell, Row } from "./comparison";
 import { deltaText, numberText, timeText } from "./numbers";
 
@@ -8,7 +9,7 @@ export function comparisonMarkdown(comparison: Comparison): string {
     ({ runId, name }) =>
       `${name === runId ? "" : `${text(name)} `}${code(runId)}${runId === baseline ? " (baseline)" : ""}`,
   );
-  const of = rankedBy ? `, best ${code(rankedBy.metric)} first` : "";
+  const of = rankedBy ? `, by ${code(rankedBy.metric)} (${rankedBy.goal === "min" ? "lowest" : "highest"} first)` : "";
   const cells = (values: readonly (string | null)[]): readonly string[] =>
     values.map((value) => (value === null ? "–" : text(value)));
   const fields = (rows: readonly Row[]): readonly (readonly string[])[] =>
@@ -18,7 +19,7 @@ export function comparisonMarkdown(comparison: Comparison): string {
     table(
       ["", ...titles],
       [
-        ["status", ...runs.map(({ status }) => text(status))],
+        ["status", ...runs.map((run) => text(displayedStatus(run)))],
         ["started (UTC)", ...runs.map(({ startedAt }) => timeText(startedAt))],
         ["by", ...runs.map(({ createdBy }) => text(createdBy))],
         ...(runs.some(({ reusedFrom }) => reusedFrom !== undefined)

@@ -54,13 +54,13 @@ function rank(title: string): number {
 }
 
 /** A plot a family: the run's own, and those of its machines, which only who looks for a fault opens. */
-export function curveSections(curves: readonly Curve[]): Markup | undefined {
+export function curveSections(curves: readonly Curve[], reusedFrom?: string): Markup | undefined {
   const isOfMachine = ({ metric }: Curve): boolean => metric.startsWith("system/");
   const own = familiesOf(curves.filter((curve) => !isOfMachine(curve)));
   const machines = familiesOf(curves.filter(isOfMachine));
   const ownNames = [...order, rest].filter((name) => namesOf(own).has(name));
   const machineNames = [...namesOf(machines)].sort();
-  return html`${own.length === 0 ? undefined : html`<section><h2>Curves</h2>${plots(own, ownNames, 0)}</section>`}
+  return html`${own.length === 0 ? undefined : html`<section><h2>Curves${reusedFrom === undefined ? undefined : html` <small>reused from ${reusedFrom}</small>`}</h2>${plots(own, ownNames, 0)}</section>`}
 ${machines.length === 0 ? undefined : html`<section><details class="more"><summary><b>Machines</b> <small>${machines.map(({ title }) => title).join(", ")}</small></summary>${plots(machines, machineNames, ownNames.length)}</details></section>`}`;
 }
 

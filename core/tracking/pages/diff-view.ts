@@ -11,7 +11,7 @@ export function diffView(patch: string, cut: boolean): Markup {
   const more = cut || lines.length > shown.length;
   return html`<div class="scroll tall"><pre class="diff">${shown.map(
     (line) => html`<span class="${kindOf(line)}">${shortened(line)}</span>`,
-  )}</pre></div>${more ? html`<p class="faint">The patch goes on.</p>` : undefined}`;
+  )}</pre></div>${more ? html`<p class="faint">Patch truncated.</p>` : undefined}`;
 }
 
 function kindOf(line: string): string {

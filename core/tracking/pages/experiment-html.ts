@@ -24,12 +24,12 @@ export function experimentHtml(page: ExperimentPage, links: Links, now: number):
     .slice(0, 60);
   const next = nextToken && links.experiment(experimentId, { ...query, pageToken: nextToken });
   const body = html`<div class="head"><h1>${shortened(name, 250)}</h1>${lifecycle === "deleted" ? html`<span class="badge deleted">deleted</span>` : undefined}</div>
-<p class="facts"><span>experiment <b>${experimentId}</b></span><span>by <b>${shortened(createdBy, 250)}</b></span><span>made <b>${timeText(Date.parse(createdAt))}</b> UTC</span></p>
+<p class="facts"><span>experiment <b>${experimentId}</b></span><span>by <b>${shortened(createdBy, 250)}</b></span><span>created <b>${timeText(Date.parse(createdAt))}</b> UTC</span></p>
 ${chips.length === 0 ? undefined : html`<div class="chips">${chips.map(([key, value]) => html`<span class="chip"><b>${shortened(key, 100)}</b> ${shortened(value, 200)}</span>`)}</div>`}
 ${filterForm(page, links)}
 ${problem === undefined ? undefined : html`<div class="banner bad"><pre>${problem}</pre></div>`}
-${runs.length > 0 ? html`${bar(page, links)}${runTable(page, links)}` : problem === undefined ? html`<p class="faint">No run ${query.filter === "" ? "is here yet" : "meets this filter"}.</p>` : undefined}
-${next ? html`<p>${link(next, `the next ${runsOnPage}`)}</p>` : undefined}
+${runs.length > 0 ? html`${bar(page, links)}${runTable(page, links)}` : problem === undefined ? html`<p class="faint">${query.filter === "" ? "No runs yet." : "No runs match this filter."}</p>` : undefined}
+${next ? html`<p>${link(next, `next ${runsOnPage} runs`)}</p>` : undefined}
 ${comparison && paramPlots(comparison)}`;
   return pageOf({
     title: `${shortened(name, 100)} – experiment`,
@@ -49,7 +49,7 @@ function filterForm({ query, experiment }: ExperimentPage, links: Links): Markup
 function bar({ runs, total, query, experiment }: ExperimentPage, links: Links): Markup {
   const ids = runs.map(({ record }) => record.runId);
   const all = links.compare(ids);
-  const words = `compare ${ids.length === 1 ? "it" : `these ${ids.length}`}`;
+  const words = `compare ${ids.length} ${ids.length === 1 ? "run" : "runs"}`;
   const prefix = links.compare([""])?.replace(/=[^=]*$/, "=");
   const newest = query.orderBy === "" ? undefined : links.experiment(experiment.experimentId, { filter: query.filter });
   return html`<p class="bar"><span class="faint">${ids.length < total ? `${ids.length} of ${total}` : total} ${total === 1 ? "run" : "runs"}${query.orderBy === "" ? ", newest first" : html`, by <code>${query.orderBy}</code>`}</span>${newest === undefined ? undefined : link(newest, "newest first")}${all === undefined ? undefined : html`<a class="button" href="${all}" data-href="${all}" data-all="${words}" data-compare="${prefix}">${words}</a>`}</p>`;
@@ -64,7 +64,7 @@ function runTable(page: ExperimentPage, links: Links): Markup {
     { field: "name", title: "run" },
     { field: "status", title: "status" },
     { field: "start_time", title: "started (UTC)" },
-    { field: "duration", title: "took" },
+    { field: "duration", title: "duration" },
     { field: "created_by", title: "by" },
     ...metrics.map((metric) => ({ field: `metrics.${quoted(metric)}`, title: metric })),
     ...params.map((param) => ({ field: `params.${quoted(param)}`, title: param })),
@@ -72,13 +72,13 @@ function runTable(page: ExperimentPage, links: Links): Markup {
   const head = fields.map(({ field, title }) => heading(page, links, field, title));
   const group = (columns: readonly string[], title: string): Markup | undefined =>
     columns.length === 0 ? undefined : html`<th colspan="${columns.length}">${title}</th>`;
-  const groups = html`<tr class="groups"><th colspan="6"></th>${group(metrics, "metrics, last")}${group(params, "params")}</tr>`;
+  const groups = html`<tr class="groups"><th colspan="6"></th>${group(metrics, "metrics (last)")}${group(params, "params")}</tr>`;
   const rows = runs.map(({ record, metrics: own }, at) => {
     const { runId, name, status, startedAt, endedAt, createdBy } = record;
     const values = metrics.map((metric) => {
       const found = own.find((one) => one.metric === metric);
       if (found === undefined) return html`<td class="number">–</td>`;
-      const hint = `step ${found.lastStep}; least ${valueText(found.min)}, greatest ${valueText(found.max)}`;
+      const hint = `step ${found.lastStep}; min ${valueText(found.min)}, max ${valueText(found.max)}`;
       return html`<td class="number${best.get(metric)?.includes(runId) ? " best" : ""}" title="${hint}">${valueText(found.last)}</td>`;
     });
     const settings = params.map(

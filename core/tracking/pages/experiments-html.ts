@@ -23,8 +23,8 @@ export function experimentsHtml(
 `,
   );
   const body = html`<div class="head"><h1>Experiments</h1></div>
-<p class="facts"><span>${link(links.documentation(), "the API")}</span></p>
-${rows.length === 0 ? html`<p class="faint">None yet: a submitted job makes its own, and so does MLflow's client.</p>` : html`<div class="scroll bar"><table><thead><tr>${["id", "name", "made (UTC)", "by", "tags"].map((one) => html`<th>${one}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`}
-${nextToken === undefined ? undefined : html`<p>${link(links.experiments(nextToken), "more")}</p>`}`;
+<p class="facts"><span>${link(links.documentation(), "API reference")}</span></p>
+${rows.length === 0 ? html`<p class="faint">No experiments yet. Submitting a job creates one, and so does an MLflow client.</p>` : html`<div class="scroll bar"><table><thead><tr>${["id", "name", "created (UTC)", "by", "tags"].map((one) => html`<th>${one}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`}
+${nextToken === undefined ? undefined : html`<p>${link(links.experiments(nextToken), "next page")}</p>`}`;
   return pageOf({ title: "Experiments", crumbs: [], body, at: new Date(now).toISOString() });
 }

@@ -44,7 +44,7 @@ export function pageOf({ title, crumbs, body, at, refreshSeconds }: PageParts): 
 <body class="page">
 <nav>${crumbs.map((crumb) => html`${crumb} <span>/</span> `)}</nav>
 ${body}
-${at === undefined ? undefined : html`<footer>made ${at.slice(0, 19).replace("T", " ")} UTC by Ringmaster${refreshSeconds === undefined ? undefined : `; looks again every ${refreshSeconds} s`}</footer>`}
+${at === undefined ? undefined : html`<footer>generated ${at.slice(0, 19).replace("T", " ")} UTC by Ringmaster${refreshSeconds === undefined ? undefined : ` · refreshes every ${refreshSeconds} s`}</footer>`}
 <script>${new Markup(script)}</script>
 </body>
 </html>

@@ -26,7 +26,7 @@ export function lineageStrip(page: RunPage, links: Links): Markup | undefined {
           card(
             "code",
             (code.commit ?? code.moduleSha256 ?? "").slice(0, 12),
-            code.dirty ? "with changes" : code.branch,
+            code.dirty ? "uncommitted changes" : code.branch,
           ),
         ]),
     ...(from
@@ -45,7 +45,8 @@ export function lineageStrip(page: RunPage, links: Links): Markup | undefined {
   if (before.length === 0 && after.length === 0) return undefined;
   const columns = [
     column(before),
-    features && html`<ul>${card("features", features.digest.slice(0, 12), `${features.width} wide`)}</ul>`,
+    features &&
+      html`<ul>${card("features", features.digest.slice(0, 12), `${features.width} ${features.width === 1 ? "feature" : "features"}`)}</ul>`,
     html`<ul><li class="here"><small class="faint">run</small>${shortened(record.name, 80)}${record.weightsSha256 === undefined ? undefined : html`<small class="faint">weights ${record.weightsSha256.slice(0, 12)}</small>`}</li></ul>`,
     column(after),
   ].filter((one) => one !== undefined);

@@ -1,38 +1,62 @@
-import type { EvaluationOutput, TrainingOutput } from "../../pipelines/outputs";
+import { leadingMetrics, testPrefix } from "../../evaluation/test-metrics";
+import type { TrainingOutput } from "../../pipelines/outputs";
 import { findOutput } from "../../pipelines/step";
 import { formatDuration } from "../../quantities";
 import { totalUsage } from "../../training/usage";
 import { goalOf } from "../compare/goal";
 import { html, type Markup } from "../compare/html/markup";
+import { byRank } from "../compare/metric-rank";
 import type { RunPage } from "./run-page";
 import { shortened, valueText } from "./tables";
 
 const mostTiles = 8;
 
-/** What a reader looks for first: how good it is, how far it came, what it took. */
+/** What the short names of an evaluation's metrics stand for. */
+const meanings: Readonly<Record<string, string>> = {
+  accuracy: "accuracy",
+  auc: "area under the ROC curve",
+  prAuc: "average precision",
+  f1: "F1",
+  f1Macro: "F1, macro average",
+  logLoss: "log-loss",
+  precision: "precision",
+  recall: "recall",
+  rmse: "root mean squared error",
+  mae: "mean absolute error",
+  r2: "coefficient of determination",
+};
+
+/** What a reader looks for first: the metrics that suit the task, progress, and effort. */
 export function tiles(page: RunPage): Markup | undefined {
-  const { details } = page;
-  const evaluation = details && findOutput<EvaluationOutput>(details, "Evaluate");
-  const tested = Object.entries(evaluation?.metrics ?? {}).map(([name, value]) =>
-    tile(name, valueText(value), "on the test split"),
-  );
-  const shown = [...tested.slice(0, 4), ...metricTiles(page).slice(0, tested.length > 0 ? 2 : 5), ...effort(page)];
+  const tested = testTiles(page);
+  const others = metricTiles(page, tested.length > 0);
+  const shown = [...tested.slice(0, 4), ...others.slice(0, tested.length > 0 ? 2 : 5), ...effort(page)];
   return shown.length === 0 ? undefined : html`<div class="tiles">${shown.slice(0, mostTiles)}</div>`;
 }
 
-/** Those whose names say what is better, of data that were not trained on first. */
-function metricTiles({ metrics }: RunPage): readonly Markup[] {
-  const rank = (metric: string): number => (/^(?:test|val)/i.test(metric) ? 0 : /^train/i.test(metric) ? 2 : 1);
+function testTiles({ evaluation }: RunPage): readonly Markup[] {
+  if (!evaluation) return [];
+  const { metrics, classes = [] } = evaluation.report;
+  const ofPositive = classes.length === 2 ? ` of class ${classes[1]?.value}` : "";
+  return leadingMetrics(evaluation.kind, metrics).map((name) => {
+    const detail = `${meanings[name]}${/^(?:prAuc|f1|precision|recall)$/.test(name) ? ofPositive : ""}`;
+    return tile(`${testPrefix}${name}`, tileText(metrics[name] ?? Number.NaN), shortened(detail, 60));
+  });
+}
+
+/** Metrics whose names say what is better, by rank. */
+function metricTiles({ metrics }: RunPage, isTested: boolean): readonly Markup[] {
   return metrics
     .flatMap((one) => {
       const goal = goalOf(one.metric);
-      return goal === undefined || one.metric.startsWith("system/") ? [] : [{ ...one, goal }];
+      const isShown = goal !== undefined && !one.metric.startsWith("system/");
+      return isShown && !(isTested && one.metric.startsWith(testPrefix)) ? [{ ...one, goal }] : [];
     })
-    .sort((a, b) => rank(a.metric) - rank(b.metric) || (a.metric < b.metric ? -1 : 1))
+    .sort((a, b) => byRank(a.metric, b.metric))
     .map(({ metric, goal, last, min, max, lastStep }) => {
       const best = goal === "min" ? min : max;
       const detail = lastStep === 0 || best === last ? `step ${lastStep}` : `best ${valueText(best)}; step ${lastStep}`;
-      return tile(metric, valueText(last), detail);
+      return tile(metric, tileText(last), detail);
     });
 }
 
@@ -55,13 +79,21 @@ function effort({ details }: RunPage): readonly Markup[] {
             formatDuration(usage.workerSeconds * 1_000),
             usage.estimatedUsd === undefined
               ? ""
-              : `about $${usage.estimatedUsd.toFixed(usage.estimatedUsd < 1 ? 4 : 2)}`,
+              : `est. $${usage.estimatedUsd.toFixed(usage.estimatedUsd < 1 ? 4 : 2)}`,
           ),
         ]),
-    ...(lost === 0 ? [] : [tile("workers lost", String(lost), "and training went on")]),
+    ...(lost === 0 ? [] : [tile("workers lost", String(lost), "training continued")]),
   ];
 }
 
+/** Four significant digits: five do not fit where zeros come first. */
+function tileText(value: number): string {
+  return valueText(Number(value.toPrecision(4)));
+}
+
 function tile(name: string, value: string, detail: string): Markup {
-  return html`<div class="tile"><p>${shortened(name, 80)}</p><strong>${value}</strong><p>${detail}</p></div>`;
+  // A long name breaks at its slashes first.
+  const parts = shortened(name, 80).split("/");
+  const title = parts.map((part, at) => (at === 0 ? html`${part}` : html`/<wbr>${part}`));
+  return html`<div class="tile"><p>${title}</p><strong>${value}</strong><p>${detail}</p></div>`;
 }

@@ -10,7 +10,7 @@ const mostCharacters = 20_000;
 export function notesView(notes: string): Markup {
   const cut = notes.length > mostCharacters;
   const blocks = blocksOf(notes.slice(0, mostCharacters));
-  return html`<div class="notes">${blocks}${cut ? html`<p class="faint">… ${notes.length - mostCharacters} characters more</p>` : undefined}</div>`;
+  return html`<div class="notes">${blocks}${cut ? html`<p class="faint">… ${notes.length - mostCharacters} more characters</p>` : undefined}</div>`;
 }
 
 function blocksOf(text: string): readonly Markup[] {

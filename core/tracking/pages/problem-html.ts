@@ -5,7 +5,7 @@ import { shortened } from "./tables";
 
 /** What stands in a page's place where there is none to show. */
 export function problemHtml({ code, httpStatus, message }: RingmasterError, requestId: string): Page {
-  const body = html`<div class="head"><h1>${httpStatus === 404 ? "There is nothing here" : "This cannot be shown"}</h1><span class="badge failed">${httpStatus}</span></div>
+  const body = html`<div class="head"><h1>${httpStatus === 404 ? "Not found" : "This page cannot be shown"}</h1><span class="badge failed">${httpStatus}</span></div>
 <div class="banner bad"><pre>${shortened(message, 4_000)}</pre></div>
 <p class="faint">${code}, request ${requestId}</p>`;
   return pageOf({ title: `${httpStatus} ${code}`, crumbs: [], body });

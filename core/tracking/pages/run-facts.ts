@@ -12,11 +12,11 @@ export function codePairs({ code }: RunRecord): readonly Pair[] {
       "commit",
       commit === undefined
         ? undefined
-        : html`<code class="whole">${commit}</code>${dirty ? html` <span class="badge dirty">with changes</span>` : undefined}`,
+        : html`<code class="whole">${commit}</code>${dirty ? html` <span class="badge dirty">uncommitted changes</span>` : undefined}`,
     ],
     ["entry point", entryPoint],
-    ["module", digestText(moduleSha256)],
-    ["patch", digestText(diffSha256)],
+    ["module SHA-256", digestText(moduleSha256)],
+    ["patch SHA-256", digestText(diffSha256)],
   ];
 }
 
@@ -26,21 +26,21 @@ export function environmentPairs({ environment, seed, artifactUri }: RunRecord):
     texts.filter(Boolean).join(", ") || undefined;
   return [
     ["seed", seed === undefined ? undefined : String(seed)],
-    ["machines", hardware && listed(hardware.instanceTypes)],
-    ["processor", hardware?.cpu ?? numerics?.cpu.model],
+    ["instance types", hardware && listed(hardware.instanceTypes)],
+    ["CPU", hardware?.cpu ?? numerics?.cpu.model],
     ["GPU", hardware?.gpu ?? numerics?.gpu?.model],
     ["backend", numerics && `${numerics.backend} on ${numerics.device}`],
-    ["threads", numerics && `${numerics.threads.intraOp} in a kernel, ${numerics.threads.interOp} kernels`],
+    ["threads", numerics && `intra-op ${numerics.threads.intraOp}, inter-op ${numerics.threads.interOp}`],
     [
       "libraries",
       numerics && listed(Object.entries(numerics.libraries).map(([name, version]) => `${name} ${version}`)),
     ],
-    ["switches", numerics && listed(Object.entries(numerics.switches).map(([name, value]) => `${name} ${value}`))],
+    ["flags", numerics && listed(Object.entries(numerics.switches).map(([name, value]) => `${name} ${value}`))],
     ["Node", numerics && `${numerics.node}, ${numerics.platform} ${numerics.arch}`],
     ["image", image],
     ["image digest", imageDigest],
-    ["lockfile", digestText(lockfileSha256)],
-    ["artifacts at", artifactUri],
+    ["lockfile SHA-256", digestText(lockfileSha256)],
+    ["artifact URI", artifactUri],
   ];
 }
 

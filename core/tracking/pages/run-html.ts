@@ -4,6 +4,7 @@ import { html, type Markup } from "../compare/html/markup";
 import { timeText } from "../compare/numbers";
 import { curveSections } from "./curve-families";
 import { diffView } from "./diff-view";
+import { evaluationSection } from "./evaluation-section";
 import { link, type Page, pageOf } from "./layout";
 import { lineageStrip } from "./lineage-strip";
 import type { Links } from "./links";
@@ -28,7 +29,8 @@ export function runHtml(page: RunPage, links: Links, now: number): Page {
 ${banners(page)}
 ${tiles(page)}
 ${lineageStrip(page, links)}
-${curveSections(curves)}
+${evaluationSection(page.evaluation)}
+${curveSections(curves, record.reusedFrom)}
 ${details && timeline(details, now)}
 ${record.notes === "" ? undefined : html`<section><h2>Notes</h2>${notesView(record.notes)}</section>`}
 <div class="two">${metricTable(metrics)}
@@ -36,7 +38,7 @@ ${pairs("Params", own)}</div>
 ${childTable(page, links)}
 <div class="two">${pairs("Code", codePairs(record))}
 ${pairs("Environment", environmentPairs(record))}</div>
-${diff && html`<section><h2>What was not committed</h2>${diffView(diff.text, diff.cut)}</section>`}
+${diff && html`<section><h2>Uncommitted changes</h2>${diffView(diff.text, diff.cut)}</section>`}
 ${datasetTable(record)}
 ${attemptTable(page)}
 ${fileTable(page, links)}`;
@@ -66,18 +68,18 @@ function header({ record, details, childCount, children }: RunPage, links: Links
   const comparisons = [
     ...(parentRunId === undefined
       ? []
-      : [link(links.compare([parentRunId, runId], parentRunId), "compare with its parent")]),
+      : [link(links.compare([parentRunId, runId], parentRunId), "compare with parent")]),
     ...(children.length < 2
       ? []
       : [
           link(
             links.compare(children.map((child) => child.record.runId)),
-            childCount > children.length ? `compare ${children.length} of its children` : "compare its children",
+            childCount > children.length ? `compare ${children.length} children` : "compare children",
           ),
         ]),
   ];
-  return html`<div class="head"><h1>${shortened(name === "" ? runId : name, 250)}</h1><span class="badge ${status}">${displayedStatus(record)}</span>${lifecycle === "deleted" ? html`<span class="badge deleted">deleted</span>` : undefined}<span class="badge">${source === "training" ? "trained here" : "logged"}</span></div>
-<p class="facts">${name === runId || name === "" ? undefined : html`<span><code class="whole">${runId}</code></span>`}<span>by <b>${shortened(createdBy, 250)}</b></span><span>started <b>${timeText(startedAt)}</b> UTC</span><span>${endedAt !== undefined ? html`took <b>${took}</b>` : isOpen ? html`for <b>${took}</b> so far` : undefined}</span>${details?.run.phase && isOpen ? html`<span>in <b>${details.run.phase}</b></span>` : undefined}${comparisons.map((one) => html`<span>${one}</span>`)}</p>
+  return html`<div class="head"><h1>${shortened(name === "" ? runId : name, 250)}</h1><span class="badge ${status}">${displayedStatus(record)}</span>${lifecycle === "deleted" ? html`<span class="badge deleted">deleted</span>` : undefined}<span class="badge">${source === "training" ? "training run" : "logged run"}</span>${record.reusedFrom === undefined ? undefined : html`<span class="badge">reused from ${link(links.run(record.reusedFrom), record.reusedFrom)}</span>`}</div>
+<p class="facts">${name === runId || name === "" ? undefined : html`<span><code class="whole">${runId}</code></span>`}<span>by <b>${shortened(createdBy, 250)}</b></span><span>started <b>${timeText(startedAt)}</b> UTC</span><span>${endedAt !== undefined ? html`duration <b>${took}</b>` : isOpen ? html`elapsed <b>${took}</b>` : undefined}</span>${details?.run.phase && isOpen ? html`<span>phase <b>${details.run.phase}</b></span>` : undefined}${comparisons.map((one) => html`<span>${one}</span>`)}</p>
 ${tagChips(tags)}`;
 }
 
@@ -99,7 +101,7 @@ function banners({ record, details }: RunPage): readonly (Markup | undefined)[] 
   return [
     record.deletedAt === undefined
       ? undefined
-      : html`<p class="banner warn">Deleted ${record.deletedAt}; <code>ringmaster runs undelete ${record.runId}</code> takes the mark off.</p>`,
+      : html`<p class="banner warn">Deleted ${record.deletedAt}. Restore it with <code>ringmaster runs undelete ${record.runId}</code>.</p>`,
     ...(details?.warnings ?? []).map(
       ({ code, message }) => html`<p class="banner warn" data-code="${code}">Warning: ${shortened(message, 2_000)}</p>`,
     ),
@@ -107,6 +109,6 @@ function banners({ record, details }: RunPage): readonly (Markup | undefined)[] 
       html`<div class="banner bad"><strong>${failure.code}</strong>${failure.phase === undefined ? undefined : ` in ${failure.phase}`}<pre>${shortened(failure.message, 4_000)}</pre></div>`,
     outcome &&
       html`<p class="banner ${outcome.decision === "promoted" ? "good" : "warn"}">${outcome.model} version ${outcome.version} was ${outcome.decision.replaceAll("-", " ")}${"reasons" in outcome ? shortened(`: ${outcome.reasons.join("; ")}`, 2_000) : undefined}</p>`,
-    cause && html`<p class="banner">Begun by retraining rule <b>${cause.rule}</b>: ${cause.id}</p>`,
+    cause && html`<p class="banner">Triggered by retraining rule <b>${cause.rule}</b>: ${cause.id}</p>`,
   ];
 }

@@ -1,3 +1,6 @@
+import { type EvaluationView, readEvaluationView } from "../../evaluation/view";
+import type { EvaluationOutput } from "../../pipelines/outputs";
+import { findOutput } from "../../pipelines/step";
 import { objectKeys } from "../../platform/object-keys";
 import type { ObjectStore } from "../../ports";
 import type { Model, ModelVersion } from "../../registry/model";
@@ -38,7 +41,7 @@ export interface RunPagePorts {
   readonly experiments: Pick<Experiments, "find">;
   readonly metrics: Pick<MetricRepository, "summaries"> & Pick<MetricStore, "downsample" | "summariesOf">;
   readonly artifacts: Pick<Artifacts, "list">;
-  readonly objects: Pick<ObjectStore, "getRange" | "size">;
+  readonly objects: Pick<ObjectStore, "getRange" | "size" | "getContent">;
   readonly registry: { readonly repository: Pick<ModelRepository, "list" | "listVersions"> };
 }
 
@@ -54,6 +57,8 @@ export interface RunPage {
   readonly versions: readonly ModelVersion[];
   /** Of a training run. */
   readonly details?: RunDetails;
+  /** Of a training run that was evaluated. */
+  readonly evaluation?: EvaluationView;
   readonly files: readonly ArtifactEntry[];
   readonly moreFiles: boolean;
   readonly images: readonly { readonly path: string; readonly dataUrl: string }[];
@@ -74,12 +79,14 @@ export async function readRunPage(ports: RunPagePorts, runId: string): Promise<R
     filesOf(ports, runId),
     diffOf(ports.objects, record),
   ]);
+  const evaluated = details && findOutput<EvaluationOutput>(details, "Evaluate");
   return {
     ...{ record, metrics, versions, ...children, ...files },
     ...(experiment ? { experiment } : {}),
     ...(parent ? { parent } : {}),
     ...(details ? { details } : {}),
     ...(diff ? { diff } : {}),
+    ...(evaluated ? { evaluation: await readEvaluationView(ports.objects, evaluated.report) } : {}),
     curves: await drawnCurves(ports.metrics, { record, metrics }),
   };
 }

@@ -20,12 +20,12 @@ export function metricTable(metrics: readonly MetricSummary[]): Markup | undefin
         html`<tr><th>${metric}</th>${[last, min, max].map((value) => html`<td class="number">${valueText(value)}</td>`)}<td class="number">${lastStep}</td></tr>
 `,
     );
-  return listing("Metrics", ["metric", "last", "least", "greatest", "step"], rows);
+  return listing("Metrics", ["metric", "last", "min", "max", "step"], rows);
 }
 
 export function datasetTable({ datasets }: RunRecord): Markup | undefined {
   const rows = datasets.map(({ name, version, digest, source, sourceType, tags }) => {
-    const of = version === undefined ? sourceOf(sourceType, source) : "registered here";
+    const of = version === undefined ? sourceOf(sourceType, source) : "registered dataset";
     return html`<tr><td class="name">${shortened(name, 250)}${version === undefined ? undefined : `@${version}`}</td><td><code class="whole">${digest}</code></td><td>${tags["mlflow.data.context"] ?? "–"}</td><td class="long">${of}</td></tr>
 `;
   });
@@ -77,7 +77,7 @@ export function fileTable({ record, files, moreFiles, images }: RunPage, links: 
   const table = listing("Artifacts", ["path", "size", "SHA-256"], rows);
   return (
     table &&
-    html`${table}${moreFiles ? html`<p class="faint">There are more: <code>ringmaster runs artifacts list ${record.runId}</code></p>` : undefined}
+    html`${table}${moreFiles ? html`<p class="faint">More files: <code>ringmaster runs artifacts list ${record.runId}</code></p>` : undefined}
 ${images.length === 0 ? undefined : html`<div class="images">${images.map(({ path, dataUrl }) => html`<figure><figcaption>${path}</figcaption><img src="${dataUrl}" alt="${path}" loading="lazy"></figure>`)}</div>`}`
   );
 }

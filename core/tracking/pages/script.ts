@@ -6,7 +6,7 @@ export const pageScript = `
     const boxes = [...document.querySelectorAll("input[name=pick]")];
     const update = () => {
       const picked = boxes.filter((box) => box.checked).map((box) => box.value);
-      compare.textContent = picked.length === 0 ? compare.dataset.all : "compare " + picked.length + " ticked";
+      compare.textContent = picked.length === 0 ? compare.dataset.all : "compare " + picked.length + " selected";
       compare.href = picked.length === 0 ? compare.dataset.href : compare.dataset.compare + encodeURIComponent(JSON.stringify(picked));
     };
     for (const box of boxes) box.addEventListener("change", update);

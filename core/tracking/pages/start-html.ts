@@ -38,9 +38,9 @@ export function startHtml(): Page {
 </head>
 <body>
 <h1>Ringmaster</h1>
-<p>There is no page for this address here. There are:</p>
+<p>There is no page at this address. Available pages:</p>
 <a href="api/v1/pages/experiments">experiments and their runs</a>
-<a href="api/v1/docs">the API</a>
+<a href="api/v1/docs">API reference</a>
 <script>${new Markup(startScript)}</script>
 </body>
 </html>

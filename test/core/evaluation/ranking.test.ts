@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { rank } from "../../../core/evaluation/ranking";
+import { rank, rankingCurves } from "../../../core/evaluation/ranking";
 
 const ranked = (labels: readonly number[], scores: readonly number[]) =>
   rank(
@@ -57,5 +57,55 @@ describe("rank", () => {
         expect(found.averagePrecision).toBeCloseTo(averagePrecision, 12);
       }),
     );
+  });
+});
+
+describe("rankingCurves", () => {
+  const curves = (labels: readonly number[], scores: readonly number[]) =>
+    rankingCurves(
+      labels.length,
+      (row) => scores[row]!,
+      (row) => labels[row] === 1,
+    );
+
+  it("has a point for each distinct score", () => {
+    // Descending: 0.9 (1), 0.5 (1, 0 tied), 0.4 (0), 0.3 (1).
+    expect(curves([1, 1, 0, 0, 1], [0.9, 0.5, 0.5, 0.4, 0.3])).toEqual({
+      roc: [
+        [0, 0],
+        [0, 1 / 3],
+        [0.5, 2 / 3],
+        [1, 2 / 3],
+        [1, 1],
+      ],
+      precisionRecall: [
+        [1 / 3, 1],
+        [2 / 3, 2 / 3],
+        [1, 3 / 5],
+      ],
+      prevalence: 3 / 5,
+      averagePrecision: expect.closeTo((1 + 2 / 3 + 3 / 5) / 3, 14),
+    });
+  });
+
+  it("is undefined for one kind alone", () => {
+    expect(curves([1, 1], [1, 2])).toBeUndefined();
+  });
+
+  it("of many rows keeps the ends, and no more points than a plot shows", () => {
+    const rows = 100_000;
+    const found = rankingCurves(
+      rows,
+      (row) => Math.sin(row),
+      (row) => row % 3 === 0,
+    )!;
+    expect(found.roc.length).toBeLessThan(1_000);
+    expect([found.roc[0], found.roc.at(-1), found.precisionRecall.at(-1)?.[0]]).toEqual([[0, 0], [1, 1], 1]);
+  });
+
+  it("has the average precision that the metric has", () => {
+    const labels = Array.from({ length: 500 }, (_, row) => Number(row % 7 === 0 || row % 11 === 0));
+    const scores = labels.map((label, row) => label + Math.sin(row));
+    expect(curves(labels, scores)?.averagePrecision).toBe(ranked(labels, scores)?.averagePrecision);
   });
 });

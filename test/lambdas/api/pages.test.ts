@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { createApp } from "../../../lambdas/api/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
-import { registerTestDataset, runOf } from "../../support/fixtures";
+import { createEvaluatedRun, stepTimes } from "../../support/evaluated-run";
+import { registerTestDataset, resultOf, runOf } from "../../support/fixtures";
 
 const hostile = `</script><script>alert("x")</script><img src=x onerror='alert(1)'>&amp;\`*_[a](javascript:b)`;
 /** AWS Lambda's answers end at 6 MB, as base64 or not. */
@@ -44,6 +45,13 @@ function tagsOf(page: string): readonly string[] {
   const body = page.slice(page.indexOf("<body"), page.lastIndexOf("<script>"));
   return [...body.replaceAll(/"[^"]*"/g, '""').matchAll(/<[^>]*>/g)].map(([tag]) => tag);
 }
+
+const tilesOf = (page: string): readonly string[] =>
+  [...page.matchAll(/<div class="tile"><p>(.*?)<\/p>/g)].map(([, name]) => name!.replaceAll("<wbr>", ""));
+const plotsOf = (page: string): readonly string[] => {
+  const [, section = ""] = page.split('<div class="evaluation">');
+  return [...section.split("</section>")[0]!.matchAll(/role="img" aria-label="([^"]*)"/g)].map(([, label]) => label!);
+};
 
 /** What holds of every page, whatever is on it. */
 function expectSafe({ text, headers }: Awaited<ReturnType<typeof look>>): void {
@@ -101,7 +109,7 @@ describe("the page of a run", () => {
       "the sweep",
       "s3://b/mnist.csv",
       '<a href="https://git.example/a/b">',
-      "with changes",
+      "uncommitted changes",
       "0.125",
       '<img src="data:image/png;base64,iVBORw=="',
       `href="../runs/${runId}/artifact?path=a+dir%2F%C3%B6%26.txt"`,
@@ -121,8 +129,43 @@ describe("the page of a run", () => {
     await platform.runs.create(runOf("trained"));
     const page = await look("/runs/trained");
     expectSafe(page);
-    expect(page.text).toContain("trained here");
+    expect(page.text).toContain("training run");
     expect(page.text).toContain("hyperparameters.learningRate");
+  });
+
+  it("shows the evaluation of imbalanced classes: their metrics first, and four plots", async () => {
+    await createEvaluatedRun(platform, "imbalanced", {
+      classes: [hostile, "b"],
+      labels: [1, 0, 0, 0, 0, 1, 0],
+      outputs: [0.9, 0.8, 0.2, 0.1, 0.3, 0.7, 0.4],
+    });
+    const page = await look("/runs/imbalanced");
+    expectSafe(page);
+    expect(tilesOf(page.text).slice(0, 3)).toEqual(["test/auc", "test/prAuc", "test/logLoss"]);
+    expect(plotsOf(page.text)).toEqual(["confusion matrix", "ROC curve", "precision-recall curve", "calibration"]);
+    expect(page.text).toContain("average precision of class b");
+  });
+
+  it("shows the evaluation of several classes and of values", async () => {
+    const outputs = [0.8, 0.1, 0.1, 0.2, 0.7, 0.1, 0.1, 0.2, 0.7, 0.5, 0.3, 0.2];
+    await createEvaluatedRun(platform, "multiclass", { classes: ["a", "b", "c"], labels: [0, 1, 2, 1], outputs });
+    const classes = await look("/runs/multiclass");
+    expect(tilesOf(classes.text).slice(0, 3)).toEqual(["test/accuracy", "test/f1Macro", "test/logLoss"]);
+    expect(plotsOf(classes.text)).toEqual(["confusion matrix", "ROC curve", "calibration"]);
+    await createEvaluatedRun(platform, "regression", { classes: [], labels: [1, 2, 3], outputs: [1, 2.5, 3] });
+    const values = await look("/runs/regression");
+    expectSafe(values);
+    expect(tilesOf(values.text).slice(0, 3)).toEqual(["test/rmse", "test/mae", "test/r2"]);
+    expect(plotsOf(values.text)).toEqual(["predicted and true values"]);
+  });
+
+  it("marks a training that was reused", async () => {
+    await platform.runs.create(runOf("reuser"));
+    const step = { inputHash: "h", output: resultOf("trained"), reusedFrom: "trained" };
+    await platform.runs.recordStep("reuser", { step: "LaunchTraining", ...step, ...stepTimes });
+    const page = await look("/runs/reuser");
+    expectSafe(page);
+    expect(page.text).toContain('reused from <a href="../runs/trained">trained</a>');
   });
 
   it("is text, whatever anything is called", async () => {
@@ -214,7 +257,7 @@ describe("the page of an experiment", () => {
     const newest = await namesOn("");
     expect(newest.names.slice(0, 2)).toEqual(["number 52", "number 51"]);
     expect(newest.names).toHaveLength(50);
-    const next = /<a href="([^"]*)">the next 50<\/a>/.exec(newest.text)![1]!.replaceAll("&amp;", "&");
+    const next = /<a href="([^"]*)">next 50 runs<\/a>/.exec(newest.text)![1]!.replaceAll("&amp;", "&");
     const rest = await look(`/experiments/${next.replace("../experiments/", "")}`);
     expect([...rest.text.matchAll(/>(number \d+)<\/a>/g)].map(([, name]) => name)).toEqual([
       "number 2",

@@ -10,7 +10,7 @@ const area = { left: 64, right: 628, top: 12, bottom: 240 };
 const axisTitles: Readonly<Record<Axis, string>> = {
   step: "step",
   time: "time (UTC)",
-  "relative-time": "seconds since the first point",
+  "relative-time": "relative time (s)",
 };
 
 /** One metric of all runs as lines, with what the page's script needs to tell the values under the pointer. */
@@ -43,7 +43,7 @@ export function curvePlot(curve: Curve, indexOf: (runId: string) => number): Mar
     })),
   };
   return html`<figure class="plot curve">
-<figcaption>${curve.metric}${reduced ? html` <small>fewer points than there are; extremes kept</small>` : undefined}</figcaption>
+<figcaption>${curve.metric}${reduced ? html` <small>downsampled (min/max kept)</small>` : undefined}</figcaption>
 <svg viewBox="0 0 ${size.width} ${size.height}" role="img" aria-label="${curve.metric}">
 ${yScale.ticks.map(
   (

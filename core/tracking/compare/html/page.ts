@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { formatDuration } from "../../../quantities";
+import { displayedStatus } from "../../../training/run-status";
 import type { Comparison, MetricRow, Row } from "../comparison";
 import { deltaText, numberText, timeText } from "../numbers";
 import { colour, curvePlot } from "./curve-plot";
@@ -19,7 +21,7 @@ export function comparisonHtml(comparison: Comparison, at: string): string {
   const policy = `default-src 'none'; style-src '${digest(reportStyle)}'; script-src '${digest(reportScript)}'; base-uri 'none'; form-action 'none'`;
   const title = `Comparison of ${runs.length} run${runs.length === 1 ? "" : "s"}`;
   const best =
-    rankedBy && html`, best <code>${rankedBy.metric}</code> first (${rankedBy.goal === "min" ? "least" : "greatest"})`;
+    rankedBy && html`, by <code>${rankedBy.metric}</code> (${rankedBy.goal === "min" ? "lowest" : "highest"} first)`;
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -32,7 +34,7 @@ export function comparisonHtml(comparison: Comparison, at: string): string {
 </head>
 <body>
 <h1>${title}${best}</h1>
-<p class="faint">made ${at.slice(0, 19).replace("T", " ")} UTC by Ringmaster</p>
+<p class="faint">generated ${at.slice(0, 19).replace("T", " ")} UTC by Ringmaster</p>
 ${legend(comparison)}
 ${runTable(comparison)}
 ${comparison.metrics.length === 0 ? undefined : html`<section><h2>Metrics</h2>${metricTable(comparison)}</section>`}
@@ -83,11 +85,9 @@ function runTable(comparison: Comparison): Markup {
     html`<tr><th>${name}</th>${runs.map((run, index) => html`<td class="r${index}">${read(run)}</td>`)}</tr>`;
   return table(comparison, "", [
     row("run", ({ runId }) => runId),
-    row("status", ({ status }) => status),
+    row("status", displayedStatus),
     row("started (UTC)", ({ startedAt }) => timeText(startedAt)),
-    row("took", ({ startedAt, endedAt }) =>
-      endedAt === undefined ? "–" : `${numberText((endedAt - startedAt) / 1_000)} s`,
-    ),
+    row("duration", ({ startedAt, endedAt }) => (endedAt === undefined ? "–" : formatDuration(endedAt - startedAt))),
     row("by", ({ createdBy }) => createdBy),
     ...(runs.some(({ reusedFrom }) => reusedFrom !== undefined)
       ? [row("training reused from", ({ reusedFrom }) => reusedFrom ?? "–")]
@@ -116,7 +116,7 @@ function metricCell({ runs }: Comparison, { values, best }: MetricRow, index: nu
   const cell = values[index];
   if (!cell) return html`<td class="r${index}">–</td>`;
   const { last, lastStep, min, max, delta, relativeDelta } = cell;
-  const hint = `step ${lastStep}; least ${numberText(min)}, greatest ${numberText(max)}`;
+  const hint = `step ${lastStep}; min ${numberText(min)}, max ${numberText(max)}`;
   const isBest = best.includes(runs[index]!.runId);
   return html`<td class="number r${index}${isBest ? " best" : ""}" title="${hint}">${numberText(last)}${
     delta === undefined ? undefined : html`<span class="delta">${deltaText(delta, relativeDelta)}</span>`

@@ -105,7 +105,7 @@ function scatter(row: Row, metric: string, values: readonly number[]): Markup {
     points.map((point) => point.y),
     [180, 14],
   );
-  return html`<figure class="plot"><figcaption>${row.name}${x.log ? html` <small>logarithmic</small>` : undefined}</figcaption>
+  return html`<figure class="plot"><figcaption>${row.name}${x.log ? html` <small>log scale</small>` : undefined}</figcaption>
 <svg viewBox="0 0 320 220" role="img" aria-label="${metric} over ${row.name}">
 ${y.ticks.map((tick) => html`<line class="grid" x1="64" x2="308" y1="${y.at(tick)}" y2="${y.at(tick)}"/><text class="tick y" x="56" y="${y.at(tick) + 4}">${numberText(tick)}</text>`)}
 ${x.ticks.map((tick) => html`<text class="tick x" x="${x.at(tick)}" y="200">${numberText(tick)}</text>`)}

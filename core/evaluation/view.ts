@@ -1,0 +1,81 @@
+import type { Category } from "../features/values";
+import type { ContentReference, ObjectStore } from "../ports";
+import { type Calibration, calibrationOf } from "./calibration";
+import { type Predictions, probabilityOf } from "./metrics";
+import { type CurvePoint, type RankingCurves, rankingCurves } from "./ranking";
+import type { EvaluationReport } from "./report";
+import { readPredictions, readReport } from "./stored-predictions";
+import { type TaskKind, taskKindOf } from "./test-metrics";
+
+/** An evaluation with what is drawn of it. */
+export interface EvaluationView {
+  readonly report: EvaluationReport;
+  readonly kind: TaskKind;
+  /** The rest is absent where there are more predictions than a page reads. */
+  readonly calibration?: Calibration;
+  /** Of one of two classes; of several classes each against the rest. */
+  readonly curves?: readonly ClassCurves[];
+  /** Of values: true and predicted. */
+  readonly scatter?: readonly CurvePoint[];
+}
+
+export interface ClassCurves extends RankingCurves {
+  readonly value: Category;
+  readonly auc: number;
+}
+
+const limits = { predictionBytes: 16 * 1024 * 1024, curves: 10, scatterPoints: 500 } as const;
+
+/** Reads an evaluation's report and computes its curves from the stored predictions. */
+export async function readEvaluationView(
+  objects: Pick<ObjectStore, "getContent">,
+  reference: ContentReference,
+): Promise<EvaluationView> {
+  const report = await readReport(objects, reference);
+  const kind = taskKindOf(report.classes?.map(({ support }) => support) ?? []);
+  if (report.predictions.bytes > limits.predictionBytes) return { report, kind };
+  const { predictions } = await readPredictions(objects, report);
+  const calibration = calibrationOf(predictions);
+  if (!report.classes || !calibration) return { report, kind, scatter: scatterOf(predictions) };
+  return { report, kind, calibration, curves: curvesOf(kind, report.classes, predictions) };
+}
+
+/**
+ * Of two classes the second, or the rarer where they are imbalanced: the ROC curve of the other is its mirror image. Of more classes than lines on a plot those
+ * with the lowest AUC.
+ */
+function curvesOf(
+  kind: TaskKind,
+  classes: NonNullable<EvaluationReport["classes"]>,
+  predictions: Predictions,
+): readonly ClassCurves[] {
+  const { labels } = predictions;
+  const known = classes.flatMap(({ value, auc }, index) => (auc === undefined ? [] : [{ value, auc, index }]));
+  const isFirstRarer = (classes[0]?.support ?? 0) < (classes[1]?.support ?? 0);
+  const drawn =
+    kind === "imbalanced" && isFirstRarer
+      ? known.slice(0, 1)
+      : classes.length === 2
+        ? known.slice(-1)
+        : known
+            .sort((a, b) => a.auc - b.auc)
+            .slice(0, limits.curves)
+            .sort((a, b) => a.index - b.index);
+  return drawn.flatMap(({ value, auc, index }) => {
+    const curves = rankingCurves(
+      labels.length,
+      (row) => probabilityOf(predictions, row, index),
+      (row) => labels[row] === index,
+    );
+    return curves ? [{ value, auc, ...curves }] : [];
+  });
+}
+
+/** At most some hundreds of rows, evenly spaced: the rows of a split are in no order of their labels. */
+function scatterOf({ labels, outputs }: Predictions): readonly CurvePoint[] {
+  const every = Math.max(1, Math.ceil(labels.length / limits.scatterPoints));
+  return Array.from(
+    { length: Math.ceil(labels.length / every) },
+    (_, at): CurvePoint => [labels[at * every]!, outputs[at * every]!],
+  );
+}
