@@ -88,8 +88,7 @@ async function main(task: TrainerTask): Promise<TrainerReport> {
     layout,
     identity: { seed: 0, microshards: 1, batchSize: 1, layout: "bench", optimizer: "adam", gradientFormat: "float32" },
     numerics,
-    rule: { everySteps: 2, everySeconds: 3_600, keep: 3 },
-    restoredAt: 0,
+    rule: { everySteps: 2, stepsPerEpoch: 1_000_000, everySeconds: 3_600, keep: 3 },
     now: () => performance.now(),
     events: {
       written: () => undefined,
@@ -110,12 +109,12 @@ async function main(task: TrainerTask): Promise<TrainerReport> {
     write();
     if (replica.finishedSteps === 1) {
       // A boundary where nothing is due: the trainer makes the copy's pages here.
-      checkpointer.boundary(replica, true, 0, undefined);
+      checkpointer.boundary(replica, "leader", 0, undefined);
       await sleep(Math.max(2_000, task.stepMs ?? 0));
     }
     if (replica.finishedSteps % 2 === 1) write();
     const began = performance.now();
-    checkpointer.boundary(replica, true, 0, undefined);
+    checkpointer.boundary(replica, "leader", 0, undefined);
     let blockedMs = performance.now() - began;
     let uploading = true;
     const done = checkpointer.idle().then(() => {

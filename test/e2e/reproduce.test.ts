@@ -5,6 +5,7 @@ import type { ExportManifest } from "../../core/export/export-version";
 import type { Comparison } from "../../core/tracking/compare/comparison";
 import type { LineageGraph } from "../../core/tracking/lineage/graph";
 import type { Reproduction } from "../../core/tracking/reproduce/compare";
+import type { CheckpointSummary } from "../../core/training/checkpoint/list";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
@@ -13,6 +14,7 @@ type Shown = ReturnType<typeof describeRun>;
 describe("after a run", () => {
   const stack = new TestStack();
   let first: Shown;
+  let reproduction: string;
 
   beforeAll(async () => {
     await stack.up();
@@ -25,7 +27,7 @@ describe("after a run", () => {
       "--schema",
       stack.file("schema.yaml", toySchema),
     ]);
-    first = await stack.json<Shown>(["submit", stack.file("job.yaml", toyJob(2)), "--wait"], [0, 1, 3]);
+    first = await stack.json<Shown>(["submit", stack.file("job.yaml", toyJob(20)), "--wait"], [0, 1, 3]);
     expect(first.failure).toBeUndefined();
   }, 240_000);
   afterAll(() => stack.remove());
@@ -38,6 +40,7 @@ describe("after a run", () => {
       reproductionSha256: first.weightsSha256,
       differences: [],
     });
+    reproduction = found.runId;
     const again = await stack.json<Shown>(["runs", "show", found.runId]);
     expect(again).toMatchObject({
       status: "completed",
@@ -47,6 +50,30 @@ describe("after a run", () => {
     expect(again.outcome).toBeUndefined();
     expect(again.steps.map(({ step }) => step)).not.toContain("Register");
     expect((await stack.json<{ versions: unknown[] }>(["models", "show", "toy"])).versions).toHaveLength(1);
+  }, 240_000);
+
+  it("its newest three checkpoints and the best are kept, and those of its reproduction and on three workers", async () => {
+    const path = `/training-runs/${first.runId}/metrics?metric=validation/loss`;
+    const { points } = await stack.get<{ points: readonly { step: number; value: number }[] }>(path);
+    const losses = points.map(({ value }) => value);
+    const best = 1 + losses.indexOf(Math.min(...losses));
+    const kept = [...new Set([best, 18, 19, 20])].sort((a, b) => a - b);
+
+    const threeWorkers = ["--set", "resources.workers=3", "--no-cache", "--wait"];
+    const wide = await stack.json<Shown>(["submit", join(stack.directory, "job.yaml"), ...threeWorkers], [0, 1, 3]);
+    expect(losses).toHaveLength(20);
+    const lists = await Promise.all(
+      [first.runId, reproduction, wide.runId].map((runId) =>
+        stack.json<{ checkpoints: readonly CheckpointSummary[] }>(["runs", "checkpoints", runId]),
+      ),
+    );
+    const states = lists.map(({ checkpoints }) =>
+      checkpoints.map(({ epoch, finishedSteps, weightsSha256 }) => ({ epoch, finishedSteps, weightsSha256 })),
+    );
+    expect(states[0]!.map(({ epoch, finishedSteps }) => [epoch, finishedSteps])).toEqual(kept.map((n) => [n, 7 * n]));
+    expect(states[1]).toEqual(states[0]);
+    expect(states[2]).toEqual(states[0]);
+    expect(states[0]!.at(-1)!.weightsSha256).toBe(first.weightsSha256);
   }, 240_000);
 
   it("another seed gives other weights, and is named with the first step that shows it", async () => {

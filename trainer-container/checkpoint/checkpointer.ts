@@ -1,28 +1,30 @@
 import { objectKeys } from "../../core/platform/object-keys";
 import type { CheckpointManifest } from "../../core/training/checkpoint/manifest";
 import {
-  type CheckpointMoment,
+  bestCheckpoint,
   type CheckpointRule,
   expiredCheckpoints,
-  isCheckpointDue,
+  isScheduled,
   type KeptCheckpoint,
 } from "../../core/training/checkpoint/policy";
 import type { Replica } from "../loop/replica";
 import type { Score } from "../loop/score";
-import { listCheckpoints } from "./restore";
-import type { Snapshot, SnapshotSpace } from "./snapshot";
-import { stateBuffers } from "./state";
-import { readLive, type StateFiles, type StoredState, stateFiles, storeState } from "./state-files";
+import { findKept, listCheckpoints } from "./restore";
+import type { SnapshotSpace } from "./snapshot";
+import { StateCopies, type StateCopy } from "./state-copies";
+import { readLive, type StoredState, storeState } from "./state-files";
 import type { StateUploader } from "./upload-protocol";
 import { type CheckpointHeader, type CheckpointWriterOptions, writeCheckpoint } from "./writer";
 
 /** A failed upload is tried again after this long, whatever the rhythm of steps: a full store is not asked at every step. */
 const retryAfterMs = 15_000;
-/** How long steps wait for an upload straight from the state, where no file could take a copy, before the checkpoint is given up. */
-const uploadPatienceMs = 60_000;
+/** How often the end of a training tries to store what is left: ten minutes, as long as it tries to store the result. */
+const flushAttempts = 40;
+/** Of all copies together, where that is more than two of them. */
+const defaultCopyBytes = 256 * 1024 * 1024;
 
 export interface CheckpointerEvents {
-  /** `blockedMs` is all that training waited: the copy. */
+  /** `blockedMs` is all that training waited: for the copy, and for room where all copies were waiting for their upload. */
   written(manifest: CheckpointManifest, blockedMs: number, uploadMs: number): void;
   /** Training goes on with the checkpoints there are. */
   failed(error: unknown, finishedSteps: number): void;
@@ -30,160 +32,183 @@ export interface CheckpointerEvents {
   notKept(error: unknown, finishedSteps: number): void;
 }
 
+/**
+ * `leader` copies and uploads. `standby` copies, and uploads where the leader is lost before it could. `none` counts what is due, so that it can go on with the
+ * rhythm.
+ */
+export type CheckpointRole = "leader" | "standby" | "none";
+
 export interface Checkpointer {
-  /**
-   * At a step boundary. Every rank calls it and counts what is due, so that a new leader goes on with the rhythm; only the leader copies and
-   * uploads. At most one upload is in flight. What falls due meanwhile by steps or time is taken at the first boundary after it; an
-   * epoch's end, which has a validation loss and may be the best, is copied and waits for its turn.
-   */
-  boundary(replica: Replica, leader: boolean, epochsFinished: number, validation: Score | undefined): void;
-  /** Whether `boundary` would take a checkpoint after that step: a sharded optimizer's state is gathered only then. Epochs' ends always are. */
+  /** At a step boundary, on every rank. Copies the state where a checkpoint is due; the upload goes on beside the steps. */
+  boundary(replica: Replica, role: CheckpointRole, epochsFinished: number, validation: Score | undefined): void;
+  /** Whether `boundary` would take a checkpoint after that step: a sharded optimizer's state is gathered only then. */
   due(finishedSteps: number): boolean;
+  /** A generation began under this leader. Copies that were held for another one are uploaded. */
+  led(leaderId: string): void;
   /** Before anything writes to the replica's buffers: settles once no checkpoint needs them as they are. Never rejects. */
   writable(): Promise<void> | undefined;
-  /** Waits for the upload in flight, then stores this state too, unless it is stored already, by whomever. */
+  /** Stores all that was copied; tries for ten minutes where the store is away, or `once`. Never rejects. */
+  flush(once?: "once"): Promise<void>;
+  /** Stores all that was copied, then this state too, unless it is stored already. Never rejects. */
   finish(replica: Replica, epochsFinished: number): Promise<void>;
-  /** Waits for the upload in flight. */
+  /** Waits for the uploads under way. */
   idle(): Promise<void>;
-  /** Gives the copies' memory and file back. */
+  /** Gives the copies' memory and files back. */
   close(): void;
 }
 
-/** A checkpoint on its way: copied at a boundary, then uploaded. */
-interface Taken {
-  readonly header: CheckpointHeader;
-  readonly files: StateFiles;
-  readonly live: readonly Float32Array[];
-  readonly snapshot: Snapshot;
-  /** Settled when the upload is over, well or not. */
-  readonly ended: Promise<void>;
-  readonly end: () => void;
-  /** The live state may change: it is copied, or is not waited for any more. */
-  writable: boolean;
-  /** It changed before it was stored. */
-  given: boolean;
-  copyMs: number;
-  waitMs: number;
-  waitingSince: number | undefined;
+/** A copy that waits for its upload. */
+interface Pending extends KeptCheckpoint {
+  readonly copy: StateCopy;
+  /** The leader uploads the same state; this copy is for the case that it is lost. */
+  held: boolean;
+  /** It was held: the leader may have stored it. */
+  readonly inherited: boolean;
 }
 
-export function createCheckpointer(
-  options: CheckpointWriterOptions & {
-    readonly rule: CheckpointRule & { readonly keep: number };
-    /** Steps of the checkpoint that this process began with; 0 for none. */
-    readonly restoredAt: number;
-    readonly events: CheckpointerEvents;
-    /** Milliseconds, monotonic. */
-    readonly now: () => number;
-    readonly space: SnapshotSpace;
-    readonly upload: StateUploader;
-    /** Settles after that many milliseconds. */
-    readonly sleep: (ms: number) => Promise<unknown>;
-  },
-): Checkpointer {
-  const { store, runId, layout, clock, rule, events, now, space } = options;
-  let last: CheckpointMoment = { finishedSteps: options.restoredAt, at: clock.now() };
-  let stored = options.restoredAt;
-  let retryAt = Number.POSITIVE_INFINITY;
+export interface CheckpointerOptions extends CheckpointWriterOptions {
+  readonly rule: CheckpointRule;
+  /** The checkpoint that this process began with. */
+  readonly restored?: Pick<CheckpointManifest, "finishedSteps" | "validation">;
+  readonly events: CheckpointerEvents;
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
+  readonly space: SnapshotSpace;
+  readonly upload: StateUploader;
+  /** Settles after that many milliseconds. */
+  readonly sleep: (ms: number) => Promise<unknown>;
+  /** Bytes of all copies together; two copies there are in any case. */
+  readonly copyBytes?: number;
+}
+
+/**
+ * Takes a run's checkpoints. Every checkpoint of the schedule is copied. A copy waits for its upload, oldest first, unless newer ones make it certain
+ * that retention would delete it. Where all room is taken by copies that must be stored, the next step waits for an upload.
+ */
+export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
+  const { store, runId, clock, rule, restored, events, now, space, copyBytes = defaultCopyBytes } = options;
+  const copies = new StateCopies({ ...options, onNotKept: events.notKept });
+  /** The newest boundary that was due. */
+  let last = {
+    finishedSteps: restored?.finishedSteps ?? 0,
+    validated: restored?.validation !== undefined,
+    at: clock.now(),
+  };
+  let pending: readonly Pending[] = [];
   let inFlight: Promise<void> | undefined;
-  let waiting: Taken | undefined;
-  let unwritable: readonly Taken[] = [];
+  /** A due state for which there is no room yet; it is still in the replica. */
+  let deferred: { readonly replica: Replica; readonly header: CheckpointHeader } | undefined;
+  let best: KeptCheckpoint | undefined;
+  let leader: string | undefined;
+  let retryAt = Number.NEGATIVE_INFINITY;
+  let room: number | undefined;
   let prepared = false;
   const known = new Map<number, KeptCheckpoint>();
 
-  function take(replica: Replica, header: CheckpointHeader): Taken {
-    const began = now();
-    const buffers = stateBuffers(replica, layout);
-    const live = buffers.map(({ values }) => values);
-    const snapshot = space.take(live);
-    let end: () => void = () => undefined;
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    const taken: Taken = {
-      header: { ...header, epochScore: replica.epochScore.slice() },
-      files: stateFiles(buffers, layout),
-      live,
-      snapshot,
-      ended,
-      end,
-      writable: false,
-      given: false,
-      copyMs: now() - began,
-      waitMs: 0,
-      waitingSince: undefined,
-    };
-    unwritable = [...unwritable, taken];
-    void snapshot.kept.then((frozen) => {
-      if (frozen) release(taken);
-      else events.notKept(snapshot.trouble(), header.finishedSteps);
-    });
-    return taken;
+  const isFailing = () => clock.now() < retryAt;
+  const isIdle = () => inFlight === undefined && pending.every(({ held }) => held);
+
+  function isDue(finishedSteps: number, validated: boolean): boolean {
+    if (isScheduled(rule, finishedSteps)) {
+      return finishedSteps !== last.finishedSteps || (validated && !last.validated);
+    }
+    return finishedSteps > last.finishedSteps && clock.now() - last.at >= rule.everySeconds * 1000 && isIdle();
   }
 
-  function prepare(replica: Replica): void {
-    prepared = true;
-    space.prepare(stateBuffers(replica, layout).reduce((bytes, { values }) => bytes + values.byteLength, 0));
+  /** Copies that may exist at a time: the one in flight, the newest `keep` and the best, as far as memory allows. */
+  function capacity(replica: Replica): number {
+    room ??= Math.max(2, Math.min(rule.keep + 2, Math.floor(copyBytes / copies.bytesOf(replica))));
+    return room;
   }
 
-  function release(taken: Taken): void {
-    taken.writable = true;
-    unwritable = unwritable.filter((other) => other !== taken);
+  function isFull(replica: Replica): boolean {
+    return pending.length + (inFlight === undefined ? 0 : 1) >= capacity(replica);
   }
 
-  function start(taken: Taken): void {
-    inFlight = upload(taken).finally(() => {
-      taken.snapshot.release();
-      taken.end();
+  /** Drops the copies that retention would delete once this checkpoint is there. */
+  function dropSuperseded(header: CheckpointHeader): void {
+    const all = [...pending, ...(best ? [best] : []), keptOf(header)];
+    const expired = new Set([...expiredCheckpoints(all, rule), header.finishedSteps]);
+    drop(pending.filter(({ finishedSteps }) => expired.has(finishedSteps)));
+  }
+
+  /** Drops the oldest copy but the best, which happens on a standby, and where the store is away for long. */
+  function dropOldest(): void {
+    drop(pending.filter(({ finishedSteps }) => finishedSteps !== best?.finishedSteps).slice(0, 1));
+  }
+
+  function drop(dropped: readonly Pending[]): void {
+    pending = pending.filter((one) => !dropped.includes(one));
+    for (const { copy } of dropped) copies.release(copy);
+  }
+
+  function enqueue(one: Pending): void {
+    pending = [...pending, one].sort((a, b) => a.finishedSteps - b.finishedSteps);
+  }
+
+  function take(replica: Replica, header: CheckpointHeader, held: boolean): StateCopy {
+    const copy = copies.take(replica, header);
+    enqueue({ ...keptOf(header), copy, held, inherited: held });
+    pump();
+    return copy;
+  }
+
+  /** Starts the upload of the oldest copy, if none is under way. */
+  function pump(): void {
+    const next = pending.find(({ held }) => !held);
+    if (inFlight !== undefined || next === undefined || isFailing()) return;
+    pending = pending.filter((one) => one !== next);
+    inFlight = upload(next).finally(() => {
       inFlight = undefined;
-      const next = waiting;
-      waiting = undefined;
-      if (next !== undefined) start(next);
+      pump();
     });
   }
 
-  async function upload(taken: Taken): Promise<void> {
+  async function upload(one: Pending): Promise<void> {
+    const { copy, finishedSteps } = one;
     const began = now();
-    const { header } = taken;
     try {
-      const state = await storeTensors(taken);
-      release(taken);
-      const manifest = await writeCheckpoint(options, state, header);
-      stored = Math.max(stored, manifest.finishedSteps);
-      const waited = taken.waitMs + (taken.waitingSince === undefined ? 0 : now() - taken.waitingSince);
-      events.written(manifest, taken.copyMs + waited, now() - began);
-      await expire(manifest);
+      if (!(one.inherited && (await isStored(one)))) {
+        const state = await storeTensors(copy);
+        copies.allowWrites(copy);
+        const manifest = await writeCheckpoint(options, state, copy.header);
+        known.set(finishedSteps, keptOf(copy.header));
+        events.written(manifest, copies.blockedMs(copy), now() - began);
+      }
+      await expire();
+      copies.release(copy);
     } catch (error) {
-      events.failed(error, header.finishedSteps);
+      events.failed(error, finishedSteps);
       retryAt = clock.now() + retryAfterMs;
-    } finally {
-      release(taken);
+      const frozen = await copy.snapshot.kept;
+      if (frozen) enqueue(one);
+      else copies.release(copy);
     }
   }
 
-  async function storeTensors(taken: Taken): Promise<StoredState> {
-    const { snapshot, files, live, header } = taken;
+  /** Whether the leader has stored it before it was lost. */
+  async function isStored({ finishedSteps, validationLoss }: Pending): Promise<boolean> {
+    const there = await findKept(store, runId, finishedSteps);
+    return there !== undefined && (validationLoss === undefined || there.validationLoss !== undefined);
+  }
+
+  async function storeTensors(copy: StateCopy): Promise<StoredState> {
+    const { snapshot, files, live, header } = copy;
     const frozen = await snapshot.kept;
     if (frozen) return options.upload(frozen, files);
     const check = () => {
-      if (taken.given) throw new Error(`the state of step ${header.finishedSteps} changed before it was stored`);
+      if (copy.spoilt) throw new Error(`the state of step ${header.finishedSteps} changed before it was stored`);
     };
     const state = await storeState(store, files, readLive(live, check));
     check();
     return state;
   }
 
-  /** Waits until the copies are made, or until those that cannot be are uploaded. */
-  async function hold(all: readonly Taken[]): Promise<void> {
-    for (const taken of all) {
-      const began = now();
-      taken.waitingSince = began;
-      const frozen = await taken.snapshot.kept;
-      if (!frozen && !taken.writable) await Promise.race([taken.ended, options.sleep(uploadPatienceMs)]);
-      if (!frozen && !taken.writable) taken.given = true;
-      release(taken);
-      taken.waitingSince = undefined;
-      taken.waitMs += now() - began;
+  /** Listed again each time: another leader may have written some in between. */
+  async function expire(): Promise<void> {
+    const visible = await listCheckpoints(store, runId, known);
+    for (const step of expiredCheckpoints(visible, rule)) {
+      await store.delete(objectKeys.checkpointManifest(runId, step));
     }
   }
 
@@ -191,55 +216,93 @@ export function createCheckpointer(
     while (inFlight !== undefined) await inFlight;
   }
 
-  /** Listed anew each time: another leader may have written some in between. */
-  async function expire(manifest: CheckpointManifest): Promise<void> {
-    const loss = manifest.validation?.loss;
-    known.set(manifest.finishedSteps, {
-      finishedSteps: manifest.finishedSteps,
-      ...(loss === undefined ? {} : { validationLoss: loss }),
-    });
-    const visible = await listCheckpoints(store, runId, known);
-    for (const step of expiredCheckpoints(visible, rule.keep)) {
-      await store.delete(objectKeys.checkpointManifest(runId, step));
+  /** Waits for room, then copies the deferred state. */
+  async function takeDeferred(): Promise<void> {
+    const began = now();
+    while (deferred !== undefined && isFull(deferred.replica)) {
+      if (inFlight === undefined) dropOldest();
+      else await inFlight;
+    }
+    if (deferred === undefined) return;
+    const { replica, header } = deferred;
+    deferred = undefined;
+    take(replica, header, false).blockedMs += now() - began;
+  }
+
+  async function writable(): Promise<void> {
+    await takeDeferred();
+    await copies.writable();
+  }
+
+  async function flush(once?: "once"): Promise<void> {
+    for (const one of pending) one.held = false;
+    await takeDeferred();
+    for (let attempt = 1; ; attempt += 1) {
+      retryAt = Number.NEGATIVE_INFINITY;
+      pump();
+      await idle();
+      if (pending.length === 0 || once || attempt === flushAttempts) return;
+      await options.sleep(retryAfterMs);
     }
   }
 
   return {
-    boundary(replica, leader, epochsFinished, validation) {
-      const moment = { finishedSteps: replica.finishedSteps, at: clock.now() };
-      const busy = inFlight !== undefined;
-      if (busy && (validation === undefined || waiting !== undefined)) return;
-      if (moment.at < retryAt && !isCheckpointDue(rule, last, moment, validation !== undefined)) {
-        if (leader && !prepared) prepare(replica);
+    boundary(replica, role, epochsFinished, validation) {
+      const header = headerOf(replica, epochsFinished, validation);
+      const { finishedSteps } = header;
+      if (role !== "leader") known.clear(); // what another leader writes is not seen here
+      pump();
+      if (!isDue(finishedSteps, validation !== undefined)) {
+        if (role === "leader" && !prepared) space.prepare(copies.bytesOf(replica));
+        prepared ||= role === "leader";
         return;
       }
-      last = moment;
-      retryAt = Number.POSITIVE_INFINITY;
-      if (!leader) return;
-      const taken = take(replica, headerOf(replica, epochsFinished, validation));
-      if (busy) waiting = taken;
-      else start(taken);
+      last = { finishedSteps, validated: validation !== undefined, at: clock.now() };
+      if (role !== "none") {
+        dropSuperseded(header);
+        if (isFull(replica) && (role === "standby" || isFailing())) dropOldest();
+        if (isFull(replica)) deferred = { replica, header };
+        else take(replica, header, role === "standby");
+      }
+      best = bestCheckpoint([...(best ? [best] : []), keptOf(header)]);
     },
 
-    due(finishedSteps) {
-      const moment = { finishedSteps, at: clock.now() };
-      return inFlight === undefined && (moment.at >= retryAt || isCheckpointDue(rule, last, moment, false));
+    due: (finishedSteps) => isDue(finishedSteps, false),
+
+    led(leaderId) {
+      if (leader !== undefined && leader !== leaderId) for (const one of pending) one.held = false;
+      leader = leaderId;
     },
 
-    writable: () => (unwritable.length === 0 ? undefined : hold(unwritable)),
+    writable: () => (deferred === undefined ? copies.writable() : writable()),
+
+    flush,
 
     async finish(replica, epochsFinished) {
-      await idle();
+      await flush("once");
       const { finishedSteps } = replica;
-      if (finishedSteps <= stored) return;
-      if ((await store.size(objectKeys.checkpointManifest(runId, finishedSteps))) !== undefined) return;
-      start(take(replica, headerOf(replica, epochsFinished, undefined)));
+      if (finishedSteps === 0) return;
+      try {
+        if ((await store.size(objectKeys.checkpointManifest(runId, finishedSteps))) !== undefined) return;
+      } catch (error) {
+        events.failed(error, finishedSteps);
+        return;
+      }
+      retryAt = Number.NEGATIVE_INFINITY;
+      take(replica, headerOf(replica, epochsFinished, undefined), false);
       await idle();
     },
 
     idle,
-    close: () => space.close(),
+    close() {
+      drop(pending);
+      space.close();
+    },
   };
+}
+
+function keptOf({ finishedSteps, validation }: CheckpointHeader): KeptCheckpoint {
+  return { finishedSteps, ...(validation === undefined ? {} : { validationLoss: validation.loss }) };
 }
 
 function headerOf(replica: Replica, epoch: number, validation: Score | undefined): CheckpointHeader {

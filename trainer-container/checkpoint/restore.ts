@@ -67,15 +67,24 @@ export async function listCheckpoints(
   for (const key of await store.list(prefix)) {
     const finishedSteps = Number(key.slice(prefix.length).split("/")[0]);
     if (!Number.isSafeInteger(finishedSteps)) continue;
-    const checkpoint = known.get(finishedSteps) ?? (await readKept(store, key, finishedSteps));
+    const checkpoint = known.get(finishedSteps) ?? keptIn(await store.find(key), finishedSteps);
     known.set(finishedSteps, checkpoint);
     visible.push(checkpoint);
   }
   return visible;
 }
 
-async function readKept(store: ObjectStore, key: string, finishedSteps: number): Promise<KeptCheckpoint> {
-  const body = await store.find(key);
+/** The checkpoint of that step, if it is visible. */
+export async function findKept(
+  store: ObjectStore,
+  runId: string,
+  finishedSteps: number,
+): Promise<KeptCheckpoint | undefined> {
+  const body = await store.find(objectKeys.checkpointManifest(runId, finishedSteps));
+  return body && keptIn(body, finishedSteps);
+}
+
+function keptIn(body: Uint8Array | undefined, finishedSteps: number): KeptCheckpoint {
   const loss = body && parseCheckpointManifest(new TextDecoder().decode(body))?.validation?.loss;
   return { finishedSteps, ...(typeof loss === "number" ? { validationLoss: loss } : {}) };
 }

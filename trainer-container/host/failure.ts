@@ -38,6 +38,11 @@ export function judge(error: unknown): Verdict {
   return { kind: "failure", code: "TRAINER_ERROR", message, retryable: true };
 }
 
+/** Whether the step under way failed before it changed the state: training diverged, or user code failed. */
+export function isHalt(error: unknown): boolean {
+  return error instanceof TrainingHaltedError || error instanceof ModelError;
+}
+
 /** Adds the line of the user's code that threw, where there is one. */
 function located(message: string, error: Error): string {
   const frame = userFrame(error.cause);

@@ -7,6 +7,7 @@ import type { Generation } from "../gang/gang";
 import type { LeafComputer } from "../loop/gradients";
 import type { TrainingPlan } from "../loop/plan";
 import { namedScore } from "../loop/score";
+import { isWhole } from "../loop/sharded-replica";
 import type { TrainingEvents } from "../loop/train";
 import type { GpuReading } from "../telemetry/gpu-reading";
 import { Pace, WorkerRoster } from "../telemetry/progress";
@@ -157,7 +158,7 @@ export function createReporter(options: ReporterOptions) {
       logger.log("warn", message, { step: finishedSteps, error });
     },
     failed(error, finishedSteps) {
-      logger.log("error", "checkpoint failed; training goes on", { step: finishedSteps, error });
+      logger.log("error", "checkpoint failed: it is tried again; training goes on", { step: finishedSteps, error });
     },
   };
 
@@ -184,12 +185,14 @@ export function withCheckpoints(
 ): TrainingEvents {
   return {
     ...events,
-    boundary: (replica, generation, validation) =>
-      checkpointer.boundary(
-        replica,
-        generation.rank === 0,
-        Math.floor(replica.finishedSteps / sampler.stepsPerEpoch),
-        validation,
-      ),
+    generationStarted(generation, finishedSteps) {
+      checkpointer.led(generation.members[0]!.memberId);
+      events.generationStarted(generation, finishedSteps);
+    },
+    boundary(replica, { rank }, validation) {
+      const role = rank === 0 ? "leader" : rank === 1 && isWhole(replica) ? "standby" : "none";
+      const epochs = Math.floor(replica.finishedSteps / sampler.stepsPerEpoch);
+      checkpointer.boundary(replica, role, epochs, validation);
+    },
   };
 }

@@ -29,7 +29,7 @@ import { readGpu } from "../telemetry/gpu-reading";
 import { unpackPoints } from "../telemetry/packed-points";
 import type { Telemetry } from "../telemetry/telemetry";
 import { createEntrance, InterruptedWhileWaitingError } from "./enter-gang";
-import { judge } from "./failure";
+import { isHalt, judge } from "./failure";
 import { insist } from "./insist";
 import type { Interruption } from "./interruption";
 import { mapStacks } from "./module-source";
@@ -195,8 +195,8 @@ async function trainTask(
     identity,
     numerics,
     otherNumerics,
-    rule: task.checkpoint,
-    restoredAt: replica.finishedSteps,
+    rule: { ...task.checkpoint, stepsPerEpoch: plan.sampler.stepsPerEpoch },
+    restored,
     events: reporter.checkpointEvents,
     now,
     unsentMetrics: (finishedSteps) => telemetry.unsent(finishedSteps),
@@ -234,15 +234,18 @@ async function trainTask(
 
     if (end.end === "interrupted") {
       await gang.leave("interrupted"); // first: nobody should wait for this worker while it uploads
-      if (end.rank === 0 && isWhole(replica)) await checkpointer.finish(replica, epochsFinished());
+      if (end.rank > 0) await checkpointer.idle();
+      else if (isWhole(replica)) await checkpointer.finish(replica, epochsFinished());
+      else await checkpointer.flush("once");
       logger.log("info", "left: the host is going away", { step: replica.finishedSteps, reason: interruption.reason });
       return trainerExitCodes.retry;
     }
     if (end.end === "completed") {
       const { weights } = replica;
-      const beforeVisible = () => {
-        telemetry.lead(true); // whoever stores the result has outlived the leader: what that one took with it is sent again
-        return telemetry.settled(settlePatienceMs);
+      // Whoever stores the result has outlived the leader: what that one took with it is sent again.
+      const beforeVisible = async () => {
+        telemetry.lead(true);
+        await Promise.all([checkpointer.flush(), telemetry.settled(settlePatienceMs)]);
       };
       const result = await insist(
         () => publishResult({ store, clock, runId, model, weights, plan, numerics, otherNumerics, end, beforeVisible }),
@@ -257,10 +260,11 @@ async function trainTask(
     await checkpointer.idle();
     return trainerExitCodes.completed;
   } catch (error) {
-    await checkpointer.idle();
+    // The state of the last finished step: nobody else may hold it, or training cannot go on from it.
+    const isLast = error instanceof InterruptedWhileWaitingError || isHalt(error);
+    if (isLast && isWhole(replica)) await checkpointer.finish(replica, epochsFinished());
+    else await checkpointer.flush("once");
     if (!(error instanceof InterruptedWhileWaitingError)) throw error;
-    // Nobody else may hold this state.
-    if (isWhole(replica)) await checkpointer.finish(replica, epochsFinished());
     logger.log("info", error.message, { step: replica.finishedSteps });
     return trainerExitCodes.retry;
   } finally {

@@ -1,31 +1,10 @@
 /** When a checkpoint is due, and which ones stay. Pure decisions; the trainer carries them out. */
 export interface CheckpointRule {
   readonly everySteps: number;
+  readonly stepsPerEpoch: number;
+  /** A checkpoint is also taken when the last one is this old. */
   readonly everySeconds: number;
-}
-
-export interface CheckpointMoment {
-  readonly finishedSteps: number;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
-
-/**
- * Due at each multiple of `everySteps` (or at the first step after it that can take one), at an epoch's end, and when the last one
- * is `everySeconds` old. Never twice at a step.
- */
-export function isCheckpointDue(
-  rule: CheckpointRule,
-  last: CheckpointMoment,
-  now: CheckpointMoment,
-  atEpochEnd: boolean,
-): boolean {
-  if (now.finishedSteps <= last.finishedSteps) return false;
-  return (
-    atEpochEnd ||
-    Math.floor(now.finishedSteps / rule.everySteps) > Math.floor(last.finishedSteps / rule.everySteps) ||
-    now.at - last.at >= rule.everySeconds * 1000
-  );
+  readonly keep: number;
 }
 
 export interface KeptCheckpoint {
@@ -33,22 +12,36 @@ export interface KeptCheckpoint {
   readonly validationLoss?: number;
 }
 
-/** The step of the lowest validation loss; the earliest of equals. */
-export function bestCheckpoint(checkpoints: readonly KeptCheckpoint[]): number | undefined {
-  let best: { readonly step: number; readonly loss: number } | undefined;
-  for (const { finishedSteps, validationLoss } of [...checkpoints].sort((a, b) => a.finishedSteps - b.finishedSteps)) {
-    if (validationLoss === undefined || !Number.isFinite(validationLoss)) continue;
-    if (best === undefined || validationLoss < best.loss) best = { step: finishedSteps, loss: validationLoss };
-  }
-  return best?.step;
+/**
+ * Whether the schedule has a checkpoint after that step: at each multiple of `everySteps` and at each epoch's end, so at the last step too. A function of the
+ * step alone: a run and its reproduction have the same ones.
+ */
+export function isScheduled(
+  { everySteps, stepsPerEpoch }: Pick<CheckpointRule, "everySteps" | "stepsPerEpoch">,
+  finishedSteps: number,
+): boolean {
+  return finishedSteps > 0 && (finishedSteps % everySteps === 0 || finishedSteps % stepsPerEpoch === 0);
 }
 
-/** Steps whose manifests may go: all but the `keep` newest and the best. */
-export function expiredCheckpoints(checkpoints: readonly KeptCheckpoint[], keep: number): readonly number[] {
-  const best = bestCheckpoint(checkpoints);
-  return checkpoints
-    .map(({ finishedSteps }) => finishedSteps)
-    .sort((a, b) => b - a)
-    .slice(keep)
-    .filter((step) => step !== best);
+/** The one with the lowest validation loss; the earliest of equals. */
+export function bestCheckpoint<T extends KeptCheckpoint>(checkpoints: readonly T[]): T | undefined {
+  const lossOf = ({ validationLoss = Number.NaN }: T) => validationLoss;
+  const [best] = checkpoints
+    .filter((checkpoint) => Number.isFinite(lossOf(checkpoint)))
+    .sort((a, b) => lossOf(a) - lossOf(b) || a.finishedSteps - b.finishedSteps);
+  return best;
+}
+
+/**
+ * Steps of the checkpoints that may go: all but the newest `keep` of the schedule, the best, and the newest of all. The last one is there for checkpoints outside
+ * of the schedule (by time, at an interruption); each stays until a newer one is there. A step may be listed twice.
+ */
+export function expiredCheckpoints(checkpoints: readonly KeptCheckpoint[], rule: CheckpointRule): readonly number[] {
+  const steps = [...new Set(checkpoints.map(({ finishedSteps }) => finishedSteps))].sort((a, b) => b - a);
+  const kept = new Set([
+    ...steps.filter((step) => isScheduled(rule, step)).slice(0, rule.keep),
+    ...steps.slice(0, 1),
+    bestCheckpoint(checkpoints)?.finishedSteps,
+  ]);
+  return steps.filter((step) => !kept.has(step));
 }

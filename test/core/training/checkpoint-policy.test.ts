@@ -1,20 +1,11 @@
-import { bestCheckpoint, expiredCheckpoints, isCheckpointDue } from "../../../core/training/checkpoint/policy";
+import { bestCheckpoint, expiredCheckpoints, isScheduled } from "../../../core/training/checkpoint/policy";
 import { tensorGroups } from "../../../core/training/checkpoint/tensor-groups";
 
-describe("isCheckpointDue", () => {
-  const rule = { everySteps: 10, everySeconds: 60 };
-  const last = { finishedSteps: 7, at: 0 };
+const rule = { everySteps: 10, stepsPerEpoch: 4, everySeconds: 60, keep: 2 };
 
-  it.each([
-    { name: "the step of the last one", step: 7, at: 999_999, epochEnd: true, due: false },
-    { name: "nothing yet", step: 9, at: 59_999, epochEnd: false, due: false },
-    { name: "a multiple of everySteps", step: 10, at: 0, epochEnd: false, due: true },
-    { name: "past a multiple that was missed", step: 12, at: 0, epochEnd: false, due: true },
-    { name: "time", step: 8, at: 60_000, epochEnd: false, due: true },
-    { name: "an epoch's end", step: 8, at: 0, epochEnd: true, due: true },
-  ])("$name → $due", ({ step, at, epochEnd, due }) => {
-    expect(isCheckpointDue(rule, last, { finishedSteps: step, at }, epochEnd)).toBe(due);
-  });
+it("the schedule has each multiple of everySteps and each epoch's end", () => {
+  const steps = Array.from({ length: 21 }, (_, step) => step).filter((step) => isScheduled(rule, step));
+  expect(steps).toEqual([4, 8, 10, 12, 16, 20]);
 });
 
 describe("retention", () => {
@@ -27,13 +18,20 @@ describe("retention", () => {
   ];
 
   it("calls the earliest of the lowest losses the best", () => {
-    expect(bestCheckpoint(checkpoints)).toBe(20);
+    expect(bestCheckpoint(checkpoints)?.finishedSteps).toBe(20);
     expect(bestCheckpoint([{ finishedSteps: 1 }])).toBeUndefined();
   });
 
   it("lets all go but the newest and the best", () => {
-    expect(expiredCheckpoints(checkpoints, 2)).toEqual([30, 10]);
-    expect(expiredCheckpoints(checkpoints, 9)).toEqual([]);
+    expect(expiredCheckpoints(checkpoints, rule)).toEqual([30, 10]);
+    expect(expiredCheckpoints(checkpoints, { ...rule, keep: 9 })).toEqual([]);
+  });
+
+  it("keeps a checkpoint outside of the schedule until a newer one is there, and never in place of one of the schedule", () => {
+    const steps = (...all: readonly number[]) => all.map((finishedSteps) => ({ finishedSteps }));
+    expect(expiredCheckpoints(steps(4, 8, 10, 11), rule)).toEqual([4]);
+    expect(expiredCheckpoints(steps(8, 10, 11, 13), rule)).toEqual([11]);
+    expect(expiredCheckpoints(steps(8, 10, 11, 12), rule)).toEqual([11, 8]);
   });
 });
 

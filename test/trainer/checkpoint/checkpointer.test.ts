@@ -74,13 +74,12 @@ function checkpointing(at: Bench, gang = new FakeGang(6, ["a"]), keep = 3, sleep
   const worker = createWorker(gang.member("a"), taskOf(), undefined, {
     boundary: (replica, generation, validation) => {
       const epochs = Math.floor(replica.finishedSteps / worker.training.plan.sampler.stepsPerEpoch);
-      checkpointer!.boundary(replica, generation.rank === 0, epochs, validation);
+      checkpointer!.boundary(replica, generation.rank === 0 ? "leader" : "none", epochs, validation);
     },
   });
   checkpointer = createCheckpointer({
     ...optionsFor(worker, at, () => at.now),
-    rule: { everySteps: 5, everySeconds: 600, keep },
-    restoredAt: worker.replica.finishedSteps,
+    rule: { everySteps: 5, stepsPerEpoch: 4, everySeconds: 600, keep },
     now: () => 0,
     events: {
       written: (manifest) => at.written.push(manifest.finishedSteps),
@@ -145,16 +144,17 @@ describe("checkpoints", () => {
   it("tells before a step whether a checkpoint follows it, for those who must be asked for their part of the state", async () => {
     const at = bench();
     const { worker, checkpointer } = checkpointing(at);
-    expect([4, 5, 6].map((step) => checkpointer.due(step))).toEqual([false, true, true]);
+    expect([4, 5, 6].map((step) => checkpointer.due(step))).toEqual([true, true, false]);
     at.now += 600_000;
     expect(checkpointer.due(1)).toBe(true);
     const { open } = held(at.store);
     worker.replica.finishedSteps = 5;
-    checkpointer.boundary(worker.replica, true, 1, undefined);
-    expect(checkpointer.due(10)).toBe(false); // one upload at a time
+    checkpointer.boundary(worker.replica, "leader", 1, undefined);
+    at.now += 600_000;
+    expect([6, 10].map((step) => checkpointer.due(step))).toEqual([false, true]); // time alone waits for the upload
     open();
     await checkpointer.idle();
-    expect([9, 10].map((step) => checkpointer.due(step))).toEqual([false, true]);
+    expect([5, 6].map((step) => checkpointer.due(step))).toEqual([false, true]);
   });
 
   it("fall due by steps and at each epoch's end, and are written in order", async () => {
@@ -199,11 +199,11 @@ describe("checkpoints", () => {
       [1, 0],
       [2, 9.9],
       [3, 10],
-      [4, 15],
+      [6, 15],
     ] as const) {
       replica.finishedSteps = step;
       at.now = 1_000_000 + minutes * 60_000;
-      checkpointer.boundary(replica, true, 0, undefined);
+      checkpointer.boundary(replica, "leader", 0, undefined);
       await checkpointer.idle();
     }
     expect(at.written).toEqual([3]);
@@ -355,12 +355,12 @@ describe("checkpoints", () => {
     const at = bench();
     const { worker, checkpointer } = checkpointing(at);
     worker.replica.finishedSteps = 5;
-    checkpointer.boundary(worker.replica, true, 0, undefined);
+    checkpointer.boundary(worker.replica, "leader", 0, undefined);
     await checkpointer.idle();
     const before = at.store.objects.size;
     worker.replica.optimizer.state["m"]![0] = 1;
     worker.replica.finishedSteps = 10;
-    checkpointer.boundary(worker.replica, true, 0, undefined);
+    checkpointer.boundary(worker.replica, "leader", 0, undefined);
     await checkpointer.idle();
     expect(at.store.objects.size).toBe(before + 2); // the changed buffer and the manifest
   });
@@ -372,49 +372,38 @@ describe("checkpoints", () => {
     const gate = held(at.store);
     const first = replica.weights.slice();
     replica.finishedSteps = 5;
-    checkpointer.boundary(replica, true, 0, undefined);
+    checkpointer.boundary(replica, "leader", 0, undefined);
     await checkpointer.writable();
     replica.weights.fill(99);
     replica.optimizer.state["v"]!.fill(99);
     replica.finishedSteps = 10;
-    checkpointer.boundary(replica, true, 0, undefined); // skipped: one is in flight
+    checkpointer.boundary(replica, "leader", 0, undefined);
+    await checkpointer.writable();
+    replica.weights.fill(100);
     expect(checkpointer.writable()).toBeUndefined();
     gate.open();
     await checkpointer.idle();
-    expect(at.written).toEqual([5]);
-    replica.finishedSteps = 11;
-    checkpointer.boundary(replica, true, 0, undefined); // taken instead
-    await checkpointer.idle();
-    expect(at.written).toEqual([5, 11]);
-    await at.store.delete(keyOf(11));
+    expect(at.written).toEqual([5, 10]);
+    const newest = restoring(at);
+    await newest.restored;
+    expect(new Set(newest.worker.replica.weights)).toEqual(new Set([99]));
+    await at.store.delete(keyOf(10));
     const { worker: resumed, restored } = restoring(at);
     await restored;
     expect(resumed.replica.weights).toEqual(first);
     expect(Math.max(...resumed.replica.optimizer.state["v"]!)).toBeLessThan(99);
   });
 
-  it("of an epoch's end wait for the upload in flight instead of being skipped", async () => {
+  it("of an epoch's end are taken again once its validation is known", async () => {
     const at = bench();
     const { worker, checkpointer } = checkpointing(at);
-    const { replica } = worker;
-    const gate = held(at.store);
-    const validation = { loss: 0.5, weight: 50, metrics: {} };
-    replica.finishedSteps = 5;
-    checkpointer.boundary(replica, true, 0, undefined);
-    await checkpointer.writable();
-    replica.finishedSteps = 8;
-    replica.weights.fill(8);
-    checkpointer.boundary(replica, true, 2, validation);
-    await checkpointer.writable();
-    replica.finishedSteps = 10;
-    replica.weights.fill(10);
-    checkpointer.boundary(replica, true, 2, undefined); // skipped
-    gate.open();
+    worker.replica.finishedSteps = 8;
+    checkpointer.boundary(worker.replica, "leader", 2, undefined); // the gang re-forms before the validation
+    checkpointer.boundary(worker.replica, "leader", 2, { loss: 0.5, weight: 50, metrics: {} });
+    checkpointer.boundary(worker.replica, "leader", 2, { loss: 0.5, weight: 50, metrics: {} });
     await checkpointer.idle();
-    expect(at.written).toEqual([5, 8]);
-    const { worker: resumed, restored } = restoring(at);
-    expect((await restored)!.validation).toEqual({ loss: 0.5 });
-    expect(new Set(resumed.replica.weights)).toEqual(new Set([8]));
+    expect(at.written).toEqual([8, 8]);
+    expect((await restoring(at).restored)!.validation).toEqual({ loss: 0.5 });
   });
 
   describe("where no file can take a copy", () => {
@@ -431,7 +420,7 @@ describe("checkpoints", () => {
       const gate = held(at.store);
       replica.finishedSteps = 5;
       const first = digest(replica);
-      checkpointer.boundary(replica, true, 0, undefined);
+      checkpointer.boundary(replica, "leader", 0, undefined);
       let free = false;
       const writable = checkpointer.writable()!.then(() => {
         free = true;
@@ -453,7 +442,7 @@ describe("checkpoints", () => {
       const { replica } = worker;
       const gate = held(at.store);
       replica.finishedSteps = 5;
-      checkpointer.boundary(replica, true, 0, undefined);
+      checkpointer.boundary(replica, "leader", 0, undefined);
       await checkpointer.writable();
       replica.weights.fill(99);
       gate.open();
@@ -472,25 +461,25 @@ describe("checkpoints", () => {
       throw new Error("disk full");
     };
     worker.replica.finishedSteps = 5;
-    checkpointer.boundary(worker.replica, true, 0, undefined);
+    checkpointer.boundary(worker.replica, "leader", 0, undefined);
     await checkpointer.idle();
     expect(at.failures).toHaveLength(1);
     at.store.put = put;
     worker.replica.finishedSteps = 6;
-    checkpointer.boundary(worker.replica, true, 0, undefined);
+    checkpointer.boundary(worker.replica, "leader", 0, undefined);
     await checkpointer.idle();
     expect(at.written).toEqual([]);
     at.now += 15_000;
-    checkpointer.boundary(worker.replica, true, 0, undefined);
+    checkpointer.boundary(worker.replica, "leader", 0, undefined);
     await checkpointer.idle();
-    expect(at.written).toEqual([6]);
+    expect(at.written).toEqual([5]);
   });
 
   it("finish stores the state of a worker that goes, whoever is leader, but not twice", async () => {
     const at = bench();
     const { worker, checkpointer } = checkpointing(at);
     worker.replica.finishedSteps = 5;
-    checkpointer.boundary(worker.replica, false, 0, undefined);
+    checkpointer.boundary(worker.replica, "none", 0, undefined);
     await checkpointer.finish(worker.replica, 1);
     await checkpointer.finish(worker.replica, 1);
     expect(at.written).toEqual([5]);

@@ -48,8 +48,7 @@ describe("a checkpoint of float16 gradients", () => {
       const checkpointer = createCheckpointer({
         ...kept,
         clock,
-        rule: { everySteps: 5, everySeconds: 600, keep: 3 },
-        restoredAt: 0,
+        rule: { everySteps: 5, stepsPerEpoch: 4, everySeconds: 600, keep: 3 },
         events: {
           written: () => undefined,
           notKept: () => undefined,

@@ -3,6 +3,7 @@ import path from "node:path";
 import { buildSync } from "esbuild";
 import { sha256 } from "../../../core/digest";
 import { objectKeys } from "../../../core/platform/object-keys";
+import { readCheckpoints } from "../../../core/training/checkpoint/list";
 import { decodeSafetensors } from "../../../core/training/safetensors";
 import type { TrainingTask } from "../../../core/training/training-task";
 import { startCloud, type TrainerCloud } from "./cloud";
@@ -78,6 +79,17 @@ describe("trainer processes", () => {
     const codes = await Promise.all(trainers.map((trainer) => trainer.ended));
     if (codes.some((code) => code !== 0)) throw new Error(trainers.map((trainer) => trainer.transcript()).join("\n\n"));
     expect((await readResult(cloud.store, runId)).weightsSha256).toBe(reference);
+    await expectKept(runId, "run-alone");
+  }
+
+  /** The checkpoints that are visible once all processes have ended. */
+  async function keptOf(runId: string) {
+    const manifests = await readCheckpoints(cloud.store, runId);
+    return manifests.map(({ finishedSteps, weightsSha256, validation }) => [finishedSteps, weightsSha256, validation]);
+  }
+
+  async function expectKept(runId: string, of: string): Promise<void> {
+    expect(await keptOf(runId)).toEqual(await keptOf(of));
   }
 
   it("leave weights that are what the result says, with every step's loss told once or more", async () => {
@@ -90,6 +102,7 @@ describe("trainer processes", () => {
     expect(result).toMatchObject({ steps: totalSteps, epochs: 6, backend: "wasm", generations: 1 });
     expect(result.metrics["validation/accuracy"]).toBeGreaterThan(0.7);
     expect(result.metrics["train/loss"]).toBeLessThan(0.8);
+    expect((await keptOf("run-alone")).map(([step]) => step)).toEqual([160, 180, 186]); // the best is among them
     expect(stepsOf("run-alone", "train/loss")).toEqual(everyStep);
     expect(stepsOf("run-alone", "system/worker-0/rss")).toEqual([totalSteps]);
   });
@@ -165,6 +178,7 @@ describe("trainer processes", () => {
       if (codes.some((code) => code !== 0)) throw new Error(others.map((one) => one.transcript()).join("\n\n"));
       const result = await readResult(cloud.store, runId);
       expect(result.weightsSha256).toBe(expected);
+      await expectKept(runId, "run-whole");
       expect(result.generations).toBeGreaterThan(1);
       const restored = others.flatMap(({ lines }) => lines).filter(({ message }) => message.startsWith("both holders"));
       expect(restored.map(({ step }) => Number(step) >= 20)).toEqual(victims.length === 1 ? [] : [true]);

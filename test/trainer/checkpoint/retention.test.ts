@@ -1,0 +1,248 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { objectKeys } from "../../../core/platform/object-keys";
+import { parseCheckpointManifest } from "../../../core/training/checkpoint/manifest";
+import type { NumericsRecord } from "../../../core/training/numerics";
+import { type CheckpointerOptions, createCheckpointer } from "../../../trainer-container/checkpoint/checkpointer";
+import { SnapshotSpace } from "../../../trainer-container/checkpoint/snapshot";
+import { uploadHere } from "../../../trainer-container/checkpoint/upload-protocol";
+import type { ParameterSlot } from "../../../trainer-container/engine/engine";
+import type { Replica } from "../../../trainer-container/loop/replica";
+import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
+
+/** An uploader that stores one state each time it is told to. */
+class SlowUploader {
+  /** Waiting uploads. */
+  readonly waiting: (() => void)[] = [];
+  free = false;
+
+  constructor(readonly store: MemoryObjectStore) {}
+
+  readonly upload: CheckpointerOptions["upload"] = async (state, files) => {
+    if (!this.free) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    return uploadHere(this.store)(state, files);
+  };
+
+  release(): void {
+    this.waiting.shift()?.();
+  }
+
+  releaseAll(): void {
+    this.free = true;
+    for (const go of this.waiting.splice(0)) go();
+  }
+}
+
+const layout: readonly ParameterSlot[] = [{ name: "w", shape: [4], offset: 0, size: 4, trainable: true }];
+const stateBytes = 2 * 4 * 4;
+/** Of epochs from 1 on: the best is epoch 7. */
+const lossOf = (epoch: number) => 1 + Math.abs(epoch - 7);
+const epochs = 20;
+const stepsPerEpoch = 4;
+
+describe("what is kept of a run", () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(path.join(tmpdir(), "retention-"));
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  function replicaAt(finishedSteps: number): Replica {
+    const state = { m: new Float32Array(4).fill(-finishedSteps) };
+    const weights = new Float32Array(4).fill(finishedSteps);
+    return { finishedSteps, weights, optimizer: { state }, epochScore: new Float64Array(2) } as unknown as Replica;
+  }
+
+  function setUp(more: Partial<CheckpointerOptions> = {}, store = createMemoryObjectStore()) {
+    const uploader = new SlowUploader(store);
+    const clock = { now: 1_000_000 };
+    const failures: unknown[] = [];
+    const checkpointer = createCheckpointer({
+      store,
+      clock: { now: () => clock.now },
+      runId: "run-1",
+      layout,
+      identity: {
+        seed: 1,
+        microshards: 1,
+        batchSize: 1,
+        layout: "l",
+        optimizer: "momentum",
+        gradientFormat: "float32",
+      },
+      numerics: {} as NumericsRecord,
+      rule: { everySteps: 100, stepsPerEpoch, everySeconds: 600, keep: 3 },
+      events: {
+        written: () => undefined,
+        failed: (error) => failures.push(error),
+        notKept: (error) => failures.push(error),
+      },
+      now: () => 0,
+      space: new SnapshotSpace(directory),
+      upload: uploader.upload,
+      sleep: async (ms) => {
+        clock.now += ms;
+      },
+      ...more,
+    });
+    /** Whether the next step may write to the state, without waiting for an upload. */
+    const step = async (finishedSteps: number, role: "leader" | "standby" | "none" = "leader") => {
+      const epoch = Math.floor(finishedSteps / stepsPerEpoch);
+      const atEnd = finishedSteps % stepsPerEpoch === 0;
+      const replica = replicaAt(finishedSteps);
+      checkpointer.boundary(replica, role, epoch, atEnd ? { loss: lossOf(epoch), weight: 1, metrics: {} } : undefined);
+      let free = false;
+      const writable = Promise.resolve(checkpointer.writable()).then(() => {
+        free = true;
+        replica.weights.fill(Number.NaN);
+        replica.optimizer.state["m"]!.fill(Number.NaN);
+      });
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+      return { free, writable };
+    };
+    return { store, uploader, clock, failures, checkpointer, step };
+  }
+
+  async function epochsOf(store: MemoryObjectStore): Promise<readonly number[]> {
+    const keys = await store.list(objectKeys.checkpointPrefix("run-1"));
+    return keys.map((key) => {
+      const { epoch, finishedSteps, validation } = parseCheckpointManifest(
+        Buffer.from(store.objects.get(key)!).toString(),
+      )!;
+      expect([finishedSteps, validation]).toEqual([epoch * stepsPerEpoch, { loss: lossOf(epoch) }]);
+      return epoch;
+    });
+  }
+
+  it.each([
+    ["never ends before the last step", 0],
+    ["ends once in 1 epoch", 1],
+    ["ends once in 2 epochs", 2],
+    ["ends once in 5 epochs", 5],
+    ["ends once in 13 epochs", 13],
+  ])("is the newest three and the best where an upload %s, and no step waits", async (_, every) => {
+    const { store, uploader, checkpointer, failures, step } = setUp();
+    for (let at = 1; at <= epochs * stepsPerEpoch; at += 1) {
+      expect((await step(at)).free).toBe(true);
+      if (every > 0 && at % (every * stepsPerEpoch) === 0) uploader.release();
+    }
+    uploader.releaseAll();
+    await checkpointer.flush();
+    expect(await epochsOf(store)).toEqual([7, 18, 19, 20]);
+    expect(failures).toEqual([]);
+  });
+
+  it("is the same with room for two copies: then a step waits for an upload", async () => {
+    const { store, uploader, checkpointer, step } = setUp({ copyBytes: 2 * stateBytes });
+    const waited: number[] = [];
+    for (let at = 1; at <= epochs * stepsPerEpoch; at += 1) {
+      const { free, writable } = await step(at);
+      if (!free) {
+        waited.push(at / stepsPerEpoch);
+        uploader.release();
+        await writable;
+      }
+    }
+    expect(waited).toEqual(Array.from({ length: 18 }, (_, i) => i + 3)); // one in flight, one waiting
+    uploader.releaseAll();
+    await checkpointer.flush();
+    expect(await epochsOf(store)).toEqual([7, 18, 19, 20]);
+  });
+
+  it("has the bits of its step, however long the upload took", async () => {
+    const { store, uploader, checkpointer, step } = setUp();
+    for (let at = 1; at <= epochs * stepsPerEpoch; at += 1) await step(at);
+    uploader.releaseAll();
+    await checkpointer.flush();
+    const body = await store.get(objectKeys.checkpointManifest("run-1", 28));
+    const { tensors } = parseCheckpointManifest(Buffer.from(body).toString())!;
+    const weights = await store.getContent(tensors.find(({ buffer }) => buffer === "weights")!.sha256);
+    expect(new Float32Array(weights.slice(-16).buffer)).toEqual(new Float32Array(4).fill(28));
+  });
+
+  it("is not disturbed by checkpoints that are due by time", async () => {
+    const { store, uploader, clock, checkpointer, step } = setUp();
+    uploader.free = true;
+    for (let at = 1; at <= epochs * stepsPerEpoch; at += 1) {
+      clock.now += 601_000; // each step
+      await step(at);
+      await checkpointer.idle();
+      const newest = (await store.list(objectKeys.checkpointPrefix("run-1"))).at(-1);
+      expect(newest).toBe(objectKeys.checkpointManifest("run-1", at));
+    }
+    expect(await epochsOf(store)).toEqual([7, 18, 19, 20]);
+  });
+
+  it("is the same where the process is lost with its copies and another goes on from the newest", async () => {
+    const first = setUp();
+    for (let at = 1; at <= 50; at += 1) {
+      await first.step(at);
+      if (at % 12 === 0) first.uploader.release();
+    }
+    const newest = 4 * (await epochsOf(first.store)).at(-1)!;
+    expect(newest).toBeLessThan(48);
+    const restored = { finishedSteps: newest, validation: { loss: lossOf(newest / 4) } };
+    const second = setUp({ restored }, first.store);
+    for (let at = newest; at <= epochs * stepsPerEpoch; at += 1) await second.step(at);
+    second.uploader.releaseAll();
+    await second.checkpointer.flush();
+    expect(await epochsOf(second.store)).toEqual([7, 18, 19, 20]);
+  });
+
+  it.each([
+    { name: "where the leader is lost with its copies", uploads: 0 },
+    { name: "where the leader has stored some of them", uploads: 4 },
+  ])("is the same $name: the second rank has them", async ({ uploads }) => {
+    const leader = setUp();
+    const standby = setUp({}, leader.store);
+    for (const { checkpointer } of [leader, standby]) checkpointer.led("a");
+    for (let at = 1; at <= 30; at += 1) {
+      await leader.step(at);
+      await standby.step(at, "standby");
+      if (at % 4 === 0 && at / 4 <= uploads) leader.uploader.release();
+    }
+    expect(standby.uploader.waiting).toHaveLength(0);
+    // The leader is gone; the second rank may be one again, behind a newcomer.
+    standby.checkpointer.led("c");
+    standby.uploader.free = true;
+    const next = setUp({}, leader.store);
+    next.uploader.free = true;
+    for (let at = 31; at <= epochs * stepsPerEpoch; at += 1) {
+      await next.step(at);
+      await standby.step(at, "standby");
+    }
+    await Promise.all([next.checkpointer.flush(), standby.checkpointer.idle()]);
+    expect(await epochsOf(leader.store)).toEqual([7, 18, 19, 20]);
+    expect(standby.failures).toEqual([]);
+  });
+
+  it("is the newest and the best where the store was away for longer than there is room; no step waits", async () => {
+    const { store, uploader, clock, checkpointer, failures, step } = setUp({ copyBytes: 2 * stateBytes });
+    uploader.free = true;
+    const { put } = store;
+    store.put = async () => {
+      throw new Error("the store is away");
+    };
+    for (let at = 1; at <= epochs * stepsPerEpoch; at += 1) {
+      clock.now += 1_000;
+      const { free, writable } = await step(at);
+      await writable;
+      expect(free).toBe(true);
+    }
+    expect(failures.length).toBeGreaterThan(1);
+    const flushed = checkpointer.flush();
+    store.put = put;
+    await flushed;
+    expect(await epochsOf(store)).toEqual([7, 20]); // two copies
+  });
+
+  it("has the state of the last finished step where training ends early", async () => {
+    const { store, uploader, checkpointer, step } = setUp();
+    for (let at = 1; at <= 30; at += 1) await step(at);
+    uploader.releaseAll();
+    await checkpointer.finish(replicaAt(30), 7);
+    const keys = await store.list(objectKeys.checkpointPrefix("run-1"));
+    expect(keys).toEqual([20, 24, 28, 30].map((at) => objectKeys.checkpointManifest("run-1", at)));
+  });
+});
