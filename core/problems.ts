@@ -5,7 +5,24 @@ type Issue = z.core.$ZodIssue;
 
 /** Every problem that a schema found, in house words. Parse with `{ reportInput: true }` so that the values are known. */
 export function problemsOf(error: z.ZodError): readonly Problem[] {
-  return error.issues.flatMap((issue) => problemsOfIssue(issue));
+  return issuesOf(error).flatMap((issue) => problemsOfIssue(issue));
+}
+
+/** A schema's issues; of a union of which one form fits the value's kind, that form's. Paths are from the document's root. */
+export function issuesOf(error: z.ZodError): readonly Issue[] {
+  return error.issues.flatMap((issue) => expanded(issue));
+}
+
+function expanded(issue: Issue): readonly Issue[] {
+  if (issue.code !== "invalid_union" || issue.discriminator !== undefined) return [issue];
+  // A form whose issues all lie within the value takes values of that kind.
+  const form = issue.errors.find((issues) => issues.every(isWithin));
+  if (form === undefined) return [issue];
+  return form.flatMap((inner) => expanded({ ...inner, path: [...issue.path, ...inner.path] } as Issue));
+}
+
+function isWithin(issue: Issue): boolean {
+  return issue.path.length > 0 || issue.code === "unrecognized_keys" || issue.code === "custom";
 }
 
 function problemsOfIssue(issue: Issue): readonly Problem[] {
@@ -16,11 +33,18 @@ function problemsOfIssue(issue: Issue): readonly Problem[] {
       rule: "is not a known key; remove it or check its spelling",
     }));
   }
-  const value = issue.code === "custom" ? (at(issue.input, issue.path) ?? issue.input) : issue.input;
+  const value = inputOf(issue);
   return [{ path, ...(value === undefined ? {} : { value }), rule: ruleOf(issue) }];
 }
 
-/** A rule over the whole document has the document as its input; a person wants the value that the rule is about. */
+/** The value that the rule is about: a rule over a mapping, or over a union by one of its keys, has the mapping as its input. */
+function inputOf(issue: Issue): unknown {
+  const { input, path } = issue;
+  if (issue.code === "invalid_union") return issue.discriminator === undefined ? input : at(input, path.slice(-1));
+  if (issue.code !== "custom") return input;
+  return path.map((_, from) => at(input, path.slice(from))).find((value) => value !== undefined) ?? input;
+}
+
 function at(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (value, part) =>
@@ -40,12 +64,19 @@ function ruleOf(issue: Issue): string {
     case "too_big":
       return `must ${sizeVerb(issue.origin)} ${issue.inclusive === false ? "less than" : "at most"} ${issue.maximum}${unitOf(issue.origin)}`;
     case "invalid_union":
-      return issue.discriminator === undefined
-        ? "has none of the forms allowed here"
-        : `needs a known ${JSON.stringify(issue.discriminator)}`;
+      return unionRule(issue);
     default:
       return issue.message;
   }
+}
+
+function unionRule(issue: Extract<Issue, { readonly code: "invalid_union" }>): string {
+  if ("options" in issue) {
+    const known = (issue.options as readonly unknown[]).map((option) => JSON.stringify(option));
+    return `must be one of ${known.join(", ")}`;
+  }
+  const rules = [...new Set(issue.errors.flatMap(([first]) => (first ? [ruleOf(first)] : [])))];
+  return rules.join(", or ").replaceAll(", or must be ", ", or ");
 }
 
 function sizeVerb(origin: string): string {

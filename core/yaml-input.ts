@@ -1,7 +1,7 @@
 import { type Document, isMap, isNode, LineCounter, type Node, parseDocument } from "yaml";
 import type { z } from "zod";
 import { InvalidInputError, type Problem } from "./errors";
-import { pathText, problemsOf } from "./problems";
+import { issuesOf, pathText, problemsOf } from "./problems";
 
 /**
  * Reads a YAML (or JSON) file that a person wrote.
@@ -34,7 +34,7 @@ export function parseYamlInput<Schema extends z.ZodType>(
   const parsed = schema.safeParse(contentOf(what, document), { reportInput: true });
   if (parsed.success) return { value: parsed.data, lineOf };
   const paths = new Map(
-    parsed.error.issues.flatMap((issue) =>
+    issuesOf(parsed.error).flatMap((issue) =>
       (issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path]).map(
         (path) => [pathText(path), path] as const,
       ),

@@ -65,17 +65,17 @@ function misfits({ inputSchema, label }: ModelArtifact, schema: readonly ColumnS
   for (const { name, type, shape } of inputSchema) {
     const found = columns.get(name);
     const here = found && `${found.type}${found.shape ? ` of shape [${found.shape}]` : ""}`;
-    if (found === undefined) reasons.push(`it needs the column ${name}, which the dataset has no more`);
+    if (found === undefined) reasons.push(`it needs column ${name}, which the dataset does not have`);
     else if (found.type !== type || String(found.shape) !== String(shape)) {
       reasons.push(
-        `it needs ${name} as ${type}${shape ? ` of shape [${shape}]` : ""}, and the dataset has it as ${here}`,
+        `it needs column ${name} of type ${type}${shape ? ` and shape [${shape}]` : ""}; in the dataset it is ${here}`,
       );
     }
   }
   const answer = schema.find(({ role }) => role === "label");
-  if (answer?.name !== label.column) reasons.push(`it predicts ${label.column}, and the label is ${answer?.name}`);
+  if (answer?.name !== label.column) reasons.push(`it predicts ${label.column}; the label is ${answer?.name}`);
   else if ((answer.type === "float") !== (label.kind === "value")) {
-    reasons.push(`it predicts a ${label.kind} of ${label.column}, and the label's type is ${answer.type}`);
+    reasons.push(`it predicts a ${label.kind} of ${label.column}; the label is of type ${answer.type}`);
   }
   return reasons;
 }

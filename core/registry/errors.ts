@@ -47,7 +47,7 @@ export class GateNotPassedError extends RingmasterError {
     super(
       verdict
         ? `version ${version} of ${model} did not pass its gates (${failed.join("; ")}): only a version that passed can be approved or promoted`
-        : `version ${version} of ${model} has no gate verdict yet: it can be approved once its run has passed the gates`,
+        : `version ${version} of ${model} has no gate verdict yet: evaluate it first: ringmaster models judge ${model} ${version}`,
       { code: "GATE_NOT_PASSED", httpStatus: 409, details: { model, version, failed } },
     );
   }

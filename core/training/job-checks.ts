@@ -1,11 +1,8 @@
 import type { DatasetManifest } from "../datasets/manifest";
 import type { Problem } from "../errors";
+import { classificationMetricNames, regressionMetricNames } from "../evaluation/metric-names";
+import type { PolicyRules } from "../registry/policy";
 import type { Job } from "./job";
-
-/** Metrics that an evaluation has, by the kind of label; see `core/evaluation`. */
-const classMetrics = ["accuracy", "precision", "recall", "f1", "auc", "prAuc", "logLoss"];
-const averagedMetrics = ["precision", "recall", "f1"].flatMap((metric) => [`${metric}Macro`, `${metric}Weighted`]);
-const valueMetrics = ["rmse", "mae", "r2"];
 
 /** What only the dataset can say about a job; every problem at once, nothing created. */
 export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly Problem[] {
@@ -51,11 +48,10 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
     }
   }
   const isValue = label?.type === "float";
-  const known = isValue ? valueMetrics : classMetrics;
-  const ofSlices = isValue ? valueMetrics : [...classMetrics, ...averagedMetrics];
+  const known = metricNamesOf(manifest);
   job.evaluation.gates?.slices.forEach(({ metric }, i) => {
-    if (ofSlices.includes(metric)) return;
-    const rule = `must name a metric of this task: ${ofSlices.join(", ")}`;
+    if (known.includes(metric)) return;
+    const rule = `must name a metric of this task: ${known.join(", ")}`;
     problems.push({ path: `evaluation.gates.slices.${i}.metric`, value: metric, rule });
   });
   if (isValue && (job.evaluation.gates?.fairness.length ?? 0) > 0) {
@@ -80,6 +76,30 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
     });
   }
   return problems;
+}
+
+/** Metrics in the gates of a model's policy that the dataset's task does not have: no version could pass. */
+export function checkPolicyAgainst(
+  manifest: Pick<DatasetManifest, "schema">,
+  { thresholds, slices }: Pick<PolicyRules, "thresholds" | "slices">,
+): readonly Problem[] {
+  const known = metricNamesOf(manifest);
+  const rule = `must name a metric of this task: ${known.join(", ")}; \`ringmaster models policy set\` changes the policy`;
+  return [
+    ...Object.entries(thresholds).map(([metric, value]) => ({
+      metric,
+      path: `policy.rules.thresholds.${metric}`,
+      value,
+    })),
+    ...slices.map(({ metric }, i) => ({ metric, path: `policy.rules.slices.${i}.metric`, value: metric })),
+  ]
+    .filter(({ metric }) => !known.includes(metric))
+    .map(({ path, value }) => ({ path, value, rule }));
+}
+
+function metricNamesOf({ schema }: Pick<DatasetManifest, "schema">): readonly string[] {
+  const label = schema.find(({ role }) => role === "label");
+  return label?.type === "float" ? regressionMetricNames : classificationMetricNames;
 }
 
 /** Where a job names columns to cut the test split by. */

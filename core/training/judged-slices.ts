@@ -1,6 +1,6 @@
 import type { DatasetManifest } from "../datasets/manifest";
+import type { Model } from "../registry/model";
 import { type PolicyRules, rulesOf } from "../registry/policy";
-import type { ModelRepository } from "../registry/repository";
 import type { Job } from "./job";
 
 /** As `evaluation.slices` has it. */
@@ -10,13 +10,12 @@ const mostColumns = 64;
  * The job with every column in `evaluation.slices` that a gate of its own or of its model's policy will cut the test split by: slices are made with the features,
  * long before the gates are asked. A policy's column that this dataset lacks is left to the gate, which says so.
  */
-export async function withJudgedSlices(
+export function withJudgedSlices(
   job: Job,
   manifest: Pick<DatasetManifest, "schema">,
-  models: Pick<ModelRepository, "find"> | undefined,
-): Promise<Job> {
+  model: Pick<Model, "policy"> | undefined,
+): Job {
   const { slices, gates } = job.evaluation;
-  const model = await models?.find(job.registerAs ?? job.experiment);
   const sliceable = new Set(
     manifest.schema
       .filter(({ type }) => type === "int" || type === "string" || type === "bool")

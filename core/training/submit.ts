@@ -7,7 +7,7 @@ import type { Clock } from "../ports";
 import type { ModelRepository } from "../registry/repository";
 import { IdempotencyConflictError } from "./errors";
 import type { Job } from "./job";
-import { checkJobAgainst } from "./job-checks";
+import { checkJobAgainst, checkPolicyAgainst } from "./job-checks";
 import { withoutLaterOptions } from "./job-identity";
 import { withJudgedSlices } from "./judged-slices";
 import { madeEnvironment } from "./made-environment";
@@ -57,12 +57,15 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   const { code, environment, noCache, idempotencyKey, cause } = request;
   const { restoredFrom, reproducedFrom, allowOtherNumerics } = request;
   const dataset = request.dataset ?? (await resolveDataset(datasets, request.job.dataset));
-  const problems = checkJobAgainst(dataset.manifest, request.job);
+  const { experiment, registerAs = experiment } = request.job;
+  // A reproduction does what its run did, whatever the policy has become.
+  const model = reproducedFrom ? undefined : await dependencies.registry?.repository.find(registerAs);
+  const problems = [
+    ...checkJobAgainst(dataset.manifest, request.job),
+    ...(model?.policy ? checkPolicyAgainst(dataset.manifest, model.policy.rules) : []),
+  ];
   if (problems.length > 0) throw new InvalidInputError("the job does not fit its dataset", problems);
-  // What is done again is done as it was.
-  const job = reproducedFrom
-    ? request.job
-    : await withJudgedSlices(request.job, dataset.manifest, dependencies.registry?.repository);
+  const job = reproducedFrom ? request.job : withJudgedSlices(request.job, dataset.manifest, model);
 
   const { name, version, digest } = dataset.manifest;
   const made = madeEnvironment(environment, dependencies.config?.trainerImage);
@@ -73,7 +76,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     status: "queued",
     job,
     dataset: { name, version, digest },
-    model: job.registerAs ?? job.experiment,
+    model: registerAs,
     code,
     ...(made ? { environment: made } : {}),
     noCache,

@@ -85,4 +85,33 @@ describe("verbs of models", () => {
     expect([status, code]).toEqual([2, "INVALID_INPUT"]);
     expect(problems).toEqual([expect.objectContaining({ path: at, line })]);
   });
+
+  it("a policy that is not valid is refused with line, path, value and rule", () => {
+    const text = `rules:
+  thresholds: { accuracy: high }
+  noRegression: { tolerance: 2, rule: exclude }
+  latency: { p99Ms: -1 }
+  checks: [{ name: b, kind: ftp }]
+approvals: { required: 3, approvers: [a] }
+`;
+    const { status, problems } = run("policy", "set", "m", file("invalid.yaml", text));
+    expect(status).toBe(2);
+    expect(problems).toEqual([
+      { line: 2, path: "rules.thresholds.accuracy", value: "high", rule: "must be a number" },
+      { line: 3, path: "rules.noRegression.tolerance", value: 2, rule: "must be at most 1" },
+      { line: 3, path: "rules.noRegression.rule", value: "exclude", rule: 'must be one of "credible", "excluded"' },
+      { line: 4, path: "rules.latency.p99Ms", value: -1, rule: "must be more than 0" },
+      { line: 5, path: "rules.checks[0].kind", value: "ftp", rule: 'must be one of "http", "command"' },
+      {
+        line: 6,
+        path: "approvals.required",
+        value: 3,
+        rule: "must be at most the number of approvers: nothing could ever be promoted",
+      },
+    ]);
+    const { problems: others } = run("policy", "set", "m", file("word.yaml", "rules:\n  noRegression: waive\n"));
+    expect(others).toEqual([
+      { line: 2, path: "rules.noRegression", value: "waive", rule: 'must be a mapping, or "waived"' },
+    ]);
+  });
 });

@@ -40,6 +40,11 @@ describe("bad input", () => {
       () => stack.run("submit", job, "--set", "resources.workers=64"),
       /workers is 64, but must be at most resources.microshards \(8\)/,
     ],
+    [
+      "a metric that the task does not have",
+      () => stack.run("submit", job, "--set", "evaluation.thresholds.acuracy=0.9"),
+      /thresholds\.acuracy is 0\.9, but must name a metric of this task: accuracy, precision, recall, f1, .*logLoss/,
+    ],
     ["an override that is none", () => stack.run("submit", job, "--set", "workers"), /PATH=VALUE/],
     ["a job file that is not there", () => stack.run("submit", "nowhere.yaml"), /nowhere.yaml/],
     ["no YAML", () => stack.run("submit", stack.file("bad.yaml", "a: [1,\nb: 2")), /not YAML|line/],

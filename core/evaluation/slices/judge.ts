@@ -83,11 +83,11 @@ export function rateDifference(
   asked: Asked & { readonly kind: "demographic-parity" | "equalized-odds"; readonly positive?: Category },
 ): SliceEvidence | Unjudged {
   const { classes, predictions } = sliced;
-  if (predictions.classes === 0) return { reason: "the label is a value, and rates are of classes" };
+  if (predictions.classes === 0) return { reason: "rates need a label with classes, and this label is of type float" };
   const index = asked.positive === undefined ? -1 : classes.indexOf(asked.positive);
   if (asked.positive !== undefined && index < 0) {
     return {
-      reason: `${JSON.stringify(asked.positive)} is no class of the label, which has ${classes.slice(0, 20).join(", ")}`,
+      reason: `${JSON.stringify(asked.positive)} is not a class of the label; the classes are ${classes.slice(0, 20).join(", ")}`,
     };
   }
   const positives = index >= 0 ? [index] : classes.length === 2 ? [1] : classes.map((_, each) => each);
@@ -118,20 +118,20 @@ function measure(
   least: number,
 ): Measured | Unjudged {
   const found = columns.find((each) => each.column === column);
-  if (!found) return { reason: `the evaluation has no slices by ${column}: put it into the job's evaluation.slices` };
-  if (!statistic) return { reason: "it is no metric of this task" };
+  if (!found) return { reason: `the evaluation has no slices by ${column}; add it to the job's evaluation.slices` };
+  if (!statistic) return { reason: "this task has no metric of that name" };
   const all = membersOf(found);
   const groups = all.filter(({ rows }) => rows.length >= minRows);
   if (groups.length < least) {
     return {
       reason:
-        `${groups.length === 0 ? "no slice" : "only one slice"} by ${column} has ${minRows} rows of the test split: ` +
-        "it takes more rows, or a smaller minRows",
+        `${groups.length === 0 ? "no slice" : "only one slice"} by ${column} has at least ${minRows} rows in the test split; ` +
+        "use more rows, or a smaller minRows",
     };
   }
   if (groups.length > mostSlices) {
     return {
-      reason: `${column} has ${groups.length} values: at most ${mostSlices} slices are judged; group them in a column`,
+      reason: `${column} has ${groups.length} values, at most ${mostSlices} slices are evaluated; group the values in a column`,
     };
   }
   const rows = groups.reduce((sum, group) => sum + group.rows.length, 0);
@@ -144,7 +144,7 @@ function measure(
   );
   const judged = groups.filter((_, at) => definedIn(draws, at)).length;
   if (judged < least)
-    return { reason: `it is defined for ${judged === 0 ? "no slice" : "one slice only"} by ${column}` };
+    return { reason: `it is defined for ${judged === 0 ? "no slice" : "only one slice"} by ${column}` };
   return {
     draws,
     groups,
@@ -184,7 +184,7 @@ function differenceOf(
   asked: Asked,
 ): { readonly evidence: SliceEvidence; readonly component: number } | Unjudged {
   const largest = largestDifference(found.draws);
-  if (!largest) return { reason: `it is defined for no two slices by ${asked.column}` };
+  if (!largest) return { reason: `it is defined for fewer than two slices by ${asked.column}` };
   const { component, estimate, lower, upper, pair } = largest;
   const ends = pair.map((group) => found.groups[group]!.value);
   const rank = ({ value }: SliceRow): number => (value === ends[0] ? 0 : value === ends[1] ? 1 : 2);

@@ -24,7 +24,7 @@ export function checkDigest(check: ExternalCheck): string {
 export function pendingCheck(check: ExternalCheck, why: string): GateCheck {
   const { name, kind } = check;
   const external = { kind, digest: checkDigest(check) };
-  const evidence = `${name} is waited for: ${why}`;
+  const evidence = `${name} has no answer yet: ${why}`;
   return { gate: "check", metric: name, value: null, limit: null, passed: false, pending: true, evidence, external };
 }
 
@@ -32,7 +32,7 @@ export function pendingCheck(check: ExternalCheck, why: string): GateCheck {
 export function answeredCheck(line: GateCheck, answer: CheckAnswer): GateCheck {
   const { passed, by, exitCode } = answer;
   const how = exitCode === undefined ? "" : ` (exit code ${exitCode})`;
-  const evidence = `${line.metric} ${passed ? "passed" : "failed"}, says ${by}${how}: ${answer.evidence}`;
+  const evidence = `${line.metric} ${passed ? "passed" : "failed"}${how}, reported by ${by}: ${answer.evidence}`;
   const { pending: _, ...rest } = line;
   return { ...rest, passed, evidence, external: { ...line.external!, answer } };
 }

@@ -109,7 +109,7 @@ async function askHooks(
       if (answer) return [check.name, { answer }];
       if (check.kind === "command") {
         const run = `ringmaster models check ${model.name} ${candidate.version} --name ${check.name} -- ${check.command.join(" ")}`;
-        return [check.name, { unanswered: `somebody has to run it: ${run}` }];
+        return [check.name, { unanswered: `a person runs it: ${run}` }];
       }
       const request = await requestOf(dependencies, model, candidate, check.name);
       const generation = check.keyGeneration ?? 1;

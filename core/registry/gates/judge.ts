@@ -11,8 +11,8 @@ import type { GateCheck, GateVerdict } from "./verdict";
 /** What is known of a candidate. */
 export interface GateSubject {
   readonly metrics: Readonly<Record<string, number>>;
-  /** What to do about a metric that is not among them. */
-  readonly metricSource: string;
+  /** Why a metric is not among them, and what to do about it. */
+  readonly missingMetric: (metric: string) => string;
   readonly sliced: SlicedPredictions | Unjudged;
   /** Of rows and model. */
   readonly identity: string;
@@ -38,7 +38,7 @@ export function judge(
   const { metrics, champion, lacking } = subject;
   const checks: readonly GateCheck[] = [
     ...Object.entries(thresholds).map(([metric, limit]) =>
-      threshold(metric, metrics[metric], limit, subject.metricSource),
+      threshold(metric, metrics[metric], limit, subject.missingMetric),
     ),
     ...(champion ? [noRegression(champion, metrics, regression)] : []),
     ...sliceGates(requirements, subject.sliced, subject.identity),

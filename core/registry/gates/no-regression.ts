@@ -2,7 +2,7 @@ import type { ChampionComparison } from "../../evaluation/champion";
 import { lessIsBetter } from "../../evaluation/metric-direction";
 import type { RegressionRequirement } from "./regression-rule";
 import type { GateCheck } from "./verdict";
-import { percent, round, signed } from "./wording";
+import { shownInterval, shownNumber, signed } from "./wording";
 
 /** The model in production, as the candidate met it. */
 export interface MetChampion {
@@ -13,7 +13,7 @@ export interface MetChampion {
 
 type Rules = RegressionRequirement;
 
-/** Holds a candidate against the champion. What the policy waives is judged as it would be, and told. */
+/** Compares a candidate with the champion. What the policy waives is evaluated, reported, and passes. */
 export function noRegression(
   champion: MetChampion,
   metrics: Readonly<Record<string, number>>,
@@ -21,19 +21,19 @@ export function noRegression(
 ): GateCheck {
   const { passed, ...check } = judged(champion, metrics, rules);
   if (rules.waived) {
-    const evidence = `no regression is not asked for, noRegression is waived in the policy; ${check.evidence}`;
+    const evidence = `waived by the policy (noRegression: waived); ${check.evidence}`;
     return { ...check, passed: true, ...(passed ? {} : { waived: true }), evidence };
   }
   const evidence = `${check.evidence}${remarks(passed, rules)}`;
   return { ...check, passed, evidence };
 }
 
-/** What else somebody has to know who reads the sentence. */
+/** Which declared rules did not count, and where the rule is from. */
 function remarks(passed: boolean, { from, milder }: Rules): string {
   const ignored =
-    milder.length === 0 ? "" : `; the job's ${milder.join(", ")} is milder than its model, and does not count`;
+    milder.length === 0 ? "" : `; ignored, because milder than the model's rule: the job's ${milder.join(", ")}`;
   const declared =
-    passed || from !== "default" ? "" : "; by default: noRegression of the model's policy may say otherwise";
+    passed || from !== "default" ? "" : "; default rule, which noRegression of the model's policy can change";
   return `${ignored}${declared}`;
 }
 
@@ -45,7 +45,7 @@ function judged(
   const metric = "rmse" in metrics && !("accuracy" in metrics) ? "rmse" : "accuracy";
   const value = metrics[metric] ?? null;
   if (comparison === "same") {
-    const evidence = `it has the weights of version ${version}: there is nothing to lose`;
+    const evidence = `same weights as version ${version}`;
     return { gate: "no-regression", metric, value, limit: value, passed: true, evidence };
   }
   if (comparison.kind === "unmet") {
@@ -56,7 +56,7 @@ function judged(
     const passed = rules.incompatible === "pass";
     const evidence =
       `not compared with version ${version}: ${comparison.reasons.join("; ")}; ` +
-      `${passed ? "that may be" : "that is refused"} (evaluation.incompatibleChampion of the job, noRegression.incompatible of the policy)`;
+      `${passed ? "allowed" : "refused"} by the rule (incompatibleChampion of the job, noRegression.incompatible of the policy)`;
     return { gate: "no-regression", metric, value, limit: null, passed, ...(passed ? { waived: true } : {}), evidence };
   }
   return compared(comparison, rules);
@@ -66,10 +66,11 @@ function judged(
 function compared(comparison: Extract<ChampionComparison, { kind: "compared" }>, rules: Rules): GateCheck {
   const { metric, candidateValue, championValue, difference, lower, upper } = comparison;
   const { confidence, rows, resamples, seed } = comparison;
+  const interval = shownInterval(comparison, signed);
   const less = lessIsBetter(metric);
   const [worst, best] = less ? [-upper, -lower] : [lower, upper];
   const passed = (rules.rule === "credible" ? best : worst) >= -rules.tolerance;
-  const ruling = worst > 0 ? "better, and not by chance" : rulingOf(passed, rules, less);
+  const ruling = worst > 0 ? "significant improvement" : rulingOf(passed, rules, less);
   return {
     gate: "no-regression",
     metric,
@@ -77,20 +78,21 @@ function compared(comparison: Extract<ChampionComparison, { kind: "compared" }>,
     limit: championValue,
     passed,
     evidence:
-      `${metric} is ${round(candidateValue)}, version ${comparison.champion} has ${round(championValue)} on the same ${rows} rows: ` +
-      `${signed(difference)}, ${percent(confidence)} % interval ${signed(lower)} to ${signed(upper)}; ${ruling}`,
+      `${metric} ${shownNumber(candidateValue)}, version ${comparison.champion} ${shownNumber(championValue)} on the same ${rows} rows: ` +
+      `difference ${signed(difference)}, ${interval}; ${ruling}`,
     interval: { difference, lower, upper, confidence, rows, resamples, seed },
   };
 }
 
 function rulingOf(passed: boolean, { rule, tolerance }: Rules, less: boolean): string {
-  const limit = signed(less ? tolerance : -tolerance);
+  const limit = tolerance === 0 ? "0" : signed(less ? tolerance : -tolerance);
+  const worse = less ? "above" : "below";
   if (rule === "credible") {
     return passed
-      ? `no regression, because the interval reaches ${limit}`
-      : `a regression, because the interval ends before ${limit}`;
+      ? `no significant regression: the interval is not entirely ${worse} ${limit}`
+      : `regression: the interval is entirely ${worse} ${limit}`;
   }
   return passed
-    ? `no regression, because the interval stays within ${limit}`
-    : `a regression is not excluded, because the interval reaches beyond ${limit}`;
+    ? `regression excluded: no part of the interval is ${worse} ${limit}`
+    : `regression not excluded: part of the interval is ${worse} ${limit}`;
 }

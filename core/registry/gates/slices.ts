@@ -12,7 +12,7 @@ import type { FairnessRule, SliceRule } from "../policy";
 import type { RegressionRule } from "./regression-rule";
 import type { GateRequirements } from "./requirements";
 import type { GateCheck, GateName } from "./verdict";
-import { percent, round } from "./wording";
+import { shownInterval, shownNumber } from "./wording";
 
 /**
  * The gates on slices, with the whole table of each.
@@ -84,7 +84,7 @@ function checkOf(of: Asked, evidence: SliceEvidence | Unjudged): GateCheck {
       ...check,
       value: null,
       passed: false,
-      evidence: `${name} by ${column} cannot be judged: ${evidence.reason}`,
+      evidence: `${name} by ${column} cannot be evaluated: ${evidence.reason}`,
     };
   }
   // Towards what is refused: up for differences and for metrics of which less is better.
@@ -100,24 +100,23 @@ function sentence(
   passed: boolean,
   up: boolean,
 ): string {
-  const { estimate, lower, upper, confidence, slices, judged, leftOut, minimumRows, positive, rate } = evidence;
+  const { estimate, slices, judged, leftOut, minimumRows, positive, rate } = evidence;
   const [first, second] = slices;
+  const rates = rate === undefined ? "" : `${rate} rate of ${positive} `;
   const named = (at: typeof first) =>
-    `${column} = ${at?.value} has ${round(at?.estimate ?? Number.NaN)} of ${at?.rows} rows`;
-  const rates = rate === undefined ? "" : `, ${rate} rate of ${positive}`;
-  const what_ =
+    `${column} = ${at?.value}: ${gate === "worst-slice" ? `${what} ` : rates}${shownNumber(at?.estimate ?? Number.NaN)} over ${at?.rows} rows`;
+  const measured =
     gate === "worst-slice"
-      ? `${what} of the worst of ${judged} slices: ${named(first)}`
-      : `${differenceNames[gate] ?? what} between ${judged} slices is ${round(estimate)} (${named(first)}, ${named(second)}${rates})`;
-  const left = leftOut === 0 ? "" : `; ${leftOut} with fewer than ${minimumRows} rows that count left out`;
-  const bound = `${up ? "at most" : "at least"} ${limit}`;
+      ? `worst of ${judged} slices: ${named(first)}`
+      : `${differenceNames[gate] ?? `${what} gap`} ${shownNumber(estimate)} between ${judged} slices (${named(first)}; ${named(second)})`;
+  const left = leftOut === 0 ? "" : `; left out: ${leftOut} with fewer than ${minimumRows} rows that count`;
+  const bound = `the ${up ? "maximum" : "minimum"} ${shownNumber(limit)}`;
+  const beyond = up ? "above" : "below";
   const ruling =
     rule === "credible"
-      ? passed
-        ? `not shown to break its limit, ${bound}`
-        : `it must be ${bound}, and the interval lies beyond`
+      ? `the interval is ${passed ? "not entirely" : "entirely"} ${beyond} ${bound}`
       : passed
-        ? `shown to keep its limit, ${bound}`
-        : `it must be shown to be ${bound}, and the interval reaches beyond`;
-  return `${what_}; ${percent(confidence)} % interval ${round(lower)} to ${round(upper)}; ${ruling}${left}`;
+        ? `no part of the interval is ${beyond} ${bound}`
+        : `part of the interval is ${beyond} ${bound}`;
+  return `${measured}, ${shownInterval(evidence)}; ${ruling}${left}`;
 }

@@ -1,4 +1,5 @@
 import { type ChampionComparison, compareReports } from "../../evaluation/comparison";
+import { classificationMetricNames, regressionMetricNames } from "../../evaluation/metric-names";
 import { readReport, readSlicedPredictions } from "../../evaluation/stored-predictions";
 import type { EvaluationOutput, TrainingOutput } from "../../pipelines/outputs";
 import { findOutput } from "../../pipelines/step";
@@ -46,13 +47,13 @@ export function subjectsOf(dependencies: SubjectDependencies) {
     if (!needed) return { reason: "no gate asks for slices" };
     if (!evaluationReport) {
       return {
-        reason: "it was not evaluated here, so that there are no rows to cut: train it by a job, or take the gate away",
+        reason: "it was not evaluated here, so there are no rows to slice; train it by a job, or remove the gate",
       };
     }
     const report = await readReport(objects, evaluationReport);
     const sliced = await readSlicedPredictions(objects, report);
     if (sliced.columns.length > 0 || report.slices.length === 0) return sliced;
-    return { reason: "it was evaluated before slices were kept row by row: submit its run again" };
+    return { reason: "its evaluation did not record slices; submit its job again" };
   }
 
   /** @param strict a run's own step: where it met another champion it goes back and meets this one */
@@ -73,7 +74,7 @@ export function subjectsOf(dependencies: SubjectDependencies) {
       return { version, comparison: "same" };
     }
     if (champion.artifactKey === undefined) {
-      const reasons = ["it was registered from elsewhere and has no artifact here to evaluate"];
+      const reasons = ["it was registered from elsewhere and has no artifact to evaluate"];
       return { version, comparison: { kind: "incompatible", champion: version, reasons } };
     }
     if (met) return { version, comparison: met };
@@ -81,10 +82,10 @@ export function subjectsOf(dependencies: SubjectDependencies) {
     const stored = await storedComparison(candidate, champion);
     if (stored) return { version, comparison: stored };
     if (made) {
-      const other = comparison ? `version ${comparison.champion}` : "none";
-      return unmet(`it met ${other} when it was evaluated; submit its job again: what is known is not computed again`);
+      const other = comparison ? `version ${comparison.champion}` : "no champion";
+      return unmet(`its evaluation compared it with ${other}; submit its job again, known results are reused`);
     }
-    const reasons = ["it was not evaluated here, so that there are no rows to compare on"];
+    const reasons = ["it was not evaluated here, so there are no rows to compare on"];
     return { version, comparison: { kind: "incompatible", champion: version, reasons } };
   }
 
@@ -133,27 +134,35 @@ export function subjectsOf(dependencies: SubjectDependencies) {
       if (made) {
         return {
           metrics: made.evaluation.metrics,
-          metricSource: "its limit names a metric that this task does not have",
+          missingMetric: (metric) => missingMetric(made.evaluation.metrics, metric),
           sliced,
           identity,
           ...(made.evaluation.latency ? { latency: made.evaluation.latency } : {}),
           ...(made.training ? { artifactBytes: made.training.weights.bytes + made.training.topology.bytes } : {}),
-          lacking: "it was evaluated before that was measured: submit its run again",
+          lacking: "its evaluation did not measure it; submit its job again",
           champion,
         };
       }
       const bytes = requirements.artifactBytes === undefined ? undefined : await loggedBytes(candidate);
       return {
         metrics: await metricsOf(candidate),
-        metricSource: "neither the version nor its run has a metric of that name; log it, and judge again",
+        missingMetric: () => "neither the version nor its run has a metric of that name; log it, and evaluate again",
         sliced,
         identity,
         ...(bytes === undefined ? {} : { artifactBytes: bytes }),
-        lacking: "it was made elsewhere, and is not run or kept here; take the gate away, or use a check of your own",
+        lacking: "the version was made elsewhere; remove the gate, or use a check of your own",
         champion,
       };
     },
   };
+}
+
+/** @param metrics of a training's evaluation, from which undefined ones are left out */
+function missingMetric(metrics: Readonly<Record<string, number>>, metric: string): string {
+  const names: readonly string[] = "rmse" in metrics ? regressionMetricNames : classificationMetricNames;
+  return names.includes(metric)
+    ? "it is undefined for the rows of the test split (docs/gates.md, Metrics)"
+    : `this task has no metric of that name; it has ${names.join(", ")}`;
 }
 
 /** Where under a run's artifacts a source lies: `…/<runId>/artifacts/model` and `runs:/<runId>/model` are `model`. */

@@ -1,12 +1,24 @@
-/** Numbers as evidence shows them: five significant digits. */
-export function round(value: number): number {
-  return Number(value.toPrecision(5));
+/** A number as evidence shows it: five significant digits, whole numbers with a decimal (`1.0`). */
+export function shownNumber(value: number): string {
+  const rounded = Number(value.toPrecision(5));
+  return Number.isInteger(rounded) && Math.abs(rounded) < 1e15 ? rounded.toFixed(1) : String(rounded);
 }
 
 export function signed(value: number): string {
-  return `${value > 0 ? "+" : ""}${round(value)}`;
+  return `${value > 0 ? "+" : ""}${shownNumber(value)}`;
 }
 
-export function percent(share: number): number {
-  return Math.round(share * 100);
+/** `95 % CI [0.9, 1.0]` */
+export function shownInterval(
+  { lower, upper, confidence }: { readonly lower: number; readonly upper: number; readonly confidence: number },
+  show: (value: number) => string = shownNumber,
+): string {
+  return `${Math.round(confidence * 100)} % CI [${show(lower)}, ${show(upper)}]`;
+}
+
+/** `0.95 < 0.97`; in full where five digits would show both the same. @param relation of the first to the second */
+export function compared(value: number, relation: string, limit: number): string {
+  const same = shownNumber(value) === shownNumber(limit) && value !== limit;
+  const [left, right] = same ? [String(value), String(limit)] : [shownNumber(value), shownNumber(limit)];
+  return `${left} ${relation} ${right}`;
 }

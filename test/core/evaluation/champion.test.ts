@@ -131,23 +131,23 @@ describe("a candidate beside the champion", () => {
     [
       "a column is gone",
       { inputSchema: [{ name: "w", type: "int", role: "feature" }] },
-      /needs the column w, which the dataset has no more/,
+      /needs column w, which the dataset does not have/,
     ],
     [
       "a column has another type",
       { inputSchema: [{ name: "x", type: "string", role: "feature" }] },
-      /needs x as string, and the dataset has it as int/,
+      /needs column x of type string; in the dataset it is int/,
     ],
     [
       "a tensor has another shape",
       { inputSchema: [{ name: "x", type: "tensor", shape: [2, 2], role: "feature" }] },
-      /needs x as tensor of shape \[2,2\], and the dataset has it as int/,
+      /needs column x of type tensor and shape \[2,2\]; in the dataset it is int/,
     ],
-    ["the label is another", { label: { kind: "class", column: "q", classes: [] } }, /predicts q, and the label is y/],
+    ["the label is another", { label: { kind: "class", column: "q", classes: [] } }, /predicts q; the label is y/],
     [
       "the label is of another kind",
       { label: { kind: "value", column: "y" } },
-      /predicts a value of y, and the label's type is int/,
+      /predicts a value of y; the label is of type int/,
     ],
   ])("are not compared where %s", async (_what, artifact, reason) => {
     const { compare } = await setup(artifact);

@@ -55,7 +55,11 @@ describe("a rule", () => {
       rule({ trigger: { type: "dataset", dataset: "letters" } }),
       /^trigger.dataset must be digits, the dataset of the job/,
     ],
-    ["an unknown kind", rule({ trigger: { type: "moon" } as never }), /^trigger(.type)? needs a known "type"/],
+    [
+      "an unknown kind",
+      rule({ trigger: { type: "moon" } as never }),
+      /^trigger\.type must be one of "dataset", "schedule", "drift"/,
+    ],
     ["a mistake in the job", rule({ job: { ...jobInput(), seed: -1 } }), /^job.seed must be at least 0/],
   ])("is refused with %s", (_what, input, message) => {
     expect(problems(input).join("\n")).toMatch(message);

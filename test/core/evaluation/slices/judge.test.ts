@@ -74,7 +74,7 @@ describe("gates on slices, by hand", () => {
     const other = found(rateDifference(worked, { ...asked, kind: "demographic-parity", positive: "no" }));
     expect(other.estimate).toBeCloseTo(evidence.estimate, 12);
     expect(rateDifference(worked, { ...asked, kind: "demographic-parity", positive: "maybe" })).toEqual({
-      reason: '"maybe" is no class of the label, which has no, yes',
+      reason: '"maybe" is not a class of the label; the classes are no, yes',
     });
   });
 
@@ -133,16 +133,20 @@ describe("gates on slices, by hand", () => {
       sliceGap(worked, { ...asked, column: "age", metric: "f1" }),
       /no slices by age/,
     ],
-    ["a metric of other tasks", worstSlice(worked, { ...asked, metric: "rmse" }), /no metric of this task/],
-    ["one slice", sliceGap(worked, { ...asked, minRows: 30, metric: "f1" }), /only one slice by group has 30 rows/],
-    ["none", worstSlice(worked, { ...asked, minRows: 99, metric: "f1" }), /no slice by group has 99 rows/],
+    ["a metric of other tasks", worstSlice(worked, { ...asked, metric: "rmse" }), /no metric of that name/],
+    [
+      "one slice",
+      sliceGap(worked, { ...asked, minRows: 30, metric: "f1" }),
+      /only one slice by group has at least 30 rows/,
+    ],
+    ["none", worstSlice(worked, { ...asked, minRows: 99, metric: "f1" }), /no slice by group has at least 99 rows/],
     [
       "an area that one slice has no positives for",
       sliceGap(binary([...times(9, ["a", 1, 0.3]), ...times(9, ["b", 0, 0.2]), ["b", 1, 0.3]]), {
         ...asked,
         metric: "auc",
       }),
-      /defined for one slice only/,
+      /defined for only one slice/,
     ],
   ])("says why there is no evidence: %s", (_name, evidence, reason) => {
     expect(evidence).toEqual({ reason: expect.stringMatching(reason) });

@@ -213,7 +213,9 @@ describe("judging a version", () => {
     const target = { model: "toy", version: first, check: "review" };
     const failed = await answerVersionCheck(dependencies, target, { passed: false, evidence: "no", ...ada });
     expect(failed).toMatchObject({ stage: "none", gate: { passed: false } });
-    expect(calls.failed).toEqual([{ token: "token", error: "GateRefused", cause: "review failed, says ada: no" }]);
+    expect(calls.failed).toEqual([
+      { token: "token", error: "GateRefused", cause: "review failed, reported by ada: no" },
+    ]);
     const better = await answerVersionCheck(dependencies, target, { passed: true, evidence: "after all", ...ada });
     expect(better.stage).toBe("staging");
   });
@@ -221,7 +223,7 @@ describe("judging a version", () => {
   it("asks a hook until it answers, under one id and key, and not again", async () => {
     const { judge, first, asked, answers, platform, dependencies } = await setup("d", { checks: [http] });
     const waiting = await judge(first);
-    expect(waiting.gate!.checks).toMatchObject([{ pending: true, evidence: "safety is waited for: it sleeps" }]);
+    expect(waiting.gate!.checks).toMatchObject([{ pending: true, evidence: "safety has no answer yet: it sleeps" }]);
     await expect(
       answerVersionCheck(
         dependencies,
@@ -300,8 +302,8 @@ describe("judging a version", () => {
       ["latency", "p99Ms", false, null],
       ["size", "bytes", true, 900],
     ]);
-    expect(gate!.checks[2]!.evidence).toMatch(/cannot be judged: it was not evaluated here/);
-    expect(gate!.checks[3]!.evidence).toMatch(/^not timed: it was made elsewhere/);
+    expect(gate!.checks[2]!.evidence).toMatch(/cannot be evaluated: it was not evaluated here/);
+    expect(gate!.checks[3]!.evidence).toMatch(/^latency was not measured: the version was made elsewhere/);
   });
 });
 

@@ -23,7 +23,7 @@ function judge(given: Given) {
     combine(evaluation, { ...noRules, ...policy }),
     {
       metrics: {},
-      metricSource: "its limit names a metric that this task does not have",
+      missingMetric: () => "this task has no metric of that name",
       sliced: { reason: "no rows" },
       identity: "test",
       lacking: "it was not measured",
@@ -64,7 +64,7 @@ const incompatible = {
     comparison: {
       kind: "incompatible" as const,
       champion: 1,
-      reasons: ["it needs the column x, which the dataset has no more"],
+      reasons: ["it needs column x, which the dataset does not have"],
     },
   },
 };
@@ -162,15 +162,26 @@ describe("the gates", () => {
         value: 0.95,
         limit: 0.97,
         passed: false,
-        evidence: "accuracy is 0.95, but must be at least 0.97",
+        evidence: "accuracy 0.95 < 0.97",
       },
     ]);
+  });
+
+  it.each<[string, number, number, string]>([
+    ["accuracy", 1, 0.95, "accuracy 1.0 ≥ 0.95"],
+    ["accuracy", 0.9499999, 0.95, "accuracy 0.9499999 < 0.95"],
+    ["logLoss", 0.2, 0.3, "logLoss 0.2 ≤ 0.3"],
+    ["rmse", 12, 11.5, "rmse 12.0 > 11.5"],
+    ["accuracy", Number.NaN, 0.95, "accuracy is NaN; the limit is 0.95"],
+  ])("compare %s %d with the limit %d", (metric, value, limit, evidence) => {
+    const [check] = judge({ ...base, metrics: { [metric]: value }, thresholds: { [metric]: limit } }).checks;
+    expect(check!.evidence).toBe(evidence);
   });
 
   it.each([
     [
       against(-0.02, -0.03, -0.01),
-      "accuracy is 0.94, version 1 has 0.96 on the same 1000 rows: -0.02, 95 % interval -0.03 to -0.01; a regression, because the interval ends before 0; by default: noRegression of the model's policy may say otherwise",
+      "accuracy 0.94, version 1 0.96 on the same 1000 rows: difference -0.02, 95 % CI [-0.03, -0.01]; regression: the interval is entirely below 0; default rule, which noRegression of the model's policy can change",
     ],
     [
       {
@@ -178,23 +189,23 @@ describe("the gates", () => {
         ...ruled(credible),
         job: { regressionTolerance: 0.5, incompatibleChampion: "pass" as const },
       },
-      "accuracy is 0.94, version 1 has 0.96 on the same 1000 rows: -0.02, 95 % interval -0.03 to -0.01; a regression, because the interval ends before 0; the job's regressionTolerance 0.5, incompatibleChampion pass is milder than its model, and does not count",
+      "accuracy 0.94, version 1 0.96 on the same 1000 rows: difference -0.02, 95 % CI [-0.03, -0.01]; regression: the interval is entirely below 0; ignored, because milder than the model's rule: the job's regressionTolerance 0.5, incompatibleChampion pass",
     ],
     [
       { ...against(-0.02, -0.03, -0.01), ...ruled("waived") },
-      "no regression is not asked for, noRegression is waived in the policy; accuracy is 0.94, version 1 has 0.96 on the same 1000 rows: -0.02, 95 % interval -0.03 to -0.01; a regression, because the interval ends before 0",
+      "waived by the policy (noRegression: waived); accuracy 0.94, version 1 0.96 on the same 1000 rows: difference -0.02, 95 % CI [-0.03, -0.01]; regression: the interval is entirely below 0",
     ],
     [
       against(0.04, 0.03, 0.05),
-      "accuracy is 1, version 1 has 0.96 on the same 1000 rows: +0.04, 95 % interval +0.03 to +0.05; better, and not by chance",
+      "accuracy 1.0, version 1 0.96 on the same 1000 rows: difference +0.04, 95 % CI [+0.03, +0.05]; significant improvement",
     ],
     [
       { ...against(0.01, -0.01, 0.03), ...excluded, ...ruled({ ...credible, tolerance: 0.02 }) },
-      "accuracy is 0.97, version 1 has 0.96 on the same 1000 rows: +0.01, 95 % interval -0.01 to +0.03; no regression, because the interval stays within -0.02",
+      "accuracy 0.97, version 1 0.96 on the same 1000 rows: difference +0.01, 95 % CI [-0.01, +0.03]; regression excluded: no part of the interval is below -0.02",
     ],
     [
       incompatible,
-      "not compared with version 1: it needs the column x, which the dataset has no more; that is refused (evaluation.incompatibleChampion of the job, noRegression.incompatible of the policy); by default: noRegression of the model's policy may say otherwise",
+      "not compared with version 1: it needs column x, which the dataset does not have; refused by the rule (incompatibleChampion of the job, noRegression.incompatible of the policy); default rule, which noRegression of the model's policy can change",
     ],
   ])("say what a comparison rests on: %#", (more, evidence) => {
     const [check] = judge({ ...base, ...more }).checks;
@@ -267,12 +278,16 @@ describe("gates on slices", () => {
     const [gap, odds] = judge({ sliced, policy, at }).checks;
     expect(gap).toMatchObject({ gate: "slice-gap", metric: "accuracy", limit: 0.2, value: expect.closeTo(0.35, 10) });
     expect(gap!.evidence).toMatch(
-      /^accuracy between 2 slices is 0\.35 \(group = a has 0\.95 of 200 rows, group = b has 0\.6 of 200 rows\); 95 % interval 0\.2\d* to 0\.4\d*; it must be at most 0\.2, and the interval lies beyond$/,
+      /^accuracy gap 0\.35 between 2 slices \(group = a: 0\.95 over 200 rows; group = b: 0\.6 over 200 rows\), 95 % CI \[0\.2\d*, 0\.4\d*\]; the interval is entirely above the maximum 0\.2$/,
+    );
+    const [worst] = judge({ sliced, policy: { slices: [{ ...accuracyOf, worst: 0.75 }] }, at }).checks;
+    expect(worst!.evidence).toMatch(
+      /^worst of 2 slices: group = b: accuracy 0\.6 over 200 rows, 95 % CI \[0\.\d+, 0\.\d+\]; the interval is entirely below the minimum 0\.75$/,
     );
     expect(odds).toMatchObject({ gate: "equalized-odds", slices: { rate: "true-positive", positive: true } });
     expect(odds!.evidence).toContain("true-positive rate of true");
     const [lacking] = judge({ policy, at }).checks;
-    expect(lacking).toMatchObject({ value: null, evidence: "accuracy by group cannot be judged: no rows" });
+    expect(lacking).toMatchObject({ value: null, evidence: "accuracy by group cannot be evaluated: no rows" });
   });
 });
 
@@ -298,7 +313,7 @@ describe("gates on resources", () => {
   ])("%s", (_name, given, passed) => {
     const verdict = judge(given);
     expect(verdict.passed).toBe(passed);
-    expect(verdict.checks[0]!.evidence).toMatch(passed ? /at most/ : /at most|not timed|not known/);
+    expect(verdict.checks[0]!.evidence).toMatch(passed ? / ≤ / : / > |not measured|not known/);
   });
 });
 
@@ -310,13 +325,13 @@ describe("checks of one's own", () => {
     const waiting = judge({ policy, at });
     expect(waiting).toMatchObject({
       passed: false,
-      checks: [{ pending: true, evidence: "review is waited for: nobody has been asked" }],
+      checks: [{ pending: true, evidence: "review has no answer yet: nobody has been asked" }],
     });
     expect(isPending(waiting)).toBe(true);
     const passed = judge({ policy, at, outcome: { answer: { ...answer, exitCode: 0 } } });
     expect(passed).toMatchObject({
       passed: true,
-      checks: [{ evidence: "review passed, says ada (exit code 0): all is well" }],
+      checks: [{ evidence: "review passed (exit code 0), reported by ada: all is well" }],
     });
     expect(passed.checks[0]).not.toHaveProperty("pending");
     const failed = judge({ policy, at, outcome: { answer: { ...answer, passed: false } } });

@@ -81,7 +81,7 @@ describe("the gates' step", () => {
     const { judge, registry } = await setup("a", ["w1", "w2"], [1]);
     expect(await judge(2, comparison(1, -0.05))).toMatchObject({
       passed: false,
-      reasons: [expect.stringContaining("-0.05, 95 % interval -0.06 to -0.04; a regression")],
+      reasons: [expect.stringContaining("-0.05, 95 % CI [-0.06, -0.04]; regression")],
     });
     const { gate, stage } = await registry.version("digits", 2);
     expect(gate).toMatchObject({

@@ -1,0 +1,19 @@
+/** Metrics of the whole test split and of slices, for labels with classes; see `metricsOf`. */
+export const classificationMetricNames = [
+  "accuracy",
+  "precision",
+  "recall",
+  "f1",
+  "precisionMacro",
+  "recallMacro",
+  "f1Macro",
+  "precisionWeighted",
+  "recallWeighted",
+  "f1Weighted",
+  "auc",
+  "prAuc",
+  "logLoss",
+] as const;
+
+/** The same, for labels of type float. */
+export const regressionMetricNames = ["rmse", "mae", "r2"] as const;
