@@ -1,5 +1,5 @@
 import { formatDuration } from "../core/quantities";
-import type { AttemptUsage, RunDetails, TrainingAttempt } from "../core/training/run";
+import type { AttemptUsage, RecoveryRecord, RunDetails, TrainingAttempt, WorkerAttempt } from "../core/training/run";
 import { type Reservation, spansOfRows, totalUsage, usageOf } from "../core/training/usage";
 
 type RunOfAttempts = Pick<RunDetails, "attempts" | "workers" | "machines"> & {
@@ -24,6 +24,7 @@ export const attemptColumns = [
   "INSTANCE",
   "WORKERS",
   "WORKER TIME",
+  "LOSSES",
   "EST. COST",
   "STATUS",
   "REASON",
@@ -37,6 +38,7 @@ export function attemptRow(attempt: TrainingAttempt): readonly (string | number)
     usage?.instanceTypes.join(", ") ?? "",
     workers,
     usage ? formatDuration(usage.workerSeconds * 1000) : "",
+    usage?.workerLosses ?? "",
     formatDollars(usage?.estimatedUsd),
     status,
     reason,
@@ -56,6 +58,35 @@ function describeCost({ estimatedUsd, pricesOf, instanceTypes }: AttemptUsage): 
   if (instanceTypes.length === 0) return "instance type and cost unknown";
   const types = instanceTypes.join(", ");
   return types === "local" ? "local, no cost" : `no price known for ${types}`;
+}
+
+/** Kinds of ends that one cell names. */
+const maxEnds = 3;
+
+/** How a worker's processes ended, equal ends counted: `12 × exit 137, exit 0`. */
+export function describeEnds(attempts: readonly WorkerAttempt[]): string {
+  const counts = new Map<string, number>();
+  for (const { exitCode, reason } of attempts) {
+    const end = exitCode === undefined ? (reason ?? "no exit code") : `exit ${exitCode}`;
+    counts.set(end, (counts.get(end) ?? 0) + 1);
+  }
+  const ends = [...counts].map(([end, count]) => (count === 1 ? end : `${count} × ${end}`));
+  return [...ends.slice(0, maxEnds), ...(ends.length > maxEnds ? [`${ends.length - maxEnds} other ends`] : [])].join(
+    ", ",
+  );
+}
+
+/** `12 (training resumed 11 times, longest pause 1.4 s)`; undefined where no worker was lost. */
+export function describeLosses(
+  attempts: readonly TrainingAttempt[],
+  recoveries: readonly RecoveryRecord[],
+): string | undefined {
+  const losses = totalUsage(attempts)?.workerLosses ?? 0;
+  if (losses === 0 && recoveries.length === 0) return undefined;
+  const times = recoveries.length === 1 ? "once" : `${recoveries.length} times`;
+  const measured = recoveries.flatMap(({ seconds }) => seconds ?? []);
+  const longest = measured.length === 0 ? "" : `, longest pause ${formatDuration(Math.max(...measured) * 1000)}`;
+  return `${losses} (training resumed ${times}${longest})`;
 }
 
 /** To the cent; what is less than a dollar, to a hundredth of one. */

@@ -64,7 +64,7 @@ export function showRecord(view: RunView, experiment?: string): void {
 
 export function printLines(lines: readonly Line[]): void {
   for (const [name, value] of lines) {
-    if (value !== undefined) process.stdout.write(`${name.padEnd(12)} ${shownText(value)}\n`);
+    if (value !== undefined) process.stdout.write(`${name.padEnd(13)} ${shownText(value)}\n`);
   }
 }
 

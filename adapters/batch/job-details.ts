@@ -2,7 +2,7 @@ import { type BatchClient, DescribeJobsCommand, type JobDetail } from "@aws-sdk/
 import type { JobOutcome } from "../../core/training/attempts";
 import type { JobRequest } from "../../core/training/ports";
 import { isMultiNode } from "../../core/training/run";
-import type { WorkerSpan } from "../../core/training/usage";
+import { isLost, type WorkerSpan } from "../../core/training/usage";
 
 /** Batch describes a hundred jobs a call. */
 export async function describeAll(client: BatchClient, ids: readonly string[]): Promise<readonly JobDetail[]> {
@@ -26,7 +26,14 @@ export function spansOf({ jobId, status, startedAt, attempts = [] }: JobDetail):
   const spans: WorkerSpan[] = attempts.flatMap((attempt, i) =>
     attempt.startedAt === undefined
       ? []
-      : [{ memberId: `${jobId}/${i + 1}`, startedAt: attempt.startedAt, stoppedAt: attempt.stoppedAt }],
+      : [
+          {
+            memberId: `${jobId}/${i + 1}`,
+            startedAt: attempt.startedAt,
+            stoppedAt: attempt.stoppedAt,
+            ...(isLost(attempt.container ?? {}) ? { lost: true as const } : {}),
+          },
+        ],
   );
   if (status !== "RUNNING" || startedAt === undefined) return spans;
   return [...spans, { memberId: `${jobId}/${attempts.length + 1}`, startedAt }];

@@ -298,8 +298,20 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
         ),
       ),
 
-    recordRecovery: (runId, recovery) =>
-      holds(putNew({ ...key(runId, `RECOVERY#${pad(recovery.generation, 6)}`), record: recovery })),
+    recordRecovery(runId, recovery) {
+      const row = { ...key(runId, `RECOVERY#${pad(recovery.generation, 6)}`), record: recovery };
+      if (recovery.seconds === undefined) return holds(putNew(row));
+      return holds(
+        client.send(
+          new PutCommand({
+            TableName: table,
+            Item: row,
+            ConditionExpression: "attribute_not_exists(pk) OR attribute_not_exists(#record.seconds)",
+            ExpressionAttributeNames: { "#record": "record" },
+          }),
+        ),
+      );
+    },
 
     async recordWarning(runId, warning) {
       await client.send(

@@ -4,11 +4,11 @@ import type { EvaluationOutput, TrainingOutput } from "../../core/pipelines/outp
 import { findOutput } from "../../core/pipelines/step";
 import { formatDuration } from "../../core/quantities";
 import type { MetricSummary } from "../../core/tracking/metric-repository";
-import { isOpen, type WorkerAttempt } from "../../core/training/run";
+import { isOpen } from "../../core/training/run";
 import { displayedStatus } from "../../core/training/run-status";
 import { totalUsage } from "../../core/training/usage";
 import type { LogPage } from "../../core/training/worker-logs";
-import { attemptColumns, attemptRow, attemptsSoFar, describeUsage } from "../attempts";
+import { attemptColumns, attemptRow, attemptsSoFar, describeEnds, describeLosses, describeUsage } from "../attempts";
 import { contextOf } from "../context";
 import { formatNumber, formatTime, printJson, printTable, shownText } from "../output";
 import { printLines, recordLines, showRecord } from "../record-view";
@@ -183,11 +183,6 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
   };
 }
 
-/** `exit 137`, or Batch's own words where there was no exit. */
-function describeAttempt({ exitCode, reason }: WorkerAttempt): string {
-  return exitCode === undefined ? (reason ?? "no exit") : `exit ${exitCode}`;
-}
-
 /** Of the process that runs, or ran last. */
 function noticeOf({ machines }: RunDetails, memberId: string): { readonly interruptionNoticeAt?: string } {
   const at = machines.find((machine) => machine.memberId === memberId)?.interruptionNoticeAt;
@@ -203,7 +198,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   const shown = describeRun(details, metrics);
   const { run } = details;
   const line = (name: string, value: unknown): void => {
-    if (value !== undefined) process.stdout.write(`${name.padEnd(12)} ${value}\n`);
+    if (value !== undefined) process.stdout.write(`${name.padEnd(13)} ${value}\n`);
   };
   line("run", run.runId);
   line("status", `${displayedStatus(run)}${run.phase ? ` (${run.phase})` : ""}`);
@@ -215,12 +210,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   line("training", reusedFrom && `reused from ${reusedFrom}, with its metrics`);
   line("backend", shown.backend);
   line("worker time", describeUsage(shown.attempts));
-  if (details.recoveries.length > 0) {
-    const longest = Math.max(...details.recoveries.map(({ seconds }) => seconds));
-    const { length } = details.recoveries;
-    const times = length === 1 ? "once" : `${length} times`;
-    line("recovered", `${times} from the loss of workers, in ${longest.toFixed(1)} s at most`);
-  }
+  line("worker losses", describeLosses(shown.attempts, details.recoveries));
   if (run.restoredFrom)
     line("restored", `from ${run.restoredFrom.runId}, epoch ${run.restoredFrom.epoch}, step ${run.restoredFrom.step}`);
   line("numerics", shown.otherNumerics && `changed on the way: ${shown.otherNumerics.join(", ")}`);
@@ -247,7 +237,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   if (shown.workers.length > 0) {
     process.stdout.write("\n");
     printTable(
-      ["RANK", "WORKER", "HOST", "PID", "STATE", "STEP", "ATTEMPTS"],
+      ["RANK", "WORKER", "HOST", "PID", "STATE", "STEP", "ENDED PROCESSES"],
       shown.workers.map((worker) => [
         worker.rank,
         worker.workerIndex,
@@ -255,7 +245,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
         worker.pid,
         worker.state,
         worker.step,
-        "attempts" in worker && worker.attempts ? worker.attempts.map(describeAttempt).join("; ") : "",
+        "attempts" in worker && worker.attempts ? describeEnds(worker.attempts) : "",
       ]),
     );
   }

@@ -54,7 +54,7 @@ const machine = z.object({
   availabilityZone: name.optional(),
   instanceId: name.optional(),
 });
-const recovery = z.object({ generation: count, step: count, seconds: z.number().min(0) });
+const recovery = z.object({ generation: count, step: count, seconds: z.number().min(0).optional() });
 
 const metricBatch = z.object({
   runId: z.string().min(1),
@@ -73,7 +73,7 @@ export interface IngestDependencies {
 }
 
 /**
- * Checks a batch and writes it. The order of the writes does not matter: each may be repeated. A recovery is measured when it is first heard of.
+ * Checks a batch and writes it. The order of the writes does not matter: each may be repeated. A recovery is metered when it is first recorded with a time.
  *
  * @param forRun the repositories of the run's team. @throws RunNotFoundError from it, InvalidInputError
  * @throws RunKeyRefusedError where whoever sends the batch is no trainer of the run
@@ -99,6 +99,7 @@ export async function ingest(
     batch.machine && dependencies.runs.recordMachine(batch.runId, batch.machine),
     ...(batch.recoveries ?? []).map(async (one) => {
       if (!(await dependencies.runs.recordRecovery(batch.runId, one))) return;
+      if (one.seconds === undefined) return;
       dependencies.meter.emit({ RecoveryTime: one.seconds }, dependencies.team, { runId: batch.runId });
     }),
   ]);

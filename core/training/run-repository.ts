@@ -63,7 +63,7 @@ export interface RunRepository extends AttemptRepository {
   recordMachine(runId: string, machine: MachineRecord): Promise<void>;
   /** Of a process whose machine is recorded. True the first time only. */
   recordInterruptionNotice(runId: string, memberId: string, at: string): Promise<boolean>;
-  /** Once a generation. False where it is there already. */
+  /** Once a generation; a measured recovery replaces one without a time. False where nothing was written. */
   recordRecovery(runId: string, recovery: RecoveryRecord): Promise<boolean>;
   /** Adds a warning to the run. One of each code: a repeat replaces it. */
   recordWarning(runId: string, warning: Warning): Promise<void>;

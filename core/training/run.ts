@@ -156,6 +156,8 @@ export interface AttemptUsage {
   /** From each worker's start in Batch to its stop. */
   readonly workerSeconds: number;
   readonly gpuSeconds: number;
+  /** Worker processes that were killed, lost their host or asked to be started again; absent in rows of earlier versions. */
+  readonly workerLosses?: number;
   /** Those that its workers said they run on, each once. */
   readonly instanceTypes: readonly string[];
   /** Seconds × price × the part of the instance that the job had reserved; absent where no worker's instance has a known price. */
@@ -175,14 +177,14 @@ export interface MachineRecord {
   readonly interruptionNoticeAt?: string;
 }
 
-/** How the gang came back after it had lost a worker. */
+/** How training resumed after the gang had lost a worker. */
 export interface RecoveryRecord {
-  /** The generation that went on. */
+  /** The generation that resumed it. */
   readonly generation: number;
   /** Finished before the loss. */
   readonly step: number;
-  /** From the moment the loss was noticed to the next finished step. */
-  readonly seconds: number;
+  /** From the loss, as a survivor noticed it, to the next finished step; absent where no worker survived to measure it. */
+  readonly seconds?: number;
 }
 
 /** A worker's place in Batch: one child of the array, or one node. */

@@ -1,5 +1,13 @@
 import { type InstancePrice, instancePriceOf, instancePricesAsOf } from "../platform/prices";
-import { type AttemptUsage, isMultiNode, type MachineRecord, type TrainingAttempt, type WorkerRecord } from "./run";
+import {
+  type AttemptUsage,
+  isMultiNode,
+  type MachineRecord,
+  type TrainingAttempt,
+  type WorkerAttempt,
+  type WorkerRecord,
+} from "./run";
+import { trainerExitCodes } from "./training-task";
 
 /** One process of a worker, from its start in Batch to its stop. */
 export interface WorkerSpan {
@@ -9,6 +17,16 @@ export interface WorkerSpan {
   readonly startedAt: number;
   /** Absent while it runs. */
   readonly stoppedAt?: number;
+  /** It ended before the training did. */
+  readonly lost?: true;
+}
+
+/**
+ * Returns whether a process that has ended was lost: killed, its host gone, or it asked to be started again. A process that recorded a failure
+ * (exit code 1) was not: its training ends with it.
+ */
+export function isLost({ exitCode }: Pick<WorkerAttempt, "exitCode">): boolean {
+  return exitCode !== trainerExitCodes.completed && exitCode !== trainerExitCodes.failed;
 }
 
 /** What a job reserves for each worker. */
@@ -51,6 +69,7 @@ export function usageOf(
     workerSeconds,
     gpuSeconds: workerSeconds * reservation.gpusPerWorker,
     instanceTypes: [...new Set(known)].sort(),
+    workerLosses: spans.filter(({ lost }) => lost).length,
     ...(estimatedUsd === undefined ? {} : { estimatedUsd, pricesOf: instancePricesAsOf }),
   };
 }
@@ -84,7 +103,14 @@ export function spansOfRows(workers: readonly WorkerRecord[], attempt: number): 
       const ended = attempts.flatMap((one, i) =>
         one.startedAt === undefined
           ? []
-          : [{ memberId: `${jobId}/${i + 1}`, startedAt: one.startedAt, stoppedAt: one.stoppedAt }],
+          : [
+              {
+                memberId: `${jobId}/${i + 1}`,
+                startedAt: one.startedAt,
+                stoppedAt: one.stoppedAt,
+                ...(isLost(one) ? { lost: true as const } : {}),
+              },
+            ],
       );
       // A job's own start is that of its latest attempt, which is among the ended ones once it has ended.
       const runs = startedAt !== undefined && attempts.every((one) => one.startedAt !== startedAt);
@@ -101,6 +127,7 @@ export function totalUsage(attempts: readonly Pick<TrainingAttempt, "usage">[]):
     workerSeconds: usages.reduce((sum, { workerSeconds }) => sum + workerSeconds, 0),
     gpuSeconds: usages.reduce((sum, { gpuSeconds }) => sum + gpuSeconds, 0),
     instanceTypes: [...new Set(usages.flatMap(({ instanceTypes }) => instanceTypes))].sort(),
+    workerLosses: usages.reduce((sum, { workerLosses = 0 }) => sum + workerLosses, 0),
     ...(priced.length === 0
       ? {}
       : {

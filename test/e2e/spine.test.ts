@@ -153,10 +153,18 @@ describe("raw data to a champion model", () => {
 
     const wounded = await submit(longJob, "--no-cache");
     process.kill((await trainingPast(wounded, 5)).workers[1].pid, "SIGKILL");
+    const { generation, workers: survivors } = await until("the survivor's generation", async () => {
+      const { progress } = await stack.get<RunDetails>(`/training-runs/${wounded}`);
+      return progress && progress.generation > 1 ? progress : undefined;
+    });
+    process.kill(survivors.find(({ state }) => state === "training")!.pid, "SIGKILL");
     const healed = await watch(wounded);
+    expect(healed.usage?.workerLosses).toBe(2);
+    const shown = (await stack.run("runs", "show", wounded)).stdout;
+    expect(shown).toMatch(/^worker losses +2 \(training resumed .+\)$/m);
     expect(healed.failure).toBeUndefined();
     expect(healed.weightsSha256).toBe(undisturbed.weightsSha256);
-    expect(healed.progress?.generation).toBeGreaterThan(1);
+    expect(healed.progress?.generation).toBeGreaterThan(generation);
 
     const orphaned = await submit(longJob, "--no-cache");
     const { workers } = await trainingPast(orphaned, 25);

@@ -40,8 +40,8 @@ export function createReporter(options: ReporterOptions) {
   let step = 0;
   let loss: number | null = null;
   let earlierWaitMs = 0;
-  /** Of a loss after which no step has been finished yet. */
-  let lost: { readonly at: number; readonly step: number } | undefined;
+  /** A loss after which no step has been finished yet; without a time where this process replaces a lost one. */
+  let lost: { readonly at?: number; readonly step: number } | undefined;
 
   const read = (): SystemReading => {
     const { user, system } = process.cpuUsage();
@@ -95,6 +95,7 @@ export function createReporter(options: ReporterOptions) {
 
   const events: Omit<TrainingEvents, "boundary"> = {
     generationStarted(started, finishedSteps) {
+      if (generation === undefined && resumesAlone(started)) lost = { step: finishedSteps };
       earlierWaitMs += generation?.traffic.waitMs ?? 0;
       generation = started;
       progress = progressOf(started);
@@ -123,9 +124,9 @@ export function createReporter(options: ReporterOptions) {
       loss = outcome.score.loss;
       pace.mark(now(), step);
       if (lost !== undefined && generation !== undefined) {
-        // Every survivor knows it; one tells.
-        const seconds = (now() - lost.at) / 1000;
-        if (generation.rank === 0) telemetry.recovered({ generation: generation.number, step: lost.step, seconds });
+        const seconds = lost.at === undefined ? {} : { seconds: (now() - lost.at) / 1000 };
+        if (reportsRecovery(generation))
+          telemetry.recovered({ generation: generation.number, step: lost.step, ...seconds });
         lost = undefined;
       }
       for (const [name, value] of Object.entries(namedScore("train", outcome.score)))
@@ -175,6 +176,25 @@ export function createReporter(options: ReporterOptions) {
       sample();
     },
   };
+}
+
+/** Survivors that report the same recovery; the store keeps one. */
+const recoveryReporters = 4;
+
+/**
+ * Returns whether this rank is one of the first that can know of the loss. Rank 0 alone does not do: it may be the process that replaces the
+ * lost one. Restored ranks may be as far as survivors, which is why several report.
+ */
+function reportsRecovery({ rank, members }: Pick<Generation, "rank" | "members">): boolean {
+  const own = members[rank]?.finishedSteps ?? 0;
+  return members.slice(0, rank).filter(({ finishedSteps }) => finishedSteps >= own).length < recoveryReporters;
+}
+
+/** Returns whether a process that begins in this generation continues a training of which no worker survived; one rank answers true. */
+function resumesAlone({ number, rank, members }: Pick<Generation, "number" | "rank" | "members">): boolean {
+  if (number === 1 || rank !== 0) return false;
+  const [first, ...others] = members.map(({ finishedSteps }) => finishedSteps);
+  return others.length === 0 || (first! > 0 && others.every((steps) => steps === first));
 }
 
 /** The loop's events, with checkpoints taken at its boundaries. */

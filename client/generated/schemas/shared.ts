@@ -5,6 +5,8 @@ export interface AttemptUsage {
   readonly workerSeconds: number;
   readonly gpuSeconds: number;
   readonly instanceTypes: readonly string[];
+  /** Worker processes that ended before the training did. */
+  readonly workerLosses?: number;
   /** Absent where no worker's instance has a known price. */
   readonly estimatedUsd?: number;
   /** The day of the prices that it is estimated by. */

@@ -76,11 +76,12 @@ export interface MadeEnvironment {
   readonly image?: string;
 }
 
-/** How the gang came back after it had lost a worker. */
+/** How training resumed after the gang had lost a worker. */
 export interface RecoveryRecord {
   readonly generation: number;
   readonly step: number;
-  readonly seconds: number;
+  /** Absent where no worker survived to measure it. */
+  readonly seconds?: number;
 }
 
 /** Whether a run gave the same weights as another, to the bit; where not, from where on and why. */

@@ -127,6 +127,7 @@ const usage = z
     workerSeconds: z.number(),
     gpuSeconds: z.number(),
     instanceTypes: z.array(z.string()),
+    workerLosses: z.int().optional().meta({ description: "Worker processes that ended before the training did." }),
     estimatedUsd: z.number().optional().meta({ description: "Absent where no worker's instance has a known price." }),
     pricesOf: z.string().optional().meta({ description: "The day of the prices that it is estimated by." }),
   })
@@ -187,8 +188,12 @@ const machine = z
   .meta({ id: "MachineRecord", description: "The machine under one process of a worker." });
 
 const recovery = z
-  .object({ generation: count, step: count, seconds: z.number() })
-  .meta({ id: "RecoveryRecord", description: "How the gang came back after it had lost a worker." });
+  .object({
+    generation: count,
+    step: count,
+    seconds: z.number().optional().meta({ description: "Absent where no worker survived to measure it." }),
+  })
+  .meta({ id: "RecoveryRecord", description: "How training resumed after the gang had lost a worker." });
 
 export const runDetails = z
   .object({

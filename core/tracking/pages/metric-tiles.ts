@@ -63,10 +63,10 @@ function metricTiles({ metrics }: RunPage, isTested: boolean): readonly Markup[]
 function effort({ details }: RunPage): readonly Markup[] {
   if (!details) return [];
   const training = findOutput<TrainingOutput>(details, "LaunchTraining");
-  const { progress, attempts, recoveries } = details;
+  const { progress, attempts } = details;
   const usage = totalUsage(attempts);
   const step = progress?.step ?? training?.steps;
-  const lost = recoveries.length;
+  const lost = usage?.workerLosses ?? 0;
   return [
     ...(step === undefined
       ? []
@@ -82,7 +82,7 @@ function effort({ details }: RunPage): readonly Markup[] {
               : `est. $${usage.estimatedUsd.toFixed(usage.estimatedUsd < 1 ? 4 : 2)}`,
           ),
         ]),
-    ...(lost === 0 ? [] : [tile("workers lost", String(lost), "training continued")]),
+    ...(lost === 0 ? [] : [tile("worker losses", String(lost), "")]),
   ];
 }
 

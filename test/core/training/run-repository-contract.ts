@@ -254,7 +254,13 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     const recovery = { generation: 2, step: 7, seconds: 1.5 };
     expect(await runs.recordRecovery("run-machines", recovery)).toBe(true);
     expect(await runs.recordRecovery("run-machines", { ...recovery, seconds: 9 })).toBe(false);
-    expect(await runs.findDetails("run-machines")).toMatchObject({ machines: [machine], recoveries: [recovery] });
+    expect(await runs.recordRecovery("run-machines", { generation: 3, step: 7 })).toBe(true);
+    expect(await runs.recordRecovery("run-machines", { generation: 3, step: 7 })).toBe(false);
+    const measured = { generation: 3, step: 7, seconds: 2 };
+    expect(await runs.recordRecovery("run-machines", measured)).toBe(true);
+    expect(await runs.recordRecovery("run-machines", { generation: 3, step: 7 })).toBe(false);
+    const recoveries = [recovery, measured];
+    expect(await runs.findDetails("run-machines")).toMatchObject({ machines: [machine], recoveries });
   });
 
   it("keeps one warning of each code, behind those of its steps", async () => {

@@ -1,6 +1,6 @@
-import { attemptRow, describeUsage } from "../../../cli/attempts";
-import type { WorkerRecord } from "../../../core/training/run";
-import { spansOfRows, totalUsage, usageOf } from "../../../core/training/usage";
+import { attemptRow, describeEnds, describeLosses, describeUsage } from "../../../cli/attempts";
+import type { WorkerAttempt, WorkerRecord } from "../../../core/training/run";
+import { isLost, spansOfRows, totalUsage, usageOf } from "../../../core/training/usage";
 
 const reservation = { vcpusPerWorker: 4, memoryMbPerWorker: 8_192, gpusPerWorker: 0 };
 const hour = 3_600_000;
@@ -63,9 +63,9 @@ describe("what an attempt takes", () => {
   it("has no cost where no price is known: not zero", () => {
     const spans = [{ memberId: "j/1", startedAt: 0, stoppedAt: 90_000 }];
     const usage = usageOf(spot, reservation, spans, [machine("j/1", "local")], 0);
-    expect(usage).toEqual({ workerSeconds: 90, gpuSeconds: 0, instanceTypes: ["local"] });
+    expect(usage).toEqual({ workerSeconds: 90, gpuSeconds: 0, instanceTypes: ["local"], workerLosses: 0 });
     const attempt = { attempt: 1, market: "spot", workers: 1, status: "failed", startedAt: "", usage } as const;
-    expect(attemptRow(attempt)).toEqual([1, "spot", "local", 1, "1m 30s", "–", "failed", ""]);
+    expect(attemptRow(attempt)).toEqual([1, "spot", "local", 1, "1m 30s", 0, "–", "failed", ""]);
     expect(describeUsage([attempt])).toBe("1m 30s (local, no cost)");
   });
 
@@ -74,6 +74,7 @@ describe("what an attempt takes", () => {
       workerSeconds: 7_500,
       gpuSeconds: 7_500,
       instanceTypes: ["g5.xlarge"],
+      workerLosses: 2,
       estimatedUsd: 0.71,
       pricesOf: "2026-06-17",
     };
@@ -83,6 +84,7 @@ describe("what an attempt takes", () => {
       ...usage,
       workerSeconds: 15_000,
       gpuSeconds: 15_000,
+      workerLosses: 4,
       estimatedUsd: 1.42,
     });
     expect(describeUsage([attempt(1), attempt(2)])).toBe(
@@ -105,19 +107,56 @@ describe("spans of the rows that events leave", () => {
     ["what runs", worker({ startedAt: 5 }), [{ memberId: "j:0/1", startedAt: 5 }]],
     [
       "what ended, and what runs after it",
-      worker({ startedAt: 9, attempts: [{ startedAt: 5, stoppedAt: 7 }] }),
+      worker({ startedAt: 9, attempts: [{ exitCode: 137, startedAt: 5, stoppedAt: 7 }] }),
       [
-        { memberId: "j:0/1", startedAt: 5, stoppedAt: 7 },
+        { memberId: "j:0/1", startedAt: 5, stoppedAt: 7, lost: true },
         { memberId: "j:0/2", startedAt: 9 },
       ],
     ],
     [
       "the last start once, when all has ended",
-      worker({ status: "FAILED", startedAt: 5, attempts: [{ startedAt: 5, stoppedAt: 7 }] }),
+      worker({ status: "FAILED", startedAt: 5, attempts: [{ exitCode: 0, startedAt: 5, stoppedAt: 7 }] }),
       [{ memberId: "j:0/1", startedAt: 5, stoppedAt: 7 }],
     ],
     ["nothing of another attempt", worker({ attempt: 1, startedAt: 5 }), []],
   ])("have %s", (_name, row, expected) => {
     expect(spansOfRows([row], 2)).toEqual(expected);
   });
+});
+
+describe("worker losses", () => {
+  it.each([
+    ["completed", { exitCode: 0 }, false],
+    ["recorded a failure", { exitCode: 1 }, false],
+    ["asked to be started again", { exitCode: 75 }, true],
+    ["was killed", { exitCode: 137 }, true],
+    ["lost its host before it had an exit code", { reason: "Host EC2 (instance i-1) terminated." }, true],
+  ] as const)("a process that %s", (_case, ended, lost) => {
+    expect(isLost(ended as WorkerAttempt)).toBe(lost);
+  });
+
+  it("are described with the times that training resumed, and with the longest pause that a survivor measured", () => {
+    const usage = { workerSeconds: 9, gpuSeconds: 0, instanceTypes: [], workerLosses: 6 };
+    const attempt = (n: number) =>
+      ({ attempt: n, market: "spot", workers: 1, status: "failed", startedAt: "", usage }) as const;
+    const recoveries = [
+      { generation: 2, step: 5, seconds: 1.2 },
+      { generation: 3, step: 9 },
+    ];
+    expect(describeLosses([attempt(1), attempt(2)], recoveries)).toBe(
+      "12 (training resumed 2 times, longest pause 1.2 s)",
+    );
+    expect(describeLosses([attempt(1)], [recoveries[1]!])).toBe("6 (training resumed once)");
+    expect(describeLosses([{ ...attempt(1), usage: { ...usage, workerLosses: 0 } }], [])).toBeUndefined();
+  });
+});
+
+it("ends of a worker's processes are counted, not listed one by one", () => {
+  const killed = Array.from({ length: 12 }, () => ({ exitCode: 137 }));
+  expect(describeEnds([...killed, { reason: "Host EC2 (instance i-1) terminated." }, { exitCode: 0 }])).toBe(
+    "12 × exit 137, Host EC2 (instance i-1) terminated., exit 0",
+  );
+  const different = Array.from({ length: 20 }, (_, i) => ({ reason: `Host EC2 (instance i-${i}) terminated.` }));
+  expect(describeEnds(different)).toMatch(/, 17 other ends$/);
+  expect(describeEnds([])).toBe("");
 });

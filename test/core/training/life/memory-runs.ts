@@ -167,7 +167,8 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
     },
     async recordRecovery(runId, recovery) {
       const { recoveries } = must(runId);
-      if (recoveries.has(recovery.generation)) return false;
+      const known = recoveries.get(recovery.generation);
+      if (known && (known.seconds !== undefined || recovery.seconds === undefined)) return false;
       recoveries.set(recovery.generation, recovery);
       return true;
     },

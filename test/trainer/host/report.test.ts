@@ -1,0 +1,103 @@
+import type { RecoveryRecord } from "../../../core/training/run";
+import { GenerationLostError } from "../../../trainer-container/gang/gang";
+import { createReporter, type ReporterOptions } from "../../../trainer-container/host/report";
+import { noTelemetry } from "../../../trainer-container/telemetry/telemetry";
+
+type Events = ReturnType<typeof createReporter>["events"];
+
+/** What one worker reports; its clock moves one second each time that it is read for a step. */
+function worker() {
+  const reported: RecoveryRecord[] = [];
+  let ms = 0;
+  const { events, close } = createReporter({
+    plan: { batchSize: 8, totalSteps: 100, epochs: 1, sampler: { stepsPerEpoch: 100 } },
+    workerIndex: 0,
+    traceSteps: false,
+    backend: "wasm",
+    telemetry: { ...noTelemetry, recovered: (one: RecoveryRecord) => void reported.push(one) },
+    logger: { log: () => undefined },
+    clock: { now: () => ms },
+    now: () => ms,
+    leaves: { dataWaitMs: () => 0 },
+  } as unknown as ReporterOptions);
+  close();
+  const begin = (number: number, rank: number, finishedSteps: readonly number[]) =>
+    events.generationStarted(
+      {
+        number,
+        traffic: { waitMs: 0 },
+        rank,
+        worldSize: finishedSteps.length,
+        members: finishedSteps.map((steps, at) => ({
+          memberId: `m${at}`,
+          rank: at,
+          workerIndex: at,
+          finishedSteps: steps,
+        })),
+      } as unknown as Parameters<Events["generationStarted"]>[0],
+      Math.max(...finishedSteps),
+    );
+  const step = (at: number) => {
+    ms += 1_000;
+    events.stepFinished(
+      {
+        step: at,
+        score: { loss: 1, metrics: {} },
+        skipped: false,
+        gradientNorm: 1,
+        learningRate: 1,
+      } as unknown as Parameters<Events["stepFinished"]>[0],
+      {} as Parameters<Events["stepFinished"]>[1],
+    );
+  };
+  return {
+    reported,
+    begin,
+    step,
+    lose: (g: number, at: number) => events.generationLost(new GenerationLostError(g, 0, "x"), at),
+  };
+}
+
+describe("the report of a recovery", () => {
+  it("comes from a survivor where rank 0 is the process that replaces the lost one", () => {
+    const survivor = worker();
+    survivor.begin(1, 1, [0, 0]);
+    survivor.step(5);
+    survivor.lose(1, 5);
+    survivor.begin(2, 1, [0, 5]);
+    survivor.step(6);
+    survivor.step(7);
+    expect(survivor.reported).toEqual([{ generation: 2, step: 5, seconds: 1 }]);
+
+    const replacement = worker();
+    replacement.begin(2, 0, [0, 5]);
+    replacement.step(6);
+    expect(replacement.reported).toEqual([]);
+  });
+
+  it("comes from few of many survivors", () => {
+    const told = Array.from({ length: 50 }, (_, rank) => {
+      const one = worker();
+      one.begin(1, rank, Array(51).fill(0));
+      one.lose(1, 3);
+      one.begin(2, rank, Array(50).fill(3));
+      one.step(4);
+      return one.reported.length;
+    });
+    expect([told[0], told.reduce((a, b) => a + b)]).toEqual([1, 4]);
+  });
+
+  it.each([
+    ["the only worker was replaced before its first checkpoint", 2, 0, [0], 1],
+    ["all workers were restored from a checkpoint", 2, 0, [10, 10], 1],
+    ["the only worker begins", 1, 0, [0], 0],
+    ["another rank reports it", 2, 1, [10, 10], 0],
+    ["a worker joins those that train", 2, 0, [0, 10], 0],
+  ])("without a time where nobody survived to measure it: %s", (_case, generation, rank, steps, reports) => {
+    const one = worker();
+    one.begin(generation, rank, steps);
+    one.step(11);
+    const step = Math.max(...steps);
+    expect(one.reported).toEqual(reports === 0 ? [] : [{ generation, step }]);
+  });
+});
