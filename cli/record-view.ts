@@ -3,7 +3,7 @@ import { formatDuration } from "../core/quantities";
 import { decodeValue } from "../core/tracking/metric-values";
 import { paramsOfJob } from "../core/tracking/records/job-params";
 import type { Job } from "../core/training/job";
-import { displayedStatus } from "../core/training/run-status";
+import { displayedStatus, workMs } from "../core/training/run-status";
 import { formatNumber, printTable, shownText } from "./output";
 
 type Line = readonly [name: string, value: string | undefined];
@@ -60,6 +60,12 @@ export function showRecord(view: RunView, experiment?: string): void {
       lastStep,
     ]),
   );
+}
+
+/** The time of a run's own work; `–` of an open run that is logged from elsewhere, whose client may be gone. */
+export function tookOf(run: Pick<RunView["run"], "source" | "startedAt" | "awaitingSince" | "endedAt">): string {
+  if (run.endedAt === undefined && run.source === "logged") return "–";
+  return formatDuration(workMs(run, Date.now()));
 }
 
 export function printLines(lines: readonly Line[]): void {

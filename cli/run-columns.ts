@@ -44,7 +44,12 @@ export function cellOf({ run, metrics }: SearchedRun, column: string): string {
     const found = paramNames.of(Object.keys(run.params)).resolve(name, exact).name;
     return found === undefined ? "–" : run.params[found]!;
   }
+  return metricCell(metrics, name, exact) ?? "–";
+}
+
+/** The last value of a metric, by its name or a short form of it; `undefined` where the run has none. */
+export function metricCell(metrics: SearchedRun["metrics"], name: string, exact = false): string | undefined {
   const found = metricNames.of(metrics.map(({ metric }) => metric)).resolve(name, exact).name;
   const metric = metrics.find((one) => one.metric === found);
-  return metric === undefined ? "–" : formatNumber(decodeValue(metric.last));
+  return metric && formatNumber(decodeValue(metric.last));
 }

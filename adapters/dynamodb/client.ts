@@ -89,6 +89,41 @@ export async function queryPage(
   }
 }
 
+/** Items that one page of a filtered query looks at, and calls that it makes, at most. */
+const lookedAtACall = 500;
+const maxCalls = 40;
+
+/**
+ * Returns the next `limit` items that meet the query's filter, over as many calls as that takes. Whether another item follows is looked up, so that no
+ * page is empty but the first; after `maxCalls` calls a page ends early with a token.
+ *
+ * @param keyNames attributes of the table's and the index's key
+ * @throws InvalidInputError as `queryPage`
+ */
+export async function queryMatching(
+  client: DynamoDBDocumentClient,
+  query: QueryCommandInput,
+  limit: number,
+  token: string | undefined,
+  keyNames: readonly string[],
+): ReturnType<typeof queryPage> {
+  const Limit = query.FilterExpression === undefined ? limit + 1 : lookedAtACall;
+  const items: Record<string, unknown>[] = [];
+  let next = token;
+  for (let call = 1; call <= maxCalls; call += 1) {
+    const page = await queryPage(client, { ...query, Limit }, next);
+    items.push(...page.items);
+    next = page.nextToken;
+    if (items.length > limit) {
+      const last = items[limit - 1]!;
+      const key = Object.fromEntries(keyNames.map((name) => [name, last[name]]));
+      return { items: items.slice(0, limit), nextToken: encodePageToken(key) };
+    }
+    if (next === undefined) break;
+  }
+  return { items, nextToken: next };
+}
+
 function wrongToken(value: string, cause?: unknown): InvalidInputError {
   const rule = "must be the nextToken of an earlier page";
   return new InvalidInputError("the page cannot be listed", [{ path: "nextToken", value, rule }], cause);

@@ -18,10 +18,10 @@ import {
   type TrainingAttempt,
   type WorkerRecord,
 } from "../../core/training/run";
-import type { AllRuns } from "../../core/training/run-repository";
+import type { AllRuns, RunQuery } from "../../core/training/run-repository";
 import { type Warning, warningsOf } from "../../core/warnings";
 import { createAttemptRepository } from "./attempt-repository";
-import { holds, isConditionFailed, isTransactionConditionFailed, queryAll, queryPage } from "./client";
+import { holds, isConditionFailed, isTransactionConditionFailed, queryAll, queryMatching } from "./client";
 import { readRow } from "./lineage-rows";
 import { newRecordRow } from "./record-rows";
 
@@ -58,7 +58,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
     find,
 
     async create(run, record) {
-      const { status, phase, updatedAt, endedAt, failure, outcome, ...fixed } = run;
+      const { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome, ...fixed } = run;
       try {
         await client.send(
           new TransactWriteCommand({
@@ -71,6 +71,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
                     gsi1pk: `TEAM#${run.team}#RUNS`,
                     gsi1sk: `${run.createdAt}#${run.runId}`,
                     team: run.team,
+                    experimentId: record?.identity.experimentId,
                     data: fixed,
                     status,
                     phase,
@@ -116,18 +117,21 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
       );
     },
 
-    async list({ team, limit, nextToken }) {
-      const page = await queryPage(
+    async list({ team, limit, nextToken, ...filter }) {
+      const { values, ...expressions } = filterOf(filter);
+      const page = await queryMatching(
         client,
         {
           TableName: table,
           IndexName: "gsi1",
           KeyConditionExpression: "gsi1pk = :team",
-          ExpressionAttributeValues: { ":team": `TEAM#${team}#RUNS` },
+          ...expressions,
+          ExpressionAttributeValues: { ":team": `TEAM#${team}#RUNS`, ...values },
           ScanIndexForward: false,
-          Limit: limit,
         },
+        limit,
         nextToken,
+        ["pk", "sk", "gsi1pk", "gsi1sk"],
       );
       return { runs: page.items.map(runOf), nextToken: page.nextToken };
     },
@@ -149,7 +153,9 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
           new UpdateCommand({
             TableName: table,
             Key: key(runId, "RUN"),
-            UpdateExpression: "SET #status = :running, phase = :phase, phaseOrder = :order, updatedAt = :at",
+            UpdateExpression: `SET #status = :running, phase = :phase, phaseOrder = :order, updatedAt = :at${
+              phase === "AwaitApproval" ? ", awaitingSince = if_not_exists(awaitingSince, :at)" : ""
+            }`,
             ConditionExpression: `${stillOpen} AND (attribute_not_exists(phaseOrder) OR phaseOrder <= :order)`,
             ExpressionAttributeNames: { "#status": "status" },
             ExpressionAttributeValues: { ...openStatuses, ":phase": phase, ":order": phases.indexOf(phase), ":at": at },
@@ -336,10 +342,38 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
   };
 }
 
+/** The filter of a list of runs, as DynamoDB's expressions. */
+function filterOf({ experiment, status }: Pick<RunQuery, "experiment" | "status">) {
+  const conditions: string[] = [];
+  const names: Record<string, string> = {};
+  const values: Record<string, unknown> = {};
+  if (experiment !== undefined) {
+    conditions.push("(experimentId = :id OR (attribute_not_exists(experimentId) AND #data.#job.experiment = :name))");
+    Object.assign(names, { "#data": "data", "#job": "job" });
+    Object.assign(values, { ":id": experiment.experimentId, ":name": experiment.name });
+  }
+  if (status !== undefined) {
+    const awaiting = status === "awaiting-approval";
+    names["#status"] = "status";
+    values[":status"] = awaiting ? "running" : status;
+    conditions.push("#status = :status");
+    if (awaiting || status === "running") {
+      values[":phase"] = "AwaitApproval";
+      conditions.push(awaiting ? "phase = :phase" : "(attribute_not_exists(phase) OR phase <> :phase)");
+    }
+  }
+  return {
+    ...(conditions.length === 0 ? {} : { FilterExpression: conditions.join(" AND ") }),
+    ...(Object.keys(names).length === 0 ? {} : { ExpressionAttributeNames: names }),
+    values,
+  };
+}
+
 /** A row `RUN` as the run that it holds. */
 export function runOf(item: Record<string, unknown>): Run {
-  const { status, phase, updatedAt, endedAt, failure, outcome } = item;
-  return { ...(item["data"] as object), status, phase, updatedAt, endedAt, failure, outcome } as unknown as Run;
+  const { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome } = item;
+  const state = { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome };
+  return { ...(item["data"] as object), ...state } as unknown as Run;
 }
 
 function detailsOf(items: readonly Record<string, unknown>[]): RunDetails | undefined {

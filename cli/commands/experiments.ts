@@ -3,11 +3,11 @@ import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
 import type { Experiment, RunRecord } from "../../client/generated/schemas";
 import { InvalidInputError } from "../../core/errors";
-import { formatDuration } from "../../core/quantities";
 import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
 import { displayedStatus } from "../../core/training/run-status";
 import { contextOf } from "../context";
 import { formatTime, printJson, printTable } from "../output";
+import { tookOf } from "../record-view";
 import { tagsOf } from "../tags";
 
 interface ViewOptions {
@@ -89,7 +89,7 @@ export function addExperimentCommands(program: Command): Command {
           run.name === run.runId ? "" : run.name,
           displayedStatus(run),
           formatTime(run.startedAt),
-          run.endedAt === undefined ? "–" : formatDuration(run.endedAt - run.startedAt),
+          tookOf(run),
           run.createdBy,
           run.source,
         ]),

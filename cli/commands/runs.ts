@@ -10,7 +10,7 @@ import { totalUsage } from "../../core/training/usage";
 import type { LogPage } from "../../core/training/worker-logs";
 import { attemptColumns, attemptRow, attemptsSoFar, describeEnds, describeLosses, describeUsage } from "../attempts";
 import { contextOf } from "../context";
-import { formatNumber, formatTime, printJson, printTable, shownText } from "../output";
+import { formatNumber, printJson, printTable, shownText } from "../output";
 import { printLines, recordLines, showRecord } from "../record-view";
 import { exitCodeOf, watchRun } from "../watch";
 import { wholeNumber } from "../whole-number";
@@ -19,6 +19,7 @@ import { addCheckpointCommands } from "./checkpoints";
 import { addMetricsCommand } from "./metrics";
 import { addRecordCommands } from "./records";
 import { addReproduceCommands } from "./reproduce";
+import { addListCommand } from "./run-list";
 import { addSearchCommands } from "./search";
 
 const logPollMs = 1_000;
@@ -33,37 +34,7 @@ export function addRunCommands(program: Command): Command {
   addSearchCommands(runs);
   addArtifactCommands(runs);
 
-  runs
-    .command("list")
-    .description("training runs, newest first; `runs search` has those that were logged too")
-    .option("--limit <n>", "how many, at most 200", "20")
-    .option("--next-token <token>", "go on where an earlier list ended")
-    .action(async (options: { limit: string; nextToken?: string }, command: Command) => {
-      const { client, json } = contextOf(command);
-      const page = await client.runs(options);
-      if (json) printJson(page);
-      else if (page.runs.length === 0 && page.nextToken === undefined && options.nextToken === undefined) {
-        process.stdout.write("nothing was trained here; `ringmaster runs search` lists runs that were logged\n");
-      } else {
-        printTable(
-          ["RUN", "STATUS", "EXPERIMENT", "CREATED (UTC)", "TOOK", "PHASE", "DATASET", "CAUSE"],
-          page.runs.map((run) => [
-            run.runId,
-            displayedStatus(run),
-            run.job.experiment,
-            formatTime(run.createdAt),
-            formatDuration(Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(run.createdAt)),
-            run.phase ?? "–",
-            `${run.dataset.name}@${run.dataset.version}`,
-            run.cause?.rule ?? "–",
-          ]),
-        );
-        if (page.nextToken !== undefined)
-          process.stdout.write(
-            `older ones: ringmaster runs list --limit ${options.limit} --next-token ${page.nextToken}\n`,
-          );
-      }
-    });
+  addListCommand(runs);
 
   runs
     .command("show <run>")

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import type { CompareRequest, Comparison, SearchedRun } from "../../client/generated/schemas";
 import { InvalidInputError, type Problem } from "../../core/errors";
-import { formatDuration } from "../../core/quantities";
 import type { Comparison as ComparedRuns } from "../../core/tracking/compare/comparison";
 import { comparisonHtml } from "../../core/tracking/compare/html/page";
 import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
@@ -9,6 +8,7 @@ import { decodeValue } from "../../core/tracking/metric-values";
 import { displayedStatus } from "../../core/training/run-status";
 import { contextOf } from "../context";
 import { formatNumber, formatTime, printJson, printTable } from "../output";
+import { tookOf } from "../record-view";
 import { cellOf, checkColumns, usualColumns } from "../run-columns";
 import { wholeNumber } from "../whole-number";
 import { writeFileOf } from "../write-file";
@@ -158,7 +158,7 @@ function compareRequest(named: readonly string[], options: CompareOptions): Comp
 
 function row(searched: SearchedRun, columns: readonly string[]): readonly string[] {
   const { run } = searched;
-  const took = run.endedAt === undefined ? "–" : formatDuration(run.endedAt - run.startedAt);
+  const took = tookOf(run);
   const cells = columns.map((column) => cellOf(searched, column));
   return [
     run.runId,

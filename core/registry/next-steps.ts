@@ -126,6 +126,6 @@ function testOf(model: Model): NextStep {
 }
 
 /** As a shell takes it for one word. */
-function quoted(word: string): string {
+export function quoted(word: string): string {
   return /^[\w./:@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -27,6 +27,8 @@ export interface RunRecord extends RunIdentity {
   readonly createdBy: string;
   /** Milliseconds since the epoch, as the run's maker has them. */
   readonly startedAt: number;
+  /** Of a training run that waits, or has waited, for an approval: the end of its own work. */
+  readonly awaitingSince?: number;
   readonly endedAt?: number;
   /** Written once each. Of a training run its job's leaves by dotted path: `hyperparameters.learningRate`. */
   readonly params: Readonly<Record<string, string>>;

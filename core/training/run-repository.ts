@@ -13,7 +13,19 @@ import type {
   StepRecord,
   WorkerRecord,
 } from "./run";
+import type { StatusFilter } from "./run-status";
 
+export interface RunQuery {
+  readonly limit: number;
+  /** Of the page before. @throws InvalidInputError where no page gave it */
+  readonly nextToken?: string;
+  /** Runs of this experiment alone; rows of earlier versions are found by its name. */
+  readonly experiment?: { readonly experimentId: string; readonly name: string };
+  /** As `displayedStatus` has it: a run that waits for an approval is not `running`. */
+  readonly status?: StatusFilter;
+}
+
+/** Runs, newest first. Where the query has a filter, a page may hold fewer than `limit` although another follows. */
 export interface RunPage {
   readonly runs: readonly Run[];
   /** Opaque; absent on the last page. */
@@ -35,7 +47,7 @@ export interface RunRepository extends AttemptRepository {
   create(run: Run): Promise<{ readonly created: boolean; readonly run: Run }>;
   find(runId: string): Promise<Run | undefined>;
   findDetails(runId: string): Promise<RunDetails | undefined>;
-  list(query: { readonly limit: number; readonly nextToken?: string }): Promise<RunPage>;
+  list(query: RunQuery): Promise<RunPage>;
   /** Every run that is neither completed, failed nor killed, or of which there is work left to stop. */
   listOpen(): Promise<readonly Run[]>;
   /** Sets `running` and the phase; phases go forward only. False where the run has ended, is past that phase, or is not there. */
@@ -77,7 +89,7 @@ export interface AllRuns extends Omit<RunRepository, "create" | "list" | "endAtt
   create(run: Run, record?: FirstRecord): ReturnType<RunRepository["create"]>;
   endAttempt(team: string, ...given: Parameters<RunRepository["endAttempt"]>): Promise<boolean>;
   monthUsage(team: string, month: string): Promise<MonthUsage>;
-  list(query: { readonly team: string; readonly limit: number; readonly nextToken?: string }): Promise<RunPage>;
+  list(query: RunQuery & { readonly team: string }): Promise<RunPage>;
   /** Processes, those that have ended too, that said they run on an EC2 instance. */
   findOnInstance(instanceId: string): Promise<readonly InstanceUse[]>;
 }

@@ -1,9 +1,42 @@
-import { isOpen, type Phase, type RunStatus } from "./run";
+import { isOpen, type Phase, type Run, type RunStatus, runStatuses } from "./run";
 
-/** The status that people see: a run that waits for an approval, a check or a canary's test is not at work. */
-export function displayedStatus(run: {
+/** Values that a list of runs can be filtered by. */
+export const statusFilters = [...runStatuses, "awaiting-approval"] as const;
+export type StatusFilter = (typeof statusFilters)[number];
+
+interface Progress {
   readonly status: RunStatus;
   readonly phase?: Phase;
-}): RunStatus | "awaiting approval" {
+}
+
+/** The status that people see: a run that waits for an approval, a check or a canary's test is not at work. */
+export function displayedStatus(run: Progress): RunStatus | "awaiting approval" {
   return isOpen(run.status) && run.phase === "AwaitApproval" ? "awaiting approval" : run.status;
+}
+
+/** Times of a run's record, in milliseconds since the epoch. */
+export interface RunTimes {
+  readonly startedAt: number;
+  readonly awaitingSince?: number;
+  readonly endedAt?: number;
+}
+
+export function timesOf(
+  run: Pick<Run, "status" | "phase" | "createdAt" | "updatedAt" | "awaitingSince" | "endedAt">,
+): RunTimes {
+  // Runs of earlier versions do not say since when they wait; nothing writes to one that does.
+  const awaitingSince = run.awaitingSince ?? (displayedStatus(run) === "awaiting approval" ? run.updatedAt : undefined);
+  return {
+    startedAt: Date.parse(run.createdAt),
+    ...(awaitingSince === undefined ? {} : { awaitingSince: Date.parse(awaitingSince) }),
+    ...(run.endedAt === undefined ? {} : { endedAt: Date.parse(run.endedAt) }),
+  };
+}
+
+/**
+ * Milliseconds from a run's creation to the end of its own work: to the time that it first waits for an approval, else to its end, else to `now`.
+ * The wait itself, and the promotion after it, do not count.
+ */
+export function workMs({ startedAt, awaitingSince, endedAt }: RunTimes, now: number): number {
+  return Math.max(0, (awaitingSince ?? endedAt ?? now) - startedAt);
 }

@@ -2,7 +2,7 @@ import type { TrainingProgress } from "../tracking/metric-batch";
 import type { Warning } from "../warnings";
 import type { Job } from "./job";
 
-const runStatuses = ["queued", "running", "completed", "failed", "killed"] as const;
+export const runStatuses = ["queued", "running", "completed", "failed", "killed"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
 /** The states of `state-machines/training-run.asl.json` in which a run does its work, in order. */
@@ -114,6 +114,8 @@ export interface Run {
   readonly createdBy: string;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** When it first waited for an approval, a check or a canary's test: the end of its own work. */
+  readonly awaitingSince?: string;
   readonly endedAt?: string;
   readonly failure?: RunFailure;
   readonly outcome?: RunOutcome;

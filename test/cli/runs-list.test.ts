@@ -19,11 +19,10 @@ it("runs list: says how to go on, goes on there, and leaves it to the API to jud
   const list = async (...args: readonly string[]): Promise<string> =>
     (await promisify(execFile)(process.execPath, [cli, "--api", api, "runs", "list", ...args])).stdout;
   try {
-    expect(await list("--limit", "abc")).toContain("older ones: ringmaster runs list --limit abc --next-token page-2");
-    expect(await list("--next-token", "page-2")).not.toContain("older ones");
+    expect(await list("--limit", "abc")).toContain("next page: ringmaster runs list --limit abc --next-token page-2");
+    expect(await list("--next-token", "page-2")).not.toContain("next page");
     expect(asked).toEqual(["/api/v1/training-runs?limit=abc", "/api/v1/training-runs?limit=20&nextToken=page-2"]);
-    // Whoever only logs runs learns where they are.
-    expect(await list()).toBe("nothing was trained here; `ringmaster runs search` lists runs that were logged\n");
+    expect(await list()).toBe("no training runs; `ringmaster runs search` lists logged runs\n");
   } finally {
     server.close();
   }

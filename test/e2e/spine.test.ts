@@ -67,6 +67,24 @@ describe("raw data to a champion model", () => {
     });
   });
 
+  it("is listed as awaiting approval, with its test accuracy; filters are checked", async () => {
+    const list = (...filters: string[]) => stack.run("runs", "list", ...filters);
+    const { stdout } = await list("--experiment", "toy", "--status", "awaiting-approval");
+    expect(stdout).toMatch(/^RUN .* TOOK .* test\/accuracy/);
+    expect(stdout).toMatch(new RegExp(`^${first.runId} +awaiting approval +toy `, "m"));
+    expect((await list("--status", "awaiting-approval")).stdout).toBe(stdout); // TOOK stands still
+    expect((await list("--status", "running")).stdout).toBe("no training run matches\n");
+    expect(await list("--status", "bogus")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("queued, running, completed, failed, killed, awaiting-approval"),
+    });
+    expect(await list("--experiment", "bogus")).toMatchObject({ code: 2, stderr: expect.stringContaining("bogus") });
+    const listed = await stack.json<{ runs: object[] }>(["runs", "list", "--metric", "test/accuracy"]);
+    expect(listed.runs).toMatchObject([
+      { runId: first.runId, metrics: { "test/accuracy": first.evaluation?.["accuracy"] } },
+    ]);
+  });
+
   it("is promoted by an approval, and serves: the artifact alone predicts in a fresh process", async () => {
     await stack.json(["models", "approve", "toy", "1", "--reason", "looks right"]);
     expect(await watch(first.runId)).toMatchObject({

@@ -88,6 +88,10 @@ export interface TrainingRunsOperations {
         readonly limit?: number | string;
         /** Of the page before: go on where it ended. */
         readonly nextToken?: string;
+        /** Name or id of an experiment. */
+        readonly experiment?: string;
+        /** `awaiting-approval` is a run that waits for an approval, a check or a canary's test; such a run is not `running` here. */
+        readonly status?: "queued" | "running" | "completed" | "failed" | "killed" | "awaiting-approval";
       };
     };
     readonly answer: RunPage;

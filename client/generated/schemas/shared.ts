@@ -410,6 +410,8 @@ export interface RunRecord {
   readonly createdBy: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
+  /** Milliseconds since the epoch: when a training run first waited for an approval, the end of its own work. */
+  readonly awaitingSince?: number;
   /** Milliseconds since the epoch. */
   readonly endedAt?: number;
   /** Written once each; of a training run its job's leaves by dotted path, too. */

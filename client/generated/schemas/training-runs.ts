@@ -176,6 +176,8 @@ export interface Run {
   readonly createdBy: string;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
+  /** When it first waited for an approval: the end of its own work. */
+  readonly awaitingSince?: Instant;
   readonly endedAt?: Instant;
   readonly failure?: {
     readonly code: string;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { statusFilters } from "../../training/run-status";
 import { contract } from "../contract";
 import { examples } from "../examples";
 import { nameText, pageQuery } from "../schemas/common";
@@ -56,9 +57,18 @@ export const listTrainingRuns = contract({
   path: "/training-runs",
   tag,
   summary: "List runs, newest first",
-  query: pageQuery,
+  description:
+    "With a filter, a page may hold fewer runs than `limit` although another follows: go on while there is a `nextToken`.",
+  query: pageQuery.extend({
+    experiment: z.string().min(1).max(500).optional().meta({ description: "Name or id of an experiment." }),
+    status: z.enum(statusFilters).optional().meta({
+      description:
+        "`awaiting-approval` is a run that waits for an approval, a check or a canary's test; such a run is not `running` here.",
+    }),
+  }),
   pages: "runs",
   responses: { 200: { description: "A page.", schema: runPage, example: { runs: [examples.run] } } },
+  errors: ["EXPERIMENT_NOT_FOUND"],
 });
 
 export const getTrainingRun = contract({

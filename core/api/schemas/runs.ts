@@ -103,6 +103,9 @@ export const run = z
     createdBy: z.string(),
     createdAt: instant,
     updatedAt: instant,
+    awaitingSince: instant
+      .optional()
+      .meta({ description: "When it first waited for an approval: the end of its own work." }),
     endedAt: instant.optional(),
     failure: failure.optional(),
     outcome: outcome.optional(),

@@ -99,6 +99,10 @@ export const runRecord = z
     deletedAt: instant.optional(),
     createdBy: z.string(),
     startedAt: milliseconds,
+    awaitingSince: milliseconds.optional().meta({
+      description:
+        "Milliseconds since the epoch: when a training run first waited for an approval, the end of its own work.",
+    }),
     endedAt: milliseconds.optional(),
     params: texts.meta({ description: "Written once each; of a training run its job's leaves by dotted path, too." }),
     tags: texts,

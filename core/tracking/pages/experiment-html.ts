@@ -1,5 +1,5 @@
 import { formatDuration } from "../../quantities";
-import { displayedStatus } from "../../training/run-status";
+import { displayedStatus, workMs } from "../../training/run-status";
 import type { Row } from "../compare/comparison";
 import { goalOf } from "../compare/goal";
 import { html, type Markup } from "../compare/html/markup";
@@ -84,7 +84,7 @@ function runTable(page: ExperimentPage, links: Links): Markup {
     const settings = params.map(
       (param) => html`<td>${shortened(Object.hasOwn(record.params, param) ? record.params[param]! : "–", 60)}</td>`,
     );
-    return html`<tr class="r${at}"><td class="tight"><input type="checkbox" name="pick" value="${runId}" aria-label="compare ${name}" autocomplete="off"></td><td class="name">${link(links.run(runId), shortened(name === "" ? runId : name, 100))}</td><td class="tight"><span class="badge ${status}">${displayedStatus(record)}</span></td><td class="number">${timeText(startedAt)}</td><td class="number">${endedAt === undefined ? "–" : formatDuration(endedAt - startedAt)}</td><td>${shortened(createdBy, 60)}</td>${values}${settings}</tr>
+    return html`<tr class="r${at}"><td class="tight"><input type="checkbox" name="pick" value="${runId}" aria-label="compare ${name}" autocomplete="off"></td><td class="name">${link(links.run(runId), shortened(name === "" ? runId : name, 100))}</td><td class="tight"><span class="badge ${status}">${displayedStatus(record)}</span></td><td class="number">${timeText(startedAt)}</td><td class="number">${endedAt === undefined ? "–" : formatDuration(workMs(record, endedAt))}</td><td>${shortened(createdBy, 60)}</td>${values}${settings}</tr>
 `;
   });
   return html`<div class="scroll"><table class="runs"><thead>${groups}<tr><th class="tight"></th>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;

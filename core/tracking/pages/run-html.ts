@@ -1,5 +1,5 @@
 import { formatDuration } from "../../quantities";
-import { displayedStatus } from "../../training/run-status";
+import { displayedStatus, workMs } from "../../training/run-status";
 import { html, type Markup } from "../compare/html/markup";
 import { timeText } from "../compare/numbers";
 import { curveSections } from "./curve-families";
@@ -64,7 +64,7 @@ function lastSign({ record, metrics, details }: RunPage): number {
 function header({ record, details, childCount, children }: RunPage, links: Links, now: number): Markup {
   const { runId, name, status, source, createdBy, startedAt, endedAt, tags, parentRunId, lifecycle } = record;
   const isOpen = status === "running" || status === "queued";
-  const took = formatDuration((endedAt ?? now) - startedAt);
+  const took = formatDuration(workMs(record, now));
   const comparisons = [
     ...(parentRunId === undefined
       ? []

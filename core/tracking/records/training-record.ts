@@ -1,5 +1,6 @@
 import type { TrainingOutput } from "../../pipelines/outputs";
 import type { Run } from "../../training/run";
+import { timesOf } from "../../training/run-status";
 import type { DatasetInput, RunIdentity, RunRecord } from "../run-record";
 import { paramsOfJob } from "./job-params";
 
@@ -62,8 +63,7 @@ export function recordOf(
     status: run.status,
     ...(run.phase === undefined ? {} : { phase: run.phase }),
     createdBy: run.createdBy,
-    startedAt: Date.parse(run.createdAt),
-    ...(run.endedAt === undefined ? {} : { endedAt: Date.parse(run.endedAt) }),
+    ...timesOf(run),
     params: { ...kept.params, ...paramsOfJob(run.job) },
     datasets: [datasetOf(run), ...kept.datasets],
     code: run.code,

@@ -1,3 +1,4 @@
+import { workMs } from "../../training/run-status";
 import type { DatasetInput, RunRecord } from "../run-record";
 import type { Attribute, DatasetField, Value } from "./expression";
 
@@ -18,7 +19,7 @@ export const attributeValues: Readonly<
   created_by: (record) => record.createdBy,
   start_time: (record) => record.startedAt,
   end_time: (record) => record.endedAt,
-  duration: (record) => (record.endedAt === undefined ? undefined : (record.endedAt - record.startedAt) / 1000),
+  duration: (record) => (record.endedAt === undefined ? undefined : workMs(record, record.endedAt) / 1000),
   artifact_uri: (record) => record.artifactUri,
   source: (record) => record.source,
   parent: (record) => record.parentRunId,

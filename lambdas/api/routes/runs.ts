@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import * as contracts from "../../../core/api/contracts/training-runs";
+import { experimentOf } from "../../../core/tracking/search/scope";
 import { cancelRun } from "../../../core/training/cancel";
 import { readCheckpoints, summaryOf } from "../../../core/training/checkpoint/list";
 import { RunNotFoundError } from "../../../core/training/errors";
@@ -18,10 +19,11 @@ export const runRoutes = [
     return { status: 201, body: { run } };
   }),
 
-  defineRoute(contracts.listTrainingRuns, async ({ platform, query }) => ({
-    status: 200,
-    body: await platform.runs.list(query),
-  })),
+  defineRoute(contracts.listTrainingRuns, async ({ platform: { runs, experiments }, query }) => {
+    const { experiment: asked, ...page } = query;
+    const experiment = asked === undefined ? undefined : await experimentOf(experiments, asked);
+    return { status: 200, body: await runs.list({ ...page, ...(experiment ? { experiment } : {}) }) };
+  }),
 
   defineRoute(contracts.getTrainingRun, async ({ platform, params: { runId } }) => {
     const details = await platform.runs.findDetails(runId);

@@ -1,5 +1,8 @@
+import { jobSchema } from "../../../core/training/job";
+import type { RunQuery, RunRepository } from "../../../core/training/run-repository";
 import { runRepositoryContract } from "../../core/training/run-repository-contract";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { jobInput, runOf } from "../../support/fixtures";
 
 describe("runs in DynamoDB", () => {
   let embedded: Embedded;
@@ -9,4 +12,68 @@ describe("runs in DynamoDB", () => {
   afterAll(() => embedded.stop());
 
   runRepositoryContract(() => createTestPlatform(embedded).platform.runs);
+
+  describe("a list", () => {
+    const ids = (at: number): string => `run-list-${String(at).padStart(2, "0")}`;
+    let alone: Embedded;
+    let runs: RunRepository;
+    let experimentId: string;
+
+    /** Page after page, as a client reads them. */
+    async function pagesOf(query: Omit<RunQuery, "nextToken">): Promise<readonly (readonly string[])[]> {
+      const pages: (readonly string[])[] = [];
+      let nextToken: string | undefined;
+      do {
+        const page = await runs.list({ ...query, ...(nextToken === undefined ? {} : { nextToken }) });
+        pages.push(page.runs.map(({ runId }) => runId));
+        nextToken = page.nextToken;
+      } while (nextToken !== undefined);
+      return pages;
+    }
+
+    afterAll(() => alone.stop());
+    beforeAll(async () => {
+      alone = await startEmbedded();
+      const { platform } = createTestPlatform(alone);
+      runs = platform.runs;
+      for (let at = 0; at < 12; at += 1) {
+        const experiment = at % 3 === 0 ? "thirds" : "others";
+        const createdAt = new Date(Date.UTC(2026, 0, 1, at)).toISOString();
+        const job = jobSchema.parse(jobInput({ experiment }));
+        await runs.create(runOf(ids(at), { job, createdAt }));
+        if (at >= 2) await runs.enterPhase(ids(at), at % 2 === 0 ? "AwaitApproval" : "LaunchTraining", createdAt);
+      }
+      await runs.conclude(ids(11), { status: "failed", at: "2026-01-02T00:00:00.000Z" });
+      experimentId = (await platform.experiments.findByName("thirds"))!.experimentId;
+    });
+
+    it.each([
+      ["everything", {}, [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]],
+      ["what waits", { status: "awaiting-approval" }, [10, 8, 6, 4, 2]],
+      ["what runs and does not wait", { status: "running" }, [9, 7, 5, 3]],
+      ["what is queued", { status: "queued" }, [1, 0]],
+      ["what failed", { status: "failed" }, [11]],
+      ["nothing", { status: "killed" }, []],
+    ] as const)(
+      "has %s, each run once, in full pages of which none but the only one is empty",
+      async (_n, filter, expected) => {
+        for (const limit of [1, 2, 5, 50]) {
+          const pages = await pagesOf({ ...filter, limit });
+          expect(pages.flat()).toEqual(expected.map(ids));
+          expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true);
+          expect(pages).toHaveLength(Math.max(1, Math.ceil(expected.length / limit)));
+        }
+      },
+    );
+
+    it("has an experiment's runs whatever its name is now, and combines filters", async () => {
+      const experiment = { experimentId, name: "renamed" };
+      expect((await pagesOf({ experiment, limit: 3 })).flat()).toEqual([9, 6, 3, 0].map(ids));
+      expect((await pagesOf({ experiment, status: "awaiting-approval", limit: 3 })).flat()).toEqual([ids(6)]);
+    });
+
+    it("refuses a token that no page gave", async () => {
+      await expect(runs.list({ limit: 2, nextToken: "e30" })).rejects.toThrow("nextToken");
+    });
+  });
 });

@@ -263,6 +263,22 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     expect(await runs.findDetails("run-machines")).toMatchObject({ machines: [machine], recoveries });
   });
 
+  it("keeps the time at which a run first waited for an approval", async () => {
+    await runs.create(runOf("run-waits"));
+    const enter = (phase: Phase, hour: number) => runs.enterPhase("run-waits", phase, `2026-01-01T0${hour}:00:00.000Z`);
+    await enter("Gate", 1);
+    expect((await runs.find("run-waits"))?.awaitingSince).toBeUndefined();
+    await enter("AwaitApproval", 2);
+    await enter("Promote", 3);
+    await runs.goBack("run-waits", "Promote", "AwaitApproval", "2026-01-01T04:00:00.000Z");
+    await enter("AwaitApproval", 5);
+    await runs.conclude("run-waits", { status: "completed", at: "2026-01-01T06:00:00.000Z" });
+    expect(await runs.find("run-waits")).toMatchObject({
+      awaitingSince: "2026-01-01T02:00:00.000Z",
+      endedAt: "2026-01-01T06:00:00.000Z",
+    });
+  });
+
   it("keeps one warning of each code, behind those of its steps", async () => {
     await runs.create(runOf("run-warnings"));
     await runs.recordWarning("run-warnings", { code: "BATCH_SIZE", message: "first" });

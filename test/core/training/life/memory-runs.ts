@@ -83,7 +83,14 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
     async enterPhase(runId, phase, at) {
       const found = open(runId);
       if (!found || (found.run.phase && phases.indexOf(found.run.phase) > phases.indexOf(phase))) return false;
-      found.run = { ...found.run, status: "running", phase, updatedAt: at };
+      const awaitingSince = found.run.awaitingSince ?? (phase === "AwaitApproval" ? at : undefined);
+      found.run = {
+        ...found.run,
+        status: "running",
+        phase,
+        updatedAt: at,
+        ...(awaitingSince ? { awaitingSince } : {}),
+      };
       return true;
     },
     async goBack(runId, from, to, at) {

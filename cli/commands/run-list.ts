@@ -1,0 +1,114 @@
+import { type Command, Option } from "commander";
+import type { ApiClient, Run } from "../../client/api-client";
+import type { SearchedRun } from "../../client/generated/schemas";
+import { formatDuration } from "../../core/quantities";
+import { quoted } from "../../core/registry/next-steps";
+import { decodeValue } from "../../core/tracking/metric-values";
+import { displayedStatus, type StatusFilter, statusFilters, timesOf, workMs } from "../../core/training/run-status";
+import { contextOf } from "../context";
+import { formatTime, printJson, printTable } from "../output";
+import { metricCell } from "../run-columns";
+
+interface ListOptions {
+  readonly experiment?: string;
+  readonly status?: StatusFilter;
+  readonly metric: readonly string[];
+  readonly limit: string;
+  readonly nextToken?: string;
+}
+
+/** Shown where no metric is named: those of the test split that runs of the page have. */
+const defaultMetrics = ["test/accuracy", "test/rmse"];
+
+/** `runs list`. */
+export function addListCommand(runs: Command): void {
+  runs
+    .command("list")
+    .description("list training runs, newest first (`runs search` also finds logged runs)")
+    .option("--experiment <name-or-id>", "only runs of this experiment")
+    .addOption(new Option("--status <status>", "only runs with this status").choices(statusFilters))
+    .option("--metric <name>", "show the last value of this metric; repeatable", each, [])
+    .option("--limit <n>", "maximum number of runs, at most 200", "20")
+    .option("--next-token <token>", "continue an earlier list")
+    .action(async ({ metric, ...query }: ListOptions, command: Command) => {
+      const { client, json } = contextOf(command);
+      const page = await client.runs(query);
+      const wanted = metric.length > 0 ? metric : json ? [] : defaultMetrics;
+      const metrics =
+        wanted.length > 0 ? await metricsOf(client, page.runs) : new Map<string, SearchedRun["metrics"]>();
+      if (json) {
+        printJson(
+          metric.length === 0 ? page : { ...page, runs: page.runs.map((run) => withMetrics(run, metrics, metric)) },
+        );
+        return;
+      }
+      const isFiltered = query.experiment !== undefined || query.status !== undefined;
+      if (page.runs.length === 0 && page.nextToken === undefined && query.nextToken === undefined) {
+        const none = "no training runs; `ringmaster runs search` lists logged runs";
+        process.stdout.write(`${isFiltered ? "no training run matches" : none}\n`);
+        return;
+      }
+      printRuns(page.runs, metrics, metric, Date.now());
+      if (page.nextToken !== undefined) process.stdout.write(`next page: ${nextPage(query, metric, page.nextToken)}\n`);
+    });
+}
+
+function each(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+function printRuns(
+  runs: readonly Run[],
+  metrics: ReadonlyMap<string, SearchedRun["metrics"]>,
+  asked: readonly string[],
+  now: number,
+): void {
+  const known = (name: string) => runs.some(({ runId }) => metricCell(metrics.get(runId) ?? [], name) !== undefined);
+  const columns = asked.length > 0 ? asked : defaultMetrics.filter(known);
+  printTable(
+    ["RUN", "STATUS", "EXPERIMENT", "CREATED (UTC)", "TOOK", "PHASE", "DATASET", "TRIGGER", ...columns],
+    runs.map((run) => [
+      run.runId,
+      displayedStatus(run),
+      run.job.experiment,
+      formatTime(run.createdAt),
+      formatDuration(workMs(timesOf(run), now)),
+      run.phase ?? "–",
+      `${run.dataset.name}@${run.dataset.version}`,
+      run.cause?.rule ?? "–",
+      ...columns.map((name) => metricCell(metrics.get(run.runId) ?? [], name) ?? "–"),
+    ]),
+  );
+}
+
+/** Last values by run id, in one request: an identifier holds no quote. */
+async function metricsOf(
+  client: ApiClient,
+  runs: readonly Run[],
+): Promise<ReadonlyMap<string, SearchedRun["metrics"]>> {
+  if (runs.length === 0) return new Map();
+  const filter = `run_id IN (${runs.map(({ runId }) => `'${runId}'`).join(", ")})`;
+  const found = await client.call("searchRuns", {
+    body: { experiments: [], filter, orderBy: [], limit: runs.length, view: "all" },
+  });
+  return new Map(found.runs.map(({ run, metrics }) => [run.runId, metrics]));
+}
+
+function withMetrics(run: Run, metrics: ReadonlyMap<string, SearchedRun["metrics"]>, asked: readonly string[]) {
+  const own = (metrics.get(run.runId) ?? []).filter(({ metric }) => asked.includes(metric));
+  return { ...run, metrics: Object.fromEntries(own.map(({ metric, last }) => [metric, decodeValue(last)])) };
+}
+
+function nextPage(
+  { experiment, status, limit }: Omit<ListOptions, "metric">,
+  metric: readonly string[],
+  token: string,
+) {
+  return [
+    "ringmaster runs list",
+    ...(experiment === undefined ? [] : [`--experiment ${quoted(experiment)}`]),
+    ...(status === undefined ? [] : [`--status ${status}`]),
+    ...metric.map((name) => `--metric ${quoted(name)}`),
+    `--limit ${limit} --next-token ${token}`,
+  ].join(" ");
+}
