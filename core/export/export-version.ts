@@ -3,6 +3,7 @@ import { findJson } from "../object-documents";
 import { ObjectNotFoundError } from "../object-errors";
 import { objectKeys } from "../platform/object-keys";
 import type { Clock, ContentReference, ObjectStore } from "../ports";
+import { readArtifact } from "../registry/artifact";
 import type { ModelArtifact, ModelVersion } from "../registry/model";
 import type { Artifacts } from "../tracking/artifacts";
 import { checkedRows, checkRowsOf } from "./check-rows";
@@ -102,10 +103,12 @@ export async function findExport(
 const keyOf = (runId: string, format: ExportFormat): string => objectKeys.exportManifest(runId, format, revision);
 
 async function readArtifactOf(objects: ObjectStore, version: ModelVersion): Promise<ModelArtifact> {
-  const { artifactKey, model } = version;
-  const artifact = artifactKey === undefined ? undefined : await findJson<ModelArtifact>(objects, artifactKey);
+  const artifact = await readArtifact(objects, version).catch((error: unknown) => {
+    if (error instanceof ObjectNotFoundError) return undefined;
+    throw error;
+  });
   if (!artifact)
-    throw new NothingToExportError(`${model} version ${version.version} has no artifact of a training run`);
+    throw new NothingToExportError(`${version.model} version ${version.version} has no artifact of a training run`);
   if (artifact.weights.bytes > largestWeights) throw new ExportTooLargeError(artifact.weights.bytes, largestWeights);
   return artifact;
 }

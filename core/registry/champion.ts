@@ -1,6 +1,6 @@
 import type { Champion } from "../evaluation/champion";
 import type { ObjectStore } from "../ports";
-import { readArtifact } from "./registration";
+import { readArtifact } from "./artifact";
 import type { Registry } from "./registry";
 
 /** The model in production, ready to be met; `undefined` where there is none yet, or it was registered from elsewhere and cannot be loaded here. */
@@ -10,7 +10,8 @@ export async function findChampion(
 ): Promise<Champion | undefined> {
   const head = await registry.repository.find(model);
   if (head?.production === undefined) return undefined;
-  const { version, artifactKey } = await registry.version(model, head.production);
-  if (artifactKey === undefined) return undefined;
-  return { version, artifactKey, artifact: await readArtifact(objects, artifactKey) };
+  const production = await registry.version(model, head.production);
+  const { version, artifactKey } = production;
+  const artifact = await readArtifact(objects, production);
+  return artifactKey === undefined || artifact === undefined ? undefined : { version, artifactKey, artifact };
 }

@@ -1,8 +1,8 @@
 import type { ColumnSchema } from "../datasets/manifest";
 import { objectKeys } from "../platform/object-keys";
 import type { ObjectStore } from "../ports";
+import { readArtifact } from "./artifact";
 import type { Model, ModelArtifact, ModelSignature, ModelVersion, OutputSchema } from "./model";
-import { readArtifact } from "./registration";
 
 /** What serving should load: nothing in it changes for as long as the version is in production. */
 export interface ResolvedModel {
@@ -44,10 +44,10 @@ export async function resolveModel(
     framework,
     signature,
   };
-  if (artifactKey === undefined) {
+  const artifact = await readArtifact(objects, champion);
+  if (artifactKey === undefined || artifact === undefined) {
     return { ...known, artifactUri: source ?? "", sha256: champion.weightsSha256, metrics };
   }
-  const artifact = await readArtifact(objects, artifactKey);
   return {
     ...known,
     artifactUri: uriOf(artifactKey),

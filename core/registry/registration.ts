@@ -5,9 +5,9 @@ import type { FeatureManifest } from "../features/manifest";
 import { getJson } from "../object-documents";
 import type { EvaluationOutput, FeaturesOutput, RegistrationOutput, TrainingOutput } from "../pipelines/outputs";
 import { outputOf, type StepDefinition } from "../pipelines/step";
-import { objectKeys } from "../platform/object-keys";
 import type { Clock, ObjectStore } from "../ports";
 import { ReproductionNotRegisteredError } from "../tracking/reproduce/errors";
+import { storeArtifact } from "./artifact";
 import type { ModelArtifact, ModelSignature, OutputSchema } from "./model";
 import type { Registry } from "./registry";
 
@@ -55,8 +55,7 @@ export function registrationStep(dependencies: RegistrationDependencies): StepDe
         outputSchema: outputSchemaOf(features),
         numerics: training.numerics,
       };
-      const artifactKey = objectKeys.artifactManifest(run.runId);
-      await objects.putNew(artifactKey, JSON.stringify(artifact), "application/json");
+      const artifactKey = await storeArtifact(objects, artifact);
       const version = await registry.register(
         run.team,
         {
@@ -97,9 +96,4 @@ function signatureOf({ inputSchema, outputSchema }: ModelArtifact): ModelSignatu
         ? [{ name: outputSchema.column, type: "float" }]
         : [{ name: "probabilities", type: "float", shape: [outputSchema.classes.length] }],
   };
-}
-
-/** Reads an artifact by its manifest's key. */
-export function readArtifact(objects: ObjectStore, artifactKey: string): Promise<ModelArtifact> {
-  return getJson<ModelArtifact>(objects, artifactKey);
 }

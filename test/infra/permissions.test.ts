@@ -8,9 +8,12 @@ import {
 import { derive } from "./reach/derive";
 import { repository } from "./synthesized";
 
-/** `action resource`, sorted: the form in which what is granted and what is needed are compared. */
+/** `action resource`, sorted: the form in which what is granted and what is needed are compared. Keys of objects are not derived. */
 const flat = (permissions: readonly Permission[]): readonly string[] =>
-  permissions.flatMap(({ resource, actions }) => actions.map((action) => `${action} ${resource}`)).sort();
+  permissions
+    .map(({ resource, actions }) => ({ resource: resource === "training-objects" ? "objects" : resource, actions }))
+    .flatMap(({ resource, actions }) => actions.map((action) => `${action} ${resource}`))
+    .sort();
 
 const missing = (from: readonly string[], what: readonly string[]) => what.filter((one) => !from.includes(one));
 

@@ -217,7 +217,7 @@ describe("what code refers to is deployed", () => {
         if (index !== undefined) expect([...indexes]).toContain(`${table}/${index}`);
         else if (arn !== "*" && !arn.endsWith(":job/*") && !arn.endsWith(":event-bus/default")) {
           const part = arn
-            .replace(/[/:]?(teams\/)?\*$/, "")
+            .replace(/\/teams\/.*$|[/:]?\*$/, "")
             .split(":")
             .slice(5)
             .join(":");

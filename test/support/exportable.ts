@@ -4,6 +4,7 @@ import type { FeatureTransform, LabelEncoding } from "../../core/features/manife
 import { planFeatures } from "../../core/features/plan";
 import type { RawRow } from "../../core/features/transform";
 import type { ObjectStore } from "../../core/ports";
+import { storeArtifact } from "../../core/registry/artifact";
 import type { ModelArtifact, ModelVersion } from "../../core/registry/model";
 import type { CnnDefinition, ModelDefinition } from "../../core/training/model-definition";
 import { taskOf } from "../../core/training/model-of-task";
@@ -94,7 +95,6 @@ export async function registered(
         : { kind: "probabilities", classes: label.classes },
     numerics,
   };
-  const artifactKey = `runs/${runId}/artifacts/manifest.json`;
-  await objects.putNew(artifactKey, JSON.stringify(artifact));
+  const artifactKey = await storeArtifact(objects, artifact);
   return versionRow("m", 1, { runId, artifactKey, weightsSha256: weights.sha256 });
 }

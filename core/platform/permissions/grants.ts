@@ -36,6 +36,8 @@ export const objects = (
   ...operations: readonly ("GetObject" | "PutObject" | "DeleteObject" | "AbortMultipartUpload")[]
 ) => on("objects", "s3")(...operations);
 
+export const writeTrainingObjects = on("training-objects", "s3")("PutObject", "DeleteObject", "AbortMultipartUpload");
+
 /** For lists, and because S3 answers 403 where 404 is meant to who may not list. */
 export const listBucket: Permission = on("bucket", "s3")("ListBucket");
 

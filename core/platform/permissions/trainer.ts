@@ -1,4 +1,4 @@
-import { invoke, listBucket, objects, table } from "./grants";
+import { invoke, listBucket, objects, table, writeTrainingObjects } from "./grants";
 import type { Permission, PolicyDocument, PolicyStatement } from "./policy";
 import { arnsOf, type World } from "./world";
 
@@ -11,7 +11,8 @@ export const jobPermissions: readonly Permission[] = [invoke("run-credentials")]
 /** What trainers do, all runs together: the most that a session of the run role may have. */
 export const runRolePermissions: readonly Permission[] = [
   table("Gangs", "Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
-  objects("GetObject", "PutObject", "DeleteObject", "AbortMultipartUpload"),
+  objects("GetObject"),
+  writeTrainingObjects,
   listBucket,
   invoke("ingest-metrics"),
 ];
@@ -21,7 +22,7 @@ export const runRolePermissions: readonly Permission[] = [
  *
  * Content that is stored can be read by the whole team, and nobody of a run can change it: what is put under `cas/` must be put there for the
  * first time (`If-None-Match`). Parts of a multipart upload cannot say so and make nothing visible; its completion can, and must. STS
- * takes 2,048 characters.
+ * takes 2,048 characters, so that the run role says which of a run's objects may be written.
  */
 export function sessionPolicy(run: { readonly team: string; readonly runId: string }, world: World): PolicyDocument {
   const [bucket = ""] = arnsOf("bucket", world);

@@ -21,6 +21,8 @@ export type Resource =
   | "bucket"
   /** Every object that teams have in the bucket. */
   | "objects"
+  /** The objects that trainers write: what training leaves of a run, and content. Not what is made of it afterwards, such as exports. */
+  | "training-objects"
   | "state-machine"
   /** Of the state machine; they have no names before they exist. */
   | "executions"
@@ -62,6 +64,10 @@ export function arnsOf(resource: Resource, world: World): readonly string[] {
       return [`arn:${partition}:s3:::${bucket}`];
     case "objects":
       return [`arn:${partition}:s3:::${bucket}/teams/*`];
+    case "training-objects":
+      return ["runs/*/training/*", "runs/*/checkpoints/*", "cas/sha256/*"].map(
+        (keys) => `arn:${partition}:s3:::${bucket}/teams/*/${keys}`,
+      );
     case "state-machine":
       return [arn("states", `stateMachine:${names.stateMachine}`)];
     case "executions":

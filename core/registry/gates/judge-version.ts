@@ -1,8 +1,9 @@
 import { isoTime } from "../../clock";
 import { sha256 } from "../../digest";
 import type { Clock } from "../../ports";
+import { readArtifact } from "../artifact";
 import type { Actor } from "../change";
-import type { Model, ModelArtifact, ModelVersion } from "../model";
+import type { Model, ModelVersion } from "../model";
 import { rulesOf } from "../policy";
 import type { Registry } from "../registry";
 import { answerIn, checkDigest } from "./external-check";
@@ -126,16 +127,18 @@ async function requestOf(
   candidate: ModelVersion,
   check: string,
 ): Promise<HookRequest> {
-  const { version, runId, metrics, artifactKey, evaluationReport } = candidate;
+  const { version, runId, metrics, evaluationReport } = candidate;
   const { production } = model;
   const champion =
     production === undefined || production === version
       ? undefined
       : await registry.repository.findVersion(model.name, production);
-  const { weights, topology } = artifactKey
-    ? (JSON.parse(new TextDecoder().decode(await objects.get(artifactKey))) as ModelArtifact)
-    : { weights: undefined, topology: undefined };
-  const named = { "weights.safetensors": weights, "topology.json": topology, "evaluation.json": evaluationReport };
+  const artifact = await readArtifact(objects, candidate);
+  const named = {
+    "weights.safetensors": artifact?.weights,
+    "topology.json": artifact?.topology,
+    "evaluation.json": evaluationReport,
+  };
   const artifacts = await Promise.all(
     Object.entries(named).flatMap(([name, content]) =>
       content

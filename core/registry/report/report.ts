@@ -2,8 +2,8 @@ import { type Calibration, calibrationOf } from "../../evaluation/calibration";
 import type { LatencyReport } from "../../evaluation/latency";
 import type { EvaluationReport } from "../../evaluation/report";
 import { readPredictions, readReport } from "../../evaluation/stored-predictions";
-import { findJson } from "../../object-documents";
 import type { ContentReference, ObjectStore } from "../../ports";
+import { readArtifact } from "../artifact";
 import type { GateCheck, GateVerdict } from "../gates/verdict";
 import type { Approval, ModelArtifact, ModelVersion, Stage } from "../model";
 
@@ -40,7 +40,7 @@ export async function versionReport(objects: ObjectStore, version: ModelVersion)
   const [document, evaluation, artifact] = await Promise.all([
     gate?.document && json<VerdictDocument>(objects, gate.document.sha256),
     evaluationReport && evaluationOf(objects, await readReport(objects, evaluationReport)),
-    version.artifactKey === undefined ? undefined : findJson<ModelArtifact>(objects, version.artifactKey),
+    readArtifact(objects, version),
   ]);
   return {
     model: version.model,

@@ -1,0 +1,50 @@
+import { findJson } from "../object-documents";
+import { CorruptObjectError, ObjectNotFoundError } from "../object-errors";
+import { objectKeys } from "../platform/object-keys";
+import type { ObjectStore } from "../ports";
+import type { ModelArtifact, ModelVersion } from "./model";
+
+type Named = Pick<ModelVersion, "artifactKey" | "weightsSha256">;
+
+/**
+ * Stores an artifact manifest by its content. The key carries the digest, so a row that names the key fixes the bytes.
+ *
+ * @returns the manifest's key
+ */
+export async function storeArtifact(objects: ObjectStore, artifact: ModelArtifact): Promise<string> {
+  const { sha256 } = await objects.putContent(JSON.stringify(artifact), "application/json");
+  return objectKeys.content(sha256);
+}
+
+/**
+ * Reads the artifact manifest of a version, and verifies it against the version's row: the digest in its key, and the weights. Manifests of earlier
+ * releases lie under a name without a digest; their weights alone are verified.
+ *
+ * @returns `undefined` where the version has no manifest: it was registered from elsewhere
+ * @throws ObjectNotFoundError, CorruptObjectError
+ */
+export async function readArtifact(
+  objects: ObjectStore,
+  { artifactKey, weightsSha256 }: Named,
+): Promise<ModelArtifact | undefined> {
+  if (artifactKey === undefined) return undefined;
+  const digest = contentDigest(artifactKey);
+  const artifact =
+    digest === undefined
+      ? await findJson<ModelArtifact>(objects, artifactKey)
+      : (JSON.parse(new TextDecoder().decode(await objects.getContent(digest))) as ModelArtifact);
+  if (artifact === undefined) throw new ObjectNotFoundError(artifactKey);
+  if (artifact.weightsSha256 !== weightsSha256) {
+    throw new CorruptObjectError(
+      artifactKey,
+      `the manifest of weights ${weightsSha256}`,
+      `that of weights ${artifact.weightsSha256}`,
+    );
+  }
+  return artifact;
+}
+
+function contentDigest(key: string): string | undefined {
+  const digest = /[0-9a-f]{64}$/.exec(key)?.[0];
+  return digest !== undefined && key === objectKeys.content(digest) ? digest : undefined;
+}

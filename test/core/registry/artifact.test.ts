@@ -1,0 +1,47 @@
+import { objectKeys } from "../../../core/platform/object-keys";
+import { readArtifact, storeArtifact } from "../../../core/registry/artifact";
+import type { ModelArtifact } from "../../../core/registry/model";
+import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+
+const weightsSha256 = "a".repeat(64);
+const artifact = { format: 1, model: "m", weightsSha256, outputSchema: { kind: "probabilities", classes: [0, 1] } };
+const made = artifact as unknown as ModelArtifact;
+const reversed = JSON.stringify({ ...artifact, outputSchema: { kind: "probabilities", classes: [1, 0] } });
+
+describe("an artifact manifest", () => {
+  it("is read as it was registered", async () => {
+    const objects = createMemoryObjectStore();
+    const artifactKey = await storeArtifact(objects, made);
+    expect(await readArtifact(objects, { artifactKey, weightsSha256 })).toEqual(artifact);
+  });
+
+  it("is an error where other bytes lie under its digest", async () => {
+    const objects = createMemoryObjectStore();
+    const artifactKey = await storeArtifact(objects, made);
+    await objects.put(artifactKey, reversed);
+    await expect(readArtifact(objects, { artifactKey, weightsSha256 })).rejects.toMatchObject({
+      code: "CORRUPT_OBJECT",
+    });
+  });
+
+  it("is not affected by a manifest under the name that earlier releases read", async () => {
+    const objects = createMemoryObjectStore();
+    await objects.put(objectKeys.artifactManifest("run-1"), reversed);
+    const artifactKey = await storeArtifact(objects, made);
+    expect(await readArtifact(objects, { artifactKey, weightsSha256 })).toEqual(artifact);
+  });
+
+  it.each([
+    ["other weights", weightsSha256.replace("a", "b"), "CORRUPT_OBJECT"],
+    ["no manifest", weightsSha256, "OBJECT_NOT_FOUND"],
+  ])("of an earlier release is an error with %s", async (what, weights, code) => {
+    const objects = createMemoryObjectStore();
+    const artifactKey = objectKeys.artifactManifest("run-1");
+    if (what !== "no manifest") await objects.put(artifactKey, JSON.stringify({ ...artifact, weightsSha256: weights }));
+    await expect(readArtifact(objects, { artifactKey, weightsSha256 })).rejects.toMatchObject({ code });
+  });
+
+  it("is absent for a version from elsewhere", async () => {
+    expect(await readArtifact(createMemoryObjectStore(), {})).toBeUndefined();
+  });
+});
