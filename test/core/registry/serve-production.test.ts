@@ -1,3 +1,4 @@
+import { CorruptObjectError } from "../../../core/object-errors";
 import { NoChampionError } from "../../../core/registry/errors";
 import { resolveServed } from "../../../core/registry/serve-production";
 
@@ -22,6 +23,11 @@ describe("what serving needs", () => {
   it("is refused where the registry refuses, pointer or not", async () => {
     const resolve = () => Promise.reject(new NoChampionError("toy"));
     await expect(resolveServed({ resolve, find: told(1) }, "toy", never)).rejects.toThrow(NoChampionError);
+  });
+
+  it("is an error where an object is damaged, pointer or not", async () => {
+    const resolve = () => Promise.reject(new CorruptObjectError("cas/sha256/ab", "ab", "cd"));
+    await expect(resolveServed({ resolve, find: told(1) }, "toy", never)).rejects.toThrow(CorruptObjectError);
   });
 
   it.each([

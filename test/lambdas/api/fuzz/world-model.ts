@@ -25,14 +25,18 @@ export async function furnishModel(platform: Platform, model: string): Promise<r
   );
   for (const version of [1, 2, 3, 4, 5]) {
     const runId = `run-of-${model}-${version}`;
+    const weightsSha256 = "a".repeat(64);
     const artifactKey = objectKeys.artifactManifest(runId);
-    await platform.objects.put(artifactKey, JSON.stringify({ ...examples.resolvedModel.artifact, runId }));
+    await platform.objects.put(
+      artifactKey,
+      JSON.stringify({ ...examples.resolvedModel.artifact, runId, weightsSha256 }),
+    );
     await registry.register(
       team,
       {
         model,
         runId,
-        weightsSha256: "a".repeat(64),
+        weightsSha256,
         artifactKey,
         dataset: { name: "digits", version: 1, digest: "d".repeat(64) },
         metrics: { accuracy: 0.99 },
