@@ -89,12 +89,6 @@ export function weightedAverage(metrics: readonly ClassMetrics[]): Averages {
   return average(metrics, ({ support }) => support);
 }
 
-/** `average="micro"`: of all classes' counts together. Over all of them each is the accuracy; over some (`labels=…`) they differ. */
-export function microAverage(metrics: readonly ClassMetrics[], zeroDivision: ZeroDivision = 0): Averages {
-  const sum = (key: "hits" | "support" | "predicted"): number => metrics.reduce((total, each) => total + each[key], 0);
-  return averagesOf(sum("hits"), sum("support"), sum("predicted"), zeroDivision);
-}
-
 /** NaNs are left out; where no weight is left the rest counts alike, as in scikit-learn's `_nanaverage`. */
 function average(metrics: readonly ClassMetrics[], weightOf: (metrics: ClassMetrics) => number): Averages {
   const mean = (key: keyof Averages): number => {

@@ -14,6 +14,3 @@ export interface Meter {
    */
   emit(measures: Measures, team?: string, about?: Readonly<Record<string, string | number>>): void;
 }
-
-/** For whom nobody asks. */
-export const noMeter: Meter = { emit: () => undefined };

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn import metrics as m
 
 warnings.simplefilter("ignore")
-AVERAGES = ["macro", "weighted", "micro"]
+AVERAGES = ["macro", "weighted"]
 
 
 def classification(one):
@@ -28,7 +28,6 @@ def classification(one):
     averages("each", average=None, labels=every)
     for average in AVERAGES:
         averages(average, average=average)
-    averages("micro of some", average="micro", labels=every[:-1])
     # Clipped as float32 is, but computed in doubles: of float32 scikit-learn takes the logarithm in float32.
     wide = outputs.astype(np.float64)
     wide = np.stack([1 - wide, wide], axis=1) if classes == 2 else wide

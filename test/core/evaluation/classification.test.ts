@@ -4,7 +4,6 @@ import {
   confusionMatrix,
   logLoss,
   macroAverage,
-  microAverage,
   weightedAverage,
 } from "../../../core/evaluation/classification";
 import { NoRowsError } from "../../../core/evaluation/errors";
@@ -52,13 +51,6 @@ describe("classification metrics", () => {
     ]);
     expect(macroAverage(metrics).precision).toBeCloseTo(0.5 / 3, 15);
     expect(weightedAverage(metrics).precision).toBeCloseTo(1 / 3, 15);
-  });
-
-  it("has of all classes' counts together the accuracy, of some of them not", () => {
-    const metrics = classMetrics(confusion, 3);
-    expect(microAverage(metrics)).toEqual({ precision: 5 / 8, recall: 5 / 8, f1: 5 / 8 });
-    // Classes 0 and 1: 3 hits of 5 rows, 5 times predicted.
-    expect(microAverage(metrics.slice(0, 2))).toEqual({ precision: 3 / 5, recall: 3 / 5, f1: 6 / 10 });
   });
 
   it.each([
