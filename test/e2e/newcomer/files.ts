@@ -39,15 +39,15 @@ export const schema = `columns:
 split: { seed: 1, fractions: { train: 0.7, validation: 0.15, test: 0.15 } }
 `;
 
-export const job = (experiment: string, model: string, rest = ""): string => `experiment: ${experiment}
+/** The model is registered under the experiment's name. */
+export const job = (experiment: string, model: string): string => `experiment: ${experiment}
 dataset: customers
-registerAs: churn
 model: ${model}
 hyperparameters: { batchSize: 32, epochs: 8, learningRate: 0.02 }
 resources: { backend: wasm }
 evaluation: { thresholds: { accuracy: 0.8 } }
 seed: 3
-${rest}`;
+`;
 
 /** Uses what a model of one's own needs types for: layers, initializers, regularizers, constraints, methods of tensors. */
 export const model = `import { abs, mean, softplus, sub } from "@tensorflow/tfjs-core";

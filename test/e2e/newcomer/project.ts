@@ -25,7 +25,7 @@ export class Project {
     this.execute("npm", "install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", tarball);
   }
 
-  file(name: string, content: string): string {
+  file(name: string, content: string | Uint8Array): string {
     const path = join(this.directory, name);
     writeFileSync(path, content);
     return path;
