@@ -1,6 +1,8 @@
 import { decodeValue } from "../../metric-values";
 import type { Comparison, Row } from "../comparison";
+import { byRank } from "../metric-rank";
 import { numberText } from "../numbers";
+import { byStrength, isNumber } from "../param-strength";
 import { colour } from "./curve-plot";
 import { html, type Markup } from "./markup";
 import { scaleOf } from "./scale";
@@ -17,19 +19,19 @@ interface AxisOf {
   readonly labels: readonly { readonly y: number; readonly text: string }[];
 }
 
-/** How params and the metric go together: parallel coordinates over all, and the metric over each numeric param. */
+/** How params and the metric go together: parallel coordinates of the params that explain most of it, and the metric over each numeric one. */
 export function paramPlots({ runs, params, metrics, rankedBy }: Comparison): Markup | undefined {
-  const judged = metrics.filter(({ goal }) => goal !== undefined);
-  const metric =
-    metrics.find((row) => row.metric === rankedBy?.metric) ??
-    judged.find((row) => /^(?:val|test)/.test(row.metric)) ??
-    judged[0];
-  const varied = params.differing.filter(({ values }) => values.some((value) => value !== null));
-  if (metric === undefined || varied.length === 0 || runs.length < 2) return undefined;
+  const ranked = metrics.find((row) => row.metric === rankedBy?.metric);
+  const metric = ranked ?? [...metrics].filter(({ goal }) => goal).sort((a, b) => byRank(a.metric, b.metric))[0];
+  if (metric === undefined || runs.length < 2) return undefined;
   const values = metric.values.map((cell) => (cell === null ? Number.NaN : decodeValue(cell.last)));
-  const numeric = varied.filter((row) => row.values.every((value) => value === null || isNumber(value)));
-  return html`<section><h2>Params and ${metric.metric}</h2>
-${parallel([...varied.slice(0, mostAxes).map(paramAxis), numberAxis(metric.metric, values, false)], runs.length)}
+  const strongest = byStrength(params.differing, values);
+  if (strongest.length === 0) return undefined;
+  const axes = strongest.slice(0, mostAxes);
+  const left = strongest.length - axes.length;
+  const numeric = strongest.filter((row) => row.values.every((value) => value === null || isNumber(value)));
+  return html`<section><h2>Params and ${metric.metric} <small>params that explain most of it first${left > 0 ? `; ${left} more not shown` : ""}</small></h2>
+${parallel([...axes.map(paramAxis), numberAxis(metric.metric, values, false)], runs.length)}
 <div class="plots small">${numeric.slice(0, mostScatters).map((row) => scatter(row, metric.metric, values))}</div>
 </section>`;
 }
@@ -53,7 +55,7 @@ function paramAxis(row: Row): AxisOf {
   return {
     name: row.name,
     at: row.values.map((value) => (value === null ? undefined : yOf(value))),
-    labels: texts.slice(0, 12).map((text) => ({ y: yOf(text), text })),
+    labels: texts.filter((_, at) => at % Math.ceil(texts.length / 12) === 0).map((text) => ({ y: yOf(text), text })),
   };
 }
 
@@ -66,29 +68,60 @@ function numberAxis(name: string, values: readonly number[], mayBeLog: boolean):
   };
 }
 
+/** Pixels of a character: of the titles' 12 pixels and of the ticks' 11. */
+const charWidth = { title: 8, tick: 6.7 };
+/** Between an axis and its labels, and around them. */
+const gap = 6;
+const leastSpacing = 150;
+const mostCharacters = 48;
+
 function parallel(axes: readonly AxisOf[], runs: number): Markup {
-  const width = Math.max(1_000, axes.length * 150);
-  const xOf = (axis: number): number => 60 + (axis * (width - 140)) / Math.max(1, axes.length - 1);
+  const between = Math.max(leastSpacing, 860 / (axes.length - 1));
+  const trimmed = (text: string, kind: keyof typeof charWidth, room: number): string =>
+    shortened(text, Math.min(mostCharacters, Math.floor(room / charWidth[kind])));
+  const titles = leavesOf(axes.map(({ name }) => name)).map((name) => trimmed(name, "title", between - 2 * gap));
+  const labels = axes.map((axis) =>
+    axis.labels.map(({ y, text }) => ({ y, text, shown: trimmed(text, "tick", between - 3 * gap) })),
+  );
+  const halfTitle = (axis: number): number => (widthOf(titles[axis] ?? "") * charWidth.title) / 2;
+  const last = axes.length - 1;
+  const lastLabels = (labels[last] ?? []).map(({ shown }) => gap + widthOf(shown) * charWidth.tick);
+  const left = Math.max(12, halfTitle(0) + gap);
+  const width = Math.ceil(left + last * between + Math.max(halfTitle(last), ...lastLabels) + gap);
+  const xOf = (axis: number): number => Math.round(left + axis * between);
   const lineOf = (run: number): string => {
     const points = axes.flatMap((axis, at) => (axis.at[run] === undefined ? [] : [`${xOf(at)},${axis.at[run]}`]));
     return points.length < 2 ? "" : `M${points.join("L")}`;
   };
-  return html`<figure class="plot wide"><svg viewBox="0 0 ${width} 252" role="img" aria-label="params and metric">
-${axes.map((axis, at) => axisLine(axis, xOf(at)))}
+  return html`<figure class="plot wide parallel"><svg viewBox="0 0 ${width} 252" width="${width}" role="img" aria-label="params and metric">
+${axes.map(({ name }, at) => axisLine(name, titles[at] ?? name, xOf(at)))}
 ${Array.from({ length: runs }, (_, run) => html`<g class="run r${run} ${colour(run)}"><path d="${lineOf(run)}"/></g>`)}
-${axes.map((axis, at) => axisLabels(axis, xOf(at)))}
+${labels.map((own, at) => axisLabels(own, xOf(at)))}
 </svg></figure>`;
 }
 
-function axisLine({ name }: AxisOf, x: number): Markup {
+/** The last parts of dotted names where they tell the axes apart: `hyperparameters.learningRate` is `learningRate`. */
+function leavesOf(names: readonly string[]): readonly string[] {
+  const leaves = names.map((name) => name.slice(name.lastIndexOf(".") + 1));
+  return names.map((name, at) => {
+    const leaf = leaves[at] ?? name;
+    return leaf === "" || leaves.indexOf(leaf) !== leaves.lastIndexOf(leaf) ? name : leaf;
+  });
+}
+
+function axisLine(name: string, title: string, x: number): Markup {
   return html`<line class="axis" x1="${x}" x2="${x}" y1="${height.top}" y2="${height.bottom}"/>
-<text class="title" x="${x}" y="18"><title>${name}</title>${shortened(name, 22)}</text>`;
+<text class="title" x="${x}" y="18"><title>${name}</title>${title}</text>`;
 }
 
 /** Over the lines, so that they can be read. */
-function axisLabels({ labels }: AxisOf, x: number): Markup {
+function axisLabels(
+  labels: readonly { readonly y: number; readonly text: string; readonly shown: string }[],
+  x: number,
+): Markup {
   return html`${labels.map(
-    ({ y, text }) => html`<text class="tick left" x="${x + 5}" y="${y + 4}">${shortened(text, 14)}</text>`,
+    ({ y, text, shown }) =>
+      html`<text class="tick left" x="${x + gap}" y="${y + 4}">${shown === text ? undefined : html`<title>${text}</title>`}${shown}</text>`,
   )}`;
 }
 
@@ -114,11 +147,15 @@ ${points.map((point) => html`<g class="run r${point.run} ${colour(point.run)}"><
 </svg></figure>`;
 }
 
-function isNumber(text: string): boolean {
-  return text.trim() !== "" && Number.isFinite(Number(text));
+/** In columns: characters of East Asian scripts and pictures take two. */
+function widthOf(text: string): number {
+  return [...text].reduce((sum, character) => sum + ((character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1), 0);
 }
 
 /** The end of a dotted name tells most. */
 function shortened(text: string, most: number): string {
-  return text.length <= most ? text : `…${text.slice(1 - most)}`;
+  if (widthOf(text) <= most) return text;
+  const characters = [...text.slice(-2 * most)];
+  while (characters.length > 0 && widthOf(characters.join("")) > most - 1) characters.shift();
+  return `…${characters.join("")}`;
 }

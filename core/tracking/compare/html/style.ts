@@ -17,7 +17,7 @@ tbody th, thead th:first-child { min-width: 170px; }
 tr:last-child > * { border-bottom: 0; } thead th { background: var(--head); } tbody th { font-weight: 500; position: sticky; left: 0; background: var(--ground); }
 td.number { white-space: nowrap; } td.best { color: var(--good); font-weight: 700; } td .delta { color: var(--faint); font-weight: normal; margin-left: 8px; }
 .plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 560px), 1fr)); gap: 18px; } .small { grid-template-columns: repeat(auto-fill, minmax(min(100%, 300px), 1fr)); }
-.plot { margin: 0; position: relative; } .wide { overflow-x: auto; } .wide svg { min-width: 620px; } .plot svg { width: 100%; height: auto; display: block; } figcaption { font-weight: 600; overflow-wrap: anywhere; }
+.plot { margin: 0; position: relative; } .wide { overflow-x: auto; } .wide svg { min-width: 620px; } .parallel svg { min-width: 900px; } .plot svg { width: 100%; height: auto; display: block; } figcaption { font-weight: 600; overflow-wrap: anywhere; }
 .grid { stroke: var(--line); stroke-width: 1; } .axis { stroke: var(--faint); stroke-width: 1; } .tick { fill: var(--faint); font-size: 11px; } .title { fill: var(--text); font-size: 12px; text-anchor: middle; } .left { paint-order: stroke; stroke: var(--ground); stroke-width: 3px; }
 .tick.x { text-anchor: middle; } .tick.y { text-anchor: end; } .cursor { stroke: var(--faint); visibility: hidden; } .cursor.on { visibility: visible; }
 .run path { fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linejoin: round; } .run circle { fill: currentColor; stroke: var(--ground); stroke-width: 1; }
