@@ -6,6 +6,7 @@ import { verdictWord } from "../../core/registry/report/report";
 import { contextOf } from "../context";
 import { exitCodes, printJson } from "../output";
 import { nextLines } from "../waiting";
+import { exitCodeOf, watchRun } from "../watch";
 import { wholeNumber } from "../whole-number";
 
 export const versionArgument = new Argument("<version>", "its number").argParser(wholeNumber("version"));
@@ -23,6 +24,11 @@ function printDecided({ model, version, approvals, approval, next }: ModelVersio
   printLines([`${model} version ${version} ${recorded}`, ...nextLines(next)]);
 }
 
+interface DecisionOptions {
+  readonly reason: string;
+  readonly wait?: boolean;
+}
+
 /** Gates, approvals, and what serves. */
 export function addModelDecisionCommands(models: Command): void {
   for (const [verb, decision, text] of [
@@ -34,11 +40,17 @@ export function addModelDecisionCommands(models: Command): void {
       .addArgument(versionArgument)
       .description(text)
       .option("--reason <text>", "why", "")
-      .action(async (name: string, version: number, options: { reason: string }, command: Command) => {
+      .option("--wait", "follow the run that waits for the decision, to its end")
+      .action(async (name: string, version: number, options: DecisionOptions, command: Command) => {
         const { client, json } = contextOf(command);
-        const decided = await client.decide(name, version, { decision, reason: options.reason }, randomUUID());
-        if (json) printJson(decided);
-        else printDecided(decided, decision);
+        const { reason, wait } = options;
+        const decided = await client.decide(name, version, { decision, reason }, randomUUID());
+        if (!json) printDecided(decided, decision);
+        if (wait && decided.awaitedBy !== undefined) {
+          const { run } = await watchRun(client, decided.awaitedBy, { quiet: json });
+          process.exitCode = exitCodeOf(run);
+        }
+        if (json) printJson(wait ? await client.modelVersion(name, version) : decided);
       });
   }
 

@@ -17,7 +17,7 @@ export class RuleNotFoundError extends RingmasterError {
 export class RuleExistsError extends RingmasterError {
   constructor(name: string) {
     super(
-      `there is a retraining rule ${name} that says something else; give another name, or change that one with \`ringmaster retrain update ${name}\``,
+      `there is a retraining rule ${name} that says something else; give another name, or change that one with \`ringmaster retrain on … --name ${name} --update\``,
       { code: "RETRAINING_RULE_EXISTS", httpStatus: 409, details: { rule: name } },
     );
   }

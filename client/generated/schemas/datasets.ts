@@ -2,7 +2,7 @@
 
 import type { ColumnSchema, Instant, Sha256 } from "./shared";
 
-/** A version before it has a number; `ringmaster data push` makes it. */
+/** A version before it has a number; `ringmaster datasets push` makes it. */
 export interface DatasetDraft {
   readonly name: string;
   /** SHA-256 over schema, shards and split: equal content is the same version. */

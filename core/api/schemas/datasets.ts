@@ -53,7 +53,7 @@ export const sourceFile = z
 /** The shape only; `registerDataset` checks what it means. */
 export const datasetDraft = z.strictObject(draftShape).meta({
   id: "DatasetDraft",
-  description: "A version before it has a number; `ringmaster data push` makes it.",
+  description: "A version before it has a number; `ringmaster datasets push` makes it.",
 }) satisfies z.ZodType<DatasetDraft>;
 
 const datasetManifest = z
