@@ -60,7 +60,12 @@ function describe({ kind, name, details }: LineageNode): string {
     kind === "file" || kind === "shard"
       ? [details["file"], rows]
       : kind === "dataset"
-        ? [details["rows"] === undefined ? undefined : `${details["rows"]} rows`, sourceText(details["source"])]
+        ? [
+            details["rows"] === undefined ? undefined : `${details["rows"]} rows`,
+            details["createdBy"] === undefined ? undefined : `registered by ${details["createdBy"]}`,
+            details["deprecatedBy"] === undefined ? undefined : `deprecated by ${details["deprecatedBy"]}`,
+            sourceText(details["source"]),
+          ]
         : kind === "run"
           ? [details["name"] === name ? undefined : details["name"], details["status"]]
           : kind === "code"

@@ -48,7 +48,9 @@ function inputOf(issue: Issue): unknown {
 function at(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (value, part) =>
-      value !== null && typeof value === "object" ? (value as Record<PropertyKey, unknown>)[part] : undefined,
+      value !== null && typeof value === "object" && Object.hasOwn(value, part)
+        ? (value as Record<PropertyKey, unknown>)[part]
+        : undefined,
     input,
   );
 }

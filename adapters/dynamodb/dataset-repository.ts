@@ -58,7 +58,7 @@ export function createDatasetRepository(
   }
 
   /** False where another registration came first. */
-  async function tryRegister(manifest: DatasetManifest): Promise<boolean> {
+  async function tryRegister(manifest: DatasetManifest, by: string | undefined): Promise<boolean> {
     const { name, version, digest, rowCount, bytes, createdAt } = manifest;
     const pk = partition(name);
     try {
@@ -68,7 +68,7 @@ export function createDatasetRepository(
             {
               Put: {
                 TableName: table,
-                Item: { pk, sk: versionKey(version), team, manifest },
+                Item: { pk, sk: versionKey(version), team, manifest, ...(by === undefined ? {} : { createdBy: by }) },
                 ConditionExpression: "attribute_not_exists(pk)",
               },
             },
@@ -91,6 +91,7 @@ export function createDatasetRepository(
                   rowCount,
                   bytes,
                   updatedAt: createdAt,
+                  ...(by === undefined ? {} : { updatedBy: by }),
                 },
                 ...(version === 1
                   ? { ConditionExpression: "attribute_not_exists(pk)" }
@@ -115,13 +116,15 @@ export function createDatasetRepository(
     find,
     findByDigest,
 
-    async register(draft: DatasetDraft, { at }) {
+    async register(draft: DatasetDraft, { at, by }) {
       for (let attempt = 1; attempt <= attempts; attempt += 1) {
         const known = await findByDigest(draft.name, draft.digest);
         if (known) return { created: false, version: known };
         const version = (await newestOf(draft.name)) + 1;
         const manifest: DatasetManifest = { ...draft, version, createdAt: at };
-        if (await tryRegister(manifest)) return { created: true, version: { manifest, team } };
+        if (await tryRegister(manifest, by)) {
+          return { created: true, version: { manifest, team, ...(by === undefined ? {} : { createdBy: by }) } };
+        }
       }
       throw new DatasetBusyError(draft.name, attempts);
     },
@@ -199,6 +202,7 @@ function versionOf(item: Record<string, unknown>): DatasetVersion {
   return {
     manifest: item["manifest"] as DatasetManifest,
     team: item["team"] as string,
+    ...(item["createdBy"] === undefined ? {} : { createdBy: item["createdBy"] as string }),
     ...(item["deprecation"] === undefined ? {} : { deprecation: item["deprecation"] as DatasetVersion["deprecation"] }),
   };
 }
@@ -210,5 +214,6 @@ function summaryOf(item: Record<string, unknown>): DatasetSummary {
     rowCount: item["rowCount"] as number,
     bytes: item["bytes"] as number,
     updatedAt: item["updatedAt"] as string,
+    ...(item["updatedBy"] === undefined ? {} : { updatedBy: item["updatedBy"] as string }),
   };
 }

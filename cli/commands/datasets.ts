@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
 import { parseDatasetReference } from "../../core/datasets/reference";
-import type { DatasetVersion } from "../../core/datasets/repository";
+import type { DatasetVersion, Deprecation } from "../../core/datasets/repository";
 import { formatBytes } from "../../core/quantities";
 import { contextOf } from "../context";
 import { type PushProgress, pushDataset } from "../datasets/push";
@@ -66,8 +66,15 @@ export function addDatasetCommands(program: Command): void {
       if (json) printJson({ datasets: items });
       else {
         printTable(
-          ["NAME", "LATEST", "ROWS", "SIZE", "UPDATED"],
-          items.map((one) => [one.name, one.latestVersion, one.rowCount, formatBytes(one.bytes), one.updatedAt]),
+          ["NAME", "LATEST", "ROWS", "SIZE", "UPDATED", "BY"],
+          items.map((one) => [
+            one.name,
+            one.latestVersion,
+            one.rowCount,
+            formatBytes(one.bytes),
+            one.updatedAt,
+            one.updatedBy ?? "–",
+          ]),
         );
       }
     });
@@ -118,14 +125,20 @@ function show(version: DatasetVersion, versions: readonly DatasetVersion[]): voi
     `\nsplit (seed ${seed}${stratifyBy ? `, by ${stratifyBy}` : ""}): train ${indexes.train.rows}, validation ${indexes.validation.rows}, test ${indexes.test.rows}\n\n`,
   );
   printTable(
-    ["VERSION", "ROWS", "CREATED", "STATE"],
-    versions.map(({ manifest: one, deprecation }) => [
+    ["VERSION", "ROWS", "CREATED", "BY", "STATE"],
+    versions.map(({ manifest: one, createdBy, deprecation }) => [
       one.version,
       one.rowCount,
       one.createdAt,
-      deprecation ? `deprecated ${deprecation.reason}` : "active",
+      createdBy ?? "–",
+      deprecation ? describeDeprecation(deprecation) : "active",
     ]),
   );
+}
+
+/** `deprecated by ada at 2026-01-01T00:00:00.000Z: labels swapped` */
+function describeDeprecation({ at, reason, by }: Deprecation): string {
+  return `deprecated${by ? ` by ${by}` : ""} at ${at}${reason ? `: ${reason}` : ""}`;
 }
 
 /** One line that is written over on a terminal, and a line a phase elsewhere. */

@@ -71,6 +71,9 @@ export function addRetrainCommands(program: Command): void {
         return;
       }
       printRules([state]);
+      const { createdBy, createdAt, updatedBy, updatedAt } = state.rule;
+      process.stdout.write(`created by ${createdBy} at ${createdAt}\n`);
+      if (updatedBy !== undefined) process.stdout.write(`changed by ${updatedBy} at ${updatedAt}\n`);
       if (next.length > 0) process.stdout.write(`next: ${next.join(", ")}\n`);
       if (state.lastFailure) process.stdout.write(`last failure: ${state.lastFailure.message}\n`);
       process.stdout.write("\n");

@@ -25,7 +25,7 @@ export interface RegisterDependencies {
 export async function registerDataset(
   { repository, objects, clock }: RegisterDependencies,
   draft: DatasetDraft,
-  options: { readonly allowSchemaChange?: boolean } = {},
+  options: { readonly allowSchemaChange?: boolean; readonly actor?: string } = {},
 ): Promise<{ readonly created: boolean; readonly version: DatasetVersion }> {
   if (draft.rowCount === 0) throw new EmptyDatasetError(`dataset ${draft.name}`);
   assertDatasetSchema({ columns: draft.schema, split: draft.split }, `the schema of dataset ${draft.name}`);
@@ -43,7 +43,7 @@ export async function registerDataset(
   }
   const registered = known
     ? { created: false, version: known }
-    : await repository.register(draft, { at: isoTime(clock) });
+    : await repository.register(draft, { at: isoTime(clock), by: options.actor });
   await putManifestCopy(objects, registered.version.manifest);
   return registered;
 }

@@ -4,8 +4,17 @@ import type { DatasetManifest } from "./manifest";
 export interface DatasetVersion {
   readonly manifest: DatasetManifest;
   readonly team: string;
+  /** Who registered it, at the manifest's `createdAt`; absent in rows of earlier releases. */
+  readonly createdBy?: string;
   /** Deprecated versions stay readable; no new run may use them. */
-  readonly deprecation?: { readonly at: string; readonly reason: string };
+  readonly deprecation?: Deprecation;
+}
+
+export interface Deprecation {
+  readonly at: string;
+  readonly reason: string;
+  /** Absent in rows of earlier releases. */
+  readonly by?: string;
 }
 
 export interface DatasetSummary {
@@ -15,6 +24,8 @@ export interface DatasetSummary {
   readonly bytes: number;
   /** ISO 8601, of the latest version. */
   readonly updatedAt: string;
+  /** Who registered the latest version; absent in rows of earlier releases. */
+  readonly updatedBy?: string;
 }
 
 export interface Page<Item> {
@@ -33,7 +44,7 @@ export interface DatasetRepository {
    */
   register(
     draft: DatasetDraft,
-    context: { readonly at: string },
+    context: { readonly at: string; readonly by?: string },
   ): Promise<{ readonly created: boolean; readonly version: DatasetVersion }>;
   find(name: string, version: number): Promise<DatasetVersion | undefined>;
   findByDigest(name: string, digest: string): Promise<DatasetVersion | undefined>;
@@ -50,9 +61,5 @@ export interface DatasetRepository {
   /** By name. */
   list(query: { readonly limit: number; readonly nextToken?: string }): Promise<Page<DatasetSummary>>;
   /** False where there is no such version. The first deprecation stands. */
-  deprecate(
-    name: string,
-    version: number,
-    deprecation: { readonly at: string; readonly reason: string },
-  ): Promise<boolean>;
+  deprecate(name: string, version: number, deprecation: Deprecation): Promise<boolean>;
 }

@@ -57,9 +57,13 @@ export async function createRule(
 }
 
 /** Replaces what the rule says; its name and history stay. */
-export async function updateRule(dependencies: RuleDependencies, definition: RuleDefinition): Promise<RetrainingRule> {
+export async function updateRule(
+  dependencies: RuleDependencies,
+  definition: RuleDefinition,
+  actor: string,
+): Promise<RetrainingRule> {
   await assertJobFits(dependencies, definition);
-  return change(dependencies, definition.name, (rule, at) =>
+  return change(dependencies, definition.name, actor, (rule, at) =>
     digestOf(definitionOf(rule)) === digestOf(definition)
       ? rule
       : { ...rule, ...definition, since: digestOf(rule.trigger) === digestOf(definition.trigger) ? rule.since : at },
@@ -71,9 +75,10 @@ export async function setEnabled(
   dependencies: RuleDependencies,
   name: string,
   enabled: boolean,
+  actor: string,
   reason?: string,
 ): Promise<RetrainingRule> {
-  return change(dependencies, name, ({ pausedReason, ...rule }, at) => {
+  return change(dependencies, name, actor, ({ pausedReason, ...rule }, at) => {
     if (rule.enabled === enabled && pausedReason === reason)
       return { ...rule, ...(pausedReason === undefined ? {} : { pausedReason }) };
     return enabled
@@ -83,8 +88,8 @@ export async function setEnabled(
 }
 
 /** Ends a rule; fine where it is deleted already. What it did stays to be read. */
-export async function deleteRule(dependencies: RuleDependencies, name: string): Promise<RetrainingRule> {
-  return change(dependencies, name, (rule, at) => ({ ...rule, enabled: false, deletedAt: at }), true);
+export async function deleteRule(dependencies: RuleDependencies, name: string, actor: string): Promise<RetrainingRule> {
+  return change(dependencies, name, actor, (rule, at) => ({ ...rule, enabled: false, deletedAt: at }), true);
 }
 
 /** @throws RuleNotFoundError */
@@ -97,6 +102,7 @@ export async function getRule(retraining: RetrainingRepository, name: string): P
 async function change(
   dependencies: RuleDependencies,
   name: string,
+  actor: string,
   next: (rule: RetrainingRule, at: string) => RetrainingRule,
   deletedIsFine = false,
 ): Promise<RetrainingRule> {
@@ -111,7 +117,9 @@ async function change(
     const at = isoTime(clock);
     const wanted = next(rule, at);
     const same = digestOf(wanted) === digestOf(rule);
-    const saved: RetrainingRule = same ? rule : { ...wanted, revision: rule.revision + 1, updatedAt: at };
+    const saved: RetrainingRule = same
+      ? rule
+      : { ...wanted, revision: rule.revision + 1, updatedAt: at, updatedBy: actor };
     if (!same && !(await retraining.save(saved, rule))) continue;
     await syncSchedule(dependencies, name);
     return saved;

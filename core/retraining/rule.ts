@@ -99,6 +99,8 @@ export interface RetrainingRule extends RuleDefinition {
   readonly createdBy: string;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** Who made the last change; absent in rules of earlier releases. */
+  readonly updatedBy?: string;
   readonly deletedAt?: string;
 }
 

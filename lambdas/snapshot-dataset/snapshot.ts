@@ -65,6 +65,8 @@ function snapshotOf({ datasets, objects, inboxFiles, clock, lineage }: Platform)
         register: (draft, source) =>
           registerFrom({ repository: datasets, objects, clock, lineage }, draft, {
             sources: [{ ...source, file: `inbox/${path}`, rows: draft.rowCount }],
+            // S3's event names no person.
+            actor: `inbox file ${path}`,
           }),
       });
       return { ...registered, ignoredColumns };

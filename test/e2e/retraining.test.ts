@@ -201,7 +201,10 @@ describe("retraining", () => {
     await stack.json(["retrain", "disable", "on-toy", "--reason", "labels in doubt"]);
     await push(600);
     await until("the cause", async () => (await show("on-toy")).causes.find(({ id }) => id === "dataset:toy@4"));
-    expect((await stack.run("retrain", "show", "on-toy")).stdout).toMatch(/dataset:toy@4\s+skipped.*labels in doubt/);
+    const shown = (await stack.run("retrain", "show", "on-toy")).stdout;
+    expect(shown).toMatch(/RECEIVED\s+TRIGGER\s+STATE\s+RUN\s+REASON/);
+    expect(shown).toMatch(/changed by \S+ at 2/);
+    expect(shown).toMatch(/dataset:toy@4\s+skipped.*labels in doubt/);
     await stack.json(["retrain", "delete", "on-toy"]);
     expect((await show("on-toy")).causes).toHaveLength(5);
     expect((await stack.run("retrain", "run", "on-toy")).code).toBe(2);

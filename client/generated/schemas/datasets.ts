@@ -117,16 +117,21 @@ export interface DatasetSummary {
   readonly rowCount: number;
   readonly bytes: number;
   readonly updatedAt: Instant;
+  /** Who registered the latest version. */
+  readonly updatedBy?: string;
 }
 
 /** An immutable version of a dataset. */
 export interface DatasetVersion {
   readonly manifest: DatasetManifest;
   readonly team: string;
+  /** Who registered it; absent in versions of earlier releases. */
+  readonly createdBy?: string;
   /** No new run may use it. */
   readonly deprecation?: {
     readonly at: Instant;
     readonly reason: string;
+    readonly by?: string;
   };
 }
 

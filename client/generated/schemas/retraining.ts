@@ -71,6 +71,8 @@ export interface RetrainingRule {
   /** What happened before is no cause. */
   readonly since: Instant;
   readonly createdBy: string;
+  /** Who made the last change. */
+  readonly updatedBy?: string;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
   readonly deletedAt?: Instant;

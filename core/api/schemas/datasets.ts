@@ -64,8 +64,12 @@ export const datasetVersion = z
   .object({
     manifest: datasetManifest,
     team: z.string(),
+    createdBy: z
+      .string()
+      .optional()
+      .meta({ description: "Who registered it; absent in versions of earlier releases." }),
     deprecation: z
-      .object({ at: instant, reason: z.string() })
+      .object({ at: instant, reason: z.string(), by: z.string().optional() })
       .optional()
       .meta({ description: "No new run may use it." }),
   })
@@ -75,7 +79,14 @@ export const datasetVersion = z
   }) satisfies z.ZodType<DatasetVersion>;
 
 const datasetSummary = z
-  .object({ name: z.string(), latestVersion: z.int(), rowCount: count, bytes: count, updatedAt: instant })
+  .object({
+    name: z.string(),
+    latestVersion: z.int(),
+    rowCount: count,
+    bytes: count,
+    updatedAt: instant,
+    updatedBy: z.string().optional().meta({ description: "Who registered the latest version." }),
+  })
   .meta({ id: "DatasetSummary" }) satisfies z.ZodType<DatasetSummary>;
 
 export const datasetPage = z

@@ -34,6 +34,7 @@ export const retrainingRule = z
     pausedReason: z.string().optional(),
     since: instant.meta({ description: "What happened before is no cause." }),
     createdBy: z.string(),
+    updatedBy: z.string().optional().meta({ description: "Who made the last change." }),
     createdAt: instant,
     updatedAt: instant,
     deletedAt: instant.optional(),

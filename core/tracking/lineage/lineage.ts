@@ -13,9 +13,10 @@ export async function lineageOfDataset(
   version: number,
   page: LineagePage,
 ): Promise<LineageGraph> {
-  const { manifest } = await getDatasetVersion(dependencies.datasets, name, version);
+  const found = await getDatasetVersion(dependencies.datasets, name, version);
+  const { manifest } = found;
   const graph = new LineageBuilder();
-  const root = addDataset(graph, manifest, manifest);
+  const root = addDataset(graph, manifest, found);
   if (page.nextToken === undefined) {
     await addSources(graph, dependencies.lineage, manifest, root);
     addShards(graph, manifest, root);

@@ -1,4 +1,5 @@
 import type { DatasetManifest } from "../../datasets/manifest";
+import type { DatasetVersion } from "../../datasets/repository";
 import type { RunRecord } from "../run-record";
 import type { RunRecords } from "../run-records";
 import type { LineageBuilder } from "./graph";
@@ -19,13 +20,17 @@ export interface LineagePage {
 export function addDataset(
   graph: LineageBuilder,
   { name, version, digest }: DatasetVersionKey,
-  manifest?: DatasetManifest,
+  found?: DatasetVersion,
 ): string {
+  const { manifest, createdBy, deprecation } = found ?? {};
   const splits = manifest?.split.indexes;
   return graph.add("dataset", `${name}@${version}`, {
     digest,
     rows: manifest?.rowCount,
     createdAt: manifest?.createdAt,
+    createdBy,
+    deprecatedAt: deprecation?.at,
+    deprecatedBy: deprecation?.by,
     trainRows: splits?.train.rows,
     validationRows: splits?.validation.rows,
     testRows: splits?.test.rows,

@@ -69,8 +69,9 @@ async function addInput(
     graph.connect(graph.add("dataset", `${name}#${digest}`, { digest, source }), to);
     return;
   }
-  const { manifest } = await getDatasetVersion(datasets, name, version);
-  const node = addDataset(graph, { name, version, digest: manifest.digest }, manifest);
+  const found = await getDatasetVersion(datasets, name, version);
+  const { manifest } = found;
+  const node = addDataset(graph, { name, version, digest: manifest.digest }, found);
   graph.connect(node, to);
   addShards(graph, manifest, node);
   await addSources(graph, lineage, manifest, node);

@@ -21,15 +21,15 @@ export interface SourceFile extends ContentReference {
 export async function registerFrom(
   { lineage, ...dependencies }: RegisterDependencies & { readonly lineage: Pick<LineageIndex, "noteContents"> },
   draft: DatasetDraft,
-  options: { readonly allowSchemaChange?: boolean; readonly sources: readonly SourceFile[] },
+  options: { readonly allowSchemaChange?: boolean; readonly sources: readonly SourceFile[]; readonly actor?: string },
 ): Promise<{ readonly created: boolean; readonly version: DatasetVersion }> {
-  const { sources, allowSchemaChange } = options;
+  const { sources, allowSchemaChange, actor } = options;
   const rows = sources.reduce((sum, source) => sum + source.rows, 0);
   if (sources.length > 0 && rows !== draft.rowCount) {
     const rule = `must give all of the version's ${draft.rowCount} rows`;
     throw new InvalidInputError("the dataset's sources", [{ path: "sources", value: rows, rule }]);
   }
-  const registered = await registerDataset(dependencies, draft, { allowSchemaChange });
+  const registered = await registerDataset(dependencies, draft, { allowSchemaChange, actor });
   const { manifest } = registered.version;
   const { name, version, digest } = manifest;
   await lineage.noteContents({ name, version, digest }, [...sourcesOf(sources), ...shardsOf(manifest)]);

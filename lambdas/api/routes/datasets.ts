@@ -7,7 +7,7 @@ import { registerFrom } from "../../../core/tracking/lineage/register-from";
 import { defineRoute } from "../route";
 
 export const datasetRoutes = [
-  defineRoute(contracts.registerDatasetVersion, async ({ platform, params: { name }, body }) => {
+  defineRoute(contracts.registerDatasetVersion, async ({ platform, params: { name }, body, actor }) => {
     const { draft, allowSchemaChange, sources } = body;
     if (draft.name !== name) {
       const rule = `must be the name in the path: ${name}`;
@@ -15,7 +15,7 @@ export const datasetRoutes = [
     }
     const { datasets: repository, objects, clock, lineage } = platform;
     const dependencies = { repository, objects, clock, lineage };
-    const registered = await registerFrom(dependencies, draft, { allowSchemaChange, sources });
+    const registered = await registerFrom(dependencies, draft, { allowSchemaChange, sources, actor });
     return { status: registered.created ? 201 : 200, body: registered };
   }),
 
@@ -39,10 +39,11 @@ export const datasetRoutes = [
     body: { version: await getDatasetVersion(datasets, name, version) },
   })),
 
-  defineRoute(contracts.deprecateDatasetVersion, async ({ platform, params: { name, version }, body: { reason } }) => {
+  defineRoute(contracts.deprecateDatasetVersion, async ({ platform, params: { name, version }, body, actor }) => {
     const { datasets, clock } = platform;
+    const { reason } = body;
     await getDatasetVersion(datasets, name, version);
-    await datasets.deprecate(name, version, { at: isoTime(clock), reason });
+    await datasets.deprecate(name, version, { at: isoTime(clock), reason, by: actor });
     return { status: 200, body: { version: await getDatasetVersion(datasets, name, version) } };
   }),
 ];

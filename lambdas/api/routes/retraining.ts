@@ -24,27 +24,27 @@ export const retrainingRoutes = [
     return { status: 200, body: { state, next: nextFirings(state.rule, clock.now()) } };
   }),
 
-  defineRoute(contracts.replaceRetrainingRule, async ({ platform, params: { rule }, body }) => {
+  defineRoute(contracts.replaceRetrainingRule, async ({ platform, params: { rule }, body, actor }) => {
     if (body.name !== rule) {
       const problem = { path: "name", value: body.name, rule: `must be the name in the path: ${rule}` };
       throw new InvalidInputError("the request", [problem]);
     }
-    return { status: 200, body: { rule: await updateRule(platform, body) } };
+    return { status: 200, body: { rule: await updateRule(platform, body, actor) } };
   }),
 
-  defineRoute(contracts.deleteRetrainingRule, async ({ platform, params: { rule } }) => ({
+  defineRoute(contracts.deleteRetrainingRule, async ({ platform, params: { rule }, actor }) => ({
     status: 200,
-    body: { rule: await deleteRule(platform, rule) },
+    body: { rule: await deleteRule(platform, rule, actor) },
   })),
 
-  defineRoute(contracts.disableRetrainingRule, async ({ platform, params: { rule }, body: { reason } }) => ({
+  defineRoute(contracts.disableRetrainingRule, async ({ platform, params: { rule }, body: { reason }, actor }) => ({
     status: 200,
-    body: { rule: await setEnabled(platform, rule, false, reason || undefined) },
+    body: { rule: await setEnabled(platform, rule, false, actor, reason || undefined) },
   })),
 
-  defineRoute(contracts.enableRetrainingRule, async ({ platform, params: { rule } }) => ({
+  defineRoute(contracts.enableRetrainingRule, async ({ platform, params: { rule }, actor }) => ({
     status: 200,
-    body: { rule: await setEnabled(platform, rule, true) },
+    body: { rule: await setEnabled(platform, rule, true, actor) },
   })),
 
   defineRoute(contracts.listRetrainingCauses, async ({ platform: { retraining }, params: { rule }, query }) => {

@@ -12,10 +12,14 @@ export function createMemoryDatasetRepository(team = "red"): DatasetRepository {
   }
 
   return {
-    async register(draft, { at }) {
+    async register(draft, { at, by }) {
       const known = of(draft.name).find(({ manifest }) => manifest.digest === draft.digest);
       if (known) return { created: false, version: known };
-      const version = { manifest: { ...draft, version: of(draft.name).length + 1, createdAt: at }, team };
+      const version = {
+        manifest: { ...draft, version: of(draft.name).length + 1, createdAt: at },
+        team,
+        ...(by && { createdBy: by }),
+      };
       versions.set(draft.name, [...of(draft.name), version]);
       return { created: true, version };
     },
@@ -26,12 +30,13 @@ export function createMemoryDatasetRepository(team = "red"): DatasetRepository {
     listVersions: async ({ name, limit, nextToken }) => page(newestFirst(name), limit, nextToken),
     async list({ limit, nextToken }) {
       const newest = [...versions.values()].map((all) => all.at(-1)!);
-      const summaries = newest.map(({ manifest }) => ({
+      const summaries = newest.map(({ manifest, createdBy }) => ({
         name: manifest.name,
         latestVersion: manifest.version,
         rowCount: manifest.rowCount,
         bytes: manifest.bytes,
         updatedAt: manifest.createdAt,
+        ...(createdBy && { updatedBy: createdBy }),
       }));
       return page(
         summaries.sort((a, b) => (a.name < b.name ? -1 : 1)),

@@ -67,6 +67,20 @@ export function describeDatasetRepository(create: () => Promise<(team: string) =
     expect(await repository.findActive("digits")).toBeUndefined();
   });
 
+  it("keeps who registered and who deprecated a version, and reads rows without them", async () => {
+    await register("digits", "a");
+    expect(await repository.find("digits", 1)).not.toHaveProperty("createdBy");
+    const { version } = await repository.register(draftOf("digits", "b"), { ...context, by: "ada" });
+    expect(version).toMatchObject({ createdBy: "ada" });
+    await repository.register(draftOf("digits", "b"), { ...context, by: "grace" });
+    await repository.deprecate("digits", 2, { at: context.at, reason: "swapped", by: "alan" });
+    expect(await repository.find("digits", 2)).toMatchObject({
+      createdBy: "ada",
+      deprecation: { at: context.at, reason: "swapped", by: "alan" },
+    });
+    expect((await repository.list({ limit: 9 })).items).toMatchObject([{ latestVersion: 2, updatedBy: "ada" }]);
+  });
+
   it("keeps the first deprecation", async () => {
     await register("digits", "a");
     await repository.deprecate("digits", 1, { at: "2026-02-01T00:00:00.000Z", reason: "first" });

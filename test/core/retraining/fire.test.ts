@@ -102,7 +102,7 @@ describe("a cause", () => {
       };
     };
     for (const writes of [0, 1, 1]) await expect(fire(mortal(writes), "on-digits", cause)).rejects.toThrow("kill -9");
-    await setEnabled(scene.dependencies, "on-digits", false, "changed my mind");
+    await setEnabled(scene.dependencies, "on-digits", false, "ada", "changed my mind");
     const end = await fire(scene.dependencies, "on-digits", cause);
     expect(end).toMatchObject({ state: "submitted", runId: (await scene.runs())[0]!.runId });
     expect(await scene.runs()).toHaveLength(1);
@@ -113,7 +113,7 @@ describe("a cause", () => {
 
   it("that a person gives runs at once, whatever the rule's limits, and once a key", async () => {
     await scene.rule({ cooldownMinutes: 60 });
-    await setEnabled(scene.dependencies, "on-digits", false);
+    await setEnabled(scene.dependencies, "on-digits", false, "ada");
     const by = (key: string): Cause => ({
       type: "manual",
       at: new Date(scene.clock.time).toISOString(),
@@ -147,10 +147,10 @@ describe("a cause", () => {
   it.each<[string, (scene: Scene) => Promise<unknown>, RegExp]>([
     [
       "disabled",
-      ({ dependencies }) => setEnabled(dependencies, "on-digits", false, "wrong labels"),
+      ({ dependencies }) => setEnabled(dependencies, "on-digits", false, "ada", "wrong labels"),
       /disabled: wrong labels/,
     ],
-    ["deleted", ({ dependencies }) => deleteRule(dependencies, "on-digits"), /the rule was deleted/],
+    ["deleted", ({ dependencies }) => deleteRule(dependencies, "on-digits", "ada"), /the rule was deleted/],
   ])("is skipped where the rule is %s, and stays so", async (_what, change, reason) => {
     await scene.rule();
     const cause = await scene.push(101);
@@ -159,7 +159,7 @@ describe("a cause", () => {
       state: "skipped",
       reason: expect.stringMatching(reason),
     });
-    if (_what === "disabled") await setEnabled(scene.dependencies, "on-digits", true);
+    if (_what === "disabled") await setEnabled(scene.dependencies, "on-digits", true, "ada");
     await fire(scene.dependencies, "on-digits", cause);
     expect(await scene.runs()).toEqual([]);
   });
@@ -219,6 +219,7 @@ it("a rule that says something else runs what it says then", async () => {
       trigger: { type: "dataset", dataset: "digits" },
       job: jobInput({ evaluation: {}, seed: 7 }),
     }),
+    "ada",
   );
   await fire(scene.dependencies, "on-digits", await scene.push(101));
   expect((await scene.runs()).map(({ job }) => job.seed)).toEqual([7]);

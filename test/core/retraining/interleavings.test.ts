@@ -91,7 +91,7 @@ it("a rule that is switched off and on in the midst of it never runs a version t
   const cause = await scene.push(101);
   await Promise.all([
     ...[3, 5, 7, 9].map((calls) => fire(mortal(scene.dependencies, calls), "on-digits", cause).catch(() => undefined)),
-    setEnabled(scene.dependencies, "on-digits", false, "a look at the labels"),
+    setEnabled(scene.dependencies, "on-digits", false, "ada", "a look at the labels"),
     fire(scene.dependencies, "on-digits", cause),
   ]);
   await sweepOf(scene);

@@ -57,10 +57,10 @@ describe("a rule's life", () => {
     expect(await make()).toMatchObject({ created: true, rule: { revision: 1, createdBy: "ada" } });
     expect(await make()).toMatchObject({ created: false, rule: { revision: 1 } });
     await expect(make({ cooldownMinutes: 5 })).rejects.toMatchObject({ code: "RETRAINING_RULE_EXISTS" });
-    const { deletedAt } = await deleteRule(scene.dependencies, "on-digits");
-    expect(deletedAt).toBeDefined();
-    expect((await deleteRule(scene.dependencies, "on-digits")).deletedAt).toBe(deletedAt);
-    await expect(setEnabled(scene.dependencies, "on-digits", true)).rejects.toMatchObject({
+    const { deletedAt, updatedBy } = await deleteRule(scene.dependencies, "on-digits", "grace");
+    expect([deletedAt, updatedBy]).toEqual([expect.any(String), "grace"]);
+    expect((await deleteRule(scene.dependencies, "on-digits", "ada")).deletedAt).toBe(deletedAt);
+    await expect(setEnabled(scene.dependencies, "on-digits", true, "ada")).rejects.toMatchObject({
       code: "RETRAINING_RULE_NOT_FOUND",
     });
     expect((await scene.platform.retraining.list({ limit: 10 })).items).toEqual([]);
@@ -74,8 +74,8 @@ describe("a rule's life", () => {
     await scene.rule();
     const changes = Array.from({ length: 6 }, (_, i) =>
       i % 2 === 0
-        ? updateRule(scene.dependencies, definition({ cooldownMinutes: i + 1 }))
-        : setEnabled(scene.dependencies, "on-digits", false, `reason ${i}`),
+        ? updateRule(scene.dependencies, definition({ cooldownMinutes: i + 1 }), "ada")
+        : setEnabled(scene.dependencies, "on-digits", false, "ada", `reason ${i}`),
     );
     await Promise.all(changes);
     expect((await getRule(scene.platform.retraining, "on-digits")).rule.revision).toBe(7);
@@ -85,10 +85,10 @@ describe("a rule's life", () => {
     await scene.rule({ trigger: { type: "drift", monitor: "inputs" } });
     const { retraining } = scene.platform;
     expect(await retraining.rulesOf("drift", "inputs")).toEqual(["on-digits"]);
-    await updateRule(scene.dependencies, definition({}));
+    await updateRule(scene.dependencies, definition({}), "ada");
     expect(await retraining.rulesOf("drift", "inputs")).toEqual([]);
     expect(await retraining.rulesOf("dataset", "digits")).toEqual(["on-digits"]);
-    await deleteRule(scene.dependencies, "on-digits");
+    await deleteRule(scene.dependencies, "on-digits", "ada");
     expect(await retraining.rulesOf("dataset", "digits")).toEqual([]);
   });
 
@@ -110,10 +110,10 @@ describe("a rule's life", () => {
 
   it("begins anew with each time that it is enabled", async () => {
     await scene.rule();
-    await setEnabled(scene.dependencies, "on-digits", false);
+    await setEnabled(scene.dependencies, "on-digits", false, "ada");
     const missed = await scene.push(101);
     scene.clock.time += minute;
-    await setEnabled(scene.dependencies, "on-digits", true);
+    await setEnabled(scene.dependencies, "on-digits", true, "ada");
     await runSweep();
     expect(await scene.runs()).toEqual([]);
     expect(await fire(scene.dependencies, "on-digits", missed)).toMatchObject({
@@ -127,14 +127,14 @@ describe("its schedule", () => {
   it("is made, changed, stopped and removed with it", async () => {
     await scene.rule(nightly);
     expect(scheduled()).toMatchObject({ trigger: { timeZone: "Europe/Berlin" }, enabled: true });
-    await setEnabled(scene.dependencies, "nightly", false);
+    await setEnabled(scene.dependencies, "nightly", false, "ada");
     expect(scheduled()).toMatchObject({ enabled: false });
-    await setEnabled(scene.dependencies, "nightly", true);
-    await updateRule(scene.dependencies, definition({ name: "nightly" }));
+    await setEnabled(scene.dependencies, "nightly", true, "ada");
+    await updateRule(scene.dependencies, definition({ name: "nightly" }), "ada");
     expect(scheduled()).toBeUndefined();
-    await updateRule(scene.dependencies, definition(nightly));
+    await updateRule(scene.dependencies, definition(nightly), "ada");
     expect(scheduled()).toMatchObject({ revision: 5 });
-    await deleteRule(scene.dependencies, "nightly");
+    await deleteRule(scene.dependencies, "nightly", "ada");
     expect(scheduled()).toBeUndefined();
   });
 
@@ -152,7 +152,7 @@ describe("its schedule", () => {
     expect(scheduled()).toBeUndefined();
     await runSweep();
     expect(scheduled()).toMatchObject({ revision: 1 });
-    await expect(deleteRule(dying, "nightly")).rejects.toThrow("kill -9");
+    await expect(deleteRule(dying, "nightly", "ada")).rejects.toThrow("kill -9");
     expect(scheduled()).toBeDefined();
     await runSweep();
     expect(scheduled()).toBeUndefined();
@@ -175,10 +175,10 @@ describe("its schedule", () => {
         },
       },
     };
-    const first = updateRule(slow, definition({ ...nightly, cooldownMinutes: 1 }));
+    const first = updateRule(slow, definition({ ...nightly, cooldownMinutes: 1 }), "ada");
     while ((await getRule(scene.platform.retraining, "nightly")).rule.revision === 1)
       await new Promise((tick) => setTimeout(tick, 2));
-    await updateRule(scene.dependencies, definition({ ...nightly, cooldownMinutes: 2 }));
+    await updateRule(scene.dependencies, definition({ ...nightly, cooldownMinutes: 2 }), "ada");
     const done = first.then(() => true);
     // The old one is put over the new one, sees that it is old, and is put right.
     while (!(await Promise.race([done, new Promise<false>((tick) => setTimeout(() => tick(false), 2))]))) release();
