@@ -158,13 +158,17 @@ describe("raw data to a champion model", () => {
     });
   });
 
-  it.each([1, 3])("computed anew with %d workers the weights are the same bytes", async (workers) => {
-    // None begins without the others, however slowly they start.
-    const all = ["workers", "minWorkers"].flatMap((name) => ["--set", `resources.${name}=${workers}`]);
-    const anew = await watch(await submit(job, "--no-cache", ...all));
-    expect(anew).toMatchObject({ weightsSha256: first.weightsSha256, reused: [] });
-    expect(anew.workers).toHaveLength(workers);
-  });
+  it.each([1, 3, 8])(
+    "computed anew with %d workers the weights are the same bytes as with 2",
+    async (workers) => {
+      // None begins without the others, however slowly they start.
+      const all = ["workers", "minWorkers"].flatMap((name) => ["--set", `resources.${name}=${workers}`]);
+      const anew = await watch(await submit(job, "--no-cache", ...all));
+      expect(anew).toMatchObject({ weightsSha256: first.weightsSha256, reused: [] });
+      expect(anew.workers.map(({ rank }) => rank)).toEqual(Array.from({ length: workers }, (_, rank) => rank));
+    },
+    240_000,
+  );
 
   it("a worker killed with kill -9 changes nothing, and the stack killed with kill -9 changes nothing", async () => {
     const undisturbed = await watch(await submit(longJob, "--no-cache", "--set", "resources.workers=1"));
