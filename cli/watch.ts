@@ -73,7 +73,7 @@ function closingLines(details: RunDetails, awaited: readonly Awaited[]): readonl
   return awaited.map(({ what, command }) => `${pc.yellow(`waits for ${what}`)}: ${command}`);
 }
 
-function warningLines({ warnings }: RunDetails): readonly string[] {
+export function warningLines({ warnings }: Pick<RunDetails, "warnings">): readonly string[] {
   return warnings.map(({ message }) => `${pc.yellow("warning")}: ${shownText(message)}`);
 }
 

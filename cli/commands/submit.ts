@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { contextOf } from "../context";
 import { printJson } from "../output";
 import { type JobOptions, prepareJob, withJobOptions } from "../submission";
-import { exitCodeOf, watchRun } from "../watch";
+import { exitCodeOf, warningLines, watchRun } from "../watch";
 import { describeRun } from "./runs";
 
 interface SubmitOptions extends JobOptions {
@@ -21,9 +21,12 @@ export function addSubmitCommand(program: Command): void {
       // The key makes a repeated send of this submission, after a lost answer, the same run.
       const run = await client.submitRun({ ...prepared, noCache: !options.cache }, randomUUID());
       if (!options.wait) {
-        if (json) printJson(run);
-        else
+        const { warnings } = await client.run(run.runId);
+        if (json) printJson({ ...run, warnings });
+        else {
+          for (const line of warningLines({ warnings })) process.stdout.write(`${line}\n`);
           process.stdout.write(`${run.runId} is ${run.status}; follow it with: ringmaster runs watch ${run.runId}\n`);
+        }
         return;
       }
       if (!json) process.stdout.write(`${run.runId}\n`);

@@ -2,6 +2,7 @@ import type { DatasetManifest } from "../datasets/manifest";
 import type { Problem } from "../errors";
 import { classificationMetricNames, regressionMetricNames } from "../evaluation/metric-names";
 import type { PolicyRules } from "../registry/policy";
+import type { Warning } from "../warnings";
 import type { Job } from "./job";
 
 /** What only the dataset can say about a job; every problem at once, nothing created. */
@@ -100,6 +101,18 @@ export function checkPolicyAgainst(
 function metricNamesOf({ schema }: Pick<DatasetManifest, "schema">): readonly string[] {
   const label = schema.find(({ role }) => role === "label");
   return label?.type === "float" ? regressionMetricNames : classificationMetricNames;
+}
+
+/** What is allowed of a job on this dataset, and that people should see. */
+export function jobWarnings(manifest: DatasetManifest, job: Job): readonly Warning[] {
+  const { rows } = manifest.split.indexes.train;
+  const { batchSize } = job.hyperparameters;
+  if (batchSize <= rows) return [];
+  const message =
+    `hyperparameters.batchSize is ${batchSize}, more than the ${rows} training rows of ` +
+    `${manifest.name}@${manifest.version}: each epoch is one step, whose batch repeats rows until it is full. ` +
+    `Set a batch size of at most ${rows}.`;
+  return [{ code: "BATCH_SIZE", message }];
 }
 
 /** Where a job names columns to cut the test split by. */

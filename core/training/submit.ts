@@ -7,7 +7,7 @@ import type { Clock } from "../ports";
 import type { ModelRepository } from "../registry/repository";
 import { IdempotencyConflictError } from "./errors";
 import type { Job } from "./job";
-import { checkJobAgainst, checkPolicyAgainst } from "./job-checks";
+import { checkJobAgainst, checkPolicyAgainst, jobWarnings } from "./job-checks";
 import { withoutLaterOptions } from "./job-identity";
 import { withJudgedSlices } from "./judged-slices";
 import { madeEnvironment } from "./made-environment";
@@ -92,6 +92,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   await request.beforeCreation?.(run.runId);
   const created = await runs.create(run);
   if (created.run.requestDigest !== run.requestDigest) throw new IdempotencyConflictError(idempotencyKey ?? run.runId);
+  for (const warning of jobWarnings(dataset.manifest, job)) await runs.recordWarning(run.runId, warning);
   if (created.run.status === "queued") await executions.start(run.runId);
   return created.run;
 }

@@ -122,4 +122,26 @@ describe("bad input", () => {
     expect(result.stderr).toContain("ringmaster up");
     await nowhere.remove();
   });
+
+  it("a batch size above the training rows is a warning, on submit and of the run", async () => {
+    const large = ["submit", job, "--set", "hyperparameters.batchSize=248"];
+    const { code, stdout } = await stack.run(...large);
+    const message =
+      "hyperparameters.batchSize is 248, more than the 240 training rows of toy@1: each epoch is one step, whose batch " +
+      "repeats rows until it is full. Set a batch size of at most 240.";
+    expect(code).toBe(0);
+    expect(stdout).toContain(`warning: ${message}`);
+    const runId = /run-\w+/.exec(stdout)![0];
+    await stack.json(["runs", "cancel", runId]);
+    expect((await stack.run("runs", "show", runId)).stdout).toContain(message);
+    const shown = await stack.json<{ warnings: unknown }>(["runs", "show", runId]);
+    expect(shown.warnings).toEqual([{ code: "BATCH_SIZE", message }]);
+
+    const fitting = await stack.json<{ runId: string; warnings: unknown }>([
+      ...large.slice(0, 3),
+      "hyperparameters.batchSize=240",
+    ]);
+    expect(fitting.warnings).toEqual([]);
+    await stack.json(["runs", "cancel", fitting.runId]);
+  });
 });
