@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import type { describeRun } from "../../cli/commands/runs";
 import type { RunDetails } from "../../client/api-client";
+import type { CheckpointSummary } from "../../core/training/checkpoint/list";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
@@ -200,6 +201,12 @@ export default defineTraining({ model: ${model} });`,
       for (const record of records) expect(record.attempts.length).toBeLessThanOrEqual(1);
       const place = /\(at (.*)\)/.exec(run.failure!.message)?.[1];
       if (place !== undefined) expect((await stack.run("runs", "logs", runId)).stdout).toContain(place);
+      if (name !== "late") return;
+      // The first epoch's end, and the state before the step that failed.
+      const { checkpoints } = await stack.json<{ checkpoints: readonly CheckpointSummary[] }>([
+        ...["runs", "checkpoints", runId],
+      ]);
+      expect(checkpoints.map(({ finishedSteps }) => finishedSteps)).toEqual([3, 4]);
     },
     120_000,
   );

@@ -38,9 +38,9 @@ export function judge(error: unknown): Verdict {
   return { kind: "failure", code: "TRAINER_ERROR", message, retryable: true };
 }
 
-/** Whether the step under way failed before it changed the state: training diverged, or user code failed. */
-export function isHalt(error: unknown): boolean {
-  return error instanceof TrainingHaltedError || error instanceof ModelError;
+/** Whether a step failed before it changed the state: its loss or gradient was not finite, or user code failed. */
+export function failedBeforeUpdate(error: unknown): boolean {
+  return error instanceof ModelError || (error instanceof TrainingHaltedError && error.code.startsWith("NON_FINITE_"));
 }
 
 /** Adds the line of the user's code that threw, where there is one. */

@@ -29,7 +29,7 @@ import { readGpu } from "../telemetry/gpu-reading";
 import { unpackPoints } from "../telemetry/packed-points";
 import type { Telemetry } from "../telemetry/telemetry";
 import { createEntrance, InterruptedWhileWaitingError } from "./enter-gang";
-import { isHalt, judge } from "./failure";
+import { failedBeforeUpdate, judge } from "./failure";
 import { insist } from "./insist";
 import type { Interruption } from "./interruption";
 import { mapStacks } from "./module-source";
@@ -260,8 +260,8 @@ async function trainTask(
     await checkpointer.idle();
     return trainerExitCodes.completed;
   } catch (error) {
-    // The state of the last finished step: nobody else may hold it, or training cannot go on from it.
-    const isLast = error instanceof InterruptedWhileWaitingError || isHalt(error);
+    // The state of the last finished step: nobody else may hold it, or no training goes on from it.
+    const isLast = error instanceof InterruptedWhileWaitingError || failedBeforeUpdate(error);
     if (isLast && isWhole(replica)) await checkpointer.finish(replica, epochsFinished());
     else await checkpointer.flush("once");
     if (!(error instanceof InterruptedWhileWaitingError)) throw error;
