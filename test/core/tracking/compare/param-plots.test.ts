@@ -85,7 +85,7 @@ describe("parallel coordinates", () => {
     const { width, boxes } = drawn(
       compared(params, (param, run) =>
         param % 2 === 0
-          ? `s3://a-bucket/a/very/long/path/to/data-${(run * (param + 3)) % 7}.parquet`
+          ? `s3://a-bucket/a/very/long/path/to/data-${(run * (param + 3) + (run % 3)) % 7}.parquet`
           : String(run * 12_345.678),
       ),
     );
