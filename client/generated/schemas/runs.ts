@@ -136,7 +136,7 @@ export interface ComparisonRow {
   readonly values: readonly (string | null)[];
 }
 
-/** Parallel columns, ascending by x; extremes are kept. */
+/** Parallel columns, ascending by x; downsampled (min/max kept). */
 export interface ComparisonSeries {
   readonly runId: string;
   readonly x: readonly number[];

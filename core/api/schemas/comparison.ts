@@ -29,7 +29,7 @@ const series = z
     y: z.array(metricValue),
     total: z.int().meta({ description: "How many points there are." }),
   })
-  .meta({ id: "ComparisonSeries", description: "Parallel columns, ascending by x; extremes are kept." });
+  .meta({ id: "ComparisonSeries", description: "Parallel columns, ascending by x; downsampled (min/max kept)." });
 
 export const comparison = z
   .object({
