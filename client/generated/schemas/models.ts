@@ -718,6 +718,8 @@ export interface VersionReport {
   readonly metrics: Readonly<Record<string, number>>;
   readonly gate?: GateVerdict;
   readonly approvals: readonly Approval[];
+  /** Why earlier approvals no longer count. */
+  readonly approvalsWithdrawn?: string;
   /** What serving loads, in the content store. */
   readonly files?: readonly ModelFile[];
   readonly latency?: Latency;

@@ -48,6 +48,7 @@ export const versionReport = z
     metrics,
     gate: gateVerdict.optional(),
     approvals: z.array(approval),
+    approvalsWithdrawn: z.string().optional().meta({ description: "Why earlier approvals no longer count." }),
     files: z
       .array(contentReference.extend({ name: z.string() }).meta({ id: "ModelFile" }))
       .optional()

@@ -23,7 +23,7 @@ export function reportHtml(report: VersionReport): string {
     runId === undefined ? undefined : `run ${runId}`,
     dataset && `dataset ${dataset.name}${dataset.version === undefined ? "" : `@${dataset.version}`}`,
     gate?.champion === undefined ? undefined : `compared with version ${gate.champion}`,
-    gate && `judged ${gate.at}`,
+    gate && `evaluated ${gate.at}`,
   ].filter((part) => part !== undefined);
   return `<!doctype html>
 <html lang="en">
@@ -72,7 +72,7 @@ function evidenceOf(check: GateCheck): string {
   const { slices, external, gate, metric, limit } = check;
   if (slices) {
     const line = gate === "worst-slice" && limit !== null ? limit : undefined;
-    const note = `${slices.judged} slices judged, ${slices.leftOut} left out; bars have ${Math.round(slices.confidence * 100)} % intervals that hold for all of them together`;
+    const note = `${slices.judged} slices evaluated, ${slices.leftOut} left out; bars: simultaneous ${Math.round(slices.confidence * 100)} % intervals`;
     return `<h3>${escaped(`${gate}: ${metric} by ${slices.column}`)}</h3>\n<figure>${sliceBars(slices, line)}<figcaption>${escaped(note)}</figcaption></figure>`;
   }
   const { output, command } = external?.answer ?? {};
@@ -80,10 +80,11 @@ function evidenceOf(check: GateCheck): string {
   return `<h3>${escaped(`check ${metric}${command === undefined ? "" : `: ${command}`}`)}</h3>\n<pre>${escaped(output)}</pre>`;
 }
 
-function approvals({ approvals: words }: VersionReport): string {
-  if (words.length === 0) return "";
-  const rows = words.map(({ by, decision, at, reason }) => [by, decision, at, reason].map(cell));
-  return `<h2>Approvals</h2>\n${table(["who", "decision", "when", "why"], rows)}`;
+function approvals({ approvals: given, approvalsWithdrawn: withdrawn }: VersionReport): string {
+  if (given.length === 0 && withdrawn === undefined) return "";
+  const rows = given.map(({ by, decision, at, reason }) => [by, decision, at, reason].map(cell));
+  const note = withdrawn === undefined ? "" : `\n<p class="refused">${escaped(withdrawn)}</p>`;
+  return `<h2>Approvals</h2>\n${rows.length === 0 ? "" : table(["by", "decision", "time", "reason"], rows)}${note}`;
 }
 
 function evaluation({ evaluation: found }: VersionReport): string {

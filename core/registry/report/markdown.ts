@@ -11,7 +11,7 @@ export function reportMarkdown(report: VersionReport): string {
       runId === undefined ? undefined : `run ${text(runId)}`,
       dataset && `dataset ${text(dataset.name)}${dataset.version === undefined ? "" : `@${dataset.version}`}`,
       gate?.champion === undefined ? undefined : `compared with version ${gate.champion}`,
-      gate && `judged ${gate.at}`,
+      gate && `evaluated ${gate.at}`,
     ]
       .filter((part) => part !== undefined)
       .join(" · "),
@@ -22,7 +22,9 @@ export function reportMarkdown(report: VersionReport): string {
         : [],
     ),
     ...outputs(report),
-    ...(report.approvals.length > 0 ? ["## Approvals", approvals(report)] : []),
+    ...(report.approvals.length > 0 || report.approvalsWithdrawn ? ["## Approvals"] : []),
+    ...(report.approvals.length > 0 ? [approvals(report)] : []),
+    ...(report.approvalsWithdrawn ? [text(report.approvalsWithdrawn)] : []),
     "## Metrics",
     table(
       ["metric", "value"],
@@ -73,7 +75,7 @@ function outputs({ gate }: VersionReport): readonly string[] {
 
 function approvals(report: VersionReport): string {
   return table(
-    ["who", "decision", "when", "why"],
+    ["by", "decision", "time", "reason"],
     report.approvals.map(({ by, decision, at, reason }) => [by, decision, at, reason]),
   );
 }

@@ -4,6 +4,7 @@ import type { EvaluationReport } from "../../evaluation/report";
 import { readPredictions, readReport } from "../../evaluation/stored-predictions";
 import type { ContentReference, ObjectStore } from "../../ports";
 import { readArtifact } from "../artifact";
+import { withdrawal } from "../errors";
 import type { GateCheck, GateVerdict } from "../gates/verdict";
 import type { Approval, ModelArtifact, ModelVersion, Stage } from "../model";
 
@@ -19,6 +20,8 @@ export interface VersionReport {
   /** With every slice of every gate; absent while it has not been judged. */
   readonly gate?: GateVerdict;
   readonly approvals: readonly Approval[];
+  /** Why earlier approvals no longer count. */
+  readonly approvalsWithdrawn?: string;
   /** What serving loads, of a version that was made here; in the content store. */
   readonly files?: readonly ({ readonly name: string } & ContentReference)[];
   readonly latency?: LatencyReport;
@@ -52,6 +55,7 @@ export async function versionReport(objects: ObjectStore, version: ModelVersion)
     metrics: version.metrics,
     ...(gate ? { gate: withAllSlices(gate, document?.checks ?? []) } : {}),
     approvals: version.approvals,
+    ...(version.approvalsWithdrawn ? { approvalsWithdrawn: withdrawal(version.approvalsWithdrawn) } : {}),
     ...(artifact ? { files: filesOf(artifact) } : {}),
     ...(document?.latency ? { latency: document.latency } : {}),
     ...(evaluation ? { evaluation } : {}),
@@ -96,9 +100,9 @@ async function json<T>(objects: ObjectStore, sha256: string): Promise<T> {
   return JSON.parse(new TextDecoder().decode(await objects.getContent(sha256))) as T;
 }
 
-/** `passed`, `waiting for checks`, `refused`, or that nobody has judged it. */
+/** `passed`, `waiting for checks`, `refused` or `not evaluated`. */
 export function verdictWord({ gate }: Pick<VersionReport, "gate">): string {
-  if (!gate) return "not judged";
+  if (!gate) return "not evaluated";
   if (gate.passed) return "passed";
   return gate.checks.every(({ passed, pending }) => passed || pending) ? "waiting for checks" : "refused";
 }

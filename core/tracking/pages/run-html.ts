@@ -96,7 +96,7 @@ function tagChips(tags: Readonly<Record<string, string>>): Markup | undefined {
   return html`<div class="chips">${chips}${more}</div>`;
 }
 
-function banners({ record, details }: RunPage): readonly (Markup | undefined)[] {
+function banners({ record, details, next }: RunPage): readonly (Markup | undefined)[] {
   const { failure, outcome, cause } = details?.run ?? {};
   return [
     record.deletedAt === undefined
@@ -109,6 +109,13 @@ function banners({ record, details }: RunPage): readonly (Markup | undefined)[] 
       html`<div class="banner bad"><strong>${failure.code}</strong>${failure.phase === undefined ? undefined : ` in ${failure.phase}`}<pre>${shortened(failure.message, 4_000)}</pre></div>`,
     outcome &&
       html`<p class="banner ${outcome.decision === "promoted" ? "good" : "warn"}">${outcome.model} version ${outcome.version} was ${outcome.decision.replaceAll("-", " ")}${"reasons" in outcome ? shortened(`: ${outcome.reasons.join("; ")}`, 2_000) : undefined}</p>`,
+    ...next.map(
+      ({ version, steps }) =>
+        html`<div class="banner warn"><strong>${version.model} version ${version.version}</strong>: next:${steps.map(
+          ({ what, command }) =>
+            html`<p>${shortened(what, 2_000)}${command === undefined ? undefined : html`: <code>${command}</code>`}</p>`,
+        )}</div>`,
+    ),
     cause && html`<p class="banner">Triggered by retraining rule <b>${cause.rule}</b>: ${cause.id}</p>`,
   ];
 }

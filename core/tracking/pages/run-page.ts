@@ -4,6 +4,7 @@ import { findOutput } from "../../pipelines/step";
 import { objectKeys } from "../../platform/object-keys";
 import type { ObjectStore } from "../../ports";
 import type { Model, ModelVersion } from "../../registry/model";
+import { type NextStep, nextSteps } from "../../registry/next-steps";
 import type { ModelRepository } from "../../registry/repository";
 import { RunNotFoundError } from "../../training/errors";
 import type { RunDetails } from "../../training/run";
@@ -55,6 +56,8 @@ export interface RunPage {
   readonly children: readonly SearchedRun[];
   readonly childCount: number;
   readonly versions: readonly ModelVersion[];
+  /** What comes next to those of `versions` that this run made or waits for, by version; absent where nothing leads to production. */
+  readonly next: readonly { readonly version: ModelVersion; readonly steps: readonly NextStep[] }[];
   /** Of a training run. */
   readonly details?: RunDetails;
   /** Of a training run that was evaluated. */
@@ -69,7 +72,7 @@ export interface RunPage {
 export async function readRunPage(ports: RunPagePorts, runId: string): Promise<RunPage> {
   const record = await ports.records.find(runId);
   if (!record) throw new RunNotFoundError(runId);
-  const [experiment, metrics, details, parent, children, versions, files, diff] = await Promise.all([
+  const [experiment, metrics, details, parent, children, found, files, diff] = await Promise.all([
     ports.experiments.find(record.experimentId),
     ports.metrics.summaries(runId),
     record.source === "training" ? ports.runs.findDetails(runId) : undefined,
@@ -81,7 +84,9 @@ export async function readRunPage(ports: RunPagePorts, runId: string): Promise<R
   ]);
   const evaluated = details && findOutput<EvaluationOutput>(details, "Evaluate");
   return {
-    ...{ record, metrics, versions, ...children, ...files },
+    ...{ record, metrics, ...children, ...files },
+    versions: found.map(({ version }) => version),
+    next: nextOf(found, details),
     ...(experiment ? { experiment } : {}),
     ...(parent ? { parent } : {}),
     ...(details ? { details } : {}),
@@ -121,15 +126,35 @@ async function childrenOf({ records, metrics }: RunPagePorts, runId: string) {
 async function versionsOf(
   registry: RunPagePorts["registry"]["repository"],
   { runId, startedAt }: RunRecord,
-): Promise<readonly ModelVersion[]> {
+): Promise<readonly FoundVersion[]> {
   const changedSince = ({ lifecycle, updatedAt }: Model): boolean =>
     lifecycle === "active" && Date.parse(updatedAt) >= startedAt - clockSlackMs;
   const models = (await registry.list())
     .filter(changedSince)
     .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
     .slice(0, pageLimits.models);
-  const versions = await Promise.all(models.map(({ name }) => registry.listVersions(name)));
-  return versions.flat().filter((version) => version.runId === runId && version.lifecycle === "active");
+  const versions = await Promise.all(
+    models.map(async (model) => (await registry.listVersions(model.name)).map((version) => ({ model, version }))),
+  );
+  return versions.flat().filter(({ version }) => version.runId === runId && version.lifecycle === "active");
+}
+
+interface FoundVersion {
+  readonly model: Model;
+  readonly version: ModelVersion;
+}
+
+/** Of a training run; a version for which another run waits is that run's. */
+function nextOf(found: readonly FoundVersion[], details: RunDetails | undefined): RunPage["next"] {
+  if (!details) return [];
+  const { run } = details;
+  return found
+    .filter(({ version }) => version.awaitedBy === undefined || version.awaitedBy === run.runId)
+    .map(({ model, version }) => ({
+      version,
+      steps: nextSteps(model, version, run).filter(({ kind }) => kind !== "none"),
+    }))
+    .filter(({ steps }) => steps.length > 0);
 }
 
 /** The patch's beginning; nothing where the store has none. */

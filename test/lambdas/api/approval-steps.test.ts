@@ -110,6 +110,8 @@ describe("what an approval leads to", () => {
     const shown = (await cli.run("models", "show", name)).out;
     expect(shown).toMatch(new RegExp(`next: an approval \\(${withdrawn.source}.*models approve ${name} 1`));
     expect((await cli.run("models", "history", name)).out).toMatch(withdrawn);
+    const page = await createApp(platform).request(`/api/v1/pages/runs/${name}-a`);
+    expect(await page.text()).toMatch(withdrawn);
   });
 
   it("is refused, and the run evaluates again, where another version was promoted since the evaluation", async () => {

@@ -14,6 +14,7 @@ const report: VersionReport = {
   createdAt: at,
   metrics: { accuracy: 0.912345 },
   approvals: [{ by: hostile, decision: "approved", reason: "looks\nright", at }],
+  approvalsWithdrawn: `approval of ${hostile} withdrawn`,
   gate: {
     passed: false,
     at,
@@ -127,10 +128,12 @@ describe("a version's report", () => {
     expect(markdown).toContain("````\n```\n</pre><script>\n````");
     expect(markdown).toContain("Left out for too few rows (30): 1 of 3.");
     expect(markdown).toContain("| looks right |");
+    expect(markdown).toMatch(/^approval of .* withdrawn$/m);
+    expect(reportHtml(report)).toMatch(/<p class="refused">approval of &lt;script&gt;.* withdrawn<\/p>/);
   });
 
   it.each<[string, VersionReport["gate"]]>([
-    ["not judged", undefined],
+    ["not evaluated", undefined],
     ["passed", { passed: true, checks: [], at }],
     ["refused", report.gate],
     ["waiting for checks", { passed: false, checks: [report.gate!.checks[0]!, report.gate!.checks[3]!], at }],
