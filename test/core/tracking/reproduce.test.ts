@@ -257,6 +257,7 @@ describe("reproducing", () => {
           created.push(run);
           return { run };
         },
+        recordWarning: async () => undefined, // a batch of 128 of 100 rows
       } as never,
     };
   };
