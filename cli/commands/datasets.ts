@@ -1,10 +1,13 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
+import { inferColumns } from "../../adapters/duckdb/infer-schema";
+import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { parseDatasetReference } from "../../core/datasets/reference";
 import type { DatasetVersion, Deprecation } from "../../core/datasets/repository";
 import { formatBytes } from "../../core/quantities";
-import { contextOf } from "../context";
+import { contextOf, type GlobalOptions } from "../context";
 import { type PushProgress, pushDataset } from "../datasets/push";
+import { schemaText } from "../datasets/schema-text";
 import { printJson, printTable } from "../output";
 import { createUploads } from "../uploads";
 import { addInboxCommand } from "./inbox";
@@ -56,6 +59,16 @@ export function addDatasetCommands(program: Command): void {
         }
       },
     );
+
+  datasets
+    .command("schema <file>")
+    .description("suggest a schema for a CSV, Parquet or JSON file, as YAML to correct")
+    .requiredOption("--label <column>", "the column to predict")
+    .action(async (file: string, options: { label: string }, command: Command) => {
+      const columns = await withDuckDb((session) => inferColumns(session, file, options.label));
+      if (command.optsWithGlobals<GlobalOptions>().json) printJson({ columns });
+      else process.stdout.write(schemaText(file, columns));
+    });
 
   datasets
     .command("list")

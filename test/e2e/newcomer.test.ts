@@ -10,6 +10,9 @@ import { forward, readJson } from "./newcomer/forward";
 import { restClient, runPython, withoutMlflow } from "./newcomer/mlflow";
 import { Project } from "./newcomer/project";
 
+/** The package is installed, and runs are trained: a loaded machine needs minutes. */
+jest.setTimeout(300_000);
+
 type Shown = ReturnType<typeof describeRun> & { readonly awaited: readonly { readonly kind: string }[] };
 
 /**
@@ -24,7 +27,7 @@ describe("a newcomer", () => {
   /** The run of the custom model, and the one of the built-in model. */
   let own: Shown;
   let mlp: Shown;
-  beforeAll(() => project.install(), 300_000);
+  beforeAll(() => project.install());
   afterAll(() => project.remove());
 
   it("runs the installed command", async () => {
@@ -73,7 +76,7 @@ describe("a newcomer", () => {
     // Grows as the model learns to tell the classes apart.
     expect(summary("train/meanLogit").last).toBeGreaterThan(summary("train/meanLogit").min);
     expect(summary("test/accuracy").last).toBe(own.evaluation!["accuracy"]);
-  }, 240_000);
+  });
 
   it("compares and searches them by the metrics of the test split", async () => {
     const accuracies = [own, mlp].map(({ evaluation }) => evaluation!["accuracy"]!);
@@ -149,7 +152,7 @@ describe("a newcomer", () => {
     const found = await project.json<Record<string, string>>(["runs", "reproduce", own.runId, "--wait"]);
     expect(found).toMatchObject({ verdict: "identical", of: own.runId, reproductionSha256: own.weightsSha256 });
     expect(found["runId"]).not.toBe(own.runId);
-  }, 120_000);
+  });
 
   it("restores a checkpoint, which trains on to the same bytes", async () => {
     const { checkpoints } = await project.json<{
@@ -162,7 +165,7 @@ describe("a newcomer", () => {
     const restored = await project.json<Shown>(restore, [0, 3]);
     expect(restored.restoredFrom).toMatchObject({ runId: own.runId, epoch, step: finishedSteps, weightsSha256 });
     expect(restored.weightsSha256).toBe(own.weightsSha256);
-  }, 120_000);
+  });
 
   it("is read and written by MLflow's protocol", async () => {
     const mlflow = restClient(api);
@@ -207,35 +210,27 @@ describe("a newcomer", () => {
   const pythonIt = withoutMlflow === undefined ? it : it.skip;
   const why = withoutMlflow === undefined ? "" : ` (skipped: ${withoutMlflow})`;
 
-  pythonIt(
-    `is logged to by MLflow's client${why}`,
-    async () => {
-      const logged = runPython<{ runId: string }>(api, "e2e/newcomer/log-run.py", project.directory);
-      const loss = [0.5, 0.25, 0.125].map((value, step) => [step, value]);
-      expect(logged).toMatchObject({ status: "FINISHED", params: { depth: "3" }, loss, notes: "from Python\n" });
-      await project.json(["runs", "artifacts", "get", logged.runId, "files/notes.txt", "--output", "notes.back"]);
-      expect(content("notes.back").toString()).toBe("from Python\n");
-    },
-    120_000,
-  );
+  pythonIt(`is logged to by MLflow's client${why}`, async () => {
+    const logged = runPython<{ runId: string }>(api, "e2e/newcomer/log-run.py", project.directory);
+    const loss = [0.5, 0.25, 0.125].map((value, step) => [step, value]);
+    expect(logged).toMatchObject({ status: "FINISHED", params: { depth: "3" }, loss, notes: "from Python\n" });
+    await project.json(["runs", "artifacts", "get", logged.runId, "files/notes.txt", "--output", "notes.back"]);
+    expect(content("notes.back").toString()).toBe("from Python\n");
+  });
 
-  pythonIt(
-    `is loaded by mlflow.pyfunc, which predicts the same${why}`,
-    async () => {
-      const file = join(project.directory, "rows.json");
-      const { answers } = runPython<{ answers: readonly { label: boolean; probabilities: readonly number[] }[] }>(
-        ...([api, "peers/mlflow-load.py", "models:/churn/1", file] as const),
-      );
-      const exported = join(project.directory, "safetensors");
-      const byHand = forward(join(project.directory, "weights.safetensors"), exported, rows);
-      expect(answers).toHaveLength(rows.length);
-      expect(Math.max(...answers.map(({ probabilities }, i) => Math.abs(probabilities[1]! - byHand[i]!)))).toBeLessThan(
-        1e-5,
-      );
-      expect(answers.every(({ label, probabilities }) => label === probabilities[1]! >= 0.5)).toBe(true);
-    },
-    120_000,
-  );
+  pythonIt(`is loaded by mlflow.pyfunc, which predicts the same${why}`, async () => {
+    const file = join(project.directory, "rows.json");
+    const { answers } = runPython<{ answers: readonly { label: boolean; probabilities: readonly number[] }[] }>(
+      ...([api, "peers/mlflow-load.py", "models:/churn/1", file] as const),
+    );
+    const exported = join(project.directory, "safetensors");
+    const byHand = forward(join(project.directory, "weights.safetensors"), exported, rows);
+    expect(answers).toHaveLength(rows.length);
+    expect(Math.max(...answers.map(({ probabilities }, i) => Math.abs(probabilities[1]! - byHand[i]!)))).toBeLessThan(
+      1e-5,
+    );
+    expect(answers.every(({ label, probabilities }) => label === probabilities[1]! >= 0.5)).toBe(true);
+  });
 
   it("gives a module the same digest as the checkout does", async () => {
     const moduleOf = async (runId: string) => {
