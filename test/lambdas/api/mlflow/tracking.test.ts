@@ -3,7 +3,8 @@ import type { Deployment, Platform } from "../../../../adapters/platform";
 import { createApp } from "../../../../lambdas/api/app";
 import type { ApiEnvironment } from "../../../../lambdas/api/context";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
-import { jobInput, registerTestDataset } from "../../../support/fixtures";
+import { createEvaluatedRun, stepTimes } from "../../../support/evaluated-run";
+import { jobInput, registerTestDataset, resultOf, runOf } from "../../../support/fixtures";
 
 interface KeyValue {
   readonly key: string;
@@ -96,6 +97,33 @@ describe("MLflow's door onto the platform's own runs", () => {
       expect(data.params).toContainEqual({ key: "mine", value: "1" });
       const native = await send<{ readonly run: { readonly notes: string } }>("GET", `/api/v1/runs/${id}`);
       expect(native.body.run.notes).toBe("changed");
+    });
+
+    it("has the metrics of the test split: by run, in its history, in filters and in orders", async () => {
+      const test = { classes: ["a", "b"], labels: [0, 1, 1, 0] };
+      await createEvaluatedRun(platform, "run-better", { ...test, outputs: [0.1, 0.9, 0.8, 0.2] });
+      await createEvaluatedRun(platform, "run-worse", { ...test, outputs: [0.4, 0.9, 0.3, 0.1] });
+      const { info, data } = await getRun("run-worse");
+      expect(data.metrics).toContainEqual(expect.objectContaining({ key: "test/accuracy", value: 0.75, step: 10 }));
+      const history = await send<{ readonly metrics: readonly object[] }>(
+        "GET",
+        "metrics/get-history?run_id=run-worse&metric_key=test/accuracy",
+      );
+      expect(history.body.metrics).toMatchObject([{ key: "test/accuracy", value: 0.75, step: 10 }]);
+      const found = async (filter: string) => {
+        const order_by = ["metrics.`test/logLoss` ASC"];
+        const { runs = [] } = await search({ experiment_ids: [info.experiment_id], filter, order_by });
+        return runs.map((run) => run.info.run_id);
+      };
+      expect(await found("metrics.`test/accuracy` > 0.5")).toEqual(["run-better", "run-worse"]);
+      expect(await found('metrics."test/accuracy" > 0.9')).toEqual(["run-better"]);
+    });
+
+    it("names the run whose training it reuses", async () => {
+      await platform.runs.create(runOf("run-reuser"));
+      const step = { inputHash: "h", output: resultOf("run-better"), reusedFrom: "run-better" };
+      await platform.runs.recordStep("run-reuser", { step: "LaunchTraining", ...step, ...stepTimes });
+      expect(tagsOf(await getRun("run-reuser"))).toMatchObject({ "ringmaster.reusedFrom": "run-better" });
     });
 
     it("keeps its hyperparameters", async () => {
