@@ -18,13 +18,17 @@ interface Options {
 export function addModelChangeCommands(models: Command): void {
   const change = (text: string, about: string) =>
     models.command(text).description(about).option("--reason <text>", "why", "");
-  const ofVersion = ["--version <version>", "of this version, else of the model", wholeNumber("--version")] as const;
+  const ofVersion = [
+    "--version <version>",
+    "apply to this version; default: to the model",
+    wholeNumber("--version"),
+  ] as const;
   const tell = (json: boolean, answer: object, text: string): void => {
     if (json) printJson(answer);
     else process.stdout.write(`${text}\n`);
   };
 
-  change("create <model>", "make a model that has no versions yet")
+  change("create <model>", "create a model without versions")
     .option("--description <text>", "Markdown", "")
     .action(async (name: string, { description, reason }: Options & { description: string }, command: Command) => {
       const { client, json } = contextOf(command);
@@ -32,10 +36,10 @@ export function addModelChangeCommands(models: Command): void {
         body: { name, description, reason },
         idempotencyKey: randomUUID(),
       });
-      tell(json, model, `there is a model ${name}`);
+      tell(json, model, `created model ${name}`);
     });
 
-  change("describe <model> <text>", "describe a model or a version, in Markdown")
+  change("describe <model> <text>", "set the description of a model or a version, in Markdown")
     .option(...ofVersion)
     .action(async (name: string, description: string, { version, reason }: Options, command: Command) => {
       const { client, json } = contextOf(command);
@@ -44,12 +48,12 @@ export function addModelChangeCommands(models: Command): void {
         version === undefined
           ? (await client.call("describeModel", { params: { name }, body })).model
           : (await client.call("describeModelVersion", { params: { name, version }, body })).version;
-      tell(json, answer, "described");
+      tell(json, answer, "description set");
     });
 
-  change("tag <model> <key> [value]", "set a tag of a model or a version, or take it off with --delete")
+  change("tag <model> <key> [value]", "set a tag of a model or a version, or remove it with --delete")
     .option(...ofVersion)
-    .option("--delete", "take it off")
+    .option("--delete", "remove the tag")
     .action(async (name: string, key: string, value: string | undefined, options: Options, command: Command) => {
       const { client, json } = contextOf(command);
       const { version, reason } = options;
@@ -67,40 +71,44 @@ export function addModelChangeCommands(models: Command): void {
           : value === undefined
             ? (await client.call("untagModelVersion", { params: { name, version }, query })).version
             : (await client.call("tagModelVersion", { params: { name, version }, body })).version;
-      tell(json, answer, value === undefined ? `${key} is off` : `${key} is ${value}`);
+      tell(json, answer, value === undefined ? `tag ${key} removed` : `tag ${key} = ${value}`);
     });
 
-  change("alias <model> <alias> [version]", "let an alias name a version, or take it away with --delete")
-    .option("--delete", "take it away")
+  change("alias <model> <alias> [version]", "set an alias to a version, show it, or remove it with --delete")
+    .option("--delete", "remove the alias")
     .action(async (name: string, alias: string, text: string | undefined, options: Options, command: Command) => {
       const { client, json } = contextOf(command);
       const { reason } = options;
       if (options.delete) {
         const { model } = await client.call("deleteModelAlias", { params: { name, alias }, query: { reason } });
-        tell(json, model, `${alias} names nothing`);
+        tell(json, model, `alias ${alias} removed`);
       } else if (text === undefined) {
         const { version } = await client.call("getModelAlias", { params: { name, alias } });
-        tell(json, version, `${alias} is version ${version.version}`);
+        tell(json, version, `alias ${alias}: version ${version.version}`);
       } else {
         const body = { version: wholeNumber("version")(text), reason };
         const { model } = await client.call("setModelAlias", { params: { name, alias }, body });
-        tell(json, model, `${alias} is version ${text}`);
+        tell(json, model, `alias ${alias}: version ${text}`);
       }
     });
 
-  change("semver <model>", "give a version its semantic version, once and for good")
+  change("semver <model>", "set the semantic version of a version, permanently")
     .addArgument(versionArgument)
     .argument("<semver>", "such as 1.4.0; `models show --json` suggests the next")
     .action(async (name: string, version: number, semver: string, { reason }: Options, command: Command) => {
       const { client, json } = contextOf(command);
       const request = { params: { name, version }, body: { semver, reason } };
-      tell(json, (await client.call("setModelVersionSemver", request)).version, `version ${version} is ${semver}`);
+      tell(
+        json,
+        (await client.call("setModelVersionSemver", request)).version,
+        `version ${version}: semantic version ${semver}`,
+      );
     });
 
-  change("register <model>", "register a version that was made elsewhere")
-    .requiredOption("--source <uri>", "where its files lie")
-    .option("--from <file>", "JSON with more of it: framework, signature, metrics, dataset, semver, tags, …")
-    .option("--key <key>", "registers it once, however often this is said")
+  change("register <model>", "register a version that was trained elsewhere")
+    .requiredOption("--source <uri>", "URI of its files")
+    .option("--from <file>", "JSON file with more fields: framework, signature, metrics, dataset, semver, tags, …")
+    .option("--key <key>", "idempotency key: repeated with it, the command registers nothing more")
     .action(
       async (
         name: string,
@@ -112,13 +120,13 @@ export function addModelChangeCommands(models: Command): void {
         const body = { ...more, name, source, reason };
         const request = { body, idempotencyKey: key ?? randomUUID() };
         const { version } = await client.call("registerModelVersion", request);
-        tell(json, version, `${name} has version ${version.version}`);
+        tell(json, version, `registered ${name} version ${version.version}`);
       },
     );
 
   for (const [verb, about] of [
-    ["delete", "hide a model or a version; nothing of it is gone"],
-    ["restore", "show what was deleted again"],
+    ["delete", "hide a model or a version; it can be restored"],
+    ["restore", "restore a deleted model or version"],
   ] as const) {
     change(`${verb} <model>`, about)
       .option(...ofVersion)

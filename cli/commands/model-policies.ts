@@ -23,7 +23,7 @@ export function addModelPolicyCommands(models: Command): void {
 
   policy
     .command("get <model>")
-    .description("the policy in force, as JSON")
+    .description("the current policy, as JSON")
     .action(async (name: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const answer = await client.call("getModelPolicy", { params: { name } });
@@ -31,20 +31,20 @@ export function addModelPolicyCommands(models: Command): void {
       else if (answer.policy) process.stdout.write(`${JSON.stringify(answer.policy, null, 2)}\n`);
       else
         process.stdout.write(
-          `${name} declares none: one person's word, no regression from the champion on, and each job's own gates\n`,
+          `${name} has no policy. Defaults: one approval, no significant regression against the champion, and the gates of each job\n`,
         );
     });
 
   policy
     .command("set <model> <file>")
-    .description("declare them: a YAML or JSON file with rules and approvals, as `get` shows them")
+    .description("set the policy from a YAML or JSON file with rules and approvals (docs/gates.md)")
     .option("--reason <text>", "why", "")
     .action(async (name: string, file: string, { reason }: { reason: string }, command: Command) => {
       const { rules, approvals } = readPolicy(file);
       const { client, json } = contextOf(command);
       const { model } = await client.call("setModelPolicy", { params: { name }, body: { rules, approvals, reason } });
       if (json) printJson(model);
-      else process.stdout.write(`${name} has the policy of revision ${model.policy?.revision}\n`);
+      else process.stdout.write(`policy of ${name} set (revision ${model.policy?.revision})\n`);
     });
 }
 
