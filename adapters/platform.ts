@@ -5,12 +5,14 @@ import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SFNClient } from "@aws-sdk/client-sfn";
+import { SNSClient } from "@aws-sdk/client-sns";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { type PlatformConfig, readConfig } from "../core/config";
+import { type PlatformConfig, readConfig, worldOf } from "../core/config";
 import type { InboxFiles, InboxRepository } from "../core/datasets/inbox/report";
 import type { DatasetRepository } from "../core/datasets/repository";
 import { createLogger, type Logger } from "../core/logging";
 import type { Meter } from "../core/metering/meter";
+import type { DueDeliveries, NotificationRepository, TeamTopic, Webhooks } from "../core/notifications/ports";
 import type { StepDependencies } from "../core/pipelines/step";
 import { teamPrefix } from "../core/platform/object-keys";
 import { checkTeamName } from "../core/platform/teams";
@@ -38,6 +40,7 @@ import { teamMetrics } from "../core/tracking/team-metrics";
 import { RunNotFoundError } from "../core/training/errors";
 import type { Executions, TaskTokens, TrainingJobs } from "../core/training/ports";
 import type { Run } from "../core/training/run";
+import type { RunEvents } from "../core/training/run-ended";
 import type { RunKeys } from "../core/training/run-key";
 import type { InstanceUse } from "../core/training/run-repository";
 import { teamRuns } from "../core/training/team-runs";
@@ -54,6 +57,7 @@ import { createLineageIndex } from "./dynamodb/lineage-repository";
 import { createLoggedModelRepository } from "./dynamodb/logged-model-repository";
 import { createMetricStore } from "./dynamodb/metric-store";
 import { createModelRepository } from "./dynamodb/model-repository";
+import { createDueDeliveries, createNotificationRepository } from "./dynamodb/notification-repository";
 import { createOutcomeRepository } from "./dynamodb/outcome-repository";
 import { createRunRecords } from "./dynamodb/record-repository";
 import { createOutboxIndex } from "./dynamodb/registry-outbox";
@@ -63,9 +67,10 @@ import { RunCreations } from "./dynamodb/run-creations";
 import { createRunKeys } from "./dynamodb/run-keys";
 import { createRunRepository } from "./dynamodb/run-repository";
 import { createStepCache } from "./dynamodb/step-cache";
-import { createModelEvents } from "./eventbridge/model-events";
+import { createPlatformEvents } from "./eventbridge/platform-events";
 import { createCheckHooks } from "./http/check-hooks";
 import { isLoopbackUrl } from "./http/public-address";
+import { createWebhooks } from "./http/webhooks";
 import { createWorkerLogs } from "./logs/worker-logs";
 import { type ContentUrls, createContentUrls } from "./s3/content-urls";
 import { createInboxFiles } from "./s3/inbox-files";
@@ -73,6 +78,7 @@ import { createIncomingContent, type IncomingContent } from "./s3/incoming-conte
 import { createObjectStore } from "./s3/object-store";
 import { createPointerStore } from "./s3/pointer-store";
 import { createRetrainingSchedules } from "./scheduler/retraining-schedules";
+import { createTeamTopic } from "./sns/team-topic";
 import { createExecutions } from "./stepfunctions/executions";
 import { createTaskTokens } from "./stepfunctions/task-tokens";
 import { createTeamRegistry, type TeamRegistry } from "./team-registry";
@@ -98,6 +104,8 @@ export interface Deployment {
   readonly schedules: RetrainingSchedules;
   /** What is left to tell of changes of models. */
   readonly outboxIndex: OutboxIndex;
+  /** Notifications that are to be attempted. */
+  readonly dueDeliveries: DueDeliveries;
   /** The platform of the run's team. @throws RunNotFoundError */
   forRun(runId: string): Promise<Platform>;
 }
@@ -124,12 +132,18 @@ export interface Platform extends Deployment, StepDependencies {
   readonly registry: Registry;
   /** What follows from the registry's changes. */
   readonly outbox: TeamRegistry["outbox"];
+  readonly runEvents: RunEvents;
   /** What serving should load, from the registry and from the bucket. */
   readonly production: TeamRegistry["production"];
   readonly routing: TeamRegistry["routing"];
   readonly outcomes: OutcomeRepository;
   /** Checks of versions that are asked over HTTP. */
   readonly hooks: CheckHooks;
+  readonly webhooks: Webhooks;
+  readonly notifications: NotificationRepository;
+  readonly topic: TeamTopic;
+  /** In [0, 1). */
+  readonly random: () => number;
   /** Fresh ones, for keys. */
   readonly randomBytes: (count: number) => Uint8Array;
   readonly retraining: RetrainingRepository;
@@ -142,11 +156,12 @@ export interface Platform extends Deployment, StepDependencies {
 export interface Backing
   extends Pick<
     Platform,
-    "config" | "clock" | "logger" | "meter" | "logs" | "executions" | "tokens" | "jobs" | "schedules"
+    "config" | "clock" | "logger" | "meter" | "logs" | "executions" | "tokens" | "jobs" | "schedules" | "webhooks"
   > {
+  readonly topicOf: (team: string) => TeamTopic;
   readonly dynamodb: DynamoDBDocumentClient;
   readonly s3: S3Client;
-  readonly modelEvents: ModelEvents;
+  readonly events: ModelEvents & RunEvents;
   /** Where left out, of the public internet only. */
   readonly hooks?: CheckHooks;
 }
@@ -158,6 +173,9 @@ export function createPlatform(environment: Readonly<Record<string, string | und
   const write = (line: string): void => void process.stdout.write(`${line}\n`);
   const sfn = new SFNClient({});
   const dynamodb = createDocumentClient();
+  const sns = new SNSClient({});
+  // One machine's cloud is on it, and so may be its receivers.
+  const allowLoopback = isLoopbackUrl(environment["AWS_ENDPOINT_URL"]);
   return createDeployment({
     config,
     clock,
@@ -175,21 +193,21 @@ export function createPlatform(environment: Readonly<Record<string, string | und
     ),
     meter: createEmfMeter(write, clock, config.prefix),
     schedules: createRetrainingSchedules(new SchedulerClient({}), config.retraining),
-    modelEvents: createModelEvents(new EventBridgeClient({}), config.prefix),
-    hooks: createCheckHooks({
-      clock,
-      pause: pauseBeforeRound,
-      // One machine's cloud is on it, and so may be its checks.
-      allowLoopback: isLoopbackUrl(environment["AWS_ENDPOINT_URL"]),
-    }),
+    events: createPlatformEvents(new EventBridgeClient({}), config.prefix),
+    hooks: createCheckHooks({ clock, pause: pauseBeforeRound, allowLoopback }),
+    webhooks: createWebhooks({ clock, pause: (round) => pauseBeforeRound(round, webhookPauseMs), allowLoopback }),
+    topicOf: (team) => createTeamTopic(sns, worldOf(config), team),
   });
 }
+
+/** Before a webhook's second try; the third waits up to twice as long. */
+const webhookPauseMs = 500;
 
 /** More than a process serves teams; made anew, a platform is the same. */
 const mostPlatforms = 1_000;
 
 /** A team's platform is closures over what all teams share, made when it is first asked for. */
-export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backing): Deployment {
+export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: Backing): Deployment {
   const { bucket, tables } = shared.config;
   const rows = createRunRepository(dynamodb, tables.catalog);
   const changes = createRunChanges(dynamodb, tables.catalog, shared.clock);
@@ -235,6 +253,7 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
     retrainingIndex: createRetrainingIndex(dynamodb, tables.catalog),
     schedules: shared.schedules,
     outboxIndex: createOutboxIndex(dynamodb, tables.catalog),
+    dueDeliveries: createDueDeliveries(dynamodb, tables.catalog),
     listOpenRuns: () => allRuns.listOpen(),
     findOnInstance: (instanceId) => allRuns.findOnInstance(instanceId),
     teamOf,
@@ -278,13 +297,17 @@ export function createDeployment({ dynamodb, s3, modelEvents, ...shared }: Backi
           repository: createModelRepository(dynamodb, tables.catalog, team),
           objects,
           pointers: createPointerStore(s3, bucket, teamPrefix(team)),
-          events: modelEvents,
+          events,
           uriOf: (key) => `s3://${bucket}/${teamPrefix(team)}${key}`,
           logger: shared.logger,
         }),
         outcomes: createOutcomeRepository(dynamodb, tables.catalog, team),
         hooks,
+        notifications: createNotificationRepository(dynamodb, tables.catalog, team),
+        topic: topicOf(team),
+        random: Math.random,
         randomBytes,
+        runEvents: events,
         retraining: createRetrainingRepository(dynamodb, tables.catalog, team),
       };
       if (platforms.size >= mostPlatforms) platforms.clear();

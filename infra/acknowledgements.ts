@@ -12,6 +12,7 @@ const wildcardReasons = {
   "job-logs": "The log streams of trainers.",
   "retraining-schedules":
     "Schedules of retraining rules have no name before a rule is made; the group is the platform's own.",
+  "team-topics": "The platform's own topics, one a team.",
 } as const satisfies Partial<Record<Resource, string>>;
 
 /** Those resources as cdk-nag writes them. */

@@ -5,6 +5,7 @@ import { SFNClient, StartExecutionCommand } from "@aws-sdk/client-sfn";
 import { createTokenStore } from "../adapters/files/token-store";
 import { createPlatform } from "../adapters/platform";
 import { functionNameIn, functions } from "../core/platform/functions";
+import { teamTopicName } from "../core/platform/notifications";
 import { createTransferApp } from "../lambdas/api/mlflow/artifacts/transfer-app";
 import { createStreamApp } from "../lambdas/stream-metrics/app";
 import { createApiServer } from "./api-server";
@@ -37,6 +38,7 @@ import {
   type StackSettings,
   trainerEnvironment,
 } from "./settings";
+import { createSns } from "./sns";
 import { createStepFunctions } from "./states";
 
 export interface Stack {
@@ -133,13 +135,18 @@ async function openServices(
       [trainerImage]: trainerImageOf(bundles, { ...trainerEnvironment(endpoint), ...jobKeys }, service("cache")),
     },
   });
+  // Locally any name may be a team's, and each team has a topic.
+  const sns = createSns({
+    dataDirectory: service("sns"),
+    provided: (name) => name.startsWith(teamTopicName(localConfig().prefix, "")),
+  });
   const [dynamodb, s3, states] = await Promise.all([
     createDynamoDb({ dataDirectory: service("dynamodb") }),
     createS3({ dataDirectory: service("s3"), events }),
     createStepFunctions({ dataDirectory: service("states"), functions: lambda, events, ready }),
   ]);
-  await Promise.all([lambda.ready, events.ready, scheduler.ready, batch.ready]);
-  return [scheduler, batch, states, events, lambda, dynamodb, s3, createSts(iam), logs];
+  await Promise.all([lambda.ready, events.ready, scheduler.ready, batch.ready, sns.ready]);
+  return [scheduler, batch, states, events, lambda, sns, dynamodb, s3, createSts(iam), logs];
 }
 
 /** What the trainer's image is on one machine: the bundle, under the environment that the job definition gives it on AWS. */

@@ -185,7 +185,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
       );
     },
 
-    async conclude(runId, { status, at, failure, outcome, workLeft }) {
+    async conclude(runId, { status, at, failure, outcome }) {
       const names: Record<string, string> = { "#status": "status" };
       const values: Record<string, unknown> = { ...openStatuses, ":status": status, ":at": at };
       let update = "SET #status = :status, updatedAt = :at, endedAt = :at";
@@ -197,33 +197,36 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
         update += ", outcome = :outcome";
         values[":outcome"] = outcome;
       }
-      try {
-        await client.send(
-          new TransactWriteCommand({
-            TransactItems: [
-              {
-                Update: {
-                  TableName: table,
-                  Key: key(runId, "RUN"),
-                  UpdateExpression: update,
-                  ConditionExpression: stillOpen,
-                  ExpressionAttributeNames: names,
-                  ExpressionAttributeValues: values,
-                },
-              },
-              ...(workLeft ? [] : [{ Delete: { TableName: table, Key: key(runId, "OPEN") } }]),
-            ],
+      return holds(
+        client.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: key(runId, "RUN"),
+            UpdateExpression: update,
+            ConditionExpression: stillOpen,
+            ExpressionAttributeNames: names,
+            ExpressionAttributeValues: values,
           }),
-        );
-        return true;
-      } catch (error) {
-        if (!isTransactionConditionFailed(error)) throw error;
-        return false;
-      }
+        ),
+      );
     },
 
     async delist(runId) {
       await client.send(new DeleteCommand({ TableName: table, Key: key(runId, "OPEN") }));
+    },
+
+    async markEndPublished(runId) {
+      await holds(
+        client.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: key(runId, "OPEN"),
+            UpdateExpression: "SET endPublished = :yes",
+            ConditionExpression: "attribute_exists(pk)",
+            ExpressionAttributeValues: { ":yes": true },
+          }),
+        ),
+      );
     },
 
     async recordStep(runId, record) {
@@ -391,5 +394,8 @@ function detailsOf(items: readonly Record<string, unknown>[]): RunDetails | unde
     recoveries: records<RecoveryRecord>("RECOVERY#"),
     warnings: [...steps.flatMap(({ output }) => warningsOf(output)), ...records<Warning>("WARNING#")],
     progress: records<TrainingProgress>("PROGRESS")[0],
+    ...(items.some((item) => item["sk"] === "OPEN" && item["endPublished"] === true)
+      ? { endPublished: true as const }
+      : {}),
   };
 }

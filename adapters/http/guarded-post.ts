@@ -33,15 +33,23 @@ export interface GuardedPost {
  * that answers differently the second time gains nothing. A redirect is not followed.
  */
 export async function guardedPost(post: GuardedPost): Promise<{ readonly status: number; readonly body: string }> {
-  const url = new URL(post.url);
-  const address = await judgedAddress(url, post);
-  return send(url, address, post);
+  return send(new URL(post.url), await judgeUrl(post), post);
 }
 
-async function judgedAddress(
-  url: URL,
-  { allowLoopback, resolveName = allAddresses }: GuardedPost,
-): Promise<{ readonly address: string; readonly family: number }> {
+/** Resolves a URL to the address to connect to. @throws HookRefusedError where it must not be posted to */
+export async function judgeUrl({
+  url: text,
+  allowLoopback,
+  resolveName = allAddresses,
+}: Pick<GuardedPost, "url" | "allowLoopback" | "resolveName">): Promise<{
+  readonly address: string;
+  readonly family: number;
+}> {
+  if (!URL.canParse(text))
+    throw new HookRefusedError("it must be an https URL, such as https://example.com/hook", false);
+  const url = new URL(text);
+  const scheme = "it must be an https URL (on one machine also http to this machine)";
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw new HookRefusedError(scheme, false);
   if (url.username !== "" || url.password !== "")
     throw new HookRefusedError("its URL must carry no credentials", false);
   const host = url.hostname.replace(/^\[|\]$/g, "");
@@ -53,10 +61,13 @@ async function judgedAddress(
   }
   const here = addresses.length > 0 && addresses.every(isLoopback);
   if (url.protocol !== "https:" && !(here && allowLoopback && url.protocol === "http:")) {
-    throw new HookRefusedError("it must be an https URL (on one machine also http to this machine)", false);
+    throw new HookRefusedError(scheme, false);
   }
   const wrong = addresses.find((address) => !isPublicAddress(address) && !(allowLoopback && isLoopback(address)));
-  if (wrong !== undefined) throw new HookRefusedError(`${host} is ${wrong}, which is no public address`, false);
+  if (wrong !== undefined) {
+    const resolved = wrong === host ? host : `${host} is ${wrong}, which`;
+    throw new HookRefusedError(`${resolved} is no public address`, false);
+  }
   const [address] = addresses;
   if (address === undefined) throw new HookRefusedError(`${host} has no address`, true);
   return { address, family: isIP(address) };

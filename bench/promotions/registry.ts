@@ -4,7 +4,7 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { createDocumentClient } from "../../adapters/dynamodb/client";
 import { createModelRepository } from "../../adapters/dynamodb/model-repository";
 import { createOutboxIndex } from "../../adapters/dynamodb/registry-outbox";
-import { createModelEvents } from "../../adapters/eventbridge/model-events";
+import { createPlatformEvents } from "../../adapters/eventbridge/platform-events";
 import { createObjectStore } from "../../adapters/s3/object-store";
 import { createPointerStore } from "../../adapters/s3/pointer-store";
 import { createTeamRegistry } from "../../adapters/team-registry";
@@ -47,7 +47,7 @@ export function connectRegistry(endpoint: string) {
     repository,
     objects: { ...createObjectStore(s3, bucket, prefix), get: async () => manifest },
     pointers: createPointerStore(s3, bucket, prefix),
-    events: createModelEvents(events, "bench"),
+    events: createPlatformEvents(events, "bench"),
     uriOf: (key) => `s3://${bucket}/${prefix}${key}`,
     // A change that is told of later is the sweep's: what comes of it is looked at, not the warning.
     logger: createLogger(() => undefined, Date),

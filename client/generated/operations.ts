@@ -5,6 +5,7 @@ import { type ContentsOperations, contentsOperations } from "./operations/conten
 import { type DatasetsOperations, datasetsOperations } from "./operations/datasets";
 import { type ExperimentsOperations, experimentsOperations } from "./operations/experiments";
 import { type ModelsOperations, modelsOperations } from "./operations/models";
+import { type NotificationsOperations, notificationsOperations } from "./operations/notifications";
 import { type RetrainingOperations, retrainingOperations } from "./operations/retraining";
 import { type RunsOperations, runsOperations } from "./operations/runs";
 import { type ServingOperations, servingOperations } from "./operations/serving";
@@ -19,6 +20,7 @@ export interface Operations
     RunsOperations,
     ServingOperations,
     ContentsOperations,
+    NotificationsOperations,
     RetrainingOperations,
     SystemOperations {}
 
@@ -30,6 +32,7 @@ export const operations: Readonly<Record<keyof Operations, OperationCall>> = {
   ...runsOperations,
   ...servingOperations,
   ...contentsOperations,
+  ...notificationsOperations,
   ...retrainingOperations,
   ...systemOperations,
 };

@@ -4,6 +4,7 @@ export type * from "./schemas/contents";
 export type * from "./schemas/datasets";
 export type * from "./schemas/experiments";
 export type * from "./schemas/models";
+export type * from "./schemas/notifications";
 export type * from "./schemas/retraining";
 export type * from "./schemas/runs";
 export type * from "./schemas/serving";

@@ -68,6 +68,7 @@ export const tags = {
   Runs: "Records of all runs, trained here or logged from elsewhere: parameters, metrics, tags, artifacts; search, compare, lineage.",
   Serving: "Which version answers whom: canaries, shadows, outcomes.",
   Contents: "Presigned transfer of data straight to and from the bucket.",
+  Notifications: "Where a team is notified of runs that end and versions that need an approval.",
   Retraining: "Rules that start a run when data arrive, a time comes or a model drifts.",
   Pages: "Self-contained web pages of experiments and runs, for people.",
   System: "Health and this description.",

@@ -85,6 +85,7 @@ export const errorCatalogue = {
     status: 409,
     meaning: "The exported file does not compute what the platform computes; it was not kept.",
   },
+  NOTIFICATIONS_NOT_SET: { status: 409, meaning: "The team has set no webhook, and does not publish on its topic." },
   NOT_A_CANARY: { status: 409, meaning: "Only a version in stage canary gets a part of the units." },
   NO_CANARY_TEST: { status: 409, meaning: "The model has no canary under test." },
   BODY_TOO_LARGE: { status: 413, meaning: "The body is larger than 10 MiB; data go through `POST /uploads`." },

@@ -39,6 +39,7 @@ export type FunctionName =
   | "run-credentials"
   | "reconcile-runs"
   | "retrain"
+  | "notify"
   | "snapshot-dataset";
 
 export const functions: readonly FunctionDefinition[] = [
@@ -78,6 +79,15 @@ export const functions: readonly FunctionDefinition[] = [
   {
     name: "retrain",
     timeoutSeconds: 60,
+    memoryMb: 512,
+    externals: [],
+    asynchronous: { retries: 2, maxAgeSeconds: 21_600, keepGivenUp: true },
+    atOnce: 5,
+  },
+  {
+    // An attempt may wait half a minute for a receiver.
+    name: "notify",
+    timeoutSeconds: 120,
     memoryMb: 512,
     externals: [],
     asynchronous: { retries: 2, maxAgeSeconds: 21_600, keepGivenUp: true },

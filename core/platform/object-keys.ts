@@ -43,8 +43,8 @@ export const objectKeys = {
   checkpointManifest: (runId: string, step: number): string =>
     `runs/${runId}/checkpoints/${String(step).padStart(12, "0")}/manifest.json`,
   checkpointPrefix: (runId: string): string => `runs/${runId}/checkpoints/`,
-  /** Of what signs questions to checks outside: `core/registry/gates/hook-key.ts`. */
-  hookRoot: (): string => "keys/check-hooks",
+  /** The root of the keys that sign requests to receivers outside: `core/signing-key.ts`. */
+  signingRoot: (): string => "keys/check-hooks",
   artifactManifest: (runId: string): string => `runs/${runId}/artifacts/manifest.json`,
   /** What serving should load of a model, for when the registry does not answer. */
   productionPointer: (model: string): string => `models/${modelKeyPart(model)}/production.json`,

@@ -1,3 +1,4 @@
+import { approvalNeeded, runEnded } from "./event-names";
 import type { FunctionName } from "./functions";
 import { arnsOf, type World } from "./permissions/world";
 import { driftAlarmPrefix } from "./retraining";
@@ -104,6 +105,22 @@ export const rules: readonly RuleDefinition[] = [
     description:
       "Every five minutes: causes that wait or whose event was lost, and schedules that are not what their rule says.",
     target: "retrain",
+    schedule: "rate(5 minutes)",
+  },
+  {
+    name: "notable-event",
+    description: "A run has ended, or a version needs an approval: notify its team.",
+    target: "notify",
+    pattern: ({ prefix }) => ({
+      source: [runEnded.Source],
+      "detail-type": [runEnded.DetailType, approvalNeeded.DetailType],
+      detail: { platform: [prefix] },
+    }),
+  },
+  {
+    name: "notification-sweep",
+    description: "Every five minutes: notifications whose receiver has not accepted them yet.",
+    target: "notify",
     schedule: "rate(5 minutes)",
   },
 ];

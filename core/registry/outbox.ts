@@ -1,4 +1,5 @@
 import { RingmasterError } from "../errors";
+import { type ApprovalNeeded, approvalNeeded } from "./approval-needed";
 import type { ModelChange } from "./change";
 import type { HistoryEntry } from "./model";
 import type { Pointer } from "./pointer";
@@ -15,6 +16,8 @@ export interface ModelEvent extends HistoryEntry {
 export interface ModelEvents {
   /** Resolves when it was accepted. */
   publish(event: ModelEvent): Promise<void>;
+  /** As `publish`. */
+  publishApprovalNeeded(event: ApprovalNeeded): Promise<void>;
 }
 
 /** What is left to do in some team, oldest first; as of a moment ago. */
@@ -49,7 +52,16 @@ export function createOutbox(team: string, { repository, events, pointer, routin
   async function settle(model: string, entry: HistoryEntry): Promise<void> {
     await refresh(model, entry);
     await events.publish({ ...entry, team, model });
+    await publishApprovalNeeded(model, entry);
     await repository.removeEvent(model, entry.revision);
+  }
+
+  async function publishApprovalNeeded(model: string, entry: HistoryEntry): Promise<void> {
+    if (entry.version === undefined || (entry.action !== "approval-requested" && entry.action !== "gated")) return;
+    const head = await repository.find(model);
+    const version = await repository.findVersion(model, entry.version);
+    const needed = head && version && approvalNeeded(team, entry, head, version);
+    if (needed) await events.publishApprovalNeeded(needed);
   }
 
   async function refresh(model: string, entry: HistoryEntry): Promise<void> {

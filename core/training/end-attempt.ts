@@ -3,10 +3,12 @@ import type { Meter } from "../metering/meter";
 import { type AttemptEnd, monthOf } from "./attempt-repository";
 import { jobRequestOf, type LaunchDependencies } from "./launch";
 import type { RunDetails, TrainingAttempt } from "./run";
+import type { RunEvents } from "./run-ended";
 import { spansOfRows, usageOf } from "./usage";
 
 export interface EndAttemptDependencies extends LaunchDependencies {
   readonly meter: Meter;
+  readonly runEvents: RunEvents;
 }
 
 /**

@@ -27,12 +27,12 @@ const decisionOf: Readonly<Record<RunOutcome["decision"], OperationalMetric>> = 
 export async function endRun(
   dependencies: EndAttemptDependencies,
   run: Run,
-  end: Omit<RunConclusion, "at" | "workLeft">,
+  end: Omit<RunConclusion, "at">,
   executions?: Executions,
 ): Promise<void> {
   const { runs, clock, meter } = dependencies;
   const { runId, team } = run;
-  if (await runs.conclude(runId, { ...end, at: isoTime(clock), workLeft: true })) {
+  if (await runs.conclude(runId, { ...end, at: isoTime(clock) })) {
     meter.emit(
       {
         [endOf[end.status]]: 1,

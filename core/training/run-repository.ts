@@ -37,8 +37,6 @@ export interface RunConclusion {
   readonly at: string;
   readonly failure?: RunFailure;
   readonly outcome?: RunOutcome;
-  /** Its execution or job may still be at work: it stays in the list of open runs until `delist`. */
-  readonly workLeft?: boolean;
 }
 
 /** The port to a team's runs. Every write may be repeated; a run that has ended never changes. See docs/access-patterns.md. */
@@ -48,16 +46,18 @@ export interface RunRepository extends AttemptRepository {
   find(runId: string): Promise<Run | undefined>;
   findDetails(runId: string): Promise<RunDetails | undefined>;
   list(query: RunQuery): Promise<RunPage>;
-  /** Every run that is neither completed, failed nor killed, or of which there is work left to stop. */
+  /** Every run until `delist`: those that have not ended, those with work left to stop, and those whose end is to be published. */
   listOpen(): Promise<readonly Run[]>;
   /** Sets `running` and the phase; phases go forward only. False where the run has ended, is past that phase, or is not there. */
   enterPhase(runId: string, phase: Phase, at: string): Promise<boolean>;
   /** Lets a run that is in `from` enter the earlier phase `to` once more. Nothing where it is not in `from`. */
   goBack(runId: string, from: Phase, to: Phase, at: string): Promise<void>;
-  /** Ends the run once; false where it had ended before, whose end then stands. */
+  /** Ends the run once; false where it had ended before, whose end then stands. It stays in the list of open runs. */
   conclude(runId: string, conclusion: RunConclusion): Promise<boolean>;
   /** Takes a run that has ended out of the list of open ones. */
   delist(runId: string): Promise<void>;
+  /** Records in the list of open runs that the run's end was published; nothing where it is not listed. */
+  markEndPublished(runId: string): Promise<void>;
   recordStep(runId: string, record: StepRecord): Promise<void>;
   /** Adds a token to the phase's: a state that is tried again gives a new one, and nobody can tell which call comes last. */
   putTaskToken(runId: string, phase: Phase, token: string): Promise<void>;

@@ -222,6 +222,8 @@ export interface RunDetails {
   /** Warnings of its steps' outputs, then those recorded for the run itself. */
   readonly warnings: readonly Warning[];
   readonly progress?: TrainingProgress;
+  /** The event of the run's end was accepted, and the run is still in the list of open ones. */
+  readonly endPublished?: true;
 }
 
 export function isOpen(status: RunStatus): boolean {

@@ -63,6 +63,10 @@ export function teamRuns(all: AllRuns): TeamRuns {
         await insist(runId);
         await all.delist(runId);
       },
+      async markEndPublished(runId) {
+        await insist(runId);
+        await all.markEndPublished(runId);
+      },
       async recordStep(runId, record) {
         await insist(runId);
         await all.recordStep(runId, record);

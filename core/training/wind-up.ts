@@ -2,9 +2,14 @@ import { type EndAttemptDependencies, endAttempt } from "./end-attempt";
 import { isAbandoned, jobRequestOf } from "./launch";
 import type { Executions } from "./ports";
 import type { RunDetails } from "./run";
+import { runEnded } from "./run-ended";
 
 /**
- * Stops what a run that has ended left at work, and takes it out of the list of open runs once there is nothing left. May be repeated.
+ * Stops what a run that has ended left at work, publishes its end, and takes it out of the list of open runs once there is nothing left.
+ * May be repeated.
+ *
+ * The list is the outbox of the end's event: the run stays in it until the event was accepted, so that `reconcile` publishes what a process that
+ * died has not.
  *
  * The run's end is written before: no attempt can begin any more, and none can get a job into its row. What may be left is the job of a process
  * that died between asking Batch and saying so; while that process may live, the run stays listed, and `reconcile` comes back to it.
@@ -21,7 +26,11 @@ export async function windUp(
   if (!details) return;
   // An execution that comes to its end by itself must not be stopped on its last steps.
   if (details.run.status === "killed") await executions?.stop(runId, reason);
-  if (await stopTraining(dependencies, details, reason)) await dependencies.runs.delist(runId);
+  const stopped = await stopTraining(dependencies, details, reason);
+  const event = details.endPublished ? undefined : runEnded(details);
+  if (event) await dependencies.runEvents.publishRunEnded(event);
+  if (stopped) await dependencies.runs.delist(runId);
+  else if (event) await dependencies.runs.markEndPublished(runId);
 }
 
 /** @returns whether nothing of it is at work any more. */

@@ -24,6 +24,7 @@ const unattended: readonly FunctionName[] = [
   "finish-training",
   "conclude-run",
   "retrain",
+  "notify",
   "ingest-metrics",
   "run-credentials",
 ];
@@ -66,7 +67,7 @@ export function alarmDefinitions(
     },
     {
       name: "function-errors",
-      says: "A function that nobody waits for fails: finish-training, conclude-run, retrain, ingest-metrics or run-credentials. The dashboard's 'Function errors' says which; its log says why.",
+      says: "A function that nobody waits for fails: finish-training, conclude-run, retrain, notify, ingest-metrics or run-credentials. The dashboard's 'Function errors' says which; its log says why.",
       metric: sumOf(
         unattended.map((name) => metrics.ofFunction(name, "Errors", { statistic: "Sum" })),
         "errors",

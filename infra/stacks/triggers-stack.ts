@@ -10,6 +10,7 @@ import type { World } from "../../core/platform/permissions";
 import { type RuleDefinition, rules } from "../../core/platform/rules";
 import type { DeploymentConfig } from "../config";
 import { RetrainingSchedules } from "../constructs/retraining-schedules";
+import { TeamTopics } from "../constructs/team-topics";
 import { worldOf } from "../grants";
 
 export interface TriggersStackProps extends StackProps {
@@ -45,6 +46,7 @@ export class TriggersStack extends Stack {
         targets: [new LambdaFunction(target, { deadLetterQueue, maxEventAge: Duration.hours(24), retryAttempts: 185 })],
       });
     }
+    new TeamTopics(this, "Topics", { prefix, teams: config.teams });
     const schedules = new RetrainingSchedules(this, "Retraining", {
       prefix,
       target: targetOf("retrain", "retraining"),

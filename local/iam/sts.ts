@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
-import type { ServerResponse } from "node:http";
 import type { PolicyDocument } from "../../core/platform/permissions";
+import { type Fields, serveQuery, type Xml } from "../query-protocol";
 import { account, type Service } from "../service";
-import { readBody, ServiceError } from "../wire";
+import { ServiceError } from "../wire";
 import type { Caller, Iam } from ".";
 import { AccessDenied } from "./caller";
 import { compilePolicy } from "./policy";
@@ -13,32 +12,24 @@ const maxPolicyLength = 2_048;
 /** Seconds: the least, the most, and the most where one role assumes another. */
 const duration = { least: 900, most: 43_200, chained: 3_600, usual: 3_600 };
 
-type Fields = URLSearchParams;
-
 /** The Security Token Service: `AssumeRole` and `GetCallerIdentity`, in its query protocol. */
 export function createSts(iam: Iam): Service {
   return {
     signingName: "sts",
-    async handle(request, response, caller) {
-      try {
-        const fields = new URLSearchParams((await readBody(request, maxBodyBytes)).toString("utf8"));
-        answer(response, 200, perform(iam, fields, caller));
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
-        answer(response, error.httpStatus, errorXml(error));
-      }
-    },
+    handle: (request, response, caller) =>
+      serveQuery(request, response, { namespace, maxBytes: maxBodyBytes }, (action, fields) =>
+        perform(iam, action, fields, caller),
+      ),
     close: async () => undefined,
   };
 }
 
-function perform(iam: Iam, fields: Fields, caller: Caller | undefined): string {
-  const action = fields.get("Action");
+function perform(iam: Iam, action: string, fields: Fields, caller: Caller | undefined): Xml {
   switch (action) {
     case "GetCallerIdentity": {
       const arn = caller?.arn ?? `arn:aws:iam::${account}:root`;
       const userId = caller ? `AROA:${arn.split("/").at(-1)}` : account;
-      return resultXml(action, { Arn: arn, UserId: userId, Account: account });
+      return { Arn: arn, UserId: userId, Account: account };
     }
     case "AssumeRole":
       return assumeRole(iam, fields, caller);
@@ -47,7 +38,7 @@ function perform(iam: Iam, fields: Fields, caller: Caller | undefined): string {
   }
 }
 
-function assumeRole(iam: Iam, fields: Fields, caller: Caller | undefined): string {
+function assumeRole(iam: Iam, fields: Fields, caller: Caller | undefined): Xml {
   const arn = required(fields, "RoleArn");
   const name = required(fields, "RoleSessionName");
   if (!/^[\w+=,.@-]{2,64}$/.test(name)) throw invalid("RoleSessionName", "must be 2 to 64 letters, digits and _+=,.@-");
@@ -66,7 +57,7 @@ function assumeRole(iam: Iam, fields: Fields, caller: Caller | undefined): strin
   const expiresAt = iam.now + seconds * 1_000;
   const policy = sessionPolicyOf(fields);
   const keys = iam.issue({ role: role.name, name, expiresAt, ...(policy ? { policy } : {}) });
-  return resultXml("AssumeRole", {
+  return {
     Credentials: {
       AccessKeyId: keys.accessKeyId,
       SecretAccessKey: keys.secretAccessKey,
@@ -78,7 +69,7 @@ function assumeRole(iam: Iam, fields: Fields, caller: Caller | undefined): strin
       Arn: `arn:aws:sts::${account}:assumed-role/${role.name}/${name}`,
     },
     PackedPolicySize: String(Math.ceil((100 * (fields.get("Policy")?.length ?? 0)) / maxPolicyLength)),
-  });
+  };
 }
 
 function sessionPolicyOf(fields: Fields): PolicyDocument | undefined {
@@ -102,33 +93,4 @@ function required(fields: Fields, name: string): string {
 
 function invalid(name: string, rule: string): ServiceError {
   return new ServiceError("ValidationError", 400, `${name} ${rule}`);
-}
-
-type Xml = string | { readonly [name: string]: Xml };
-
-function resultXml(action: string, result: { readonly [name: string]: Xml }): string {
-  const metadata = xml("ResponseMetadata", { RequestId: randomUUID() });
-  return `<${action}Response xmlns="${namespace}">${xml(`${action}Result`, result)}${metadata}</${action}Response>`;
-}
-
-function errorXml({ code, httpStatus, message }: ServiceError): string {
-  // The query protocol has its own name for this one.
-  const Code = code === "AccessDeniedException" ? "AccessDenied" : code;
-  const error = xml("Error", { Type: httpStatus >= 500 ? "Receiver" : "Sender", Code, Message: message });
-  return `<ErrorResponse xmlns="${namespace}">${error}${xml("RequestId", randomUUID())}</ErrorResponse>`;
-}
-
-function xml(name: string, value: Xml): string {
-  const inside =
-    typeof value === "string"
-      ? value.replace(/[<>&]/g, (c) => ({ "<": "&lt;", ">": "&gt;" })[c] ?? "&amp;")
-      : Object.entries(value)
-          .map(([inner, text]) => xml(inner, text))
-          .join("");
-  return `<${name}>${inside}</${name}>`;
-}
-
-function answer(response: ServerResponse, status: number, body: string): void {
-  response.writeHead(status, { "content-type": "text/xml", "content-length": Buffer.byteLength(body) });
-  response.end(body);
 }

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ownersKeys } from "../../local/settings";
 import { ensureBuild } from "../../scripts/build.js";
 
 export interface CliResult {
@@ -15,6 +16,7 @@ export class TestStack {
   readonly directory = mkdtempSync(join(tmpdir(), "ringmaster-e2e-"));
   readonly data = join(this.directory, "data");
   private api = "";
+  private endpoint = "";
   private readonly cli = join(ensureBuild(), "cli.js");
 
   run(...args: readonly string[]): Promise<CliResult> {
@@ -50,7 +52,14 @@ export class TestStack {
   }
 
   async up(): Promise<void> {
-    this.api = (await this.json<{ api: string }>(["up", "--detach", "--port", "0", "--api-port", "0"])).api;
+    const up = ["up", "--detach", "--port", "0", "--api-port", "0"];
+    const { api, endpoint } = await this.json<{ api: string; endpoint: string }>(up);
+    Object.assign(this, { api, endpoint });
+  }
+
+  /** A stock AWS client against the embedded cloud. */
+  client<T>(of: new (connection: { endpoint: string; region: string; credentials: typeof ownersKeys }) => T): T {
+    return new of({ endpoint: this.endpoint, region: "us-east-1", credentials: ownersKeys });
   }
 
   /** Of the API, once the stack is up. */

@@ -1,9 +1,17 @@
+import { SNSClient, SubscribeCommand } from "@aws-sdk/client-sns";
 import type { describeRun } from "../../cli/commands/runs";
 import type { Awaited } from "../../cli/waiting";
 import type { HistoryEntry, ModelVersion } from "../../core/registry/model";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
+import { isSigned, Receiver } from "./receiver";
 
 type Shown = ReturnType<typeof describeRun> & { readonly awaited: readonly Awaited[] };
+interface Notice {
+  readonly id: string;
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>> & { readonly metrics: Readonly<Record<string, number>> };
+}
 interface Version {
   readonly version: ModelVersion;
 }
@@ -22,6 +30,7 @@ approvals: { approvers: [grace, alan], notTheSubmitter: true }
 /** A model's life under a policy: what has to be shown and who has to agree, whatever its jobs say, from the first version to the rollback and beyond. */
 describe("a model that declares a policy", () => {
   const stack = new TestStack();
+  const receiver = new Receiver(2);
   const write = (name: string, more: (job: string) => string) =>
     stack.file(
       name,
@@ -52,6 +61,11 @@ describe("a model that declares a policy", () => {
     await stack.up();
     const csv = stack.file("toy.csv", toyCsv(900));
     await stack.json(["datasets", "push", "toy", "--file", csv, "--schema", stack.file("schema.yaml", toySchema)]);
+    const url = await receiver.listen();
+    await stack.json(["notify", "set", "--url", `${url}/hook`, "--topic", "--events", "run.completed,approval.needed"]);
+    const sns = stack.client(SNSClient);
+    const { topicArn: TopicArn } = await stack.json<{ topicArn: string }>(["notify", "show"]);
+    await sns.send(new SubscribeCommand({ TopicArn, Protocol: "http", Endpoint: `${url}/sns` }));
     await stack.as("ada", "POST", "/models", { name: "toy" });
     await stack.json([
       "models",
@@ -63,7 +77,10 @@ describe("a model that declares a policy", () => {
       "goes to users",
     ]);
   });
-  afterAll(() => stack.remove());
+  afterAll(async () => {
+    await stack.remove();
+    await receiver.close();
+  });
 
   it("waits for the check and then for a person, and says by which commands", async () => {
     const first = await stack.run(
@@ -106,6 +123,60 @@ describe("a model that declares a policy", () => {
       awaited: [],
     });
     expect(await champion()).toBe(1);
+  });
+
+  it("notifies the team of each wait and of the run's end, signed, once an event and channel", async () => {
+    const accepted = await until("the run's end", async () => {
+      const all = [receiver.accepted("/hook"), receiver.accepted("/sns")];
+      return all.every(({ length }) => length >= 3) ? all : undefined;
+    });
+    const [webhooks, messages] = accepted.map((each) =>
+      each
+        .map(({ path, body }) => JSON.parse(path === "/sns" ? JSON.parse(body).Message : body) as Notice)
+        // What is refused comes again later.
+        .sort((one, other) => (one.timestamp < other.timestamp ? -1 : 1)),
+    );
+    expect(webhooks!.map(({ type, data }) => [type, data.version, data.checks, data.decision])).toEqual([
+      ["approval.needed", 1, ["review"], undefined],
+      ["approval.needed", 1, [], undefined],
+      ["run.completed", 1, undefined, "promoted"],
+    ]);
+    expect(webhooks![1]!.data).toMatchObject({
+      approvers: ["grace", "alan"],
+      commands: { approve: "ringmaster models approve toy 1" },
+    });
+    expect(webhooks![2]!.data.metrics.accuracy).toBeGreaterThan(0.3);
+    expect(messages).toEqual(webhooks);
+
+    const key = (await stack.run("notify", "key")).stdout.trim();
+    const hooks = receiver.received.filter(({ path }) => path === "/hook");
+    expect(hooks.map((each) => [isSigned(each, key), each.headers["webhook-id"]])).toEqual(
+      hooks.map(({ body }) => [true, JSON.parse(body).id]),
+    );
+    const { items } = await stack.json<{ items: readonly { channel: string; status: string }[] }>([
+      ...["notify", "deliveries"],
+    ]);
+    expect(items.map(({ channel, status }) => `${channel} ${status}`).sort()).toEqual(
+      ["topic delivered", "webhook delivered"].flatMap((each) => [each, each, each]),
+    );
+    // The first was refused twice; the bytes and the id of its repetitions are the same.
+    expect(receiver.received.filter(({ status }) => status === 500)).toHaveLength(2);
+    expect(receiver.received).toHaveLength(8);
+  });
+
+  it("is quiet once the notifications are removed, and refuses a URL that is none of a receiver", async () => {
+    expect(await stack.run("notify", "remove")).toMatchObject({ code: 0 });
+    const refused = await stack.run("notify", "test");
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("ringmaster notify set --url")]);
+    for (const [args, rule] of [
+      [["--url", "https://10.0.0.1/"], "10.0.0.1 is no public address"],
+      [["--url", "ftp://example.com/"], "it must be an https URL"],
+      [["--events", "run.finished"], "must be of run.completed, run.failed"],
+      [[], "at least one must be given"],
+    ] as const) {
+      const { code, stderr } = await stack.run("notify", "set", ...args);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(rule)]);
+    }
   });
 
   it("promotes the next, which is no worse on the same rows", async () => {

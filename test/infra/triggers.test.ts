@@ -65,6 +65,40 @@ describe("what wakes the function that retrains", () => {
   });
 });
 
+describe("notifications", () => {
+  it("are woken by ends of runs and requests for approval of this platform alone", () => {
+    const pattern = patternOf("notable-event");
+    const event = (type: string, of: string, source = "ringmaster") => ({
+      source,
+      "detail-type": type,
+      detail: { platform: of },
+    });
+    expect(matchesPattern(pattern, event("Training Run Ended", "ringmaster"))).toBe(true);
+    expect(matchesPattern(pattern, event("Approval Needed", "ringmaster"))).toBe(true);
+    expect(matchesPattern(pattern, event("Approval Needed", "another"))).toBe(false);
+    expect(matchesPattern(pattern, event("Approval Needed", "ringmaster", "somebody"))).toBe(false);
+    expect(matchesPattern(pattern, event("Model Version Changed", "ringmaster"))).toBe(false);
+    triggers.hasResourceProperties("AWS::Events::Rule", {
+      Name: "ringmaster-notable-event",
+      Targets: [Match.objectLike({ DeadLetterConfig: Match.anyValue() })],
+    });
+    platform.template("workflow").hasResourceProperties("AWS::Lambda::EventInvokeConfig", {
+      FunctionName: { Ref: Match.stringLikeRegexp("^notify") },
+      MaximumRetryAttempts: 2,
+      DestinationConfig: { OnFailure: Match.anyValue() },
+    });
+  });
+
+  it("have an encrypted topic a team, which takes requests over TLS only and is open to nobody else", () => {
+    const topics = triggers.findResources("AWS::SNS::Topic");
+    expect(Object.values(topics).map(({ Properties }) => Properties.TopicName)).toEqual(["ringmaster-team-default"]);
+    triggers.hasResourceProperties("AWS::SNS::Topic", { KmsMasterKeyId: Match.anyValue() });
+    const policies = Object.values(triggers.findResources("AWS::SNS::TopicPolicy"));
+    const statements = policies.flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
+    expect(statements.map(({ Effect }) => Effect)).toEqual(["Deny"]);
+  });
+});
+
 describe("the schedules of rules", () => {
   it("have a group, a queue for what was not delivered, and a role that may do nothing but its work", () => {
     triggers.hasResourceProperties("AWS::Scheduler::ScheduleGroup", { Name: "ringmaster-retraining" });

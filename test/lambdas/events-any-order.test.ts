@@ -14,6 +14,8 @@ const seeds = (process.env["RINGMASTER_EVENT_ORDERS"] ?? "1,2,3,4").split(",").m
 const mayDiffer: readonly RegExp[] = [
   // A key of a run: 32 random bytes.
   /^Catalog RUN#[^ ]+ KEY$/,
+  // The root of a team's signing keys: as many.
+  /^object teams\/default\/keys\/check-hooks$/,
   // How points are packed. What is read of them is compared.
   /^Metrics RUN#/,
 ];
@@ -74,6 +76,9 @@ async function stateOf({ embedded, platform, calls }: World) {
     // Who keeps the highest revision knows the champion, whatever comes late.
     followed: told.map((events) => events.reduce(later, undefined)?.version),
     served: await Promise.all(models.map(async (model) => (await platform.registry.production(model)).version)),
+    published: distinct(calls.notable),
+    // Each event once through each channel.
+    notified: calls.sent.map(({ to, message }) => `${to} ${message.id}`).sort(),
     // Asked for again, each of these is the same thing: a job has its attempt's name, an execution its run's, an answer its token.
     submitted: distinct(calls.submitted),
     started: distinct(calls.started),

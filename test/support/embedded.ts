@@ -8,13 +8,17 @@ import { createDocumentClient } from "../../adapters/dynamodb/client";
 import { createDeployment, type Platform } from "../../adapters/platform";
 import { createLogger } from "../../core/logging";
 import type { Measures } from "../../core/metering/meter";
+import type { AttemptResult } from "../../core/notifications/delivery";
+import type { Message } from "../../core/notifications/event";
 import { tables } from "../../core/platform/tables";
 import { defaultTeam } from "../../core/platform/teams";
 import type { Clock } from "../../core/ports";
+import type { ApprovalNeeded } from "../../core/registry/approval-needed";
 import type { ModelEvent } from "../../core/registry/outbox";
 import type { RetrainingRule } from "../../core/retraining/rule";
 import type { JobOutcome } from "../../core/training/attempts";
 import type { JobRequest } from "../../core/training/ports";
+import type { RunEnded } from "../../core/training/run-ended";
 import type { WorkerSpan } from "../../core/training/usage";
 import { createDynamoDb } from "../../local/dynamodb";
 import { createFront } from "../../local/front";
@@ -100,6 +104,12 @@ export interface Calls {
   readonly schedules: Map<string, RetrainingRule>;
   /** Model events that were accepted, in order. */
   readonly events: ModelEvent[];
+  /** Ends of runs and requests for approvals that were accepted, in order. */
+  readonly notable: (RunEnded | ApprovalNeeded)[];
+  /** Messages of notifications; `to` is a URL or a topic's ARN. */
+  readonly sent: { readonly to: string; readonly message: Message }[];
+  /** What receivers and SNS answer; a test changes it. */
+  accepts: AttemptResult;
   readonly measured: { readonly measures: Measures; readonly team?: string }[];
   /** When any job's workers ran; a test changes it. */
   spans: readonly WorkerSpan[];
@@ -122,6 +132,9 @@ export function createTestPlatform(
     failed: [],
     heartbeats: [],
     events: [],
+    notable: [],
+    sent: [],
+    accepts: { accepted: true, answer: "status 200" },
     measured: [],
     spans: [],
     schedules: new Map(),
@@ -134,7 +147,25 @@ export function createTestPlatform(
     clock,
     logger: createLogger(() => undefined, clock),
     meter: { emit: (measures, team) => void calls.measured.push({ measures, ...(team ? { team } : {}) }) },
-    modelEvents: { publish: async (event) => void calls.events.push(event) },
+    events: {
+      publish: async (event) => void calls.events.push(event),
+      publishApprovalNeeded: async (event) => void calls.notable.push(event),
+      publishRunEnded: async (event) => void calls.notable.push(event),
+    },
+    webhooks: {
+      async post(to, _key, message) {
+        calls.sent.push({ to, message });
+        return calls.accepts;
+      },
+      problemOf: async (url) => (url.startsWith("https://") ? undefined : "it must be an https URL"),
+    },
+    topicOf: (team) => ({
+      arn: `arn:aws:sns:us-east-1:000000000000:ringmaster-team-${team}`,
+      async publish(message) {
+        calls.sent.push({ to: this.arn, message });
+        return calls.accepts;
+      },
+    }),
     logs: { read: async () => ({ lines: [] }) },
     executions: {
       start: async (runId) => void calls.started.push(runId),

@@ -10,6 +10,7 @@ import * as modelGates from "./model-gates";
 import * as modelPolicies from "./model-policies";
 import * as modelVersions from "./model-versions";
 import * as models from "./models";
+import * as notifications from "./notifications";
 import * as pages from "./pages";
 import * as retraining from "./retraining";
 import * as runMetrics from "./run-metrics";
@@ -37,6 +38,7 @@ export const contracts: readonly Contract[] = [
   serving,
   modelExports,
   retraining,
+  notifications,
   contents,
   pages,
   system,

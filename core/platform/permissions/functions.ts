@@ -7,6 +7,7 @@ import {
   listSchedules,
   lookAtJobs,
   objects,
+  publishToTopics,
   putEvents,
   queryIndex,
   readJobLogs,
@@ -63,6 +64,8 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     terminateJobs,
     readJobLogs,
     ...writeSchedules,
+    // A test notification.
+    publishToTopics,
   ],
   /** Verifies tokens by keys that the provider publishes: nothing of ours. */
   authorize: [],
@@ -79,6 +82,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem", "BatchWriteItem"),
     queryIndex("Catalog", "gsi1"),
     objects("GetObject"),
+    putEvents,
     ...training,
     executions("StopExecution"),
   ],
@@ -90,6 +94,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
   promote: [readAndChange, ...changeModels, stateMachine("SendTaskSuccess", "SendTaskFailure")],
   "conclude-run": [
     catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"),
+    putEvents,
     lookAtJobs,
     terminateJobs,
     executions("StopExecution"),
@@ -112,6 +117,13 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     stateMachine("StartExecution"),
     ...writeSchedules,
     listSchedules,
+  ],
+  notify: [
+    catalog("GetItem", "PutItem", "UpdateItem"),
+    queryIndex("Catalog", "gsi1"),
+    objects("GetObject", "PutObject"),
+    listBucket,
+    publishToTopics,
   ],
   "snapshot-dataset": [
     catalog("GetItem", "PutItem"),

@@ -1,4 +1,5 @@
 import { type FunctionName, functionNameIn } from "../functions";
+import { teamTopicName } from "../notifications";
 import { retrainingNames } from "../retraining";
 import { type TableName, tableNameIn } from "../tables";
 import { jobQueueNames, resourceNames } from "../trainer-job";
@@ -40,6 +41,8 @@ export type Resource =
   /** The schedules of retraining rules. */
   | "retraining-schedules"
   | "retraining-role"
+  /** The SNS topics of all teams. */
+  | "team-topics"
   /** For actions that know no resources (service authorization reference). */
   | "*";
 
@@ -93,6 +96,8 @@ export function arnsOf(resource: Resource, world: World): readonly string[] {
       return [arn("scheduler", `schedule/${retrainingNames(world).scheduleGroup}/*`)];
     case "retraining-role":
       return [`arn:${partition}:iam::${account}:role/${retrainingNames(world).scheduleRole}`];
+    case "team-topics":
+      return [arn("sns", teamTopicName(prefix, "*"))];
     case "*":
       return ["*"];
     default:

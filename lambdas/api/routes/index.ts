@@ -10,6 +10,7 @@ import { modelGateRoutes } from "./model-gates";
 import { modelPolicyRoutes } from "./model-policies";
 import { modelVersionRoutes } from "./model-versions";
 import { modelRoutes } from "./models";
+import { notificationRoutes } from "./notifications";
 import { pageRoutes } from "./pages";
 import { retrainingRoutes } from "./retraining";
 import { searchRoutes } from "./run-search";
@@ -37,6 +38,7 @@ export const routes: readonly Route[] = [
   ...servingRoutes,
   ...exportRoutes,
   ...retrainingRoutes,
+  ...notificationRoutes,
   ...contentRoutes,
   ...pageRoutes,
   ...systemRoutes,

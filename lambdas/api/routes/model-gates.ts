@@ -1,11 +1,12 @@
 import * as contracts from "../../../core/api/contracts/model-gates";
 import { answerVersionCheck } from "../../../core/registry/gates/answer";
 import { CheckNotFoundError } from "../../../core/registry/gates/errors";
-import { hookKey, keyText } from "../../../core/registry/gates/hook-key";
+import { hookKey } from "../../../core/registry/gates/hook-key";
 import { rulesOf } from "../../../core/registry/policy";
 import { reportHtml } from "../../../core/registry/report/html";
 import { reportMarkdown } from "../../../core/registry/report/markdown";
 import { versionReport } from "../../../core/registry/report/report";
+import { keyText } from "../../../core/signing-key";
 import { versionAfter } from "../next-steps";
 import { defineRoute, type Route } from "../route";
 

@@ -179,9 +179,30 @@ describe("the end of a run's training", () => {
     await expect(cancelRun({ ...platform, executions }, runId, "somebody")).rejects.toThrow("killed here");
     const listed = async () => (await platform.runs.listOpen()).find((run) => run.runId === runId);
     const left = (await listed())!;
-    expect([left.status, calls.terminated]).toEqual(["killed", []]);
+    expect([left.status, calls.terminated, calls.notable]).toEqual(["killed", [], []]);
     expect(await reconcile(platform, left)).toBe("wound up");
     expect(calls.terminated).toEqual([`job-${runId}-1`]);
+    expect(await listed()).toBeUndefined();
+    expect(calls.notable).toEqual([
+      expect.objectContaining({
+        id: `run-ended-${runId}`,
+        type: "run.killed",
+        team: "default",
+        failure: { code: "CANCELLED", message: "cancelled by somebody", phase: "LaunchTraining" },
+      }),
+    ]);
+  });
+
+  it("an end that EventBridge did not accept is published by a later sweep, although the run's work is stopped", async () => {
+    const { platform, calls, runId } = await launched();
+    const runEvents = { publishRunEnded: () => Promise.reject(new Error("no bus")) };
+    await expect(cancelRun({ ...platform, runEvents }, runId, "somebody")).rejects.toThrow("no bus");
+    expect(calls.terminated).toEqual([`job-${runId}-1`]);
+    const listed = async () => (await platform.runs.listOpen()).find((run) => run.runId === runId);
+    const left = (await listed())!;
+    expect(left.status).toBe("killed");
+    await reconcile(platform, left);
+    expect(calls.notable.map(({ id }) => id)).toEqual([`run-ended-${runId}`]);
     expect(await listed()).toBeUndefined();
   });
 

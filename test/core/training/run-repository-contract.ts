@@ -28,6 +28,13 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     expect(await runs.conclude("run-end", { status: "completed", at })).toBe(false);
     expect(await runs.enterPhase("run-end", "Promote", at)).toBe(false);
     expect(await runs.find("run-end")).toMatchObject({ status: "failed", phase: "Evaluate", failure, endedAt: at });
+    // Until its end was published and nothing of it is at work.
+    expect((await runs.listOpen()).map(({ runId }) => runId)).toContain("run-end");
+    expect((await runs.findDetails("run-end"))?.endPublished).toBeUndefined();
+    await runs.markEndPublished("run-end");
+    expect((await runs.findDetails("run-end"))?.endPublished).toBe(true);
+    await runs.delist("run-end");
+    await runs.markEndPublished("run-end");
     expect((await runs.listOpen()).map(({ runId }) => runId)).not.toContain("run-end");
   });
 
@@ -204,7 +211,7 @@ export function runRepositoryContract(repository: () => RunRepository): void {
 
       await training("run-killed");
       await runs.beginAttempt("run-killed", attempt());
-      await runs.conclude("run-killed", { status: "killed", at, workLeft: true });
+      await runs.conclude("run-killed", { status: "killed", at });
       expect(await runs.recordJob("run-killed", 1, "job-1")).toBe(false);
       expect((await runs.listOpen()).map(({ runId }) => runId)).toContain("run-killed");
       await runs.delist("run-killed");

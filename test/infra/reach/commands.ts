@@ -43,6 +43,7 @@ export const fixed: Readonly<Record<string, readonly (readonly [action: string, 
     ListJobsCommand: [["batch:ListJobs", "*"]],
     FilterLogEventsCommand: [["logs:FilterLogEvents", "job-logs"]],
     PutEventsCommand: [["events:PutEvents", "event-bus"]],
+    PublishCommand: [["sns:Publish", "team-topics"]],
     AssumeRoleCommand: [["sts:AssumeRole", "run-role"]],
     // A schedule is handed the role by which it calls its target.
     CreateScheduleCommand: [

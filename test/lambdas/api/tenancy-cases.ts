@@ -2,6 +2,9 @@ import { createHash } from "node:crypto";
 import type { Platform } from "../../../adapters/platform";
 import type { DatasetDraft } from "../../../core/datasets/identity";
 import { takeInboxFile } from "../../../core/datasets/inbox/take-file";
+import { deliverEvent } from "../../../core/notifications/deliver";
+import { eventTypes } from "../../../core/notifications/event";
+import { setNotifications } from "../../../core/notifications/manage";
 import { objectKeys } from "../../../core/platform/object-keys";
 import { answeredCheck, pendingCheck } from "../../../core/registry/gates/external-check";
 import { setPolicy } from "../../../core/registry/lifecycle";
@@ -222,6 +225,19 @@ export const cases: Readonly<Record<string, Case>> = {
 
   "PUT /api/v1/models/:name/policy": { ...absent, body: () => ({ approvals: { required: 2 } }) },
 
+  "GET /api/v1/notifications": {
+    owner: (body: { settings: { url: string } }) => expect(body.settings.url).toBe(itsReceiver),
+    other: (body: { settings?: { url?: string }; topicArn: string }) => {
+      expect(body.settings?.url).toBeUndefined();
+      expect(body.topicArn).toMatch(/:ringmaster-team-blue$/);
+    },
+  },
+  "GET /api/v1/notifications/key": { owner: 200, other: { refused: "NOTIFICATIONS_NOT_SET" } },
+  "POST /api/v1/notifications/test": { owner: 200, other: { refused: "NOTIFICATIONS_NOT_SET" } },
+  "GET /api/v1/notifications/deliveries": empty("items", ({ runId }) => runId),
+  "PUT /api/v1/notifications": { ...everyone, body: () => ({ url: "https://receiver.example/" }) },
+  "DELETE /api/v1/notifications": everyone,
+
   "GET /api/v1/retraining-rules": empty("items", ({ rule }) => rule),
   "GET /api/v1/retraining-rules/:rule": absent,
   "GET /api/v1/retraining-rules/:rule/causes": absent,
@@ -285,6 +301,8 @@ export function nothingLike({ draft }: Things): Things {
 
 const itsHook = { name: "its-hook", kind: "http", url: "https://checks.example/", timeoutSeconds: 5 } as const;
 const itsReview = { name: "its-review", kind: "command", command: ["./review.sh"], timeoutSeconds: 60 } as const;
+
+const itsReceiver = "https://its-receiver.example/hook";
 
 /** Something of everything that a team can have. */
 export async function furnish(platform: Platform): Promise<Things> {
@@ -361,6 +379,12 @@ export async function furnish(platform: Platform): Promise<Things> {
     await registry.apply(model, [version], decideApproval(version, "approved", { ...by, reason: "" }));
     await registry.apply(model, [version], promote(version, by));
   }
+  const wanted = { url: itsReceiver, topic: false, events: eventTypes, keyGeneration: 1 };
+  await setNotifications(platform, wanted, "test");
+  await deliverEvent(platform, {
+    ...{ id: `run-ended-${runId}`, type: "run.failed", at, team, runId, model, experiment: "e" },
+    ...{ metrics: {}, durationSeconds: 1, submittedBy: "test" },
+  });
   const rule = "its-rule";
   await createRule(platform, ruleDefinitionSchema.parse(ruleOf({ rule, dataset })), "test");
   await objects.put(objectKeys.inbox("no-such/its-file.csv"), team);

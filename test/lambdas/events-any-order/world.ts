@@ -3,6 +3,7 @@ import type { Calls, Embedded } from "../../support/embedded";
 import { createTestPlatform } from "../../support/embedded";
 import { datasetFiles } from "./datasets";
 import { modelChanges } from "./models";
+import { notifications } from "./notifications";
 import { retraining } from "./retraining";
 import { trainingRuns } from "./runs";
 
@@ -23,6 +24,7 @@ export async function createWorld(embedded: Embedded): Promise<World & { readonl
   const { platform, calls } = createTestPlatform(embedded, { now: () => Date.parse(at) });
   const world = { embedded, platform, calls };
   const deliveries: Delivery[] = [];
-  for (const begin of [datasetFiles, retraining, modelChanges, trainingRuns]) deliveries.push(...(await begin(world)));
+  for (const begin of [datasetFiles, retraining, modelChanges, trainingRuns, notifications])
+    deliveries.push(...(await begin(world)));
   return { ...world, deliveries };
 }

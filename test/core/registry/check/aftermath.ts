@@ -48,7 +48,11 @@ export class Aftermath {
       this.published.push(revision);
       await turn("after");
     };
-    return createOutbox("default", { repository, pointer, events: { publish } });
+    const publishApprovalNeeded = async (): Promise<void> => {
+      await turn("before");
+      await turn("after");
+    };
+    return createOutbox("default", { repository, pointer, events: { publish, publishApprovalNeeded } });
   }
 
   #point(body: string): void {

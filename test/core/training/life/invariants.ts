@@ -74,6 +74,9 @@ export function violationsAtRest(simulation: Simulation): readonly string[] {
     world.measured.filter((measures) => measures[name] !== undefined).length;
   const ends = counted("RunsCompleted") + counted("RunsFailed") + counted("RunsKilled");
   if (ends > 1) found.push(`its end was counted ${ends} times`);
+  const published = new Set(world.ends.map(({ id, type, at, failure }) => JSON.stringify([id, type, at, failure])));
+  if (published.size !== 1) found.push(`${published.size} different ends were published`);
+  if (world.ends[0]?.type !== `run.${run.status}`) found.push(`it is ${run.status}, published: ${world.ends[0]?.type}`);
   if (counted("WorkerHours") > attempts.length) found.push("an attempt's hours were counted twice");
   return found;
 }

@@ -16,6 +16,7 @@ const statusOrder = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", 
 interface Rows {
   run: Run;
   listed: boolean;
+  endPublished?: true;
   steps: RunDetails["steps"];
   attempts: Map<number, TrainingAttempt>;
   workers: Map<number, WorkerRecord>;
@@ -66,7 +67,7 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
     async findDetails(runId) {
       const found = rows.get(runId);
       if (!found) return undefined;
-      const { run, steps, attempts, workers, machines, recoveries, warnings, progress } = found;
+      const { run, steps, attempts, workers, machines, recoveries, warnings, progress, endPublished } = found;
       return {
         run,
         steps,
@@ -76,6 +77,7 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
         recoveries: [...recoveries.values()],
         warnings: [...steps.flatMap(({ output }) => warningsOf(output)), ...warnings.values()],
         progress,
+        ...(endPublished ? { endPublished } : {}),
       };
     },
     list: async () => ({ runs: [...rows.values()].map(({ run }) => run) }),
@@ -97,15 +99,18 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
       const found = open(runId);
       if (found?.run.phase === from) found.run = { ...found.run, phase: to, updatedAt: at };
     },
-    async conclude(runId, { status, at, failure, outcome, workLeft }) {
+    async conclude(runId, { status, at, failure, outcome }) {
       const found = open(runId);
       if (!found) return false;
       found.run = { ...found.run, status, updatedAt: at, endedAt: at, failure, outcome };
-      if (!workLeft) found.listed = false;
       return true;
     },
     async delist(runId) {
       must(runId).listed = false;
+    },
+    async markEndPublished(runId) {
+      const found = must(runId);
+      if (found.listed) found.endPublished = true;
     },
     async recordStep(runId, record) {
       const found = must(runId);

@@ -4,6 +4,7 @@ import type { Model, ModelVersion } from "../../../../core/registry/model";
 import { createRegistry } from "../../../../core/registry/registry";
 import type { ModelRepository } from "../../../../core/registry/repository";
 import type { ReconcileDependencies } from "../../../../core/training/reconcile";
+import type { RunEnded } from "../../../../core/training/run-ended";
 import type { CachedOutput } from "../../../../core/training/run-repository";
 import type { ModelBatch } from "./batch";
 import { createMemoryRuns } from "./memory-runs";
@@ -22,6 +23,8 @@ export class World {
   readonly runs = createMemoryRuns();
   readonly objects = new Map<string, string>();
   readonly measured: Measures[] = [];
+  /** What EventBridge accepted. */
+  readonly ends: RunEnded[] = [];
   private readonly cached = new Map<string, CachedOutput>();
   readonly models = createMemoryModels();
 
@@ -44,6 +47,7 @@ export class World {
       clock: { now },
       runs: gated("runs", this.runs),
       meter: { emit: (measures) => void this.measured.push(measures) },
+      runEvents: gated("events", { publishRunEnded: async (event: RunEnded) => void this.ends.push(event) }),
       cache: gated("cache", {
         find: async (step: string, hash: string) => cached.get(`${step}#${hash}`),
         async keep(step: string, hash: string, output: CachedOutput) {

@@ -1,0 +1,25 @@
+import { type EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
+import { approvalNeeded, modelChanged, runEnded } from "../../core/platform/event-names";
+import type { ModelEvents } from "../../core/registry/outbox";
+import type { RunEvents } from "../../core/training/run-ended";
+
+/** The platform's events on the account's default bus. @throws where EventBridge does not accept one: it is published again */
+export function createPlatformEvents(client: EventBridgeClient, platform: string): ModelEvents & RunEvents {
+  async function publish(name: typeof modelChanged | typeof runEnded | typeof approvalNeeded, event: { at: string }) {
+    const { Entries = [] } = await client.send(
+      new PutEventsCommand({
+        // One a call: EventBridge may take some of a call and refuse others.
+        Entries: [{ ...name, Time: new Date(event.at), Detail: JSON.stringify({ platform, ...event }) }],
+      }),
+    );
+    const { EventId, ErrorCode, ErrorMessage } = Entries[0] ?? {};
+    if (EventId === undefined)
+      throw new Error(`EventBridge did not accept "${name.DetailType}": ${ErrorCode}, ${ErrorMessage}`);
+  }
+
+  return {
+    publish: (event) => publish(modelChanged, event),
+    publishApprovalNeeded: (event) => publish(approvalNeeded, event),
+    publishRunEnded: (event) => publish(runEnded, event),
+  };
+}

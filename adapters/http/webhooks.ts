@@ -1,0 +1,29 @@
+import type { Webhooks } from "../../core/notifications/ports";
+import { HookRefusedError, judgeUrl } from "./guarded-post";
+import { type SignedPostSettings, signedPost } from "./signed-post";
+
+const timeoutMs = 10_000;
+/** Of three tries with their pauses. */
+const budgetMs = 40_000;
+
+/** Webhooks: any 2xx accepts a message. The receiver's body is read and dropped. */
+export function createWebhooks(settings: SignedPostSettings): Webhooks {
+  return {
+    async post(url, key, { id, body }, tries) {
+      const accepts = (status: number): boolean => status >= 200 && status < 300;
+      const outcome = await signedPost(settings, { url, id, key, body, timeoutMs, tries, budgetMs, accepts });
+      if (outcome.taken) return { accepted: true, answer: `status ${outcome.status}` };
+      return { accepted: false, answer: outcome.why, retryable: outcome.retryable };
+    },
+
+    async problemOf(url) {
+      try {
+        await judgeUrl({ ...settings, url });
+        return undefined;
+      } catch (error) {
+        if (error instanceof HookRefusedError) return error.message;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import type { Command } from "commander";
+import type { NotificationAnswer } from "../../client/generated/schemas";
+import { InvalidInputError } from "../../core/errors";
+import { type EventType, eventTypes } from "../../core/notifications/event";
+import { contextOf } from "../context";
+import { exitCodes, formatTime, printJson, printTable } from "../output";
+import { wholeNumber } from "../whole-number";
+
+interface SetOptions {
+  readonly url?: string;
+  readonly topic?: boolean;
+  readonly events?: readonly EventType[];
+  readonly keyGeneration?: number;
+}
+
+/** Where a team is notified of the ends of runs and of approvals that are needed. */
+export function addNotifyCommands(program: Command): void {
+  const notify = program
+    .command("notify")
+    .description("notify your team of runs that end and versions that need an approval, by webhook or SNS");
+
+  notify
+    .command("set")
+    .description("set the webhook, the topic and the events; what is left out stays as it is")
+    .option("--url <url>", "receives a signed POST for each event; https")
+    .option("--topic", "publish on the team's SNS topic")
+    .option("--no-topic", "do not publish on the team's SNS topic")
+    .option("--events <types>", `comma-separated, of: ${eventTypes.join(", ")} (default: all)`, readEvents)
+    .option("--key-generation <number>", "another number gives another signing key", wholeNumber("--key-generation"))
+    .action(async (options: SetOptions, command: Command) => {
+      if (Object.keys(options).length === 0) {
+        const rule = "at least one must be given";
+        throw new InvalidInputError("there is nothing to set", [{ path: "--url, --topic, --events", rule }]);
+      }
+      const { client, json } = contextOf(command);
+      const { settings } = await client.call("getNotifications", {});
+      const { url, topic, events, keyGeneration } = { ...settings, ...options };
+      const answer = await client.call("setNotifications", { body: { url, topic, events, keyGeneration } });
+      if (json) printJson(answer);
+      else show(answer);
+    });
+
+  notify
+    .command("show")
+    .description("where your team is notified, and of what")
+    .action(async (_options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const answer = await client.call("getNotifications", {});
+      if (json) printJson(answer);
+      else show(answer);
+    });
+
+  notify
+    .command("remove")
+    .description("remove the webhook and stop publishing on the topic")
+    .action(async (_options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const answer = await client.call("removeNotifications", {});
+      if (json) printJson(answer);
+      else process.stdout.write("your team is no longer notified\n");
+    });
+
+  notify
+    .command("test")
+    .description("send a test message through each channel")
+    .action(async (_options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const answer = await client.call("testNotifications", {});
+      if (answer.results.some(({ accepted }) => !accepted)) process.exitCode = exitCodes.failed;
+      if (json) {
+        printJson(answer);
+        return;
+      }
+      for (const { channel, accepted, answer: text } of answer.results)
+        process.stdout.write(`${accepted ? "✔" : "✘"} ${channel}: ${text}\n`);
+    });
+
+  notify
+    .command("key")
+    .description("the key by which your receiver verifies signatures (whsec_…, of Standard Webhooks)")
+    .action(async (_options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const answer = await client.call("getNotificationKey", {});
+      if (json) printJson(answer);
+      else process.stdout.write(`${answer.key}\n`);
+    });
+
+  notify
+    .command("deliveries")
+    .description("what was sent in the last 30 days, newest event first")
+    .option("--limit <number>", "how many at most (default: 50)", wholeNumber("--limit"))
+    .action(async ({ limit }: { limit?: number }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { items } = await client.call("listNotificationDeliveries", { query: { limit } });
+      if (json) {
+        printJson({ items });
+        return;
+      }
+      printTable(
+        ["EVENT", "ABOUT", "TIME (UTC)", "CHANNEL", "STATUS", "ATTEMPTS", "ANSWER"],
+        items.map(({ message, at, channel, status, attempts, answer, dueAt }) => [
+          message.type,
+          subjectOf(message.body),
+          formatTime(at),
+          channel,
+          status === "pending" && dueAt !== undefined ? `pending, next at ${formatTime(dueAt)}` : status,
+          attempts,
+          answer ?? "",
+        ]),
+      );
+    });
+}
+
+/** The version that needs an approval, or the run that has ended. */
+function subjectOf(body: string): string {
+  const { type, data } = JSON.parse(body) as {
+    type: EventType;
+    data: { model: string; version: number; runId: string };
+  };
+  return type === "approval.needed" ? `${data.model} ${data.version}` : data.runId;
+}
+
+function readEvents(text: string): readonly EventType[] {
+  const events = text.split(",").map((each) => each.trim());
+  const unknown = events.find((event) => !eventTypes.some((type) => type === event));
+  if (unknown === undefined) return events as EventType[];
+  throw new InvalidInputError("the notifications cannot be set", [
+    { path: "--events", value: unknown, rule: `must be of ${eventTypes.join(", ")}` },
+  ]);
+}
+
+function show({ settings, topicArn }: NotificationAnswer): void {
+  const lines = [
+    ["webhook", settings?.url ?? "none"],
+    ["topic", settings?.topic ? topicArn : `off (${topicArn})`],
+    ["events", settings?.events.join(", ") || "none"],
+    ...(settings?.url === undefined ? [] : [["key", `generation ${settings.keyGeneration}; ringmaster notify key`]]),
+    ...(settings ? [["set", `by ${settings.updatedBy}, ${formatTime(settings.updatedAt)}`]] : []),
+  ];
+  for (const [name = "", value] of lines) process.stdout.write(`${name.padEnd(8)}  ${value}\n`);
+}

@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { pageQuery } from "../schemas/common";
+import { channel, deliveryPage, notificationAnswer, notificationRequest } from "../schemas/notifications";
+
+const tag = "Notifications";
+const answered = {
+  description: "The settings.",
+  schema: notificationAnswer,
+  example: { settings: examples.notificationSettings, topicArn: examples.topicArn },
+};
+
+export const getNotifications = contract({
+  operationId: "getNotifications",
+  method: "GET",
+  path: "/notifications",
+  tag,
+  summary: "Get where the team is notified",
+  responses: { 200: answered },
+});
+
+export const setNotifications = contract({
+  operationId: "setNotifications",
+  method: "PUT",
+  path: "/notifications",
+  tag,
+  summary: "Set where the team is notified, and of what",
+  description: "Replaces what was set. The URL must be https and lead to a public address.",
+  body: notificationRequest,
+  bodyExample: { url: examples.notificationSettings.url, topic: true, events: ["run.failed", "approval.needed"] },
+  responses: { 200: answered },
+});
+
+export const removeNotifications = contract({
+  operationId: "removeNotifications",
+  method: "DELETE",
+  path: "/notifications",
+  tag,
+  summary: "Remove the webhook and stop publishing on the topic",
+  description: "What is on its way is dropped. The topic and its subscriptions stay.",
+  responses: { 200: answered },
+});
+
+export const testNotifications = contract({
+  operationId: "testNotifications",
+  method: "POST",
+  path: "/notifications/test",
+  tag,
+  summary: "Send a test message through each channel",
+  description: "One try each, which is not recorded among the deliveries.",
+  responses: {
+    200: {
+      description: "What each channel answered.",
+      schema: z
+        .object({ results: z.array(z.object({ channel, accepted: z.boolean(), answer: z.string() })) })
+        .meta({ id: "NotificationTest" }),
+      example: { results: [{ channel: "webhook", accepted: true, answer: "status 200" }] },
+    },
+  },
+  errors: ["NOTIFICATIONS_NOT_SET"],
+});
+
+export const getNotificationKey = contract({
+  operationId: "getNotificationKey",
+  method: "GET",
+  path: "/notifications/key",
+  tag,
+  summary: "Get the key that signs what the webhook is sent",
+  description: "For the receiver: it verifies `webhook-signature` by the key, as Standard Webhooks has it.",
+  responses: {
+    200: {
+      description: "The key in force.",
+      schema: z.object({ origin: z.string(), generation: z.int(), key: z.string() }).meta({ id: "NotificationKey" }),
+      example: { origin: "https://example.com", generation: 1, key: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…" },
+    },
+  },
+  errors: ["NOTIFICATIONS_NOT_SET"],
+});
+
+export const listNotificationDeliveries = contract({
+  operationId: "listNotificationDeliveries",
+  method: "GET",
+  path: "/notifications/deliveries",
+  tag,
+  summary: "List what was sent in the last 30 days, newest event first",
+  query: pageQuery,
+  pages: "items",
+  responses: {
+    200: { description: "A page.", schema: deliveryPage, example: { items: [examples.notificationDelivery] } },
+  },
+});

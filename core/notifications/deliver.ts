@@ -1,0 +1,113 @@
+import { isoTime } from "../clock";
+import { eachLimited } from "../each-limited";
+import type { Clock, ObjectStore } from "../ports";
+import { signingKey } from "../signing-key";
+import { type AttemptResult, afterAttempt, attemptLeaseMs, type Delivery } from "./delivery";
+import { type Message, messageOf, type NotableEvent } from "./event";
+import type { DueDeliveries, NotificationRepository, TeamTopic, Webhooks } from "./ports";
+import { type Channel, channelsOf, type NotificationSettings } from "./settings";
+
+export interface NotifyDependencies {
+  readonly notifications: NotificationRepository;
+  readonly webhooks: Webhooks;
+  readonly topic: TeamTopic;
+  readonly objects: ObjectStore;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+const tries = 3;
+
+/**
+ * Delivers an event through the channels that the team's settings name. Idempotent: an event has one delivery a channel, which is kept before its
+ * first attempt. Dying after that leaves the delivery to `sweepDeliveries`.
+ *
+ * @returns the deliveries that this call attempted
+ */
+export async function deliverEvent(
+  dependencies: NotifyDependencies,
+  event: NotableEvent,
+): Promise<readonly Delivery[]> {
+  const { notifications, clock } = dependencies;
+  const settings = await notifications.findSettings();
+  const message = messageOf(event);
+  const kept: Delivery[] = [];
+  for (const channel of channelsOf(settings, event.type)) {
+    const dueAt = new Date(clock.now() + attemptLeaseMs).toISOString();
+    const { id, at } = event;
+    const delivery: Delivery = { id, at, channel, message, status: "pending", attempts: 0, dueAt };
+    if (await notifications.create(delivery)) kept.push(delivery);
+  }
+  return Promise.all(kept.map((delivery) => attempt(dependencies, delivery)));
+}
+
+/** Attempts a delivery that is due; `undefined` where another process does. */
+export async function retryDelivery(
+  dependencies: NotifyDependencies,
+  delivery: Delivery,
+): Promise<Delivery | undefined> {
+  const dueAt = new Date(dependencies.clock.now() + attemptLeaseMs).toISOString();
+  if (!(await dependencies.notifications.claim(delivery, dueAt))) return undefined;
+  return attempt(dependencies, { ...delivery, dueAt });
+}
+
+async function attempt(dependencies: NotifyDependencies, delivery: Delivery): Promise<Delivery> {
+  const { notifications, clock, random } = dependencies;
+  // What the settings say by now: a receiver may have moved.
+  const settings = await notifications.findSettings();
+  const result = await send(dependencies, settings, delivery.channel, delivery.message, tries);
+  const { dueAt: _, ...ended } = delivery;
+  const next: Delivery = result
+    ? afterAttempt(delivery, result, clock.now(), random())
+    : { ...ended, status: "dropped", answeredAt: isoTime(clock) };
+  await notifications.record(next);
+  return next;
+}
+
+/** Sends a message through a channel; `undefined` where the settings have no such channel. */
+export async function send(
+  { webhooks, topic, objects, randomBytes }: NotifyDependencies,
+  settings: NotificationSettings | undefined,
+  channel: Channel,
+  message: Message,
+  times: number,
+): Promise<AttemptResult | undefined> {
+  if (channel === "topic") return settings?.topic ? topic.publish(message) : undefined;
+  if (settings?.url === undefined) return undefined;
+  const { url, keyGeneration } = settings;
+  return webhooks.post(url, await receiverKey({ objects, randomBytes }, url, keyGeneration), message, times);
+}
+
+/** The key that signs what a receiver is sent. Another origin or generation has another key. */
+export function receiverKey(
+  { objects, randomBytes }: Pick<NotifyDependencies, "objects" | "randomBytes">,
+  url: string,
+  generation: number,
+): Promise<Uint8Array> {
+  return signingKey(objects, randomBytes, ["ringmaster.notify", new URL(url).origin, generation]);
+}
+
+export interface SweepOptions {
+  readonly forTeam: (team: string) => NotifyDependencies;
+  readonly clock: Clock;
+  /** No attempt begins after this; milliseconds since the epoch. */
+  readonly until: number;
+  readonly onDone: (team: string, delivery: Delivery) => void;
+  readonly onError: (team: string, delivery: Delivery, error: unknown) => void;
+}
+
+/** Attempts what is due, of all teams: eight at once, so that a receiver that does not answer holds up few others. */
+export async function sweepDeliveries(due: DueDeliveries, options: SweepOptions): Promise<void> {
+  const { forTeam, clock, until, onDone, onError } = options;
+  await eachLimited(await due.list(isoTime(clock)), 8, async ({ team, delivery }) => {
+    if (clock.now() >= until) return;
+    try {
+      const done = await retryDelivery(forTeam(team), delivery);
+      if (done) onDone(team, done);
+    } catch (error) {
+      onError(team, delivery, error);
+    }
+  });
+}

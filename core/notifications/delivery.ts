@@ -1,0 +1,42 @@
+import type { Message } from "./event";
+import type { Channel } from "./settings";
+
+/** One event on its way through one channel. */
+export interface Delivery {
+  readonly id: string;
+  /** When the event happened. ISO 8601. */
+  readonly at: string;
+  readonly channel: Channel;
+  readonly message: Message;
+  /** `dropped`: the channel was removed before the event was delivered. */
+  readonly status: "pending" | "delivered" | "failed" | "dropped";
+  readonly attempts: number;
+  /** When the next attempt is due; while an attempt runs, when another process may take it over. Absent once it has ended. */
+  readonly dueAt?: string;
+  /** What the receiver answered last, or why it was not reached. */
+  readonly answer?: string;
+  readonly answeredAt?: string;
+}
+
+/** What an attempt came to. `retryable`: the same request may succeed later. */
+export type AttemptResult =
+  | { readonly accepted: true; readonly answer: string }
+  | { readonly accepted: false; readonly answer: string; readonly retryable: boolean };
+
+/** An attempt is over in this time: its tries and the pauses between them. */
+export const attemptLeaseMs = 90_000;
+
+const minute = 60_000;
+/** Before attempts 2, 3, …: 27 hours in all. Each attempt makes three tries. */
+const retryDelaysMs: readonly number[] = [5, 30, 120, 300, 600, 600].map((minutes) => minutes * minute);
+
+/** The delivery after an attempt. @param jitter in [0, 1): lengthens a delay by up to a quarter */
+export function afterAttempt(delivery: Delivery, result: AttemptResult, now: number, jitter: number): Delivery {
+  const { dueAt: _, ...rest } = delivery;
+  const attempts = delivery.attempts + 1;
+  const ended = { ...rest, attempts, answer: result.answer, answeredAt: new Date(now).toISOString() };
+  if (result.accepted) return { ...ended, status: "delivered" };
+  const delay = result.retryable ? retryDelaysMs[attempts - 1] : undefined;
+  if (delay === undefined) return { ...ended, status: "failed" };
+  return { ...ended, status: "pending", dueAt: new Date(now + delay * (1 + jitter / 4)).toISOString() };
+}

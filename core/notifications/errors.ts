@@ -1,0 +1,11 @@
+import { RingmasterError } from "../errors";
+
+/** The team has no channel. */
+export class NotificationsNotSetError extends RingmasterError {
+  constructor(what: string) {
+    super(`${what}; \`ringmaster notify set --url https://…\` or \`ringmaster notify set --topic\` sets one`, {
+      code: "NOTIFICATIONS_NOT_SET",
+      httpStatus: 409,
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import { isoTime } from "../clock";
+import { InvalidInputError } from "../errors";
+import { keyText } from "../signing-key";
+import { type NotifyDependencies, receiverKey, send } from "./deliver";
+import type { AttemptResult } from "./delivery";
+import { NotificationsNotSetError } from "./errors";
+import { testMessage } from "./event";
+import type { Channel, NotificationSettings } from "./settings";
+
+/**
+ * Replaces a team's settings. Idempotent but for who set them when.
+ *
+ * @throws InvalidInputError for a URL that cannot be posted to
+ */
+export async function setNotifications(
+  { notifications, webhooks, clock }: NotifyDependencies,
+  wanted: Omit<NotificationSettings, "updatedBy" | "updatedAt">,
+  actor: string,
+): Promise<NotificationSettings> {
+  const { url } = wanted;
+  const rule = url === undefined ? undefined : await webhooks.problemOf(url);
+  if (rule !== undefined)
+    throw new InvalidInputError("the notifications cannot be set", [{ path: "url", value: url, rule }]);
+  const settings = { ...wanted, updatedBy: actor, updatedAt: isoTime(clock) };
+  await notifications.putSettings(settings);
+  return settings;
+}
+
+/** Sends a test message through every channel, once. @throws NotificationsNotSetError where there is none */
+export async function testNotifications(
+  dependencies: NotifyDependencies,
+  team: string,
+  id: string,
+): Promise<readonly ({ readonly channel: Channel } & AttemptResult)[]> {
+  const settings = await dependencies.notifications.findSettings();
+  const message = testMessage(id, team, isoTime(dependencies.clock));
+  const results = await Promise.all(
+    (["webhook", "topic"] as const).map(async (channel) => {
+      const result = await send(dependencies, settings, channel, message, 1);
+      return result ? [{ channel, ...result }] : [];
+    }),
+  );
+  if (results.flat().length === 0)
+    throw new NotificationsNotSetError("the team has neither a webhook nor its topic set");
+  return results.flat();
+}
+
+/** Finds the key that signs what the webhook is sent. @throws NotificationsNotSetError where there is no webhook */
+export async function findReceiverKey(
+  dependencies: NotifyDependencies,
+): Promise<{ readonly origin: string; readonly generation: number; readonly key: string }> {
+  const settings = await dependencies.notifications.findSettings();
+  if (settings?.url === undefined) throw new NotificationsNotSetError("the team has no webhook");
+  const { url, keyGeneration: generation } = settings;
+  return { origin: new URL(url).origin, generation, key: keyText(await receiverKey(dependencies, url, generation)) };
+}

@@ -1,0 +1,36 @@
+import { hkdfSync } from "node:crypto";
+import { objectKeys } from "./platform/object-keys";
+import type { ObjectStore } from "./ports";
+
+const keyBytes = 32;
+
+/**
+ * Derives the key that signs what one receiver is sent. A team has one root, 32 random bytes in the bucket, made when it is first needed; keys are
+ * derived from it (HKDF, RFC 5869). No row and no policy holds a secret, and one receiver's key says nothing about another's.
+ *
+ * @param randomBytes fresh ones; used for a new root
+ * @param purpose distinguishes the key from every other of the team
+ */
+export async function signingKey(
+  objects: ObjectStore,
+  randomBytes: (count: number) => Uint8Array,
+  purpose: readonly (string | number)[],
+): Promise<Uint8Array> {
+  const key = objectKeys.signingRoot();
+  const root = (await objects.find(key)) ?? (await makeRoot(objects, key, randomBytes));
+  return new Uint8Array(hkdfSync("sha256", root, new Uint8Array(0), JSON.stringify(purpose), keyBytes));
+}
+
+async function makeRoot(
+  objects: ObjectStore,
+  key: string,
+  randomBytes: (count: number) => Uint8Array,
+): Promise<Uint8Array> {
+  const made = randomBytes(keyBytes);
+  return (await objects.putNew(key, made, "application/octet-stream")) ? made : objects.get(key);
+}
+
+/** Formats a key as receivers' libraries take it (https://www.standardwebhooks.com). */
+export function keyText(key: Uint8Array): string {
+  return `whsec_${Buffer.from(key).toString("base64")}`;
+}

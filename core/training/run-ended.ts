@@ -1,0 +1,68 @@
+import { z } from "zod";
+import type { EvaluationOutput, RegistrationOutput } from "../pipelines/outputs";
+import { findOutput } from "../pipelines/step";
+import type { RunDetails } from "./run";
+
+const maxMetrics = 50;
+const maxMessage = 2_000;
+
+/**
+ * The end of a run, as the platform publishes it. A repetition has the same id, type, time and failure; a step that was under way when the run was
+ * killed may have added a version or metrics.
+ */
+export const runEndedSchema = z.object({
+  id: z.string(),
+  type: z.enum(["run.completed", "run.failed", "run.killed"]),
+  /** When the run ended. ISO 8601. */
+  at: z.string(),
+  team: z.string(),
+  runId: z.string(),
+  experiment: z.string(),
+  model: z.string(),
+  /** The version that the run registered. */
+  version: z.int().optional(),
+  /** What became of that version. */
+  decision: z.enum(["promoted", "refused-by-gate", "rejected"]).optional(),
+  reasons: z.array(z.string()).optional(),
+  failure: z.object({ code: z.string(), message: z.string(), phase: z.string().optional() }).optional(),
+  /** Of the test split. */
+  metrics: z.record(z.string(), z.number()),
+  /** From the run's creation to its end. */
+  durationSeconds: z.number(),
+  submittedBy: z.string(),
+});
+export type RunEnded = z.infer<typeof runEndedSchema>;
+
+/** The port to EventBridge. */
+export interface RunEvents {
+  /** Resolves when the event was accepted. */
+  publishRunEnded(event: RunEnded): Promise<void>;
+}
+
+/** Describes the end of a run that has ended; `undefined` for an open one. */
+export function runEnded(details: RunDetails): RunEnded | undefined {
+  const { run } = details;
+  const { runId, status, endedAt, failure, outcome } = run;
+  if (status === "queued" || status === "running" || endedAt === undefined) return undefined;
+  const metrics = findOutput<EvaluationOutput>(details, "Evaluate")?.metrics ?? {};
+  return {
+    id: `run-ended-${runId}`,
+    type: `run.${status}`,
+    at: endedAt,
+    team: run.team,
+    runId,
+    experiment: run.job.experiment,
+    model: run.model,
+    version: outcome?.version ?? findOutput<RegistrationOutput>(details, "Register")?.version,
+    decision: outcome?.decision,
+    reasons: outcome && "reasons" in outcome ? outcome.reasons.map(shortened) : undefined,
+    failure: failure && { code: failure.code, message: shortened(failure.message), phase: failure.phase },
+    metrics: Object.fromEntries(Object.entries(metrics).slice(0, maxMetrics)),
+    durationSeconds: (Date.parse(endedAt) - Date.parse(run.createdAt)) / 1_000,
+    submittedBy: run.createdBy,
+  };
+}
+
+function shortened(text: string): string {
+  return text.length <= maxMessage ? text : `${text.slice(0, maxMessage)}…`;
+}

@@ -1,0 +1,49 @@
+import type { EventBridgeEvent } from "aws-lambda";
+import type { Deployment, Platform } from "../../adapters/platform";
+import type { Logger } from "../../core/logging";
+import { deliverEvent, sweepDeliveries } from "../../core/notifications/deliver";
+import type { Delivery } from "../../core/notifications/delivery";
+import { notableEventSchema } from "../../core/notifications/event";
+import { teamNamePattern } from "../../core/platform/teams";
+
+export type NotifyEvent =
+  | EventBridgeEvent<"Training Run Ended" | "Approval Needed", unknown>
+  | EventBridgeEvent<"Scheduled Event", unknown>;
+
+/** What the function uses of a deployment. */
+export interface NotifyPorts extends Pick<Deployment, "clock" | "dueDeliveries"> {
+  forTeam(team: string): Platform;
+}
+
+/**
+ * Delivers an event to its team, or attempts what is due.
+ *
+ * @param until no attempt of a sweep begins after this; milliseconds since the epoch
+ */
+export async function notify(
+  { clock, dueDeliveries, forTeam }: NotifyPorts,
+  logger: Logger,
+  event: NotifyEvent,
+  until: number,
+): Promise<void> {
+  const log = (team: string, { id, channel, status, attempts, answer }: Delivery): void =>
+    logger.log(status === "failed" ? "warn" : "info", "notification", { team, id, channel, status, attempts, answer });
+  if (event["detail-type"] === "Scheduled Event") {
+    return sweepDeliveries(dueDeliveries, {
+      forTeam,
+      clock,
+      until,
+      onDone: log,
+      onError: (team, { id, channel }, error) =>
+        logger.log("error", "cannot attempt a notification", { team, id, channel, error }),
+    });
+  }
+  const parsed = notableEventSchema.safeParse(event.detail);
+  if (!parsed.success || !teamNamePattern.test(parsed.data.team)) {
+    // Trying again would not change it.
+    logger.log("warn", "ignored an event that is not as the platform publishes it", { eventId: event.id });
+    return;
+  }
+  const { data } = parsed;
+  for (const delivery of await deliverEvent(forTeam(data.team), data)) log(data.team, delivery);
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { readBody, ServiceError } from "./wire";
+
+/** AWS's query protocol: the operation and its fields as a form, the answer as XML. STS and SNS speak it. */
+export type Fields = URLSearchParams;
+export type Xml = string | readonly Xml[] | { readonly [name: string]: Xml };
+
+/**
+ * Reads a request's fields and writes what `perform` returns: the operation's result, by element name. A list is written as one `member` an element.
+ */
+export async function serveQuery(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { namespace, maxBytes }: { readonly namespace: string; readonly maxBytes: number },
+  perform: (action: string, fields: Fields) => Xml | Promise<Xml>,
+): Promise<void> {
+  try {
+    const fields = new URLSearchParams((await readBody(request, maxBytes)).toString("utf8"));
+    const action = fields.get("Action") ?? "";
+    const result = xml(`${action}Result`, await perform(action, fields));
+    const metadata = xml("ResponseMetadata", { RequestId: randomUUID() });
+    answer(response, 200, `<${action}Response xmlns="${namespace}">${result}${metadata}</${action}Response>`);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    answer(response, error.httpStatus, errorXml(error, namespace));
+  }
+}
+
+function errorXml({ code, httpStatus, message }: ServiceError, namespace: string): string {
+  // The query protocol has its own name for this one.
+  const Code = code === "AccessDeniedException" ? "AccessDenied" : code;
+  const error = xml("Error", { Type: httpStatus >= 500 ? "Receiver" : "Sender", Code, Message: message });
+  return `<ErrorResponse xmlns="${namespace}">${error}${xml("RequestId", randomUUID())}</ErrorResponse>`;
+}
+
+function xml(name: string, value: Xml): string {
+  return `<${name}>${inside(value)}</${name}>`;
+}
+
+function inside(value: Xml): string {
+  if (typeof value === "string") return value.replace(/[<>&]/g, (c) => ({ "<": "&lt;", ">": "&gt;" })[c] ?? "&amp;");
+  if (Array.isArray(value)) return value.map((each: Xml) => xml("member", each)).join("");
+  return Object.entries(value)
+    .map(([name, each]) => xml(name, each))
+    .join("");
+}
+
+function answer(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { "content-type": "text/xml", "content-length": Buffer.byteLength(body) });
+  response.end(body);
+}

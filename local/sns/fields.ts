@@ -1,0 +1,50 @@
+import { isLoopbackUrl } from "../../adapters/http/public-address";
+import type { Fields } from "../query-protocol";
+import { account, region } from "../service";
+import { ServiceError } from "../wire";
+import type { Attribute } from "./deliver";
+
+const arnPrefix = `arn:aws:sns:${region}:${account}:`;
+
+export function invalid(reason: string): ServiceError {
+  return new ServiceError("InvalidParameter", 400, `Invalid parameter: ${reason}`);
+}
+
+export function topicArn(name: string): string {
+  return arnPrefix + name;
+}
+
+export function topicNameOf(arn: string | null): string | undefined {
+  return arn?.startsWith(arnPrefix) ? arn.slice(arnPrefix.length) : undefined;
+}
+
+/** Reads the name of a standard topic. A FIFO topic's ends in `.fifo`, and is refused with every other that has a dot. */
+export function readTopicName(fields: Fields): string {
+  const name = fields.get("Name") ?? "";
+  if (/^[\w-]{1,256}$/.test(name)) return name;
+  throw invalid("Topic Name must be 1–256 letters, digits, hyphens and underscores; FIFO topics are not implemented");
+}
+
+export function readEndpoint(fields: Fields): string {
+  if (fields.get("Protocol") !== "http")
+    throw invalid(`Protocol is ${fields.get("Protocol")}: the embedded SNS delivers to http endpoints only`);
+  if (fields.has("Attributes.entry.1.key"))
+    throw invalid("Attributes: the embedded SNS implements no subscription attributes");
+  const endpoint = fields.get("Endpoint") ?? "";
+  if (endpoint.startsWith("http://") && isLoopbackUrl(endpoint)) return endpoint;
+  throw invalid("Endpoint must be an http URL on this machine, such as http://127.0.0.1:8080/");
+}
+
+/** Reads `MessageAttributes.entry.N.…` of a Publish. */
+export function readAttributes(fields: Fields): Readonly<Record<string, Attribute>> {
+  const attributes: Record<string, Attribute> = {};
+  for (let n = 1; fields.has(`MessageAttributes.entry.${n}.Name`); n += 1) {
+    const of = `MessageAttributes.entry.${n}`;
+    const Type = fields.get(`${of}.Value.DataType`) ?? "";
+    const Value = fields.get(`${of}.Value.StringValue`);
+    if (!/^(String|Number)/.test(Type) || Value === null)
+      throw invalid(`MessageAttributes: ${Type} is not implemented, String and Number are`);
+    attributes[fields.get(`${of}.Name`) ?? ""] = { Type, Value };
+  }
+  return attributes;
+}

@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  CreateTopicCommand,
+  DeleteTopicCommand,
+  ListSubscriptionsByTopicCommand,
+  ListTopicsCommand,
+  PublishCommand,
+  SNSClient,
+  SubscribeCommand,
+  UnsubscribeCommand,
+} from "@aws-sdk/client-sns";
+import { createSns } from "../../../local/sns";
+import { ManualClock } from "../../support/manual-clock";
+import { serve } from "../support/served";
+
+const provided = "arn:aws:sns:us-east-1:000000000000:ringmaster-team-vision";
+
+/** The stock client against the embedded service, and a subscriber on this machine. */
+describe("the embedded SNS", () => {
+  const directory = mkdtempSync(join(tmpdir(), "sns-"));
+  const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
+  const received: { readonly headers: IncomingHttpHeaders; readonly body: Record<string, unknown> }[] = [];
+  let status = 200;
+  let heard: () => void = () => undefined;
+  let subscriber: Server;
+  let endpoint: string;
+  let served: Awaited<ReturnType<typeof serve>>;
+  let client: SNSClient;
+
+  const start = async () => {
+    const sns = createSns({ dataDirectory: directory, clock, provided: (name) => name.startsWith("ringmaster-team-") });
+    await sns.ready;
+    served = await serve(sns);
+    client = new SNSClient(served.connection);
+  };
+  const stop = async () => {
+    client.destroy();
+    await served.close();
+  };
+  const delivery = () => new Promise<void>((done) => (heard = done));
+
+  beforeAll(async () => {
+    subscriber = createServer((request, response) => {
+      let text = "";
+      request.on("data", (chunk) => {
+        text += chunk;
+      });
+      request.on("end", () => {
+        received.push({ headers: request.headers, body: JSON.parse(text) });
+        response.writeHead(status).end();
+        heard();
+      });
+    });
+    await new Promise<void>((ready) => subscriber.listen(0, "127.0.0.1", ready));
+    endpoint = `http://127.0.0.1:${(subscriber.address() as AddressInfo).port}/in`;
+    await start();
+  });
+  beforeEach(() => {
+    received.length = 0;
+    status = 200;
+  });
+  afterAll(async () => {
+    await stop();
+    subscriber.closeAllConnections();
+    await new Promise((closed) => subscriber.close(closed));
+    rmSync(directory, { recursive: true });
+  });
+
+  it("delivers to a topic's subscribers, with attributes, until they unsubscribe", async () => {
+    const { TopicArn } = await client.send(new CreateTopicCommand({ Name: "news" }));
+    expect((await client.send(new ListTopicsCommand({}))).Topics).toEqual([{ TopicArn }]);
+    const subscribe = new SubscribeCommand({ TopicArn, Protocol: "http", Endpoint: endpoint });
+    const { SubscriptionArn } = await client.send(subscribe);
+    expect((await client.send(subscribe)).SubscriptionArn).toBe(SubscriptionArn);
+    expect((await client.send(new ListSubscriptionsByTopicCommand({ TopicArn }))).Subscriptions).toEqual([
+      expect.objectContaining({ SubscriptionArn, TopicArn, Endpoint: endpoint }),
+    ]);
+    const publish = new PublishCommand({
+      ...{ TopicArn, Subject: "a < b & c", Message: '{"é": "<&>"}' },
+      MessageAttributes: { type: { DataType: "String", StringValue: "run.failed" } },
+    });
+    const delivered = delivery();
+    const { MessageId } = await client.send(publish);
+    await delivered;
+    expect(received).toEqual([
+      {
+        headers: expect.objectContaining({
+          "x-amz-sns-message-type": "Notification",
+          "x-amz-sns-message-id": MessageId,
+          "x-amz-sns-topic-arn": TopicArn,
+        }),
+        body: {
+          ...{ Type: "Notification", MessageId, TopicArn, Subject: "a < b & c", Message: '{"é": "<&>"}' },
+          Timestamp: "2026-01-01T00:00:00.000Z",
+          MessageAttributes: { type: { Type: "String", Value: "run.failed" } },
+        },
+      },
+    ]);
+    await client.send(new UnsubscribeCommand({ SubscriptionArn }));
+    await client.send(publish);
+    expect((await client.send(new ListSubscriptionsByTopicCommand({ TopicArn }))).Subscriptions).toEqual([]);
+    expect(received).toHaveLength(1);
+  });
+
+  it("keeps subscriptions and what was not delivered over a restart", async () => {
+    await client.send(new SubscribeCommand({ TopicArn: provided, Protocol: "http", Endpoint: endpoint }));
+    status = 500;
+    const refused = delivery();
+    await client.send(new PublishCommand({ TopicArn: provided, Message: "again" }));
+    await refused;
+    await stop();
+    status = 200;
+    clock.advance(60_000);
+    const delivered = delivery();
+    await start();
+    await delivered;
+    expect(received.map(({ body }) => body["Message"])).toEqual(["again", "again"]);
+    expect(received[1]!.body["MessageId"]).toBe(received[0]!.body["MessageId"]);
+  });
+
+  it.each<[string, () => Promise<unknown>, string, RegExp]>([
+    [
+      "a topic that does not exist",
+      () => client.send(new PublishCommand({ TopicArn: provided.replace("ringmaster-team", "none"), Message: "m" })),
+      "NotFoundException",
+      /Topic does not exist/,
+    ],
+    [
+      "an empty message",
+      () => client.send(new PublishCommand({ TopicArn: provided, Message: "" })),
+      "InvalidParameterException",
+      /Empty message/,
+    ],
+    [
+      "an endpoint elsewhere",
+      () => client.send(new SubscribeCommand({ TopicArn: provided, Protocol: "http", Endpoint: "http://example.com" })),
+      "InvalidParameterException",
+      /on this machine/,
+    ],
+    [
+      "an endpoint that is no HTTP server",
+      () => client.send(new SubscribeCommand({ TopicArn: provided, Protocol: "email", Endpoint: "a@example.com" })),
+      "InvalidParameterException",
+      /http endpoints only/,
+    ],
+    [
+      "a FIFO topic",
+      () => client.send(new CreateTopicCommand({ Name: "news.fifo" })),
+      "InvalidParameterException",
+      /FIFO topics are not implemented/,
+    ],
+    [
+      "an operation that it does not have",
+      () => client.send(new DeleteTopicCommand({ TopicArn: provided })),
+      "InvalidAction",
+      /does not implement DeleteTopic; it has CreateTopic/,
+    ],
+  ])("refuses %s as the service does", async (_, call, name, message) => {
+    await expect(call()).rejects.toMatchObject({ name, message: expect.stringMatching(message) });
+  });
+});
