@@ -7,6 +7,7 @@ const reached: readonly (readonly [resource: string, id: string, label: string])
   ["table/Catalog", "catalog", "[(Catalog)]"],
   ["table/Metrics", "metrics", "[(Metrics)]"],
   ["objects", "bucket", "[(bucket)]"],
+  ["team-topics", "topics", "[[SNS topics of teams]]"],
   ["job-queues", "batch", "[[AWS Batch]]"],
 ];
 

@@ -61,7 +61,11 @@ export function approvalNeeded(
     approvers: [...approvalRulesOf(model).approvers],
     checks: gate.checks.filter(({ pending }) => pending).map(({ metric }) => metric),
     submittedBy: version.submittedBy,
-    metrics: Object.fromEntries(Object.entries(version.metrics).slice(0, maxMetrics)),
+    metrics: Object.fromEntries(
+      Object.entries(version.metrics)
+        .filter(([, value]) => Number.isFinite(value)) // JSON has no others
+        .slice(0, maxMetrics),
+    ),
     commands: { approve: `ringmaster models approve ${target}`, reject: `ringmaster models reject ${target}` },
   };
 }

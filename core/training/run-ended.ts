@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { testPrefix } from "../evaluation/test-metrics";
 import type { EvaluationOutput, RegistrationOutput } from "../pipelines/outputs";
 import { findOutput } from "../pipelines/step";
 import type { RunDetails } from "./run";
@@ -25,7 +26,7 @@ export const runEndedSchema = z.object({
   decision: z.enum(["promoted", "refused-by-gate", "rejected"]).optional(),
   reasons: z.array(z.string()).optional(),
   failure: z.object({ code: z.string(), message: z.string(), phase: z.string().optional() }).optional(),
-  /** Of the test split. */
+  /** Of the test split, named as in the run: `test/accuracy`. */
   metrics: z.record(z.string(), z.number()),
   /** From the run's creation to its end. */
   durationSeconds: z.number(),
@@ -57,7 +58,12 @@ export function runEnded(details: RunDetails): RunEnded | undefined {
     decision: outcome?.decision,
     reasons: outcome && "reasons" in outcome ? outcome.reasons.map(shortened) : undefined,
     failure: failure && { code: failure.code, message: shortened(failure.message), phase: failure.phase },
-    metrics: Object.fromEntries(Object.entries(metrics).slice(0, maxMetrics)),
+    metrics: Object.fromEntries(
+      Object.entries(metrics)
+        .filter(([, value]) => Number.isFinite(value)) // JSON has no others
+        .slice(0, maxMetrics)
+        .map(([name, value]) => [testPrefix + name, value]),
+    ),
     durationSeconds: (Date.parse(endedAt) - Date.parse(run.createdAt)) / 1_000,
     submittedBy: run.createdBy,
   };

@@ -145,7 +145,7 @@ describe("a model that declares a policy", () => {
       approvers: ["grace", "alan"],
       commands: { approve: "ringmaster models approve toy 1" },
     });
-    expect(webhooks![2]!.data.metrics.accuracy).toBeGreaterThan(0.3);
+    expect(webhooks![2]!.data.metrics["test/accuracy"]).toBeGreaterThan(0.3);
     expect(messages).toEqual(webhooks);
 
     const key = (await stack.run("notify", "key")).stdout.trim();
