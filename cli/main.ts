@@ -1,43 +1,6 @@
-import { Command, CommanderError, CommanderError } from "commander";
-import { version } from "../package.json";
-import { addDatasetCommands } from "./commands/datasets";
-import { addExperimentCommands } from "./commands/experiments";
-import { addLineageCommand } from "./commands/lineage";
-import { addModelCommands } from "./commands/models";
-import { addNativeCommand } from "./commands/native";
-import { addNotifyCommands } from "./commands/notify";
-import { addBrowseCommand, addPageCommands } from "./commands/pages";
-import { addRetrainCommands } from "./commands/retrain";
-import { addRunCommands } from "./commands/runs";
-import { addStackCommands } from "./commands/stack";
-import { addSubmitCommand } from "./commands/submit";
-import { addTokenCommands } from "./commands/tokens";
-import { exitCodes, exitCodes, printJson, printJson, reportError, reportError } from "./output";
+import { CommanderError } from "commander";
+import { exitCodes, printJson, reportError } from "./output";
 import { createProgram } from "./program";
-
-function createProgram(): Command {
-  const program = new Command("ringmaster")
-    .description("train, track, gate and promote models; on AWS or on this machine")
-    .version(version)
-    .option("--json", "one JSON document on stdout, for programs")
-    .option("--api <url>", "where the API is (default: RINGMASTER_API_URL, else the local stack's)")
-    .option("--team <team>", "for which team (default: RINGMASTER_TEAM, else your only one)")
-    .option("--data <directory>", "the local stack's data", ".ringmaster")
-    .showHelpAfterError("(ringmaster --help lists the commands)")
-    .exitOverride();
-  addStackCommands(program);
-  addNativeCommand(program);
-  addDatasetCommands(program);
-  addSubmitCommand(program);
-  addPageCommands(addRunCommands(program), addExperimentCommands(program));
-  addBrowseCommand(program);
-  addModelCommands(program);
-  addLineageCommand(program);
-  addRetrainCommands(program);
-  addNotifyCommands(program);
-  addTokenCommands(program);
-  return program;
-}
 
 export async function main(argv: readonly string[]): Promise<void> {
   try {

@@ -5,6 +5,7 @@ import { addExperimentCommands } from "./commands/experiments";
 import { addLineageCommand } from "./commands/lineage";
 import { addModelCommands } from "./commands/models";
 import { addNativeCommand } from "./commands/native";
+import { addNotifyCommands } from "./commands/notify";
 import { addBrowseCommand, addPageCommands } from "./commands/pages";
 import { addRetrainCommands } from "./commands/retrain";
 import { addRunCommands } from "./commands/runs";
@@ -32,6 +33,7 @@ export function createProgram(): Command {
   addModelCommands(program);
   addLineageCommand(program);
   addRetrainCommands(program);
+  addNotifyCommands(program);
   addTokenCommands(program);
   return program;
 }
