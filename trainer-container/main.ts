@@ -22,7 +22,7 @@ import { createInterruption, interruptOnSignals } from "./host/interruption";
 import { readMachine } from "./host/machine";
 import { runTrainer } from "./host/run-trainer";
 import { watchSpot } from "./host/spot-watcher";
-import { uncaughtException } from "./host/uncaught";
+import { refuseModuleExit, uncaughtException } from "./host/uncaught";
 import type { Courier } from "./telemetry/courier";
 import { Outbox } from "./telemetry/outbox";
 import { createOutboxThread } from "./telemetry/outbox-thread";
@@ -43,6 +43,7 @@ async function main(): Promise<number> {
 
   const interruption = createInterruption((reason) => logger.log("warn", "this host is going away", { reason }));
   interruptOnSignals(interruption, process);
+  refuseModuleExit(process);
   if (config.metadataEndpoint !== undefined) {
     watchSpot({
       endpoint: config.metadataEndpoint,

@@ -17,3 +17,13 @@ export function uncaughtException(process: EventEmitter): Promise<never> {
   uncaught.catch(() => undefined); // raced where training runs; afterwards nobody needs it
   return uncaught;
 }
+
+/** Makes `process.exit` throw where the training module calls it: the run would end without a failure, and run again. */
+export function refuseModuleExit(process: { exit(code?: number | string | null): never }): void {
+  const { exit } = process;
+  process.exit = (code) => {
+    const error = new Error(`process.exit(${code ?? ""}) ends the trainer; throw an error to end the run`);
+    if (userFrame(error) !== undefined) throw error;
+    return exit.call(process, code);
+  };
+}

@@ -8,7 +8,7 @@ import { ModelError } from "../../../trainer-container/engine/errors";
 import { judge } from "../../../trainer-container/host/failure";
 import { evaluateModule, loadTrainingModule } from "../../../trainer-container/host/load-module";
 import { mapStacks, userFrame } from "../../../trainer-container/host/module-source";
-import { uncaughtException } from "../../../trainer-container/host/uncaught";
+import { refuseModuleExit, uncaughtException } from "../../../trainer-container/host/uncaught";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
 const training = '{ model: () => "built", metrics: {} }';
@@ -107,6 +107,16 @@ describe("exceptions that nothing caught", () => {
   it("are the trainer's elsewhere", async () => {
     expect(await failureOf(new Error("a bug"))).toMatchObject({ code: "TRAINER_ERROR", retryable: true });
   });
+});
+
+it("process.exit ends the process, but not where a training module calls it", () => {
+  const codes: unknown[] = [];
+  const process = { exit: (code?: unknown) => void codes.push(code) as never };
+  refuseModuleExit(process);
+  process.exit(3);
+  const { model } = evaluateModule("exports.default = { model: (process) => process.exit(4) };", "exit.ts");
+  expect(() => model(process as never)).toThrow("process.exit(4) ends the trainer");
+  expect(codes).toEqual([3]);
 });
 
 function thrownBy(source: string, name: string): Error {
