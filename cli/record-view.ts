@@ -1,10 +1,11 @@
 import type { RunView } from "../client/generated/schemas";
 import { formatDuration } from "../core/quantities";
-import { decodeValue } from "../core/tracking/metric-values";
+import { decodedSummary } from "../core/tracking/metric-values";
 import { paramsOfJob } from "../core/tracking/records/job-params";
 import type { Job } from "../core/training/job";
 import { displayedStatus, workMs } from "../core/training/run-status";
-import { formatNumber, printTable, shownText } from "./output";
+import { printMetrics } from "./metric-table";
+import { printTable, shownText } from "./output";
 
 type Line = readonly [name: string, value: string | undefined];
 
@@ -52,14 +53,7 @@ export function showRecord(view: RunView, experiment?: string): void {
   }
   if (metrics.length === 0) return;
   process.stdout.write("\n");
-  printTable(
-    ["METRIC", "LAST", "MIN", "MAX", "STEP"],
-    metrics.map(({ metric, last, min, max, lastStep }) => [
-      metric,
-      ...[last, min, max].map((value) => formatNumber(decodeValue(value))),
-      lastStep,
-    ]),
-  );
+  printMetrics(metrics.map(decodedSummary));
 }
 
 /** The time of a run's own work; `–` of an open run that is logged from elsewhere, whose client may be gone. */

@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
-import { decodeValue, type EncodedValue } from "../../core/tracking/metric-values";
+import { formatMetric } from "../../core/tracking/metric-text";
+import { decodedSummary, decodeValue, type EncodedValue } from "../../core/tracking/metric-values";
 import { metricNameSets } from "../../core/tracking/search/names";
 import { contextOf } from "../context";
 import { curveLines } from "../curve";
+import { printMetrics } from "../metric-table";
 import { formatNumber, printJson, printTable } from "../output";
 
 const curveSize = { columns: 64, rows: 10 };
@@ -46,21 +48,14 @@ export function addMetricsCommand(runs: Command): void {
         return;
       }
       if ("metrics" in answer) {
-        printTable(
-          ["METRIC", "LAST", "MIN", "MAX", "STEP"],
-          answer.metrics.map(({ metric, last, min, max, lastStep }) => [
-            metric,
-            ...[last, min, max].map(formatEncoded),
-            lastStep,
-          ]),
-        );
+        printMetrics(answer.metrics.map(decodedSummary));
         if (answer.reusedFrom !== undefined) {
           process.stdout.write(`the training and its metrics are reused from ${answer.reusedFrom}\n`);
         }
         return;
       }
       const decoded = answer.points.map((point) => ({ ...point, value: decodeValue(point.value) }));
-      const lines = curveLines(decoded, curveSize, formatNumber);
+      const lines = curveLines(decoded, curveSize, (value) => formatMetric(answer.metric, value, formatNumber));
       const what = `${answer.metric}: ${answer.total} ${answer.total === 1 ? "point" : "points"}`;
       process.stdout.write(`${[what, ...(options.points === undefined ? lines : [])].join("\n")}\n`);
       if (options.points === undefined) return;

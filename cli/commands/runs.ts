@@ -10,6 +10,7 @@ import { totalUsage } from "../../core/training/usage";
 import type { LogPage } from "../../core/training/worker-logs";
 import { attemptColumns, attemptRow, attemptsSoFar, describeEnds, describeLosses, describeUsage } from "../attempts";
 import { contextOf } from "../context";
+import { printMetrics } from "../metric-table";
 import { formatNumber, printJson, printTable, shownText } from "../output";
 import { printLines, recordLines, showRecord } from "../record-view";
 import { exitCodeOf, watchRun } from "../watch";
@@ -233,15 +234,6 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   }
   if (metrics.length > 0) {
     process.stdout.write("\n");
-    printTable(
-      ["METRIC", "LAST", "MIN", "MAX", "STEP"],
-      metrics.map((one) => [
-        one.metric,
-        formatNumber(one.last),
-        formatNumber(one.min),
-        formatNumber(one.max),
-        one.lastStep,
-      ]),
-    );
+    printMetrics(metrics);
   }
 }

@@ -19,3 +19,12 @@ export function encodedPoint({ step, value, time }: MetricPoint) {
 export function encodedSummary({ last, min, max, ...rest }: MetricSummary) {
   return { ...rest, last: encodeValue(last), min: encodeValue(min), max: encodeValue(max) };
 }
+
+export function decodedSummary<Rest extends object>({
+  last,
+  min,
+  max,
+  ...rest
+}: Rest & Readonly<Record<"last" | "min" | "max", EncodedValue>>) {
+  return { ...rest, last: decodeValue(last), min: decodeValue(min), max: decodeValue(max) };
+}

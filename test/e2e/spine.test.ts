@@ -129,6 +129,9 @@ describe("raw data to a champion model", () => {
       ...["runs", "search", `metrics.test/accuracy > 0.8 and reused_from = '${first.runId}'`],
     ]);
     expect(runs.map(({ run }) => run.runId)).toEqual([again.runId]);
+    expect((await stack.run("runs", "metrics", first.runId)).stdout).toMatch(
+      /METRIC +LAST +MIN +MAX +STEP *\n *test\/accuracy [\s\S]*system\/worker-0\/rss +[\d.]+ MB/,
+    );
     expect((await stack.run("runs", "metrics", again.runId)).stdout).toMatch(
       new RegExp(`test/accuracy +[01][\\s\\S]*reused from ${first.runId}`),
     );

@@ -1,6 +1,6 @@
 import { displayedStatus } from "../../training/run-status";
 import type { Comparison, MetricCell, Row } from "./comparison";
-import { deltaText, numberText, timeText } from "./numbers";
+import { deltaText, metricText, timeText } from "./numbers";
 
 /** A comparison as tables of GitHub's Markdown. What people named is escaped: it can neither break a table nor be a link. */
 export function comparisonMarkdown(comparison: Comparison): string {
@@ -37,7 +37,7 @@ export function comparisonMarkdown(comparison: Comparison): string {
       titles,
       metrics.map((row) => [
         `${code(row.metric)}${row.goal === undefined ? "" : row.goal === "min" ? " ↓" : " ↑"}`,
-        ...row.values.map((cell, at) => metricText(cell, row.best.includes(runs[at]!.runId))),
+        ...row.values.map((cell, at) => cellText(row.metric, cell, row.best.includes(runs[at]!.runId))),
       ]),
     ),
     section("Params that differ", titles, fields(params.differing)),
@@ -60,10 +60,10 @@ function section(title: string, runs: readonly string[], rows: readonly (readonl
   return rows.length === 0 ? "" : `## ${title}\n\n${table(["", ...runs], rows)}`;
 }
 
-function metricText(cell: MetricCell | null, best: boolean): string {
+function cellText(metric: string, cell: MetricCell | null, best: boolean): string {
   if (cell === null) return "–";
-  const value = best ? `**${numberText(cell.last)}**` : numberText(cell.last);
-  return cell.delta === undefined ? value : `${value} ${deltaText(cell.delta, cell.relativeDelta)}`;
+  const value = best ? `**${metricText(metric, cell.last)}**` : metricText(metric, cell.last);
+  return cell.delta === undefined ? value : `${value} ${deltaText(metric, cell.delta, cell.relativeDelta)}`;
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,4 +1,5 @@
-import type { EncodedValue } from "../metric-values";
+import { formatMetric } from "../metric-text";
+import { decodeValue, type EncodedValue, encodeValue } from "../metric-values";
 
 /** Five significant digits, without trailing noise; `NaN` and the infinities as they are. */
 export function numberText(value: EncodedValue): string {
@@ -6,14 +7,17 @@ export function numberText(value: EncodedValue): string {
   return String(Number(value.toPrecision(5))).replace("-", "−");
 }
 
-/** `+0.012`, `−3.4 %`. */
-export function deltaText(delta: number, relativeDelta: number | undefined): string {
-  const sign = delta > 0 ? "+" : "";
-  const relative =
-    relativeDelta === undefined
-      ? ""
-      : ` (${sign}${String(Number((relativeDelta * 100).toPrecision(3))).replace("-", "−")} %)`;
-  return `${sign}${numberText(delta)}${relative}`;
+/** A metric's value; bytes with their unit. */
+export function metricText(metric: string, value: EncodedValue): string {
+  return formatMetric(metric, decodeValue(value), (number) => numberText(encodeValue(number)));
+}
+
+/** `+0.012 (+3.4 %)`, `−1.5 MB (−3.4 %)`. */
+export function deltaText(metric: string, delta: number, relativeDelta: number | undefined): string {
+  const sign = delta > 0 ? "+" : delta < 0 ? "−" : "";
+  const size = metricText(metric, Math.abs(delta));
+  if (relativeDelta === undefined) return `${sign}${size}`;
+  return `${sign}${size} (${sign}${Number(Math.abs(relativeDelta * 100).toPrecision(3))} %)`;
 }
 
 /** `2026-03-01 12:00:05` in UTC. */

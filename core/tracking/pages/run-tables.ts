@@ -5,6 +5,7 @@ import { byRank } from "../compare/metric-rank";
 import { timeText } from "../compare/numbers";
 import { metricsOf } from "../compare/pivot";
 import type { MetricSummary } from "../metric-repository";
+import { formatMetric } from "../metric-text";
 import type { RunRecord } from "../run-record";
 import type { SearchedRun } from "../search/query";
 import { link } from "./layout";
@@ -14,10 +15,10 @@ import { listing, shortened, valueText } from "./tables";
 
 export function metricTable(metrics: readonly MetricSummary[]): Markup | undefined {
   const rows = [...metrics]
-    .sort((a, b) => Number(a.metric.startsWith("system/")) - Number(b.metric.startsWith("system/")))
+    .sort((a, b) => byRank(a.metric, b.metric))
     .map(
       ({ metric, last, min, max, lastStep }) =>
-        html`<tr><th>${metric}</th>${[last, min, max].map((value) => html`<td class="number">${valueText(value)}</td>`)}<td class="number">${lastStep}</td></tr>
+        html`<tr><th>${metric}</th>${[last, min, max].map((value) => html`<td class="number">${formatMetric(metric, value, valueText)}</td>`)}<td class="number">${lastStep}</td></tr>
 `,
     );
   return listing("Metrics", ["metric", "last", "min", "max", "step"], rows);

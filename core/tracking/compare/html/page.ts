@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { formatDuration } from "../../../quantities";
 import { displayedStatus } from "../../../training/run-status";
+import type { EncodedValue } from "../../metric-values";
 import type { Comparison, MetricRow, Row } from "../comparison";
-import { deltaText, numberText, timeText } from "../numbers";
+import { deltaText, metricText, timeText } from "../numbers";
 import { colour, curvePlot } from "./curve-plot";
 import { html, Markup } from "./markup";
 import { paramPlots } from "./param-plots";
@@ -112,14 +113,15 @@ function arrow({ goal }: MetricRow): string {
   return goal === undefined ? "" : goal === "min" ? " ↓" : " ↑";
 }
 
-function metricCell({ runs }: Comparison, { values, best }: MetricRow, index: number): Markup {
+function metricCell({ runs }: Comparison, { metric, values, best }: MetricRow, index: number): Markup {
   const cell = values[index];
   if (!cell) return html`<td class="r${index}">–</td>`;
   const { last, lastStep, min, max, delta, relativeDelta } = cell;
-  const hint = `step ${lastStep}; min ${numberText(min)}, max ${numberText(max)}`;
+  const text = (value: EncodedValue): string => metricText(metric, value);
+  const hint = `step ${lastStep}; min ${text(min)}, max ${text(max)}`;
   const isBest = best.includes(runs[index]!.runId);
-  return html`<td class="number r${index}${isBest ? " best" : ""}" title="${hint}">${numberText(last)}${
-    delta === undefined ? undefined : html`<span class="delta">${deltaText(delta, relativeDelta)}</span>`
+  return html`<td class="number r${index}${isBest ? " best" : ""}" title="${hint}">${text(last)}${
+    delta === undefined ? undefined : html`<span class="delta">${deltaText(metric, delta, relativeDelta)}</span>`
   }</td>`;
 }
 

@@ -1,0 +1,18 @@
+import { byRank } from "../core/tracking/compare/metric-rank";
+import type { MetricSummary } from "../core/tracking/metric-repository";
+import { formatMetric } from "../core/tracking/metric-text";
+import { formatNumber, printTable } from "./output";
+
+/** Prints the last value, minimum and maximum of each metric, those that tell most of the model first. */
+export function printMetrics(metrics: readonly Omit<MetricSummary, "lastTime">[]): void {
+  printTable(
+    ["METRIC", "LAST", "MIN", "MAX", "STEP"],
+    [...metrics]
+      .sort((a, b) => byRank(a.metric, b.metric))
+      .map(({ metric, last, min, max, lastStep }) => [
+        metric,
+        ...[last, min, max].map((value) => formatMetric(metric, value, formatNumber)),
+        lastStep,
+      ]),
+  );
+}
