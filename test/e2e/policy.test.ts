@@ -27,6 +27,16 @@ const policy = `rules:
 approvals: { approvers: [grace, alan], notTheSubmitter: true }
 `;
 
+/** A check's command: fails unless every file next to the candidate has its digest. */
+const checkDownloads = `
+const { readFileSync } = require("node:fs");
+const { RINGMASTER_CANDIDATE: candidate, RINGMASTER_CANDIDATE_DIRECTORY: directory } = process.env;
+const { files } = JSON.parse(readFileSync(candidate));
+const digest = (file) => require("node:crypto").createHash("sha256").update(readFileSync(file)).digest("hex");
+if (files.some(({ name, sha256 }) => digest(directory + "/" + name) !== sha256)) throw new Error("damaged");
+console.log("downloaded " + files.map(({ name }) => name).join(", "));
+`;
+
 /** A model's life under a policy: what has to be shown and who has to agree, whatever its jobs say, from the first version to the rollback and beyond. */
 describe("a model that declares a policy", () => {
   const stack = new TestStack();
@@ -110,12 +120,14 @@ describe("a model that declares a policy", () => {
       "1",
       "--name",
       "review",
+      "--download",
       "--",
       process.execPath,
       "-e",
-      "0",
+      checkDownloads,
     );
     expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining("gates passed") });
+    expect(checked.stdout).toMatch(/^downloaded weights.safetensors, topology.json$/m);
     expect(await approve("mallory", 1)).toMatchObject({ status: 403, body: { error: { code: "NOT_AN_APPROVER" } } });
     expect((await approve("grace", 1)).status).toBe(200);
     expect(await watch(first.stdout.split("\n")[0]!)).toMatchObject({
