@@ -63,7 +63,7 @@ export const judgeModelVersion = contract({
   tag,
   summary: "Hold a version against its model's gates and the champion of now",
   description:
-    "For a version that no run of this platform made, and for one whose verdict is outdated. A version that passes needs new approvals, unless it is in production.",
+    "For a version that no run of this platform made, and for one whose verdict is outdated. Approvals stand where the verdict rests on the same evidence, and are withdrawn where it does not. The version in production keeps them.",
   params: name.extend({ version: versionNumber }),
   body: reasonRequest,
   bodyExample: { reason: "another champion since" },
