@@ -59,7 +59,7 @@ const modelVersion = {
   submittedBy: "ada",
   runId: run.runId,
   weightsSha256: digest("f"),
-  artifactKey: `runs/${run.runId}/artifacts/manifest.json`,
+  artifactKey: `cas/sha256/${digest("a")}`,
   framework: "ringmaster",
   dataset,
   metrics: { accuracy: 0.97, logLoss: 0.11 },

@@ -45,6 +45,7 @@ export const objectKeys = {
   checkpointPrefix: (runId: string): string => `runs/${runId}/checkpoints/`,
   /** The root of the keys that sign requests to receivers outside: `core/signing-key.ts`. */
   signingRoot: (): string => "keys/check-hooks",
+  /** Where earlier releases put artifact manifests. */
   artifactManifest: (runId: string): string => `runs/${runId}/artifacts/manifest.json`,
   /** What serving should load of a model, for when the registry does not answer. */
   productionPointer: (model: string): string => `models/${modelKeyPart(model)}/production.json`,

@@ -183,7 +183,7 @@ export interface HistoryEntry {
   readonly at: string;
 }
 
-/** What serving loads, at `objectKeys.artifactManifest(runId)`. */
+/** What serving loads: the manifest at a version's `artifactKey`. */
 export interface ModelArtifact {
   readonly format: 1;
   readonly runId: string;

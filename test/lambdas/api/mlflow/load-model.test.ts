@@ -13,8 +13,6 @@ import { createTransferApp } from "../../../../lambdas/api/mlflow/artifacts/tran
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
 import { columns, fitted, labels, mixedRows, registered } from "../../../support/exportable";
 
-const manifestKey = "runs/run-0123456789abcdef/artifacts/manifest.json";
-
 interface Listed {
   readonly files?: readonly { readonly path: string; readonly is_dir: boolean; readonly file_size?: number }[];
 }
@@ -24,6 +22,7 @@ describe("a trained version that MLflow's client loads", () => {
   const runtime = startOnnxRuntime();
   let embedded: Embedded;
   let platform: Platform;
+  let manifestKey: string;
   let app: Hono<ApiEnvironment>;
   let transfers: Hono<ApiEnvironment>;
   beforeAll(async () => {
@@ -35,7 +34,8 @@ describe("a trained version that MLflow's client loads", () => {
     const { runId, artifactKey, weightsSha256 } = await registered(platform.objects, columns, features, {
       hidden: [7],
     });
-    await register("m", { runId: runId!, artifactKey: artifactKey!, weightsSha256: weightsSha256! });
+    manifestKey = artifactKey!;
+    await register("m", { runId: runId!, artifactKey: manifestKey, weightsSha256: weightsSha256! });
   });
   afterAll(async () => {
     await runtime.close();
