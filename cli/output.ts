@@ -25,7 +25,7 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
-/** On a terminal as wide as it is; else as wide as what is in it, for whoever reads on. */
+/** Prints a table that fits the terminal; without a terminal, at full width. */
 export function printTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
   const { columns = Number.POSITIVE_INFINITY } = process.stdout;
   const fitted = fitTable(
@@ -42,7 +42,7 @@ export function printTable(head: readonly string[], rows: readonly (readonly (st
   process.stdout.write(`${table.toString()}\n`);
   if (fitted.left.length > 0) {
     const names = fitted.left.map((name) => (name.length > 40 ? `${name.slice(0, 39)}…` : name));
-    process.stdout.write(`there is no room for ${names.join(", ")}: widen the terminal, or say --json\n`);
+    process.stdout.write(`hidden for lack of room: ${names.join(", ")}; widen the terminal or use --json\n`);
   }
 }
 

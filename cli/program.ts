@@ -16,12 +16,12 @@ import { addTokenCommands } from "./commands/tokens";
 /** The whole command line, which nothing has run yet. */
 export function createProgram(): Command {
   const program = new Command("ringmaster")
-    .description("train, track, gate and promote models; on AWS or on this machine")
+    .description("train, track, evaluate and promote models, on AWS or on this machine")
     .version(version)
-    .option("--json", "one JSON document on stdout, for programs")
-    .option("--api <url>", "where the API is (default: RINGMASTER_API_URL, else the local stack's)")
-    .option("--team <team>", "for which team (default: RINGMASTER_TEAM, else your only one)")
-    .option("--data <directory>", "the local stack's data", ".ringmaster")
+    .option("--json", "print one JSON document on stdout")
+    .option("--api <url>", "URL of the API (default: RINGMASTER_API_URL, else the local stack's)")
+    .option("--team <team>", "team to act for (default: RINGMASTER_TEAM, else your only team)")
+    .option("--data <directory>", "data directory of the local stack", ".ringmaster")
     .showHelpAfterError("(ringmaster --help lists the commands)")
     .exitOverride();
   addStackCommands(program);

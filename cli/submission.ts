@@ -26,7 +26,7 @@ export interface PreparedJob {
 export function withJobOptions(command: Command): Command {
   return command
     .option("--set <path=value>", "change a value of the job file (repeatable)", collect, [])
-    .option("--no-diff", "keep nothing of what is not committed but the fact");
+    .option("--no-diff", "do not record uncommitted changes");
 }
 
 /** Reads a job file, whose mistakes are told whether there is an API or not; bundles and uploads the user's module, if there is one. */

@@ -88,7 +88,7 @@ function closingLine({ run }: RunDetails): string {
     return `${pc.red(run.status)} in ${run.phase ?? "the queue"}: ${run.failure.code}: ${run.failure.message}`;
   const outcome = run.outcome;
   if (run.reproducedFrom !== undefined)
-    return `${pc.green("completed")}: what came of it is told by: ringmaster runs reproduction ${run.runId}`;
+    return `${pc.green("completed")}; compare it with its original: ringmaster runs reproduction ${run.runId}`;
   if (outcome?.decision === "promoted")
     return `${pc.green("completed")}: ${outcome.model} version ${outcome.version} is in production`;
   return `${pc.green("completed")}: ${outcome?.model} version ${outcome?.version} ${outcome?.decision}: ${outcome?.reasons.join("; ")}`;

@@ -63,7 +63,12 @@ export function createClient(options: ClientOptions) {
       draft: schemas.DatasetDraft,
       allowSchemaChange: boolean,
       sources: readonly schemas.SourceFile[] = [],
-    ) => call("registerDatasetVersion", { params: { name: draft.name }, body: { draft, allowSchemaChange, sources } }),
+      warnings: readonly schemas.Warning[] = [],
+    ) =>
+      call("registerDatasetVersion", {
+        params: { name: draft.name },
+        body: { draft, allowSchemaChange, sources, warnings: warnings.slice(0, 100) },
+      }),
     deprecateDataset: async (name: string, version: number, reason: string) =>
       (await call("deprecateDatasetVersion", { params: { name, version }, body: { reason } })).version,
     inbox: (dataset?: string) =>

@@ -1,10 +1,16 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import type { DatasetDraft } from "../../core/datasets/identity";
+import type { SplitName } from "../../core/datasets/manifest";
 import type { DatasetSchema } from "../../core/datasets/schema";
+import { decodeSplitIndex, splitOfRows } from "../../core/datasets/split-index";
 import type { UploadPort, UploadSource } from "../../core/datasets/upload-port";
+import { judge } from "../../core/datasets/validation";
 import type { ContentReference } from "../../core/ports";
-import { createSnapshot, type SnapshotPhase } from "./snapshot";
+import type { Warning } from "../../core/warnings";
+import { profileDataset } from "./dataset-profile";
+import type { DuckDbSession } from "./session";
+import { createSnapshot, type Snapshot, type SnapshotPhase } from "./snapshot";
 import { withDuckDb } from "./workspace";
 
 export type PushProgress =
@@ -16,7 +22,7 @@ export type PushProgress =
       /** Content that the store had already. */
       readonly knownBytes: number;
     }
-  | { readonly phase: "registering" };
+  | { readonly phase: "profiling" | "registering" };
 
 export interface PushFileOptions<Registered> {
   readonly name: string;
@@ -25,7 +31,11 @@ export interface PushFileOptions<Registered> {
   readonly schema: DatasetSchema;
   readonly uploads: UploadPort;
   /** Makes the uploaded draft a version, or finds the version that it already is; and keeps which file it is of. */
-  readonly register: (draft: DatasetDraft, source: ContentReference) => Promise<Registered>;
+  readonly register: (
+    draft: DatasetDraft,
+    source: ContentReference,
+    warnings: readonly Warning[],
+  ) => Promise<Registered>;
   readonly onProgress?: (progress: PushProgress) => void;
 }
 
@@ -33,6 +43,8 @@ export interface PushResult<Registered> {
   readonly registered: Registered;
   readonly draft: DatasetDraft;
   readonly ignoredColumns: readonly string[];
+  /** What validation will warn of. */
+  readonly warnings: readonly Warning[];
 }
 
 /**
@@ -51,10 +63,21 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
     ]);
     const references = [...snapshot.draft.shards, ...Object.values(snapshot.draft.split.indexes)];
     await upload(options.uploads, references, sources, onProgress);
+    onProgress({ phase: "profiling" });
+    const warnings = await warningsOf(session, snapshot);
     onProgress({ phase: "registering" });
-    const registered = await options.register(snapshot.draft, await digestOfFile(file));
-    return { registered, draft: snapshot.draft, ignoredColumns: snapshot.ignoredColumns };
+    const registered = await options.register(snapshot.draft, await digestOfFile(file), warnings);
+    return { registered, draft: snapshot.draft, ignoredColumns: snapshot.ignoredColumns, warnings };
   });
+}
+
+/** Judges the rows that a snapshot was made of, as the validation of a run does. */
+async function warningsOf(session: DuckDbSession, { draft, indexes }: Snapshot): Promise<readonly Warning[]> {
+  const rowsOf = (split: SplitName): Uint32Array =>
+    decodeSplitIndex(indexes.get(draft.split.indexes[split].sha256) ?? new Uint8Array(0));
+  const splits = { train: rowsOf("train"), validation: rowsOf("validation"), test: rowsOf("test") };
+  const splitOf = splitOfRows(draft.name, draft.rowCount, splits);
+  return judge(draft, await profileDataset(session, "canonical", { ...draft, version: 0 }, splitOf)).warnings;
 }
 
 /** Of the raw file: its rows are looked for by it, long after it is gone. */

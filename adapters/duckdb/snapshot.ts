@@ -2,7 +2,7 @@ import { EmptyDatasetError, InvalidRowsError } from "../../core/datasets/errors"
 import { type DatasetDraft, schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
 import { type ColumnSchema, splitNames } from "../../core/datasets/manifest";
 import type { DatasetSchema } from "../../core/datasets/schema";
-import { assertSplitsFilled, createSplitter } from "../../core/datasets/split";
+import { assertSplitsFilled, createSplitter, type Stratum } from "../../core/datasets/split";
 import { encodeSplitIndex, SplitIndexBuilder } from "../../core/datasets/split-index";
 import { sha256 } from "../../core/digest";
 import { castTo } from "./cast";
@@ -110,6 +110,7 @@ async function splitRows(
   assertSplitsFilled(
     { train: indexes.train.rows, validation: indexes.validation.rows, test: indexes.test.rows },
     split.fractions,
+    column && classes && { column: column.name, values: classes.values },
   );
   return { split: { ...split, indexes }, indexes: new Map(files.map(({ bytes, index }) => [index.sha256, bytes])) };
 }
@@ -118,7 +119,11 @@ async function splitRows(
 async function classCounts(
   session: DuckDbSession,
   { name, type }: ColumnSchema,
-): Promise<{ readonly counts: readonly number[]; readonly indexOf: ReadonlyMap<string | number | null, number> }> {
+): Promise<{
+  readonly counts: readonly number[];
+  readonly values: readonly Stratum[];
+  readonly indexOf: ReadonlyMap<string | number | null, number>;
+}> {
   const found = await session.rows(
     `SELECT ${quoteName(name)} AS "value#", count(*) AS "rows#" FROM canonical GROUP BY 1 ORDER BY 1 NULLS LAST`,
   );
@@ -126,6 +131,7 @@ async function classCounts(
     value === null ? null : type === "string" ? String(value) : Number(value);
   return {
     counts: found.map((row) => Number(row["rows#"])),
+    values: found.map((row) => ({ value: keyOf(row["value#"]), rows: Number(row["rows#"]) })),
     indexOf: new Map(found.map((row, index) => [keyOf(row["value#"]), index])),
   };
 }

@@ -10,7 +10,7 @@ import { DatasetBusyError } from "../../core/datasets/errors";
 import type { DatasetDraft } from "../../core/datasets/identity";
 import type { DatasetManifest } from "../../core/datasets/manifest";
 import type { DatasetRepository, DatasetSummary, DatasetVersion } from "../../core/datasets/repository";
-import { isConditionFailed, queryPage } from "./client";
+import { holds, isConditionFailed, queryPage } from "./client";
 
 /** Each attempt fails only where another registration succeeded meanwhile. */
 const attempts = 32;
@@ -173,6 +173,20 @@ export function createDatasetRepository(
       return { items: page.items.map(summaryOf), nextToken: page.nextToken };
     },
 
+    async recordWarnings(name, version, warnings) {
+      await holds(
+        client.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: { pk: partition(name), sk: versionKey(version) },
+            UpdateExpression: "SET warnings = :warnings",
+            ConditionExpression: "attribute_exists(pk)",
+            ExpressionAttributeValues: { ":warnings": warnings },
+          }),
+        ),
+      );
+    },
+
     async deprecate(name, version, deprecation) {
       try {
         await client.send(
@@ -203,6 +217,7 @@ function versionOf(item: Record<string, unknown>): DatasetVersion {
     manifest: item["manifest"] as DatasetManifest,
     team: item["team"] as string,
     ...(item["createdBy"] === undefined ? {} : { createdBy: item["createdBy"] as string }),
+    ...(item["warnings"] === undefined ? {} : { warnings: item["warnings"] as DatasetVersion["warnings"] }),
     ...(item["deprecation"] === undefined ? {} : { deprecation: item["deprecation"] as DatasetVersion["deprecation"] }),
   };
 }

@@ -19,7 +19,7 @@ interface RestoreOptions {
 export function addCheckpointCommands(runs: Command): void {
   runs
     .command("checkpoints <run>")
-    .description("the checkpoints that are kept: the newest and the best")
+    .description("list the kept checkpoints")
     .action(async (runId: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const checkpoints = await client.checkpoints(runId);
@@ -40,7 +40,7 @@ export function addCheckpointCommands(runs: Command): void {
 
   runs
     .command("restore <run>")
-    .description("a new run that goes on from this run's checkpoint")
+    .description("start a new run from a checkpoint of this run")
     .requiredOption("--epoch <n>", "of the state after n epochs")
     .option("--epochs <n>", "train to this many epochs in all")
     .option("--workers <n>", "with this many workers")

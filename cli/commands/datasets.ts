@@ -1,26 +1,28 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
+import pc from "picocolors";
 import { inferColumns } from "../../adapters/duckdb/infer-schema";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { parseDatasetReference } from "../../core/datasets/reference";
 import type { DatasetVersion, Deprecation } from "../../core/datasets/repository";
 import { formatBytes } from "../../core/quantities";
+import type { Warning } from "../../core/warnings";
 import { contextOf, type GlobalOptions } from "../context";
 import { type PushProgress, pushDataset } from "../datasets/push";
 import { schemaText } from "../datasets/schema-text";
-import { printJson, printTable } from "../output";
+import { printJson, printTable, shownText } from "../output";
 import { createUploads } from "../uploads";
 import { addInboxCommand } from "./inbox";
 
 export function addDatasetCommands(program: Command): void {
-  const datasets = program.command("datasets").description("immutable versions of data");
+  const datasets = program.command("datasets").description("push and list immutable dataset versions");
 
   datasets
     .command("push <name>")
-    .description("make a version of the data; the same content again is the same version")
-    .requiredOption("--file <file>", "CSV, Parquet or JSON")
-    .requiredOption("--schema <file>", "columns with type and role, and the split")
-    .option("--allow-schema-change", "take columns that differ from the newest version's")
+    .description("create a dataset version; equal content is the same version")
+    .requiredOption("--file <file>", "CSV, Parquet or JSON file")
+    .requiredOption("--schema <file>", "schema file: columns with type and role, and the split")
+    .option("--allow-schema-change", "accept columns that differ from those of the newest version")
     .action(
       async (
         name: string,
@@ -28,15 +30,18 @@ export function addDatasetCommands(program: Command): void {
         command: Command,
       ) => {
         const { client, json } = contextOf(command);
-        const { registered, draft, ignoredColumns } = await pushDataset({
+        const { registered, draft, ignoredColumns, warnings } = await pushDataset({
           name,
           file: options.file,
           schemaFile: options.schema,
           uploads: createUploads(client),
-          register: (made, source) =>
-            client.registerDataset(made, options.allowSchemaChange === true, [
-              { ...source, file: basename(options.file), rows: made.rowCount },
-            ]),
+          register: (made, source, found) =>
+            client.registerDataset(
+              made,
+              options.allowSchemaChange === true,
+              [{ ...source, file: basename(options.file), rows: made.rowCount }],
+              found,
+            ),
           onProgress: json ? undefined : showProgress(),
         });
         const { manifest } = registered.version;
@@ -46,6 +51,7 @@ export function addDatasetCommands(program: Command): void {
             ...manifest,
             deprecation: registered.version.deprecation,
             ignoredColumns,
+            warnings,
           });
         else {
           const { deprecation } = registered.version;
@@ -55,7 +61,8 @@ export function addDatasetCommands(program: Command): void {
             `${name}@${manifest.version} (${word}): ${draft.rowCount} rows, ${draft.shards.length} shards, ${formatBytes(draft.bytes)}, digest ${draft.digest.slice(0, 12)}\n`,
           );
           if (ignoredColumns.length > 0)
-            process.stdout.write(`columns not in the schema: ${ignoredColumns.join(", ")}\n`);
+            process.stdout.write(`columns not in the schema, ignored: ${ignoredColumns.join(", ")}\n`);
+          printWarnings(warnings);
         }
       },
     );
@@ -72,7 +79,7 @@ export function addDatasetCommands(program: Command): void {
 
   datasets
     .command("list")
-    .description("datasets")
+    .description("list datasets")
     .action(async (_options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const items = await client.datasets();
@@ -94,7 +101,7 @@ export function addDatasetCommands(program: Command): void {
 
   datasets
     .command("show <reference>")
-    .description("a version (name, name@3) and its siblings")
+    .description("show a version (NAME or NAME@3) and list the other versions")
     .action(async (reference: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const { name, version } = parseDatasetReference(reference);
@@ -107,7 +114,7 @@ export function addDatasetCommands(program: Command): void {
 
   datasets
     .command("deprecate <reference>")
-    .description("no new run may use it; it stays readable")
+    .description("keep new runs from using a version; it stays readable")
     .option("--reason <text>", "why", "")
     .action(async (reference: string, options: { reason: string }, command: Command) => {
       const { client, json } = contextOf(command);
@@ -124,7 +131,9 @@ function show(version: DatasetVersion, versions: readonly DatasetVersion[]): voi
   process.stdout.write(
     `${manifest.name}@${manifest.version}  ${manifest.rowCount} rows  ${formatBytes(manifest.bytes)}\n`,
   );
-  process.stdout.write(`digest ${manifest.digest}\nschema ${manifest.schemaHash}\n\n`);
+  process.stdout.write(`digest ${manifest.digest}\nschema ${manifest.schemaHash}\n`);
+  printWarnings(version.warnings ?? []);
+  process.stdout.write("\n");
   printTable(
     ["COLUMN", "TYPE", "ROLE"],
     manifest.schema.map((column) => [
@@ -152,6 +161,10 @@ function show(version: DatasetVersion, versions: readonly DatasetVersion[]): voi
 /** `deprecated by ada at 2026-01-01T00:00:00.000Z: labels swapped` */
 function describeDeprecation({ at, reason, by }: Deprecation): string {
   return `deprecated${by ? ` by ${by}` : ""} at ${at}${reason ? `: ${reason}` : ""}`;
+}
+
+function printWarnings(warnings: readonly Warning[]): void {
+  for (const { message } of warnings) process.stdout.write(`${pc.yellow("warning")}: ${shownText(message)}\n`);
 }
 
 /** One line that is written over on a terminal, and a line a phase elsewhere. */

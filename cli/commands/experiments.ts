@@ -17,13 +17,11 @@ interface ViewOptions {
 
 /** @returns the command that others add verbs to */
 export function addExperimentCommands(program: Command): Command {
-  const experiments = program
-    .command("experiments")
-    .description("what runs belong to; each is said by its id or its name");
+  const experiments = program.command("experiments").description("list and change experiments, by id or name");
 
   experiments
     .command("list")
-    .description("in the order in which they were made")
+    .description("list experiments, oldest first")
     .option("--deleted", "the deleted ones")
     .option("--all", "deleted ones, too")
     .action(async (options: ViewOptions, command: Command) => {
@@ -48,7 +46,7 @@ export function addExperimentCommands(program: Command): Command {
 
   experiments
     .command("create <name>")
-    .description("make one; a submitted job's is made by itself")
+    .description("create an experiment (submitting a job creates its experiment)")
     .option("--tag <key=value>", "a tag (repeatable)", (value, before: readonly string[]) => [...before, value], [])
     .option("--artifact-location <uri>", "where clients are told to put artifacts")
     .action(async (name: string, options: { tag: readonly string[]; artifactLocation?: string }, command: Command) => {
@@ -61,7 +59,7 @@ export function addExperimentCommands(program: Command): Command {
 
   experiments
     .command("show <experiment>")
-    .description("the experiment and its newest runs")
+    .description("show an experiment and its newest runs")
     .option("--limit <n>", "how many runs, at most 200", "20")
     .option("--next-token <token>", "go on where an earlier list ended")
     .option("--all", "every run")
@@ -79,7 +77,7 @@ export function addExperimentCommands(program: Command): Command {
       }
       showExperiment(experiment);
       if (page.runs.length === 0 && nextToken === undefined) {
-        process.stdout.write("it has no runs\n");
+        process.stdout.write("no runs\n");
         return;
       }
       printTable(
@@ -105,28 +103,28 @@ export function addExperimentCommands(program: Command): Command {
 
   experiments
     .command("rename <experiment> <name>")
-    .description("the old name is free afterwards")
+    .description("rename an experiment; the old name becomes free")
     .action((which: string, name: string, _options: unknown, command: Command) =>
       change(which, { name }, "renamed", command),
     );
 
   experiments
     .command("tag <experiment> <key=value...>")
-    .description("set tags; KEY= alone takes one off")
+    .description("set tags; KEY= removes a tag")
     .action((which: string, given: readonly string[], _options: unknown, command: Command) =>
       change(which, { tags: tagsOf(given, { emptyRemoves: true }) }, "tagged", command),
     );
 
   experiments
     .command("delete <experiment>")
-    .description("mark it as deleted: it takes no new runs; nothing is lost")
+    .description("mark an experiment as deleted: it takes no new runs, and its data is kept")
     .action((which: string, _options: unknown, command: Command) =>
       change(which, { lifecycle: "deleted" }, "deleted", command),
     );
 
   experiments
     .command("restore <experiment>")
-    .description("take the mark off")
+    .description("undo a deletion")
     .action((which: string, _options: unknown, command: Command) =>
       change(which, { lifecycle: "active" }, "restored", command),
     );

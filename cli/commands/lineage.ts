@@ -8,11 +8,11 @@ import { drawLineage } from "../lineage-tree";
 import { printJson } from "../output";
 
 export function addLineageCommand(program: Command): void {
-  const lineage = program.command("lineage").description("what came of what: raw files, datasets, runs, models");
+  const lineage = program.command("lineage").description("trace lineage between raw files, datasets, runs and models");
 
   lineage
     .command("model <model>")
-    .description("NAME@VERSION (or NAME, the production version): back to run, code, data and raw rows")
+    .description("trace NAME@VERSION (or NAME, the production version) back to run, code, data and raw rows")
     .action(async (reference: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const { name, version } = referenceOf(reference, "model");
@@ -21,7 +21,7 @@ export function addLineageCommand(program: Command): void {
 
   lineage
     .command("dataset <dataset>")
-    .description("NAME@VERSION (or NAME, the newest): its raw files, and the runs and models that saw it")
+    .description("show raw files of NAME@VERSION (or NAME, the newest), and the runs and models that used it")
     .option("--limit <n>", "how many runs, at most 200", "50")
     .option("--next-token <token>", "go on where an earlier list of runs ended")
     .action(async (reference: string, options: { limit: string; nextToken?: string }, command: Command) => {
@@ -33,7 +33,7 @@ export function addLineageCommand(program: Command): void {
 
   lineage
     .command("file <file>")
-    .description("a raw file, by its path or its SHA-256: every dataset, run and model that saw it")
+    .description("show every dataset, run and model that used a raw file, given by path or SHA-256")
     .action(async (file: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       show(await client.contentLineage(/^[0-9a-f]{64}$/.test(file) ? file : await digestOf(file)), json);

@@ -24,8 +24,8 @@ interface MetricsOptions {
 export function addMetricsCommand(runs: Command): void {
   runs
     .command("metrics <run>")
-    .description("last, min and max value of each metric, or the curve of one")
-    .option("--metric <name>", "a curve of this one")
+    .description("show last, min and max of each metric, or the curve of one")
+    .option("--metric <name>", "show the curve of this metric")
     .option("--points <number>", "with --metric: at most this many points, downsampled (min/max kept)")
     .option("--from-step <step>", "with --metric: from this step on")
     .option("--to-step <step>", "with --metric: up to this step")

@@ -14,12 +14,12 @@ interface PageOptions {
   readonly html?: string;
 }
 
-/** `runs page` and `experiments page`: where they are looked at, or a file that needs nothing beside itself. */
+/** `runs page` and `experiments page`: their URL, or a self-contained file. */
 export function addPageCommands(runs: Command, experiments: Command): void {
   runs
     .command("page <run>")
-    .description("where to look at a run in a browser: curves, lineage, code, files")
-    .option("--html <file>", "write the page to a file that needs nothing beside itself")
+    .description("print the URL of the run's page: curves, lineage, code, files")
+    .option("--html <file>", "write the page to a self-contained file")
     .action(async (runId: string, options: PageOptions, command: Command) => {
       // Whether there is one, before anybody goes there.
       await contextOf(command).client.call("getRun", { params: { runId } });
@@ -28,8 +28,8 @@ export function addPageCommands(runs: Command, experiments: Command): void {
 
   experiments
     .command("page <experiment>")
-    .description("where to look at an experiment in a browser: its runs to filter, order and compare")
-    .option("--html <file>", "write the page of its newest runs to a file that needs nothing beside itself")
+    .description("print the URL of the experiment's page")
+    .option("--html <file>", "write the page of the newest runs to a self-contained file")
     .action(async (which: string, options: PageOptions, command: Command) => {
       const { experimentId } = await findExperiment(contextOf(command).client, which);
       await show(`/api/v1/pages/experiments/${experimentId}`, options, command);
@@ -85,7 +85,7 @@ export function addBrowseCommand(program: Command): void {
       await once(server, "listening");
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${secret}/${fragment}`;
       if (json) printJson({ url });
-      else process.stdout.write(`${url}\nuntil Ctrl-C; whoever has this address may look\n`);
+      else process.stdout.write(`${url}\nserving until Ctrl-C; anyone on this machine with this URL can open it\n`);
       for (const signal of ["SIGINT", "SIGTERM"] as const) {
         process.once(signal, () => {
           server.close();

@@ -16,24 +16,24 @@ export function addRecordCommands(runs: Command): void {
 
   runs
     .command("untag <run> <key...>")
-    .description("take tags off")
+    .description("remove tags")
     .action((runId: string, keys: readonly string[], _options: unknown, command: Command) =>
       change(runId, { tags: Object.fromEntries(keys.map((key) => [key, null])) }, command),
     );
 
   runs
     .command("note <run> <text>")
-    .description("what is to be known of it, in Markdown; it takes the place of what was noted before")
+    .description("replace the run's notes (Markdown)")
     .action((runId: string, notes: string, _options: unknown, command: Command) => change(runId, { notes }, command));
 
   runs
     .command("rename <run> <name>")
-    .description("its id stays")
+    .description("change the run's name; its id stays the same")
     .action((runId: string, name: string, _options: unknown, command: Command) => change(runId, { name }, command));
 
   runs
     .command("log-param <run> <key=value...>")
-    .description("add params, which are written once")
+    .description("add params; a param cannot change afterwards")
     .action((runId: string, given: readonly string[], _options: unknown, command: Command) =>
       done(command, async (client) => {
         const body = { params: tagsOf(given) };
@@ -43,14 +43,14 @@ export function addRecordCommands(runs: Command): void {
 
   runs
     .command("delete <run>")
-    .description("mark it as deleted; nothing is lost")
+    .description("mark the run as deleted; its data is kept")
     .action((runId: string, _options: unknown, command: Command) =>
       done(command, async (client) => (await client.call("deleteRun", { params: { runId } })).run),
     );
 
   runs
     .command("undelete <run>")
-    .description("take the mark off")
+    .description("undo a deletion")
     .action((runId: string, _options: unknown, command: Command) =>
       done(command, async (client) => (await client.call("restoreRun", { params: { runId } })).run),
     );

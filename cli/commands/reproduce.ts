@@ -10,7 +10,7 @@ import { watchRun } from "../watch";
 export function addReproduceCommands(runs: Command): void {
   runs
     .command("reproduce <run>")
-    .description("do a run again from its record; it registers and promotes nothing")
+    .description("reproduce a run from its record, without registering a model version")
     .option("--wait", "follow it to its end, and tell whether the weights are the same")
     .action(async (runId: string, options: { wait?: boolean }, command: Command) => {
       const { client, json } = contextOf(command);
@@ -19,7 +19,7 @@ export function addReproduceCommands(runs: Command): void {
         if (json) printJson(run);
         else
           process.stdout.write(
-            `${run.runId} is ${run.status}; what comes of it: ringmaster runs reproduction ${run.runId}\n`,
+            `${run.runId} is ${run.status}; compare it with its original: ringmaster runs reproduction ${run.runId}\n`,
           );
         return;
       }
@@ -30,7 +30,7 @@ export function addReproduceCommands(runs: Command): void {
 
   runs
     .command("reproduction <run>")
-    .description("whether a run gave the same weights as the run that it reproduces; else where they part, and why")
+    .description("compare the weights of a reproduction with its original, and explain a difference")
     .option("--of <run>", "hold it against this run")
     .action(async (runId: string, options: { of?: string }, command: Command) => {
       const { client, json } = contextOf(command);

@@ -27,7 +27,9 @@ const logPollMs = 1_000;
 
 /** @returns the command that others add verbs to */
 export function addRunCommands(program: Command): Command {
-  const runs = program.command("runs").description("runs: those trained here, and those logged from elsewhere");
+  const runs = program
+    .command("runs")
+    .description("list, inspect and compare runs: training runs and runs logged by clients");
   addCheckpointCommands(runs);
   addReproduceCommands(runs);
   addRecordCommands(runs);
@@ -39,7 +41,7 @@ export function addRunCommands(program: Command): Command {
 
   runs
     .command("show <run>")
-    .description("status, steps, workers, attempts, metrics, weights, and its record; of a logged run its record")
+    .description("show status, steps, workers, attempts, metrics and record of a run")
     .action(async (runId: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const view = await client.call("getRun", { params: { runId } });
@@ -73,9 +75,9 @@ export function addRunCommands(program: Command): Command {
 
   runs
     .command("logs <run>")
-    .description("what its trainers printed")
-    .option("--worker <index>", "of one worker only", wholeNumber("--worker"))
-    .option("--follow", "go on until the run ends; with --json, a document a line")
+    .description("print the logs of the run's trainers")
+    .option("--worker <index>", "only this worker", wholeNumber("--worker"))
+    .option("--follow", "continue until the run ends; with --json, one document per line")
     .action(async (runId: string, { worker, follow }: { worker?: number; follow?: boolean }, command: Command) => {
       const { client, json } = contextOf(command);
       const lines: LogPage["lines"][number][] = [];
@@ -106,7 +108,7 @@ export function addRunCommands(program: Command): Command {
 
   runs
     .command("cancel <run>")
-    .description("end a run: its row, its execution, its trainers")
+    .description("stop a run and its trainers")
     .action(async (runId: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const run = await client.cancelRun(runId);
@@ -185,7 +187,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   line("worker losses", describeLosses(shown.attempts, details.recoveries));
   if (run.restoredFrom)
     line("restored", `from ${run.restoredFrom.runId}, epoch ${run.restoredFrom.epoch}, step ${run.restoredFrom.step}`);
-  line("numerics", shown.otherNumerics && `changed on the way: ${shown.otherNumerics.join(", ")}`);
+  line("numerics", shown.otherNumerics && `changed during training: ${shown.otherNumerics.join(", ")}`);
   for (const { message } of details.warnings) line("warning", shownText(message));
   if (run.failure) line("failure", `${run.failure.code}: ${run.failure.message}`);
   if (run.outcome) {

@@ -43,13 +43,13 @@ export function addSearchCommands(runs: Command): void {
   runs
     .command("search [filter]")
     .description(
-      "runs that meet a filter, e.g. \"params.learning_rate < 1e-3 AND status = 'completed'\" (docs/search.md)",
+      "find runs by a filter, e.g. \"params.learning_rate < 1e-3 AND status = 'completed'\" (docs/search.md)",
     )
-    .option("--experiment <name-or-id>", "in which experiment; may come again (default: all)", each, [])
-    .option("--order <field>", "e.g. 'metrics.val_loss', 'start_time DESC'; may come again", each, [])
-    .option("--column <metric-or-param>", "show metrics.NAME, params.NAME or tags.NAME; may come again", each, [])
-    .option("--limit <n>", "how many, at most 1000", wholeNumber("--limit"), 20)
-    .option("--page-token <token>", "go on where an earlier search ended")
+    .option("--experiment <name-or-id>", "only runs of this experiment; repeatable (default: all)", each, [])
+    .option("--order <field>", "e.g. 'metrics.val_loss', 'start_time DESC'; repeatable", each, [])
+    .option("--column <metric-or-param>", "show metrics.NAME, params.NAME or tags.NAME; repeatable", each, [])
+    .option("--limit <n>", "maximum number of runs, at most 1000", wholeNumber("--limit"), 20)
+    .option("--page-token <token>", "continue an earlier search")
     .option("--view <view>", "active, deleted or all", "active")
     .action(async (filter: string | undefined, options: SearchOptions, command: Command) => {
       const { client, json } = contextOf(command);
@@ -67,7 +67,7 @@ export function addSearchCommands(runs: Command): void {
       });
       if (json) printJson(page);
       else if (page.runs.length === 0 && pageToken === undefined) {
-        process.stdout.write(filter ? "no run meets the filter\n" : "there are no runs\n");
+        process.stdout.write(filter ? "no run matches the filter\n" : "no runs\n");
       } else {
         const columns = column.length > 0 ? column : usualColumns(page.runs, order);
         printTable(
@@ -76,24 +76,24 @@ export function addSearchCommands(runs: Command): void {
         );
         if (page.nextToken !== undefined) {
           const told = `${page.runs.length} of ${page.total} runs`;
-          process.stdout.write(`${told}; the others: --limit, or --page-token ${page.nextToken}\n`);
+          process.stdout.write(`${told}; next page: --page-token ${page.nextToken}\n`);
         }
       }
     });
 
   runs
     .command("compare [run...]")
-    .description("runs side by side: those named, or the best by a metric (docs/compare.md)")
+    .description("compare the named runs, or the best runs by a metric (docs/compare.md)")
     .option("--top <n>", "the best n by --metric", wholeNumber("--top"))
-    .option("--metric <metric>", "what --top goes by")
-    .option("--goal <goal>", "min or max; what the metric's name says, where it says anything")
-    .option("--experiment <name-or-id>", "where --top looks; may come again (default: everywhere)", each, [])
-    .option("--filter <filter>", "among which --top looks", "")
-    .option("--baseline <run>", "what the others' metrics are compared with")
-    .option("--show <metric>", "this metric alone; may come again", each, [])
-    .option("--axis <axis>", "of curves: step, time or relative-time", "step")
-    .option("--points <n>", "of a curve, at most", wholeNumber("--points"), 400)
-    .option("--html <file>", "write a page with plots that needs nothing beside itself")
+    .option("--metric <metric>", "metric that --top ranks by")
+    .option("--goal <goal>", "min or max (default: derived from the metric's name)")
+    .option("--experiment <name-or-id>", "experiment that --top searches; repeatable (default: all)", each, [])
+    .option("--filter <filter>", "filter for --top", "")
+    .option("--baseline <run>", "run that the metrics of the others are compared with")
+    .option("--show <metric>", "only this metric; repeatable", each, [])
+    .option("--axis <axis>", "x axis of curves: step, time or relative-time", "step")
+    .option("--points <n>", "maximum number of points of a curve", wholeNumber("--points"), 400)
+    .option("--html <file>", "write a self-contained page with plots")
     .option("--markdown", "print Markdown")
     .action(async (named: readonly string[], options: CompareOptions, command: Command) => {
       const { client, json } = contextOf(command);
@@ -146,12 +146,12 @@ function compareRequest(named: readonly string[], options: CompareOptions): Comp
     points: wantsCurves ? points : 0,
   };
   if ((top === undefined) === (named.length === 0)) {
-    const rule = "name runs, or say --top N --metric METRIC, and not both";
+    const rule = "requires run ids or --top N --metric METRIC, but not both";
     throw new InvalidInputError("nothing to compare", [{ path: "runs", rule }]);
   }
   if (top === undefined) return { runs: [...named], ...common };
   if (metric === undefined) {
-    throw new InvalidInputError("nothing to compare", [{ path: "--metric", rule: "is needed: what --top goes by" }]);
+    throw new InvalidInputError("nothing to compare", [{ path: "--metric", rule: "is required with --top" }]);
   }
   return { top: { metric, count: top, experiments: [...experiment], filter, ...(goal ? { goal } : {}) }, ...common };
 }

@@ -10,29 +10,27 @@ import { printJson, printTable } from "../output";
 
 /** Tokens of the embedded cloud's API. Whoever may write its data may make them: the stack need not run. */
 export function addTokenCommands(program: Command): void {
-  const tokens = program
-    .command("tokens")
-    .description("who may call the embedded cloud's API, once it asks for a token");
+  const tokens = program.command("tokens").description("manage tokens for the embedded cloud's API");
 
   tokens
     .command("create")
-    .description("make a token and show it, this once; from the first one on the API asks for one")
+    .description("create a token and show it once; after the first token, the API requires one")
     .requiredOption("--actor <name>", "who calls with it, for the records")
     .action(async (_options: unknown, command: Command) => create(command));
 
   tokens
     .command("list")
-    .description("every token's id, team and owner")
+    .description("list tokens with id, team and owner")
     .action(async (_options: unknown, command: Command) => list(command.optsWithGlobals<GlobalOptions>()));
 
   tokens
     .command("keys <id>")
-    .description("the pair of keys that a token signs requests with (AWS Signature Version 4, service execute-api)")
+    .description("show the AWS Signature Version 4 key pair of a token (service execute-api)")
     .action(async (id: string, _options: unknown, command: Command) => keys(id, command.optsWithGlobals()));
 
   tokens
     .command("revoke <id>")
-    .description("a token that is taken no more, at once")
+    .description("revoke a token with immediate effect")
     .action(async (id: string, _options: unknown, command: Command) => revoke(id, command.optsWithGlobals()));
 }
 

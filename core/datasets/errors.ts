@@ -57,7 +57,7 @@ export class NoActiveVersionError extends RingmasterError {
 
 export class EmptyDatasetError extends RingmasterError {
   constructor(what: string) {
-    super(`${what} has no rows, but a dataset needs at least one; check that the file is the one you mean`, {
+    super(`${what} has no rows, but a dataset needs at least one; check that this is the right file`, {
       code: "EMPTY_DATASET",
       httpStatus: 400,
       details: { what },
@@ -65,12 +65,12 @@ export class EmptyDatasetError extends RingmasterError {
   }
 }
 
-/** Columns differ from those of the version before, and nobody said that they may. */
+/** Columns differ from those of the version before, and the push did not allow it. */
 export class SchemaMismatchError extends RingmasterError {
   constructor(name: string, version: number, changes: readonly string[]) {
     super(
       `the schema differs from that of ${name}@${version}: ${changes.join("; ")}; ` +
-        "push under another name, or with --allow-schema-change where the change is meant",
+        "push under another name, or with --allow-schema-change if the change is intended",
       { code: "SCHEMA_MISMATCH", httpStatus: 409, details: { name, version, changes } },
     );
   }
@@ -79,18 +79,21 @@ export class SchemaMismatchError extends RingmasterError {
 /** Rows that the schema does not allow. */
 export class InvalidRowsError extends RingmasterError {
   constructor(what: string, violations: readonly RowViolation[]) {
-    super(`${what} breaks its schema: ${violations.map(describeViolation).join("; ")}; mend the rows or the schema`, {
-      code: "INVALID_ROWS",
-      httpStatus: 400,
-      details: { violations },
-    });
+    super(
+      `${what} breaks its schema: ${violations.map(describeViolation).join("; ")}; correct the rows or the schema`,
+      {
+        code: "INVALID_ROWS",
+        httpStatus: 400,
+        details: { violations },
+      },
+    );
   }
 }
 
 /** The stored version cannot be trained on: its statistics break a rule. */
 export class DatasetRejectedError extends RingmasterError {
   constructor(name: string, version: number, reasons: readonly string[]) {
-    super(`dataset ${name}@${version} failed validation: ${reasons.join("; ")}; push a mended version`, {
+    super(`dataset ${name}@${version} failed validation: ${reasons.join("; ")}; push a corrected version`, {
       code: "DATASET_REJECTED",
       httpStatus: 400,
       details: { name, version, reasons },
@@ -109,24 +112,22 @@ export class InvalidManifestError extends RingmasterError {
   }
 }
 
-/** Others kept registering versions of the same dataset at the same moment. */
+/** Other registrations of the same dataset won every attempt. */
 export class DatasetBusyError extends RingmasterError {
   constructor(name: string, attempts: number) {
-    super(
-      `dataset ${name} was changed by others during each of ${attempts} attempts to register a version; try again`,
-      {
-        code: "DATASET_BUSY",
-        httpStatus: 503,
-        retryable: true,
-        details: { name, attempts },
-      },
-    );
+    super(`dataset ${name} was changed by other registrations during each of ${attempts} attempts; try again`, {
+      code: "DATASET_BUSY",
+      httpStatus: 503,
+      retryable: true,
+      details: { name, attempts },
+    });
   }
 }
 
 function describeViolation(violation: RowViolation): string {
   const [first] = violation.examples;
-  const where = first === undefined ? "" : `row ${first.row}: ${JSON.stringify(first.value) ?? "nothing"} `;
+  const value = first?.value === null || first?.value === undefined ? "" : `${JSON.stringify(first.value)} `;
+  const where = first === undefined ? "" : `row ${first.row}: ${value}`;
   const more = violation.count > 1 ? ` (${violation.count} rows)` : "";
   return `column ${violation.column}, ${where}${violation.rule}${more}`;
 }

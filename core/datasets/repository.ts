@@ -1,3 +1,4 @@
+import type { Warning } from "../warnings";
 import type { DatasetDraft } from "./identity";
 import type { DatasetManifest } from "./manifest";
 
@@ -8,6 +9,8 @@ export interface DatasetVersion {
   readonly createdBy?: string;
   /** Deprecated versions stay readable; no new run may use them. */
   readonly deprecation?: Deprecation;
+  /** Found by its push, then by the validation of its first run; absent in versions that neither has judged. */
+  readonly warnings?: readonly Warning[];
 }
 
 export interface Deprecation {
@@ -34,7 +37,7 @@ export interface Page<Item> {
   readonly nextToken?: string;
 }
 
-/** The port to a team's dataset versions. Every write may be repeated; versions never change but for their deprecation. */
+/** The port to a team's dataset versions. Every write may be repeated; versions never change but for their warnings and deprecation. */
 export interface DatasetRepository {
   /**
    * The next version of `draft.name`, or the version that has the same digest. Registering the same content from many places at once makes
@@ -60,6 +63,8 @@ export interface DatasetRepository {
   }): Promise<Page<DatasetVersion>>;
   /** By name. */
   list(query: { readonly limit: number; readonly nextToken?: string }): Promise<Page<DatasetSummary>>;
+  /** Replaces the warnings of a version. Nothing where there is no such version. */
+  recordWarnings(name: string, version: number, warnings: readonly Warning[]): Promise<void>;
   /** False where there is no such version. The first deprecation stands. */
   deprecate(name: string, version: number, deprecation: Deprecation): Promise<boolean>;
 }

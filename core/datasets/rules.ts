@@ -5,7 +5,7 @@ import type { ColumnSchema } from "./manifest";
 export interface ColumnRule {
   readonly column: ColumnSchema;
   readonly kind: "present" | "type" | "finite" | "minimum" | "maximum" | "values";
-  /** As a requirement: `must be a whole number`. */
+  /** As it follows the value: `must be a whole number`; where there is no value: `value is missing`. */
   readonly text: string;
 }
 
@@ -13,7 +13,7 @@ export function rulesOf(column: ColumnSchema): readonly ColumnRule[] {
   const rules: ColumnRule[] = [];
   const add = (kind: ColumnRule["kind"], text: string): void => void rules.push({ column, kind, text });
   if (!isNullable(column))
-    add("present", column.role === "label" ? "must not be missing: it is the label" : "must not be missing");
+    add("present", column.role === "label" ? "value is missing: every row needs a label" : "value is missing");
   add("type", `must be ${meaningOf(column)}`);
   if (column.type === "float") add("finite", "must be finite, neither NaN nor infinite");
   const each = column.type === "tensor" ? "each number must" : "must";

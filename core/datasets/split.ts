@@ -51,19 +51,46 @@ export function createSplitter(
   };
 }
 
-/** A split that got no rows makes the dataset unusable; said at push, with what would help. */
+/** A value of the column that a split is stratified by, and its rows. */
+export interface Stratum {
+  readonly value: unknown;
+  readonly rows: number;
+}
+
+/**
+ * Refuses splits without rows, at push.
+ *
+ * @param strata of a stratified split
+ * @throws InvalidInputError naming the values that are too rare where stratifying is the cause
+ */
 export function assertSplitsFilled(
   rows: Readonly<Record<SplitName, number>>,
   fractions: Readonly<Record<SplitName, number>>,
+  strata?: { readonly column: string; readonly values: readonly Stratum[] },
 ): void {
-  const problems = splitNames
-    .filter((split) => fractions[split] > 0 && rows[split] === 0)
-    .map((split) => ({
-      path: `split.fractions.${split}`,
-      value: fractions[split],
-      rule: `must give split ${split} a row, and the dataset has ${rows.train + rows.validation + rows.test}; push more rows or raise it`,
-    }));
-  if (problems.length > 0) throw new InvalidInputError("the dataset is too small for its splits", problems);
+  const wanted = splitNames.filter((split) => fractions[split] > 0);
+  const empty = wanted.filter((split) => rows[split] === 0);
+  if (empty.length === 0) return;
+  const total = rows.train + rows.validation + rows.test;
+  if (strata !== undefined && total >= wanted.length) {
+    const { column, values } = strata;
+    const shown = [...values].sort((a, b) => a.rows - b.rows).slice(0, 3);
+    const listed = shown.map(
+      ({ value, rows: own }) => `${JSON.stringify(value)} has ${own} ${own === 1 ? "row" : "rows"}`,
+    );
+    const more = values.length > shown.length ? `, and ${values.length - shown.length} more values` : "";
+    const rule =
+      `leaves ${empty.join(" and ")} without a row: the split is stratified, and a value needs ${wanted.length} rows to be in ` +
+      `${wanted.join(", ")}, but ${listed.join(", ")}${more}; push more rows of these values, set split.stratifyBy to a ` +
+      "column with fewer values, or to null for a split without strata";
+    throw new InvalidInputError("a split has no rows", [{ path: "split.stratifyBy", value: column, rule }]);
+  }
+  const problems = empty.map((split) => ({
+    path: `split.fractions.${split}`,
+    value: fractions[split],
+    rule: `gives split ${split} no row of the ${total} in the dataset; push more rows or raise it`,
+  }));
+  throw new InvalidInputError("the dataset is too small for its splits", problems);
 }
 
 /** Tommy Ettinger's Mulberry32: uniform in [0, 1) with 32 bits, from a 32-bit seed. */

@@ -16,7 +16,11 @@ export function judge(manifest: Pick<DatasetManifest, "schema" | "split">, profi
   const label = manifest.schema.find(({ role }) => role === "label");
   return {
     errors: [...emptySplits(manifest), ...labelErrors(label, manifest, profile)],
-    warnings: [...columnWarnings(manifest.schema, profile), ...classWarnings(profile), ...repeatWarnings(profile)],
+    warnings: [
+      ...columnWarnings(manifest.schema, profile),
+      ...classWarnings(manifest, profile),
+      ...repeatWarnings(profile),
+    ],
   };
 }
 
@@ -65,7 +69,10 @@ function* columnWarnings(schema: readonly ColumnSchema[], profile: DatasetProfil
   }
 }
 
-function* classWarnings({ classes = [], rowCount }: DatasetProfile): Generator<Warning> {
+function* classWarnings(
+  { split }: Pick<DatasetManifest, "split">,
+  { classes = [], rowCount }: DatasetProfile,
+): Generator<Warning> {
   const total = ({ train, validation, test }: (typeof classes)[number]["rows"]): number => train + validation + test;
   const unseen = classes.filter(({ rows }) => rows.train === 0);
   const rare = classes.filter(({ rows }) => rows.train > 0 && total(rows) < limits.rareClass * rowCount);
@@ -73,6 +80,17 @@ function* classWarnings({ classes = [], rowCount }: DatasetProfile): Generator<W
     yield {
       code: "UNSEEN_CLASSES",
       message: `${listed(unseen)} without a row in the training split: the model cannot predict ${unseen.length === 1 ? "it" : "them"}`,
+    };
+  }
+  for (const name of splitNames) {
+    if (name === "train" || split.indexes[name].rows === 0) continue;
+    const absent = classes.filter(({ rows }) => rows.train > 0 && rows[name] === 0);
+    if (absent.length === 0) continue;
+    const counts = absent.map(({ rows }) => total(rows));
+    const most = Math.max(...counts);
+    yield {
+      code: `CLASSES_NOT_IN_${name.toUpperCase()}`,
+      message: `${listed(absent)} with ${most === 1 ? "1 row" : `at most ${most} rows`} without a row in the ${name} split: its metrics do not cover ${absent.length === 1 ? "it" : "them"}`,
     };
   }
   if (rare.length > 0) {

@@ -50,7 +50,11 @@ export function createRowTransform(
           const raw = Object.hasOwn(row, column) ? row[column] : undefined;
           const read = readRaw(raw, schema.get(column)!);
           if (read.rule !== undefined) {
-            problems.push({ path: `rows[${index}].${column}`, value: raw, rule: read.rule });
+            problems.push({
+              path: `rows[${index}].${column}`,
+              ...(raw === null ? {} : { value: raw }),
+              rule: read.rule,
+            });
           }
           values.set(column, read);
         }

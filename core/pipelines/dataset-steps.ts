@@ -25,8 +25,11 @@ export function validationStep(
     version: 1,
     reusable: true,
     inputs: ({ dataset }) => ({ name: dataset.name, digest: dataset.digest }),
-    execute: async ({ dataset }) =>
-      validate((await getDatasetVersion(datasets, dataset.name, dataset.version)).manifest),
+    async execute({ dataset: { name, version } }) {
+      const output = await validate((await getDatasetVersion(datasets, name, version)).manifest);
+      await datasets.recordWarnings(name, version, output.warnings);
+      return output;
+    },
   };
 }
 

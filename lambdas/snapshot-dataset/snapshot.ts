@@ -62,12 +62,16 @@ function snapshotOf({ datasets, objects, inboxFiles, clock, lineage }: Platform)
         file,
         schema,
         uploads: createStoreUploads(objects),
-        register: (draft, source) =>
-          registerFrom({ repository: datasets, objects, clock, lineage }, draft, {
+        register: async (draft, source, warnings) => {
+          const made = await registerFrom({ repository: datasets, objects, clock, lineage }, draft, {
             sources: [{ ...source, file: `inbox/${path}`, rows: draft.rowCount }],
             // S3's event names no person.
             actor: `inbox file ${path}`,
-          }),
+          });
+          if (made.version.warnings === undefined)
+            await datasets.recordWarnings(name, made.version.manifest.version, warnings);
+          return made;
+        },
       });
       return { ...registered, ignoredColumns };
     } catch (error) {

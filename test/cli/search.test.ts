@@ -80,7 +80,7 @@ it("runs search: asks what it was told to, and shows what the order is about", a
   ]);
   expect(out).toMatch(/run-1\s+first\s+completed\s+0\.25\s+1970-01-01 00:00:01\s+–/);
   expect(out).toContain("metrics.val_loss");
-  expect(out).toContain("1 of 7 runs; the others: --limit, or --page-token page-2");
+  expect(out).toContain("1 of 7 runs; next page: --page-token page-2");
   expect(JSON.parse((await run("search", "--json")).out)).toEqual(answer);
   expect((await run("search", "--column", "params.depth")).out).toMatch(/params\.depth[\s\S]*3/);
   expect((await run("search", "--limit", "many")).code).toBe(2);
@@ -88,8 +88,8 @@ it("runs search: asks what it was told to, and shows what the order is about", a
 
 it("runs search: says so where nothing was found", async () => {
   answer = { runs: [], total: 0 };
-  expect((await run("search", "params.depth > 9")).out).toBe("no run meets the filter\n");
-  expect((await run("search")).out).toBe("there are no runs\n");
+  expect((await run("search", "params.depth > 9")).out).toBe("no run matches the filter\n");
+  expect((await run("search")).out).toBe("no runs\n");
 });
 
 it("runs compare: a report that cannot be written is bad input", async () => {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import type { DatasetVersion } from "../../core/datasets/repository";
 import { sha256 } from "../../core/digest";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
@@ -133,6 +134,43 @@ describe("the command line", () => {
       expect(stderr).toMatch(/--auth .*without a token.*ringmaster down/);
       expect(existsSync(join(stack.data, "tokens"))).toBe(false);
     });
+  });
+
+  it("warns of duplicates and leakage at the push, in the dataset, while the run is watched, and on its page", async () => {
+    const [head, ...rows] = toyCsv(120).split("\n");
+    const csv = stack.file("leaky.csv", [head, ...rows, ...rows].join("\n"));
+    const schema = stack.file("schema.yaml", toySchema);
+    const duplicates = "50.0 % of the rows repeat another row in every column";
+    const leakage = "of the test rows are in the training split too";
+    const pushed = await stack.run("datasets", "push", "leaky", "--file", csv, "--schema", schema);
+    expect(pushed.stdout).toMatch(new RegExp(`^warning: ${duplicates}.*\\nwarning: .*${leakage}`, "m"));
+    const { version } = await stack.json<{ version: DatasetVersion }>(["datasets", "show", "leaky"]);
+    expect(version.warnings?.map(({ code }) => code)).toEqual(["DUPLICATE_ROWS", "LEAKED_TEST_ROWS"]);
+    expect((await stack.run("datasets", "show", "leaky")).stdout).toContain(`warning: ${duplicates}`);
+
+    const job = stack.file("leaky.yaml", toyJob(1));
+    const waited = await stack.run("submit", job, "--wait", "--set", "dataset=leaky", "--set", "resources.workers=1");
+    expect(waited.stdout).toContain(`warning: ${duplicates}`);
+    const runId = /run-[0-9a-f]{16}/.exec(waited.stdout)![0];
+    expect((await stack.run("runs", "show", runId)).stdout).toMatch(new RegExp(`^warning +${duplicates}`, "m"));
+    const shown = await stack.json<{ warnings: object[] }>(["runs", "show", runId]);
+    expect(shown.warnings).toEqual(version.warnings);
+    const page = join(stack.directory, "leaky.html");
+    await stack.run("runs", "page", runId, "--html", page);
+    expect(readFileSync(page, "utf8")).toContain(duplicates);
+  }, 120_000);
+
+  it("names the rare values where stratifying leaves a split without rows", async () => {
+    const csv = stack.file("ids.csv", `x,y\n${Array.from({ length: 200 }, (_, i) => `${i / 2},${i}`).join("\n")}\n`);
+    const schema = stack.file(
+      "ids.yaml",
+      "columns:\n  - { name: x, type: float }\n  - { name: y, type: int, role: label }\n",
+    );
+    const { code, stderr } = await stack.run("datasets", "push", "ids", "--file", csv, "--schema", schema);
+    expect(code).toBe(2);
+    expect(stderr).toContain("leaves validation and test without a row: the split is stratified");
+    expect(stderr).toContain("0 has 1 row, 1 has 1 row, 2 has 1 row, and 197 more values");
+    expect(stderr).toContain("set split.stratifyBy");
   });
 
   it("says on Ctrl-C that a run continues, and how to watch and to cancel it", async () => {

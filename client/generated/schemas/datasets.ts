@@ -1,6 +1,6 @@
 // Made from docs/api/openapi.json by `npm run api`. Do not edit.
 
-import type { ColumnSchema, Instant, Sha256 } from "./shared";
+import type { ColumnSchema, Instant, Sha256, Warning } from "./shared";
 
 /** A version before it has a number; `ringmaster datasets push` makes it. */
 export interface DatasetDraft {
@@ -109,6 +109,8 @@ export interface DatasetRegistrationRequest {
   readonly allowSchemaChange?: boolean;
   /** The raw files that it was made of, in the order of their rows; kept for lineage. */
   readonly sources?: readonly SourceFile[];
+  /** What the pusher found in the rows; the validation of a run replaces it. */
+  readonly warnings?: readonly Warning[];
 }
 
 export interface DatasetSummary {
@@ -127,6 +129,8 @@ export interface DatasetVersion {
   readonly team: string;
   /** Who registered it; absent in versions of earlier releases. */
   readonly createdBy?: string;
+  /** Duplicates, leakage and the like; found by its push, then by validation. */
+  readonly warnings?: readonly Warning[];
   /** No new run may use it. */
   readonly deprecation?: {
     readonly at: Instant;

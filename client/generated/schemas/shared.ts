@@ -297,7 +297,7 @@ export interface MetricSummaries {
 
 export interface MetricSummary {
   readonly metric: string;
-  /** Of the greatest step, then time, then value. */
+  /** Value at the highest step; ties by the latest time, then by the largest value. */
   readonly last: MetricValue;
   readonly lastStep: number;
   /** Milliseconds since the epoch. */
@@ -393,7 +393,7 @@ export interface RunEnvironment {
   };
 }
 
-/** What is known of a run, whoever made it. */
+/** A run, trained here or logged by a client. */
 export interface RunRecord {
   readonly runId: string;
   readonly team: string;
@@ -498,4 +498,10 @@ export interface TrainingAttempt {
   readonly endedAt?: Instant;
   /** Once it has ended. */
   readonly usage?: AttemptUsage;
+}
+
+/** A finding that does not stop the work; `code` is stable. */
+export interface Warning {
+  readonly code: string;
+  readonly message: string;
 }

@@ -10,6 +10,7 @@ import type {
   Phase,
   Sha256,
   TrainingAttempt,
+  Warning,
 } from "./shared";
 
 export interface CheckpointList {
@@ -68,7 +69,7 @@ export interface MachineRecord {
 
 /** What its submitter and the deployment know of what it is made in. */
 export interface MadeEnvironment {
-  /** Of the lockfile beside the code. */
+  /** SHA-256 of the lockfile next to the code. */
   readonly lockfileSha256?: Sha256;
   /** Of the trainer's container image. */
   readonly imageDigest?: string;
@@ -153,7 +154,7 @@ export interface Run {
   readonly model: string;
   readonly code: CodeReference;
   readonly environment?: MadeEnvironment;
-  /** Compute every step anew, whatever outputs are known. */
+  /** Compute every step, without reusing outputs of earlier runs. */
   readonly noCache: boolean;
   /** What made a retraining rule submit it; absent where a person did. */
   readonly cause?: {
@@ -248,13 +249,13 @@ export interface SubmitRequest {
   readonly job: JobInput;
   readonly code?: CodeReference;
   readonly environment?: SubmittedEnvironment;
-  /** Compute every step anew. */
+  /** Compute every step, without reusing outputs of earlier runs. */
   readonly noCache?: boolean;
 }
 
-/** What a run was submitted with, beside its code. */
+/** What a run was submitted with, in addition to its code. */
 export interface SubmittedEnvironment {
-  /** Of the lockfile beside the code. */
+  /** SHA-256 of the lockfile next to the code. */
   readonly lockfileSha256?: Sha256;
   /** Of the trainer's container image. */
   readonly imageDigest?: string;
@@ -279,12 +280,6 @@ export interface TrainingProgress {
     readonly state: "joining" | "training" | "left" | "lost";
     readonly step: number;
   }[];
-}
-
-/** A finding that does not stop the work; `code` is stable. */
-export interface Warning {
-  readonly code: string;
-  readonly message: string;
 }
 
 /** A worker's place in Batch. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { nameText, pageQuery, versionNumber } from "../schemas/common";
+import { nameText, pageQuery, versionNumber, warning } from "../schemas/common";
 import { datasetDraft, datasetPage, datasetVersion, datasetVersionPage, sourceFile } from "../schemas/datasets";
 
 const tag = "Datasets";
@@ -31,6 +31,11 @@ export const registerDatasetVersion = contract({
         .max(100)
         .default([])
         .meta({ description: "The raw files that it was made of, in the order of their rows; kept for lineage." }),
+      warnings: z
+        .array(warning)
+        .max(100)
+        .optional()
+        .meta({ description: "What the pusher found in the rows; the validation of a run replaces it." }),
     })
     .meta({ id: "DatasetRegistrationRequest" }),
   bodyExample: { draft: examples.draft },

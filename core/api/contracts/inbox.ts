@@ -27,7 +27,7 @@ export const retryInboxFile = contract({
   path: "/inbox/{id}/retry",
   tag,
   summary: "Try a refused file again",
-  description: "It is read once more, without being sent anew.",
+  description: "Reads the file again, without another upload.",
   params: z.strictObject({ id: z.string().regex(/^[0-9a-f]{16}$/, "must be a report's id: 16 hexadecimal digits") }),
   responses: {
     200: {

@@ -15,7 +15,7 @@ export const reproduceTrainingRun = contract({
   tag: "Training runs",
   summary: "Run a run again from its record",
   description:
-    "Creates a run of the same job, code, dataset version and seed, every step computed anew. It ends behind its evaluation: it registers and promotes nothing. " +
+    "Creates a run of the same job, code, dataset version and seed, with every step computed. It ends after its evaluation, and registers and promotes nothing. " +
     "`GET /training-runs/{runId}/reproduction` of the new run tells whether its weights are the same.",
   params: ofRun,
   idempotencyKey: true,

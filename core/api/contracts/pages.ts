@@ -28,7 +28,7 @@ export const getExperimentPage = contract({
   path: "/pages/experiments/{experimentId}",
   tag,
   summary: "Look at an experiment: its runs as a table to filter, to order and to compare from",
-  description: "What is wrong with a filter the page says, beside the filter.",
+  description: "The page reports an invalid filter next to it.",
   params: z.strictObject({ experimentId: experimentIdText }),
   query: z.strictObject({
     filter: z.string().max(searchLimits.filterLength).default("").meta({ description: "docs/search.md" }),

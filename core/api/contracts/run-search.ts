@@ -65,7 +65,7 @@ export const compareRuns = contract({
   tag,
   summary: "Compare runs: params that differ, metrics against a baseline, curves on one axis",
   description:
-    "Runs are named, or are the best of a search by a metric. As JSON, as Markdown, or as a page with plots that needs nothing beside itself. docs/compare.md.",
+    "Runs are named, or are the best of a search by a metric. As JSON, as Markdown, or as a self-contained page with plots. docs/compare.md.",
   body: z
     .strictObject({
       runs: z.array(runIdText).min(1).max(compareLimits.runs).optional(),

@@ -33,7 +33,10 @@ export const submitTrainingRun = contract({
       job: jobInput,
       code: codeReference.default({}),
       environment: submittedEnvironment.optional(),
-      noCache: z.boolean().default(false).meta({ description: "Compute every step anew." }),
+      noCache: z
+        .boolean()
+        .default(false)
+        .meta({ description: "Compute every step, without reusing outputs of earlier runs." }),
     })
     .meta({ id: "SubmitRequest" }),
   bodyExample: { job: examples.job },

@@ -3,7 +3,7 @@ import type { DatasetDraft } from "../../datasets/identity";
 import type { ColumnSchema, DatasetManifest } from "../../datasets/manifest";
 import type { DatasetSummary, DatasetVersion } from "../../datasets/repository";
 import type { SourceFile } from "../../tracking/lineage/register-from";
-import { count, instant, nextToken, sha256 } from "./common";
+import { count, instant, nextToken, sha256, warning } from "./common";
 
 export const datasetName = z
   .string()
@@ -68,6 +68,10 @@ export const datasetVersion = z
       .string()
       .optional()
       .meta({ description: "Who registered it; absent in versions of earlier releases." }),
+    warnings: z
+      .array(warning)
+      .optional()
+      .meta({ description: "Duplicates, leakage and the like; found by its push, then by validation." }),
     deprecation: z
       .object({ at: instant, reason: z.string(), by: z.string().optional() })
       .optional()

@@ -56,10 +56,10 @@ export const codeReference = z
 
 export const submittedEnvironment = z
   .strictObject({
-    lockfileSha256: sha256.optional().meta({ description: "Of the lockfile beside the code." }),
+    lockfileSha256: sha256.optional().meta({ description: "SHA-256 of the lockfile next to the code." }),
     imageDigest: z.string().max(200).optional().meta({ description: "Of the trainer's container image." }),
   })
-  .meta({ id: "SubmittedEnvironment", description: "What a run was submitted with, beside its code." });
+  .meta({ id: "SubmittedEnvironment", description: "What a run was submitted with, in addition to its code." });
 
 const madeEnvironment = submittedEnvironment
   .extend({
@@ -81,7 +81,7 @@ export const run = z
     model: z.string().meta({ description: "Registered model that the run makes a version of." }),
     code: codeReference,
     environment: madeEnvironment.optional(),
-    noCache: z.boolean().meta({ description: "Compute every step anew, whatever outputs are known." }),
+    noCache: z.boolean().meta({ description: "Compute every step, without reusing outputs of earlier runs." }),
     cause: z
       .object({
         rule: z.string(),
@@ -234,7 +234,9 @@ const metricTime = z.number().meta({ description: "Milliseconds since the epoch.
 export const metricSummary = z
   .object({
     metric: z.string(),
-    last: metricValue.meta({ description: "Of the greatest step, then time, then value." }),
+    last: metricValue.meta({
+      description: "Value at the highest step; ties by the latest time, then by the largest value.",
+    }),
     lastStep: metricStep,
     lastTime: metricTime,
     min: metricValue,

@@ -123,7 +123,7 @@ export const runRecord = z
       .meta({ description: "Id of the run whose training, with its metrics, this training run reuses." }),
     revision: z.int(),
   })
-  .meta({ id: "RunRecord", description: "What is known of a run, whoever made it." }) satisfies z.ZodType<RunRecord>;
+  .meta({ id: "RunRecord", description: "A run, trained here or logged by a client." }) satisfies z.ZodType<RunRecord>;
 
 export const artifactEntry = z
   .object({

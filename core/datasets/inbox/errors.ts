@@ -13,7 +13,7 @@ export class InboxReportNotFoundError extends RingmasterError {
 /** Only what was refused can be tried again. */
 export class InboxFileNotRefusedError extends RingmasterError {
   constructor(path: string, status: string) {
-    super(`${path} is ${status}, and only what was refused can be tried again; put the file anew if it has changed`, {
+    super(`${path} is ${status}, and only a refused file can be retried; upload the file again if it has changed`, {
       code: "INBOX_FILE_NOT_REFUSED",
       httpStatus: 409,
       details: { path, status },

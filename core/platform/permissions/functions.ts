@@ -126,7 +126,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     publishToTopics,
   ],
   "snapshot-dataset": [
-    catalog("GetItem", "PutItem"),
+    catalog("GetItem", "PutItem", "UpdateItem"),
     objects("GetObject", "PutObject", "AbortMultipartUpload"),
     listBucket,
   ],

@@ -8,7 +8,7 @@ import { defineRoute } from "../route";
 
 export const datasetRoutes = [
   defineRoute(contracts.registerDatasetVersion, async ({ platform, params: { name }, body, actor }) => {
-    const { draft, allowSchemaChange, sources } = body;
+    const { draft, allowSchemaChange, sources, warnings } = body;
     if (draft.name !== name) {
       const rule = `must be the name in the path: ${name}`;
       throw new InvalidInputError("the request", [{ path: "draft.name", value: draft.name, rule }]);
@@ -16,7 +16,13 @@ export const datasetRoutes = [
     const { datasets: repository, objects, clock, lineage } = platform;
     const dependencies = { repository, objects, clock, lineage };
     const registered = await registerFrom(dependencies, draft, { allowSchemaChange, sources, actor });
-    return { status: registered.created ? 201 : 200, body: registered };
+    const { version } = registered;
+    const found = version.warnings === undefined ? warnings : undefined;
+    if (found !== undefined) await repository.recordWarnings(name, version.manifest.version, found);
+    return {
+      status: registered.created ? 201 : 200,
+      body: found === undefined ? registered : { ...registered, version: { ...version, warnings: found } },
+    };
   }),
 
   defineRoute(contracts.listDatasets, async ({ platform: { datasets }, query }) => ({

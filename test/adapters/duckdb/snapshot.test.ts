@@ -212,10 +212,10 @@ columns:
       one("n", "must be a whole number of at most 53 bits", 2, "3.7"),
       one("n", "must be at least 0", 3, "-1"),
       one("n", "must be at most 9", 4, "12"),
-      one("x", "must not be missing", 4, null),
+      one("x", "value is missing", 4, null),
       one("x", "must be a number", 2, "abc"),
       one("x", "must be finite, neither NaN nor infinite", 3, "inf"),
-      one("c", "must not be missing", 3, null),
+      one("c", "value is missing", 3, null),
       one("c", 'must be one of "a", "b"', 2, "c"),
       {
         column: "t",
@@ -236,7 +236,7 @@ columns:
           { row: 3, value: "[1,x]" },
         ],
       },
-      one("label", "must not be missing: it is the label", 4, null),
+      one("label", "value is missing: every row needs a label", 4, null),
       one("label", "must be finite, neither NaN nor infinite", 2, "nan"),
     ]);
     expect(error.message).toContain('column n, row 2: "3.7" must be a whole number');

@@ -54,7 +54,15 @@ describe("pushDataset", () => {
     const { registered, draft } = await push(write("a.csv", csv(20)), schema, ({ phase }) => phases.push(phase));
     expect([registered.created, registered.version.manifest.version, draft.rowCount]).toEqual([true, 1, 20]);
     expect(sent()).toBe(4);
-    expect([...new Set(phases)]).toEqual(["checking", "casting", "splitting", "writing", "uploading", "registering"]);
+    expect([...new Set(phases)]).toEqual([
+      "checking",
+      "casting",
+      "splitting",
+      "writing",
+      "uploading",
+      "profiling",
+      "registering",
+    ]);
   });
 
   it("sends nothing and makes no version for content that is there", async () => {
@@ -104,7 +112,7 @@ describe("pushDataset", () => {
       csv(2),
       schema,
       InvalidInputError,
-      /must give split validation a row, and the dataset has 2/,
+      /gives split validation no row of the 2 in the dataset/,
     ],
     [
       "a wrong schema",

@@ -44,6 +44,10 @@ export function createMemoryDatasetRepository(team = "red"): DatasetRepository {
         nextToken,
       );
     },
+    async recordWarnings(name, version, warnings) {
+      const found = of(name)[version - 1];
+      if (found) of(name)[version - 1] = { ...found, warnings };
+    },
     async deprecate(name, version, deprecation) {
       const found = of(name)[version - 1];
       if (found === undefined) return false;

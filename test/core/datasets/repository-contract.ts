@@ -88,6 +88,15 @@ export function describeDatasetRepository(create: () => Promise<(team: string) =
     expect((await repository.find("digits", 1))?.deprecation?.reason).toBe("first");
   });
 
+  it("keeps the newest warnings of a version", async () => {
+    await repository.recordWarnings("digits", 1, [{ code: "A", message: "no such version" }]);
+    await register("digits", "a");
+    expect((await repository.find("digits", 1))?.warnings).toBeUndefined();
+    await repository.recordWarnings("digits", 1, [{ code: "A", message: "first" }]);
+    await repository.recordWarnings("digits", 1, [{ code: "B", message: "second" }]);
+    expect((await repository.find("digits", 1))?.warnings).toEqual([{ code: "B", message: "second" }]);
+  });
+
   it("lists versions by pages, newest first", async () => {
     for (let i = 1; i <= 5; i += 1) await register("digits", `v${i}`);
     const seen: number[] = [];

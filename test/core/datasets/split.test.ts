@@ -98,7 +98,18 @@ describe("split index", () => {
 
   it("refuses a split without rows, with what would help", () => {
     expect(() => assertSplitsFilled({ train: 2, validation: 1, test: 0 }, eightOneOne)).toThrow(
-      /split\.fractions\.test is 0\.1, but must give split test a row, and the dataset has 3/,
+      /split\.fractions\.test is 0\.1, but gives split test no row of the 3 in the dataset; push more rows/,
+    );
+  });
+
+  it("names the values that are too rare for a stratified split, their rows, the rule and what to do", () => {
+    const values = [{ value: "b", rows: 2 }, ...Array.from({ length: 198 }, (_, i) => ({ value: `a${i}`, rows: 1 }))];
+    expect(() =>
+      assertSplitsFilled({ train: 200, validation: 0, test: 0 }, eightOneOne, { column: "y", values }),
+    ).toThrow(
+      'split.stratifyBy is "y", but leaves validation and test without a row: the split is stratified, and a value needs ' +
+        '3 rows to be in train, validation, test, but "a0" has 1 row, "a1" has 1 row, "a2" has 1 row, and 196 more values; ' +
+        "push more rows of these values, set split.stratifyBy to a column with fewer values, or to null for a split without strata",
     );
   });
 });

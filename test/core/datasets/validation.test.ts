@@ -81,6 +81,12 @@ describe("judge", () => {
       "class 2 without a row in the training split: the model cannot predict it",
     ],
     [
+      "a class outside the test split",
+      { classes: [...healthy.classes!, { value: 2, rows: { train: 4, validation: 1, test: 0 } }] },
+      "CLASSES_NOT_IN_TEST",
+      "class 2 with at most 5 rows without a row in the test split: its metrics do not cover it",
+    ],
+    [
       "rare classes, all in one line",
       {
         rowCount: 100_000,

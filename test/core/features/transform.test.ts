@@ -63,7 +63,7 @@ describe("createRowTransform", () => {
     const good = { c: "a", b: 0, t: 0, image: [1, 2] };
     const problems = [
       ["x", "12", "must be a number"],
-      ["c", undefined, "must not be missing"],
+      ["c", undefined, "value is missing"],
       ["t", "soon", "must be a date or time in ISO 8601"],
       ["image", [1], "must be a list of 2 finite numbers (tensor[1,2])"],
       ["b", "yes", "must be true or false (or 1 or 0)"],

@@ -98,7 +98,7 @@ describe("validateDataset", () => {
 
   it.each([
     ["values out of range", { minimum: 5 }, /column x, row 2: "1.0" must be at least 5 \(4 rows\)/],
-    ["missing values", { nullable: false }, /column x, row 1: null must not be missing \(4 rows\)/],
+    ["missing values", { nullable: false }, /column x, row 1: value is missing \(4 rows\)/],
     ["values outside their set", { values: [1, 2, 3] }, /column x, row 5: "4.0" must be one of 1, 2, 3/],
   ])("refuses %s, whatever was claimed at the push", async (_case, change, message) => {
     const claimed = {
