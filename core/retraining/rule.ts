@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ExpressionError, parseExpression } from "../schedules/expression";
 import { isTimeZone } from "../schedules/time-zone";
 import { jobSchema } from "../training/job";
+import type { CodeReference } from "../training/run";
 
 const name = z
   .string()
@@ -48,10 +49,13 @@ export const triggerSchema = z.discriminatedUnion("type", [
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/, "must be a lower-case hex SHA-256");
 const code = z.strictObject({
+  repository: z.string().max(1_000).optional(),
+  branch: z.string().max(255).optional(),
   commit: z.string().max(200).optional(),
   dirty: z.boolean().optional(),
+  diffSha256: digest.optional(),
   moduleSha256: digest.optional(),
-});
+} satisfies Record<keyof CodeReference, z.ZodType>);
 
 /** The schema of what a person says of a rule, around one of jobs. */
 export const ruleDefinitionOf = (job: typeof jobSchema) =>

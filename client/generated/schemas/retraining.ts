@@ -107,8 +107,11 @@ export interface RetrainingRuleDefinition {
       };
   readonly job: JobInput;
   readonly code?: {
+    readonly repository?: string;
+    readonly branch?: string;
     readonly commit?: string;
     readonly dirty?: boolean;
+    readonly diffSha256?: string;
     readonly moduleSha256?: string;
   };
   readonly cooldownMinutes?: number;

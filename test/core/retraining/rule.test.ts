@@ -23,6 +23,18 @@ describe("a rule", () => {
     expect(drift.trigger).toEqual({ type: "drift", monitor: "inputs", severity: "warning" });
   });
 
+  it("takes the code of a checkout with a branch and uncommitted changes, as the command line describes it", () => {
+    const code = {
+      repository: "https://example.com/models.git",
+      branch: "main",
+      commit: "4be1c2d",
+      dirty: true,
+      diffSha256: "a".repeat(64),
+      moduleSha256: "b".repeat(64),
+    };
+    expect(ruleDefinitionSchema.parse(rule({ code })).code).toEqual(code);
+  });
+
   it.each<[string, RuleDefinitionInput, RegExp]>([
     ["a name that a schedule could not have", rule({ name: "a".repeat(32) }), /^name must be 1–31 lower-case/],
     [
