@@ -1,0 +1,181 @@
+import { hasAws, hasMlflow, type WorldIds } from "./world";
+
+/** A documented command that is not run here. */
+export interface NotRun {
+  readonly file: string;
+  /** What the command begins with. */
+  readonly command: string;
+  readonly reason: string;
+}
+
+const newcomer = "test/e2e/newcomer.test.ts installs the package in an empty directory";
+const aws = "needs an AWS account";
+const checkout = "works on the checkout itself";
+const bench = "a benchmark takes minutes; bench/README.md has its results";
+
+/** Every command that is not run. An entry that names no command any more fails the test. */
+export const notRun: readonly NotRun[] = [
+  { file: "docs/notifications.md", command: "aws sns subscribe", reason: aws },
+  { file: "README.md", command: "npx ringmaster down", reason: "run once, when all other commands were run" },
+  { file: "docs/local.md", command: "npx ringmaster down", reason: "run once, when all other commands were run" },
+  {
+    file: "README.md",
+    command: "npm run quickstart",
+    reason: "trains on 10,000 digits for minutes; the section By hand has its commands",
+  },
+  { file: "README.md", command: "npm run pack", reason: newcomer },
+  { file: "README.md", command: "package=", reason: newcomer },
+  { file: "README.md", command: "cd ", reason: newcomer },
+  { file: "README.md", command: "npm install", reason: newcomer },
+  { file: "README.md", command: "npx ringmaster native", reason: "downloads TensorFlow" },
+  { file: "README.md", command: "npm run verify", reason: "runs this test" },
+  { file: "docs/scale.md", command: "npm run bench", reason: bench },
+  {
+    file: "docs/deploy.md",
+    command: "npm install --no-save",
+    reason: `${checkout}; installs the build of another platform`,
+  },
+  { file: "docs/deploy.md", command: "npm ci", reason: checkout },
+  { file: "docs/deploy.md", command: "git pull", reason: checkout },
+  {
+    file: "docs/deploy.md",
+    command: "npm run cost",
+    reason: "synthesises the CDK app for 40 s; test/infra/cost holds the figures",
+  },
+  { file: "docs/deploy.md", command: "npx cdk", reason: aws },
+  { file: "docs/deploy.md", command: "npx jest test/infra/upgrade", reason: "a part of verify" },
+  { file: "docs/deploy.md", command: "aws ", reason: aws },
+  { file: "docs/deploy.md", command: "for ", reason: aws },
+  { file: "docs/deploy.md", command: "fs=$(aws", reason: aws },
+  { file: "docs/deploy.md", command: "export RINGMASTER_API_URL=$(aws", reason: aws },
+  {
+    file: "docs/api/README.md",
+    command: "RINGMASTER_FUZZ_REQUESTS",
+    reason: "minutes of random requests; verify runs fewer of them",
+  },
+  { file: "docs/tracking.md", command: "ringmaster browse", reason: "serves until Ctrl-C; test/cli/browse runs it" },
+  { file: "examples/flights/README.md", command: "", reason: "three million rows; bench/data measures them" },
+  { file: "test/peers/mlflow/README.md", command: "", reason: "runs other tests of this repository" },
+  {
+    file: "docs/export.md",
+    command: "import numpy, onnxruntime",
+    reason: "a fragment; test/peers/onnx-serve.py runs the like",
+  },
+  { file: "docs/export.md", command: "def to_inputs", reason: "a fragment" },
+  {
+    file: "docs/mlflow.md",
+    command: "mlflow.sklearn.log_model",
+    reason: "a fragment; test/peers/mlflow-client.py runs the like",
+  },
+  {
+    file: "docs/tracking.md",
+    command: "mlflow.search_runs",
+    reason: "a fragment; test/peers/mlflow-client.py runs the like",
+  },
+  ...(hasAws
+    ? []
+    : [
+        { file: "docs/datasets.md", command: "aws ", reason: "needs the AWS CLI" },
+        { file: "docs/datasets.md", command: "ringmaster datasets inbox --retry", reason: "needs the AWS CLI" },
+        { file: "docs/local.md", command: "aws ", reason: "needs the AWS CLI" },
+      ]),
+  ...(hasMlflow
+    ? []
+    : [
+        {
+          file: "docs/mlflow.md",
+          command: "import mlflow",
+          reason: "needs MLflow's client in RINGMASTER_PEERS_PYTHON",
+        },
+        {
+          file: "docs/mlflow.md",
+          command: "python train.py",
+          reason: "needs MLflow's client in RINGMASTER_PEERS_PYTHON",
+        },
+      ]),
+];
+
+/** What is exchanged in a command before it runs. */
+export type Exchange = readonly [pattern: RegExp, by: string];
+
+/** How the commands of a block are run, where they need something of their own. */
+export interface Setting {
+  readonly file: string;
+  /** What a command of the block contains; absent: every block of the page has this setting. */
+  readonly command?: string;
+  /** A team of its own: the block begins with nothing. */
+  readonly team?: string;
+  readonly before?: readonly string[];
+  readonly exchange?: readonly Exchange[];
+}
+
+const fewer: readonly Exchange[] = [
+  [/prepare\.js (\S+)( \d+)?$/, "prepare.js $1 400"],
+  [/thresholds\.accuracy=0\.9/, "thresholds.accuracy=0"],
+];
+const push = "ringmaster datasets push digits --file digits.parquet --schema examples/digits/schema.yaml";
+
+export const settings: readonly Setting[] = [
+  // A webhook's host must have an address, which a machine without a network does not find.
+  {
+    file: "docs/notifications.md",
+    team: "notified",
+    exchange: [[/https:\/\/example\.com\/ringmaster/, "http://127.0.0.1:9/ringmaster"]],
+  },
+  { file: "docs/your-own-data.md", team: "own" },
+  { file: "README.md", command: "npx ringmaster up", team: "readme", exchange: fewer },
+  { file: "docs/deploy.md", command: "npx ringmaster submit", team: "deploy", exchange: fewer },
+  {
+    file: "docs/datasets.md",
+    command: "ringmaster datasets inbox",
+    team: "vision",
+    before: [push, "aws s3 cp march.parquet s3://ringmaster-data/teams/vision/inbox/unknown/march.parquet"],
+    exchange: [[/9f86d081884c7d65/, "$(report)"]],
+  },
+  { file: "docs/local.md", command: "npx ringmaster --team vision", before: ["export RINGMASTER_TEAM=ours"] },
+  {
+    file: "docs/gates.md",
+    command: "ringmaster models check digits",
+    before: ["ringmaster models policy set digits reviewed.yaml", "ringmaster models judge digits 3"],
+  },
+  { file: "docs/reproduce.md", command: "ringmaster runs reproduce", exchange: [[/RUN2/, "$(latest_run)"]] },
+  // The run is deleted, so it is one that no other page names.
+  { file: "docs/tracking.md", command: "ringmaster runs delete RUN", exchange: [[/RUN/, "$(run_of 1)"]] },
+  {
+    file: "docs/local.md",
+    command: "npx ringmaster tokens create",
+    exchange: [
+      [/(tokens create .*\S)/, "$1 | tee token.txt"],
+      [/rmt-…/, "$(head -1 token.txt)"],
+      [/0c1d2e3f4a5b/, "$(grep -o 'keys [0-9a-f]*' token.txt | cut -c6-)"],
+    ],
+  },
+  {
+    file: "docs/serving.md",
+    command: "ringmaster models traffic set",
+    before: ["ringmaster models policy set digits open.yaml", "ringmaster models judge digits 4"],
+    exchange: [[/--epoch 12/, "--epoch $(epoch)"]],
+  },
+  { file: "examples/digits/README.md", command: "npx ringmaster models resolve", team: "example", exchange: fewer },
+  {
+    file: "examples/digits/README.md",
+    command: "npx ringmaster retrain on dataset",
+    team: "retrained",
+    exchange: fewer,
+  },
+];
+
+/** The placeholders of all pages. */
+export function placeholders({ api, endpoint, runs }: WorldIds): readonly Exchange[] {
+  return [
+    [/http:\/\/127\.0\.0\.1:4700/g, api],
+    [/http:\/\/127\.0\.0\.1:4566/g, endpoint],
+    [/<bucket>/g, "ringmaster-data"],
+    [/\bEXPERIMENT\b/g, "digits"],
+    [/<run>/g, "$(latest_run)"],
+    [/\bRUN2\b/g, runs[3]!],
+    [/\bOTHER\b/g, runs[3]!],
+    // Its version is in production: it has ended.
+    [/\bRUN\b/g, runs[2]!],
+  ];
+}
