@@ -5,7 +5,7 @@ export class UnauthenticatedError extends RingmasterError {
   constructor(why: string) {
     super(
       `${why}: send a token as "Authorization: Bearer …" (the command line takes it from RINGMASTER_TOKEN); ` +
-        "`ringmaster tokens create --team TEAM --actor NAME` makes one",
+        "`ringmaster tokens create --team TEAM --actor NAME` creates one",
       { code: "UNAUTHENTICATED", httpStatus: 401 },
     );
   }
@@ -15,7 +15,7 @@ export class UnauthenticatedError extends RingmasterError {
 export class NoTeamError extends RingmasterError {
   constructor(actor: string) {
     super(
-      `${actor} is in no team: whoever operates this deployment adds its principal or one of its groups to a team, under "teams" in ringmaster.config.ts, and deploys`,
+      `${actor} is not in a team: the operator of this deployment must add its principal or one of its groups to a team, under "teams" in ringmaster.config.ts, and deploy`,
       { code: "NO_TEAM", httpStatus: 403, details: { actor } },
     );
   }
@@ -25,7 +25,7 @@ export class NoTeamError extends RingmasterError {
 export class NotInTeamError extends RingmasterError {
   constructor(actor: string, asked: string, teams: readonly string[]) {
     super(
-      `${actor} is not in team ${JSON.stringify(asked)}, but in ${teams.join(", ")}: name one of these in x-ringmaster-team (--team)`,
+      `${actor} is not in team ${JSON.stringify(asked)}, but in ${teams.join(", ")}: name one of these teams in x-ringmaster-team (--team)`,
       { code: "NOT_IN_TEAM", httpStatus: 403, details: { actor, asked, teams } },
     );
   }
@@ -35,7 +35,7 @@ export class NotInTeamError extends RingmasterError {
 export class TeamNotChosenError extends RingmasterError {
   constructor(actor: string, teams: readonly string[]) {
     super(
-      `${actor} is in several teams, ${teams.join(", ")}: name one of these in x-ringmaster-team (--team, RINGMASTER_TEAM)`,
+      `${actor} is in several teams, ${teams.join(", ")}: name one of these teams in x-ringmaster-team (--team, RINGMASTER_TEAM)`,
       {
         code: "TEAM_NOT_CHOSEN",
         httpStatus: 400,

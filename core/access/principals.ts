@@ -13,9 +13,9 @@ export function principalMatches(pattern: string, principal: string): boolean {
 
 /** Why a pattern would not mean what it seems to; `undefined` where it is sound. */
 export function principalPatternProblem(pattern: string): string | undefined {
-  if (/^[*:/]*$/.test(pattern)) return "would mean everyone: name an account and a role or user";
+  if (/^[*:/]*$/.test(pattern)) return "would match every principal: name an account and a role or user";
   if (/:role\/.*\/[^/]*\*/.test(pattern))
-    return "has a path and a * in the role's name, but a role's path is not known when it calls: name the role in full, or leave the path out";
+    return "has a path and a * in the role's name, but a caller's ARN does not contain its role's path: name the role in full, or leave the path out";
   return undefined;
 }
 

@@ -53,7 +53,7 @@ export const errorCatalogue = {
   },
   GATE_NOT_PASSED: { status: 409, meaning: "The version has not passed its gates." },
   NOT_JUDGED: { status: 409, meaning: "The version has no verdict that an answer could belong to." },
-  CHECK_ANSWERED_BY_HOOK: { status: 409, meaning: "An HTTP check is answered by its hook alone." },
+  CHECK_ANSWERED_BY_HOOK: { status: 409, meaning: "Only the webhook of an HTTP check answers it." },
   NOT_APPROVED: { status: 409, meaning: "The version has no approval, or was rejected." },
   CANARY_UNDER_TEST: { status: 409, meaning: "The version is a canary under test: decide the test, or end it, first." },
   GATE_OUTDATED: {

@@ -15,7 +15,7 @@ export class NonFinitePredictionError extends RingmasterError {
 export class OutputMismatchError extends RingmasterError {
   constructor(expected: number, found: number) {
     super(
-      `the model gives ${found} outputs a row, but the label needs ${expected}; a user module must build its model with context.outputs`,
+      `the model has ${found} outputs per row, but the label needs ${expected}; a user module must build its model with context.outputs outputs`,
       { code: "MODEL_OUTPUT_MISMATCH", httpStatus: 409, details: { expected, found } },
     );
   }
@@ -25,7 +25,7 @@ export class OutputMismatchError extends RingmasterError {
 export class NoRowsError extends RingmasterError {
   constructor() {
     super(
-      "there are no rows to measure: the test split is empty; push a version of the dataset with rows enough for its test split",
+      "no metric can be computed, because the test split is empty; push a version of the dataset with enough rows for a test split",
       { code: "NO_ROWS_TO_MEASURE", httpStatus: 409 },
     );
   }
@@ -34,6 +34,6 @@ export class NoRowsError extends RingmasterError {
 /** @throws NoRowsError @throws RangeError where labels and predictions are not of the same rows */
 export function requireRows(labels: number, predictions = labels): void {
   if (labels !== predictions)
-    throw new RangeError(`${labels} labels cannot be held against ${predictions} predictions`);
+    throw new RangeError(`${labels} labels cannot be compared with ${predictions} predictions`);
   if (labels === 0) throw new NoRowsError();
 }

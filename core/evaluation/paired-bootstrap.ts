@@ -48,7 +48,9 @@ export function pairedBootstrap(
 ): PairedInterval {
   const rows = candidate.length;
   if (rows === 0 || champion.length !== rows) {
-    throw new RangeError(`a paired comparison needs the same rows of both: ${rows} and ${champion.length}`);
+    throw new RangeError(
+      `a paired comparison needs the same rows of both models, not ${rows} and ${champion.length} rows`,
+    );
   }
   const resamples = resamplesOf(rows);
   const of = metric === "mean" ? (sum: number) => sum / rows : (sum: number) => Math.sqrt(sum / rows);

@@ -3,7 +3,7 @@ import { RingmasterError } from "../errors";
 /** The version was logged from elsewhere, or what its artifact names cannot be read: there is nothing that an exporter could work on. */
 export class NothingToExportError extends RingmasterError {
   constructor(what: string, cause?: unknown) {
-    super(`${what}; exports are made of versions that a training run registered, and of files that are all there`, {
+    super(`${what}; an export needs a version that a training run registered, with all its files in the store`, {
       code: "NOTHING_TO_EXPORT",
       httpStatus: 409,
       cause,
@@ -24,11 +24,14 @@ export class UnsupportedLayerError extends RingmasterError {
 /** The runtime that checks exported files does not take one. */
 export class ExportRefusedError extends RingmasterError {
   constructor(reason: string) {
-    super(`onnxruntime does not run the exported file: ${reason}; it was not kept; please report the model's layers`, {
-      code: "EXPORT_DIFFERS",
-      httpStatus: 409,
-      details: { reason },
-    });
+    super(
+      `onnxruntime cannot run the exported file: ${reason}; the file was discarded; please report the model's layers`,
+      {
+        code: "EXPORT_DIFFERS",
+        httpStatus: 409,
+        details: { reason },
+      },
+    );
   }
 }
 
@@ -36,7 +39,7 @@ export class ExportRefusedError extends RingmasterError {
 export class ExportParityError extends RingmasterError {
   constructor(file: string, difference: number, tolerance: number, row: number) {
     super(
-      `${file} differs from the platform's own prediction by ${difference} in row ${row} of the check, and at most ${tolerance} is allowed: it was not kept; please report the model's layers`,
+      `${file} differs from the platform's own prediction by ${difference} in row ${row} of the check, and at most ${tolerance} is allowed; the file was discarded; please report the model's layers`,
       { code: "EXPORT_DIFFERS", httpStatus: 409, details: { file, difference: String(difference), tolerance, row } },
     );
   }
@@ -46,7 +49,7 @@ export class ExportParityError extends RingmasterError {
 export class ExportTooLargeError extends RingmasterError {
   constructor(bytes: number, limit: number) {
     super(
-      `the model's weights are ${bytes} bytes, and an export takes at most ${limit}; its weights are safetensors already (\`GET /contents/{sha256}\`)`,
+      `the model's weights are ${bytes} bytes, and an export can have at most ${limit}; download the stored weights, which are in the safetensors format: \`GET /contents/{sha256}\``,
       { code: "EXPORT_TOO_LARGE", httpStatus: 409, details: { bytes, limit } },
     );
   }

@@ -4,7 +4,7 @@ const permitted = /^[/\p{L}\p{N}_.\- :]*$/u;
 /** What is wrong with a name, in MLflow's words; `undefined` where nothing is. Many names come again with each batch: what was found good is known. */
 export function problemOfName(name: string): string | undefined {
   if (good.has(name)) return undefined;
-  if (name === "__proto__") return "Names must not be __proto__, which JavaScript's objects do not keep.";
+  if (name === "__proto__") return "Names must not be __proto__, which a JavaScript object cannot have as a key.";
   if (!permitted.test(name)) {
     return "Names may only contain alphanumerics, underscores (_), dashes (-), periods (.), spaces ( ), colon(:) and slashes (/).";
   }

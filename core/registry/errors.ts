@@ -11,8 +11,8 @@ export class ModelNotFoundError extends RingmasterError {
   constructor(name: string, renamedTo?: string) {
     const next =
       renamedTo === undefined
-        ? "`ringmaster models list` shows those that there are"
-        : `it was renamed ${JSON.stringify(renamedTo)}`;
+        ? "`ringmaster models list` shows the models"
+        : `it was renamed to ${JSON.stringify(renamedTo)}`;
     super(`there is no model ${JSON.stringify(name)}; ${next}`, {
       code: "MODEL_NOT_FOUND",
       httpStatus: 404,
@@ -35,7 +35,7 @@ export class VersionNotFoundError extends RingmasterError {
 export class NoChampionError extends RingmasterError {
   constructor(model: string) {
     super(
-      `model ${model} has no version in production: nothing was promoted yet; approve a version that passed its gates (\`ringmaster models show ${model}\`)`,
+      `model ${model} has no version in production: no version was promoted yet; approve a version that passed its gates (\`ringmaster models show ${model}\`)`,
       { code: "NO_CHAMPION", httpStatus: 404, details: { model } },
     );
   }
@@ -85,7 +85,8 @@ export class CanaryUnderTestError extends RingmasterError {
   constructor({ model, version }: Named) {
     super(
       `version ${version} of ${model} is a canary under test: its test decides whether it is promoted; ` +
-        `\`ringmaster models traffic decide ${model}\` carries out what that says, \`ringmaster models traffic set ${model}\` without it or without a test ends it first`,
+        `carry out the decision with \`ringmaster models traffic decide ${model}\`, or end the test first: ` +
+        `\`ringmaster models traffic set ${model}\` without this canary or without --metric`,
       { code: "CANARY_UNDER_TEST", httpStatus: 409, details: { model, version } },
     );
   }
@@ -101,8 +102,8 @@ export class NotAnApproverError extends RingmasterError {
     const { approvers } = rules;
     super(
       by === submittedBy && rules.notTheSubmitter
-        ? `${by} submitted version ${version} of ${model}: its policy asks for the word of somebody else`
-        : `${by} may not decide on version ${version} of ${model}: its policy names ${approvers.join(", ")}`,
+        ? `${by} submitted version ${version} of ${model}: its policy requires the decision of another person (notTheSubmitter)`
+        : `${by} cannot decide on version ${version} of ${model}: the approvers in its policy are ${approvers.join(", ")}`,
       { code: "NOT_AN_APPROVER", httpStatus: 403, details: { model, version, by, approvers } },
     );
   }
@@ -122,11 +123,11 @@ export class GateOutdatedError extends RingmasterError {
         ? "the model's policy has changed since"
         : production === undefined
           ? "the champion that it was compared with is no longer in production"
-          : `version ${production} is in production now, and it was not compared with that`;
+          : `version ${production} is in production now, and the evaluation did not compare with it`;
     const next =
       runId === undefined
         ? `evaluate it again: ringmaster models judge ${model} ${version}`
-        : `its run evaluates it again, approve it after that: ringmaster runs watch ${runId}`;
+        : `its run evaluates it again and then waits for approval: ringmaster runs watch ${runId}`;
     super(`the gate verdict on version ${version} of ${model} is outdated: ${why}; ${next}`, {
       code: "GATE_OUTDATED",
       httpStatus: 409,
@@ -139,7 +140,7 @@ export class GateOutdatedError extends RingmasterError {
 export class InProductionError extends RingmasterError {
   constructor(model: string, version: number) {
     super(
-      `version ${version} of ${model} is in production and stays there until another is promoted (\`ringmaster models promote\`) or it is rolled back`,
+      `version ${version} of ${model} is in production; to replace it, promote another version (\`ringmaster models promote\`) or roll back (\`ringmaster models rollback\`)`,
       { code: "IN_PRODUCTION", httpStatus: 409, details: { model, version } },
     );
   }
@@ -147,7 +148,7 @@ export class InProductionError extends RingmasterError {
 
 export class ModelExistsError extends RingmasterError {
   constructor(model: string) {
-    super(`there is a model ${JSON.stringify(model)} already; \`ringmaster models show\` shows it`, {
+    super(`model ${JSON.stringify(model)} already exists; \`ringmaster models show\` shows it`, {
       code: "MODEL_EXISTS",
       httpStatus: 409,
       details: { model },
@@ -160,7 +161,7 @@ export class ModelNameFixedError extends RingmasterError {
   /** @param why a sentence's part */
   constructor(model: string, why: string) {
     super(
-      `model ${JSON.stringify(model)} cannot be renamed: ${why}; versions of it can be registered under another name instead`,
+      `model ${JSON.stringify(model)} cannot be renamed: ${why}; register its versions under another name instead`,
       { code: "MODEL_NAME_FIXED", httpStatus: 409, details: { model } },
     );
   }
@@ -168,7 +169,7 @@ export class ModelNameFixedError extends RingmasterError {
 
 export class AliasNotFoundError extends RingmasterError {
   constructor(model: string, alias: string) {
-    super(`model ${model} has no alias ${alias}; \`ringmaster models show ${model}\` lists those that it has`, {
+    super(`model ${model} has no alias ${alias}; \`ringmaster models show ${model}\` lists its aliases`, {
       code: "ALIAS_NOT_FOUND",
       httpStatus: 404,
       details: { model, alias },
@@ -179,7 +180,7 @@ export class AliasNotFoundError extends RingmasterError {
 export class AliasFollowsProductionError extends RingmasterError {
   constructor(model: string, production: number) {
     super(
-      `champion of ${model} is version ${production}, because that is in production: the alias moves by promotions and rollbacks alone`,
+      `alias champion of ${model} is version ${production}, the version in production: only a promotion or a rollback moves the alias`,
       { code: "ALIAS_FOLLOWS_PRODUCTION", httpStatus: 409, details: { model, production } },
     );
   }
@@ -193,8 +194,8 @@ export class SemverTakenError extends RingmasterError {
   ) {
     super(
       semver === undefined
-        ? `${wanted} is version ${owner} of ${model} for good: give version ${version} another one`
-        : `version ${version} of ${model} is ${semver} for good, and cannot become ${wanted}: others may have pinned it`,
+        ? `${wanted} permanently belongs to version ${owner} of ${model}: choose another semantic version for version ${version}`
+        : `version ${version} of ${model} is permanently ${semver} and cannot become ${wanted}: clients may have pinned it`,
       { code: "SEMVER_TAKEN", httpStatus: 409, details: { model, version, semver: wanted, owner } },
     );
   }
@@ -202,11 +203,14 @@ export class SemverTakenError extends RingmasterError {
 
 export class AlreadyDecidedError extends RingmasterError {
   constructor(model: string, version: number, decision: string, by: string) {
-    super(`version ${version} of ${model} was ${decision} by ${by} already: a decision stands; train a new version`, {
-      code: "ALREADY_DECIDED",
-      httpStatus: 409,
-      details: { model, version, decision, by },
-    });
+    super(
+      `version ${version} of ${model} was already ${decision} by ${by}, and a decision is final; train a new version`,
+      {
+        code: "ALREADY_DECIDED",
+        httpStatus: 409,
+        details: { model, version, decision, by },
+      },
+    );
   }
 }
 
@@ -215,9 +219,9 @@ export class NothingToRollBackError extends RingmasterError {
     const before =
       production === undefined
         ? "has never had a version in production"
-        : `had none in production before version ${production}`;
+        : `had no version in production before version ${production}`;
     super(
-      `model ${model} ${before}: there is nothing to roll back to; \`ringmaster models promote\` takes any version that was approved`,
+      `model ${model} ${before}: there is nothing to roll back to; \`ringmaster models promote\` promotes an approved version`,
       {
         code: "NOTHING_TO_ROLL_BACK",
         httpStatus: 409,
@@ -231,8 +235,8 @@ export class NothingToRollBackError extends RingmasterError {
 export class RollbackOvertakenError extends RingmasterError {
   constructor(model: string, from: number | undefined, now: number | undefined) {
     super(
-      `version ${from} of ${model} is in production no more: ${now === undefined ? "nothing" : `version ${now}`} is, ` +
-        `and nothing was rolled back; look at \`ringmaster models show ${model}\` and decide again`,
+      `version ${from} of ${model} is no longer in production (${now === undefined ? "no version" : `version ${now}`} is), ` +
+        `so nothing was rolled back; look at \`ringmaster models show ${model}\` and decide again`,
       { code: "ROLLBACK_OVERTAKEN", httpStatus: 409, details: { model, from, now } },
     );
   }
@@ -241,17 +245,20 @@ export class RollbackOvertakenError extends RingmasterError {
 /** Neither the table nor the bucket can tell what serves. */
 export class RegistryUnavailableError extends RingmasterError {
   constructor(model: string, cause: unknown) {
-    super(
-      `the registry does not answer at this moment, and the bucket knows no champion of ${model}: send the request again`,
-      { code: "REGISTRY_UNAVAILABLE", httpStatus: 503, retryable: true, details: { model }, cause },
-    );
+    super(`the registry is unavailable, and the bucket has no production pointer of ${model}; send the request again`, {
+      code: "REGISTRY_UNAVAILABLE",
+      httpStatus: 503,
+      retryable: true,
+      details: { model },
+      cause,
+    });
   }
 }
 
 /** Too many changes of one model at the same moment. */
 export class RegistryBusyError extends RingmasterError {
   constructor(model: string) {
-    super(`model ${model} is being changed by others at this moment; send the request again`, {
+    super(`too many requests change model ${model} at the same time; send the request again`, {
       code: "REGISTRY_BUSY",
       httpStatus: 503,
       retryable: true,
@@ -263,9 +270,9 @@ export class RegistryBusyError extends RingmasterError {
 /** Another version was promoted between the evaluation and the gates. The state machine evaluates again. */
 export class ChampionChangedError extends RingmasterError {
   constructor(model: string, met: number | undefined, now: number) {
-    const before = met === undefined ? "there was none" : `it was version ${met}`;
+    const compared = met === undefined ? "no champion" : `version ${met}`;
     super(
-      `the champion of ${model} is version ${now}, but ${before} when the candidate was evaluated: evaluating again`,
+      `the champion of ${model} is version ${now}, but the candidate was compared with ${compared}: the run evaluates it again`,
       {
         code: "CHAMPION_CHANGED",
         httpStatus: 409,

@@ -22,7 +22,7 @@ export function setTag(target: Target, key: string, value: string, actor: Actor)
     const bytes = new TextEncoder().encode(JSON.stringify(tags)).length;
     if (bytes > labelLimits.tagBytes)
       throw new InvalidInputError("the tag cannot be set", [
-        { path: "tags", value: bytes, rule: `must be at most ${labelLimits.tagBytes} bytes together` },
+        { path: "tags", value: bytes, rule: `must be at most ${labelLimits.tagBytes} bytes in total` },
       ]);
     return { ...labels, tags };
   });
@@ -68,7 +68,11 @@ export function setAlias(alias: string, version: number, actor: Actor): Transiti
     if (alias === championAlias && production !== undefined) throw new AliasFollowsProductionError(name, production);
     if (!Object.hasOwn(aliases, alias) && Object.keys(aliases).length >= labelLimits.aliases)
       throw new InvalidInputError("the alias cannot be set", [
-        { path: "alias", value: alias, rule: `must be one of at most ${labelLimits.aliases}: delete one first` },
+        {
+          path: "alias",
+          value: alias,
+          rule: `must be one of at most ${labelLimits.aliases} aliases: delete one first`,
+        },
       ]);
     const made = changeModel(state, { action: "alias-set", subject: alias }, actor, {
       aliases: { ...aliases, [alias]: version },

@@ -16,16 +16,16 @@ export function modelNameProblem(name: string): string | undefined {
   if (/[/:]/.test(name)) return "must not contain '/' or ':'";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
   if (/[\u0000-\u001f\u007f]/.test(name)) return "must not contain control characters";
-  if (name === "." || name === "..") return "must not be '.' or '..', which paths give a meaning of their own";
-  return /\p{Surrogate}/u.test(name) ? "must be well-formed Unicode: it has half of a surrogate pair" : undefined;
+  if (name === "." || name === "..") return "must not be '.' or '..', which have a special meaning in paths";
+  return /\p{Surrogate}/u.test(name) ? "must be well-formed Unicode: it has an unpaired surrogate" : undefined;
 }
 
 /** What is wrong with an alias; MLflow's rule, with its reserved names. */
 export function aliasProblem(alias: string): string | undefined {
   if (!/^[\w-]{1,255}$/.test(alias)) return "must be 1–255 letters, digits, hyphens and underscores";
-  if (alias === "__proto__") return "must not be __proto__, which JavaScript's objects do not keep";
-  if (alias.toLowerCase() === "latest") return "must not be latest: it always is the newest version";
-  if (/^v\d+$/i.test(alias)) return "must not be v and a number: it always is the version of that number";
+  if (alias === "__proto__") return "must not be __proto__, which a JavaScript object cannot have as a key";
+  if (alias.toLowerCase() === "latest") return "must not be latest, which always means the newest version";
+  if (/^v\d+$/i.test(alias)) return "must not be v and a number, which always means the version of that number";
   return undefined;
 }
 
@@ -33,6 +33,6 @@ export function aliasProblem(alias: string): string | undefined {
 export function tagsProblem(tags: Readonly<Record<string, string>>): string | undefined {
   const bytes = Buffer.byteLength(JSON.stringify(tags));
   return bytes > labelLimits.tagBytes
-    ? `must be at most ${labelLimits.tagBytes} bytes together, not ${bytes}`
+    ? `must be at most ${labelLimits.tagBytes} bytes in total, not ${bytes}`
     : undefined;
 }

@@ -69,8 +69,8 @@ const rules: Readonly<Record<SourceFault, string>> = {
   "names-a-host":
     "must not name a host that keeps the files (http, https, ftp, sftp, hdfs, viewfs, r2, b2, abfss, mlflow-artifacts://HOST): log them here, or name an object store such as s3://BUCKET/PATH",
   local:
-    "must not be a path of some machine: log the files here (mlflow-artifacts:, runs:), or name an object store such as s3://BUCKET/PATH",
-  climbs: "must have a path, which begins with / and is without . and ..",
+    "must not be a path on a machine: log the files here (mlflow-artifacts:, runs:), or name an object store such as s3://BUCKET/PATH",
+  climbs: "must have a path that begins with / and has no segment . or ..",
   "no-model-uri": "must be models:/NAME/VERSION, models:/NAME@ALIAS or models:/LOGGED-MODEL",
   "not-the-runs": "must lie among the files of the run that runId names",
   "not-the-models": "must be the logged model that loggedModelId names, or lie among its files",

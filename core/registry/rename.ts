@@ -61,20 +61,20 @@ export function renameModel(
 
 /** Why a model keeps its name; `undefined` where it need not. */
 function whyFixed(model: Model, versions: readonly ModelVersion[]): string | undefined {
-  if (model.productionRevision !== undefined) return "a version of it serves or has served, under this name";
-  if (model.policy !== undefined) return "it has a policy, which is this name's";
-  if (model.traffic !== undefined) return "it has rules of who answers whom, which are this name's";
+  if (model.productionRevision !== undefined) return "one of its versions is or was in production under this name";
+  if (model.policy !== undefined) return "it has a policy, which is stored under this name";
+  if (model.traffic !== undefined) return "it has traffic settings, which are stored under this name";
   const named = (what: string, is: (version: ModelVersion) => boolean): string | undefined => {
     const found = versions.find(is);
     return found && `version ${found.version} ${what}`;
   };
   return (
     named(
-      "was trained here, and its run and job know it by this name",
+      "was trained here, and its run and job refer to it by this name",
       ({ artifactKey }) => artifactKey !== undefined,
     ) ??
     named("is a canary", ({ stage }) => stage === "canary") ??
-    named("is waited for by a run", ({ awaitedBy }) => awaitedBy !== undefined) ??
+    named("has a run that waits for it", ({ awaitedBy }) => awaitedBy !== undefined) ??
     named("waits for the answer of a check", ({ gate }) => gate?.checks.some(({ pending }) => pending) ?? false) ??
     whyTooLarge(versions)
   );
@@ -82,9 +82,10 @@ function whyFixed(model: Model, versions: readonly ModelVersion[]): string | und
 
 function whyTooLarge(versions: readonly ModelVersion[]): string | undefined {
   const rows = versions.reduce((sum, { semver, dataset }) => sum + 1 + (semver ? 1 : 0) + (dataset ? 2 : 0), 0);
-  if (rows > mostRows) return `its ${versions.length} versions have ${rows} rows, and ${mostRows} at most move at once`;
+  if (rows > mostRows)
+    return `its ${versions.length} versions have ${rows} rows, and a rename moves at most ${mostRows}`;
   const bytes = Buffer.byteLength(JSON.stringify(versions));
-  return bytes > mostBytes ? `its versions have ${bytes} bytes, and ${mostBytes} at most move at once` : undefined;
+  return bytes > mostBytes ? `its versions have ${bytes} bytes, and a rename moves at most ${mostBytes}` : undefined;
 }
 
 /** A version's number never means two things: not even where the one was deleted. */
@@ -94,7 +95,7 @@ function whyTaken(model: Model, name: string, target: Model | undefined): string
   const own = model.formerNames?.some((former) => former.name === name && former.until + 1 === target.revision);
   if (own && target.renamedTo !== undefined) return undefined;
   if (target.latestVersion < model.firstVersion) return undefined;
-  return `${JSON.stringify(name)} was the name of another model, whose versions had the numbers to ${target.latestVersion}: choose a name that was not used`;
+  return `${JSON.stringify(name)} was the name of another model with versions up to ${target.latestVersion}: choose a name that was never used`;
 }
 
 /** Nor does a semver, which stays with the version that was given it. */
@@ -105,7 +106,7 @@ function whySemverTaken(
   for (const { version, semver } of versions) {
     const owner = semver === undefined ? undefined : semvers?.get(semver);
     if (owner === undefined || owner === version) continue;
-    return `version ${version} is ${semver}, which under ${JSON.stringify(name)} was version ${owner} of another model: choose a name that was not used`;
+    return `version ${version} is ${semver}, which under ${JSON.stringify(name)} was version ${owner} of another model: choose a name that was never used`;
   }
   return undefined;
 }

@@ -4,7 +4,7 @@ const pattern =
 
 export function semverProblem(text: string): string | undefined {
   if (text.length > 64) return "must be at most 64 characters";
-  if (/^[^+]*\+/.test(text)) return "must have no build metadata (+…): two versions could not be told apart";
+  if (/^[^+]*\+/.test(text)) return "must have no build metadata (+…), which does not distinguish versions";
   return pattern.test(text) ? undefined : "must be a semantic version such as 1.4.0 or 2.0.0-rc.1";
 }
 

@@ -39,7 +39,7 @@ export function decide(
     return { move: "skip", reason: `it happened at ${cause.at}, before the rule was in force (${rule.since})` };
   }
   if (record !== undefined && facts.later !== undefined) {
-    return { move: "skip", reason: `${facts.later} came while it waited` };
+    return { move: "skip", reason: `${facts.later} arrived while it waited` };
   }
   const wait = limitOf(rule, lastStartedAt, facts);
   return wait === undefined ? { move: "start" } : { move: "wait", reason: wait };
@@ -57,10 +57,10 @@ function limitOf(
 ): string | undefined {
   const free = lastStartedAt === undefined ? 0 : Date.parse(lastStartedAt) + cooldownMinutes * 60_000;
   if (now < free) {
-    return `the last run began at ${lastStartedAt}, and ${cooldownMinutes} minutes must lie between two: from ${new Date(free).toISOString()} on`;
+    return `the last run started at ${lastStartedAt}, and the cooldown is ${cooldownMinutes} minutes: the next run can start at ${new Date(free).toISOString()}`;
   }
   if (maxConcurrentRuns !== undefined && openRuns >= maxConcurrentRuns) {
-    return `${openRuns} of the rule's runs have not ended, and ${maxConcurrentRuns} may be open at a time`;
+    return `${openRuns} of the rule's runs have not ended, and the rule allows ${maxConcurrentRuns} open at a time`;
   }
   return undefined;
 }

@@ -2,14 +2,11 @@ import { RingmasterError } from "../errors";
 
 export class RuleNotFoundError extends RingmasterError {
   constructor(name: string) {
-    super(
-      `there is no retraining rule ${JSON.stringify(name)}; \`ringmaster retrain list\` shows those that there are`,
-      {
-        code: "RETRAINING_RULE_NOT_FOUND",
-        httpStatus: 404,
-        details: { rule: name },
-      },
-    );
+    super(`there is no retraining rule ${JSON.stringify(name)}; \`ringmaster retrain list\` shows the rules`, {
+      code: "RETRAINING_RULE_NOT_FOUND",
+      httpStatus: 404,
+      details: { rule: name },
+    });
   }
 }
 
@@ -17,7 +14,7 @@ export class RuleNotFoundError extends RingmasterError {
 export class RuleExistsError extends RingmasterError {
   constructor(name: string) {
     super(
-      `there is a retraining rule ${name} that says something else; give another name, or change that one with \`ringmaster retrain on … --name ${name} --update\``,
+      `retraining rule ${name} already exists with other settings; choose another name, or change the rule with \`ringmaster retrain on … --name ${name} --update\``,
       { code: "RETRAINING_RULE_EXISTS", httpStatus: 409, details: { rule: name } },
     );
   }
@@ -26,7 +23,7 @@ export class RuleExistsError extends RingmasterError {
 /** The rule changed while it was being changed. */
 export class RuleBusyError extends RingmasterError {
   constructor(name: string) {
-    super(`retraining rule ${name} is being changed by others at this moment; send the request again`, {
+    super(`too many requests change retraining rule ${name} at the same time; send the request again`, {
       code: "RETRAINING_RULE_BUSY",
       httpStatus: 503,
       retryable: true,

@@ -74,11 +74,11 @@ export const ruleDefinitionOf = (job: typeof jobSchema) =>
     .superRefine(({ trigger, job }, context) => {
       const [dataset, version] = job.dataset.split("@");
       if (version !== undefined && version !== "latest") {
-        const message = `must not name a version: a rule retrains on what there is when it is caused; write ${dataset} or ${dataset}@latest`;
+        const message = `must not name a version, because a rule trains on the newest version when it fires; write ${dataset} or ${dataset}@latest`;
         context.addIssue({ code: "custom", path: ["job", "dataset"], message, input: job.dataset });
       }
       if (trigger.type === "dataset" && trigger.dataset !== dataset) {
-        const message = `must be ${dataset}, the dataset of the job: a new version of another one would not change what it trains on`;
+        const message = `must be ${dataset}, the dataset of the job: a new version of another dataset does not change what the job trains on`;
         context.addIssue({ code: "custom", path: ["trigger", "dataset"], message, input: trigger.dataset });
       }
     });
@@ -129,7 +129,7 @@ export interface RuleState {
 function expressionProblem(text: string): string | undefined {
   try {
     if (parseExpression(text).kind !== "at") return undefined;
-    return "must be rate(…) or cron(…): a rule fires again and again; `ringmaster submit` runs a job once";
+    return "must be rate(…) or cron(…), because a rule fires repeatedly; `ringmaster submit` runs a job once";
   } catch (error) {
     if (error instanceof ExpressionError)
       return `must be rate(value unit) or cron(minutes hours day-of-month month day-of-week year): ${error.message}`;

@@ -3,7 +3,7 @@ import { RingmasterError } from "../errors";
 /** Others report at the same moment. */
 export class OutcomesBusyError extends RingmasterError {
   constructor(model: string) {
-    super(`outcomes of model ${model} are being counted by others at this moment; send the request again`, {
+    super(`too many requests report outcomes of model ${model} at the same time; send the request again`, {
       code: "OUTCOMES_BUSY",
       httpStatus: 503,
       retryable: true,
@@ -16,7 +16,7 @@ export class OutcomesBusyError extends RingmasterError {
 export class NotACanaryError extends RingmasterError {
   constructor(model: string, version: number, stage: string) {
     super(
-      `version ${version} of ${model} is in stage ${stage}: only a version in stage canary gets a part of the units; ` +
+      `version ${version} of ${model} is in stage ${stage}: only a version in stage canary can get a share of the units; ` +
         `move it with \`ringmaster models stage ${model} ${version} canary\`, which needs a passed gate`,
       { code: "NOT_A_CANARY", httpStatus: 409, details: { model, version, stage } },
     );

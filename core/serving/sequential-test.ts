@@ -114,7 +114,7 @@ function tooEarly({ kind, minUnits }: SequentialPlan, canary: ArmSums, champion:
   const rate = (canary.sum + champion.sum) / (canary.units + champion.units);
   const expected = fewest * Math.min(rate, 1 - rate);
   if (expected >= fewestOfAKind) return undefined;
-  return `the smaller arm may expect ${text(expected)} units of the rarer outcome; nothing is decided before ${fewestOfAKind}`;
+  return `${text(expected)} expected units of the rarer outcome in the smaller arm, at least ${fewestOfAKind} required`;
 }
 
 /** Of the difference, by what each arm shows of itself. */

@@ -47,7 +47,7 @@ function checkParts({ canaries, shadows }: TrafficRequest, production: number): 
     problems.push({
       path: "canaries",
       value: sum,
-      rule: "must have weights of at most 1 together; the champion gets the rest",
+      rule: "must have weights that sum to at most 1; the champion gets the rest",
     });
   }
   for (const version of [...canaries.map((arm) => arm.version), ...shadows]) {
@@ -55,12 +55,16 @@ function checkParts({ canaries, shadows }: TrafficRequest, production: number): 
     problems.push({
       path: "canaries",
       value: version,
-      rule: "must be other versions than the one in production, which gets the rest",
+      rule: "must not include the version in production, which gets the rest",
     });
   }
   const named = [...canaries.map((arm) => arm.version), ...shadows];
   const twice = named.find((version, i) => named.indexOf(version) !== i);
   if (twice !== undefined)
-    problems.push({ path: "canaries", value: twice, rule: "must name a version once, as a canary or as a shadow" });
+    problems.push({
+      path: "canaries",
+      value: twice,
+      rule: "must not name a version twice: a version is a canary or a shadow",
+    });
   if (problems.length > 0) throw new InvalidInputError("the traffic", problems);
 }

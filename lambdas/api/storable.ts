@@ -41,10 +41,10 @@ export function unstorableText(value: unknown): string | undefined {
 
 /** In UTF-8 half of a surrogate pair becomes U+FFFD: two texts would become one, and what is read is not what was written. */
 function textProblem(text: string): string | undefined {
-  return /\p{Surrogate}/u.test(text) ? "must be well-formed Unicode: it has half of a surrogate pair" : undefined;
+  return /\p{Surrogate}/u.test(text) ? "must be well-formed Unicode: it has an unpaired surrogate" : undefined;
 }
 
 /** Maps that go through objects lose it without a word. */
 function keyProblem(key: string): string | undefined {
-  return key === "__proto__" ? "must not be a name: JavaScript's objects do not keep it" : textProblem(key);
+  return key === "__proto__" ? "must not be a key, because a JavaScript object cannot store it" : textProblem(key);
 }

@@ -217,7 +217,7 @@ describe("a model that declares a policy", () => {
     const regression = gate!.checks.find((check) => check.gate === "no-regression")!;
     expect(regression).toMatchObject({ passed: false });
     expect(regression.evidence).toMatch(
-      /regression: .*ignored, because milder than the model's rule: the job's regressionTolerance 1/,
+      /regression: .*ignored, because the model's rule is stricter: the job's regressionTolerance 1/,
     );
     expect(await approve("grace", 3)).toMatchObject({ status: 409, body: { error: { code: "GATE_NOT_PASSED" } } });
     expect(await toProduction(3)).toMatchObject({ status: 409, body: { error: { code: "GATE_NOT_PASSED" } } });

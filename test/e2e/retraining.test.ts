@@ -66,7 +66,7 @@ describe("retraining", () => {
     expect(await make()).toMatchObject({ created: false });
     expect(await stack.run("retrain", "on", "dataset", "toy", "--job", job, "--set", "seed=9")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("says something else"),
+      stderr: expect.stringContaining("already exists with other settings"),
     });
     expect(await stack.run("retrain", "on", "schedule", "cron(0 3 * * *)", "--job", job)).toMatchObject({
       code: 2,

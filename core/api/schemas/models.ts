@@ -40,7 +40,7 @@ export const tagKey = z
   .string()
   .min(1)
   .max(labelLimits.tagKey)
-  .refine((key) => key !== "__proto__", "must not be __proto__, which JavaScript's objects do not keep");
+  .refine((key) => key !== "__proto__", "must not be __proto__, which a JavaScript object cannot have as a key");
 export const tagValue = z.string().max(labelLimits.tagValue);
 
 export const modelDataset = z

@@ -30,7 +30,7 @@ export function addNetwork(builder: GraphBuilder, network: Network, input: strin
   const values = new Map([[network.input, new Value(builder, network.inputShape, { last: input })]]);
   for (const layer of network.layers) {
     const converter = Object.hasOwn(converters, layer.className) ? converters[layer.className] : undefined;
-    if (!converter) throw new UnsupportedLayerError(layer, `ONNX files are made of ${convertibleLayers.join(", ")}`);
+    if (!converter) throw new UnsupportedLayerError(layer, `ONNX export supports ${convertibleLayers.join(", ")}`);
     values.set(layer.id, converter({ builder, layer, inputs: layer.inputs.map((id) => values.get(id)!) }));
   }
   return values.get(network.output)!.last;

@@ -4,7 +4,7 @@ import { RingmasterError } from "../../errors";
 export class NotJudgedError extends RingmasterError {
   constructor(model: string, version: number) {
     super(
-      `version ${version} of ${model} has not been judged: its checks are asked for by a verdict; \`ringmaster models judge ${model} ${version}\` gives one`,
+      `version ${version} of ${model} has no gate verdict yet, so its checks cannot be answered; evaluate it first: ringmaster models judge ${model} ${version}`,
       { code: "NOT_JUDGED", httpStatus: 409, details: { model, version } },
     );
   }
@@ -13,7 +13,7 @@ export class NotJudgedError extends RingmasterError {
 export class CheckNotFoundError extends RingmasterError {
   constructor(model: string, version: number | undefined, check: string, known: readonly string[]) {
     const where = version === undefined ? `the policy of ${model}` : `the verdict on version ${version} of ${model}`;
-    const there = known.length === 0 ? "it asks for none" : `it asks for ${known.join(", ")}`;
+    const there = known.length === 0 ? "it has no checks" : `its checks are ${known.join(", ")}`;
     super(`${where} has no check ${JSON.stringify(check)}: ${there}`, {
       code: "CHECK_NOT_FOUND",
       httpStatus: 404,
@@ -26,7 +26,7 @@ export class CheckNotFoundError extends RingmasterError {
 export class CheckAnsweredByHookError extends RingmasterError {
   constructor(model: string, check: string) {
     super(
-      `check ${check} of ${model} is answered by its hook alone; \`ringmaster models judge\` asks it again where it has not answered`,
+      `check ${check} of ${model} is an HTTP check, which only its webhook answers; \`ringmaster models judge\` calls the webhook again while the check is pending`,
       { code: "CHECK_ANSWERED_BY_HOOK", httpStatus: 409, details: { model, check } },
     );
   }

@@ -31,7 +31,7 @@ export function noRegression(
 /** Which declared rules did not count, and where the rule is from. */
 function remarks(passed: boolean, { from, milder }: Rules): string {
   const ignored =
-    milder.length === 0 ? "" : `; ignored, because milder than the model's rule: the job's ${milder.join(", ")}`;
+    milder.length === 0 ? "" : `; ignored, because the model's rule is stricter: the job's ${milder.join(", ")}`;
   const declared =
     passed || from !== "default" ? "" : "; default rule, which noRegression of the model's policy can change";
   return `${ignored}${declared}`;

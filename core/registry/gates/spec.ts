@@ -89,7 +89,7 @@ export const policyRulesSchema = z.strictObject({
     .array(externalCheckSchema)
     .max(16)
     .refine((checks) => new Set(checks.map(({ name }) => name)).size === checks.length, {
-      error: "must have a name each of its own",
+      error: "must have distinct names",
     })
     .default([]),
 }) satisfies z.ZodType<PolicyRules>;

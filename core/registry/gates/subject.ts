@@ -44,7 +44,7 @@ export function subjectsOf(dependencies: SubjectDependencies) {
   }
 
   async function slicedOf({ evaluationReport }: ModelVersion, needed: boolean): Promise<GateSubject["sliced"]> {
-    if (!needed) return { reason: "no gate asks for slices" };
+    if (!needed) return { reason: "no gate needs slices" };
     if (!evaluationReport) {
       return {
         reason: "it was not evaluated here, so there are no rows to slice; train it by a job, or remove the gate",
@@ -150,7 +150,7 @@ export function subjectsOf(dependencies: SubjectDependencies) {
         sliced,
         identity,
         ...(bytes === undefined ? {} : { artifactBytes: bytes }),
-        lacking: "the version was made elsewhere; remove the gate, or use a check of your own",
+        lacking: "the version was registered from elsewhere; remove the gate, or declare a check of your own",
         champion,
       };
     },

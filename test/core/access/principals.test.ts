@@ -36,8 +36,8 @@ describe("principalMatches", () => {
 });
 
 it.each([
-  ["*", /everyone/],
-  ["*:*", /everyone/],
+  ["*", /every principal/],
+  ["*:*", /every principal/],
   ["arn:aws:iam::1:role/aws-reserved/sso.amazonaws.com/*", /path/],
   ["arn:aws:iam::1:role/aws-reserved/sso.amazonaws.com/AWSReservedSSO_Vision_0123456789abcdef", undefined],
   ["arn:aws:iam::1:role/AWSReservedSSO_Vision_*", undefined],

@@ -21,7 +21,7 @@ describe("classification metrics", () => {
   it("gives the share of right rows", () => {
     expect(accuracy(confusion, 3)).toBe(5 / 8);
     expect(() => confusionMatrix([], [], 3)).toThrow(NoRowsError);
-    expect(() => confusionMatrix([1], [1, 2], 3)).toThrow("1 labels cannot be held against 2 predictions");
+    expect(() => confusionMatrix([1], [1, 2], 3)).toThrow("1 labels cannot be compared with 2 predictions");
   });
 
   it("gives precision, recall and F1 by class", () => {

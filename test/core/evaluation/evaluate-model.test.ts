@@ -121,7 +121,7 @@ describe("evaluateModel", () => {
       "too many outputs",
       (inputs: Float32Array) => new Float32Array(inputs.length * 3),
       OutputMismatchError,
-      /gives 3 outputs a row, but the label needs 1/,
+      /has 3 outputs per row, but the label needs 1/,
     ],
   ])("refuses %s", async (_case, predict, type, message) => {
     const { objects, features } = await setup(1_500, classes, (x) => x % 2);

@@ -74,7 +74,7 @@ describe("the registry", () => {
     expect((await registry.production(name)).version).toBe(1);
     expect((await registry.version(name, 2)).stage).toBe("archived");
     await expect(registry.rollBack(name, by)).rejects.toThrow(NothingToRollBackError);
-    await expect(registry.rollBack(name, by)).rejects.toThrow("had none in production before version 1");
+    await expect(registry.rollBack(name, by)).rejects.toThrow("had no version in production before version 1");
     expect((await registry.production(name)).version).toBe(1);
   });
 

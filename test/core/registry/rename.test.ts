@@ -58,15 +58,15 @@ describe("a model under another name", () => {
   const gate = { passed: false, checks: [{ pending: true }], at: by.at } as never;
   const moreThanMove = Array.from({ length: 95 }, (_, at) => row(at + 1));
   it.each<[string, Partial<Model>, readonly ModelVersion[], RegExp]>([
-    ["serves", { production: 1, productionRevision: 3 }, [row(1)], /serves or has served/],
-    ["has served", { productionRevision: 3 }, [row(1)], /serves or has served/],
+    ["serves", { production: 1, productionRevision: 3 }, [row(1)], /is or was in production/],
+    ["has served", { productionRevision: 3 }, [row(1)], /is or was in production/],
     ["has a policy", { policy: {} as never }, [row(1)], /policy/],
-    ["answers by rules", { traffic: {} as never }, [row(1)], /who answers whom/],
+    ["answers by rules", { traffic: {} as never }, [row(1)], /traffic settings/],
     ["was trained here", {}, [row(1), row(2, { artifactKey: "runs/r/manifest.json" })], /version 2 was trained here/],
     ["is a canary's", {}, [row(1, { stage: "canary" })], /version 1 is a canary/],
-    ["is waited for", {}, [row(1, { awaitedBy: "run" })], /waited for by a run/],
+    ["is waited for", {}, [row(1, { awaitedBy: "run" })], /a run that waits for it/],
     ["waits for a check", {}, [row(1, { gate })], /answer of a check/],
-    ["has more rows than a transaction", { latestVersion: 95 }, moreThanMove, /95 rows, and 94/],
+    ["has more rows than a transaction", { latestVersion: 95 }, moreThanMove, /95 rows, and a rename moves at most 94/],
     [
       "has more bytes",
       {},
@@ -85,7 +85,7 @@ describe("a model under another name", () => {
 
   it("is refused where the name is in use, or its numbers mean versions that were deleted", () => {
     expect(() => rename({}, undefined, {})).toThrow(expect.objectContaining({ code: "MODEL_EXISTS" }));
-    expect(() => rename({}, undefined, { lifecycle: "deleted", latestVersion: 1 })).toThrow(/numbers to 1/);
+    expect(() => rename({}, undefined, { lifecycle: "deleted", latestVersion: 1 })).toThrow(/versions up to 1/);
     expect(() => rename({ firstVersion: 2 }, [row(2)], { lifecycle: "deleted", latestVersion: 1 })).not.toThrow();
   });
 
@@ -119,7 +119,7 @@ describe("a model under another name", () => {
     expect(taken.model.formerNames).toEqual([...formerNames, { name: "old", from: 3, until: 7 }]);
     expect(taken.model).not.toHaveProperty("renamedTo");
     expect(() => rename({ formerNames }, undefined, { ...target, revision: 12, renamedTo: undefined })).toThrow(
-      /numbers/,
+      /versions up to 2/,
     );
   });
 });

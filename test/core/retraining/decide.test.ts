@@ -84,7 +84,7 @@ describe("what to do about a cause", () => {
       "within the cooldown it waits",
       [state({ cooldownMinutes: 60 }, at(1)), cause, undefined, facts()],
       "wait",
-      /from 2026-01-01T13:01:00.000Z on/,
+      /the next run can start at 2026-01-01T13:01:00.000Z/,
     ],
     ["after the cooldown it starts", [state({ cooldownMinutes: 9 }, at(1)), cause, undefined, facts()], "start"],
     [
@@ -96,14 +96,14 @@ describe("what to do about a cause", () => {
       "beside as many open runs as there may be it waits",
       [state({ maxConcurrentRuns: 2 }), cause, undefined, facts({ openRuns: 2 })],
       "wait",
-      /2 of the rule's runs have not ended, and 2 may be open/,
+      /2 of the rule's runs have not ended, and the rule allows 2 open/,
     ],
     ["beside fewer it starts", [state({ maxConcurrentRuns: 2 }), cause, undefined, facts({ openRuns: 1 })], "start"],
     [
       "one that waited is needless once a later one came",
       [state(), cause, record("waiting"), facts({ later: "dataset:digits@3" })],
       "skip",
-      /dataset:digits@3 came while it waited/,
+      /dataset:digits@3 arrived while it waited/,
     ],
     [
       "out of order alone is no reason to skip",

@@ -50,7 +50,7 @@ describe("a rule", () => {
     [
       "a single moment",
       rule({ trigger: { type: "schedule", expression: "at(2030-01-01T00:00:00)" } }),
-      /must be rate\(…\) or cron\(…\): a rule fires again and again/,
+      /must be rate\(…\) or cron\(…\), because a rule fires repeatedly/,
     ],
     [
       "a zone that there is not",
@@ -60,7 +60,7 @@ describe("a rule", () => {
     [
       "a job that names a version",
       rule({ job: jobInput({ dataset: "digits@3" }) }),
-      /^job.dataset must not name a version: .* write digits or digits@latest/,
+      /^job.dataset must not name a version, .* write digits or digits@latest/,
     ],
     [
       "a dataset that the job does not train on",

@@ -54,7 +54,7 @@ export function activated(conversion: Conversion, value: Value): Value {
   const each = Object.hasOwn(elementwise, name) ? elementwise[name] : undefined;
   if (each) return name === "linear" ? value : value.map((x) => each(builder, x));
   const op = Object.hasOwn(alongChannels, name) ? alongChannels[name] : undefined;
-  if (op === undefined) return unsupported(conversion, `its activation '${name}' is not known`);
+  if (op === undefined) return unsupported(conversion, `its activation '${name}' is not supported`);
   return new Value(builder, value.shape, { last: builder.add(op, [value.last], { axis: { int: -1 } }) });
 }
 

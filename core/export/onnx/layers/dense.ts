@@ -67,5 +67,5 @@ function checkLastAxis(conversion: Conversion): void {
   const axes = (Array.isArray(given) ? given : [given]) as readonly number[];
   const last = only(conversion).shape.length;
   if (axes.length !== 1 || (axes[0] !== -1 && axes[0] !== last))
-    unsupported(conversion, `it normalises axis ${axes.join(", ")}, and only the last is known`);
+    unsupported(conversion, `it normalises axis ${axes.join(", ")}, and only the last is supported`);
 }

@@ -93,7 +93,8 @@ function padding(
 ): readonly number[] {
   const kind = conversion.layer.config["padding"] ?? "valid";
   if (kind === "valid") return window.flatMap(() => [0, 0]);
-  if (kind !== "same") return unsupported(conversion, `its padding is '${kind}', and only valid and same are known`);
+  if (kind !== "same")
+    return unsupported(conversion, `its padding is '${kind}', and only valid and same are supported`);
   const totals = window.map((width, axis) => {
     const [size, stride] = [shape[axis]!, strides[axis]!];
     return Math.max(0, (Math.ceil(size / stride) - 1) * stride + (width - 1) * dilations[axis]! + 1 - size);
@@ -104,7 +105,7 @@ function padding(
 
 function checkChannelsLast(conversion: Conversion): void {
   if ((conversion.layer.config["dataFormat"] ?? "channelsLast") !== "channelsLast")
-    unsupported(conversion, "its dataFormat is channelsFirst, and only channelsLast is known");
+    unsupported(conversion, "its dataFormat is channelsFirst, and only channelsLast is supported");
 }
 
 function biasOf(conversion: Conversion): readonly string[] {

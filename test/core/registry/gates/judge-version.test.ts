@@ -202,7 +202,7 @@ describe("judging a version", () => {
         { model: "toy", version: first, check: "other" },
         { ...ada, passed: true, evidence: "" },
       ),
-    ).rejects.toMatchObject({ code: "CHECK_NOT_FOUND", message: expect.stringContaining("it asks for review") });
+    ).rejects.toMatchObject({ code: "CHECK_NOT_FOUND", message: expect.stringContaining("its checks are review") });
   });
 
   it("ends the run that waits where a check has failed; another answer may still come", async () => {
@@ -304,7 +304,7 @@ describe("judging a version", () => {
       ["size", "bytes", true, 900],
     ]);
     expect(gate!.checks[2]!.evidence).toMatch(/cannot be evaluated: it was not evaluated here/);
-    expect(gate!.checks[3]!.evidence).toMatch(/^latency was not measured: the version was made elsewhere/);
+    expect(gate!.checks[3]!.evidence).toMatch(/^latency was not measured: the version was registered from elsewhere/);
   });
 });
 

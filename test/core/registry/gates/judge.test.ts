@@ -189,7 +189,7 @@ describe("the gates", () => {
         ...ruled(credible),
         job: { regressionTolerance: 0.5, incompatibleChampion: "pass" as const },
       },
-      "accuracy 0.94, version 1 0.96 on the same 1000 rows: difference -0.02, 95 % CI [-0.03, -0.01]; regression: the interval is entirely below 0; ignored, because milder than the model's rule: the job's regressionTolerance 0.5, incompatibleChampion pass",
+      "accuracy 0.94, version 1 0.96 on the same 1000 rows: difference -0.02, 95 % CI [-0.03, -0.01]; regression: the interval is entirely below 0; ignored, because the model's rule is stricter: the job's regressionTolerance 0.5, incompatibleChampion pass",
     ],
     [
       { ...against(-0.02, -0.03, -0.01), ...ruled("waived") },

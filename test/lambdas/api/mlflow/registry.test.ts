@@ -145,7 +145,7 @@ describe("a version that was registered by MLflow's protocol", () => {
       });
     const serving = await rename(name);
     expect([serving.status, serving.body.error_code]).toEqual([409, "RESOURCE_CONFLICT"]);
-    expect(serving.body.message).toContain("serves or has served");
+    expect(serving.body.message).toContain("is or was in production");
     for (const each of ["ruled", "named"]) {
       await mlflow("POST", "registered-models/create", { name: each });
       await mlflow("POST", "model-versions/create", { name: each, source: "s3://bucket/elsewhere" });
