@@ -6,6 +6,7 @@ import type { PlatformStacks } from "./platform";
 const wildcardReasons = {
   "*": "These actions know no resources (service authorization reference); test/infra/roles.test.ts lists them.",
   objects: "What teams have in the platform's own bucket.",
+  "training-objects": "What trainers write of their runs; each session is narrowed to one run.",
   executions: "Executions have no name before they exist.",
   jobs: "Jobs have no id before they exist.",
   "job-definitions": "Any revision of the platform's own definitions.",

@@ -83,7 +83,7 @@ describe("two teams with the same dataset and the same model", () => {
     expect(await as("vision", "models", "resolve", "toy")).toMatchObject({ error: { code: "NO_CHAMPION" } });
     expect(await as("audio", "models", "resolve", "toy")).toMatchObject({
       version: 1,
-      artifactUri: expect.stringContaining("/teams/audio/runs/"),
+      artifactUri: expect.stringContaining("/teams/audio/cas/sha256/"),
     });
     expect(await as("nobody", "models", "list")).toEqual({ models: [] });
   });
