@@ -8,7 +8,7 @@ export class StackStartError extends RingmasterError {
 
 export class StackNotRunningError extends RingmasterError {
   constructor(data: string) {
-    super(`no stack runs over ${data}: \`ringmaster up --data ${data}\` starts one`, {
+    super(`no stack is running for ${data}: \`ringmaster up --data ${data}\` starts one`, {
       code: "STACK_NOT_RUNNING",
       httpStatus: 500,
     });

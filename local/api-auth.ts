@@ -41,9 +41,9 @@ export async function authenticate(
   }
   if (isSignature(headers.authorization)) return verifySignature(tokens, request, body, now);
   const token = presentedToken(headers.authorization);
-  if (token === undefined) throw new UnauthenticatedError("this API asks for a token");
+  if (token === undefined) throw new UnauthenticatedError("this API requires a token");
   const record = await tokens.verify(token);
-  if (!record) throw new UnauthenticatedError("the token is not valid, or was revoked");
+  if (!record) throw new UnauthenticatedError("the token is invalid or was revoked");
   return { context: { principalId: record.actor, team: record.team } };
 }
 
@@ -60,7 +60,7 @@ async function verifySignature(
   const payload = claim.payload ?? (await digestOf(body));
   if (!signer || !signatureMatches(request, claim, payload, signer.secretAccessKey)) {
     throw new UnauthenticatedError(
-      "the signature is not that of a token's keys, or the token was revoked (`ringmaster tokens keys ID` shows them)",
+      "the signature does not match the key pair of a token, or the token was revoked (`ringmaster tokens keys ID` shows the key pair)",
     );
   }
   return { context: { principalId: signer.record.actor, team: signer.record.team }, payload };

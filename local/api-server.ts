@@ -44,7 +44,13 @@ async function answer(
 ): Promise<void> {
   const foreign = foreignCaller(request.headers);
   if (foreign !== undefined) {
-    refuse(request, response, 403, "FORBIDDEN_HOST", `this API answers to 127.0.0.1 and localhost, not to ${foreign}`);
+    refuse(
+      request,
+      response,
+      403,
+      "FORBIDDEN_HOST",
+      `this API accepts requests to 127.0.0.1 or localhost, not ${foreign}`,
+    );
     return;
   }
   const { method = "GET", url = "/", headers } = request;
@@ -55,7 +61,7 @@ async function answer(
   };
   try {
     if (climbs(url)) {
-      refuse(request, response, 400, "INVALID_INPUT", `${url} has a part that leads out of it: name what you mean`);
+      refuse(request, response, 400, "INVALID_INPUT", `${url} must not have . or .. segments`);
       return;
     }
     const transfer = transfers?.take(method, url) ?? false;
@@ -64,7 +70,7 @@ async function answer(
       : await authenticate(tokens, { method, url, headers }, transfer ? async () => undefined : body, now());
     const event = eventOf(request, caller?.context);
     if (event === undefined) {
-      refuse(request, response, 400, "BAD_REQUEST", `${url} is not a path that can be read`);
+      refuse(request, response, 400, "BAD_REQUEST", `${url} is not a valid URL path`);
       return;
     }
     if (transfer) {
@@ -98,7 +104,7 @@ async function answer(
       `${JSON.stringify({ level: "error", message: "the API function failed", error: String(error) })}\n`,
     );
     if (response.headersSent) response.destroy();
-    else refuse(request, response, 502, "BAD_GATEWAY", "the API function failed; the stack's log says why");
+    else refuse(request, response, 502, "BAD_GATEWAY", "the API function failed; see the stack's log");
   }
 }
 
@@ -131,10 +137,10 @@ function climbs(url: string): boolean {
   return (url.split("?", 1)[0] ?? "").split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part));
 }
 
-/** @throws UnauthenticatedError where the body is not the one that was signed */
+/** @throws UnauthenticatedError where the body does not match the signed SHA-256 */
 function checkPayload(body: Buffer, caller: Authenticated | undefined): void {
   if (caller?.payload === undefined || caller.payload === sha256(body)) return;
-  throw new UnauthenticatedError("the body is not the one that was signed");
+  throw new UnauthenticatedError("the body does not match the signed SHA-256");
 }
 
 /** Whether it runs is no secret: `ringmaster status` asks without a token. */

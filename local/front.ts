@@ -110,7 +110,7 @@ function forbidden(caller: string): ServiceError {
   return new ServiceError(
     "AccessDeniedException",
     403,
-    `The embedded cloud answers programs on this machine, by 127.0.0.1 or localhost, not ${caller}.`,
+    `The embedded cloud accepts requests to 127.0.0.1 or localhost, not ${caller}.`,
   );
 }
 

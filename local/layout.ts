@@ -12,8 +12,8 @@ export class LayoutError extends Error {
   constructor(data: string, found: number | "unknown") {
     const age = found === "unknown" || found > layout ? "a newer" : "an older";
     super(
-      `${data} holds data of layout ${found}, of ${age} version of Ringmaster; this one keeps layout ${layout}. Nothing there was changed. ` +
-        `Give another directory with --data DIRECTORY, or move this one away (mv ${data} ${data}.layout-${found}) and push the datasets again`,
+      `${data} holds data of layout ${found}, of ${age} version of Ringmaster; this version uses layout ${layout}. No data was changed. ` +
+        `Choose another directory with --data DIRECTORY, or move this one away (mv ${data} ${data}.layout-${found}) and push the datasets again`,
     );
     this.name = "LayoutError";
   }

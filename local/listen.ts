@@ -8,7 +8,7 @@ export class PortTakenError extends Error {
     option: string,
   ) {
     super(
-      `port ${port} on 127.0.0.1 is taken by another program: give another one with ${option} PORT, or stop what uses it`,
+      `port ${port} on 127.0.0.1 is in use by another program: choose another port with ${option} PORT, or stop that program`,
     );
     this.name = "PortTakenError";
   }

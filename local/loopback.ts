@@ -9,9 +9,9 @@ const bucketHost = /\.(localhost|amazonaws\.com)(:\d+)?$/;
  * machines out, not the pages in this machine's browsers: those send requests to any port, and reach it by names of their own.
  */
 export function foreignCaller({ host = "", origin }: IncomingHttpHeaders): string | undefined {
-  if (!loopbackHost.test(host) && !bucketHost.test(host)) return `the host "${host}"`;
+  if (!loopbackHost.test(host) && !bucketHost.test(host)) return `requests to host "${host}"`;
   if (origin === undefined) return undefined;
   // A page that has no origin of its own, such as a local file, says `null`.
   const page = URL.canParse(origin) ? new URL(origin).host : "";
-  return loopbackHost.test(page) ? undefined : `pages of ${origin}`;
+  return loopbackHost.test(page) ? undefined : `requests from pages of ${origin}`;
 }

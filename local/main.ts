@@ -22,7 +22,7 @@ export interface StackFile {
 class DataInUseError extends Error {
   constructor(data: string, pid: number) {
     super(
-      `${data} is used by the stack with pid ${pid}: stop it with \`ringmaster down --data ${data}\`, or give other data with --data DIRECTORY`,
+      `${data} is in use by the stack with pid ${pid}: stop it with \`ringmaster down --data ${data}\`, or choose another directory with --data DIRECTORY`,
     );
     this.name = "DataInUseError";
   }

@@ -48,7 +48,7 @@ export function readSignature({ headers }: SignedRequest, now: number): Signatur
   const signedHeaders = fields.get("SignedHeaders")?.split(";") ?? [];
   const signature = fields.get("Signature") ?? "";
   if (!accessKeyId || scope.length !== 4 || !/^[0-9a-f]{64}$/.test(signature)) {
-    return "the Authorization header is no signature of version 4: it must have Credential, SignedHeaders and Signature";
+    return "the Authorization header is not an AWS Signature Version 4: it must have Credential, SignedHeaders and Signature";
   }
   const [date, , service, terminator] = scope as [string, string, string, string];
   if (service !== "execute-api" || terminator !== "aws4_request") {
@@ -56,10 +56,11 @@ export function readSignature({ headers }: SignedRequest, now: number): Signatur
   }
   const time = String(headers["x-amz-date"] ?? "");
   const [, ...parts] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(time)?.map(Number) ?? [];
-  if (parts.length !== 6 || !time.startsWith(date)) return "x-amz-date is missing, or not of the credential's day";
+  if (parts.length !== 6 || !time.startsWith(date))
+    return "x-amz-date is missing, or differs from the date of the credential scope";
   const [year, month, ...rest] = parts as [number, number, number, number, number, number];
   if (Math.abs(Date.UTC(year, month - 1, ...rest) - now) > skewMs) {
-    return `the signature is of ${time}, more than 5 minutes from now (${amzTime(now)}): set the caller's clock`;
+    return `the signature was made at ${time}, more than 5 minutes from now (${amzTime(now)}): set the caller's clock`;
   }
   const unsigned = ["host", ...Object.keys(headers).filter((name) => name.startsWith("x-amz-"))].filter(
     (name) => !signedHeaders.includes(name),
@@ -67,7 +68,7 @@ export function readSignature({ headers }: SignedRequest, now: number): Signatur
   if (unsigned.length > 0) return `the signature does not cover ${unsigned.join(", ")}`;
   const payload = headers["x-amz-content-sha256"];
   if (payload !== undefined && !/^[0-9a-f]{64}$/.test(String(payload))) {
-    return "x-amz-content-sha256 must be the body's SHA-256: what is not signed is not taken";
+    return "x-amz-content-sha256 must be the body's SHA-256, because an unsigned body is not accepted";
   }
   return {
     accessKeyId,

@@ -60,7 +60,7 @@ export function addExperimentCommands(program: Command): Command {
   experiments
     .command("show <experiment>")
     .description("show an experiment and its newest runs")
-    .option("--limit <n>", "how many runs, at most 200", "20")
+    .option("--limit <n>", "maximum number of runs, at most 200", "20")
     .option("--next-token <token>", "go on where an earlier list ended")
     .option("--all", "every run")
     .action(async (which: string, { limit, nextToken, all }: ShowOptions, command: Command) => {

@@ -14,9 +14,9 @@ import { unwritable } from "../write-file";
 export function addExportCommand(models: Command): void {
   models
     .command("export <model>")
-    .description("NAME (the production version), NAME@VERSION or NAME@latest as files that other tools serve")
+    .description("export NAME (the production version), NAME@VERSION or NAME@latest as files for other serving tools")
     .requiredOption("--format <format>", exportFormats.join(", "))
-    .option("--out <directory>", "where to put the files (default: NAME-VERSION-FORMAT)")
+    .option("--out <directory>", "directory to write (default: NAME-VERSION-FORMAT)")
     .action(async (reference: string, options: { format: string; out?: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const format = formatOf(options.format);
@@ -32,7 +32,7 @@ export function addExportCommand(models: Command): void {
       if (json) printJson({ directory, version, export: exported });
       else {
         printTable(
-          ["FILE", "SIZE", "DIFFERS BY", "SHA-256"],
+          ["FILE", "SIZE", "DIFFERENCE", "SHA-256"],
           exported.files.map(({ path, bytes, difference, sha256 }) => [
             join(directory, path),
             formatBytes(bytes),
@@ -41,7 +41,7 @@ export function addExportCommand(models: Command): void {
           ]),
         );
         process.stdout.write(
-          `${name} version ${version}, held against the platform's predictor on ${exported.check.rows} rows; see docs/export.md\n`,
+          `${name} version ${version}, checked against the platform's predictor on ${exported.check.rows} rows; see docs/export.md\n`,
         );
       }
     });
@@ -72,8 +72,8 @@ async function versionOf(
 export function placeIn(directory: string, path: string): string {
   const place = resolve(directory, artifactPath(path));
   if (place.startsWith(`${resolve(directory)}${sep}`)) return join(directory, path);
-  const rule = "must lie in the directory that it is put into: nothing was written";
-  throw new InvalidInputError("the export cannot be put", [{ path: "files", value: path, rule }]);
+  const rule = "must be a path inside the output directory; nothing was written";
+  throw new InvalidInputError("the export cannot be written", [{ path: "files", value: path, rule }]);
 }
 
 function makeDirectory(directory: string): void {

@@ -7,8 +7,8 @@ import { printJson, printTable } from "../output";
 export function addInboxCommand(datasets: Command): void {
   datasets
     .command("inbox [name]")
-    .description("status of the files in the team's inbox, or in one dataset's inbox")
-    .option("--retry <id>", "read a refused file again, without another upload")
+    .description("show the status of the files in the team's inbox, or in one dataset's inbox")
+    .option("--retry <id>", "read a refused file again, without a new upload")
     .action(async (name: string | undefined, options: { retry?: string }, command: Command) => {
       const { client, json } = contextOf(command);
       if (options.retry !== undefined) {

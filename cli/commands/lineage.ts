@@ -22,8 +22,8 @@ export function addLineageCommand(program: Command): void {
   lineage
     .command("dataset <dataset>")
     .description("show raw files of NAME@VERSION (or NAME, the newest), and the runs and models that used it")
-    .option("--limit <n>", "how many runs, at most 200", "50")
-    .option("--next-token <token>", "go on where an earlier list of runs ended")
+    .option("--limit <n>", "maximum number of runs, at most 200", "50")
+    .option("--next-token <token>", "continue an earlier list of runs")
     .action(async (reference: string, options: { limit: string; nextToken?: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const { name, version } = referenceOf(reference, "dataset");

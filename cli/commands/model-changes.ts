@@ -17,10 +17,10 @@ interface Options {
 /** What is said of a model and its versions. */
 export function addModelChangeCommands(models: Command): void {
   const change = (text: string, about: string) =>
-    models.command(text).description(about).option("--reason <text>", "why", "");
+    models.command(text).description(about).option("--reason <text>", "reason to record", "");
   const ofVersion = [
     "--version <version>",
-    "apply to this version; default: to the model",
+    "change this version (default: the model)",
     wholeNumber("--version"),
   ] as const;
   const tell = (json: boolean, answer: object, text: string): void => {
@@ -29,7 +29,7 @@ export function addModelChangeCommands(models: Command): void {
   };
 
   change("create <model>", "create a model without versions")
-    .option("--description <text>", "Markdown", "")
+    .option("--description <text>", "description in Markdown", "")
     .action(async (name: string, { description, reason }: Options & { description: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const { model } = await client.call("createModel", {
@@ -59,7 +59,7 @@ export function addModelChangeCommands(models: Command): void {
       const { version, reason } = options;
       if ((value === undefined) !== (options.delete === true))
         throw new InvalidInputError("the tag cannot be set", [
-          { path: "value", value, rule: "must be given, or --delete in its place" },
+          { path: "value", value, rule: "must be given, unless --delete is" },
         ]);
       const query = { key, reason };
       const body = { key, value: value ?? "", reason };
@@ -106,9 +106,9 @@ export function addModelChangeCommands(models: Command): void {
     });
 
   change("register <model>", "register a version that was trained elsewhere")
-    .requiredOption("--source <uri>", "URI of its files")
+    .requiredOption("--source <uri>", "URI of the model's files")
     .option("--from <file>", "JSON file with more fields: framework, signature, metrics, dataset, semver, tags, …")
-    .option("--key <key>", "idempotency key: repeated with it, the command registers nothing more")
+    .option("--key <key>", "idempotency key: a repeated command with the same key registers nothing new")
     .action(
       async (
         name: string,

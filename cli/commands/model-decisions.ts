@@ -39,8 +39,8 @@ export function addModelDecisionCommands(models: Command): void {
       .command(`${verb} <model>`)
       .addArgument(versionArgument)
       .description(text)
-      .option("--reason <text>", "why", "")
-      .option("--wait", "follow the run that waits for the decision, to its end")
+      .option("--reason <text>", "reason to record", "")
+      .option("--wait", "follow the run that waits for the decision until it ends")
       .action(async (name: string, version: number, options: DecisionOptions, command: Command) => {
         const { client, json } = contextOf(command);
         const { reason, wait } = options;
@@ -57,8 +57,8 @@ export function addModelDecisionCommands(models: Command): void {
   models
     .command("judge <model>")
     .addArgument(versionArgument)
-    .description("evaluate a version's gates against the current champion; exit code 3 where it is refused")
-    .option("--reason <text>", "why", "")
+    .description("evaluate a version's gates against the current champion; exit code 3 if a gate refuses it")
+    .option("--reason <text>", "reason to record", "")
     .action(async (name: string, version: number, { reason }: { reason: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const request = { params: { name, version }, body: { reason }, idempotencyKey: randomUUID() };
@@ -71,7 +71,9 @@ export function addModelDecisionCommands(models: Command): void {
       const checks = judged.gate?.checks ?? [];
       process.stdout.write(`${name} version ${version}: gates ${verdictWord(judged)}\n`);
       if (checks.length === 0)
-        process.stdout.write(`  no gates are declared; declare some: ringmaster models policy set ${name} FILE\n`);
+        process.stdout.write(
+          `  no gates are declared; declare gates with: ringmaster models policy set ${name} FILE\n`,
+        );
       for (const check of checks)
         process.stdout.write(`  ${check.passed ? "✔" : check.pending ? "…" : "✘"} ${check.gate}: ${check.evidence}\n`);
       printLines(nextLines(judged.next));
@@ -81,7 +83,7 @@ export function addModelDecisionCommands(models: Command): void {
     .command("promote <model>")
     .addArgument(versionArgument)
     .description("promote an approved version to production")
-    .option("--reason <text>", "why", "")
+    .option("--reason <text>", "reason to record", "")
     .action(async (name: string, version: number, { reason }: { reason: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const promoted = await client.promote(name, version, reason, randomUUID());
@@ -93,8 +95,8 @@ export function addModelDecisionCommands(models: Command): void {
     .command("stage <model>")
     .addArgument(versionArgument)
     .addArgument(new Argument("<stage>").choices([...stages]))
-    .description("move a version to a stage; production is a promotion")
-    .option("--reason <text>", "why", "")
+    .description("move a version to none, staging, canary or archived (to production: models promote)")
+    .option("--reason <text>", "reason to record", "")
     .action(
       async (
         name: string,
@@ -114,10 +116,10 @@ export function addModelDecisionCommands(models: Command): void {
   models
     .command("rollback <model>")
     .description("roll back to the previous production version")
-    .option("--reason <text>", "why", "")
+    .option("--reason <text>", "reason to record", "")
     .option(
       "--from <version>",
-      "the version to replace; refused where another one is in production",
+      "the version to replace; refused if another version is in production",
       wholeNumber("--from"),
     )
     .action(async (name: string, options: { reason: string; from?: number }, command: Command) => {

@@ -20,7 +20,7 @@ export function addModelGateCommands(models: Command): void {
   models
     .command("gates <model>")
     .addArgument(versionArgument)
-    .description("each gate of a version, with value, limit and evidence")
+    .description("show each gate of a version, with value, limit and evidence")
     .action(async (name: string, version: number, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const report = await client.call("getModelVersionReport", { params: { name, version } });
@@ -31,7 +31,7 @@ export function addModelGateCommands(models: Command): void {
   models
     .command("report <model>")
     .addArgument(versionArgument)
-    .description("evaluation report of a version: Markdown, or an HTML page with plots")
+    .description("write the evaluation report of a version: Markdown, or an HTML page with plots")
     .option("--html <file>", "write a self-contained HTML page")
     .option("--markdown <file>", "write Markdown")
     .action(async (name: string, version: number, files: { html?: string; markdown?: string }, command: Command) => {
@@ -46,10 +46,10 @@ export function addModelGateCommands(models: Command): void {
   models
     .command("check <model>")
     .addArgument(versionArgument)
-    .argument("[command...]", "what to run, after --; exit code 0 passes")
-    .description("run a check of the model's policy on this machine and report its result; exit code 3 where it fails")
-    .requiredOption("--name <check>", "its name in the policy")
-    .option("--timeout <seconds>", "time limit; default: the policy's", wholeNumber("--timeout"))
+    .argument("[command...]", "command to run, after --; exit code 0 passes")
+    .description("run a check of the model's policy on this machine and report its result; exit code 3 if it fails")
+    .requiredOption("--name <check>", "name of the check in the policy")
+    .option("--timeout <seconds>", "time limit (default: the one in the policy)", wholeNumber("--timeout"))
     .option("--download", "download weights and topology into the candidate's directory")
     .action(
       async (
@@ -107,8 +107,8 @@ export function addModelGateCommands(models: Command): void {
 
   models
     .command("check-key <model>")
-    .description("the key that signs requests to a check's webhook (whsec_…, Standard Webhooks)")
-    .requiredOption("--name <check>", "its name in the policy")
+    .description("print the key that signs requests to a check's webhook (whsec_…, Standard Webhooks)")
+    .requiredOption("--name <check>", "name of the check in the policy")
     .action(async (name: string, options: { name: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const answer = await client.call("getModelCheckKey", { params: { name, check: options.name } });
@@ -137,7 +137,7 @@ function environmentOf(
 /** A command that a policy names is shown, not run: whoever may set a policy may not run programs on other people's machines. */
 function noCommand(declared: readonly string[] | undefined): InvalidInputError {
   const rule = declared
-    ? `must be given after --; the policy says: ${declared.join(" ")}`
+    ? `must be given after --; the command in the policy is: ${declared.join(" ")}`
     : "must be given after --, such as -- ./check.sh";
   return new InvalidInputError("there is nothing to run", [{ path: "COMMAND", rule }]);
 }

@@ -19,11 +19,11 @@ const policyFile = declaredPolicy.safeExtend({
 });
 
 export function addModelPolicyCommands(models: Command): void {
-  const policy = models.command("policy").description("the gates and approvals that a model declares");
+  const policy = models.command("policy").description("show and set the gates and approvals of a model");
 
   policy
     .command("get <model>")
-    .description("the current policy, as JSON")
+    .description("print the current policy as JSON")
     .action(async (name: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const answer = await client.call("getModelPolicy", { params: { name } });
@@ -38,7 +38,7 @@ export function addModelPolicyCommands(models: Command): void {
   policy
     .command("set <model> <file>")
     .description("set the policy from a YAML or JSON file with rules and approvals (docs/gates.md)")
-    .option("--reason <text>", "why", "")
+    .option("--reason <text>", "reason to record", "")
     .action(async (name: string, file: string, { reason }: { reason: string }, command: Command) => {
       const { rules, approvals } = readPolicy(file);
       const { client, json } = contextOf(command);

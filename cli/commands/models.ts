@@ -16,13 +16,15 @@ import { addModelPolicyCommands } from "./model-policies";
 import { addServingCommands } from "./serving";
 
 export function addModelCommands(program: Command): void {
-  const models = program.command("models").description("registered models and their versions");
+  const models = program
+    .command("models")
+    .description("list, evaluate, approve and serve registered models and their versions");
 
   addExportCommand(models);
 
   models
     .command("list")
-    .description("models and their champions")
+    .description("list models, with the version in production")
     .action(async (_options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const all = await client.models();
@@ -45,7 +47,7 @@ export function addModelCommands(program: Command): void {
 
   models
     .command("show <model>")
-    .description("versions, gates, approvals, history")
+    .description("show versions, gates, approvals, next steps and history")
     .action(async (name: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const shown = await client.model(name);
@@ -68,12 +70,12 @@ export function addModelCommands(program: Command): void {
       }
       process.stdout.write("\n");
       printHistory(shown.history);
-      if (shown.historyNextToken) process.stdout.write(`  … and older: ringmaster models history ${name} --all\n`);
+      if (shown.historyNextToken) process.stdout.write(`  … older entries: ringmaster models history ${name} --all\n`);
     });
 
   models
     .command("versions <model>")
-    .description("versions, newest first")
+    .description("list versions, newest first")
     .action(async (name: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const { versions } = await client.model(name);
@@ -83,9 +85,9 @@ export function addModelCommands(program: Command): void {
 
   models
     .command("history <model>")
-    .description("every change with actor, time and reason, oldest first")
-    .option("--limit <n>", "the newest so many", wholeNumber("--limit"), 100)
-    .option("--all", "from the first change on")
+    .description("list the changes with actor, time and reason, oldest first")
+    .option("--limit <n>", "number of changes to show, the newest ones", wholeNumber("--limit"), 100)
+    .option("--all", "show every change")
     .action(async (name: string, options: { limit: number; all?: boolean }, command: Command) => {
       const { client, json } = contextOf(command);
       const most = options.all ? Number.POSITIVE_INFINITY : options.limit;
@@ -98,7 +100,7 @@ export function addModelCommands(program: Command): void {
       const history = found.slice(0, most).reverse();
       if (json) printJson({ history });
       else {
-        if (found.length > most) process.stdout.write(`older ones: ringmaster models history ${name} --all\n`);
+        if (found.length > most) process.stdout.write(`older entries: ringmaster models history ${name} --all\n`);
         printHistory(history);
       }
     });
@@ -106,7 +108,7 @@ export function addModelCommands(program: Command): void {
   models
     .command("resolve <model>")
     .alias("production")
-    .description("what serving loads: version, artifact, digest, schemas")
+    .description("show what a serving process loads: version, artifact, digest, schemas")
     .action(async (name: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const resolved = await client.production(name);
@@ -121,15 +123,15 @@ export function addModelCommands(program: Command): void {
 
   models
     .command("predict <model>")
-    .description("load the production version in this process and predict rows of a JSON file")
-    .requiredOption("--file <file>", "a JSON list of rows, each an object of raw columns")
+    .description("load the production version in this process and predict the rows of a JSON file")
+    .requiredOption("--file <file>", "JSON list of rows; each row is an object of raw columns")
     .action(async (name: string, options: { file: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const rows = readRows(options.file);
       const { artifact, version } = await client.production(name);
       if (artifact === undefined) {
-        const rule = `must have a version in production that was trained here: version ${version} was registered from elsewhere`;
-        throw new InvalidInputError("the model cannot predict here", [{ path: "model", value: name, rule }]);
+        const rule = `must have a version in production that was trained by Ringmaster; version ${version} was registered from elsewhere`;
+        throw new InvalidInputError("the model cannot be loaded", [{ path: "model", value: name, rule }]);
       }
       const predictions = await predictRows(client, artifact, rows);
       if (json) printJson({ model: name, version, predictions });

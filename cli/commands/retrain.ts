@@ -18,7 +18,7 @@ interface RuleOptions extends JobOptions {
 type Trigger = RetrainingRule["trigger"];
 
 export function addRetrainCommands(program: Command): void {
-  const retrain = program.command("retrain").description("rules that start a run on an event or a schedule");
+  const retrain = program.command("retrain").description("manage rules that start a run on an event or a schedule");
   const on = retrain.command("on").description("create a rule; idempotent");
 
   addRuleOptions(on.command("dataset <dataset>").description("retrain on each new version of a dataset")).action(
@@ -58,7 +58,7 @@ export function addRetrainCommands(program: Command): void {
 
   retrain
     .command("show <rule>")
-    .description("a rule, the events that it received, and the runs that it started")
+    .description("show a rule, the events that it received, and the runs that it started")
     .option("--limit <n>", "number of events to show", wholeNumber("--limit"), 20)
     .action(async (rule: string, { limit }: { limit: number }, command: Command) => {
       const { client, json } = contextOf(command);
@@ -91,7 +91,7 @@ export function addRetrainCommands(program: Command): void {
 
   retrain
     .command("run <rule>")
-    .description("start a run by the rule now, ignoring its limits; exit code 3 where none starts")
+    .description("start a run of the rule now, ignoring its limits; exit code 3 if no run starts")
     .action(async (rule: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const { cause } = await client.call("runRetrainingRule", { params: { rule }, idempotencyKey: randomUUID() });
@@ -104,7 +104,7 @@ export function addRetrainCommands(program: Command): void {
   retrain
     .command("disable <rule>")
     .description("stop the rule from starting runs")
-    .option("--reason <text>", "why", "")
+    .option("--reason <text>", "reason to record", "")
     .action(async (rule: string, { reason }: { reason: string }, command: Command) => {
       const { client } = contextOf(command);
       report(
@@ -115,14 +115,14 @@ export function addRetrainCommands(program: Command): void {
     });
   retrain
     .command("enable <rule>")
-    .description("let the rule start runs on events from now on")
+    .description("let the rule start runs on future events")
     .action(async (rule: string, _options: unknown, command: Command) => {
       const { client } = contextOf(command);
       report((await client.call("enableRetrainingRule", { params: { rule } })).rule, "enabled", command);
     });
   retrain
     .command("delete <rule>")
-    .description("delete a rule; its history stays")
+    .description("delete a rule; its history is kept")
     .action(async (rule: string, _options: unknown, command: Command) => {
       const { client } = contextOf(command);
       report((await client.call("deleteRetrainingRule", { params: { rule } })).rule, "deleted", command);
@@ -197,6 +197,6 @@ function describeTrigger(trigger: Trigger): string {
 }
 
 function describeCause({ state, runId, failure, reason }: RetrainingCauseRecord): string {
-  if (state === "submitted") return `submitted ${runId}; watch it: ringmaster runs watch ${runId}`;
+  if (state === "submitted") return `submitted ${runId}; follow it with: ringmaster runs watch ${runId}`;
   return `no run started: ${failure?.message ?? reason ?? state}`;
 }

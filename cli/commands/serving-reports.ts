@@ -30,22 +30,22 @@ export function describeDecision({ version, done, refusal, verdict }: CanaryDeci
 export function addServingReportCommands(models: Command): void {
   models
     .command("outcomes <model> [unit=value...]")
-    .description("report outcomes of units; a unit counts once an epoch, so a report may be repeated")
+    .description("report outcomes of units; idempotent, because a unit counts once per epoch")
+    .option("--epoch <n>", "epoch of the units' routes (`models route` prints it)", wholeNumber("--epoch"))
     .option(
-      "--epoch <n>",
-      "epoch of the routes that the units were given (`models route` prints it)",
-      wholeNumber("--epoch"),
+      "--file <file>",
+      "file with outcomes: JSON lines or a list of {unit, value, epoch}; epoch defaults to --epoch",
     )
-    .option("--file <file>", "more of them: JSON lines, or a list, of {unit, value} and, where they differ, epoch")
     .action(
       async (name: string, words: readonly string[], options: { epoch?: number; file?: string }, command: Command) => {
         const read = [
           ...words.map(outcomeOf),
           ...(options.file === undefined ? [] : readLines(options.file, outcome)),
         ].map(({ epoch = options.epoch, ...rest }) => ({ ...rest, epoch }));
-        if (read.length === 0) throw invalid("unit=value", undefined, "must be given, or --file with some");
+        if (read.length === 0)
+          throw invalid("unit=value", undefined, "must be given, or --file with at least one outcome");
         const without = read.find(({ epoch }) => epoch === undefined);
-        if (without) throw invalid("--epoch", undefined, `must be given: unit ${without.unit} has none of its own`);
+        if (without) throw invalid("--epoch", undefined, `must be given, because unit ${without.unit} has no epoch`);
         const { client, json } = contextOf(command);
         let [counted, repeated, stale] = [0, 0, 0];
         const decisions = [];
@@ -67,18 +67,16 @@ export function addServingReportCommands(models: Command): void {
       },
     );
 
-  const shadow = models
-    .command("shadow")
-    .description("predictions of a version that does not serve, next to those that were served");
-  const version = new Argument("<version>", "its number").argParser(wholeNumber("version"));
+  const shadow = models.command("shadow").description("log and compare predictions of a version that does not serve");
+  const version = new Argument("<version>", "version number").argParser(wholeNumber("version"));
 
   shadow
     .command("log <model>")
     .addArgument(version)
-    .description("log a shadow's predictions next to those that were served; idempotent")
+    .description("log a shadow's predictions with the served ones; idempotent")
     .requiredOption(
       "--file <file>",
-      "JSON lines, or a list, of {unit, served, shadow}: classes, numbers or probabilities",
+      "JSON lines or a list of {unit, served, shadow}: classes, numbers or probabilities",
     )
     .action(async (name: string, number: number, { file }: { file: string }, command: Command) => {
       const observations = readLines(file, observation);
@@ -98,7 +96,7 @@ export function addServingReportCommands(models: Command): void {
   shadow
     .command("show <model>")
     .addArgument(version)
-    .description("agreement of a shadow with what was served, and the largest differences")
+    .description("show the agreement of a shadow with the served predictions, and the largest differences")
     .action(async (name: string, number: number, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const summary = await client.call("getShadow", { params: { name, version: number } });
@@ -173,7 +171,7 @@ function readLines<Item>(file: string, schema: z.ZodType<Item>): readonly Item[]
 function listOf(file: string, text: string): readonly unknown[] {
   const value = parsed(text);
   if (Array.isArray(value)) return value;
-  throw invalid("--file", file, "must be a JSON list, or one JSON object a line");
+  throw invalid("--file", file, "must be a JSON list, or one JSON object per line");
 }
 
 function parsed(text: string): unknown {

@@ -26,11 +26,13 @@ const collect = (value: string, before: readonly string[]): readonly string[] =>
 
 /** Under `ringmaster models`: who answers whom. */
 export function addServingCommands(models: Command): void {
-  const traffic = models.command("traffic").description("how requests are split: canaries, shadows and their test");
+  const traffic = models
+    .command("traffic")
+    .description("split requests between versions: canaries, shadows and their test");
 
   traffic
     .command("show <model>")
-    .description("versions that serve, their outcomes and the test's decision")
+    .description("show the versions that serve, their outcomes and the test's decision")
     .action(async (name: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const state = await client.call("getTraffic", { params: { name } });
@@ -41,13 +43,8 @@ export function addServingCommands(models: Command): void {
   traffic
     .command("set <model>")
     .description("send a share of the units to canaries; without --canary the champion gets all units")
-    .option(
-      "--canary <version=weight>",
-      "a version in stage canary and its share, e.g. 4=0.1; may be repeated",
-      collect,
-      [],
-    )
-    .option("--shadow <version>", "a version whose predictions are logged and not served; may be repeated", collect, [])
+    .option("--canary <version=weight>", "a version in stage canary and its share, e.g. 4=0.1; repeatable", collect, [])
+    .option("--shadow <version>", "a version whose predictions are logged and not served; repeatable", collect, [])
     .option("--metric <name>", "name of the outcome that the test compares")
     .option("--kind <binary|mean>", "outcomes are 0 or 1 (binary), or any number (mean)")
     .option("--goal <increase|decrease>", "direction of improvement")
@@ -55,9 +52,9 @@ export function addServingCommands(models: Command): void {
     .option("--margin <size>", "largest acceptable absolute loss against the champion")
     .option("--alpha <probability>", "probability of a wrong decision, over all evaluations of the test")
     .option("--min-units <n>", "minimum units per version before the test decides")
-    .option("--max-units <n>", "units of the canary after which it is rolled back without a significant result")
+    .option("--max-units <n>", "units of a canary after which it is rolled back if the result is not significant")
     .option("--automatic", "carry out the test's decision when outcomes are reported")
-    .option("--reason <text>", "why", "")
+    .option("--reason <text>", "reason to record", "")
     .action(async (name: string, options: SetOptions, command: Command) => {
       const { client, json } = contextOf(command);
       const test = testOf(options);
@@ -74,7 +71,7 @@ export function addServingCommands(models: Command): void {
 
   traffic
     .command("decide <model>")
-    .description("carry out the decision of the canaries' test; exit code 3 where it is refused")
+    .description("carry out the decision of the canary test; exit code 3 if the promotion is refused")
     .action(async (name: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const { decisions } = await client.call("decideTraffic", { params: { name } });
@@ -85,7 +82,7 @@ export function addServingCommands(models: Command): void {
 
   models
     .command("route <model> <unit...>")
-    .description("version that serves each unit")
+    .description("show the version that serves each unit")
     .action(async (name: string, units: readonly string[], _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const routes = await client.call("routeUnits", { params: { name }, body: { units: [...units] } });

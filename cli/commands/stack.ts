@@ -26,25 +26,25 @@ export function addStackCommands(program: Command): void {
   program
     .command("up")
     .description("start the embedded cloud: the AWS services and the API, on 127.0.0.1")
-    .option("--port <port>", "port of the AWS wire protocols (0: a free one)", "4566")
-    .option("--api-port <port>", "port of the API (0: a free one)", "4700")
-    .option("--auth", "the API asks for a token, from now on (`ringmaster tokens create`)")
-    .option("--detach", "return when it is ready; it goes on in the background")
+    .option("--port <port>", "port of the AWS services (0: a free port)", "4566")
+    .option("--api-port <port>", "port of the API (0: a free port)", "4700")
+    .option("--auth", "require a token for the API, permanently (`ringmaster tokens create`)")
+    .option("--detach", "return once the stack is ready, and run it in the background")
     .action(async (_options: unknown, command: Command) => up(command));
 
   program
     .command("down")
-    .description("stop the embedded cloud; its data stay")
+    .description("stop the embedded cloud; its data is kept")
     .action(async (_options: unknown, command: Command) => down(command.optsWithGlobals<GlobalOptions>()));
 
   program
     .command("status")
-    .description("whether the embedded cloud runs, and where")
+    .description("show whether the embedded cloud runs, with its URLs and data directory")
     .action(async (_options: unknown, command: Command) => status(command.optsWithGlobals<GlobalOptions>()));
 
   program
     .command("env")
-    .description('print the exports that point the AWS CLI and SDKs at it: eval "$(ringmaster env)"')
+    .description('print the variables that point the AWS CLI and SDKs at the embedded cloud: eval "$(ringmaster env)"')
     .action(async (_options: unknown, command: Command) => env(command.optsWithGlobals<GlobalOptions>()));
 }
 
@@ -122,10 +122,10 @@ async function checkRunning(
       rule: `the running stack (pid ${stack.pid}) listens on ${found}: ${next}`,
     }));
   if (options.auth && !(await createTokenStore(resolve(options.data)).required())) {
-    const rule = `the running stack (pid ${stack.pid}) takes calls without a token: ${next}`;
+    const rule = `the running stack (pid ${stack.pid}) accepts calls without a token: ${next}`;
     problems.push({ path: "--auth", value: true, rule });
   }
-  if (problems.length > 0) throw new InvalidInputError("a stack with other settings runs already", problems);
+  if (problems.length > 0) throw new InvalidInputError("a stack with other settings is already running", problems);
 }
 
 /** Directory by directory: what may not be made is said at once (Node's own `recursive` never returns below /proc). */
@@ -160,7 +160,7 @@ function ready(child: ChildProcess, log: string): Promise<StackInfo> {
     });
     child.on("exit", (code) => {
       clearTimeout(timer);
-      fail(`the stack ended with code ${code} before it was ready:\n${readFileSync(log, "utf8").slice(-2_000)}`);
+      fail(`the stack exited with code ${code} before it was ready:\n${readFileSync(log, "utf8").slice(-2_000)}`);
     });
   });
 }
@@ -177,7 +177,7 @@ async function down(options: GlobalOptions): Promise<void> {
   const stack = readStackFile(options.data);
   if (!stack || !isAlive(stack.pid)) {
     if (options.json) printJson({ stopped: false, data: resolve(options.data) });
-    else process.stdout.write(`no stack runs over ${resolve(options.data)}\n`);
+    else process.stdout.write(`no stack is running for ${resolve(options.data)}\n`);
     return;
   }
   process.kill(stack.pid, "SIGTERM");
@@ -190,14 +190,14 @@ async function down(options: GlobalOptions): Promise<void> {
     await new Promise((wait) => setTimeout(wait, 50));
   }
   if (options.json) printJson({ stopped: true, pid: stack.pid, data: stack.data });
-  else process.stdout.write(`stopped (pid ${stack.pid}); the data stay in ${stack.data}\n`);
+  else process.stdout.write(`stopped (pid ${stack.pid}); the data is kept in ${stack.data}\n`);
 }
 
 async function status(options: GlobalOptions): Promise<void> {
   const stack = await findStack(options.data);
   if (options.json) printJson(stack ? { running: true, ...stack } : { running: false, data: resolve(options.data) });
   else if (stack) announce(stack, options);
-  else process.stdout.write(`no stack runs over ${resolve(options.data)}\n`);
+  else process.stdout.write(`no stack is running for ${resolve(options.data)}\n`);
   if (!stack) process.exitCode = 1;
 }
 

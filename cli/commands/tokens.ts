@@ -15,7 +15,7 @@ export function addTokenCommands(program: Command): void {
   tokens
     .command("create")
     .description("create a token and show it once; after the first token, the API requires one")
-    .requiredOption("--actor <name>", "who calls with it, for the records")
+    .requiredOption("--actor <name>", "name that runs and changes record for the token")
     .action(async (_options: unknown, command: Command) => create(command));
 
   tokens
@@ -38,7 +38,7 @@ async function create(command: Command): Promise<void> {
   const { actor, data, json } = command.optsWithGlobals<GlobalOptions & { readonly actor: string }>();
   if (!/^[\x21-\x7e][\x20-\x7e]{0,199}$/.test(actor)) {
     const rule = "must be 1–200 printable ASCII characters";
-    throw new InvalidInputError("the token cannot be made", [{ path: "--actor", value: actor, rule }]);
+    throw new InvalidInputError("the token cannot be created", [{ path: "--actor", value: actor, rule }]);
   }
   const owner = { team: teamOf(command) ?? defaultTeam, actor, createdAt: new Date().toISOString() };
   const { token, record } = makeToken(owner, randomBytes(38));
@@ -46,9 +46,9 @@ async function create(command: Command): Promise<void> {
   if (json) printJson({ id: record.id, ...owner, token });
   else
     process.stdout.write(
-      `${token}\n\nof team ${owner.team}, for ${actor}; it is shown this once. The API over ${resolve(data)} asks for a token now:\n` +
+      `${token}\n\nteam ${owner.team}, actor ${actor}; the token is not shown again. The API of ${resolve(data)} now requires a token:\n` +
         `  export RINGMASTER_TOKEN=${token}\n\n` +
-        `who signs requests instead takes the keys that \`ringmaster tokens keys ${record.id}\` shows\n`,
+        `to sign requests instead, use the key pair of: ringmaster tokens keys ${record.id}\n`,
     );
 }
 
@@ -60,7 +60,7 @@ async function list({ data, json }: GlobalOptions): Promise<void> {
     createdAt,
   }));
   if (json) printJson({ tokens: records });
-  else if (records.length === 0) process.stdout.write(`no tokens over ${resolve(data)}\n`);
+  else if (records.length === 0) process.stdout.write(`no tokens in ${resolve(data)}\n`);
   else
     printTable(
       ["ID", "TEAM", "ACTOR", "CREATED"],
@@ -80,7 +80,7 @@ function exportsOf({ accessKeyId, secretAccessKey }: SigningKeys): string {
 }
 
 function unknownToken(what: string, id: string): InvalidInputError {
-  const rule = "must be the id of a token: `ringmaster tokens list` shows them";
+  const rule = "must be the id of a token: `ringmaster tokens list` lists the ids";
   return new InvalidInputError(what, [{ path: "id", value: id, rule }]);
 }
 
@@ -89,5 +89,5 @@ async function revoke(id: string, { data, json }: GlobalOptions): Promise<void> 
     throw unknownToken("the token cannot be revoked", id);
   }
   if (json) printJson({ revoked: id });
-  else process.stdout.write(`token ${id} is taken no more\n`);
+  else process.stdout.write(`token ${id} is revoked\n`);
 }

@@ -18,14 +18,14 @@ export function errorResponse(
 export function knownError(error: Error): RingmasterError {
   if (error instanceof RingmasterError) return error;
   if (/\bdisk\b.* is full/.test(error.message)) {
-    return new RingmasterError(`${error.message}. Free some space there, then send the request again`, {
+    return new RingmasterError(`${error.message}. Free some disk space, then send the request again`, {
       code: "STORAGE_FULL",
       httpStatus: 507,
       retryable: true,
       cause: error,
     });
   }
-  return new RingmasterError("something went wrong on our side; the log has it under this request id", {
+  return new RingmasterError("internal error; the server log has the details under this request id", {
     code: "INTERNAL",
     httpStatus: 500,
     retryable: true,

@@ -31,7 +31,7 @@ export function eventStream(logger: Logger, open: (connection: Connection) => As
           else controller.enqueue(encoder.encode(eventText(value)));
         } catch (error) {
           if (gone.signal.aborted) return;
-          logger.log("error", "a stream of events broke off", { error });
+          logger.log("error", "an event stream was interrupted", { error });
           controller.close();
         }
       },

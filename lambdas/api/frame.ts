@@ -28,7 +28,7 @@ function checkedByEnvironment(): boolean {
 
 function refuseLargeBody(path: string): never {
   const instead = isMlflowPath(path)
-    ? "set MLFLOW_MULTIPART_UPLOAD_MINIMUM_FILE_SIZE=1000000 for larger files to go straight to the store"
+    ? "set MLFLOW_MULTIPART_UPLOAD_MINIMUM_FILE_SIZE=1000000 so that larger files are uploaded directly to the object store"
     : "upload data through /api/v1/uploads";
   throw new RingmasterError(`the request body is larger than ${maxBodyBytes} bytes; ${instead}`, {
     code: "BODY_TOO_LARGE",

@@ -21,7 +21,7 @@ export async function readBody<Schema extends z.ZodType>(
   const type = context.req.header("content-type");
   if (type !== undefined && !isJson(type)) {
     throw new RingmasterError(
-      `the request body is ${JSON.stringify(type.slice(0, 100))}, but must be application/json: say so in Content-Type`,
+      `the request body is ${JSON.stringify(type.slice(0, 100))}, but must be application/json: set the Content-Type header`,
       { code: "UNSUPPORTED_MEDIA_TYPE", httpStatus: 415, details: { contentType: type.slice(0, 100) } },
     );
   }

@@ -13,7 +13,7 @@ export function unstorableParts(value: unknown, path: readonly PropertyKey[] = [
   if (typeof value === "number") {
     const size = Math.abs(value);
     if (value === 0 || (size >= smallest && size <= largest)) return [];
-    const rule = `must be 0, or between ${smallest} and ${largest} in size: that is what the tables hold`;
+    const rule = `must be 0, or between ${smallest} and ${largest} in magnitude, which is the range of the database`;
     return [{ path: pathText(path), value: Number.isFinite(value) ? value : String(value), rule }];
   }
   if (typeof value === "string") {

@@ -47,7 +47,7 @@ describe("verbs of models", () => {
       "entry 2 value",
       "number",
     ],
-    ["outcomes", [], '{"unit": "a", "value": 1}', "--epoch", "unit a has none"],
+    ["outcomes", [], '{"unit": "a", "value": 1}', "--epoch", "unit a has no epoch"],
     ["shadow", [], '{"unit": "a", "served": 1}', "line 1 shadow", ""],
   ])("%s %j with the file %j is refused before anything is sent", (verb, args, text, at, rule) => {
     const of = verb === "shadow" ? ["shadow", "log", "m", "2"] : ["outcomes", "m"];

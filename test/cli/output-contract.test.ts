@@ -51,6 +51,6 @@ describe("what a program that calls the command line can rely on", () => {
 
   it("models --help lists resolve", () => {
     const { stdout } = spawnSync(process.execPath, [cli, "models", "--help"], { encoding: "utf8" });
-    expect(stdout).toMatch(/^ {2}resolve\|production <model> +what serving loads/m);
+    expect(stdout).toMatch(/^ {2}resolve\|production <model> +show what a serving process loads/m);
   });
 });

@@ -32,7 +32,7 @@ describe("the layout of a data directory", () => {
     const before = readdirSync(data);
     expect(() => checkLayout(data)).toThrow(LayoutError);
     expect(() => checkLayout(data)).toThrow(message);
-    expect(() => checkLayout(data)).toThrow(/Nothing there was changed.*--data DIRECTORY.*mv /);
+    expect(() => checkLayout(data)).toThrow(/No data was changed.*--data DIRECTORY.*mv /);
     expect(readdirSync(data)).toEqual(before);
   });
 });

@@ -34,7 +34,7 @@ describe("the lock of a data directory", () => {
     const owner = spawn(process.execPath, ["-e", "setInterval(() => 0, 1000)", "stack.js"], { stdio: "ignore" });
     try {
       writeFileSync(file(), String(owner.pid));
-      expect(() => lock(data)).toThrow(`is used by the stack with pid ${owner.pid}: stop it with`);
+      expect(() => lock(data)).toThrow(`is in use by the stack with pid ${owner.pid}: stop it with`);
       expect(readdirSync(data)).toEqual(["stack.lock"]);
       expect(readFileSync(file(), "utf8")).toBe(String(owner.pid));
     } finally {

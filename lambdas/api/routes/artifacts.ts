@@ -31,12 +31,12 @@ export const artifactRoutes: readonly Route[] = [
             {
               path: `artifacts.${i}.sha256`,
               value: sha256,
-              rule: "must be uploaded before: POST /uploads says where to",
+              rule: "must be the SHA-256 of an uploaded file: POST /uploads returns the upload URL",
             },
           ]
         : [],
     );
-    if (problems.length > 0) throw new InvalidInputError("the artifacts cannot be named", problems);
+    if (problems.length > 0) throw new InvalidInputError("the artifacts cannot be stored", problems);
     const updatedAt = isoTime(clock);
     const named = body.artifacts.map((artifact, i) => ({ ...artifact, bytes: sizes[i] as number, updatedAt }));
     await artifacts.put({ kind: "run", runId }, named, folderOf(run));

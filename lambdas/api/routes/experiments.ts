@@ -75,7 +75,7 @@ export async function experimentPage(
 
 /** Runs that name no experiment belong to it: clients of MLflow take it for given. */
 function defaultStays(): InvalidInputError {
-  const rule = "must not be deleted of experiment 0: every team has it; delete its runs instead";
+  const rule = "must not be deleted for experiment 0, the default experiment of every team; delete its runs instead";
   return new InvalidInputError("the experiment cannot be deleted", [{ path: "lifecycle", value: "deleted", rule }]);
 }
 

@@ -61,7 +61,7 @@ export const pageRoutes: readonly Route[] = [
 const runIdList = z.array(z.string().min(1).max(255)).min(1).max(compareLimits.runs);
 
 function runIdsOf(text: string): readonly string[] {
-  const rule = `must be JSON: a list of 1 to ${compareLimits.runs} ids of runs`;
+  const rule = `must be a JSON list of 1 to ${compareLimits.runs} run ids`;
   try {
     return runIdList.parse(JSON.parse(text));
   } catch (cause) {

@@ -69,7 +69,7 @@ export class Store {
       await level.open();
     } catch (cause) {
       throw new Error(
-        `The DynamoDB data in ${directory} cannot be opened: one process at a time may have it open. Stop the other one.`,
+        `The DynamoDB data in ${directory} cannot be opened, because another process has it open. Stop the other process.`,
         { cause },
       );
     }

@@ -17,7 +17,11 @@ describe("RINGMASTER_TEAMS", () => {
     ["no JSON", "vision", /RINGMASTER_TEAMS: must be JSON/],
     ["no list", "{}", /RINGMASTER_TEAMS/],
     ["a name that is none", '[{"name":"../x"}]', /RINGMASTER_TEAMS\.0\.name: must be 1–32 lower-case letters/],
-    ["everyone", '[{"name":"x","principals":["*"]}]', /RINGMASTER_TEAMS\.0\.principals\.0: would mean everyone/],
+    [
+      "everyone",
+      '[{"name":"x","principals":["*"]}]',
+      /RINGMASTER_TEAMS\.0\.principals\.0: would match every principal/,
+    ],
   ])("is refused with the rule: %s", (_name, text, rule) => {
     expect(() => readTeamDirectory({ RINGMASTER_TEAMS: text })).toThrow(rule);
   });

@@ -66,7 +66,10 @@ describe("experiments", () => {
 
   it("the default one stays, whatever else is asked with its deletion", async () => {
     const refused = await call("PATCH", "/experiments/0", { lifecycle: "deleted", name: "gone" });
-    expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining("every team has it")]);
+    expect([refused.status, refused.body.error.message]).toEqual([
+      400,
+      expect.stringContaining("default experiment of every team"),
+    ]);
     expect((await call("GET", "/experiments/0")).body.experiment).toMatchObject({
       name: "Default",
       lifecycle: "active",

@@ -169,7 +169,7 @@ describe("as on AWS, other than DynamoDB Local", () => {
     await subject.client.send(new UntagResourceCommand({ ResourceArn: arn, TagKeys: ["team"] }));
     const { Tags } = await subject.client.send(new ListTagsOfResourceCommand({ ResourceArn: arn }));
     expect(Tags).toEqual([{ Key: "env", Value: "dev" }]);
-    await expect(createDynamoDb({ dataDirectory: directory })).rejects.toThrow(/one process at a time/);
+    await expect(createDynamoDb({ dataDirectory: directory })).rejects.toThrow(/another process has it open/);
   });
 
   it.each([
