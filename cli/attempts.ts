@@ -71,7 +71,7 @@ export function describeEnds(attempts: readonly WorkerAttempt[]): string {
     counts.set(end, (counts.get(end) ?? 0) + 1);
   }
   const ends = [...counts].map(([end, count]) => (count === 1 ? end : `${count} × ${end}`));
-  return [...ends.slice(0, maxEnds), ...(ends.length > maxEnds ? [`${ends.length - maxEnds} other ends`] : [])].join(
+  return [...ends.slice(0, maxEnds), ...(ends.length > maxEnds ? [`${ends.length - maxEnds} other exits`] : [])].join(
     ", ",
   );
 }

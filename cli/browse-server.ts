@@ -33,10 +33,10 @@ async function answer(get: RawGet, secret: string, request: IncomingMessage, res
     response.writeHead(status, { "content-type": "text/plain; charset=utf-8" });
     response.end(`${why}\n`);
   };
-  if (!url.startsWith(`${prefix}/`)) return refuse(404, "open the address that `ringmaster browse` printed");
+  if (!url.startsWith(`${prefix}/`)) return refuse(404, "open the URL that `ringmaster browse` printed");
   const path = url.slice(prefix.length);
   if (method !== "GET" || !forwarded.test(path.split("?", 1)[0]!) || /(?:^|\/)(?:\.|%2e){1,2}(?:\/|\?|$)/i.test(path)) {
-    return refuse(404, "there are pages of experiments and runs here, and nothing else");
+    return refuse(404, "only GET requests for pages of experiments and runs are served here");
   }
   const answered = await get(path, { accept: headers.accept ?? "text/html" });
   for (const name of kept) {

@@ -50,10 +50,10 @@ export function describeChanges(git: Git, commit: string): string {
   }
   return [
     `# differs from ${commit}`,
-    ...(files === undefined ? ["# left out, being too much: everything"] : []),
-    ...listed("not known to git", unknown),
-    ...listed("left out, as a file that may hold secrets", secret),
-    ...listed("left out, being too much", large),
+    ...(files === undefined ? ["# left out, too large: everything"] : []),
+    ...listed("not tracked by git", unknown),
+    ...listed("left out, may contain secrets", secret),
+    ...listed("left out, too large", large),
     ...kept,
     "",
   ].join("\n");

@@ -66,7 +66,7 @@ function apiUrlOf(command: Command): string {
   if (api !== undefined) {
     if (/^https?:/.test(api) && URL.canParse(api)) return api;
     const rule = "must be a URL such as http://127.0.0.1:4700";
-    throw new InvalidInputError("the API cannot be found", [{ path: "--api", value: api, rule }]);
+    throw new InvalidInputError("the API URL is not valid", [{ path: "--api", value: api, rule }]);
   }
   const stack = readStackFile(data);
   if (command.getOptionValueSourceWithGlobals("data") === "cli") {

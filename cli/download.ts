@@ -68,6 +68,8 @@ async function* contentAt(url: string, digest: string): AsyncGenerator<Uint8Arra
   }
   const found = hash.digest("hex");
   if (found !== digest) {
-    throw new DownloadError(`the downloaded bytes have the digest ${found}, but must have ${digest}: nothing was kept`);
+    throw new DownloadError(
+      `the downloaded bytes have the digest ${found}, but must have ${digest}; the file was not written`,
+    );
   }
 }

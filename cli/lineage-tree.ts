@@ -9,14 +9,14 @@ export function drawLineage(graph: LineageGraph): readonly string[] {
   const root = nodes.get(graph.root)!;
   const lines = [describe(root)];
   for (const [title, next] of [
-    ["made of", neighbours(graph, "to", "from")],
-    ["seen by", neighbours(graph, "from", "to")],
+    ["inputs", neighbours(graph, "to", "from")],
+    ["used by", neighbours(graph, "from", "to")],
   ] as const) {
     if ((next.get(root.id) ?? []).length === 0) continue;
     lines.push("", title);
     draw(root.id, "", new Set([root.id]), nodes, next, lines);
   }
-  if (lines.length === 1) lines.push("", "nothing is known to have been made of it, nor what it was made of");
+  if (lines.length === 1) lines.push("", "no inputs and no uses are recorded");
   if (graph.nextToken !== undefined) lines.push("", `more runs: --next-token ${graph.nextToken}`);
   return lines;
 }
@@ -69,7 +69,7 @@ function describe({ kind, name, details }: LineageNode): string {
         : kind === "run"
           ? [details["name"] === name ? undefined : details["name"], details["status"]]
           : kind === "code"
-            ? [details["commit"], details["dirty"] === true ? "with changes that were not committed" : undefined]
+            ? [details["commit"], details["dirty"] === true ? "with uncommitted changes" : undefined]
             : [details["stage"]];
   const short = /^[0-9a-f]{64}$/.test(name) ? name.slice(0, 12) : name;
   const rest = said.filter((each) => each !== undefined && each !== short && each !== name).join(", ");

@@ -42,7 +42,7 @@ export function printTable(head: readonly string[], rows: readonly (readonly (st
   process.stdout.write(`${table.toString()}\n`);
   if (fitted.left.length > 0) {
     const names = fitted.left.map((name) => (name.length > 40 ? `${name.slice(0, 39)}…` : name));
-    process.stdout.write(`hidden for lack of room: ${names.join(", ")}; widen the terminal or use --json\n`);
+    process.stdout.write(`columns hidden: ${names.join(", ")}; widen the terminal or use --json\n`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Help, type Option } from "commander";
 import { version } from "../package.json";
 import { addDatasetCommands } from "./commands/datasets";
 import { addExperimentCommands } from "./commands/experiments";
@@ -13,16 +13,22 @@ import { addStackCommands } from "./commands/stack";
 import { addSubmitCommand } from "./commands/submit";
 import { addTokenCommands } from "./commands/tokens";
 
+/** Describes an option. An empty default, such as `[]` of a repeatable option, is not shown. */
+function optionDescription(option: Option): string {
+  return new Help().optionDescription(option).replace(/ ?\(default: (?:\[\]|"")\)$/, "");
+}
+
 /** The whole command line, which nothing has run yet. */
 export function createProgram(): Command {
   const program = new Command("ringmaster")
-    .description("train, track, evaluate and promote models, on AWS or on this machine")
+    .description("train, track, evaluate and promote models, on AWS or on a local stack")
     .version(version)
-    .option("--json", "print one JSON document on stdout")
-    .option("--api <url>", "URL of the API (default: RINGMASTER_API_URL, else the local stack's)")
-    .option("--team <team>", "team to act for (default: RINGMASTER_TEAM, else your only team)")
+    .option("--json", "print output as one JSON document")
+    .option("--api <url>", "URL of the API (default: RINGMASTER_API_URL, else the API of the local stack)")
+    .option("--team <team>", "team (default: RINGMASTER_TEAM, else your only team)")
     .option("--data <directory>", "data directory of the local stack", ".ringmaster")
     .showHelpAfterError("(ringmaster --help lists the commands)")
+    .configureHelp({ optionDescription })
     .exitOverride();
   addStackCommands(program);
   addNativeCommand(program);

@@ -14,12 +14,12 @@ export function recordLines({ run, children }: RunView, experiment?: string): re
   const { code, environment, tags, params, job } = run;
   const own = job === undefined ? {} : paramsOfJob(job as Job);
   const further = Object.entries(params).filter(([key]) => !Object.hasOwn(own, key));
-  const commit = code.commit && `${code.commit.slice(0, 12)}${code.dirty ? ", with changes" : ""}`;
+  const commit = code.commit && `${code.commit.slice(0, 12)}${code.dirty ? ", with uncommitted changes" : ""}`;
   const { hardware } = environment;
   return [
     ["name", run.name === run.runId ? undefined : run.name],
     ["experiment", experiment === undefined ? run.experimentId : `${experiment} (${run.experimentId})`],
-    ["by", run.createdBy],
+    ["created by", run.createdBy],
     ["deleted", run.deletedAt],
     ["parent", run.parentRunId],
     ["children", children.length === 0 ? undefined : children.join(" ")],

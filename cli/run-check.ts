@@ -49,7 +49,7 @@ export function runCheck(
     }
     child.on("error", (cause) => {
       clearTimeout(deadline);
-      const rule = `must be a program that can be started (${(cause as NodeJS.ErrnoException).code ?? cause.message})`;
+      const rule = `must be an executable program (${(cause as NodeJS.ErrnoException).code ?? cause.message})`;
       refuse(new InvalidInputError("the check cannot be run", [{ path: "COMMAND", value: program, rule }], cause));
     });
     child.on("close", (code, signal) => {

@@ -16,7 +16,7 @@ export function checkColumns(columns: readonly string[]): void {
   if (wrong.length === 0) return;
   const rule = "must be metrics.NAME, params.NAME or tags.NAME";
   throw new InvalidInputError(
-    "nothing was searched",
+    "the columns cannot be shown",
     wrong.map((value) => ({ path: "--column", value, rule })),
   );
 }

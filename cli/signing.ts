@@ -6,7 +6,7 @@ import { RingmasterError } from "../core/errors";
 class NoCredentialsError extends RingmasterError {
   constructor(host: string, cause: unknown) {
     super(
-      `${host} wants signed requests, and there are no AWS credentials: sign in (aws sso login, AWS_PROFILE, AWS_ACCESS_KEY_ID), or set RINGMASTER_TOKEN where it takes tokens`,
+      `${host} requires signed requests, but no AWS credentials were found: sign in (aws sso login, AWS_PROFILE, AWS_ACCESS_KEY_ID), or set RINGMASTER_TOKEN if the API accepts tokens`,
       { code: "NO_CREDENTIALS", httpStatus: 401, cause },
     );
   }

@@ -25,8 +25,8 @@ export interface PreparedJob {
 
 export function withJobOptions(command: Command): Command {
   return command
-    .option("--set <path=value>", "change a value of the job file (repeatable)", collect, [])
-    .option("--no-diff", "do not record uncommitted changes");
+    .option("--set <path=value>", "override a value of the job file (repeatable)", collect, [])
+    .option("--no-diff", "do not record uncommitted code changes");
 }
 
 /** Reads a job file, whose mistakes are told whether there is an API or not; bundles and uploads the user's module, if there is one. */
@@ -57,7 +57,7 @@ function readJob(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    const rule = "must be a file that can be read";
+    const rule = "must be a readable file";
     throw new InvalidInputError("the job file cannot be read", [{ path: "job", value: file, rule }], cause);
   }
 }

@@ -15,7 +15,7 @@ export function tagsOf(
   if (wrong.length > 0) {
     const rule = "must be KEY=VALUE";
     throw new InvalidInputError(
-      "the arguments cannot be read",
+      "the arguments are not valid",
       wrong.map((value) => ({ path: "key=value", value, rule })),
     );
   }

@@ -44,7 +44,7 @@ async function send(target: UploadTarget, body: Blob): Promise<Error | undefined
       retryable: true,
     });
   } catch (cause) {
-    return new RingmasterError(`content ${target.sha256} could not be sent: ${cause}`, {
+    return new RingmasterError(`content ${target.sha256} could not be uploaded: ${cause}`, {
       code: "UPLOAD_FAILED",
       httpStatus: 502,
       retryable: true,

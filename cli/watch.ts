@@ -1,6 +1,6 @@
 import pc from "picocolors";
 import type { ApiClient, Run, RunDetails } from "../client/api-client";
-import { formatDuration } from "../core/quantities";
+import { formatCount, formatDuration } from "../core/quantities";
 import { isOpen } from "../core/training/run";
 import { exitCodes, printJson, shownText } from "./output";
 import { drawRun } from "./run-picture";
@@ -70,7 +70,7 @@ async function follow(client: ApiClient, runId: string, options: WatchOptions): 
 
 function closingLines(details: RunDetails, awaited: readonly Awaited[]): readonly string[] {
   if (!isOpen(details.run.status)) return [closingLine(details), ...failedNext(details)];
-  return awaited.map(({ what, command }) => `${pc.yellow(`waits for ${what}`)}: ${command}`);
+  return awaited.map(({ what, command }) => `${pc.yellow(`waiting for ${what}`)}: ${command}`);
 }
 
 export function warningLines({ warnings }: Pick<RunDetails, "warnings">): readonly string[] {
@@ -80,7 +80,7 @@ export function warningLines({ warnings }: Pick<RunDetails, "warnings">): readon
 /** The next step of a run that failed: what its workers printed, where it had any. */
 function failedNext({ run, attempts }: RunDetails): readonly string[] {
   if (run.status !== "failed") return [];
-  return [`see: ringmaster runs ${attempts.length > 0 ? "logs" : "show"} ${run.runId}`];
+  return [`for details: ringmaster runs ${attempts.length > 0 ? "logs" : "show"} ${run.runId}`];
 }
 
 function closingLine({ run }: RunDetails): string {
@@ -88,7 +88,7 @@ function closingLine({ run }: RunDetails): string {
     return `${pc.red(run.status)} in ${run.phase ?? "the queue"}: ${run.failure.code}: ${run.failure.message}`;
   const outcome = run.outcome;
   if (run.reproducedFrom !== undefined)
-    return `${pc.green("completed")}; compare it with its original: ringmaster runs reproduction ${run.runId}`;
+    return `${pc.green("completed")}; compare it with its original with: ringmaster runs reproduction ${run.runId}`;
   if (outcome?.decision === "promoted")
     return `${pc.green("completed")}: ${outcome.model} version ${outcome.version} is in production`;
   return `${pc.green("completed")}: ${outcome?.model} version ${outcome?.version} ${outcome?.decision}: ${outcome?.reasons.join("; ")}`;
@@ -124,14 +124,14 @@ function changeLog(): (details: RunDetails) => void {
     }
     if (run.phase !== phase && isOpen(run.status)) {
       phase = run.phase;
-      if (phase && !told.has(phase)) say(`${phase} …`);
+      if (phase && !told.has(phase)) say(`  ${phase}: started`);
     }
     if (progress && run.phase === "LaunchTraining") {
       const now = Math.floor((10 * progress.step) / Math.max(1, progress.totalSteps));
       if (now > tenth) {
         tenth = now;
         say(
-          `  step ${progress.step}/${progress.totalSteps}, loss ${progress.loss?.toFixed(4) ?? "–"}, ${Math.round(progress.samplesPerSecond)} samples/s, ${progress.worldSize} workers`,
+          `  step ${progress.step}/${progress.totalSteps}, loss ${progress.loss?.toFixed(4) ?? "–"}, ${Math.round(progress.samplesPerSecond)} samples/s, ${formatCount(progress.worldSize, "worker")}`,
         );
       }
     }

@@ -4,6 +4,8 @@ import { InvalidInputError } from "../core/errors";
 export function wholeNumber(option: string): (text: string) => number {
   return (text) => {
     if (/^\d{1,9}$/.test(text)) return Number(text);
-    throw new InvalidInputError("the command", [{ path: option, value: text, rule: "must be a whole number" }]);
+    throw new InvalidInputError("the option is not valid", [
+      { path: option, value: text, rule: "must be a whole number" },
+    ]);
   };
 }

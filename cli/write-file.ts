@@ -12,6 +12,6 @@ export function writeFileOf(option: string, file: string, content: string): void
 
 /** A file that a person named and that cannot be written: his to mend. */
 export function unwritable(option: string, file: string, cause: unknown): InvalidInputError {
-  const rule = `must be a file that can be written (${(cause as NodeJS.ErrnoException).code ?? (cause as Error).message})`;
+  const rule = `must be a writable file (${(cause as NodeJS.ErrnoException).code ?? (cause as Error).message})`;
   return new InvalidInputError("nothing was written", [{ path: option, value: file, rule }], cause);
 }

@@ -11,6 +11,11 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(unit === 0 || value >= 99.95 ? 0 : 1)} ${byteUnits[unit]}`;
 }
 
+/** Formats a count with its noun: `1 shard`, `2 shards`. */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** Formats a duration by its two largest units: `40 ms`, `12.1 s`, `2m 20s`, `1h 05m`, `3d 04h`. */
 export function formatDuration(milliseconds: number): string {
   const ms = Math.max(0, milliseconds);

@@ -70,7 +70,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   await rename(`${stackFile}.tmp`, stackFile);
   process.send?.({ type: "ready", stack: file });
   process.stdout.write(
-    `Ringmaster is up: API ${stack.api}, AWS endpoint ${stack.endpoint}, data ${data} (pid ${process.pid})\n`,
+    `Ringmaster is running: API ${stack.api}, AWS endpoint ${stack.endpoint}, data ${data} (pid ${process.pid})\n`,
   );
 
   let stopping = false;

@@ -16,18 +16,18 @@ const filesPerCall = 100;
 
 /** `runs artifacts list|get|put`. */
 export function addArtifactCommands(runs: Command): void {
-  const artifacts = runs.command("artifacts").description("a run's files, by names of its own");
+  const artifacts = runs.command("artifacts").description("list, download and upload files of a run");
 
   artifacts
     .command("list <run> [path]")
-    .description("what lies directly under a path")
+    .description("list files and directories directly under a path")
     .action(async (runId: string, path: string | undefined, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const query = path === undefined ? {} : { path };
       const answer = await client.call("listRunArtifacts", { params: { runId }, query });
       if (json) printJson(answer);
       else if (answer.artifacts.length === 0) {
-        process.stdout.write(path === undefined ? "the run has no files\n" : `the run has nothing under ${path}\n`);
+        process.stdout.write(path === undefined ? "the run has no files\n" : `the run has no files under ${path}\n`);
       } else
         printTable(
           ["PATH", "SIZE", "SHA-256"],
@@ -42,7 +42,7 @@ export function addArtifactCommands(runs: Command): void {
   artifacts
     .command("get <run> <path>")
     .description("download a file")
-    .option("--output <file>", "where to (default: its own name, here)")
+    .option("--output <file>", "output file (default: the file's name, in the current directory)")
     .action(async (runId: string, path: string, options: { output?: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const found = await client.call("getRunArtifact", { params: { runId }, query: { path } });
@@ -54,8 +54,8 @@ export function addArtifactCommands(runs: Command): void {
 
   artifacts
     .command("put <run> <file>")
-    .description("upload a file, or all that lies in a directory")
-    .option("--path <path>", "under which name (default: the file's)")
+    .description("upload a file, or all files of a directory")
+    .option("--path <path>", "artifact path (default: the file's name)")
     .action(async (runId: string, file: string, options: { path?: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const files = await filesOf(file, artifactPath(options.path ?? basename(resolve(file))));
@@ -85,8 +85,8 @@ async function filesOf(
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat?.isFile()) return [{ file, path }];
   if (!stat?.isDirectory()) {
-    const rule = "must be a file or a directory that can be read";
-    throw new InvalidInputError("the artifact cannot be put", [{ path: "file", value: file, rule }]);
+    const rule = "must be a readable file or directory";
+    throw new InvalidInputError("the artifact cannot be uploaded", [{ path: "file", value: file, rule }]);
   }
   const entries = await readdir(file, { withFileTypes: true });
   const below = entries

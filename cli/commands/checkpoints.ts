@@ -19,7 +19,7 @@ interface RestoreOptions {
 export function addCheckpointCommands(runs: Command): void {
   runs
     .command("checkpoints <run>")
-    .description("list the kept checkpoints")
+    .description("list the checkpoints of a run")
     .action(async (runId: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const checkpoints = await client.checkpoints(runId);
@@ -41,10 +41,10 @@ export function addCheckpointCommands(runs: Command): void {
   runs
     .command("restore <run>")
     .description("start a new run from a checkpoint of this run")
-    .requiredOption("--epoch <n>", "of the state after n epochs")
-    .option("--epochs <n>", "train to this many epochs in all")
-    .option("--workers <n>", "with this many workers")
-    .option("--allow-other-numerics", "also on a machine that computes otherwise; the result is marked")
+    .requiredOption("--epoch <n>", "restore the checkpoint after n epochs")
+    .option("--epochs <n>", "total number of epochs to train, including the finished ones")
+    .option("--workers <n>", "number of workers")
+    .option("--allow-other-numerics", "allow a machine with different numerics; the result is marked")
     .option("--wait", "follow the run until it ends or waits for an approval")
     .action(async (runId: string, options: RestoreOptions, command: Command) => {
       const { client, json } = contextOf(command);

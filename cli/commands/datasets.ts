@@ -5,7 +5,7 @@ import { inferColumns } from "../../adapters/duckdb/infer-schema";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { parseDatasetReference } from "../../core/datasets/reference";
 import type { DatasetVersion, Deprecation } from "../../core/datasets/repository";
-import { formatBytes } from "../../core/quantities";
+import { formatBytes, formatCount } from "../../core/quantities";
 import type { Warning } from "../../core/warnings";
 import { contextOf, type GlobalOptions } from "../context";
 import { type PushProgress, pushDataset } from "../datasets/push";
@@ -15,11 +15,11 @@ import { createUploads } from "../uploads";
 import { addInboxCommand } from "./inbox";
 
 export function addDatasetCommands(program: Command): void {
-  const datasets = program.command("datasets").description("push and list immutable dataset versions");
+  const datasets = program.command("datasets").description("push, list and deprecate immutable dataset versions");
 
   datasets
     .command("push <name>")
-    .description("create a dataset version; equal content is the same version")
+    .description("create a dataset version from a file; the same content gives the same version")
     .requiredOption("--file <file>", "CSV, Parquet or JSON file")
     .requiredOption("--schema <file>", "schema file: columns with type and role, and the split")
     .option("--allow-schema-change", "accept columns that differ from those of the newest version")
@@ -55,10 +55,10 @@ export function addDatasetCommands(program: Command): void {
           });
         else {
           const { deprecation } = registered.version;
-          const known = deprecation ? `already there, deprecated: ${deprecation.reason}` : "already there";
+          const known = deprecation ? `already exists, deprecated: ${deprecation.reason}` : "already exists";
           const word = registered.created ? "new version" : known;
           process.stdout.write(
-            `${name}@${manifest.version} (${word}): ${draft.rowCount} rows, ${draft.shards.length} shards, ${formatBytes(draft.bytes)}, digest ${draft.digest.slice(0, 12)}\n`,
+            `${name}@${manifest.version} (${word}): ${formatCount(draft.rowCount, "row")}, ${formatCount(draft.shards.length, "shard")}, ${formatBytes(draft.bytes)}, digest ${draft.digest.slice(0, 12)}\n`,
           );
           if (ignoredColumns.length > 0)
             process.stdout.write(`columns not in the schema, ignored: ${ignoredColumns.join(", ")}\n`);
@@ -69,8 +69,8 @@ export function addDatasetCommands(program: Command): void {
 
   datasets
     .command("schema <file>")
-    .description("suggest a schema for a CSV, Parquet or JSON file, as YAML to correct")
-    .requiredOption("--label <column>", "the column to predict")
+    .description("print a suggested schema for a CSV, Parquet or JSON file, as YAML")
+    .requiredOption("--label <column>", "column to predict")
     .action(async (file: string, options: { label: string }, command: Command) => {
       const columns = await withDuckDb((session) => inferColumns(session, file, options.label));
       if (command.optsWithGlobals<GlobalOptions>().json) printJson({ columns });
@@ -114,8 +114,8 @@ export function addDatasetCommands(program: Command): void {
 
   datasets
     .command("deprecate <reference>")
-    .description("keep new runs from using a version; it stays readable")
-    .option("--reason <text>", "why", "")
+    .description("prevent new runs from using a version; the version stays readable")
+    .option("--reason <text>", "reason for the deprecation", "")
     .action(async (reference: string, options: { reason: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const { name, version } = parseDatasetReference(reference);
@@ -129,7 +129,7 @@ export function addDatasetCommands(program: Command): void {
 function show(version: DatasetVersion, versions: readonly DatasetVersion[]): void {
   const { manifest } = version;
   process.stdout.write(
-    `${manifest.name}@${manifest.version}  ${manifest.rowCount} rows  ${formatBytes(manifest.bytes)}\n`,
+    `${manifest.name}@${manifest.version}  ${formatCount(manifest.rowCount, "row")}  ${formatBytes(manifest.bytes)}\n`,
   );
   process.stdout.write(`digest ${manifest.digest}\nschema ${manifest.schemaHash}\n`);
   printWarnings(version.warnings ?? []);

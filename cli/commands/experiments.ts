@@ -17,13 +17,13 @@ interface ViewOptions {
 
 /** @returns the command that others add verbs to */
 export function addExperimentCommands(program: Command): Command {
-  const experiments = program.command("experiments").description("list and change experiments, by id or name");
+  const experiments = program.command("experiments").description("list and change experiments");
 
   experiments
     .command("list")
     .description("list experiments, oldest first")
-    .option("--deleted", "the deleted ones")
-    .option("--all", "deleted ones, too")
+    .option("--deleted", "list only deleted experiments")
+    .option("--all", "include deleted experiments")
     .action(async (options: ViewOptions, command: Command) => {
       const { client, json } = contextOf(command);
       const all: Experiment[] = [];
@@ -47,27 +47,32 @@ export function addExperimentCommands(program: Command): Command {
   experiments
     .command("create <name>")
     .description("create an experiment (submitting a job creates its experiment)")
-    .option("--tag <key=value>", "a tag (repeatable)", (value, before: readonly string[]) => [...before, value], [])
-    .option("--artifact-location <uri>", "where clients are told to put artifacts")
+    .option(
+      "--tag <key=value>",
+      "tag of the experiment (repeatable)",
+      (value, before: readonly string[]) => [...before, value],
+      [],
+    )
+    .option("--artifact-location <uri>", "base URI for the artifacts of the experiment's runs")
     .action(async (name: string, options: { tag: readonly string[]; artifactLocation?: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const { artifactLocation } = options;
       const body = { name, tags: tagsOf(options.tag), ...(artifactLocation === undefined ? {} : { artifactLocation }) };
       const { experiment } = await client.call("createExperiment", { body, idempotencyKey: randomUUID() });
-      tell(experiment, "made", json);
+      tell(experiment, "created", json);
     });
 
   experiments
     .command("show <experiment>")
     .description("show an experiment and its newest runs")
     .option("--limit <n>", "maximum number of runs, at most 200", "20")
-    .option("--next-token <token>", "go on where an earlier list ended")
-    .option("--all", "every run")
+    .option("--next-token <token>", "continue an earlier list")
+    .option("--all", "list all runs")
     .action(async (which: string, { limit, nextToken, all }: ShowOptions, command: Command) => {
       const { client, json } = contextOf(command);
       if (all && nextToken !== undefined) {
-        const rule = "is not to be said with --all, which begins at the first run";
-        throw new InvalidInputError("the experiment", [{ path: "--next-token", rule }]);
+        const rule = "cannot be combined with --all, which starts at the first run";
+        throw new InvalidInputError("the experiment cannot be shown", [{ path: "--next-token", rule }]);
       }
       const experiment = await findExperiment(client, which);
       const page = await runsOf(client, experiment, { limit: all ? "200" : limit, nextToken, all });
@@ -97,7 +102,7 @@ export function addExperimentCommands(program: Command): Command {
         body: { experiments: [experiment.experimentId], limit: 1, view: viewWithin(experiment.lifecycle) },
       });
       process.stdout.write(
-        `${page.runs.length} of ${total} runs; the others: --all, --limit, or --next-token ${page.nextToken}\n`,
+        `${page.runs.length} of ${total} runs; for more: --all, --limit N or --next-token ${page.nextToken}\n`,
       );
     });
 
@@ -117,14 +122,14 @@ export function addExperimentCommands(program: Command): Command {
 
   experiments
     .command("delete <experiment>")
-    .description("mark an experiment as deleted: it takes no new runs, and its data is kept")
+    .description("mark an experiment as deleted; it accepts no new runs, and its data is kept")
     .action((which: string, _options: unknown, command: Command) =>
       change(which, { lifecycle: "deleted" }, "deleted", command),
     );
 
   experiments
     .command("restore <experiment>")
-    .description("undo a deletion")
+    .description("restore a deleted experiment")
     .action((which: string, _options: unknown, command: Command) =>
       change(which, { lifecycle: "active" }, "restored", command),
     );
@@ -157,7 +162,7 @@ async function runsOf(
 
 function showExperiment({ experimentId, name, lifecycle, tags, artifactLocation, createdAt, createdBy }: Experiment) {
   process.stdout.write(`experiment ${experimentId}: ${name}${lifecycle === "deleted" ? " (deleted)" : ""}\n`);
-  process.stdout.write(`made ${createdAt} by ${createdBy}; artifacts at ${artifactLocation}\n`);
+  process.stdout.write(`created ${createdAt} by ${createdBy}; artifacts at ${artifactLocation}\n`);
   if (Object.keys(tags).length > 0) process.stdout.write(`tags ${tagsText(tags)}\n`);
   process.stdout.write("\n");
 }
@@ -178,7 +183,7 @@ async function change(which: string, body: Change, done: string, command: Comman
 /** By its id, else by its name. A name of digits alone is found where no experiment has that id. */
 export async function findExperiment(client: ApiClient, which: string): Promise<Experiment> {
   if (which === "") {
-    throw new InvalidInputError("the experiment", [
+    throw new InvalidInputError("the experiment cannot be found", [
       { path: "experiment", value: which, rule: "must be an id or a name" },
     ]);
   }

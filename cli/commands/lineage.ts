@@ -21,7 +21,9 @@ export function addLineageCommand(program: Command): void {
 
   lineage
     .command("dataset <dataset>")
-    .description("show raw files of NAME@VERSION (or NAME, the newest), and the runs and models that used it")
+    .description(
+      "show the raw files of NAME@VERSION (or NAME, the newest version), and the runs and models that used it",
+    )
     .option("--limit <n>", "maximum number of runs, at most 200", "50")
     .option("--next-token <token>", "continue an earlier list of runs")
     .action(async (reference: string, options: { limit: string; nextToken?: string }, command: Command) => {
@@ -60,7 +62,7 @@ async function digestOf(file: string): Promise<string> {
   try {
     for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
   } catch (cause) {
-    const rule = "must be a file that can be read, or a SHA-256";
+    const rule = "must be a readable file or a SHA-256";
     throw new InvalidInputError("the lineage cannot be shown", [{ path: "file", value: file, rule }], cause);
   }
   return hash.digest("hex");

@@ -24,11 +24,11 @@ interface MetricsOptions {
 export function addMetricsCommand(runs: Command): void {
   runs
     .command("metrics <run>")
-    .description("show last, min and max of each metric, or the curve of one")
+    .description("show the last, minimum and maximum value of each metric, or the curve of one metric")
     .option("--metric <name>", "show the curve of this metric")
-    .option("--points <number>", "with --metric: at most this many points, downsampled (min/max kept)")
-    .option("--from-step <step>", "with --metric: from this step on")
-    .option("--to-step <step>", "with --metric: up to this step")
+    .option("--points <number>", "with --metric: print at most this many points (downsampling keeps minima and maxima)")
+    .option("--from-step <step>", "with --metric: first step")
+    .option("--to-step <step>", "with --metric: last step")
     .action(async (runId: string, options: MetricsOptions, command: Command) => {
       const { client, json } = contextOf(command);
       checkOptions(options);
@@ -70,7 +70,7 @@ function checkOptions({ metric, ...ofOne }: MetricsOptions): void {
   const given = Object.entries({ "--points": ofOne.points, "--from-step": ofOne.fromStep, "--to-step": ofOne.toStep });
   const [first] = given.filter(([, value]) => value !== undefined);
   if (metric !== undefined || first === undefined) return;
-  const rule = `is needed: the metric that ${first[0]} is about`;
+  const rule = `is required with ${first[0]}`;
   throw new InvalidInputError("the metrics cannot be shown", [{ path: "--metric", rule }]);
 }
 
@@ -82,7 +82,9 @@ async function meantMetric(client: ApiClient, runId: string, name: string): Prom
   if (meant !== undefined) return meant;
   const shown = names.slice(0, 20).join(", ") + (names.length > 20 ? ", …" : "");
   const rule =
-    names.length === 0 ? "must be a metric of the run, which has none" : `must be a metric of the run: ${shown}`;
+    names.length === 0
+      ? "must be a metric of the run, but the run has no metrics"
+      : `must be a metric of the run: ${shown}`;
   throw new InvalidInputError("the metrics cannot be shown", [{ path: "--metric", value: name, rule }]);
 }
 

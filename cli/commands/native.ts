@@ -17,10 +17,8 @@ const script = [join(__dirname, "native.js"), join(__dirname, "..", "..", "scrip
 export function addNativeCommand(program: Command): void {
   program
     .command("native")
-    .description(
-      "install the native TensorFlow library, which trains faster than WebAssembly; it is kept in the user's cache",
-    )
-    .addOption(new Option("--library <kind>", "for which device").choices(["cpu", "gpu"]).default("cpu"))
+    .description("install the native TensorFlow library into the user cache; it trains faster than WebAssembly")
+    .addOption(new Option("--library <kind>", "library for this device").choices(["cpu", "gpu"]).default("cpu"))
     .action(async (_options: unknown, command: Command) => {
       const { json, library } = command.optsWithGlobals<GlobalOptions & { library: "cpu" | "gpu" }>();
       const { ensureNative, describe } = createRequire(__filename)(script!) as NativeScript;

@@ -18,7 +18,7 @@ interface PageOptions {
 export function addPageCommands(runs: Command, experiments: Command): void {
   runs
     .command("page <run>")
-    .description("print the URL of the run's page: curves, lineage, code, files")
+    .description("print the URL of the page of a run: curves, lineage, code and files")
     .option("--html <file>", "write the page to a self-contained file")
     .action(async (runId: string, options: PageOptions, command: Command) => {
       // Whether there is one, before anybody goes there.
@@ -28,7 +28,7 @@ export function addPageCommands(runs: Command, experiments: Command): void {
 
   experiments
     .command("page <experiment>")
-    .description("print the URL of the experiment's page")
+    .description("print the URL of the page of an experiment")
     .option("--html <file>", "write the page of the newest runs to a self-contained file")
     .action(async (which: string, options: PageOptions, command: Command) => {
       const { experimentId } = await findExperiment(contextOf(command).client, which);
@@ -57,7 +57,7 @@ function errorOf(text: string): ConstructorParameters<typeof ApiError>[0] {
   try {
     return JSON.parse(text).error;
   } catch {
-    return { code: "BAD_RESPONSE", message: "the API answered with something that is not its own" };
+    return { code: "BAD_RESPONSE", message: "the API sent a response that is not its error format; check --api" };
   }
 }
 
@@ -66,14 +66,14 @@ export function addBrowseCommand(program: Command): void {
   program
     .command("browse [link]")
     .description(
-      "look at experiments and runs in a browser, by this command's credentials; or at what a link of MLflow's client means",
+      "serve the pages of experiments and runs to a browser, with the credentials of this command; LINK is a link that an MLflow client printed",
     )
-    .option("--port <port>", "on 127.0.0.1 (default: a free one)", "0")
+    .option("--port <port>", "port on 127.0.0.1 (0: any free port)", "0")
     .action(async (link: string | undefined, { port }: { port: string }, command: Command) => {
       const { json } = contextOf(command);
       if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
         const rule = "must be a port from 0 to 65535";
-        throw new InvalidInputError("nothing can be shown", [{ path: "--port", value: port, rule }]);
+        throw new InvalidInputError("the pages cannot be served", [{ path: "--port", value: port, rule }]);
       }
       const fragment = fragmentOf(link);
       const { get } = pagesOf(command);
@@ -101,6 +101,6 @@ function fragmentOf(link: string | undefined): string {
   if (link === undefined) return "";
   const at = link.indexOf("#/");
   if (at !== -1) return link.slice(at);
-  const rule = "must be a link as MLflow's client prints it, with #/experiments/… in it";
-  throw new InvalidInputError("nothing can be shown", [{ path: "link", value: link, rule }]);
+  const rule = "must be a link that an MLflow client printed, with #/experiments/… in it";
+  throw new InvalidInputError("the link cannot be opened", [{ path: "link", value: link, rule }]);
 }

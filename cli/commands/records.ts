@@ -9,31 +9,31 @@ import { tagsOf } from "../tags";
 export function addRecordCommands(runs: Command): void {
   runs
     .command("tag <run> <key=value...>")
-    .description("set tags")
+    .description("set tags of a run")
     .action((runId: string, given: readonly string[], _options: unknown, command: Command) =>
       change(runId, { tags: tagsOf(given) }, command),
     );
 
   runs
     .command("untag <run> <key...>")
-    .description("remove tags")
+    .description("remove tags from a run")
     .action((runId: string, keys: readonly string[], _options: unknown, command: Command) =>
       change(runId, { tags: Object.fromEntries(keys.map((key) => [key, null])) }, command),
     );
 
   runs
     .command("note <run> <text>")
-    .description("replace the run's notes (Markdown)")
+    .description("replace the notes of a run (Markdown)")
     .action((runId: string, notes: string, _options: unknown, command: Command) => change(runId, { notes }, command));
 
   runs
     .command("rename <run> <name>")
-    .description("change the run's name; its id stays the same")
+    .description("rename a run; its id stays the same")
     .action((runId: string, name: string, _options: unknown, command: Command) => change(runId, { name }, command));
 
   runs
     .command("log-param <run> <key=value...>")
-    .description("add params; a param cannot change afterwards")
+    .description("log params; a param cannot be changed afterwards")
     .action((runId: string, given: readonly string[], _options: unknown, command: Command) =>
       done(command, async (client) => {
         const body = { params: tagsOf(given) };
@@ -43,14 +43,14 @@ export function addRecordCommands(runs: Command): void {
 
   runs
     .command("delete <run>")
-    .description("mark the run as deleted; its data is kept")
+    .description("mark a run as deleted; its data is kept")
     .action((runId: string, _options: unknown, command: Command) =>
       done(command, async (client) => (await client.call("deleteRun", { params: { runId } })).run),
     );
 
   runs
     .command("undelete <run>")
-    .description("undo a deletion")
+    .description("restore a deleted run")
     .action((runId: string, _options: unknown, command: Command) =>
       done(command, async (client) => (await client.call("restoreRun", { params: { runId } })).run),
     );

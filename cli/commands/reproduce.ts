@@ -11,7 +11,7 @@ export function addReproduceCommands(runs: Command): void {
   runs
     .command("reproduce <run>")
     .description("reproduce a run from its record, without registering a model version")
-    .option("--wait", "follow it to its end, and tell whether the weights are the same")
+    .option("--wait", "follow the reproduction until it ends, then compare the weights")
     .action(async (runId: string, options: { wait?: boolean }, command: Command) => {
       const { client, json } = contextOf(command);
       const run = await client.reproduceRun(runId, randomUUID());
@@ -19,7 +19,7 @@ export function addReproduceCommands(runs: Command): void {
         if (json) printJson(run);
         else
           process.stdout.write(
-            `${run.runId} is ${run.status}; compare it with its original: ringmaster runs reproduction ${run.runId}\n`,
+            `${run.runId} is ${run.status}; compare it with its original with: ringmaster runs reproduction ${run.runId}\n`,
           );
         return;
       }
@@ -31,7 +31,7 @@ export function addReproduceCommands(runs: Command): void {
   runs
     .command("reproduction <run>")
     .description("compare the weights of a reproduction with its original, and explain a difference")
-    .option("--of <run>", "hold it against this run")
+    .option("--of <run>", "compare with this run (default: the original)")
     .action(async (runId: string, options: { of?: string }, command: Command) => {
       const { client, json } = contextOf(command);
       tell(await client.reproduction(runId, options.of), json);

@@ -27,7 +27,7 @@ export function addListCommand(runs: Command): void {
     .description("list training runs, newest first (`runs search` also finds logged runs)")
     .option("--experiment <name-or-id>", "only runs of this experiment")
     .addOption(new Option("--status <status>", "only runs with this status").choices(statusFilters))
-    .option("--metric <name>", "show the last value of this metric; repeatable", each, [])
+    .option("--metric <name>", "show the last value of this metric (repeatable)", each, [])
     .option("--limit <n>", "maximum number of runs, at most 200", "20")
     .option("--next-token <token>", "continue an earlier list")
     .action(async ({ metric, ...query }: ListOptions, command: Command) => {

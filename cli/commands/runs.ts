@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { RunDetails } from "../../client/api-client";
+import { testPrefix } from "../../core/evaluation/test-metrics";
 import type { EvaluationOutput, TrainingOutput } from "../../core/pipelines/outputs";
 import { findOutput } from "../../core/pipelines/step";
 import { formatDuration } from "../../core/quantities";
@@ -29,7 +30,7 @@ const logPollMs = 1_000;
 export function addRunCommands(program: Command): Command {
   const runs = program
     .command("runs")
-    .description("list, inspect and compare runs: training runs and runs logged by clients");
+    .description("list, inspect and compare runs (training runs and runs logged by clients)");
   addCheckpointCommands(runs);
   addReproduceCommands(runs);
   addRecordCommands(runs);
@@ -75,8 +76,8 @@ export function addRunCommands(program: Command): Command {
 
   runs
     .command("logs <run>")
-    .description("print the logs of the run's trainers")
-    .option("--worker <index>", "only this worker", wholeNumber("--worker"))
+    .description("print the logs of the run's workers")
+    .option("--worker <index>", "only the logs of this worker", wholeNumber("--worker"))
     .option("--follow", "continue until the run ends; with --json, one document per line")
     .action(async (runId: string, { worker, follow }: { worker?: number; follow?: boolean }, command: Command) => {
       const { client, json } = contextOf(command);
@@ -108,7 +109,7 @@ export function addRunCommands(program: Command): Command {
 
   runs
     .command("cancel <run>")
-    .description("stop a run and its trainers")
+    .description("cancel a run and stop its workers")
     .action(async (runId: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const run = await client.cancelRun(runId);
@@ -194,7 +195,9 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
     const reasons = "reasons" in run.outcome ? `: ${run.outcome.reasons.join("; ")}` : "";
     line("outcome", `${run.outcome.model} version ${run.outcome.version} ${run.outcome.decision}${reasons}`);
   }
-  const evaluation = Object.entries(shown.evaluation ?? {});
+  // A run of an earlier version has no metrics of the test split in its table.
+  const listed = new Set(metrics.map(({ metric }) => metric));
+  const evaluation = Object.entries(shown.evaluation ?? {}).filter(([name]) => !listed.has(`${testPrefix}${name}`));
   const longest = Math.max(0, ...evaluation.map(([name]) => name.length));
   for (const [name, value] of evaluation) line(`  ${name.padEnd(longest)}`, formatNumber(value));
   if (details.steps.length > 0) {

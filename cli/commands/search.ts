@@ -45,12 +45,17 @@ export function addSearchCommands(runs: Command): void {
     .description(
       "find runs by a filter, e.g. \"params.learning_rate < 1e-3 AND status = 'completed'\" (docs/search.md)",
     )
-    .option("--experiment <name-or-id>", "only runs of this experiment; repeatable (default: all)", each, [])
-    .option("--order <field>", "e.g. 'metrics.val_loss', 'start_time DESC'; repeatable", each, [])
-    .option("--column <metric-or-param>", "show metrics.NAME, params.NAME or tags.NAME; repeatable", each, [])
+    .option("--experiment <name-or-id>", "only runs of this experiment (repeatable; default: all)", each, [])
+    .option(
+      "--order <field>",
+      "sort by this field, e.g. 'metrics.val_loss' or 'start_time DESC' (repeatable)",
+      each,
+      [],
+    )
+    .option("--column <metric-or-param>", "show metrics.NAME, params.NAME or tags.NAME (repeatable)", each, [])
     .option("--limit <n>", "maximum number of runs, at most 1000", wholeNumber("--limit"), 20)
     .option("--page-token <token>", "continue an earlier search")
-    .option("--view <view>", "active, deleted or all", "active")
+    .option("--view <view>", "runs to search: active, deleted or all", "active")
     .action(async (filter: string | undefined, options: SearchOptions, command: Command) => {
       const { client, json } = contextOf(command);
       const { experiment, order, limit, pageToken, view, column } = options;
@@ -84,17 +89,17 @@ export function addSearchCommands(runs: Command): void {
   runs
     .command("compare [run...]")
     .description("compare the named runs, or the best runs by a metric (docs/compare.md)")
-    .option("--top <n>", "the best n by --metric", wholeNumber("--top"))
+    .option("--top <n>", "compare the best n runs by --metric", wholeNumber("--top"))
     .option("--metric <metric>", "metric that --top ranks by")
     .option("--goal <goal>", "min or max (default: derived from the metric's name)")
-    .option("--experiment <name-or-id>", "experiment that --top searches; repeatable (default: all)", each, [])
+    .option("--experiment <name-or-id>", "experiment that --top searches (repeatable; default: all)", each, [])
     .option("--filter <filter>", "filter for --top", "")
     .option("--baseline <run>", "run that the metrics of the others are compared with")
-    .option("--show <metric>", "only this metric; repeatable", each, [])
+    .option("--show <metric>", "show only this metric (repeatable)", each, [])
     .option("--axis <axis>", "x axis of curves: step, time or relative-time", "step")
     .option("--points <n>", "maximum number of points of a curve", wholeNumber("--points"), 400)
     .option("--html <file>", "write a self-contained page with plots")
-    .option("--markdown", "print Markdown")
+    .option("--markdown", "print the comparison as Markdown")
     .action(async (named: readonly string[], options: CompareOptions, command: Command) => {
       const { client, json } = contextOf(command);
       const body = compareRequest(named, options);
@@ -133,7 +138,7 @@ function inOptions(error: unknown): never {
     value,
     rule: rule.replace('say goal: "min" or "max"', "say --goal min or --goal max"),
   }));
-  throw new InvalidInputError("nothing to compare", problems, error);
+  throw new InvalidInputError("the runs cannot be compared", problems, error);
 }
 
 function compareRequest(named: readonly string[], options: CompareOptions): CompareRequest {
@@ -147,11 +152,11 @@ function compareRequest(named: readonly string[], options: CompareOptions): Comp
   };
   if ((top === undefined) === (named.length === 0)) {
     const rule = "requires run ids or --top N --metric METRIC, but not both";
-    throw new InvalidInputError("nothing to compare", [{ path: "runs", rule }]);
+    throw new InvalidInputError("the runs cannot be compared", [{ path: "runs", rule }]);
   }
   if (top === undefined) return { runs: [...named], ...common };
   if (metric === undefined) {
-    throw new InvalidInputError("nothing to compare", [{ path: "--metric", rule: "is required with --top" }]);
+    throw new InvalidInputError("the runs cannot be compared", [{ path: "--metric", rule: "is required with --top" }]);
   }
   return { top: { metric, count: top, experiments: [...experiment], filter, ...(goal ? { goal } : {}) }, ...common };
 }

@@ -140,7 +140,7 @@ function makeData(data: string): void {
   } catch (cause) {
     if (cause instanceof RingmasterError) throw cause;
     throw new StackStartError(
-      `${data} cannot hold a stack's data (${(cause as Error).message}); give another directory with --data`,
+      `${data} cannot be used as the data directory (${(cause as Error).message}); choose another directory with --data`,
     );
   }
 }
@@ -169,7 +169,7 @@ function announce(stack: StackInfo, options: GlobalOptions): void {
   if (options.json) printJson(stack);
   else
     process.stdout.write(
-      `Ringmaster is up: API ${stack.api}, AWS endpoint ${stack.endpoint}, data ${stack.data} (pid ${stack.pid})\n`,
+      `Ringmaster is running: API ${stack.api}, AWS endpoint ${stack.endpoint}, data ${stack.data} (pid ${stack.pid})\n`,
     );
 }
 

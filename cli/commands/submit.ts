@@ -14,7 +14,7 @@ interface SubmitOptions extends JobOptions {
 export function addSubmitCommand(program: Command): void {
   withJobOptions(program.command("submit <job>").description("create a run from a job file and start it"))
     .option("--wait", "follow the run until it ends or waits for an approval")
-    .option("--no-cache", "compute every step, without reusing outputs of earlier runs")
+    .option("--no-cache", "run every step; do not reuse outputs of earlier runs")
     .action(async (file: string, options: SubmitOptions, command: Command) => {
       const prepared = await prepareJob(file, options, () => contextOf(command).client);
       const { client, json } = contextOf(command);

@@ -32,7 +32,7 @@ function readSchema(file: string): string {
   try {
     return fs.readFileSync(file, "utf8");
   } catch (cause) {
-    const rule = "must be a file that can be read";
+    const rule = "must be a readable file";
     throw new InvalidInputError("the schema file cannot be used", [{ path: "schema", value: file, rule }], cause);
   }
 }

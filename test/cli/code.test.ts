@@ -71,8 +71,8 @@ describe("the code that a job is submitted from", () => {
     writeFileSync(file("new.ts"), "unknown text\n");
     const { diffSha256 } = await describeCode(file("job"), uploads);
     const patch = String(contents.get(diffSha256 as string));
-    expect(patch).toContain("# not known to git: new.ts\n");
-    expect(patch).toContain("# left out, as a file that may hold secrets: .env.local\n");
+    expect(patch).toContain("# not tracked by git: new.ts\n");
+    expect(patch).toContain("# left out, may contain secrets: .env.local\n");
     expect(patch).not.toMatch(/hunter2|unknown text/);
   });
 
@@ -83,7 +83,7 @@ describe("the code that a job is submitted from", () => {
     const { diffSha256 } = await describeCode(root, uploads);
     const patch = contents.get(diffSha256 as string) as Buffer;
     expect(patch.length).toBeLessThan(10_000);
-    expect(String(patch)).toContain("# left out, being too much: a/job/train.ts b/job/train.ts\n");
+    expect(String(patch)).toContain("# left out, too large: a/job/train.ts b/job/train.ts\n");
     expect(String(patch)).toContain("+small\n");
   });
 

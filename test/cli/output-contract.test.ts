@@ -34,6 +34,17 @@ describe("what a program that calls the command line can rely on", () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
+  it.each([
+    ["runs", "search", "--help"],
+    ["runs", "compare", "--help"],
+    ["submit", "--help"],
+    ["datasets", "deprecate", "--help"],
+  ])("the help of %s %s shows no empty default", (...args) => {
+    const { status, stdout } = run(...args);
+    expect([status, stdout]).toEqual([0, expect.stringContaining("Options:")]);
+    expect(stdout).not.toMatch(/default:\s+(?:\[\]|"")/);
+  });
+
   it("a data directory that cannot be made is said to be so", () => {
     const file = path.join(directory, "a-file");
     fs.writeFileSync(file, "");

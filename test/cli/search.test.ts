@@ -95,7 +95,7 @@ it("runs search: says so where nothing was found", async () => {
 it("runs compare: a report that cannot be written is bad input", async () => {
   answer = await compareRuns(comparedRuns(), requestOf({ baseline: "a" }));
   const { code, err } = await run("compare", "a", "b", "--html", path.join(directory, "none", "report.html"));
-  expect([code, err]).toEqual([2, expect.stringMatching(/--html is ".*", but must be a file that can be written/)]);
+  expect([code, err]).toEqual([2, expect.stringMatching(/--html is ".*", but must be a writable file/)]);
 });
 
 it("runs compare: a table, Markdown, a page, JSON", async () => {

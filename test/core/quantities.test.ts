@@ -1,4 +1,4 @@
-import { formatBytes, formatDuration } from "../../core/quantities";
+import { formatBytes, formatCount, formatDuration } from "../../core/quantities";
 
 it.each([
   [0, "0 B"],
@@ -11,6 +11,14 @@ it.each([
   [2_100_000_000_000_000, "2100 TB"],
 ])("%i bytes are %s", (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text);
+});
+
+it.each([
+  [0, "0 shards"],
+  [1, "1 shard"],
+  [2, "2 shards"],
+])("%i are counted as %s", (count, text) => {
+  expect(formatCount(count, "shard")).toBe(text);
 });
 
 it.each([

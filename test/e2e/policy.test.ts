@@ -100,10 +100,10 @@ describe("a model that declares a policy", () => {
     );
     expect(first.code).toBe(0);
     expect(first.stdout).toContain(
-      "waits for check review, which a person runs: ringmaster models check toy 1 --name review -- ./review.sh",
+      "waiting for check review, which a person runs: ringmaster models check toy 1 --name review -- ./review.sh",
     );
     expect(first.stdout).toMatch(
-      /waits for an approval \(from grace, alan; not from the submitter, .+\): ringmaster models approve toy 1/,
+      /waiting for an approval \(from grace, alan; not from the submitter, .+\): ringmaster models approve toy 1/,
     );
     const gate = (await stack.get<Version>("/models/toy/versions/1")).version.gate!;
     expect(gate.checks.map(({ gate: name, passed, pending }) => [name, passed, pending])).toEqual([
@@ -315,7 +315,7 @@ describe("a model that declares a policy", () => {
     });
     const watched = await stack.run("runs", "watch", second);
     expect(watched.stdout).toMatch(
-      /waits for 2 approvals \(.*approval of grace withdrawn: the gates evaluated the version again .*compared with version 4; at the approval with version 2\): ringmaster models approve toy 5/,
+      /waiting for 2 approvals \(.*approval of grace withdrawn: the gates evaluated the version again .*compared with version 4; at the approval with version 2\): ringmaster models approve toy 5/,
     );
     expect((await stack.run("models", "show", "toy")).stdout).toContain("approval of grace withdrawn");
     for (const person of ["grace", "alan"]) await approve(person, 5);

@@ -105,9 +105,9 @@ describe("lineage, over the stores", () => {
     expect(drawLineage(graph).slice(0, 6)).toEqual([
       "model-version digits@1  none",
       "",
-      "made of",
+      "inputs",
       "└─ run run-1  queued",
-      "   ├─ code c0ffee  with changes that were not committed",
+      "   ├─ code c0ffee  with uncommitted changes",
       "   └─ features ffffffffffff",
     ]);
   });

@@ -157,6 +157,6 @@ it("ends of a worker's processes are counted, not listed one by one", () => {
     "12 × exit 137, Host EC2 (instance i-1) terminated., exit 0",
   );
   const different = Array.from({ length: 20 }, (_, i) => ({ reason: `Host EC2 (instance i-${i}) terminated.` }));
-  expect(describeEnds(different)).toMatch(/, 17 other ends$/);
+  expect(describeEnds(different)).toMatch(/, 17 other exits$/);
   expect(describeEnds([])).toBe("");
 });
