@@ -21,12 +21,12 @@ function optionDescription(option: Option): string {
 /** The whole command line, which nothing has run yet. */
 export function createProgram(): Command {
   const program = new Command("ringmaster")
-    .description("train, track, evaluate and promote models, on AWS or on a local stack")
+    .description("train, track, evaluate and promote models, on AWS or on this machine")
     .version(version)
     .option("--json", "print output as one JSON document")
-    .option("--api <url>", "URL of the API (default: RINGMASTER_API_URL, else the API of the local stack)")
+    .option("--api <url>", "URL of the API (default: RINGMASTER_API_URL, else the API of the embedded cloud)")
     .option("--team <team>", "team (default: RINGMASTER_TEAM, else your only team)")
-    .option("--data <directory>", "data directory of the local stack", ".ringmaster")
+    .option("--data <directory>", "data directory of the embedded cloud", ".ringmaster")
     .showHelpAfterError("(ringmaster --help lists the commands)")
     .configureHelp({ optionDescription })
     .exitOverride();

@@ -136,7 +136,7 @@ function inOptions(error: unknown): never {
   const problems = details.problems.map(({ path, value, rule }) => ({
     path: Object.hasOwn(optionsOf, path) ? optionsOf[path]! : path,
     value,
-    rule: rule.replace('say goal: "min" or "max"', "say --goal min or --goal max"),
+    rule: rule.replace('set goal: "min" or "max"', "set --goal min or --goal max"),
   }));
   throw new InvalidInputError("the runs cannot be compared", problems, error);
 }

@@ -10,7 +10,7 @@ import { printJson, printTable } from "../output";
 
 /** Tokens of the embedded cloud's API. Whoever may write its data may make them: the stack need not run. */
 export function addTokenCommands(program: Command): void {
-  const tokens = program.command("tokens").description("manage tokens for the API of the local stack");
+  const tokens = program.command("tokens").description("manage tokens for the API of the embedded cloud");
 
   tokens
     .command("create")

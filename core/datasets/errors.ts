@@ -14,7 +14,7 @@ export interface RowViolation {
 export class DatasetNotFoundError extends RingmasterError {
   constructor(name: string) {
     super(
-      `there is no dataset ${JSON.stringify(name)}; \`ringmaster datasets push ${name} --file … --schema …\` makes it`,
+      `there is no dataset ${JSON.stringify(name)}; \`ringmaster datasets push ${name} --file … --schema …\` creates it`,
       {
         code: "DATASET_NOT_FOUND",
         httpStatus: 404,
@@ -36,18 +36,21 @@ export class DatasetVersionNotFoundError extends RingmasterError {
 
 export class DatasetVersionDeprecatedError extends RingmasterError {
   constructor(name: string, version: number, reason: string) {
-    super(`dataset ${name}@${version} is deprecated (${reason}); use ${name}@latest, or another version that is not`, {
-      code: "DATASET_VERSION_DEPRECATED",
-      httpStatus: 409,
-      details: { name, version, reason },
-    });
+    super(
+      `dataset ${name}@${version} is deprecated (${reason}); use ${name}@latest or another version that is not deprecated`,
+      {
+        code: "DATASET_VERSION_DEPRECATED",
+        httpStatus: 409,
+        details: { name, version, reason },
+      },
+    );
   }
 }
 
 /** Every version is deprecated, so `latest` means none. */
 export class NoActiveVersionError extends RingmasterError {
   constructor(name: string) {
-    super(`every version of dataset ${name} is deprecated, so ${name}@latest names none; push a new version`, {
+    super(`every version of dataset ${name} is deprecated, so ${name}@latest has no version; push a new version`, {
       code: "DATASET_WITHOUT_ACTIVE_VERSION",
       httpStatus: 409,
       details: { name },
@@ -80,7 +83,7 @@ export class SchemaMismatchError extends RingmasterError {
 export class InvalidRowsError extends RingmasterError {
   constructor(what: string, violations: readonly RowViolation[]) {
     super(
-      `${what} breaks its schema: ${violations.map(describeViolation).join("; ")}; correct the rows or the schema`,
+      `${what} does not match its schema: ${violations.map(describeViolation).join("; ")}; correct the rows or the schema`,
       {
         code: "INVALID_ROWS",
         httpStatus: 400,

@@ -28,7 +28,7 @@ export function schemaChanges(before: readonly ColumnSchema[], after: readonly C
   const old = new Map(before.map((column) => [column.name, column]));
   const fresh = new Map(after.map((column) => [column.name, column]));
   for (const column of before) {
-    if (!fresh.has(column.name)) changes.push(`column ${column.name} (${typeText(column)}) is gone`);
+    if (!fresh.has(column.name)) changes.push(`column ${column.name} (${typeText(column)}) is missing`);
   }
   for (const column of after) {
     const earlier = old.get(column.name);

@@ -18,7 +18,7 @@ export interface DatasetReference {
 export function parseDatasetReference(text: string): DatasetReference {
   const match = /^([a-z0-9][a-z0-9-]{0,62})(?:@(?:latest|([1-9]\d{0,8})))?$/.exec(text);
   if (match === null) {
-    throw new InvalidInputError("the dataset reference cannot be read", [
+    throw new InvalidInputError("the dataset reference is not valid", [
       { path: "dataset", value: text, rule: "must be NAME, NAME@VERSION or NAME@latest" },
     ]);
   }

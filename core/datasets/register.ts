@@ -60,7 +60,7 @@ export async function putManifestCopy(objects: ObjectStore, manifest: DatasetMan
 function contradictions(draft: DatasetDraft): readonly string[] {
   const reasons: string[] = [];
   const expectEqual = (what: string, claimed: unknown, found: unknown): void => {
-    if (claimed !== found) reasons.push(`${what} is ${claimed}, but its parts give ${found}`);
+    if (claimed !== found) reasons.push(`${what} is ${claimed}, but the sum of its parts is ${found}`);
   };
   const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);
   expectEqual("rowCount", draft.rowCount, sum(draft.shards.map(({ rows }) => rows)));

@@ -95,12 +95,12 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
       yield {
         path: at("name"),
         value: column.name,
-        rule: `must differ from the name of columns[${earlier}] (case does not count)`,
+        rule: `must differ from the name of columns[${earlier}] (names are not case-sensitive)`,
       };
     }
     seen.set(column.name.toLowerCase(), earlier ?? index);
     if (column.type === "tensor" && column.shape === undefined) {
-      yield { path: at("shape"), rule: "is required: a tensor needs its shape, e.g. [28, 28, 1]" };
+      yield { path: at("shape"), rule: "is required for a tensor, e.g. [28, 28, 1]" };
     }
     if (column.type !== "tensor" && column.shape !== undefined) {
       yield {
@@ -111,12 +111,12 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
     }
     if (column.role === "label") {
       if (column.nullable)
-        yield { path: at("nullable"), value: true, rule: "must be false: every row needs its label" };
+        yield { path: at("nullable"), value: true, rule: "must be false for the label: every row needs a label" };
       if (column.type === "tensor" || column.type === "timestamp") {
         yield {
           path: at("type"),
           value: column.type,
-          rule: "must be int, string or bool (classes) or float (a value): it is the label",
+          rule: "must be int, string or bool (classification) or float (regression) for the label",
         };
       }
     }
@@ -124,7 +124,7 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
       yield {
         path: at("type"),
         value: column.type,
-        rule: "must be int, string or bool: metrics are broken down by its values",
+        rule: "must be int, string or bool for a slice: metrics are computed for each of its values",
       };
     }
     for (const bound of ["minimum", "maximum"] as const) {
@@ -132,7 +132,7 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
         yield {
           path: at(bound),
           value: column[bound],
-          rule: `must be left out: a ${column.type} column has no bounds`,
+          rule: `must be left out: a ${column.type} column cannot have bounds`,
         };
       }
     }
@@ -145,7 +145,7 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
         yield {
           path: at("values"),
           value: column.values,
-          rule: `must be left out: a ${column.type} column has no set of values`,
+          rule: `must be left out: a ${column.type} column cannot have a set of values`,
         };
       } else if (column.values.some((value) => typeof value !== type)) {
         yield {
@@ -181,13 +181,13 @@ function* splitProblems(
     yield {
       path: ["split", "fractions", "train"],
       value: train,
-      rule: "must be above 0: there is nothing to learn from",
+      rule: "must be greater than 0: training needs rows",
     };
   if (test <= 0)
     yield {
       path: ["split", "fractions", "test"],
       value: test,
-      rule: "must be above 0: there is nothing to evaluate on",
+      rule: "must be greater than 0: evaluation needs rows",
     };
   if (split.stratifyBy) {
     const column = columns.find(({ name }) => name === split.stratifyBy);
@@ -197,7 +197,7 @@ function* splitProblems(
       yield {
         path,
         value: split.stratifyBy,
-        rule: `must name an int, string or bool column, and its type is ${column.type}`,
+        rule: `must name an int, string or bool column, but its type is ${column.type}`,
       };
     }
   }

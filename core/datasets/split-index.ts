@@ -58,7 +58,7 @@ export function splitOfRows(
     for (const row of indexes[split]) {
       if (row >= rowCount || row <= previous || splitOf[row] !== unassigned) {
         reasons.push(
-          `split ${split} names row ${row}, which is ${row >= rowCount ? `behind the last row, ${rowCount - 1}` : row <= previous ? "out of order" : "in another split too"}`,
+          `split ${split} contains row ${row}, which is ${row >= rowCount ? `after the last row, ${rowCount - 1}` : row <= previous ? "out of order" : "also in another split"}`,
         );
         break;
       }

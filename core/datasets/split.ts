@@ -80,7 +80,7 @@ export function assertSplitsFilled(
     );
     const more = values.length > shown.length ? `, and ${values.length - shown.length} more values` : "";
     const rule =
-      `leaves ${empty.join(" and ")} without a row: the split is stratified, and a value needs ${wanted.length} rows to be in ` +
+      `leaves ${empty.join(" and ")} without rows: the split is stratified, and each value needs ${wanted.length} rows to be in ` +
       `${wanted.join(", ")}, but ${listed.join(", ")}${more}; push more rows of these values, set split.stratifyBy to a ` +
       "column with fewer values, or to null for a split without strata";
     throw new InvalidInputError("a split has no rows", [{ path: "split.stratifyBy", value: column, rule }]);
@@ -88,7 +88,7 @@ export function assertSplitsFilled(
   const problems = empty.map((split) => ({
     path: `split.fractions.${split}`,
     value: fractions[split],
-    rule: `gives split ${split} no row of the ${total} in the dataset; push more rows or raise it`,
+    rule: `gives split ${split} none of the dataset's ${total} rows; push more rows or increase the fraction`,
   }));
   throw new InvalidInputError("the dataset is too small for its splits", problems);
 }

@@ -37,7 +37,7 @@ function* labelErrors(
 ): Generator<string> {
   if (profile.classes === undefined) {
     const values = profile.columns.find(({ name }) => name === label?.name);
-    if (values?.std === 0) yield `label ${values.name} is ${values.min} in every row, so there is nothing to learn`;
+    if (values?.std === 0) yield `label ${values.name} is ${values.min} in every row, so a model cannot be trained`;
     return;
   }
   for (const name of splitNames) {
@@ -109,7 +109,7 @@ function* repeatWarnings({ duplicateShare, leakedShare }: DatasetProfile): Gener
   if (leakedShare > limits.leaked) {
     yield {
       code: "LEAKED_TEST_ROWS",
-      message: `${percent(leakedShare)} of the test rows are in the training split too, so test metrics are too optimistic; remove the duplicates`,
+      message: `${percent(leakedShare)} of the test rows are also in the training split, so test metrics are too optimistic; remove the duplicates`,
     };
   }
 }

@@ -174,7 +174,7 @@ function integersOrReals(
   }
   if (tensor === undefined || tensor.dtype !== dtype || tensor.data.length !== rows * width) {
     const found = tensor === undefined ? "none" : `${tensor.dtype} [${tensor.shape}]`;
-    throw new CorruptShardError(`it needs tensor "${name}" ${dtype} [${rows},${width}] and has ${found}`);
+    throw new CorruptShardError(`it must have tensor "${name}" ${dtype} [${rows},${width}], but has ${found}`);
   }
   return tensor.data as Float32Array | Int32Array;
 }

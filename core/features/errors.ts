@@ -22,7 +22,7 @@ export class TooManyValuesError extends RingmasterError {
       label: "declare it float where it is a quantity to be predicted, or group its rare classes",
       slice: "slice by a column with fewer values",
     }[use];
-    super(`column ${column} has more than ${limit} distinct values, which is the most for a ${use}; ${remedy}`, {
+    super(`column ${column} has more than ${limit} distinct values, the maximum for a ${use}; ${remedy}`, {
       code: "TOO_MANY_VALUES",
       httpStatus: 400,
       details: { column, use, limit },

@@ -62,7 +62,7 @@ function slicesOf(schema: readonly ColumnSchema[], jobSlices: readonly string[])
       const rule = `must name columns of the dataset: ${schema.map((known) => known.name).join(", ")}`;
       problems.push({ path: "evaluation.slices", value: name, rule });
     } else if (column.type !== "int" && column.type !== "string" && column.type !== "bool") {
-      const rule = `must name int, string or bool columns, and the type of this one is ${column.type}`;
+      const rule = `must name int, string or bool columns, but the type of this one is ${column.type}`;
       problems.push({ path: "evaluation.slices", value: name, rule });
     } else slices.push(column);
   }

@@ -35,6 +35,6 @@ export function decodeCursor(id: string): FollowCursor {
     return { positions, ended: end === true };
   } catch (cause) {
     const rule = "must be the id of an event of this stream";
-    throw new InvalidInputError("the stream cannot go on", [{ path: "last-event-id", value: id, rule }], cause);
+    throw new InvalidInputError("the stream cannot be resumed", [{ path: "last-event-id", value: id, rule }], cause);
   }
 }

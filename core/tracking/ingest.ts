@@ -20,7 +20,7 @@ const series = z
     message: "must have as many values and times as steps",
   })
   .refine((one) => one.steps.every((step, i) => i === 0 || step > one.steps[i - 1]), {
-    message: "must have ascending steps",
+    message: "must have increasing steps",
   });
 
 /** How far training is, as trainers tell it. */
@@ -86,7 +86,7 @@ export async function ingest(
   const parsed = metricBatch.safeParse(input);
   if (!parsed.success) {
     throw new InvalidInputError(
-      "the metric batch cannot be taken",
+      "the metric batch is not valid",
       parsed.error.issues.map((issue) => ({ path: issue.path.join("."), rule: issue.message })),
     );
   }

@@ -54,14 +54,14 @@ export function decideNextMove(known: {
   const lost = failed.filter((attempt) => attempt.reason === hostLossReason);
   if (job.hostLoss && !failure) {
     if (market === "on-demand" && lost.filter((attempt) => attempt.market === market).length + 1 >= lossesOnDemand) {
-      const message = `the hosts of ${lossesOnDemand} on-demand attempts went away; nobody reclaims those: look at the instances' own history (memory, disk, health checks)`;
+      const message = `${lossesOnDemand} on-demand attempts lost their hosts, and AWS does not reclaim on-demand instances: check the history of the instances (memory, disk, health checks)`;
       return { move: "fail", code: "HOSTS_LOST", message, why: hostLossReason };
     }
     const goes = lost.length + 1 >= lossesBeforeOnDemand ? "on-demand" : market;
     return { move: "resubmit", market: goes, why: hostLossReason };
   }
   const code = failure?.code ?? "TRAINER_EXITED";
-  const message = failure?.message ?? `the trainers ended without a result: ${job.reason ?? "no reason given"}`;
+  const message = failure?.message ?? `the workers ended without a result: ${job.reason ?? "no reason given"}`;
   if (failure && !failure.retryable) return { move: "fail", code, message, why: message };
   const used = failed.length - lost.length;
   if (used >= retries) return { move: "fail", code, message, why: message };

@@ -86,7 +86,7 @@ function refusalsOf(version: ModelVersion | undefined): readonly string[] | unde
 /** Names the cause: the domain's code and message where the function gave them, else what the service said. */
 export function failureOf(error: StateError | undefined, run: Run): RunFailure {
   const code = error?.Error ?? "UNKNOWN";
-  const cause = error?.Cause ?? "the state machine gave no cause";
+  const cause = error?.Cause ?? "the state machine reported no cause";
   return { code, message: messageIn(cause), phase: run.phase };
 }
 

@@ -6,8 +6,8 @@ export class RunNotFoundError extends RingmasterError {
     const id = JSON.stringify(runId);
     const message =
       needed === "training"
-        ? `no run ${id} was trained here, and this is for such alone: \`ringmaster runs list\` shows them; \`ringmaster runs show\` also those that were logged`
-        : `there is no run ${id}; \`ringmaster runs search\` shows those that there are`;
+        ? `there is no training run ${id}, and this request is for training runs only; \`ringmaster runs list\` lists them (\`ringmaster runs search\` also lists logged runs)`
+        : `there is no run ${id}; \`ringmaster runs search\` lists runs`;
     super(message, {
       code: "RUN_NOT_FOUND",
       httpStatus: 404,
@@ -19,7 +19,7 @@ export class RunNotFoundError extends RingmasterError {
 /** A state machine's step came for a run that has ended: cancelled, or ended by a later delivery of the same event. */
 export class RunEndedError extends RingmasterError {
   constructor(runId: string, status: string) {
-    super(`run ${runId} is ${status}: it has ended and does not change any more; submit a new run`, {
+    super(`run ${runId} is ${status}: it has ended and cannot be changed; submit a new run`, {
       code: "RUN_ENDED",
       httpStatus: 409,
       details: { runId, status },
@@ -30,7 +30,7 @@ export class RunEndedError extends RingmasterError {
 /** An invocation that comes late: the state machine has gone on, and nobody waits for this one's answer. */
 export class StepPassedError extends RingmasterError {
   constructor(runId: string, step: string, phase: string | undefined) {
-    super(`run ${runId} is in ${phase}: its step ${step} is over, and this call of it came late`, {
+    super(`run ${runId} is in ${phase}: its step ${step} has already ended, so this call is ignored`, {
       code: "STEP_PASSED",
       httpStatus: 409,
       details: { runId, step, phase },
@@ -56,10 +56,10 @@ export class JobRefusedError extends RingmasterError {
 /** The run has no checkpoint of that epoch, or has it no more. */
 export class CheckpointNotFoundError extends RingmasterError {
   constructor(runId: string, epoch: number, epochs: readonly number[]) {
-    const there = epochs.length === 0 ? "it has none" : `it has those of epochs ${epochs.join(", ")}`;
+    const there = epochs.length === 0 ? "it has no checkpoints" : `it has checkpoints of epochs ${epochs.join(", ")}`;
     super(
-      `run ${runId} has no checkpoint of epoch ${epoch}: ${there}. The newest checkpoint.keep and the best are kept; ` +
-        `\`ringmaster runs checkpoints ${runId}\` shows them`,
+      `run ${runId} has no checkpoint of epoch ${epoch}: ${there}. A run keeps its newest checkpoint.keep checkpoints and the best one; ` +
+        `\`ringmaster runs checkpoints ${runId}\` lists them`,
       { code: "CHECKPOINT_NOT_FOUND", httpStatus: 404, details: { runId, epoch, epochs } },
     );
   }
@@ -69,7 +69,7 @@ export class CheckpointNotFoundError extends RingmasterError {
 export class IdempotencyConflictError extends RingmasterError {
   constructor(key: string) {
     super(
-      `Idempotency-Key ${JSON.stringify(key)} was used with another request before: a key stands for one request; send a new key`,
+      `Idempotency-Key ${JSON.stringify(key)} was already used with another request; send a new key for each request`,
       { code: "IDEMPOTENCY_CONFLICT", httpStatus: 409, details: { key } },
     );
   }

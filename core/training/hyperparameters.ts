@@ -69,15 +69,15 @@ export const hyperparametersSchema = fields
       if (!applies && value[field] !== undefined) {
         refuse(
           field,
-          `must be left out where ${of} is ${value[of]}: it has an effect with ${values.join(" and ")} alone`,
+          `must be left out where ${of} is ${value[of]}: it has an effect only with ${values.join(" and ")}`,
         );
       }
       if (applies && value[field] === undefined && standard === undefined) {
-        refuse(field, `must be given where ${of} is ${value[of]}: the number of optimizer steps between two decays`);
+        refuse(field, `is required where ${of} is ${value[of]}: the number of optimizer steps between two decays`);
       }
     }
     if (value.nesterov === true && value.optimizer === "momentum" && value.momentum === 0) {
-      refuse("nesterov", "must be false where momentum is 0: there is no velocity to look ahead by");
+      refuse("nesterov", "must be false where momentum is 0: Nesterov momentum needs momentum");
     }
     if (value.schedule === "cosine" && (value.minLearningRate ?? 0) >= value.learningRate) {
       refuse("minLearningRate", `must be less than learningRate (${value.learningRate})`);

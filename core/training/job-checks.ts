@@ -28,14 +28,14 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
       problems.push({
         path,
         value: slice,
-        rule: `must be an int, string or bool column; ${dataset} has it as ${type}`,
+        rule: `must be an int, string or bool column, but its type in ${dataset} is ${type}`,
       });
     }
   });
   if (job.model.type === "module" && job.model.sha256 === undefined) {
     problems.push({
       path: "model.sha256",
-      rule: "is required: the module's bundle must be in the content store; `ringmaster submit` puts it there",
+      rule: "is required: the SHA-256 of the module's bundle, which `ringmaster submit` uploads",
     });
   }
   if (job.model.type === "cnn") {
@@ -44,7 +44,7 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
       problems.push({
         path: "model.type",
         value: "cnn",
-        rule: `must have one tensor of two or three dimensions as its only feature, which ${dataset} has not; use mlp`,
+        rule: `must have one tensor of two or three dimensions as its only feature, but ${dataset} does not; use mlp`,
       });
     }
   }
@@ -56,7 +56,7 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
     problems.push({ path: `evaluation.gates.slices.${i}.metric`, value: metric, rule });
   });
   if (isValue && (job.evaluation.gates?.fairness.length ?? 0) > 0) {
-    const rule = `must be left out: rates are of classes, and the label ${label.name} is a value`;
+    const rule = `must be left out: rates need classes, but the label ${label.name} is a value`;
     problems.push({ path: "evaluation.gates.fairness", rule });
   }
   for (const metric of Object.keys(job.evaluation.thresholds)) {

@@ -24,7 +24,7 @@ function parseOverride(text: string): { readonly path: readonly string[]; readon
   try {
     return { path, value: parse(text.slice(at + 1)) };
   } catch (cause) {
-    throw badOverride(text, "must have a YAML value behind the =", cause);
+    throw badOverride(text, "must have a YAML value after the =", cause);
   }
 }
 
@@ -35,12 +35,12 @@ function set(document: Document, path: readonly string[], value: unknown): void 
     const node: unknown = document.getIn(section, true);
     if (node === undefined || node === null) document.setIn(section, document.createNode({}));
     else if (!isMap(node))
-      throw badOverride(`${path.join(".")}=…`, `goes through ${section.join(".")}, which is not a mapping`);
+      throw badOverride(`${path.join(".")}=…`, `cannot be set: ${section.join(".")} is not a mapping`);
   }
   document.setIn(path, value);
 }
 
 function badOverride(text: string, rule: string, cause?: unknown): InvalidInputError {
   const problems: readonly Problem[] = [{ path: "--set", value: text, rule }];
-  return new InvalidInputError("the override cannot be read", problems, cause);
+  return new InvalidInputError("the override is not valid", problems, cause);
 }

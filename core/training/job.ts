@@ -50,7 +50,7 @@ const modelSpec = z.discriminatedUnion("type", [
     options: z
       .record(z.string(), z.unknown())
       .refine((options) => JSON.stringify(options).length <= maxOptionsLength, {
-        error: `must have at most ${maxOptionsLength} characters as JSON; put larger things into the module`,
+        error: `must have at most ${maxOptionsLength} characters as JSON; put larger data into the module`,
       })
       .default({}),
   }),
@@ -138,7 +138,7 @@ export const jobSchema = z
     path: ["resources", "workers"],
     when: whenValid({ resources }),
     error: ({ input }) =>
-      `must be at most resources.microshards (${microshardsOf(input)}), because a worker computes whole microshards: ask for fewer workers or set more microshards`,
+      `must be at most resources.microshards (${microshardsOf(input)}), because a worker computes whole microshards: set fewer workers or more microshards`,
   })
   .refine(({ resources: { workers, minWorkers } }) => minWorkers <= workers, {
     path: ["resources", "minWorkers"],
@@ -157,7 +157,7 @@ export const jobSchema = z
     {
       path: ["hyperparameters", "gradientFormat"],
       when: whenValid({ resources, hyperparameters }),
-      error: "must be float32 where resources.shardOptimizer is true: a sharded optimizer's sums are float32",
+      error: "must be float32 where resources.shardOptimizer is true: a sharded optimizer sums in float32",
     },
   )
   .refine(({ resources: { gpusPerWorker, backend } }) => gpusPerWorker === 0 || backend !== "wasm", {

@@ -96,7 +96,7 @@ async function submit(
   // Somebody else recorded it, or the run ended meanwhile: a job that is in no row must not live.
   const row = (await runs.findDetails(runId))?.attempts.find((one) => one.attempt === attempt.attempt);
   if (row?.jobId === jobId) return row;
-  const reason = `attempt ${attempt.attempt} ended, or has another job, by the time this one was submitted`;
+  const reason = `attempt ${attempt.attempt} ended or got another job before this job was submitted`;
   await jobs.terminate(jobId, reason);
   if (row?.status === "submitting")
     await runs.endAttempt(runId, attempt.attempt, { status: "failed", reason, at: isoTime(clock), jobId });

@@ -95,9 +95,9 @@ function jobOf(source: Run, { overrides }: RestoreRequest, { epoch }: Checkpoint
     },
     { reportInput: true },
   );
-  if (!parsed.success) throw new InvalidInputError("the restored job", problemsOf(parsed.error));
+  if (!parsed.success) throw new InvalidInputError("the run cannot be restored", problemsOf(parsed.error));
   const { epochs } = parsed.data.hyperparameters;
   if (epochs > epoch) return parsed.data;
-  const rule = `must be more than the checkpoint's ${epoch} finished epochs: nothing is left to train`;
-  throw new InvalidInputError("the restored job", [{ path: "hyperparameters.epochs", value: epochs, rule }]);
+  const rule = `must be more than the ${epoch} epochs that the checkpoint has finished`;
+  throw new InvalidInputError("the run cannot be restored", [{ path: "hyperparameters.epochs", value: epochs, rule }]);
 }

@@ -43,8 +43,7 @@ export async function issueRunCredentials(
 ): Promise<Credentials> {
   const parsed = request.safeParse(input);
   // Without the values: one of them is a secret.
-  if (!parsed.success)
-    throw new InvalidInputError("no credentials without a run and its key", problemsOf(parsed.error));
+  if (!parsed.success) throw new InvalidInputError("the credentials request is not valid", problemsOf(parsed.error));
   const { runId, runKey } = parsed.data;
   await checkRunKey(dependencies.keys, runId, runKey);
   const run = await dependencies.findRun(runId);

@@ -14,11 +14,14 @@ export interface RunKeys {
 /** Whoever asks does not have the run's key. */
 export class RunKeyRefusedError extends RingmasterError {
   constructor(runId: string) {
-    super(`the run key that was sent is not that of run ${runId}: only the run's own trainers may do this`, {
-      code: "RUN_KEY_REFUSED",
-      httpStatus: 403,
-      details: { runId },
-    });
+    super(
+      `the run key in the request is not the key of run ${runId}: only the workers of the run may make this request`,
+      {
+        code: "RUN_KEY_REFUSED",
+        httpStatus: 403,
+        details: { runId },
+      },
+    );
   }
 }
 

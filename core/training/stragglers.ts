@@ -13,5 +13,5 @@ export async function stopStragglers({ jobs, clock }: LaunchDependencies, { atte
   const since = clock.now() - Date.parse(endedAt);
   if (since < graceMs || since > askedForMs) return;
   if ((await jobs.describe(jobId)).status !== "running") return;
-  await jobs.terminate(jobId, "training has its result, but a worker has not ended since");
+  await jobs.terminate(jobId, "training has finished, but a worker did not exit");
 }

@@ -141,7 +141,7 @@ describe("the command line", () => {
     const csv = stack.file("leaky.csv", [head, ...rows, ...rows].join("\n"));
     const schema = stack.file("schema.yaml", toySchema);
     const duplicates = "50.0 % of the rows repeat another row in every column";
-    const leakage = "of the test rows are in the training split too";
+    const leakage = "of the test rows are also in the training split";
     const pushed = await stack.run("datasets", "push", "leaky", "--file", csv, "--schema", schema);
     expect(pushed.stdout).toMatch(new RegExp(`^warning: ${duplicates}.*\\nwarning: .*${leakage}`, "m"));
     const { version } = await stack.json<{ version: DatasetVersion }>(["datasets", "show", "leaky"]);
@@ -168,7 +168,7 @@ describe("the command line", () => {
     );
     const { code, stderr } = await stack.run("datasets", "push", "ids", "--file", csv, "--schema", schema);
     expect(code).toBe(2);
-    expect(stderr).toContain("leaves validation and test without a row: the split is stratified");
+    expect(stderr).toContain("leaves validation and test without rows: the split is stratified");
     expect(stderr).toContain("0 has 1 row, 1 has 1 row, 2 has 1 row, and 197 more values");
     expect(stderr).toContain("set split.stratifyBy");
   });

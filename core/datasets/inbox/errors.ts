@@ -2,7 +2,7 @@ import { RingmasterError } from "../../errors";
 
 export class InboxReportNotFoundError extends RingmasterError {
   constructor(id: string) {
-    super(`there is no report ${JSON.stringify(id)} of the inbox; \`ringmaster datasets inbox\` lists them`, {
+    super(`there is no inbox report ${JSON.stringify(id)}; \`ringmaster datasets inbox\` lists the reports`, {
       code: "INBOX_REPORT_NOT_FOUND",
       httpStatus: 404,
       details: { id },
@@ -23,10 +23,13 @@ export class InboxFileNotRefusedError extends RingmasterError {
 
 export class InboxFileGoneError extends RingmasterError {
   constructor(path: string) {
-    super(`${path} is not in the inbox any more, or has another content by now, which has a report of its own`, {
-      code: "INBOX_FILE_GONE",
-      httpStatus: 409,
-      details: { path },
-    });
+    super(
+      `${path} is no longer in the inbox, or has other content now, which has its own report; see \`ringmaster datasets inbox\``,
+      {
+        code: "INBOX_FILE_GONE",
+        httpStatus: 409,
+        details: { path },
+      },
+    );
   }
 }

@@ -18,38 +18,38 @@ export const refusals = {
   misplaced: (path: string) =>
     refuse(
       "INBOX_FILE_MISPLACED",
-      `inbox/${path} names no dataset: files belong under inbox/<dataset>/, whose name is 1–63 lower-case letters, digits and hyphens`,
-      "put it there",
+      `inbox/${path} does not name a dataset: the path must be inbox/<dataset>/<file>, and a dataset name has 1–63 lower-case letters, digits and hyphens`,
+      "upload the file again under inbox/<dataset>/",
     ),
   unknownDataset: (dataset: string) =>
     refuse(
       "DATASET_NOT_FOUND",
-      `there is no dataset ${dataset}: what its columns mean has not been said yet`,
-      `make its first version with a schema file, ${pushFrom(dataset, "any machine")}; ${again}`,
+      `there is no dataset ${dataset}, so the file has no schema`,
+      `create its first version with a schema file: ${pushFrom(dataset, "any machine")}; ${again}`,
     ),
   tooLarge: (bytes: number, most: number, dataset: string) =>
     refuse(
       "INBOX_FILE_TOO_LARGE",
       `the file has ${bytes} bytes, but must have at most ${most}: the function that reads it has 10 GB of disk and 15 minutes`,
-      pushFrom(dataset, "a machine with room for it"),
+      pushFrom(dataset, "a machine with enough disk space"),
     ),
   silent: (tries: number, dataset: string) =>
     refuse(
       "INBOX_READER_DIED",
-      `reading it ended ${tries} times without a word: it takes more than 15 minutes, or more memory than the function has`,
+      `the function that reads the file ended ${tries} times without an error message: the file takes more than 15 minutes or more memory than the function has`,
       pushFrom(dataset, "a larger machine"),
     ),
   gone: (path: string) =>
     refuse(
       "INBOX_FILE_GONE",
-      `inbox/${path} was removed, or replaced by another content, before it was read`,
-      "nothing, where another content was put: it has a report of its own",
+      `inbox/${path} was removed or replaced by other content before it was read`,
+      "upload the file again if it was removed; other content has its own report",
     ),
   failed: (message: string, path: string) =>
     refuse(
       "INBOX_READ_FAILED",
-      `reading inbox/${path} failed each time, at last with: ${message.slice(0, 1_000)}`,
-      `look into the log of snapshot-dataset; ${again}`,
+      `reading inbox/${path} failed on every attempt; the last error: ${message.slice(0, 1_000)}`,
+      `see the log of the function snapshot-dataset; ${again}`,
     ),
 } as const;
 
@@ -58,8 +58,8 @@ export function refusalOf(error: unknown, path: string, dataset = "…"): Refusa
   if (!(error instanceof RingmasterError)) return undefined;
   const { code, message } = error;
   if (code === "DISK_FULL") {
-    const reason = `inbox/${path} needs more than the 10 GB of disk that its reader has, once it is unpacked`;
-    return refuse("INBOX_FILE_TOO_LARGE", reason, pushFrom(dataset, "a machine with room for it"));
+    const reason = `inbox/${path} needs more than the 10 GB of disk of the function that reads it, once it is uncompressed`;
+    return refuse("INBOX_FILE_TOO_LARGE", reason, pushFrom(dataset, "a machine with enough disk space"));
   }
   if (error.retryable || error.httpStatus >= 500) return undefined;
   if (code === "INVALID_ROWS" || code === "INVALID_INPUT" || code === "EMPTY_DATASET") {
@@ -67,8 +67,8 @@ export function refusalOf(error: unknown, path: string, dataset = "…"): Refusa
     return refuse(
       code,
       message,
-      `mend the file and put it again; where its columns were meant to change, ${meant} with a new schema and --allow-schema-change`,
+      `correct the file and upload it again; if the columns are meant to change, ${meant} with a new schema and --allow-schema-change`,
     );
   }
-  return refuse(code, message, `see to that, ${again}`);
+  return refuse(code, message, `correct this, ${again}`);
 }

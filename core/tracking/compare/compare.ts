@@ -102,7 +102,7 @@ async function chosenRuns(
 async function topRuns(search: RunSearch, { metric, count, goal: said, experimentIds, filter }: TopRuns) {
   const goal = said ?? goalOf(metric);
   if (goal === undefined) {
-    const rule = `does not tell by its name whether less or more of it is better; say goal: "min" or "max"`;
+    const rule = `has a name that does not tell whether lower or higher is better; set goal: "min" or "max"`;
     throw new InvalidInputError("the comparison", [{ path: "top.goal", value: metric, rule }]);
   }
   // Unquoted where it can be, so that `val_loss` may be short for `validation/loss`.
@@ -118,7 +118,7 @@ async function topRuns(search: RunSearch, { metric, count, goal: said, experimen
     view: "active",
   });
   if (runs.length === 0) {
-    const rule = "is a metric of no run that was searched; `ringmaster runs search` shows what they have";
+    const rule = "is not a metric of any run in the search; `ringmaster runs search` shows their metrics";
     throw new InvalidInputError("the comparison", [{ path: "top.metric", value: metric, rule }]);
   }
   const { name = metric } = metricNameSets()

@@ -39,7 +39,7 @@ export async function lineageOfContent(
   const [uses, bytes] = await Promise.all([lineage.usesOf(sha256), objects.size(objectKeys.content(sha256))]);
   if (uses.length === 0 && bytes === undefined)
     throw new RingmasterError(
-      `no version of a dataset was made of a file with SHA-256 ${sha256}, and the content store has none such; check the digest (sha256sum FILE), and that it was pushed to this team`,
+      `no dataset version uses a file with SHA-256 ${sha256}, and the content store does not have it; check the digest (sha256sum FILE) and that the file was pushed to this team`,
       { code: "CONTENT_NOT_FOUND", httpStatus: 404 },
     );
   const [first] = uses;

@@ -26,7 +26,7 @@ export async function registerFrom(
   const { sources, allowSchemaChange, actor } = options;
   const rows = sources.reduce((sum, source) => sum + source.rows, 0);
   if (sources.length > 0 && rows !== draft.rowCount) {
-    const rule = `must give all of the version's ${draft.rowCount} rows`;
+    const rule = `must add up to the ${draft.rowCount} rows of the version`;
     throw new InvalidInputError("the dataset's sources", [{ path: "sources", value: rows, rule }]);
   }
   const registered = await registerDataset(dependencies, draft, { allowSchemaChange, actor });

@@ -58,7 +58,9 @@ function decodeToken(token: string): MetricPoint {
   const bytes = Buffer.from(token, "base64url");
   if (bytes.length !== 24 || bytes.toString("base64url") !== token) {
     const rule = "must be the token of an earlier page";
-    throw new InvalidInputError("the page of points", [{ path: "token", value: token.slice(0, 100), rule }]);
+    throw new InvalidInputError("the page of points cannot be found", [
+      { path: "token", value: token.slice(0, 100), rule },
+    ]);
   }
   const [time, step, value] = [0, 8, 16].map((at) => bytes.readDoubleLE(at));
   return { time: time!, step: step!, value: value! };

@@ -12,7 +12,7 @@ export function artifactPathRule(path: string): string | undefined {
   if (/[\u0000-\u001f\u007f\\]/.test(path)) return "must have no control characters and no backslash";
   if (Buffer.from(path).toString() !== path) return "must be well-formed Unicode";
   if (path.split("/").some((part) => part === "" || part === "." || part === ".."))
-    return "must be relative and of normal form: no leading or trailing slash, no empty part, no `.` and no `..`";
+    return "must be relative and normalized: no leading or trailing slash, no empty part, no `.` and no `..`";
   return undefined;
 }
 

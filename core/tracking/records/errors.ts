@@ -3,7 +3,7 @@ import { RingmasterError } from "../../errors";
 export class ExperimentNotFoundError extends RingmasterError {
   constructor(asked: { readonly experimentId: string } | { readonly name: string }) {
     const what = "name" in asked ? `named ${JSON.stringify(asked.name)}` : JSON.stringify(asked.experimentId);
-    super(`there is no experiment ${what}; \`ringmaster experiments list\` shows those that there are`, {
+    super(`there is no experiment ${what}; \`ringmaster experiments list\` lists experiments`, {
       code: "EXPERIMENT_NOT_FOUND",
       httpStatus: 404,
       details: asked,
@@ -15,7 +15,7 @@ export class ExperimentNotFoundError extends RingmasterError {
 export class ExperimentExistsError extends RingmasterError {
   constructor(name: string, experimentId: string | undefined) {
     super(
-      `an experiment is named ${JSON.stringify(name)} already: use it, restore it where it was deleted, or choose another name`,
+      `an experiment with the name ${JSON.stringify(name)} already exists: use it, restore it if it is deleted, or choose another name`,
       { code: "EXPERIMENT_EXISTS", httpStatus: 409, details: { name, experimentId } },
     );
   }
@@ -33,7 +33,7 @@ export class ExperimentDeletedError extends RingmasterError {
 
 export class ExperimentBusyError extends RingmasterError {
   constructor(experimentId: string, rounds: number) {
-    super(`others have changed experiment ${experimentId} each of ${rounds} times; send it again`, {
+    super(`experiment ${experimentId} was changed by other requests during each of ${rounds} attempts; try again`, {
       code: "EXPERIMENT_BUSY",
       httpStatus: 503,
       retryable: true,
@@ -44,7 +44,7 @@ export class ExperimentBusyError extends RingmasterError {
 
 export class RunBusyError extends RingmasterError {
   constructor(runId: string, rounds: number) {
-    super(`others have changed run ${runId} each of ${rounds} times; send it again`, {
+    super(`run ${runId} was changed by other requests during each of ${rounds} attempts; try again`, {
       code: "RUN_BUSY",
       httpStatus: 503,
       retryable: true,
@@ -77,7 +77,7 @@ export class ExperimentTooLargeError extends RingmasterError {
 export class RunFieldFixedError extends RingmasterError {
   constructor(runId: string, field: string) {
     super(
-      `${field} of run ${runId} cannot be changed: the platform trains it and knows that itself; change its name, tags, notes or further params`,
+      `${field} of run ${runId} cannot be changed, because the platform records it for training runs; name, tags, notes and additional params can be changed`,
       { code: "RUN_FIELD_FIXED", httpStatus: 409, details: { runId, field } },
     );
   }
@@ -92,7 +92,7 @@ export class ParamConflictError extends RingmasterError {
     const [{ key, known, given }] = conflicts as readonly [(typeof conflicts)[number]];
     const more = conflicts.length > 1 ? ` (and ${conflicts.length - 1} more)` : "";
     super(
-      `param ${JSON.stringify(key)} of run ${runId} is ${quote(known)} and cannot become ${quote(given)}${more}: params are written once; log another run, or use a tag`,
+      `param ${JSON.stringify(key)} of run ${runId} is ${quote(known)} and cannot become ${quote(given)}${more}: a param cannot be changed; log another run or use a tag`,
       { code: "PARAM_CONFLICT", httpStatus: 409, details: { runId, conflicts } },
     );
   }
@@ -101,7 +101,7 @@ export class ParamConflictError extends RingmasterError {
 /** A deleted run does not change until it is restored. */
 export class RunDeletedError extends RingmasterError {
   constructor(runId: string) {
-    super(`run ${runId} is deleted: take it back with \`ringmaster runs undelete ${runId}\` first`, {
+    super(`run ${runId} is deleted: restore it first with \`ringmaster runs undelete ${runId}\``, {
       code: "RUN_DELETED",
       httpStatus: 409,
       details: { runId },
@@ -123,7 +123,7 @@ export class ArtifactNotFoundError extends RingmasterError {
 export class ArtifactReservedError extends RingmasterError {
   constructor(runId: string, path: string, reserved: string) {
     super(
-      `${JSON.stringify(path)} of training run ${runId} cannot be put: what training itself makes lies under ${reserved}; choose another path`,
+      `${JSON.stringify(path)} of training run ${runId} cannot be uploaded: ${reserved} is reserved for the output of the training; choose another path`,
       { code: "ARTIFACT_RESERVED", httpStatus: 409, details: { runId, path } },
     );
   }

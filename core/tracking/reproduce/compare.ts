@@ -70,13 +70,11 @@ export async function compareRuns(
     const verdict = isOpen(status) ? "pending" : "failed";
     const why = failure ? `: ${failure.code}: ${failure.message}` : "";
     const explanation =
-      verdict === "pending"
-        ? `${runId} has not finished its training yet`
-        : `${runId} is ${status} without weights${why}`;
+      verdict === "pending" ? `${runId} has not finished training` : `${runId} is ${status} without weights${why}`;
     return { ...known, verdict, explanation };
   }
   if (known.originalSha256 === known.reproductionSha256) {
-    const explanation = `the weights are the same bytes${differences.length > 0 ? `, although ${differences.map(({ field }) => field).join(", ")} differ` : ""}`;
+    const explanation = `the weights are identical${differences.length > 0 ? `, although ${differences.map(({ field }) => field).join(", ")} differ` : ""}`;
     return { ...known, verdict: "identical", explanation };
   }
   const agreement = await walk(theirs, ours);
@@ -119,14 +117,14 @@ function differencesOf(original: TrainingFacts, reproduction: TrainingFacts): re
 function explain(differences: readonly ReproductionDifference[], { steps, first }: Agreement): string {
   const where =
     first === undefined
-      ? `nothing that was kept of their ${steps} common steps differs`
+      ? `their recorded values are equal in all ${steps} common steps`
       : first.by === "metric"
-        ? `${first.metric} is the same before step ${first.step}, and ${first.original} there against ${first.reproduction}`
+        ? `${first.metric} first differs at step ${first.step}: ${first.original} in the original, ${first.reproduction} in the reproduction`
         : `their checkpoints differ from step ${first.step} on`;
   const [cause, ...others] = differences;
   const why = cause
-    ? `the first fact that differs is of the ${cause.kind}: ${cause.field} is ${cause.original} there and ${cause.reproduction} here` +
+    ? `likeliest cause, in ${cause.kind}: ${cause.field} is ${cause.original} in the original and ${cause.reproduction} in the reproduction` +
       (others.length > 0 ? ` (and ${others.length} more)` : "")
-    : "code, data, parameters and numerics are the same: a computation that is not deterministic, or damage; please report it with both runs";
+    : "code, data, parameters and numerics are equal, so the computation is not deterministic or data is damaged; please report both runs";
   return `the weights differ: ${where}; ${why}`;
 }

@@ -21,16 +21,16 @@ export function range(field: Field, negated: boolean, from: Token, to: Token): C
   checkOrdered(field, low, from);
   checkOrdered(field, high, to);
   if (typeof low !== typeof high)
-    refuse(to, `must be ${typeof low === "number" ? "a number" : "a text"}, as the lower end is`);
+    refuse(to, `must be ${typeof low === "number" ? "a number" : "text"}, like the lower bound`);
   return { type: "between", field, negated, low, high };
 }
 
 export function likeCondition(field: Field, negated: boolean, ignoreCase: boolean, token: Token): Condition {
   const type = typeOf(field);
   if (type !== "text" && type !== "status" && type !== "any") {
-    refuse(token, `cannot be compared by LIKE: ${fieldText(field)} is a ${type}`, "use <, >, = or BETWEEN");
+    refuse(token, `cannot be compared with LIKE: ${fieldText(field)} is a ${type}`, "use <, >, = or BETWEEN");
   }
-  if (token.type !== "text") refuse(token, "must be a text with % or _", `write '%${token.raw}%'`);
+  if (token.type !== "text") refuse(token, "must be text with % or _", `write '%${token.raw}%'`);
   return { type: "like", field, negated, pattern: token.value, ignoreCase };
 }
 
@@ -46,8 +46,8 @@ function literal(field: Field, token: Token): Value {
   const name = fieldText(field);
   const type = typeOf(field);
   if (token.type === "moment" && type !== "time") {
-    const meant = type === "text" || type === "any" ? `put texts between quotes: '${token.raw}'` : undefined;
-    return refuse(token, `is a time, which ${name} is not`, meant);
+    const meant = type === "text" || type === "any" ? `put text in quotes: '${token.raw}'` : undefined;
+    return refuse(token, `is a time, but ${name} is not a time`, meant);
   }
   switch (type) {
     case "number": {
@@ -56,7 +56,7 @@ function literal(field: Field, token: Token): Value {
       const meant = token.type === "text" && token.value.trim() !== "" && !Number.isNaN(Number(token.value));
       return refuse(
         token,
-        `must be a number, as ${name} is`,
+        `must be a number, because ${name} is a number`,
         meant ? `write ${token.value} without quotes` : undefined,
       );
     }
@@ -65,21 +65,21 @@ function literal(field: Field, token: Token): Value {
         timeOf(token) ??
         refuse(
           token,
-          `must be a time, as ${name} is`,
+          `must be a time, because ${name} is a time`,
           token.type === "text" && /^now\b/i.test(token.value)
             ? `write ${token.value} without quotes`
             : "write '2026-03-01T12:00:00Z', '2026-03-01', now-7d or milliseconds since 1970",
         )
       );
     case "boolean":
-      return booleanOf(token) ?? refuse(token, `must be true or false, as ${name} is`);
+      return booleanOf(token) ?? refuse(token, `must be true or false, because ${name} is a boolean`);
     case "status":
       return token.type === "text"
         ? statusOf(token)
-        : refuse(token, "must be a status", "put it between quotes: 'completed'");
+        : refuse(token, "must be a status", "put it in quotes: 'completed'");
     case "text":
       if (token.type === "text") return token.value;
-      return refuse(token, `must be a text, as ${name} is`, `put it between quotes: '${token.raw}'`);
+      return refuse(token, `must be text, because ${name} is text`, `put it in quotes: '${token.raw}'`);
     case "any":
       if (token.type === "text") return token.value;
       return numberOf(token) ?? booleanOf(token)!;
@@ -120,21 +120,17 @@ function statusOf(token: Token): string {
   const status = Object.hasOwn(statusAliases, word) ? statusAliases[word]! : word;
   if (statuses.includes(status)) return status;
   const meant = nearest(word, [...statuses, ...Object.keys(statusAliases)]);
-  return refuse(token, `is no status; there are ${statuses.join(", ")}`, meant && `did you mean '${meant}'?`);
+  return refuse(token, `is not a status; statuses are ${statuses.join(", ")}`, meant && `did you mean '${meant}'?`);
 }
 
 function checkOrdered(field: Field, value: Value, token: Token): void {
   const type = typeOf(field);
-  if (typeof value === "boolean" || type === "status") refuse(token, "has no order", "compare it by = or !=");
+  if (typeof value === "boolean" || type === "status") refuse(token, "has no order", "compare it with = or !=");
   if (typeof value === "number" && Number.isNaN(value)) {
-    refuse(token, "has no order", `${fieldText(field)} = NaN finds runs whose value is none`);
+    refuse(token, "has no order", `${fieldText(field)} = NaN finds runs whose value is NaN`);
   }
   if (type === "any" && typeof value === "string" && value.trim() !== "" && !Number.isNaN(Number(value))) {
-    refuse(
-      token,
-      "is a text, and texts are ordered by their letters",
-      `write ${value} without quotes to compare numbers`,
-    );
+    refuse(token, "is text, and text is ordered by its characters", `write ${value} without quotes to compare numbers`);
   }
 }
 

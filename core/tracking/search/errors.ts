@@ -30,7 +30,7 @@ export class SearchSyntaxError extends InvalidInputError {
       ...(problem.token === "" ? {} : { value: problem.token }),
       rule: `${problem.token === "" ? "ends too early: " : ""}${problem.rule}${hint}`,
     };
-    super("the search cannot be understood", [found]);
+    super("the search is not valid", [found]);
     this.problem = problem;
     Object.assign(this.details, { search: problem });
   }
@@ -82,12 +82,12 @@ export class MlflowFilterError extends RingmasterError {
 /** The same short name means several params (or metrics) of one run. */
 export class AmbiguousNameError extends InvalidInputError {
   constructor(kind: "params" | "metrics", name: string, candidates: readonly string[], runId: string) {
-    super("the search cannot be understood", [
+    super("the search is not valid", [
       {
         path: `${kind}.${name}`,
         rule:
-          `means several ${kind} of run ${runId}: ${candidates.map((one) => `\`${one}\``).join(", ")}; ` +
-          `write one of them whole: ${kind}.\`${candidates[0]}\``,
+          `matches several ${kind} of run ${runId}: ${candidates.map((one) => `\`${one}\``).join(", ")}; ` +
+          `write the full name: ${kind}.\`${candidates[0]}\``,
       },
     ]);
   }
@@ -96,6 +96,6 @@ export class AmbiguousNameError extends InvalidInputError {
 /** The token is of another query, or none of ours. */
 export class PageTokenError extends InvalidInputError {
   constructor(rule: string) {
-    super("the page cannot be found", [{ path: "pageToken", rule: `${rule}; search anew without it` }]);
+    super("the page cannot be found", [{ path: "pageToken", rule: `${rule}; search again without it` }]);
   }
 }

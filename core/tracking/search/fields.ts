@@ -70,7 +70,7 @@ export function resolveField(
   const name = rest.map((part) => part.value).join(".");
   const kind = Object.hasOwn(kinds, first!.value) ? kinds[first!.value]! : undefined;
   const exact = rest.some((part) => part.quoted);
-  if (name === "") return refuse("names nothing after the dot");
+  if (name === "") return refuse("has no name after the dot");
   switch (kind) {
     case "metric":
       return { kind, name, aspect: "last", exact };
@@ -82,7 +82,7 @@ export function resolveField(
       return attribute(name);
     case "dataset": {
       const field = datasetFields.find((one) => one === name);
-      return field ? { kind, name: field } : refuse(`is none of dataset.${datasetFields.join(", dataset.")}`);
+      return field ? { kind, name: field } : refuse(`must be one of dataset.${datasetFields.join(", dataset.")}`);
     }
     default: {
       const meant = nearest(first!.value, ["metrics", "params", "tags", "attributes", "dataset"]);
@@ -99,7 +99,7 @@ export function resolveField(
     if (known !== undefined) return { kind: "attribute", name: known as Attribute };
     const meant = nearest(name, [...shownAttributes, ...Object.keys(attributeAliases)]);
     return refuse(
-      `is no attribute of a run; there are ${shownAttributes.join(", ")}`,
+      `is not an attribute of a run; attributes are ${shownAttributes.join(", ")}`,
       meant ? `did you mean ${meant}?` : `for a parameter write params.${name}, for a metric metrics.${name}`,
     );
   }

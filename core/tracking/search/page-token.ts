@@ -19,14 +19,16 @@ export function readPageToken(query: SearchQuery, terms: number, token: string):
   try {
     fields = JSON.parse(Buffer.from(token, "base64url").toString());
   } catch {
-    throw new PageTokenError("is not a token that a search answered");
+    throw new PageTokenError("is not a token that a search returned");
   }
   if (!Array.isArray(fields) || fields.length !== 5 || fields[0] !== 1) {
-    throw new PageTokenError("is not a token that a search answered");
+    throw new PageTokenError("is not a token that a search returned");
   }
   const [, digest, encoded, startedAt, runId] = fields as readonly unknown[];
   if (digest !== queryDigest(query)) {
-    throw new PageTokenError("belongs to another query: experiments, filter, order and view must stay as they were");
+    throw new PageTokenError(
+      "belongs to another query: experiments, filter, order and view must not change between pages",
+    );
   }
   const values = Array.isArray(encoded) ? encoded.map(decode) : [];
   if (
@@ -35,7 +37,7 @@ export function readPageToken(query: SearchQuery, terms: number, token: string):
     typeof startedAt !== "number" ||
     typeof runId !== "string"
   ) {
-    throw new PageTokenError("is not a token that a search answered");
+    throw new PageTokenError("is not a token that a search returned");
   }
   return { values: values as OrderValue[], startedAt, runId };
 }

@@ -46,7 +46,7 @@ export function parseOrder(sources: readonly string[]): readonly OrderTerm[] {
     return pointingInto(source, () => new Parser(tokenize(source, "orderBy", 0), "orderBy").order());
   });
   if (terms.length > searchLimits.orderTerms) {
-    const rule = `there are ${terms.length} terms, but at most ${searchLimits.orderTerms} may order a search`;
+    const rule = `has ${terms.length} terms, more than the maximum of ${searchLimits.orderTerms}`;
     throw new SearchSyntaxError("orderBy", { position: 1, token: sources[0]!.slice(0, 40), rule });
   }
   return terms;
@@ -57,7 +57,7 @@ function checkLength(source: string, path: "filter" | "orderBy"): void {
   throw new SearchSyntaxError(path, {
     position: searchLimits.filterLength + 1,
     token: source.slice(0, 40),
-    rule: `has ${source.length} characters, but may have ${searchLimits.filterLength}`,
+    rule: `has ${source.length} characters, more than the maximum of ${searchLimits.filterLength}`,
   });
 }
 
@@ -110,7 +110,7 @@ class Parser {
     const token = this.peek;
     if (token.type === "end") return;
     const suggestion = token.raw === ")" ? "there is one ) too many" : undefined;
-    this.refuse(token, `stands where ${expected} must be`, suggestion);
+    this.refuse(token, `${expected} was expected`, suggestion);
   }
 
   disjunction(depth: number): Expression {
@@ -127,13 +127,16 @@ class Parser {
 
   private negation(depth: number): Expression {
     if (depth > searchLimits.depth) {
-      this.refuse(this.peek, `lies ${depth} levels deep, but a filter may have ${searchLimits.depth} levels`);
+      this.refuse(
+        this.peek,
+        `is nested ${depth} levels deep, but a filter may have at most ${searchLimits.depth} levels`,
+      );
     }
     if (this.takeKeyword("NOT")) return { type: "not", operand: this.negation(depth + 1) };
     if (this.peek.type === "punctuation" && this.peek.raw === "(") {
       this.next();
       const inner = this.disjunction(depth + 1);
-      this.expect(")", "stands where AND, OR or a closing parenthesis must be");
+      this.expect(")", "AND, OR or a closing parenthesis was expected");
       return inner;
     }
     return this.condition();
@@ -142,14 +145,17 @@ class Parser {
   private condition(): Expression {
     this.conditions += 1;
     if (this.conditions > searchLimits.conditions) {
-      this.refuse(this.peek, `is condition ${this.conditions}, but a filter may have ${searchLimits.conditions}`);
+      this.refuse(
+        this.peek,
+        `is condition ${this.conditions}, but a filter may have at most ${searchLimits.conditions} conditions`,
+      );
     }
     const field = this.field();
     const operator = this.peek;
     if (operator.type === "operator") {
       this.next();
       if (!comparators.includes(operator.raw)) {
-        this.refuse(operator, "is no comparison", operator.raw === "==" ? "write =" : "write !=");
+        this.refuse(operator, "is not a comparison", operator.raw === "==" ? "write =" : "write !=");
       }
       return comparison(field, operator.raw as Comparator, this.value());
     }
@@ -162,7 +168,7 @@ class Parser {
     if (this.takeKeyword("IN")) return inList(field, negated, this.list());
     if (this.takeKeyword("BETWEEN")) {
       const low = this.value();
-      if (!this.takeKeyword("AND")) this.refuse(this.peek, "stands where the AND of BETWEEN must be");
+      if (!this.takeKeyword("AND")) this.refuse(this.peek, "the AND of BETWEEN was expected");
       return range(field, negated, low, this.value());
     }
     for (const keyword of ["LIKE", "ILIKE"]) {
@@ -170,21 +176,24 @@ class Parser {
     }
     return this.refuse(
       this.peek,
-      "stands where a comparison must be: =, !=, <, <=, >, >=, IN, LIKE, ILIKE, BETWEEN or IS NULL",
+      "a comparison was expected: =, !=, <, <=, >, >=, IN, LIKE, ILIKE, BETWEEN or IS NULL",
     );
   }
 
   private list(): readonly Token[] {
-    this.expect("(", "stands where the list of IN must begin with (");
+    this.expect("(", "the ( of IN was expected");
     const values = [this.value()];
     while (this.peek.raw === "," && this.peek.type === "punctuation") {
       this.next();
       values.push(this.value());
       if (values.length > searchLimits.listLength) {
-        this.refuse(values.at(-1)!, `is value ${values.length} of IN, which takes ${searchLimits.listLength}`);
+        this.refuse(
+          values.at(-1)!,
+          `is value ${values.length} of IN, which takes at most ${searchLimits.listLength} values`,
+        );
       }
     }
-    this.expect(")", "stands where a comma or the ) of IN must be");
+    this.expect(")", "a comma or the ) of IN was expected");
     return values;
   }
 
@@ -194,11 +203,11 @@ class Parser {
     if (token.type === "number" || token.type === "moment" || token.type === "text") return token;
     if (token.type === "word" && /^(?:true|false|nan|inf|infinity)$/i.test(token.raw)) return token;
     const isName = token.type === "word" || token.type === "quoted-name";
-    if (/^now\b/i.test(token.raw)) this.refuse(token, "is no time", momentHint);
+    if (/^now\b/i.test(token.raw)) this.refuse(token, "is not a time", momentHint);
     return this.refuse(
       token,
-      "stands where a value must be",
-      isName && token.raw[0] !== "`" ? `put texts between quotes: '${token.raw}'` : undefined,
+      "a value was expected",
+      isName && token.raw[0] !== "`" ? `put text in quotes: '${token.raw}'` : undefined,
     );
   }
 
@@ -209,8 +218,8 @@ class Parser {
     if (aspect !== undefined && following?.raw === "(" && following.type === "punctuation") {
       this.at += 2;
       const field = this.name();
-      if (field.kind !== "metric") this.refuse(token, `is taken of metrics, as in ${aspect}(metrics.loss)`);
-      this.expect(")", `stands where the ) of ${aspect}( must be`);
+      if (field.kind !== "metric") this.refuse(token, `can be used only with metrics, as in ${aspect}(metrics.loss)`);
+      this.expect(")", `the ) of ${aspect}( was expected`);
       return { ...field, aspect };
     }
     return this.name();
@@ -220,7 +229,7 @@ class Parser {
     const first = this.next();
     const isName = first.type === "word" || first.type === "quoted-name";
     if (!isName || (first.type === "word" && reserved.has(first.raw.toUpperCase()) && this.peek.raw !== ".")) {
-      this.refuse(first, "stands where a field must be, such as metrics.loss, params.depth or status");
+      this.refuse(first, "a field was expected, such as metrics.loss, params.depth or status");
     }
     const parts: NamedPart[] = [{ value: first.value, quoted: first.type === "quoted-name" }];
     let raw = first.raw;
@@ -228,7 +237,7 @@ class Parser {
       this.next();
       const part = this.peek;
       if (!part.glued || (part.type !== "word" && part.type !== "quoted-name")) {
-        this.refuse(part, `stands where the name after ${raw}. must be`);
+        this.refuse(part, `the name after ${raw}. was expected`);
       }
       this.next();
       parts.push({ value: part.value, quoted: part.type === "quoted-name" });
@@ -242,7 +251,7 @@ class Parser {
     do {
       const start = this.peek;
       const field = this.field();
-      if (field.kind === "dataset") this.refuse(start, "orders nothing: a run has several datasets");
+      if (field.kind === "dataset") this.refuse(start, "cannot be used for the order: a run may have several datasets");
       const descending = this.takeKeyword("DESC");
       if (!descending) this.takeKeyword("ASC");
       terms.push({ field, ascending: !descending });

@@ -84,7 +84,9 @@ async function scopeOf(
 
 function checkLimit({ limit }: SearchQuery): void {
   if (Number.isInteger(limit) && limit >= 1) return;
-  throw new InvalidInputError("the search", [{ path: "limit", value: limit, rule: "must be a whole number from 1" }]);
+  throw new InvalidInputError("the search is not valid", [
+    { path: "limit", value: limit, rule: "must be a whole number of at least 1" },
+  ]);
 }
 
 async function atOnce<T>(items: readonly T[], most: number, work: (item: T) => Promise<void>): Promise<void> {

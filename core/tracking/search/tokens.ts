@@ -91,11 +91,11 @@ export function tokenize(source: string, path: "filter" | "orderBy", now: number
       throw new SearchSyntaxError(path, {
         position: at + 1,
         token: String.fromCodePoint(source.codePointAt(at)!),
-        rule: "belongs to no part of the language",
+        rule: "is not part of the search language",
         suggestion:
           tokens.at(-1)?.type === "moment"
             ? momentHint
-            : "put names with other signs between backticks: metrics.`my metric!`",
+            : "put names with other characters in backticks: metrics.`my metric!`",
       });
     }
   }
@@ -118,8 +118,8 @@ function quoted(
       throw new SearchSyntaxError(path, {
         position: start + 1,
         token: source.slice(start, start + 40),
-        rule: `begins with ${quote} and is never closed`,
-        suggestion: `close it with ${quote}; within it write ${quote}${quote} for ${quote}`,
+        rule: `starts with ${quote}, which is not closed`,
+        suggestion: `close it with ${quote}; inside it, write ${quote}${quote} for ${quote}`,
       });
     }
     value += source.slice(at, next);

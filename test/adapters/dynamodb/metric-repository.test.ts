@@ -94,7 +94,7 @@ describe("metric points in DynamoDB", () => {
     await platform.runs.create(runOf("run-ingest"));
     await expect(
       ingest(platform.forRun, platform.runKeys, { runId: "run-ingest", runKey: "k", ...batch }),
-    ).rejects.toThrow("the metric batch cannot be taken");
+    ).rejects.toThrow("the metric batch is not valid");
   });
 
   it("takes no batch for a run that is not there", async () => {

@@ -112,7 +112,7 @@ describe("pushDataset", () => {
       csv(2),
       schema,
       InvalidInputError,
-      /gives split validation no row of the 2 in the dataset/,
+      /gives split validation none of the dataset's 2 rows/,
     ],
     [
       "a wrong schema",

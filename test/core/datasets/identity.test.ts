@@ -25,7 +25,7 @@ describe("schemaHashOf", () => {
 describe("schemaChanges", () => {
   it.each([
     ["nothing", [x, y], []],
-    ["a column less", [y], ["column x (tensor[2,2]) is gone"]],
+    ["a column less", [y], ["column x (tensor[2,2]) is missing"]],
     ["a column more", [x, y, { name: "z", type: "bool", role: "feature" } as const], ["column z (bool) is new"]],
     ["another type", [x, { ...y, type: "float" } as const], ["column y was int and is float"]],
     ["another order", [y, x], ["the columns' order was x, y and is y, x"]],

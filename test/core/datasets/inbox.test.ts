@@ -85,13 +85,25 @@ describe("a file of the inbox", () => {
   ]);
   const full = new RingmasterError("full", { code: "DISK_FULL", httpStatus: 507, retryable: true });
   it.each<[string, Partial<InboxPut>, () => Promise<number | undefined>, string, RegExp]>([
-    ["that lies in no dataset's folder", { path: "a.csv" }, async () => 2, "INBOX_FILE_MISPLACED", /put it there/],
-    ["in a folder that can be no dataset", { path: "My Data/a.csv" }, async () => 2, "INBOX_FILE_MISPLACED", /there/],
+    [
+      "that lies in no dataset's folder",
+      { path: "a.csv" },
+      async () => 2,
+      "INBOX_FILE_MISPLACED",
+      /upload the file again under inbox/,
+    ],
+    [
+      "in a folder that can be no dataset",
+      { path: "My Data/a.csv" },
+      async () => 2,
+      "INBOX_FILE_MISPLACED",
+      /inbox\/<dataset>/,
+    ],
     ["of a dataset that is not there", { path: "new/a.csv" }, async () => 2, "DATASET_NOT_FOUND", /push new .*--retry/],
-    ["that is too large", { bytes: maxInboxBytes + 1 }, async () => 2, "INBOX_FILE_TOO_LARGE", /room for it/],
-    ["that unpacks to more than the disk holds", {}, fails(full), "INBOX_FILE_TOO_LARGE", /room for it/],
+    ["that is too large", { bytes: maxInboxBytes + 1 }, async () => 2, "INBOX_FILE_TOO_LARGE", /enough disk space/],
+    ["that unpacks to more than the disk holds", {}, fails(full), "INBOX_FILE_TOO_LARGE", /enough disk space/],
     ["that does not fit the schema", {}, fails(unfit), "INVALID_INPUT", /--allow-schema-change/],
-    ["that is gone", {}, async () => undefined, "INBOX_FILE_GONE", /report of its own/],
+    ["that is gone", {}, async () => undefined, "INBOX_FILE_GONE", /its own report/],
   ])("%s is refused, with the reason and what to do", async (_name, more, read, code, nextStep) => {
     const { take, report } = scene(read);
     expect(await take(more)).toMatchObject({ status: "refused", code, reason: expect.any(String) });

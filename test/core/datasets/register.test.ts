@@ -53,13 +53,13 @@ describe("registerDataset", () => {
     const draft = { ...changed, digest: versionDigestOf(changed) };
     await expect(register(draft)).rejects.toThrow(SchemaMismatchError);
     await expect(register(draft)).rejects.toThrow(
-      /differs from that of digits@1: column y \(int\) is gone; column z \(int\) is new/,
+      /differs from that of digits@1: column y \(int\) is missing; column z \(int\) is new/,
     );
     expect((await register(draft, true)).version.manifest.version).toBe(2);
   });
 
   it.each([
-    ["rows that do not add up", { rowCount: 4 }, InvalidManifestError, /rowCount is 4, but its parts give 3/],
+    ["rows that do not add up", { rowCount: 4 }, InvalidManifestError, /rowCount is 4, but the sum of its parts is 3/],
     ["no rows", { rowCount: 0 }, EmptyDatasetError, /has no rows/],
     ["another schema's hash", { schemaHash: "00" }, InvalidManifestError, /schemaHash is 00/],
     ["another digest", { digest: "00" }, InvalidManifestError, /digest is 00/],

@@ -101,13 +101,13 @@ describe("parseDatasetSchema", () => {
       "a nullable label",
       "columns: [{name: x, type: int}, {name: y, type: int, role: label, nullable: true}]",
       "columns[1].nullable",
-      /every row needs its label/,
+      /every row needs a label/,
     ],
     [
       "a tensor for a label",
       "columns: [{name: x, type: int}, {name: y, type: tensor, shape: [2], role: label}]",
       "columns[1].type",
-      /it is the label/,
+      /for the label/,
     ],
     [
       "minimum above maximum",

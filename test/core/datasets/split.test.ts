@@ -88,9 +88,9 @@ describe("split index", () => {
   });
 
   it.each([
-    ["a row in two splits", indexes([0, 1], [1], [2]), /names row 1, which is in another split too/],
-    ["a row behind the end", indexes([0, 1], [2], [3]), /names row 3, which is behind the last row, 2/],
-    ["rows out of order", indexes([1, 0], [2], []), /names row 0, which is out of order/],
+    ["a row in two splits", indexes([0, 1], [1], [2]), /contains row 1, which is also in another split/],
+    ["a row behind the end", indexes([0, 1], [2], [3]), /contains row 3, which is after the last row, 2/],
+    ["rows out of order", indexes([1, 0], [2], []), /contains row 0, which is out of order/],
     ["a row in no split", indexes([0], [2], []), /row 1 is in no split/],
   ])("refuses %s", (_case, given, message) => {
     expect(() => splitOfRows("d", 3, given)).toThrow(message);
@@ -98,7 +98,7 @@ describe("split index", () => {
 
   it("refuses a split without rows, with what would help", () => {
     expect(() => assertSplitsFilled({ train: 2, validation: 1, test: 0 }, eightOneOne)).toThrow(
-      /split\.fractions\.test is 0\.1, but gives split test no row of the 3 in the dataset; push more rows/,
+      /split\.fractions\.test is 0\.1, but gives split test none of the dataset's 3 rows; push more rows/,
     );
   });
 
@@ -107,7 +107,7 @@ describe("split index", () => {
     expect(() =>
       assertSplitsFilled({ train: 200, validation: 0, test: 0 }, eightOneOne, { column: "y", values }),
     ).toThrow(
-      'split.stratifyBy is "y", but leaves validation and test without a row: the split is stratified, and a value needs ' +
+      'split.stratifyBy is "y", but leaves validation and test without rows: the split is stratified, and each value needs ' +
         '3 rows to be in train, validation, test, but "a0" has 1 row, "a1" has 1 row, "a2" has 1 row, and 196 more values; ' +
         "push more rows of these values, set split.stratifyBy to a column with fewer values, or to null for a split without strata",
     );

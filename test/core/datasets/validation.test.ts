@@ -55,7 +55,7 @@ describe("judge", () => {
     expect(classes).toBeDefined();
     expect(
       judge({ schema: [schema[0]!, { ...schema[1]!, type: "float" }], split }, { ...rest, columns }).errors,
-    ).toEqual(["label y is 3 in every row, so there is nothing to learn"]);
+    ).toEqual(["label y is 3 in every row, so a model cannot be trained"]);
   });
 
   it.each([
@@ -73,7 +73,7 @@ describe("judge", () => {
       "column x has no value in 60.0 % of the rows",
     ],
     ["duplicates", { duplicateShare: 0.02 }, "DUPLICATE_ROWS", "2.0 % of the rows repeat another row"],
-    ["leaks", { leakedShare: 0.3 }, "LEAKED_TEST_ROWS", "30.0 % of the test rows are in the training split too"],
+    ["leaks", { leakedShare: 0.3 }, "LEAKED_TEST_ROWS", "30.0 % of the test rows are also in the training split"],
     [
       "a class outside training",
       { classes: [...healthy.classes!, { value: 2, rows: { train: 0, validation: 1, test: 9 } }] },

@@ -93,9 +93,9 @@ describe("FeatureFitter", () => {
   });
 
   it.each([
-    ["feature", "train", "colour", /which is the most for a feature; give the column role ignore/],
-    ["label", "test", "kind", /which is the most for a label; declare it float/],
-    ["slice", "test", "region", /which is the most for a slice/],
+    ["feature", "train", "colour", /the maximum for a feature; give the column role ignore/],
+    ["label", "test", "kind", /the maximum for a label; declare it float/],
+    ["slice", "test", "region", /the maximum for a slice/],
   ] as const)("refuses a %s of too many values", async (_use, split, column, message) => {
     const many = Array.from({ length: valueLimit + 1 }, (_, i) => ({ ...rows[0]!, split, [column]: `v${i}` }));
     const refused = fitted(schema, many);

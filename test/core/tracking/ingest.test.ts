@@ -45,6 +45,6 @@ describe("what trainers send beside points", () => {
     ["a machine without a type", { machine: { memberId: "m" } }],
     ["a name without end", { machine: { memberId: "m".repeat(201), instanceType: "c6i.large" } }],
   ])("is refused where it cannot be: %s", async (_name, more) => {
-    await expect(send(more)).rejects.toThrow("the metric batch cannot be taken");
+    await expect(send(more)).rejects.toThrow("the metric batch is not valid");
   });
 });

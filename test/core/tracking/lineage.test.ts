@@ -155,7 +155,7 @@ describe("lineage, over the stores", () => {
     });
     await expect(attempt).rejects.toMatchObject({
       code: "INVALID_INPUT",
-      message: expect.stringContaining("all of the version's 100 rows"),
+      message: expect.stringContaining("the 100 rows of the version"),
     });
   });
 });

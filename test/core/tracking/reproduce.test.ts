@@ -55,7 +55,7 @@ describe("a reproduction's verdict", () => {
       originalSha256: "a".repeat(64),
       reproductionSha256: "a".repeat(64),
       differences: [],
-      explanation: "the weights are the same bytes",
+      explanation: "the weights are identical",
     });
   });
 
@@ -94,9 +94,7 @@ describe("a reproduction's verdict", () => {
     const found = await compareRuns(reproduction, detailsOf("a", "a"), async () => nowhere);
     expect(found.verdict).toBe("different");
     expect(found.differences[0]).toEqual(difference);
-    expect(found.explanation).toContain(
-      "nothing that was kept of their 10 common steps differs; the first fact that differs is of the",
-    );
+    expect(found.explanation).toContain("their recorded values are equal in all 10 common steps; likeliest cause, in");
   });
 
   it("finds no difference between a run recorded before an option existed and one with its default", async () => {
@@ -128,11 +126,11 @@ describe("a reproduction's verdict", () => {
       async () => nowhere,
     );
     expect(differences).toEqual([]);
-    expect(explanation).toContain("a computation that is not deterministic, or damage");
+    expect(explanation).toContain("the computation is not deterministic or data is damaged");
   });
 
   it.each([
-    ["running", "pending", "b has not finished its training yet"],
+    ["running", "pending", "b has not finished training"],
     ["failed", "failed", "b is failed without weights: NO_MEMORY: too large"],
   ] as const)("of a run that is %s is %s", async (status, verdict, explanation) => {
     const failure = status === "failed" ? { failure: { code: "NO_MEMORY", message: "too large" } } : {};

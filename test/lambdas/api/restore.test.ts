@@ -129,7 +129,7 @@ describe("restoring a checkpoint over the API", () => {
   });
 
   it.each([
-    ["an epoch of which none is kept", 1, {}, 404, "CHECKPOINT_NOT_FOUND", "those of epochs 2, 3"],
+    ["an epoch of which none is kept", 1, {}, 404, "CHECKPOINT_NOT_FOUND", "checkpoints of epochs 2, 3"],
     ["what is no epoch", "last", {}, 400, "INVALID_INPUT", "epoch"],
     ["fewer epochs than are finished", 3, { overrides: { hyperparameters: { epochs: 3 } } }, 400, "INVALID_INPUT", ""],
     ["another batch size", 3, { overrides: { hyperparameters: { batchSize: 64 } } }, 400, "INVALID_INPUT", ""],

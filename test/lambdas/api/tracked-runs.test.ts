@@ -146,7 +146,7 @@ describe("logged runs", () => {
       expect([status, body.error.code, body.error.message]).toEqual([
         404,
         "RUN_NOT_FOUND",
-        expect.stringMatching(/^no run "[-\w]+" was trained here/),
+        expect.stringMatching(/^there is no training run "[-\w]+"/),
       ]);
     }
   });

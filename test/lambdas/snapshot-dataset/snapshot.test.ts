@@ -130,7 +130,7 @@ describe("a raw file in a team's inbox", () => {
       toyCsv(30).replace(/\n[^,]*/, "\nabc"),
       {
         code: "INVALID_ROWS",
-        reason: expect.stringContaining("inbox/toy/typed.csv breaks its schema: column x1, row 1"),
+        reason: expect.stringContaining("inbox/toy/typed.csv does not match its schema: column x1, row 1"),
       },
     ],
     ["is empty", "toy/empty.csv", "", { code: "INVALID_INPUT", reason: expect.stringContaining("0 bytes") }],

@@ -200,7 +200,7 @@ describe("the credentials of a run's trainers", () => {
     const sink = createLambdaMetricSink(lambda, nameOf("ingest-metrics"), runKey);
     await sink.send({ runId: "run-own", ...batch });
     await expect(sink.send({ runId: "run-other", ...batch })).rejects.toThrow(
-      "run key that was sent is not that of run run-other",
+      "run key in the request is not the key of run run-other",
     );
     for (const name of ["promote", "run-credentials"] as const) {
       const invoke = new InvokeCommand({ FunctionName: nameOf(name), Payload: "{}" });

@@ -112,9 +112,13 @@ describe("a comparison", () => {
     [
       { runs: { experimentIds: [], filter: "", metric: "steps", count: 3 } },
       InvalidInputError,
-      'say goal: "min" or "max"',
+      'set goal: "min" or "max"',
     ],
-    [{ runs: { experimentIds: [], filter: "", metric: "none-loss", count: 3 } }, InvalidInputError, "metric of no run"],
+    [
+      { runs: { experimentIds: [], filter: "", metric: "none-loss", count: 3 } },
+      InvalidInputError,
+      "not a metric of any run",
+    ],
     [{ runs: { experimentIds: [], filter: "nonsense", metric: "acc", count: 3 } }, InvalidInputError, "character 2"],
   ])("of %j is refused", async (request, error, message) => {
     await expect(compare(request)).rejects.toThrow(error);

@@ -155,42 +155,42 @@ describe("a filter", () => {
 
 describe("a filter that is none", () => {
   it.each([
-    ["metrics.loss >", 15, "", "a value must be", undefined],
-    ["metrics.loss > 1 AND", 21, "", "a field must be", undefined],
+    ["metrics.loss >", 15, "", "a value was expected", undefined],
+    ["metrics.loss > 1 AND", 21, "", "a field was expected", undefined],
     ["metrics.loss > 1 metrics.b > 2", 18, "metrics", "AND, OR or the end", undefined],
     ["(metrics.loss > 1", 18, "", "a closing parenthesis", undefined],
     ["metrics.loss > 1)", 17, ")", "AND, OR or the end", "one ) too many"],
-    ["metrics.loss == 1", 14, "==", "no comparison", "write ="],
-    ["metrics.loss <> 1", 14, "<>", "no comparison", "write !="],
-    ["metrics.loss > '1'", 16, "'1'", "must be a number, as metrics.loss is", "write 1 without quotes"],
-    ["metrics.loss > abc", 16, "abc", "a value must be", "put texts between quotes: 'abc'"],
+    ["metrics.loss == 1", 14, "==", "not a comparison", "write ="],
+    ["metrics.loss <> 1", 14, "<>", "not a comparison", "write !="],
+    ["metrics.loss > '1'", 16, "'1'", "must be a number, because metrics.loss is a number", "write 1 without quotes"],
+    ["metrics.loss > abc", 16, "abc", "a value was expected", "put text in quotes: 'abc'"],
     ["metrics.loss < nan", 16, "nan", "has no order", "metrics.loss = NaN finds"],
     ["metrics.loss LIKE '1%'", 19, "'1%'", "metrics.loss is a number", "use <"],
     ["metrcs.loss > 1", 1, "metrcs.loss", "must begin with", "did you mean metrics.loss?"],
-    ["statu = 'failed'", 1, "statu", "no attribute of a run", "did you mean status?"],
-    ["learning_rate > 1", 1, "learning_rate", "no attribute", "write params.learning_rate"],
-    ["status = 'complete'", 10, "'complete'", "is no status", "did you mean 'completed'?"],
-    ["status = failed", 10, "failed", "a value must be", "put texts between quotes: 'failed'"],
-    ["status < 'failed'", 10, "'failed'", "has no order", "by = or !="],
+    ["statu = 'failed'", 1, "statu", "not an attribute of a run", "did you mean status?"],
+    ["learning_rate > 1", 1, "learning_rate", "not an attribute", "write params.learning_rate"],
+    ["status = 'complete'", 10, "'complete'", "is not a status", "did you mean 'completed'?"],
+    ["status = failed", 10, "failed", "a value was expected", "put text in quotes: 'failed'"],
+    ["status < 'failed'", 10, "'failed'", "has no order", "with = or !="],
     ["start_time > 'yesterday'", 14, "'yesterday'", "must be a time", "2026-03-01T12:00:00Z"],
-    ["params.lr > '0.1'", 13, "'0.1'", "ordered by their letters", "write 0.1 without quotes"],
-    ["params.lr BETWEEN 1 AND 'a'", 25, "'a'", "must be a number, as the lower end is", undefined],
+    ["params.lr > '0.1'", 13, "'0.1'", "ordered by its characters", "write 0.1 without quotes"],
+    ["params.lr BETWEEN 1 AND 'a'", 25, "'a'", "must be a number, like the lower bound", undefined],
     ["params.lr BETWEEN 1 OR 2", 21, "OR", "the AND of BETWEEN", undefined],
-    ["params.lr IN 1", 14, "1", "must begin with (", undefined],
-    ["params.lr IN ()", 15, ")", "a value must be", undefined],
+    ["params.lr IN 1", 14, "1", "the ( of IN was expected", undefined],
+    ["params.lr IN ()", 15, ")", "a value was expected", undefined],
     ["params.lr IS 3", 14, "3", "NULL or NOT NULL", undefined],
-    ["name = 'abc", 8, "'abc", "is never closed", "close it with '"],
+    ["name = 'abc", 8, "'abc", "is not closed", "close it with '"],
     ["dataset.size = 1", 1, "dataset.size", "dataset.version", undefined],
-    ["min(params.lr) > 1", 1, "min", "taken of metrics", undefined],
+    ["min(params.lr) > 1", 1, "min", "only with metrics", undefined],
     ["metrics. > 1", 10, ">", "the name after metrics.", undefined],
-    ["a ; b", 3, ";", "belongs to no part", "backticks"],
+    ["a ; b", 3, ";", "is not part of the search language", "backticks"],
     ["seed = 'x'", 8, "'x'", "must be a number", undefined],
-    ["started > now-7", 11, "now-7", "is no time", "write now-7d"],
-    ["started > now-7days", 11, "now-7days", "is no time", "write now-7d"],
-    ["started > now - 7", 15, "-", "belongs to no part", "write now-7d"],
+    ["started > now-7", 11, "now-7", "is not a time", "write now-7d"],
+    ["started > now-7days", 11, "now-7days", "is not a time", "write now-7d"],
+    ["started > now - 7", 15, "-", "is not part of the search language", "write now-7d"],
     ["started > 'now-7d'", 11, "'now-7d'", "must be a time", "without quotes"],
-    ["started > now-1y", 11, "now-1y", "is no time", "seconds, minutes, hours, days or weeks"],
-    ["metrics.loss > now-7d", 16, "now-7d", "is a time, which metrics.loss is not", undefined],
+    ["started > now-1y", 11, "now-1y", "is not a time", "seconds, minutes, hours, days or weeks"],
+    ["metrics.loss > now-7d", 16, "now-7d", "is a time, but metrics.loss is not a time", undefined],
     ["name = now", 8, "now", "is a time", "'now'"],
     ["seed BETWEEN 1 AND now", 20, "now", "is a time", undefined],
     ["started LIKE now", 14, "now", "attributes.start_time is a time", "use <"],
@@ -215,15 +215,15 @@ describe("a filter that is none", () => {
     expect(() => parseFilter(conditions(searchLimits.conditions + 1), 0)).toThrow("is condition 201");
     const list = (count: number): string => `seed IN (${Array.from({ length: count }, () => "1").join(",")})`;
     expect(() => parseFilter(list(searchLimits.listLength), 0)).not.toThrow();
-    expect(() => parseFilter(list(searchLimits.listLength + 1), 0)).toThrow("which takes 1000");
-    expect(() => parseFilter("x".repeat(searchLimits.filterLength + 1), 0)).toThrow("may have 16384");
+    expect(() => parseFilter(list(searchLimits.listLength + 1), 0)).toThrow("at most 1000 values");
+    expect(() => parseFilter("x".repeat(searchLimits.filterLength + 1), 0)).toThrow("more than the maximum of 16384");
   });
 
   it("is one whose short name means several params of a run, whatever the rest says of that run", () => {
     const both = told(runOf("both", { params: { "head.depth": "1", "tail.depth": "2" } }));
     const search = (): unknown => found([both], { filter: "run_id = 'other' AND params.depth = 1" });
     expect(search).toThrow(AmbiguousNameError);
-    expect(search).toThrow("means several params of run both: `head.depth`, `tail.depth`");
+    expect(search).toThrow("matches several params of run both: `head.depth`, `tail.depth`");
     expect(() => found([both], { orderBy: ["params.depth"] })).toThrow(AmbiguousNameError);
     expect(found([both], { filter: "params.head.depth = 1" })).toEqual(["both"]);
     expect(found([both], { filter: "params.`depth` IS NULL" })).toEqual(["both"]);

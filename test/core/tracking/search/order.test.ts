@@ -35,10 +35,10 @@ describe("an order", () => {
 
   it.each([
     ["metrics.loss sideways", 14, "ASC, DESC, a comma or the end"],
-    ["", 1, "a field must be"],
-    ["metrics.loss,", 14, "a field must be"],
+    ["", 1, "a field was expected"],
+    ["metrics.loss,", 14, "a field was expected"],
     ["dataset.name", 1, "several datasets"],
-    ["loss", 1, "no attribute"],
+    ["loss", 1, "not an attribute"],
   ])("%j is refused", (text, position, rule) => {
     expect(() => parseOrder([text])).toThrow(SearchSyntaxError);
     expect(() => parseOrder([text])).toThrow(`orderBy at character ${position}`);
