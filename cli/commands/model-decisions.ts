@@ -9,7 +9,7 @@ import { nextLines } from "../waiting";
 import { exitCodeOf, watchRun } from "../watch";
 import { wholeNumber } from "../whole-number";
 
-export const versionArgument = new Argument("<version>", "its number").argParser(wholeNumber("version"));
+export const versionArgument = new Argument("<version>", "version number").argParser(wholeNumber("version"));
 
 function printLines(lines: readonly string[]): void {
   for (const line of lines) process.stdout.write(`${line}\n`);

@@ -187,10 +187,12 @@ function textOf(file: string): string {
     return readFileSync(file, "utf8");
   } catch (cause) {
     const problem = { path: "--file", value: file, rule: "must be a file that can be read" };
-    throw new InvalidInputError("the options", [problem], cause);
+    throw new InvalidInputError("the options are not valid", [problem], cause);
   }
 }
 
 function invalid(path: string, value: string | undefined, rule: string): InvalidInputError {
-  return new InvalidInputError("the options", [{ path, ...(value === undefined ? {} : { value }), rule }]);
+  return new InvalidInputError("the options are not valid", [
+    { path, ...(value === undefined ? {} : { value }), rule },
+  ]);
 }

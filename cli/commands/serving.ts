@@ -173,5 +173,7 @@ function numberOf(option: string, text: string): number {
 }
 
 function invalid(path: string, value: string | undefined, rule: string): InvalidInputError {
-  return new InvalidInputError("the options", [{ path, ...(value === undefined ? {} : { value }), rule }]);
+  return new InvalidInputError("the options are not valid", [
+    { path, ...(value === undefined ? {} : { value }), rule },
+  ]);
 }

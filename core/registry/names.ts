@@ -12,7 +12,7 @@ export const labelLimits = {
 
 /** What is wrong with a model's name; MLflow's rule, which every client of its knows. */
 export function modelNameProblem(name: string): string | undefined {
-  if (name.trim() === "" || name.length > 250) return "must be 1–250 characters, not blanks alone";
+  if (name.trim() === "" || name.length > 250) return "must be 1–250 characters, at least one of them not white space";
   if (/[/:]/.test(name)) return "must not contain '/' or ':'";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
   if (/[\u0000-\u001f\u007f]/.test(name)) return "must not contain control characters";

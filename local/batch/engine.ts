@@ -108,7 +108,7 @@ export class Engine {
     const pid = job.container?.pid;
     if (job.status !== "RUNNING" || !this.runner.isRunning(job) || pid === undefined) {
       throw clientError(
-        `Job ${job.jobId} is ${job.status} and has no container of its own that runs: there is no host to take away.`,
+        `Job ${job.jobId} is ${job.status} and has no running container of its own, so there is no host to interrupt.`,
       );
     }
     if (!isSpot(this.resources.environment(job.computeEnvironment))) {

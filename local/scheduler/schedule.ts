@@ -12,7 +12,7 @@ const name = z.string().regex(/^[0-9a-zA-Z\-_.]{1,64}$/, "must be 1–64 letters
 const definition = z.object({
   GroupName: name.default("default"),
   ScheduleExpression: z.string().min(1).max(256),
-  ScheduleExpressionTimezone: z.string().refine(isTimeZone, "is no time zone of the IANA database").default("UTC"),
+  ScheduleExpressionTimezone: z.string().refine(isTimeZone, "must be a time zone of the IANA database").default("UTC"),
   StartDate: z.number().optional(),
   EndDate: z.number().optional(),
   State: z.enum(["ENABLED", "DISABLED"]).default("ENABLED"),
@@ -27,7 +27,7 @@ const definition = z.object({
       .string()
       .refine(
         (arn) => targetKind(arn) !== undefined,
-        "is no Lambda function and no state machine, which are all that the embedded Scheduler calls",
+        "must be the ARN of a Lambda function or a state machine, the targets of the embedded Scheduler",
       ),
     RoleArn: z.string().min(1),
     Input: z.string().min(1).optional(),

@@ -43,7 +43,7 @@ export function readAttributes(fields: Fields): Readonly<Record<string, Attribut
     const Type = fields.get(`${of}.Value.DataType`) ?? "";
     const Value = fields.get(`${of}.Value.StringValue`);
     if (!/^(String|Number)/.test(Type) || Value === null)
-      throw invalid(`MessageAttributes: ${Type} is not implemented, String and Number are`);
+      throw invalid(`MessageAttributes: ${Type} is not implemented; use String or Number`);
     attributes[fields.get(`${of}.Name`) ?? ""] = { Type, Value };
   }
   return attributes;

@@ -47,7 +47,8 @@ export function subjectsOf(dependencies: SubjectDependencies) {
     if (!needed) return { reason: "no gate needs slices" };
     if (!evaluationReport) {
       return {
-        reason: "it was not evaluated here, so there are no rows to slice; train it by a job, or remove the gate",
+        reason:
+          "the version was not evaluated here, so there are no rows to slice; train it with a job, or remove the gate",
       };
     }
     const report = await readReport(objects, evaluationReport);

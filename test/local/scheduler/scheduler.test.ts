@@ -227,7 +227,7 @@ describe("scheduler", () => {
     [
       "a target",
       { Target: { Arn: "arn:aws:sqs:us-east-1:0:q", RoleArn: "r" } },
-      /no Lambda function and no state machine/,
+      /must be the ARN of a Lambda function or a state machine/,
     ],
     ["dates", { StartDate: new Date(2_000_000), EndDate: new Date(1_000_000) }, /EndDate must be after/],
     ["a name", { Name: "a b" }, /Name is 'a b'/],

@@ -303,7 +303,7 @@ describe("judging a version", () => {
       ["latency", "p99Ms", false, null],
       ["size", "bytes", true, 900],
     ]);
-    expect(gate!.checks[2]!.evidence).toMatch(/cannot be evaluated: it was not evaluated here/);
+    expect(gate!.checks[2]!.evidence).toMatch(/cannot be evaluated: the version was not evaluated here/);
     expect(gate!.checks[3]!.evidence).toMatch(/^latency was not measured: the version was registered from elsewhere/);
   });
 });
