@@ -215,8 +215,8 @@ describe("the credentials of a run's trainers", () => {
   });
 
   it.each([
-    ["another run's key", "run-own", "run-other", "is not that of run run-own"],
-    ["a run that is not there", "run-none", "run-own", "is not that of run run-none"],
+    ["another run's key", "run-own", "run-other", "is not the key of run run-own"],
+    ["a run that is not there", "run-none", "run-own", "is not the key of run run-none"],
     ["a run that has ended", "run-ended", "run-ended", "it has ended"],
   ])("are not given out for %s", async (_what, runId, keyOf, message) => {
     const key = await platform.keys.keyOf(keyOf);

@@ -47,7 +47,7 @@ describe("an order", () => {
 
   it("has at most eight terms", () => {
     expect(parseOrder(Array.from({ length: 8 }, () => "name"))).toHaveLength(8);
-    expect(() => parseOrder(Array.from({ length: 9 }, () => "name"))).toThrow("at most 8");
+    expect(() => parseOrder(Array.from({ length: 9 }, () => "name"))).toThrow("more than the maximum of 8");
   });
 });
 
