@@ -21,18 +21,14 @@ import {
 import type { AllRuns, RunQuery } from "../../core/training/run-repository";
 import { type Warning, warningsOf } from "../../core/warnings";
 import { createAttemptRepository } from "./attempt-repository";
-import { holds, isConditionFailed, isTransactionConditionFailed, queryAll, queryMatching } from "./client";
+import { holds, isTransactionConditionFailed, queryAll, queryMatching } from "./client";
 import { readRow } from "./lineage-rows";
 import { newRecordRow } from "./record-rows";
+import { createWorkerRepository } from "./worker-repository";
 
-const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
 const partition = (runId: string): string => `RUN#${runId}`;
-const instanceKey = (instanceId: string): string => `INSTANCE#${instanceId}`;
 const stillOpen = "attribute_exists(pk) AND #status IN (:queued, :running)";
 const openStatuses = { ":queued": "queued", ":running": "running" };
-
-/** Order of a Batch job's statuses in time, to tell a late event from a new one. */
-const statusOrder = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"];
 
 /** Every team's runs in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Runs". */
 export function createRunRepository(client: DynamoDBDocumentClient, table: string): AllRuns {
@@ -44,9 +40,6 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
     );
     return Item?.["data"] === undefined ? undefined : runOf(Item);
   }
-
-  const putNew = (Item: Record<string, unknown>) =>
-    client.send(new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" }));
 
   const recordPut = (run: Run, { identity, kept }: FirstRecord) => ({
     TableName: table,
@@ -252,75 +245,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
     },
 
     ...createAttemptRepository(client, table, key),
-
-    async recordWorker(runId, worker) {
-      // Ours, Batch's, status: each in so many digits that the whole is compared part by part.
-      const order = (worker.attempt ?? 1) * 100_000 + worker.attempts.length * 100 + statusOrder.indexOf(worker.status);
-      try {
-        const { Attributes } = await client.send(
-          new PutCommand({
-            TableName: table,
-            Item: { ...key(runId, `WORKER#${pad(worker.workerIndex, 6)}`), order, record: worker },
-            ConditionExpression: "attribute_not_exists(pk) OR #order < :order",
-            ExpressionAttributeNames: { "#order": "order" },
-            ExpressionAttributeValues: { ":order": order },
-            ReturnValues: "ALL_OLD",
-          }),
-        );
-        return { newer: true, before: Attributes?.["record"] as WorkerRecord | undefined };
-      } catch (error) {
-        if (!isConditionFailed(error)) throw error;
-        return { newer: false };
-      }
-    },
-
-    async recordMachine(runId, machine) {
-      const { instanceId } = machine;
-      const found = instanceId === undefined ? {} : { gsi1pk: instanceKey(instanceId), gsi1sk: runId };
-      await holds(putNew({ ...key(runId, `MACHINE#${machine.memberId}`), record: machine, ...found }));
-    },
-
-    async findOnInstance(instanceId) {
-      const rows = await queryAll(client, {
-        TableName: table,
-        IndexName: "gsi1",
-        KeyConditionExpression: "gsi1pk = :instance",
-        ExpressionAttributeValues: { ":instance": instanceKey(instanceId) },
-      });
-      return rows.map((row) => ({
-        runId: row["gsi1sk"] as string,
-        memberId: (row["record"] as MachineRecord).memberId,
-      }));
-    },
-
-    recordInterruptionNotice: (runId, memberId, at) =>
-      holds(
-        client.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: key(runId, `MACHINE#${memberId}`),
-            UpdateExpression: "SET #record.interruptionNoticeAt = :at",
-            ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(#record.interruptionNoticeAt)",
-            ExpressionAttributeNames: { "#record": "record" },
-            ExpressionAttributeValues: { ":at": at },
-          }),
-        ),
-      ),
-
-    recordRecovery(runId, recovery) {
-      const row = { ...key(runId, `RECOVERY#${pad(recovery.generation, 6)}`), record: recovery };
-      if (recovery.seconds === undefined) return holds(putNew(row));
-      return holds(
-        client.send(
-          new PutCommand({
-            TableName: table,
-            Item: row,
-            ConditionExpression: "attribute_not_exists(pk) OR attribute_not_exists(#record.seconds)",
-            ExpressionAttributeNames: { "#record": "record" },
-          }),
-        ),
-      );
-    },
+    ...createWorkerRepository(client, table, key),
 
     async recordWarning(runId, warning) {
       await client.send(
