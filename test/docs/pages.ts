@@ -28,7 +28,7 @@ export const notRun: readonly NotRun[] = [
   { file: "README.md", command: "cd ", reason: newcomer },
   { file: "README.md", command: "npm install", reason: newcomer },
   { file: "README.md", command: "npx ringmaster native", reason: "downloads TensorFlow" },
-  { file: "README.md", command: "npm run verify", reason: "runs this test" },
+  { file: "README.md", command: "npm run verify", reason: "runs the other tests" },
   { file: "docs/scale.md", command: "npm run bench", reason: bench },
   {
     file: "docs/deploy.md",

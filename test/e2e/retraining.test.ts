@@ -185,7 +185,7 @@ describe("retraining", () => {
       "toy/april.csv": ["refused", undefined],
     });
     expect((await stack.run("datasets", "inbox")).stdout).toMatch(
-      /toy\/april\.csv[\s\S]*reason .*columns\.x3[\s\S]*next .*mend/,
+      /toy\/april\.csv[\s\S]*reason .*columns\.x3[\s\S]*next .*correct the file/,
     );
     const { id, updatedAt } = reports.find(({ status }) => status === "refused")!;
     await stack.json(["datasets", "inbox", "--retry", id]);
