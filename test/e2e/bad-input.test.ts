@@ -105,7 +105,7 @@ describe("bad input", () => {
     const result = await other.run("up", "--detach", "--port", String(port), "--api-port", "0");
     squatter.close();
     expect(result.code).toBe(1);
-    expect(result.stderr).toContain(`port ${port} on 127.0.0.1 is taken`);
+    expect(result.stderr).toContain(`port ${port} on 127.0.0.1 is in use`);
     await other.remove();
   });
 
