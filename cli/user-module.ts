@@ -6,7 +6,7 @@ import type { UploadPort } from "../core/datasets/upload-port";
 import { sha256 } from "../core/digest";
 import { InvalidInputError } from "../core/errors";
 
-/** What modules import as `ringmaster`: next to the bundles, or in the sources. */
+/** The file that modules import as `ringmaster`: next to the bundles, or in the sources. */
 const definition = [
   join(__dirname, "define-training.js"),
   join(__dirname, "..", "trainer-container", "define-training.ts"),

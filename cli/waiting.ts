@@ -3,7 +3,7 @@ import type { NextStep } from "../client/generated/schemas";
 import type { RegistrationOutput } from "../core/pipelines/outputs";
 import { findOutput } from "../core/pipelines/step";
 
-/** What a run waits for from outside, and the command that gives it. */
+/** Something that a run waits for from outside, and the command that gives it. */
 export interface Awaited extends NextStep {
   readonly kind: "check" | "approval" | "test";
 }

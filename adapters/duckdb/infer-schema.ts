@@ -21,7 +21,7 @@ interface Counts {
   readonly present: number;
   readonly distinct: number;
   readonly words: number;
-  /** Of the parts between commas, where every value is in brackets. */
+  /** The parts between commas, where every value is in brackets. */
   readonly elements?: number;
   readonly fitting: Readonly<Record<(typeof candidates)[number], number>>;
 }

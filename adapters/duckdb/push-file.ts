@@ -43,7 +43,7 @@ export interface PushResult<Registered> {
   readonly registered: Registered;
   readonly draft: DatasetDraft;
   readonly ignoredColumns: readonly string[];
-  /** What validation will warn of. */
+  /** The warnings that validation will give. */
   readonly warnings: readonly Warning[];
 }
 

@@ -13,7 +13,7 @@ import { holds, queryPage } from "./client";
 const dueKey = "NOTIFICATIONS#DUE";
 /** How long a delivery can be looked at after its event. */
 const keptSeconds = 30 * 86_400;
-/** What one sweep has time for; the next takes the rest. */
+/** The most that one sweep has time for; the next takes the rest. */
 const maxDue = 200;
 
 /** A team's notifications in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Notifications". */

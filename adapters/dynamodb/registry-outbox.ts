@@ -3,7 +3,7 @@ import type { HistoryEntry } from "../../core/registry/model";
 import type { OutboxIndex } from "../../core/registry/outbox";
 import { outboxIndexKey } from "./model-repository";
 
-/** What one sweep has time for; the next takes the rest. */
+/** The most that one sweep has time for; the next takes the rest. */
 const most = 500;
 
 /** Events of all teams that are left to be told, oldest first; eventually consistent. */

@@ -3,7 +3,7 @@ import { HookRefusedError, judgeUrl } from "./guarded-post";
 import { type SignedPostSettings, signedPost } from "./signed-post";
 
 const timeoutMs = 10_000;
-/** Of three tries with their pauses. */
+/** The time that three tries take, with their pauses. */
 const budgetMs = 40_000;
 
 /** Webhooks: any 2xx accepts a message. The receiver's body is read and dropped. */

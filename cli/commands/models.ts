@@ -112,7 +112,7 @@ export function addModelCommands(program: Command): void {
     .action(async (name: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const resolved = await client.production(name);
-      // Of one from elsewhere; what serving loads does not depend on it, and is told without.
+      // A version from elsewhere has it; what serving loads does not depend on it, and is answered without it.
       const { loggedMetrics } =
         resolved.artifact === undefined
           ? await client.modelVersion(name, resolved.version).catch(() => nothing)

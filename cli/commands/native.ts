@@ -5,7 +5,7 @@ import { type Command, Option } from "commander";
 import type { GlobalOptions } from "../context";
 import { exitCodes, printJson } from "../output";
 
-/** What `scripts/native.js` exports. */
+/** The exports of `scripts/native.js`. */
 interface NativeScript {
   ensureNative(options: { readonly library: "cpu" | "gpu" }): Promise<{ readonly backend: "native" | "wasm" }>;
   describe(result: object): string;

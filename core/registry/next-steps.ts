@@ -9,7 +9,7 @@ import { approvalRulesOf } from "./policy";
 
 export const nextStepKinds = ["check", "approval", "test", "evaluation", "run", "promotion", "none"] as const;
 
-/** What has to happen next to a version before it is in production. */
+/** The next thing that has to happen to a version before it is in production. */
 export interface NextStep {
   /**
    * `check`, `approval`, `test`: people or systems outside have to act. `evaluation`: the gates have to evaluate the version. `run`: its run
