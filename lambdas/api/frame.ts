@@ -14,6 +14,7 @@ import type { MlflowOperation } from "./mlflow/operation";
 import { isLookedAt, problemPage } from "./page-response";
 import { checkedRefusal } from "./response-check";
 import { mountRoutes, type Route } from "./route";
+import { signedBody } from "./signed-body";
 import { tenancy } from "./tenancy";
 
 /** API Gateway's own limit. */
@@ -91,6 +92,7 @@ export function frameApp(
     app.use(bodyLimit({ maxSize: maxBodyBytes, onError: ({ req }) => refuseLargeBody(req.path) }));
     app.use(eventText(maxBodyBytes, refuseLargeBody));
   }
+  app.use(signedBody(streamedBodies));
 
   app.use(async (context, next) => {
     const long = context.req.path.split("/").find((name) => name.length > maxNameLength);

@@ -40,6 +40,8 @@ describe("files over MLflow's protocol", () => {
     headers: Record<string, string> = {},
     from = transfers,
   ) => from.request(`${root}/artifacts/${path}`, { method: "PUT", body, headers, duplex: "half" } as RequestInit);
+  const uploadArtifact = (to: Hono<ApiEnvironment>, headers: Record<string, string>, body: string) =>
+    to.request(`/api/2.0/mlflow/upload-artifact?run_uuid=${run}&path=signed.txt`, { method: "POST", headers, body });
   const at = (path: string): string => `0/${run}/artifacts/${path}`;
   const stored = (path: string) => platform.artifacts.find({ kind: "run", runId: run }, path);
 
@@ -75,12 +77,36 @@ describe("files over MLflow's protocol", () => {
     expect(await stored("refused.bin")).toBeUndefined();
   });
 
-  it("names nothing by bytes that were not the signed ones", async () => {
-    const signed = createHash("sha256").update("what was signed").digest("hex");
-    const refused = await put(at("signed.txt"), "what came", { "x-amz-content-sha256": signed });
-    expect(refused.status).toBe(401);
-    expect(await stored("signed.txt")).toBeUndefined();
-    expect((await put(at("signed.txt"), "what was signed", { "x-amz-content-sha256": signed })).status).toBe(200);
+  it.each<[string, (headers: Record<string, string>, body: string) => Response | Promise<Response>]>([
+    ["a streamed PUT", (headers, body) => put(at("signed.txt"), body, headers)],
+    ["a PUT to the function", (headers, body) => put(at("signed.txt"), body, headers, app)],
+    ["a streamed upload-artifact", (headers, body) => uploadArtifact(transfers, headers, body)],
+    ["upload-artifact to the function", (headers, body) => uploadArtifact(app, headers, body)],
+  ])("stores nothing from %s whose body is not the signed one", async (what, send) => {
+    const body = `signed for ${what}`;
+    const headers = { "x-amz-content-sha256": createHash("sha256").update(body).digest("hex") };
+    const before = await stored("signed.txt");
+    for (const other of ["", "what came", `${body} `]) {
+      const { status } = await send(headers, other);
+      expect([other, status]).toEqual([other, 401]);
+    }
+    expect(await stored("signed.txt")).toEqual(before);
+    expect((await send(headers, body)).status).toBe(200);
+    expect(await stored("signed.txt")).toMatchObject({ sha256: headers["x-amz-content-sha256"] });
+  });
+
+  it("answers 401 to a JSON body that is not the signed one, in the shape of each protocol", async () => {
+    const headers = { "content-type": "application/json", "x-amz-content-sha256": "0".repeat(64) };
+    const calls = [
+      ["/api/2.0/mlflow/runs/create", '{"experiment_id":"0"}'],
+      [`${root}/mpu/create/0`, '{"path":"f"}'],
+      ["/api/v1/experiments", '{"name":"signed"}'],
+    ] as const;
+    for (const [path, body] of calls) {
+      const answer = await app.request(path, { method: "POST", headers, body });
+      expect([path, answer.status]).toEqual([path, 401]);
+      expect(await answer.text()).toContain("UNAUTHENTICATED");
+    }
   });
 
   it("sends a function's callers to the store, which calls the file by its name and kind", async () => {
