@@ -56,17 +56,12 @@ export function localConfig(): PlatformConfig {
   };
 }
 
-/** Of whom the machine belongs to. They are no secret, and may do everything; functions and trainers have keys of their own. */
-export const ownersKeys = { accessKeyId: "ringmaster-local", secretAccessKey: "ringmaster-local" } as const;
-
-/** What points an AWS SDK or the AWS CLI at the embedded cloud. */
+/** Points an AWS SDK or the AWS CLI at the embedded cloud. Each process gets keys of its own in addition. */
 function endpointEnvironment(endpoint: string): Readonly<Record<string, string>> {
   return {
     AWS_ENDPOINT_URL: endpoint,
     AWS_REGION: region,
     AWS_DEFAULT_REGION: region,
-    AWS_ACCESS_KEY_ID: ownersKeys.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: ownersKeys.secretAccessKey,
     // Not an EC2 instance: do not wait for its metadata service.
     AWS_EC2_METADATA_DISABLED: "true",
     // The functions run on Node 22 on AWS; what the SDK will need next year is not this process's news.

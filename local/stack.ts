@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { SFNClient, StartExecutionCommand } from "@aws-sdk/client-sfn";
+import { stackSecret } from "../adapters/files/owner-keys";
 import { createTokenStore } from "../adapters/files/token-store";
 import { createPlatform } from "../adapters/platform";
 import { functionNameIn, functions } from "../core/platform/functions";
@@ -17,7 +18,6 @@ import { createDynamoDb } from "./dynamodb";
 import { createEvents } from "./events";
 import { createFront } from "./front";
 import { Iam, jobRoleName } from "./iam";
-import { sealingSecret } from "./iam/secret";
 import { createSts } from "./iam/sts";
 import { createLambda } from "./lambda";
 import { listen, portOf } from "./listen";
@@ -34,7 +34,6 @@ import {
   functionEnvironment,
   localConfig,
   localWorld,
-  ownersKeys,
   type StackSettings,
   trainerEnvironment,
 } from "./settings";
@@ -56,13 +55,17 @@ export interface Stack {
 export async function startStack(settings: StackSettings, bundles: string): Promise<Stack> {
   // The front listens first, because the functions' environment holds its address; requests wait until the services are there.
   const services = promised<readonly Service[]>();
-  const iam = new Iam({ world: localWorld(), secret: sealingSecret(dataPaths(settings.dataDirectory).service("iam")) });
+  const iam = new Iam({ world: localWorld(), secret: stackSecret(settings.dataDirectory) });
   const schedulerClock = new MovableClock();
   const front = createFront(services.promise, iam, { "/_ringmaster/clock": clockDoor(schedulerClock) });
   await listen(front, settings.port, "--port");
   const endpoint = `http://127.0.0.1:${portOf(front)}`;
   const environment = functionEnvironment(endpoint);
-  Object.assign(process.env, environment);
+  // Provisioning is the owner's; the keys of the API's role replace these below.
+  Object.assign(process.env, environment, {
+    AWS_ACCESS_KEY_ID: iam.owner.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: iam.owner.secretAccessKey,
+  });
 
   const opened = await openServices(settings.dataDirectory, bundles, endpoint, iam, schedulerClock, services.promise);
   services.resolve(opened);
@@ -121,7 +124,7 @@ async function openServices(
       memoryMb,
     })),
   });
-  const targets = { functions: lambda, startExecution: startExecutionOf(new SFNClient({ credentials: ownersKeys })) };
+  const targets = { functions: lambda, startExecution: startExecutionOf(new SFNClient({ credentials: iam.owner })) };
   // The bus comes before those that emit: an event that it has taken is on disk.
   const events = createEvents({ dataDirectory: service("events"), ...targets });
   const scheduler = createScheduler({ dataDirectory: service("scheduler"), clock: schedulerClock, ...targets });

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
+import { ownerKeys } from "../../adapters/files/owner-keys";
 import { createTokenStore } from "../../adapters/files/token-store";
 import { InvalidInputError, type Problem, RingmasterError } from "../../core/errors";
 import type { GlobalOptions } from "../context";
@@ -204,12 +205,13 @@ async function status(options: GlobalOptions): Promise<void> {
 async function env(options: GlobalOptions): Promise<void> {
   const stack = await findStack(options.data);
   if (!stack) throw new StackNotRunningError(resolve(options.data));
+  const keys = ownerKeys(resolve(options.data));
   const variables = {
     AWS_ENDPOINT_URL: stack.endpoint,
     AWS_REGION: "us-east-1",
     AWS_DEFAULT_REGION: "us-east-1",
-    AWS_ACCESS_KEY_ID: "ringmaster-local",
-    AWS_SECRET_ACCESS_KEY: "ringmaster-local",
+    AWS_ACCESS_KEY_ID: keys.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
     RINGMASTER_API_URL: stack.api,
   };
   if (options.json) printJson(variables);

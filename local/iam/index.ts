@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { type OwnerKeys, ownerKeysOf } from "../../adapters/files/owner-keys";
 import type { World } from "../../core/platform/permissions";
 import type { Clock } from "../../core/ports";
 import { ServiceError } from "../wire";
@@ -29,6 +30,8 @@ const remembered = 1_000;
  */
 export class Iam {
   readonly roles: ReadonlyMap<string, Role>;
+  /** The keys of the machine's owner, who may do everything. */
+  readonly owner: OwnerKeys;
   readonly #keys: KeyMaker;
   readonly #options: IamOptions;
   readonly #callers = new Map<string, { readonly caller: Caller; readonly session: Session }>();
@@ -36,6 +39,7 @@ export class Iam {
   constructor(options: IamOptions) {
     this.#options = options;
     this.roles = platformRoles(options.world);
+    this.owner = ownerKeysOf(options.secret);
     this.#keys = new KeyMaker(options.secret);
   }
 

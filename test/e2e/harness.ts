@@ -2,13 +2,19 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ownersKeys } from "../../local/settings";
+import { type OwnerKeys, ownerKeys } from "../../adapters/files/owner-keys";
 import { ensureBuild } from "../../scripts/build.js";
 
 export interface CliResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+interface Connection {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: OwnerKeys;
 }
 
 /** A stack of its own in a temporary directory, driven by the built command line as a person would. */
@@ -57,9 +63,14 @@ export class TestStack {
     Object.assign(this, { api, endpoint });
   }
 
-  /** A stock AWS client against the embedded cloud. */
-  client<T>(of: new (connection: { endpoint: string; region: string; credentials: typeof ownersKeys }) => T): T {
-    return new of({ endpoint: this.endpoint, region: "us-east-1", credentials: ownersKeys });
+  /** A stock AWS client against the embedded cloud, with the owner's keys. */
+  client<T>(of: new (connection: Connection) => T): T {
+    return new of(this.connection);
+  }
+
+  /** What an AWS client needs to reach the embedded cloud as the owner. */
+  get connection(): Connection {
+    return { endpoint: this.endpoint, region: "us-east-1", credentials: ownerKeys(this.data) };
   }
 
   /** Of the API, once the stack is up. */

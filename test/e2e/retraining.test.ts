@@ -17,8 +17,6 @@ jest.setTimeout(180_000);
 /** What happens retrains, on the whole embedded cloud, by the commands that a person types and by the events that AWS sends. */
 describe("retraining", () => {
   const stack = new TestStack();
-  const credentials = { accessKeyId: "ringmaster-local", secretAccessKey: "ringmaster-local" };
-  let connection: { endpoint: string; region: string; credentials: typeof credentials };
   let job: string;
 
   const push = (rows: number) =>
@@ -36,7 +34,7 @@ describe("retraining", () => {
     until(`the run for ${cause}`, async () => (await runsOf(rule)).find((run) => run.cause?.id === cause));
   const functionName = "ringmaster-retrain";
   const invoke = async (event: unknown) => {
-    const lambda = new LambdaClient(connection);
+    const lambda = new LambdaClient(stack.connection);
     const { FunctionError } = await lambda.send(
       new InvokeCommand({ FunctionName: functionName, Payload: Buffer.from(JSON.stringify(event)) }),
     );
@@ -46,8 +44,6 @@ describe("retraining", () => {
 
   beforeAll(async () => {
     await stack.up();
-    const { endpoint } = await stack.json<{ endpoint: string }>(["status"]);
-    connection = { endpoint, region: "us-east-1", credentials };
     job = stack.file("job.yaml", toyJob(3).replace("workers: 2", "workers: 1"));
     await push(900);
     const first = await stack.json<{ runId: string }>(["submit", job]);
@@ -119,7 +115,7 @@ describe("retraining", () => {
 
   it("a finding of drift retrains once, put on the bus three times; a mild one is no cause for a rule of critical ones", async () => {
     await stack.json(["retrain", "on", "drift", "inputs", "--severity", "critical", "--job", job]);
-    const bus = new EventBridgeClient(connection);
+    const bus = new EventBridgeClient(stack.connection);
     const put = (severity: string, windowEnd: string) =>
       bus.send(
         new PutEventsCommand({
@@ -149,7 +145,7 @@ describe("retraining", () => {
     await make();
     const { next } = await stack.json<{ next: readonly string[] }>(["retrain", "show", "nightly"]);
     expect(await runsOf("nightly")).toEqual([]);
-    const clock = `${connection.endpoint}/_ringmaster/clock`;
+    const clock = `${stack.connection.endpoint}/_ringmaster/clock`;
     const { now } = (await (await fetch(clock)).json()) as { now: string };
     const body = JSON.stringify({ advanceSeconds: (Date.parse(next[0]!) - Date.parse(now)) / 1000 + 1 });
     expect((await fetch(clock, { method: "POST", body })).status).toBe(200);
@@ -165,7 +161,7 @@ describe("retraining", () => {
   });
 
   it("a raw file that is put into the inbox is a version, which retrains; one that cannot be says why", async () => {
-    const s3 = new S3Client({ ...connection, forcePathStyle: true });
+    const s3 = new S3Client({ ...stack.connection, forcePathStyle: true });
     const put = (file: string, Body: string) =>
       s3.send(new PutObjectCommand({ Bucket: "ringmaster-data", Key: `teams/default/inbox/${file}`, Body }));
     await put("toy/march.csv", toyCsv(750));

@@ -133,6 +133,16 @@ describe("user code", () => {
     });
     const environment = await stack.json<Record<string, string>>(["env"]);
     expect(logsOf(stack.data)).not.toContain(await keyOf(runId, environment));
+
+    const secret = environment["AWS_SECRET_ACCESS_KEY"]!;
+    expect(secret).toMatch(/^[\w-]{40}$/);
+    const files = readdirSync(stack.data, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+    const holders = files
+      .map((file) => join(file.parentPath, file.name))
+      .filter((path) => readFileSync(path).includes(secret));
+    expect(holders).toEqual([]);
+    const { pid } = await stack.json<{ pid: number }>(["status"]);
+    expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).not.toContain(secret);
   }, 240_000);
 
   const model =

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SignatureV4 } from "@smithy/signature-v4";
 import type { HashConstructor, HttpRequest } from "@smithy/types";
+import { ownerKeys } from "../../../adapters/files/owner-keys";
 import { createTokenStore, type SigningKeys, signingKeys } from "../../../adapters/files/token-store";
 import { makeToken } from "../../../core/access/tokens";
 import { createApiServer } from "../../../local/api-server";
@@ -179,10 +180,7 @@ describe("signatures of version 4", () => {
     ["another's secret", () => bySdk(get, { secretAccessKey: "x" })],
     ["the token's own secret part", () => bySdk(get, { secretAccessKey: record.sha256 })],
     ["a key that was never given out", () => bySdk(get, { accessKeyId: "rmt-ffffffffffff" })],
-    [
-      "the stack's own keys",
-      () => bySdk(get, { accessKeyId: "ringmaster-local", secretAccessKey: "ringmaster-local" }),
-    ],
+    ["the stack's own keys", () => bySdk(get, ownerKeys(data))],
     ["another service's signature", () => bySdk(get, { service: "s3" })],
     ["another body", () => byRequests("POST", post.path, "{}", "[]")],
     [

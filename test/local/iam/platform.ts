@@ -16,7 +16,7 @@ import { createLambda } from "../../../local/lambda";
 import { listen, portOf } from "../../../local/listen";
 import { createS3 } from "../../../local/s3";
 import type { Service } from "../../../local/service";
-import { functionEnvironment, localConfig, localWorld, ownersKeys } from "../../../local/settings";
+import { functionEnvironment, localConfig, localWorld } from "../../../local/settings";
 import { ensureBuild } from "../../../scripts/build.js";
 
 /** Stores, STS, and the two functions that trainers call, behind a front that holds everybody to their role. */
@@ -50,7 +50,7 @@ export async function startPlatform() {
   ];
   opened(services);
 
-  const connection = { endpoint, region: "us-east-1", credentials: ownersKeys, maxAttempts: 1 };
+  const connection = { endpoint, region: "us-east-1", credentials: iam.owner, maxAttempts: 1 };
   const dynamodb = new DynamoDBClient(connection);
   const s3 = new S3Client(connection);
   await s3.send(new CreateBucketCommand({ Bucket: config.bucket }));

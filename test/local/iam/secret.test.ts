@@ -1,23 +1,46 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ownerKeys, stackSecret } from "../../../adapters/files/owner-keys";
 import { KeyMaker } from "../../../local/iam/keys";
-import { sealingSecret } from "../../../local/iam/secret";
 
 const directory = mkdtempSync(join(tmpdir(), "secret-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-it("is made once, for its owner alone; one that was cut short by a kill is made anew", () => {
-  const data = join(directory, "iam");
-  const secret = sealingSecret(data);
+it("is created once and readable by its owner alone; one that a kill cut short is created again", () => {
+  const data = join(directory, "data");
+  const secret = stackSecret(data);
   expect(secret).toMatch(/^[0-9a-f]{64}$/);
-  expect(sealingSecret(data)).toBe(secret);
-  expect(statSync(join(data, "secret")).mode & 0o077).toBe(0);
+  expect(stackSecret(data)).toBe(secret);
+  expect(statSync(join(data, "iam/secret")).mode & 0o077).toBe(0);
   const killed = join(directory, "killed");
-  sealingSecret(killed);
-  rmSync(join(killed, "secret"));
-  writeFileSync(join(killed, "secret.tmp"), "half");
-  expect(sealingSecret(killed)).toMatch(/^[0-9a-f]{64}$/);
+  stackSecret(killed);
+  rmSync(join(killed, "iam/secret"));
+  writeFileSync(join(killed, "iam/secret.tmp"), "half");
+  expect(stackSecret(killed)).toMatch(/^[0-9a-f]{64}$/);
+});
+
+it("is closed to others where an earlier mode was wider, and refused where it is damaged", () => {
+  const data = join(directory, "wide");
+  const file = join(data, "iam/secret");
+  stackSecret(data);
+  chmodSync(file, 0o644);
+  stackSecret(data);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  for (const damaged of ["", "0".repeat(63), "g".repeat(64)]) {
+    writeFileSync(file, damaged);
+    expect(() => stackSecret(data)).toThrow(`${file} is damaged`);
+  }
+});
+
+it("gives each data directory owner keys of its own, the same at every start", () => {
+  const one = ownerKeys(join(directory, "one"));
+  expect(one).toEqual(ownerKeys(join(directory, "one")));
+  expect(one.accessKeyId).toMatch(/^RMOWNER[0-9A-F]{13}$/);
+  expect(one.secretAccessKey).toMatch(/^[\w-]{40}$/);
+  const other = ownerKeys(join(directory, "other"));
+  expect(other.accessKeyId).not.toBe(one.accessKeyId);
+  expect(other.secretAccessKey).not.toBe(one.secretAccessKey);
 });
 
 it("seals keys: those of another stack, a wrong pair, and what is no token at all are not read", () => {

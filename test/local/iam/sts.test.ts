@@ -3,7 +3,7 @@ import { createFront } from "../../../local/front";
 import { Iam } from "../../../local/iam";
 import { createSts } from "../../../local/iam/sts";
 import { listen, portOf } from "../../../local/listen";
-import { localConfig, localWorld, ownersKeys } from "../../../local/settings";
+import { localConfig, localWorld } from "../../../local/settings";
 
 const { runRoleArn } = localConfig();
 const iam = new Iam({ world: localWorld(), secret: "s" });
@@ -20,7 +20,7 @@ afterAll(() => {
 });
 
 const as = (role?: string) =>
-  new STSClient({ ...connection, credentials: role === undefined ? ownersKeys : iam.issue({ role, name: "test" }) });
+  new STSClient({ ...connection, credentials: role === undefined ? iam.owner : iam.issue({ role, name: "test" }) });
 const assume = (role: string | undefined, more: object = {}) =>
   as(role).send(new AssumeRoleCommand({ RoleArn: runRoleArn, RoleSessionName: "run-1", ...more }));
 const broker = "ringmaster-run-credentials";

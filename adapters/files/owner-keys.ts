@@ -1,0 +1,65 @@
+import { createHmac, randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+
+/** AWS keys that may do everything in one stack's embedded cloud. */
+export interface OwnerKeys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/**
+ * Reads the random secret of a stack, from which all keys of its embedded cloud are derived. The first call creates the file, readable by its
+ * owner alone.
+ *
+ * @param data the stack's data directory
+ * @throws Error if the file is damaged: keys derived from an empty secret could be guessed
+ */
+export function stackSecret(data: string): string {
+  const directory = join(data, "iam");
+  const file = join(directory, "secret");
+  if (!existsSync(file)) {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const unfinished = `${file}.tmp`;
+    const handle = openSync(unfinished, "w", 0o600);
+    try {
+      writeSync(handle, randomBytes(32).toString("hex"));
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    renameSync(unfinished, file);
+  }
+  chmodSync(file, 0o600);
+  const secret = readFileSync(file, "utf8");
+  if (!/^[0-9a-f]{64}$/.test(secret)) {
+    throw new Error(
+      `${file} is damaged: it must hold 64 hexadecimal digits. Stop the stack and remove the file; the next start creates another secret, and keys issued before become invalid`,
+    );
+  }
+  return secret;
+}
+
+/** Derives the owner's keys. The texts contain a space, so that no session token of base64url can have the same seal. */
+export function ownerKeysOf(secret: string): OwnerKeys {
+  const derive = (purpose: string): Buffer => createHmac("sha256", secret).update(purpose).digest();
+  return {
+    accessKeyId: `RMOWNER${derive("owner access key").toString("hex").slice(0, 13).toUpperCase()}`,
+    secretAccessKey: derive("owner secret key").toString("base64url").slice(0, 40),
+  };
+}
+
+/** The owner's keys of the stack over a data directory. */
+export function ownerKeys(data: string): OwnerKeys {
+  return ownerKeysOf(stackSecret(data));
+}
