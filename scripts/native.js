@@ -1,57 +1,45 @@
 #!/usr/bin/env node
 /**
- * Obtains the native TensorFlow binding, in this order: the one that is there and works; the package's own download; built
- * against the library in TensorFlow's Python wheel. Without any, WebAssembly it is. Says in one line which and why.
+ * Obtains the native TensorFlow binding: keeps the installed one where its files are intact and it works, else builds it
+ * against the library in TensorFlow's Python wheel. Prints in one line which backend training uses, and why.
  *
- *     node scripts/native.js [--library cpu|gpu] [--source auto|download|wheel] [--json]
+ *     node scripts/native.js [--library cpu|gpu] [--json]
  *
- * Never fails its caller (exit 0), may be run again at any time and by several at once, and ends within about 90 s.
+ * Always exits with 0, is idempotent, may run in several processes at once, and ends within about 90 s.
  */
 const fs = require("node:fs");
 const path = require("node:path");
 const { parseArgs } = require("node:util");
-const { downloadPublished } = require("./native/download");
+const { digestsIn, verifyFile } = require("./native/digests");
 const { nativeFolder } = require("./native/location");
 const { probe } = require("./native/probe");
 const { buildAgainstWheel } = require("./native/wheel");
 
 const manifestName = "native.json";
 const totalMilliseconds = 90_000;
-const sources = [
-  { name: "download", title: "its own download", obtain: downloadPublished, milliseconds: 20_000 },
-  { name: "wheel", title: "built against TensorFlow's wheel", obtain: buildAgainstWheel, milliseconds: 85_000 },
-];
+const buildMilliseconds = 85_000;
 
 /**
- * @param {{ library?: "cpu" | "gpu", source?: "auto" | "download" | "wheel" }} options
- * @returns {Promise<{ backend: "native" | "wasm", tensorflow?: string, source?: string, folder?: string, reasons: string[] }>}
+ * @param {{ library?: "cpu" | "gpu" }} options
+ * @returns {Promise<{ backend: "native" | "wasm", tensorflow?: string, folder?: string, reasons: string[] }>}
  */
-async function ensureNative({ library = "cpu", source = "auto" } = {}) {
+async function ensureNative({ library = "cpu" } = {}) {
   const end = Date.now() + totalMilliseconds;
   const folder = nativeFolder(library);
   const reasons = [];
   try {
-    const present = await presentBinding(folder, end);
+    const present = await presentBinding(folder, end, reasons);
     if (present) return { backend: "native", ...present, folder, reasons };
     removeStaleStaging(folder);
-    for (const each of sources) {
-      if (source !== "auto" && source !== each.name) continue;
-      try {
-        const deadline = Math.min(end, Date.now() + each.milliseconds);
-        const manifest = await install(folder, library, each, deadline, end);
-        return { backend: "native", ...manifest, folder, reasons };
-      } catch (error) {
-        reasons.push(`${each.title}: ${error.message}`);
-      }
-    }
+    return { backend: "native", ...(await install(folder, library, end)), folder, reasons };
   } catch (error) {
     reasons.push(error.message);
   }
   return { backend: "wasm", reasons };
 }
 
-/** The manifest of a binding that is installed and still works. One that no longer does is removed. */
-async function presentBinding(folder, deadline) {
+/** Returns the manifest of a binding that is installed, intact and works. Removes any other. */
+async function presentBinding(folder, deadline, reasons) {
   let manifest;
   try {
     manifest = JSON.parse(fs.readFileSync(path.join(folder, manifestName), "utf8"));
@@ -59,22 +47,26 @@ async function presentBinding(folder, deadline) {
     return undefined;
   }
   try {
+    for (const [name, sha256] of Object.entries(manifest.files ?? {}))
+      await verifyFile(path.join(folder, name), "sha256", sha256);
     await probe(path.join(folder, manifest.binding), deadline);
     return manifest;
-  } catch {
+  } catch (error) {
+    reasons.push(`the installed binding was removed: ${error.message}`);
     fs.rmSync(folder, { recursive: true, force: true });
     return undefined;
   }
 }
 
-/** Builds beside the folder and renames: it is there whole or not at all. */
-async function install(folder, library, { name, obtain }, deadline, end) {
-  const staging = `${folder}.tmp-${process.pid}-${name}`;
+/** Builds next to the folder and renames, so that the folder is complete or absent. */
+async function install(folder, library, end) {
+  const staging = `${folder}.tmp-${process.pid}`;
   fs.mkdirSync(staging, { recursive: true });
   try {
-    const binding = await obtain(staging, library, deadline);
+    const deadline = Math.min(end, Date.now() + buildMilliseconds);
+    const binding = await buildAgainstWheel(staging, library, deadline);
     const tensorflow = await probe(path.join(staging, binding), end);
-    const manifest = { binding, tensorflow, source: name, library };
+    const manifest = { binding, tensorflow, library, files: await digestsIn(staging) };
     fs.writeFileSync(path.join(staging, manifestName), JSON.stringify(manifest));
     try {
       fs.renameSync(staging, folder);
@@ -99,18 +91,16 @@ function removeStaleStaging(folder) {
 }
 
 /** One line for people. */
-function describe({ backend, tensorflow, source, reasons }) {
+function describe({ backend, tensorflow, reasons }) {
   const why = reasons.join("; ");
   if (backend === "wasm") return `backend: WebAssembly (no native TensorFlow: ${why})`;
-  const title = sources.find(({ name }) => name === source)?.title ?? source;
-  return `backend: native TensorFlow ${tensorflow} (${title}${why ? `; not ${why}` : ""})`;
+  return `backend: native TensorFlow ${tensorflow}${why ? ` (${why})` : ""}`;
 }
 
 async function main() {
   const { values } = parseArgs({
     options: {
       library: { type: "string", default: "cpu" },
-      source: { type: "string", default: "auto" },
       json: { type: "boolean", default: false },
     },
   });

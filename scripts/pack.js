@@ -101,10 +101,10 @@ function scriptsBelow(folder) {
     .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name));
 }
 
-/** Without what npm would run on install. */
+/** Without the package's own scripts, which would download on install what nobody verifies. */
 function copyNativePackage(target) {
   const source = path.join(root, "node_modules", nativePackage);
-  const kept = ["binding", "dist", "scripts", "LICENSE", "README.md"];
+  const kept = ["binding", "dist", "LICENSE", "README.md"];
   for (const name of kept.filter((each) => fs.existsSync(path.join(source, each)))) {
     fs.cpSync(path.join(source, name), path.join(target, name), {
       recursive: true,

@@ -1,12 +1,10 @@
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
+const { headers, verifyFile } = require("./digests");
 const { run } = require("./run");
 
-/** Node-API is stable, so any version's headers do. */
-const headersPackage = "node-api-headers@1.9.0";
-
-/** The folder with `node_api.h`: beside this Node, where npm was told, node-gyp's cache, else from npm. */
+/** The folder with `node_api.h`: next to this Node, npm's `nodedir`, node-gyp's cache, else from npm. */
 async function nodeHeaders(staging, deadline) {
   const version = process.versions.node;
   const candidates = [
@@ -23,15 +21,15 @@ async function nodeHeaders(staging, deadline) {
 
 async function fetchHeaders(staging, deadline) {
   try {
-    await run("npm", ["pack", headersPackage, "--silent", "--pack-destination", staging], { deadline });
-    const archive = fs
-      .readdirSync(staging)
-      .find((name) => name.startsWith("node-api-headers") && name.endsWith(".tgz"));
-    await run("tar", ["-xzf", path.join(staging, archive), "-C", staging], { deadline });
+    const spec = `${headers.package}@${headers.version}`;
+    await run("npm", ["pack", spec, "--silent", "--pack-destination", staging], { deadline });
+    const archive = path.join(staging, `${headers.package}-${headers.version}.tgz`);
+    await verifyFile(archive, "sha512", headers.sha512);
+    await run("tar", ["-xzf", archive, "-C", staging], { deadline });
     return path.join(staging, "package", "include");
   } catch (error) {
     throw new Error(`no headers of Node (${error.message})`);
   }
 }
 
-module.exports = { nodeHeaders };
+module.exports = { fetchHeaders, nodeHeaders };

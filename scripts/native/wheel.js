@@ -1,14 +1,14 @@
 /**
- * The binding built against the C library inside TensorFlow's Python wheel, which brings its headers along. Two C++ files of
- * the package are compiled straight away: node-gyp would want its own downloads for the same call of the compiler.
+ * Builds the binding against the C library inside TensorFlow's Python wheel, which contains the headers. Compiles the
+ * package's two C++ files directly, because node-gyp would download more for the same call of the compiler.
  */
 const fs = require("node:fs");
 const path = require("node:path");
+const { verifyFile, wheels } = require("./digests");
 const { nodeHeaders } = require("./headers");
 const { napiVersion, packageFolder } = require("./location");
 const { run } = require("./run");
 
-const wheelVersion = "2.21.0";
 const isMac = process.platform === "darwin";
 const libraries = isMac
   ? ["libtensorflow_framework.2.dylib", "libtensorflow_cc.2.dylib"]
@@ -61,22 +61,21 @@ async function firstThatRuns(commands, args, deadline) {
   return undefined;
 }
 
-/** For this Python, else for one that the wheel was published for: only its library is wanted. */
+/**
+ * Downloads the wheel for this machine. pip unpacks or runs nothing of it.
+ *
+ * @throws Error where its bytes are not the pinned ones. pip's cache, index and `find-links` folders are not trusted.
+ */
 async function downloadWheel(python, name, staging, deadline) {
   const quiet = ["--no-deps", "--quiet", "--no-input", "--disable-pip-version-check", "--retries", "1"];
-  const download = (...more) =>
-    run(python, ["-m", "pip", "download", `${name}==${wheelVersion}`, ...quiet, "--dest", staging, ...more], {
-      deadline,
-    });
-  try {
-    await download();
-  } catch (error) {
-    if (!/no matching distribution/i.test(error.message)) throw error;
-    await download("--only-binary=:all:", "--python-version", "3.12");
-  }
+  const anyPython = ["--only-binary=:all:", "--python-version", wheels.python];
+  const args = ["-m", "pip", "download", `${name}==${wheels.version}`, ...quiet, ...anyPython, "--dest", staging];
+  await run(python, args, { deadline });
   const file = fs.readdirSync(staging).find((entry) => entry.endsWith(".whl"));
   if (!file) throw new Error(`pip left no wheel of ${name}`);
-  return path.join(staging, file);
+  const wheel = path.join(staging, file);
+  await verifyFile(wheel, "sha256", wheels.sha256[file]);
+  return wheel;
 }
 
 async function compile(compiler, headers, staging, deadline) {

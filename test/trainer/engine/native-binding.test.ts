@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -17,7 +18,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 /** The installer with a home and a PATH of the test's own: it finds no compiler and no Python. */
 function install(...args: string[]): { readonly status: number | null; readonly stdout: string } {
   const env = { RINGMASTER_NATIVE_DIR: folder, PATH: folder, HOME: folder };
-  return spawnSync(process.execPath, [script, "--source", "wheel", ...args], { env, encoding: "utf8" });
+  return spawnSync(process.execPath, [script, ...args], { env, encoding: "utf8" });
 }
 
 describe("nativeFolder", () => {
@@ -83,6 +84,20 @@ describe("scripts/native.js", () => {
     writeFileSync(path.join(target, "native.json"), '{"binding":"b.node"}');
     writeFileSync(path.join(target, "b.node"), "not a library");
     expect(install().stdout).toMatch(/WebAssembly/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("names the file of an installed binding whose bytes changed, and removes the binding", () => {
+    const target = nativeFolder("cpu", { RINGMASTER_NATIVE_DIR: folder });
+    mkdirSync(target, { recursive: true });
+    const expected = createHash("sha256").update("the library").digest("hex");
+    writeFileSync(
+      path.join(target, "native.json"),
+      JSON.stringify({ binding: "b.node", files: { "b.node": expected } }),
+    );
+    writeFileSync(path.join(target, "b.node"), "the librarY");
+    const found = createHash("sha256").update("the librarY").digest("hex");
+    expect(install().stdout).toContain(`b.node has the sha256 ${found}, expected is ${expected}`);
     expect(readdirSync(folder)).toEqual([]);
   });
 

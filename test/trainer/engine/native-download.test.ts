@@ -1,0 +1,168 @@
+import { execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import os from "node:os";
+import path from "node:path";
+
+const scripts = path.resolve(__dirname, "../../../scripts");
+const { wheels, headers, verifyFile } = require(`${scripts}/native/digests.js`) as {
+  readonly wheels: { readonly sha256: Readonly<Record<string, string>> };
+  readonly headers: { readonly package: string; readonly version: string; readonly sha512: string };
+  verifyFile(file: string, algorithm: string, expected: string | undefined): Promise<void>;
+};
+
+let folder: string;
+let server: Server | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), "native-download-"));
+});
+afterEach(async () => {
+  server?.closeAllConnections();
+  await new Promise<void>((closed) => (server ? server.close(() => closed()) : closed()));
+  server = undefined;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function serve(listener: RequestListener): Promise<string> {
+  const started = createServer(listener);
+  server = started;
+  await new Promise<void>((listening) => started.listen(0, "127.0.0.1", listening));
+  return `http://127.0.0.1:${(started.address() as AddressInfo).port}`;
+}
+
+const digestOf = (bytes: Buffer, algorithm: string, encoding: "hex" | "base64" = "hex"): string =>
+  createHash(algorithm).update(bytes).digest(encoding);
+
+/** Waits without blocking, because this process serves what the command downloads. */
+async function outputOf(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
+  const child = spawn(command, args, { env });
+  let stdout = "";
+  child.stdout.on("data", (chunk) => {
+    stdout += chunk;
+  });
+  await new Promise((closed) => child.on("close", closed));
+  return stdout;
+}
+
+/** A Python with pip, or undefined. */
+function findPython(): string | undefined {
+  try {
+    return execFileSync("python3", ["-c", "import pip, sys; print(sys.executable)"], { encoding: "utf8" }).trim();
+  } catch {
+    process.stderr.write("skipped: no python3 with pip\n");
+    return undefined;
+  }
+}
+
+/** Writes a wheel that pip accepts. Its one file of TensorFlow is not TensorFlow. */
+const forgeScript = `
+import sys, zipfile
+file, project = sys.argv[1], sys.argv[2]
+with zipfile.ZipFile(file, "w") as wheel:
+    info = project + "-2.21.0.dist-info/"
+    wheel.writestr("tensorflow/libtensorflow_cc.so.2", "forged")
+    wheel.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: " + project + "\\nVersion: 2.21.0\\n")
+    wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: false\\nTag: cp312-cp312-any\\n")
+    wheel.writestr(info + "RECORD", "")
+`;
+
+const python = findPython();
+(python ? describe : describe.skip)("scripts/native.js with a forged wheel", () => {
+  let forged: Readonly<Record<string, Buffer>>;
+  beforeEach(() => {
+    mkdirSync(path.join(folder, "forged"));
+    const entries = Object.keys(wheels.sha256).map((name) => {
+      const file = path.join(folder, "forged", name);
+      execFileSync(python!, ["-c", forgeScript, file, name.split("-")[0]!]);
+      return [name, readFileSync(file)] as const;
+    });
+    forged = Object.fromEntries(entries);
+    mkdirSync(path.join(folder, "node", "include", "node"), { recursive: true });
+    writeFileSync(path.join(folder, "node", "include", "node", "node_api.h"), "");
+  });
+
+  /** Runs the installer. Its compiler only has to answer --version. */
+  function install(pip: NodeJS.ProcessEnv): Promise<string> {
+    const env = {
+      RINGMASTER_NATIVE_DIR: path.join(folder, "native"),
+      PATH: path.dirname(python!),
+      HOME: folder,
+      CXX: process.execPath,
+      npm_config_nodedir: path.join(folder, "node"),
+      PIP_CONFIG_FILE: os.devNull,
+      ...pip,
+    };
+    return outputOf(process.execPath, [path.join(scripts, "native.js")], env);
+  }
+
+  function expectRefusal(output: string): void {
+    expect(output).toMatch(/\.whl has the sha256/);
+    const [, name = "", found, expected] = /(\S+\.whl) has the sha256 (\w+), expected is (\w+)/.exec(output) ?? [];
+    expect({ found, expected }).toEqual({
+      found: digestOf(forged[name]!, "sha256"),
+      expected: wheels.sha256[name],
+    });
+    expect(output).toMatch(/^backend: WebAssembly \(no native TensorFlow: /);
+    expect(readdirSync(path.join(folder, "native"))).toEqual([]);
+  }
+
+  it("refuses the bytes of an index that lies about them, names both digests and unpacks nothing", async () => {
+    const origin = await serve((request, response) => {
+      const name = path.basename(request.url!);
+      if (forged[name]) return response.end(forged[name]);
+      const links = Object.entries(forged)
+        .filter(([file]) => file.startsWith(`${name.replace("-", "_")}-`))
+        .map(([file, bytes]) => `<a href="/files/${file}#sha256=${digestOf(bytes, "sha256")}">${file}</a>`);
+      response.setHeader("content-type", "text/html");
+      return response.end(`<!DOCTYPE html><html><body>${links.join("")}</body></html>`);
+    });
+    expectRefusal(await install({ PIP_INDEX_URL: `${origin}/simple` }));
+  });
+
+  it("refuses the bytes of a folder of cached wheels", async () => {
+    expectRefusal(await install({ PIP_NO_INDEX: "1", PIP_FIND_LINKS: path.join(folder, "forged") }));
+  });
+});
+
+describe("the headers' package", () => {
+  it("is refused where the registry sends other bytes, whatever digest the registry states", async () => {
+    const { package: name, version, sha512 } = headers;
+    const source = path.join(folder, "package");
+    mkdirSync(source);
+    writeFileSync(path.join(source, "package.json"), JSON.stringify({ name, version }));
+    execFileSync("tar", ["-czf", path.join(folder, "forged.tgz"), "-C", folder, "package"]);
+    const bytes = readFileSync(path.join(folder, "forged.tgz"));
+    const origin = await serve((request, response) => {
+      if (request.url!.endsWith(".tgz")) return response.end(bytes);
+      const dist = { tarball: `${origin}/forged.tgz`, integrity: `sha512-${digestOf(bytes, "sha512", "base64")}` };
+      response.setHeader("content-type", "application/json");
+      const versions = { [version]: { name, version, dist } };
+      return response.end(JSON.stringify({ name, "dist-tags": { latest: version }, versions }));
+    });
+    const staging = path.join(folder, "staging");
+    mkdirSync(staging);
+    const env = { ...process.env, npm_config_registry: `${origin}/`, npm_config_cache: path.join(folder, "npm") };
+    const call = `require(process.argv[1]).fetchHeaders(process.argv[2], Date.now() + 60_000).catch((error) => {
+      process.stdout.write(error.message);
+    })`;
+    const args = ["-e", call, path.join(scripts, "native", "headers.js"), staging];
+    expect(await outputOf(process.execPath, args, env)).toBe(
+      `no headers of Node (${name}-${version}.tgz has the sha512 ${digestOf(bytes, "sha512")}, expected is ${sha512})`,
+    );
+    expect(readdirSync(staging)).toEqual([`${name}-${version}.tgz`]);
+  });
+});
+
+describe("verifyFile", () => {
+  it("accepts the pinned bytes alone, and no file without a pin", async () => {
+    const file = path.join(folder, "a.whl");
+    writeFileSync(file, "abc");
+    const right = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    await expect(verifyFile(file, "sha256", right)).resolves.toBeUndefined();
+    writeFileSync(file, "abd");
+    await expect(verifyFile(file, "sha256", right)).rejects.toThrow(`expected is ${right}`);
+    await expect(verifyFile(file, "sha256", undefined)).rejects.toThrow("a.whl has no pinned digest");
+  });
+});
