@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { JsonLimitError, type JsonLimits, parseJson } from "../core/json-text";
 
 /** An answer that an AWS service gives to a request that it refuses. `code` is the exception's name in the service's model. */
 export class ServiceError extends Error {
@@ -38,13 +39,26 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   return Buffer.concat(chunks, size);
 }
 
+/**
+ * The limits of a request to the embedded cloud. An attribute value of DynamoDB is 32 levels deep at most, and each level is two of JSON. AWS bounds
+ * a request by its bytes alone; the number of values bounds the time for which one request keeps all others waiting.
+ */
+export const portLimits: JsonLimits = {
+  depth: 80,
+  values: 400_000,
+  elements: 400_000,
+  members: 200_000,
+  characters: 16 * 1024 * 1024,
+};
+
 /** A JSON object of a request; an empty body is an empty object. Throws `invalid` when it is anything else. */
 export function parseObject(body: Buffer, invalid: (message: string) => Error): Record<string, unknown> {
   if (body.length === 0) return {};
   let value: unknown;
   try {
-    value = JSON.parse(body.toString("utf8"));
+    value = parseJson(body.toString("utf8"), portLimits);
   } catch (error) {
+    if (error instanceof JsonLimitError) throw invalid(`The request body ${error.rule}.`);
     throw invalid(`The request body is not JSON: ${(error as Error).message}`);
   }
   if (!isObject(value)) throw invalid("The request body must be a JSON object.");

@@ -1,15 +1,14 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
+import { checkJsonLimits, JsonLimitError, requestLimits } from "../../core/json-text";
 import { problemsOf } from "../../core/problems";
 import type { ApiEnvironment } from "./context";
+import { firstProblems } from "./first-problems";
 import { unstorableParts } from "./storable";
 
-/**
- * Deeper JSON is refused: what is kept of a body becomes a map in a DynamoDB item, which may be 32 levels deep, some of them ours; and a
- * stack overflow must be nobody's to cause.
- */
-const maxDepth = 24;
+/** A document with more values is looked through for its first problems before its schema's parser sees it. */
+const manyValues = 2_000;
 
 /** Parses the JSON body by its schema; all problems at once. An empty body is `{}`. */
 export async function readBody<Schema extends z.ZodType>(
@@ -25,18 +24,24 @@ export async function readBody<Schema extends z.ZodType>(
       { code: "UNSUPPORTED_MEDIA_TYPE", httpStatus: 415, details: { contentType: type.slice(0, 100) } },
     );
   }
-  if (depthOf(text) > maxDepth) {
-    throw new InvalidInputError("the request body", [{ path: "", rule: `must be at most ${maxDepth} levels deep` }]);
-  }
+  const { body, values } = readJson(text, "the request body");
+  return check(schema, body, "the request body", values);
+}
+
+/** @throws InvalidInputError where the text is past a limit of requests, is no JSON, or could not be stored */
+function readJson(text: string, what: string): { readonly body: unknown; readonly values: number } {
+  let values: number;
   let body: unknown;
   try {
+    values = checkJsonLimits(text, requestLimits);
     body = JSON.parse(text);
   } catch (cause) {
-    throw new InvalidInputError("the request body", [{ path: "", rule: "must be JSON" }], cause);
+    const rule = cause instanceof JsonLimitError ? cause.rule : "must be JSON";
+    throw new InvalidInputError(what, [{ path: "", rule }], cause);
   }
   const unstorable = unstorableParts(body);
-  if (unstorable.length > 0) throw new InvalidInputError("the request body", unstorable);
-  return check(schema, body, "the request body");
+  if (unstorable.length > 0) throw new InvalidInputError(what, unstorable);
+  return { body, values };
 }
 
 export function isJson(contentType: string): boolean {
@@ -91,7 +96,9 @@ export function readIdempotencyKey(context: Context<ApiEnvironment>): string | u
   return check(schema, { "Idempotency-Key": context.req.header("idempotency-key") }, "the headers")["Idempotency-Key"];
 }
 
-function check<Schema extends z.ZodType>(schema: Schema, input: unknown, what: string): z.output<Schema> {
+function check<Schema extends z.ZodType>(schema: Schema, input: unknown, what: string, values = 0): z.output<Schema> {
+  const first = values > manyValues ? firstProblems(schema, input) : [];
+  if (first.length > 0) throw new InvalidInputError(what, first);
   const parsed = schema.safeParse(input, { reportInput: true });
   if (parsed.success) return parsed.data;
   // What a text was read as (`abc` as NaN) is not what the caller wrote.
@@ -100,21 +107,4 @@ function check<Schema extends z.ZodType>(schema: Schema, input: unknown, what: s
     Number.isNaN(problem.value) ? { ...problem, value: written(problem.path) } : problem,
   );
   throw new InvalidInputError(what, problems);
-}
-
-/** Of brackets outside texts; right for JSON, and found without recursion. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inText = false;
-  for (let i = 0; i < text.length; i += 1) {
-    const char = text[i];
-    if (inText) {
-      if (char === "\\") i += 1;
-      else if (char === '"') inText = false;
-    } else if (char === '"') inText = true;
-    else if (char === "{" || char === "[") deepest = Math.max(deepest, ++depth);
-    else if (char === "}" || char === "]") depth -= 1;
-  }
-  return deepest;
 }

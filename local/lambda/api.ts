@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { BodyTooLarge, readBody, sendJson } from "../wire";
+import { JsonLimitError, parseJson } from "../../core/json-text";
+import { BodyTooLarge, portLimits, readBody, sendJson } from "../wire";
 import { logGroup } from "./environment-variables";
 import { functionArn, functionNotFound, invalidContent, invalidParameter, requestTooLarge } from "./errors";
 import { asyncPayloadLimit, type FunctionConfig, type InvocationOutcome, syncPayloadLimit } from "./types";
@@ -91,9 +92,10 @@ async function invoke(
 async function readPayload(request: IncomingMessage, limit: number): Promise<string> {
   try {
     const text = (await readBody(request, limit)).toString("utf8") || "{}";
-    JSON.parse(text);
+    parseJson(text, portLimits);
     return text;
   } catch (error) {
+    if (error instanceof JsonLimitError) throw invalidContent(`The request body ${error.rule}`);
     if (error instanceof BodyTooLarge) throw requestTooLarge(limit);
     if (error instanceof SyntaxError) {
       throw invalidContent(`Could not parse request body into json: ${error.message}`);

@@ -32,16 +32,26 @@ export function memberAt(body: unknown, path: string): unknown {
     .reduce<unknown>((part, name) => (part as Readonly<Record<string, unknown>> | null | undefined)?.[name], body);
 }
 
-export function pythonJson(value: unknown): string {
+/** @param enough characters after which the rest may be left out */
+export function pythonJson(value: unknown, enough = Number.POSITIVE_INFINITY): string {
   if (value === undefined || value === null) return "null";
   if (value instanceof NumberLiteral) {
     return value.isFloat ? pythonFloat(Number(value.written)) : value.written === "-0" ? "0" : value.written;
   }
-  if (typeof value === "string") return pythonString(value);
-  if (Array.isArray(value)) return `[${value.map(pythonJson).join(",")}]`;
+  if (typeof value === "string") return pythonString(value.length > enough ? value.slice(0, enough + 1) : value);
+  if (Array.isArray(value)) return `[${joined(value, enough, (one, left) => pythonJson(one, left))}]`;
   if (typeof value !== "object") return String(value);
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, member]) => `${pythonString(name)}:${pythonJson(member)}`).join(",")}}`;
+  return `{${joined(members, enough, ([name, member], left) => `${pythonString(name)}:${pythonJson(member, left)}`)}}`;
+}
+
+function joined<T>(items: readonly T[], enough: number, write: (item: T, left: number) => string): string {
+  let text = "";
+  for (const [i, item] of items.entries()) {
+    if (text.length > enough) break;
+    text += `${i > 0 ? "," : ""}${write(item, enough - text.length)}`;
+  }
+  return text;
 }
 
 /** Python's `repr` of a float: the shortest digits, with an exponent below 1e-4 and from 1e16 on. */

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { JsonLimitError, parseJson } from "../../../core/json-text";
 import type { ApiEnvironment } from "../context";
 import { unstorableText } from "../storable";
 import { invalidParameter } from "./errors";
@@ -19,9 +20,14 @@ export async function readRequest<F extends Fields>(context: Context<ApiEnvironm
   }
 }
 
-/** The value that was refused, with its numbers as they were sent. */
+/** Larger bodies are not read again. */
+const maxReadAgain = 100_000;
+
+/** The value that was refused, with its numbers as they were sent, unless the body is large. */
 async function asWritten(context: Context<ApiEnvironment>, { at, value }: WrongTypeError): Promise<unknown> {
-  const body = withNumberLiterals(await context.req.text());
+  const text = await context.req.text();
+  if (text.length > maxReadAgain) return value;
+  const body = withNumberLiterals(text);
   return memberAt(typeof body === "string" ? withNumberLiterals(body) : body, at) ?? value;
 }
 
@@ -100,14 +106,17 @@ async function readJson(context: Context<ApiEnvironment>): Promise<Readonly<Reco
 
 function parse(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return parseJson(body);
   } catch (cause) {
+    if (cause instanceof JsonLimitError) throw invalidParameter(`Bad Request. The body ${cause.rule}.`);
     throw invalidParameter(`Bad Request. The body must be JSON: ${(cause as Error).message}`);
   }
 }
 
-/** Whole as far as a log should have to bear it. */
+/** Characters of a refused value in a message. */
+const maxShown = 1_000;
+
 function shorten(value: unknown): string {
-  const shown = pythonJson(value);
-  return shown.length <= 1000 ? shown : `${shown.slice(0, 1000)}…`;
+  const shown = pythonJson(value, maxShown);
+  return shown.length <= maxShown ? shown : `${shown.slice(0, maxShown)}…`;
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import * as contracts from "../../../core/api/contracts/pages";
 import { isoTime } from "../../../core/clock";
 import { InvalidInputError } from "../../../core/errors";
+import { parseJson } from "../../../core/json-text";
 import { compareLimits, compareRuns } from "../../../core/tracking/compare/compare";
 import { comparisonHtml } from "../../../core/tracking/compare/html/page";
 import { experimentHtml } from "../../../core/tracking/pages/experiment-html";
@@ -63,7 +64,7 @@ const runIdList = z.array(z.string().min(1).max(255)).min(1).max(compareLimits.r
 function runIdsOf(text: string): readonly string[] {
   const rule = `must be a JSON list of 1 to ${compareLimits.runs} run ids`;
   try {
-    return runIdList.parse(JSON.parse(text));
+    return runIdList.parse(parseJson(text));
   } catch (cause) {
     throw new InvalidInputError("the query", [{ path: "runs", value: text.slice(0, 200), rule }], cause);
   }

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { Platform } from "../../../adapters/platform";
 import * as contracts from "../../../core/api/contracts/run-metrics";
 import { logMetricsBody } from "../../../core/api/schemas/metrics";
+import { parseJson } from "../../../core/json-text";
 import { encodedPoint, encodedSummary } from "../../../core/tracking/metric-values";
 import {
   type LoggedMetrics,
@@ -62,7 +63,7 @@ async function readMetrics(context: Context<ApiEnvironment>): Promise<LoggedMetr
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

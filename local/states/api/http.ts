@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { JsonLimitError, parseJson } from "../../../core/json-text";
 import { statesAccesses } from "../../iam/access/json";
 import { AccessDenied, type Caller } from "../../iam/caller";
+import { portLimits } from "../../wire";
 import { readToken } from "../engine/token";
 import { ServiceError } from "../errors";
 import { isObject, type Json } from "../json";
@@ -48,8 +50,11 @@ async function body(request: IncomingMessage): Promise<Json> {
   }
   const text = Buffer.concat(chunks).toString();
   try {
-    return text === "" ? {} : (JSON.parse(text) as Json);
+    return text === "" ? {} : (parseJson(text, portLimits) as Json);
   } catch (error) {
+    if (error instanceof JsonLimitError) {
+      throw new ServiceError("SerializationException", `The request's body ${error.rule}`, { cause: error });
+    }
     throw new ServiceError("SerializationException", "The request's body is not JSON", { cause: error });
   }
 }

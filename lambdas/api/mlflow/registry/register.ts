@@ -1,4 +1,5 @@
 import type { Platform } from "../../../../adapters/platform";
+import { parseJson } from "../../../../core/json-text";
 import { pythonDumps } from "../../../../core/mlflow/python-text";
 import type { ModelVersion } from "../../../../core/registry/model";
 import { doesNotExist, invalidParameter } from "../errors";
@@ -135,7 +136,7 @@ const versionsTag = "mlflow.modelVersions";
 
 function parsed(text: string | undefined): readonly unknown[] {
   try {
-    const read: unknown = JSON.parse(text ?? "[]");
+    const read: unknown = parseJson(text ?? "[]");
     return Array.isArray(read) ? read : [];
   } catch {
     return [];

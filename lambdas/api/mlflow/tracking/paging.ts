@@ -1,5 +1,6 @@
 import { digestOf } from "../../../../core/digest";
 import { InvalidInputError } from "../../../../core/errors";
+import { parseJson } from "../../../../core/json-text";
 import { invalidParameter } from "../errors";
 
 /** Of searches (`SEARCH_MAX_RESULTS_THRESHOLD`). */
@@ -45,7 +46,7 @@ function offsetOf(token: string | undefined, parts: readonly string[], of: reado
 
 function readToken(token: string): { readonly offset: number; readonly of: readonly unknown[] } {
   try {
-    const { offset, of = [] } = JSON.parse(Buffer.from(token, "base64").toString("utf8")) as Record<string, unknown>;
+    const { offset, of = [] } = parseJson(Buffer.from(token, "base64").toString("utf8")) as Record<string, unknown>;
     if (Number.isSafeInteger(offset) && (offset as number) >= 0 && Array.isArray(of)) {
       return { offset: offset as number, of };
     }

@@ -1,4 +1,5 @@
 import type { Platform } from "../../../../adapters/platform";
+import { parseJson } from "../../../../core/json-text";
 import { pythonRepr } from "../../../../core/mlflow/python-text";
 import { type KeyValue, type ParamConflict, unlessSame, withParamsAndTags } from "../../../../core/mlflow/run-changes";
 import { withMlflowTag, withoutMlflowTag } from "../../../../core/mlflow/tags";
@@ -91,7 +92,7 @@ const modelMembers = ["artifact_path", "flavors", "utc_time_created", "run_id"] 
 function modelsOf(tag: string | undefined): readonly unknown[] {
   let known: unknown;
   try {
-    known = JSON.parse(tag ?? "[]");
+    known = parseJson(tag ?? "[]");
   } catch {}
   if (!Array.isArray(known)) throw invalidParameter(`Tag '${modelsTag}' of the run is no JSON list: delete it first.`);
   return known;
@@ -100,7 +101,7 @@ function modelsOf(tag: string | undefined): readonly unknown[] {
 function parseModel(json: string): object {
   let model: unknown;
   try {
-    model = JSON.parse(json);
+    model = parseJson(json);
   } catch {}
   if (model === null || typeof model !== "object" || Array.isArray(model)) {
     throw invalidParameter(`Malformed model info. \n ${json.slice(0, 500)} \n is not a valid JSON.`);

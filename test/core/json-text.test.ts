@@ -1,0 +1,43 @@
+import { checkJsonLimits, JsonLimitError, type JsonLimits, parseJson, requestLimits } from "../../core/json-text";
+
+const limits: JsonLimits = { depth: 3, values: 8, elements: 4, members: 4, characters: 5 };
+
+describe("the limits of a JSON text", () => {
+  it.each([
+    ["[[[1]]]", 4],
+    ['{"a":{"b":[]}}', 4],
+    ["[1,2,3,4]", 5],
+    ['{"a":1,"b":2,"c":3,"d":4}', 5],
+    ['["12345"]', 2],
+    ['["[{,"]', 2],
+    [String.raw`["\"[[["]`, 2],
+    [String.raw`["\\",[[]]]`, 5],
+    ["", 1],
+  ])("takes %s as %i values at most", (text, values) => {
+    expect(checkJsonLimits(text, { ...limits, values: 100 })).toBe(values);
+  });
+
+  it.each([
+    ["[[[[1]]]]", "must be at most 3 levels deep"],
+    ['{"a":{"b":{"c":{}}}}', "must be at most 3 levels deep"],
+    ["[1,2,3,4,5]", "must have at most 4 elements in one list"],
+    ['{"a":1,"b":2,"c":3,"d":4,"e":5}', "must have at most 4 members in all its objects"],
+    ['[{"a":1,"b":2},{"a":1,"b":2,"c":3}]', "must have at most 4 members in all its objects"],
+    ["[[1,2,3],[1,2,3]]", "must have at most 8 values"],
+    ['["123456"]', "must have at most 5 characters in one text"],
+    ['["123456', "must have at most 5 characters in one text"],
+    [`["${'\\"'.repeat(5_000)}"]`, "must have at most 5 characters in one text"],
+  ])("refuses %s: %s", (text, rule) => {
+    expect(() => parseJson(text, limits)).toThrow(new JsonLimitError(rule));
+  });
+
+  it("finds a depth of a million levels without recursion", () => {
+    expect(() => parseJson("[".repeat(1_000_000))).toThrow(JsonLimitError);
+  });
+
+  it("has room for the largest call that logs metrics", () => {
+    const column = Array.from({ length: 100_000 }, (_, i) => i);
+    const text = JSON.stringify({ series: [{ metric: "a", steps: column, values: column, times: column }] });
+    expect(checkJsonLimits(text, requestLimits)).toBeLessThan(requestLimits.values);
+  });
+});
