@@ -21,11 +21,12 @@ export class CorruptObjectError extends RingmasterError {
     readonly key: string,
     expected: string,
     actual: string,
+    cause?: unknown,
   ) {
     super(
       `Object ${key} is corrupt: expected ${expected}, but it is ${actual}. ` +
-        "Delete it and store its content again; a checkpoint falls back to the one before it.",
-      { code: "CORRUPT_OBJECT", httpStatus: 500, details: { key, expected, actual } },
+        "Store its content again: that replaces it. A checkpoint falls back to the one before it.",
+      { code: "CORRUPT_OBJECT", httpStatus: 500, details: { key, expected, actual }, cause },
     );
   }
 }

@@ -17,13 +17,18 @@ export interface ObjectStore {
   put(key: string, body: Uint8Array | string, contentType?: string): Promise<void>;
   /** Creates exactly once (`If-None-Match: *`); false where the object was there already. */
   putNew(key: string, body: Uint8Array | string, contentType?: string): Promise<boolean>;
-  /** Stores by content; returns the lowercase hex SHA-256. Sends nothing where the content is there already. */
+  /**
+   * Stores by content; returns the lowercase hex SHA-256. Sends nothing where the content is there already, and replaces what has its name
+   * and other bytes.
+   */
   putContent(body: Uint8Array | string, contentType?: string): Promise<ContentReference>;
   /**
    * `putContent` of a body that need not fit in memory: `open` is called once to find its digest and, where the content is not there
    * yet, once more to send it. Both must give the same bytes; else nothing becomes visible. A chunk is read before the next is asked for.
    */
   putContentStream(open: () => AsyncIterable<Uint8Array>, contentType?: string): Promise<ContentReference>;
+  /** Whether the content itself is there: an object of its name whose bytes are damaged or others is not it. */
+  hasContent(reference: ContentReference): Promise<boolean>;
   /** Fetches by content and checks the digest; rejects with `CorruptObjectError` on a difference. */
   getContent(sha256: string): Promise<Uint8Array>;
   /** Keys under a prefix, in lexical order. */

@@ -7,6 +7,7 @@ import { createTokenStore } from "../adapters/files/token-store";
 import { createPlatform } from "../adapters/platform";
 import { functionNameIn, functions } from "../core/platform/functions";
 import { teamTopicName } from "../core/platform/notifications";
+import { contentDigestOf } from "../core/platform/object-keys";
 import { createTransferApp } from "../lambdas/api/mlflow/artifacts/transfer-app";
 import { createStreamApp } from "../lambdas/stream-metrics/app";
 import { createApiServer } from "./api-server";
@@ -145,7 +146,7 @@ async function openServices(
   });
   const [dynamodb, s3, states] = await Promise.all([
     createDynamoDb({ dataDirectory: service("dynamodb") }),
-    createS3({ dataDirectory: service("s3"), events }),
+    createS3({ dataDirectory: service("s3"), events, contentDigest: contentDigestOf }),
     createStepFunctions({ dataDirectory: service("states"), functions: lambda, events, ready }),
   ]);
   await Promise.all([lambda.ready, events.ready, scheduler.ready, batch.ready, sns.ready]);

@@ -10,7 +10,7 @@ import { CorruptObjectError } from "../../core/object-errors";
 import type { ContentReference } from "../../core/ports";
 import type { BufferPool } from "./buffer-pool";
 import { knowPayloadDigest } from "./payload-digest";
-import { isPreconditionFailure, translated } from "./service-errors";
+import { translated } from "./service-errors";
 
 /** 10,000 parts of 8 MiB: up to 78 GiB an object. What fits in one part is sent whole. */
 export const partBytes = 8 * 1024 * 1024;
@@ -60,7 +60,7 @@ export async function describeContent(body: AsyncIterable<Uint8Array>, pool: Buf
  * Second pass: a multipart upload under the content's name. S3 holds every part to the digest of the first pass, so what becomes visible is
  * that content or nothing. A failure aborts the upload; a process that dies leaves parts that the bucket's lifecycle rule removes.
  *
- * @throws CorruptObjectError where the body is not as long as it was.
+ * @throws CorruptObjectError where the body is not as long as it was; what S3 throws where the condition does not hold
  */
 export async function uploadInParts(
   client: S3Client,
@@ -68,7 +68,13 @@ export async function uploadInParts(
   description: ContentDescription,
   body: AsyncIterable<Uint8Array>,
   pool: BufferPool,
-  created: { readonly ContentType: string; readonly ServerSideEncryption: "AES256" },
+  {
+    created,
+    condition,
+  }: {
+    readonly created: { readonly ContentType: string; readonly ServerSideEncryption: "AES256" };
+    readonly condition: { readonly IfNoneMatch?: "*" };
+  },
 ): Promise<void> {
   const { parts, bytes } = description;
   const key = object.Key;
@@ -133,8 +139,7 @@ export async function uploadInParts(
       client.send(
         new CompleteMultipartUploadCommand({
           ...upload,
-          // Content is stored once: nobody may put something else in its place, and trainers are not allowed to try.
-          IfNoneMatch: "*",
+          ...condition,
           MultipartUpload: {
             Parts: parts.map((digest, i) => ({
               PartNumber: i + 1,
@@ -148,8 +153,7 @@ export async function uploadInParts(
   } catch (error) {
     await Promise.all(sending);
     await client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
-    // Somebody else has stored it meanwhile, or this client before its answer was lost.
-    if (!isPreconditionFailure(error)) throw error;
+    throw error;
   }
 }
 

@@ -6,6 +6,8 @@ import {
   type S3Client,
   UploadPartCopyCommand,
 } from "@aws-sdk/client-s3";
+import { CorruptObjectError } from "../../core/object-errors";
+import type { ContentReference } from "../../core/ports";
 import { translated } from "./service-errors";
 
 /** The most that S3 copies in one request. */
@@ -13,18 +15,21 @@ const largestCopy = 5 * 1024 ** 3;
 const pieceBytes = 1024 ** 3;
 const piecesAtOnce = 4;
 
-/** A copy within the bucket, made by the store itself. The bytes do not come here. */
+/**
+ * A copy within the bucket, made by the store itself. The bytes do not come here.
+ * @throws CorruptObjectError where the store copied other bytes than `from` names
+ */
 export async function copyObject(
   client: S3Client,
   bucket: string,
-  from: { readonly key: string; readonly bytes: number; readonly contentType: string },
+  from: ContentReference & { readonly key: string; readonly contentType: string },
   to: string,
   largest = largestCopy,
 ): Promise<void> {
   const CopySource = `${bucket}/${from.key.split("/").map(encodeURIComponent).join("/")}`;
   const target = { Bucket: bucket, Key: to };
   if (from.bytes <= largest) {
-    await translated(to, () =>
+    const { CopyObjectResult } = await translated(to, () =>
       client.send(
         new CopyObjectCommand({
           ...target,
@@ -33,10 +38,13 @@ export async function copyObject(
           MetadataDirective: "REPLACE",
           TaggingDirective: "REPLACE", // to copy tags is a right of its own
           ServerSideEncryption: "AES256",
+          ChecksumAlgorithm: "SHA256",
         }),
       ),
     );
-    return;
+    const copied = CopyObjectResult?.ChecksumSHA256;
+    if (copied === undefined || copied === Buffer.from(from.sha256, "hex").toString("base64")) return;
+    throw new CorruptObjectError(to, `SHA-256 ${from.sha256}`, Buffer.from(copied, "base64").toString("hex"));
   }
   const { UploadId } = await client.send(
     new CreateMultipartUploadCommand({ ...target, ContentType: from.contentType, ServerSideEncryption: "AES256" }),

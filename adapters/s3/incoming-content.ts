@@ -80,8 +80,8 @@ export function createIncomingContent(
   /** Under its content's name, unless it is there already. */
   async function settle(name: string, content: ContentReference, contentType: string): Promise<void> {
     const key = objectKeys.content(content.sha256);
-    if ((await objects.size(key)) !== content.bytes) {
-      const from = { key: at(name).Key, bytes: content.bytes, contentType };
+    if (!(await objects.hasContent(content))) {
+      const from = { key: at(name).Key, ...content, contentType };
       await copyObject(client, bucket, from, `${teamPrefix(team)}${key}`);
     }
   }
@@ -121,7 +121,7 @@ export function createIncomingContent(
       const name = randomUUID();
       const received = await receiveParts(client, at(name), parts, first.value, pool, contentType);
       const content = { sha256: received.sha256, bytes: received.bytes };
-      if ((await objects.size(objectKeys.content(content.sha256))) === content.bytes) {
+      if (await objects.hasContent(content)) {
         await received.abort();
         return content;
       }

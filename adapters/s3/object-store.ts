@@ -14,7 +14,16 @@ import { BufferPool } from "./buffer-pool";
 import { describeContent, partBytes, uploadInParts } from "./content-upload";
 import { knowPayloadDigest } from "./payload-digest";
 import { withRetries } from "./retries";
-import { attemptsOf, isConflict, isDenied, isMissing, isPreconditionFailure, translated } from "./service-errors";
+import {
+  attemptsOf,
+  damageOf,
+  isConflict,
+  isDenied,
+  isMissing,
+  isPreconditionFailure,
+  translated,
+} from "./service-errors";
+import { holdsContent, isCutBody } from "./stored-content";
 
 /** Below this, asking whether content is there already costs as much as sending it. */
 const smallBytes = 64 * 1024;
@@ -103,20 +112,23 @@ export function createObjectStore(
       const { sha256, bytes } = description;
       const reference: ContentReference = { sha256, bytes };
       try {
-        if (await isStored(reference)) return reference;
+        if (await isStored(reference, description.parts)) return reference;
         if (whole) await writeContent(reference, whole.subarray(0, bytes), contentType);
-        else
-          await withRetries(isConflict, () =>
+        else {
+          await createOrReplace(reference, description.parts, (condition) =>
             uploadInParts(client, at(objectKeys.content(sha256)), description, open(), pool, {
-              ContentType: contentType,
-              ...encrypted,
+              created: { ContentType: contentType, ...encrypted },
+              condition,
             }),
           );
+        }
       } finally {
         if (whole) pool.give(whole);
       }
       return reference;
     },
+
+    hasContent: (reference) => holds(reference),
 
     async getContent(sha256) {
       const key = objectKeys.content(sha256);
@@ -146,34 +158,68 @@ export function createObjectStore(
 
   async function read(key: string, range?: string): Promise<Uint8Array> {
     // A connection may break after the headers, when the client's own retries are over.
-    return withRetries(isBrokenBody, async () => {
-      const answer = await client.send(
-        new GetObjectCommand({ ...at(key), ...(range === undefined ? {} : { Range: range }) }),
-      );
-      return (await answer.Body?.transformToByteArray()) ?? new Uint8Array(0);
+    return withRetries(isCutBody, async () => {
+      try {
+        const answer = await client.send(
+          new GetObjectCommand({ ...at(key), ...(range === undefined ? {} : { Range: range }) }),
+        );
+        return (await answer.Body?.transformToByteArray()) ?? new Uint8Array(0);
+      } catch (error) {
+        const damage = damageOf(error);
+        throw damage === undefined ? error : new CorruptObjectError(key, "the bytes that were stored", damage, error);
+      }
     });
   }
 
-  async function isStored({ sha256, bytes }: ContentReference): Promise<boolean> {
-    return bytes > smallBytes && (await store.size(objectKeys.content(sha256))) === bytes;
+  function holds(reference: ContentReference, parts?: readonly Buffer[]): Promise<boolean> {
+    return holdsContent(client, at(objectKeys.content(reference.sha256)), reference, {
+      missing,
+      ...(parts && { parts }),
+    });
+  }
+
+  async function isStored(reference: ContentReference, parts?: readonly Buffer[]): Promise<boolean> {
+    return reference.bytes > smallBytes && (await holds(reference, parts));
+  }
+
+  /**
+   * Creates content, on the condition that nothing has its name. What has its name and is not the content is replaced by who may.
+   * @throws CorruptObjectError where the caller may only create
+   */
+  async function createOrReplace(
+    reference: ContentReference,
+    parts: readonly Buffer[] | undefined,
+    send: (condition: { readonly IfNoneMatch?: "*" }) => Promise<void>,
+  ): Promise<void> {
+    try {
+      // Trainers may put content under a new name alone.
+      await withRetries(isConflict, () => send({ IfNoneMatch: "*" }));
+    } catch (error) {
+      if (!isPreconditionFailure(error)) throw error;
+      if (await holds(reference, parts)) return;
+      try {
+        await withRetries(isConflict, () => send({}));
+      } catch (refused) {
+        if (!isDenied(refused)) throw refused;
+        const key = objectKeys.content(reference.sha256);
+        throw new CorruptObjectError(
+          key,
+          `SHA-256 ${reference.sha256}`,
+          "other content, which this caller may not replace",
+        );
+      }
+    }
   }
 
   async function writeContent(
-    { sha256 }: ContentReference,
+    reference: ContentReference,
     body: Uint8Array | string,
     contentType: string = defaultType,
   ): Promise<void> {
-    const digest = Buffer.from(sha256, "hex");
-    await withRetries(isConflict, async () => {
-      try {
-        await write(objectKeys.content(sha256), body, contentType, {
-          IfNoneMatch: "*",
-          ChecksumSHA256: digest.toString("base64"),
-        });
-      } catch (error) {
-        if (!isPreconditionFailure(error)) throw error;
-      }
-    });
+    const ChecksumSHA256 = Buffer.from(reference.sha256, "hex").toString("base64");
+    await createOrReplace(reference, undefined, (condition) =>
+      write(objectKeys.content(reference.sha256), body, contentType, { ...condition, ChecksumSHA256 }),
+    );
   }
 
   async function write(
@@ -201,12 +247,6 @@ async function unlessMissing<T>(
     if (missing(error)) return undefined;
     throw error;
   }
-}
-
-function isBrokenBody(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "ECONNRESET" || code === "EPIPE" || error.message === "aborted";
 }
 
 function byteLength(body: Uint8Array | string): number {

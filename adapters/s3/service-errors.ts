@@ -38,6 +38,17 @@ export async function translated<T>(key: string, write: () => Promise<T>): Promi
   }
 }
 
+/** What the store says of the damage where an object is damaged; undefined for other errors. */
+export function damageOf(error: unknown): string | undefined {
+  if (!(error instanceof S3ServiceException) || error.name !== "InternalError") return undefined;
+  const { Damage } = error as { readonly Damage?: unknown };
+  return typeof Damage === "string" ? Damage : undefined;
+}
+
+export function isServerFailure(error: unknown): boolean {
+  return (statusOf(error) ?? 0) >= 500;
+}
+
 function statusOf(error: unknown): number | undefined {
   return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
 }

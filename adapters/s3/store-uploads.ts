@@ -9,8 +9,8 @@ export function createStoreUploads(objects: ObjectStore): UploadPort {
   return {
     async missing(references) {
       const missing: string[] = [];
-      for (const { sha256, bytes } of references) {
-        if ((await objects.size(objectKeys.content(sha256))) !== bytes) missing.push(sha256);
+      for (const reference of references) {
+        if (!(await objects.hasContent(reference))) missing.push(reference.sha256);
       }
       return missing;
     },

@@ -23,6 +23,11 @@ export function modelKeyPart(name: string): string {
   return encoded.length <= 512 ? encoded : `=${sha256(name)}`;
 }
 
+/** The SHA-256 that a key of the bucket promises for its content; undefined where it promises none. */
+export function contentDigestOf(key: string): string | undefined {
+  return /^teams\/[^/]+\/cas\/sha256\/([0-9a-f]{64})$/.exec(key)?.[1];
+}
+
 /** Every key of a team's is made here. Names are deterministic; content lives under `cas/`, names point into it. */
 export const objectKeys = {
   /** Anything content-addressed: shards, index files, tensors, reports. */

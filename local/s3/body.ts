@@ -22,6 +22,8 @@ export interface BodyDigest {
   readonly size: number;
   /** Lowercase hex. */
   readonly md5: string;
+  /** Lowercase hex; where the client named it, or it was asked for. */
+  readonly sha256?: string;
   /** The checksum that the client named; verified. */
   readonly checksum?: Checksum;
 }
@@ -35,7 +37,7 @@ export interface BodyDigest {
 export async function receiveBody(
   request: IncomingMessage,
   sink: (chunk: Uint8Array) => Promise<void> | undefined,
-  options: { readonly limit?: number; readonly algorithm?: ChecksumAlgorithm } = {},
+  options: { readonly limit?: number; readonly algorithm?: ChecksumAlgorithm; readonly sha256?: boolean } = {},
 ): Promise<BodyDigest> {
   const limit = options.limit ?? largestBody;
   const { headers } = request;
@@ -44,7 +46,7 @@ export async function receiveBody(
     throw new S3Error(411, "MissingContentLength", "You must provide the Content-Length HTTP header.");
   }
   if (declared !== undefined && declared > limit) throw tooLarge(declared, limit);
-  const verifier = new Verifier(headers, options.algorithm);
+  const verifier = new Verifier(headers, options);
   const decoder = isAwsChunked(headers) ? new AwsChunkedDecoder() : undefined;
   let size = 0;
   const take = (chunk: Uint8Array) => {
@@ -116,7 +118,7 @@ class Verifier {
   readonly #expected: string | undefined;
   readonly #fromTrailer: boolean;
 
-  constructor(headers: IncomingHttpHeaders, algorithm: ChecksumAlgorithm | undefined) {
+  constructor(headers: IncomingHttpHeaders, options: { algorithm?: ChecksumAlgorithm; sha256?: boolean }) {
     const named = checksumAlgorithms.filter((candidate) => headers[checksumHeader(candidate)] !== undefined);
     if (named.length > 1) {
       throw new S3Error(
@@ -131,14 +133,15 @@ class Verifier {
     this.#algorithm =
       named[0] ??
       (trailer ? parseChecksumAlgorithm(trailer) : undefined) ??
-      algorithm ??
+      options.algorithm ??
       (typeof asked === "string" ? parseChecksumAlgorithm(asked) : undefined);
-    this.#hasher = this.#algorithm && newHasher(this.#algorithm);
     this.#expected = named[0] && requireChecksumShape(named[0], String(headers[checksumHeader(named[0])]));
     this.#expectedMd5 = requireMd5(headers["content-md5"]);
     const sha256 = String(headers["x-amz-content-sha256"] ?? "");
     this.#expectedSha256 = /^[0-9a-f]{64}$/.test(sha256) ? sha256 : undefined;
-    this.#sha256 = this.#expectedSha256 === undefined ? undefined : createHash("sha256");
+    const wanted = this.#expectedSha256 !== undefined || this.#algorithm === "SHA256" || options.sha256;
+    this.#sha256 = wanted ? createHash("sha256") : undefined;
+    this.#hasher = this.#algorithm && this.#algorithm !== "SHA256" ? newHasher(this.#algorithm) : undefined;
   }
 
   update(chunk: Uint8Array): void {
@@ -148,7 +151,8 @@ class Verifier {
   }
 
   finish(trailers: ReadonlyMap<string, string> | undefined): Omit<BodyDigest, "size"> {
-    if (this.#sha256 && this.#sha256.digest("hex") !== this.#expectedSha256) {
+    const sha256 = this.#sha256?.digest();
+    if (this.#expectedSha256 !== undefined && sha256?.toString("hex") !== this.#expectedSha256) {
       throw new S3Error(
         400,
         "XAmzContentSHA256Mismatch",
@@ -159,9 +163,10 @@ class Verifier {
     if (this.#expectedMd5 !== undefined && md5.toString("base64") !== this.#expectedMd5) {
       throw new S3Error(400, "BadDigest", "The Content-MD5 you specified did not match what we received.");
     }
-    const result = { md5: md5.toString("hex") };
-    if (!this.#algorithm || !this.#hasher) return result;
-    const value = this.#hasher.digest().toString("base64");
+    const result = { md5: md5.toString("hex"), ...(sha256 ? { sha256: sha256.toString("hex") } : {}) };
+    const digest = this.#algorithm === "SHA256" ? sha256 : this.#hasher?.digest();
+    if (!this.#algorithm || !digest) return result;
+    const value = digest.toString("base64");
     const expected = this.#expected ?? trailers?.get(checksumHeader(this.#algorithm));
     if (this.#fromTrailer && expected === undefined) {
       throw new S3Error(400, "MalformedTrailerError", "The request contained trailing data that was not well-formed.");

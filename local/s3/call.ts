@@ -1,5 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { account } from "../service";
+import type { ContentRule } from "./content";
 import { accessDenied, invalidRequest, S3Error } from "./errors";
 import type { FolderCache } from "./listing";
 import type { Announcement, Notifications, ObjectEventType } from "./notifications";
@@ -14,6 +15,7 @@ export interface Context {
   readonly uploads: Uploads;
   readonly folders: FolderCache;
   readonly notifications: Notifications;
+  readonly contentDigest: ContentRule;
 }
 
 /** One request, taken apart. */

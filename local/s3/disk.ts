@@ -70,15 +70,26 @@ export class Disk {
   }
 }
 
-/** Renames into place, making the directories on the way. Synchronous, see `Store.publish`. */
-export function renameInto(from: string, to: string): void {
+/**
+ * Renames into place, making the directories on the way. Synchronous, see `Store.publish`.
+ * @returns the directories with new entries: all must be flushed before the rename counts as durable
+ */
+export function renameInto(from: string, to: string): readonly string[] {
+  const directory = path.dirname(to);
   try {
     fs.renameSync(from, to);
+    return [directory];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    fs.mkdirSync(path.dirname(to), { recursive: true });
+    const first = fs.mkdirSync(directory, { recursive: true });
     fs.renameSync(from, to);
+    return first === undefined ? [directory] : [...upTo(directory, first), path.dirname(first)];
   }
+}
+
+/** A directory and those above it, up to `top`. */
+function upTo(directory: string, top: string): readonly string[] {
+  return directory === top ? [directory] : [directory, ...upTo(path.dirname(directory), top)];
 }
 
 /** Makes a rename in that directory last through a power cut. */

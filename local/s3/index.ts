@@ -5,6 +5,7 @@ import { listAccess, s3Accesses } from "../iam/access/s3";
 import type { Caller } from "../iam/caller";
 import type { EventSink, Service } from "../service";
 import { type Call, type Context, checkSignature, parseAddress, respondError } from "./call";
+import type { ContentRule } from "./content";
 import { accessDenied, toS3Error } from "./errors";
 import { FolderCache } from "./listing";
 import { Notifications } from "./notifications";
@@ -17,6 +18,8 @@ export interface S3Options {
   readonly dataDirectory: string;
   /** Receives "Object Created" and "Object Deleted" of the buckets that ask for them, as EventBridge does; must have them on disk on return. */
   readonly events: EventSink;
+  /** Keys that promise the SHA-256 of their content; a write of other content is refused. None unless given. */
+  readonly contentDigest?: ContentRule;
   readonly clock?: Clock;
 }
 
@@ -24,14 +27,19 @@ export interface S3Options {
  * S3's wire protocol over a directory. An answered write is whole and on disk; one that was not answered does not show.
  * Decisions and differences from Amazon's S3: docs/adr/003-s3.md.
  */
-export async function createS3({ dataDirectory, events, clock = Date }: S3Options): Promise<Service> {
+export async function createS3({
+  dataDirectory,
+  events,
+  contentDigest = () => undefined,
+  clock = Date,
+}: S3Options): Promise<Service> {
   const store = new Store(dataDirectory, clock);
   store.disk.prepare();
   const uploads = new Uploads(store);
   uploads.recover();
   const notifications = new Notifications(store.disk, events, () => clock.now());
   notifications.recover();
-  const context: Context = { store, uploads, folders: new FolderCache(), notifications };
+  const context: Context = { store, uploads, folders: new FolderCache(), notifications, contentDigest };
   return {
     signingName: "s3",
     handle: (request, response, caller) => handle(context, request, response, caller),

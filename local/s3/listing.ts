@@ -1,8 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
-import { type Entry, parseEntry, startOfPrefix } from "./keys";
-import { findRecord, type ObjectRecord } from "./record";
-import { holdsObject } from "./store";
+import { isDamage } from "./damage";
+import { type BinaryKey, type Entry, parseEntry, startOfPrefix } from "./keys";
+import type { ObjectRecord } from "./record";
+import { holdsObject, type Store } from "./store";
 
 export interface ListQuery {
   /** All strings here are binary strings (keys.ts). */
@@ -13,7 +14,8 @@ export interface ListQuery {
   readonly limit: number;
 }
 
-export type Listed = { readonly key: string; readonly record: ObjectRecord } | { readonly commonPrefix: string };
+/** An object without a record is there, and its record is damaged. */
+export type Listed = { readonly key: string; readonly record?: ObjectRecord } | { readonly commonPrefix: string };
 
 export interface ListPage {
   readonly items: readonly Listed[];
@@ -21,12 +23,12 @@ export interface ListPage {
 }
 
 /** One page of a bucket's keys in S3's order, keys with the delimiter after the prefix rolled up. */
-export function listObjects(objectsDirectory: string, query: ListQuery, folders: FolderCache): ListPage {
+export function listObjects(store: Store, bucket: string, query: ListQuery, folders: FolderCache): ListPage {
   const items: Listed[] = [];
   if (query.limit === 0) return { items, truncated: false };
   const start = startOfPrefix(query.prefix);
-  const walk = new Walk(query, folders);
-  for (const item of walk.run(path.join(objectsDirectory, start.directory), start.base)) {
+  const walk = new Walk(store, bucket, query, folders);
+  for (const item of walk.run(path.join(store.disk.objects(bucket), start.directory), start.base)) {
     if (items.length === query.limit) return { items, truncated: true };
     items.push(item);
   }
@@ -34,12 +36,16 @@ export function listObjects(objectsDirectory: string, query: ListQuery, folders:
 }
 
 class Walk {
+  readonly #store: Store;
+  readonly #bucket: string;
   readonly #query: ListQuery;
   readonly #folders: FolderCache;
   /** The common prefix that was listed last: whatever else is below it is in it. */
   #rolledUp: string | undefined;
 
-  constructor(query: ListQuery, folders: FolderCache) {
+  constructor(store: Store, bucket: string, query: ListQuery, folders: FolderCache) {
+    this.#store = store;
+    this.#bucket = bucket;
     this.#query = query;
     this.#folders = folders;
     this.#rolledUp = this.#commonPrefixOf(query.after);
@@ -51,7 +57,7 @@ class Walk {
       const text = base + entry.text;
       const file = path.join(directory, entry.fileName);
       if (entry.kind === "object") {
-        if (text > after && text.startsWith(prefix)) yield* this.#object(text, file);
+        if (text > after && text.startsWith(prefix)) yield* this.#object(text);
         continue;
       }
       // Every key below begins with `text`: is any of them wanted?
@@ -64,15 +70,20 @@ class Walk {
     }
   }
 
-  *#object(key: string, file: string): Generator<Listed> {
+  *#object(key: string): Generator<Listed> {
     if (this.#isRolledUp(key)) return;
     const common = this.#commonPrefixOf(key);
     if (common !== undefined) {
       yield* this.#rollUp(common);
       return;
     }
-    const record = findRecord<ObjectRecord>(file);
-    if (record) yield { key, record }; // else it was deleted since the folder was read
+    try {
+      const record = this.#store.recordOf(this.#bucket, key as BinaryKey);
+      if (record) yield { key, record }; // else it was deleted since the folder was read
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      yield { key };
+    }
   }
 
   *#rollUp(commonPrefix: string): Generator<Listed> {

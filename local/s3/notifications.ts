@@ -2,8 +2,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { Journal } from "../events/journal";
 import { account, type EmittedEvent, type EventSink } from "../service";
+import { DamagedFileError } from "./damage";
 import type { Disk } from "./disk";
-import { renameInto } from "./disk";
+import { flushDirectory, renameInto } from "./disk";
+import { readDocument, writeDocument } from "./documents";
 import { toBinary } from "./keys";
 import { findRecord, type ObjectRecord } from "./record";
 
@@ -69,12 +71,16 @@ export class Notifications {
   }
 
   isOn(bucket: string): boolean {
-    return fs.existsSync(this.#file(bucket));
+    return readDocument<{ readonly eventBridge: boolean }>(this.#file(bucket), "eventBridge") !== undefined;
   }
 
   async configure(bucket: string, on: boolean): Promise<void> {
     if (!on) fs.rmSync(this.#file(bucket), { force: true });
-    else renameInto(await this.#disk.writeTemporary(JSON.stringify({ eventBridge: true })), this.#file(bucket));
+    else {
+      const temporary = this.#disk.temporary();
+      await writeDocument(temporary, { eventBridge: true });
+      await Promise.all(renameInto(temporary, this.#file(bucket)).map(flushDirectory));
+    }
   }
 
   announce(notice: ObjectNotice): Announcement {
@@ -96,8 +102,13 @@ export class Notifications {
   }
 
   #wasDone({ bucket, key, writeId }: Intent): boolean {
-    const record = findRecord<ObjectRecord>(this.#disk.object(bucket, toBinary(key)));
-    return record?.writeId === writeId;
+    try {
+      const record = findRecord<ObjectRecord>(this.#disk.object(bucket, toBinary(key)));
+      return record?.writeId === writeId;
+    } catch (error) {
+      if (error instanceof DamagedFileError) return true; // an event too many does less harm than one too few
+      throw error;
+    }
   }
 
   #eventOf({ type, bucket, key, size, etag, reason, requestId, sourceAddress }: ObjectNotice): EmittedEvent {

@@ -1,11 +1,22 @@
 import fs from "node:fs";
+import { crc32 } from "node:zlib";
+import { tableBytes } from "./blocks";
 import type { Checksum } from "./checksums";
+import { DamagedFileError } from "./damage";
 
 /**
- * What is known of an object (or of an uploaded part) besides its bytes. It stands behind them in the same file, so that one rename shows
- * both or neither: bytes, then this as JSON, then the JSON's length (uint32, big-endian), then a magic number.
+ * What is known of an object (or of an uploaded part) besides its bytes. One file holds both, so that one rename shows both or neither:
+ *
+ *     the body's bytes
+ *     the CRC-32 of each of its blocks (blocks.ts)
+ *     this record as JSON
+ *     tail: length of the JSON, CRC-32 of the table of blocks, CRC-32 of the JSON and of these two numbers, a magic number
+ *
+ * Numbers are big-endian uint32. Files of earlier versions have no table, and a tail of the length and another magic number.
  */
 export interface ObjectRecord {
+  /** Earlier versions did not record it. */
+  readonly bucket?: string;
   readonly key: string;
   /** Bytes. */
   readonly size: number;
@@ -32,6 +43,8 @@ export type Tags = readonly (readonly [key: string, value: string])[];
 export interface StoredPart {
   readonly number: number;
   readonly size: number;
+  /** Earlier versions did not record it. */
+  readonly etag?: string;
   /** Base64. */
   readonly checksum?: string;
 }
@@ -43,31 +56,63 @@ export interface PartRecord {
   readonly checksum?: Checksum;
 }
 
-const magic = 0x524d4f31; // "RMO1"
-const tailBytes = 8;
+const legacyMagic = 0x524d4f31; // "RMO1"
+const legacyTailBytes = 8;
+const magic = 0x4f424a32; // "OBJ2"
+const tailBytes = 16;
 /** One read of this much finds nearly every record. */
 const firstRead = 4096;
 
-/** What to append to the bytes. */
-export function encodeRecord(record: ObjectRecord | PartRecord): Buffer {
+/** What to append to the body. @param table checksums of the body's blocks */
+export function encodeRecord(record: ObjectRecord | PartRecord, table: Buffer = Buffer.alloc(0)): Buffer {
   const json = Buffer.from(JSON.stringify(record), "utf8");
   const tail = Buffer.alloc(tailBytes);
   tail.writeUInt32BE(json.length, 0);
-  tail.writeUInt32BE(magic, 4);
-  return Buffer.concat([json, tail]);
+  tail.writeUInt32BE(crc32(table), 4);
+  tail.writeUInt32BE(crc32(tail.subarray(0, 8), crc32(json)), 8);
+  tail.writeUInt32BE(magic, 12);
+  return Buffer.concat([table, json, tail]);
 }
 
-/** Reads the record of an open file. @throws where the file was cut or changed from outside. */
-export function readRecord<T extends ObjectRecord | PartRecord>(descriptor: number): T {
+/** A record, and how to verify the body before it. */
+export interface StoredFile<T> {
+  readonly record: T;
+  /** Where the table of block checksums lies; undefined for a file of an earlier version, which has none. */
+  readonly table?: { readonly at: number; readonly bytes: number; readonly crc32: number };
+}
+
+/** Reads and verifies the record of an open file. @throws DamagedFileError where the file was cut or changed. */
+export function readRecord<T extends ObjectRecord | PartRecord>(descriptor: number): StoredFile<T> {
   const fileSize = fs.fstatSync(descriptor).size;
-  let tail = readEnd(descriptor, fileSize, firstRead);
-  const jsonBytes = tail.length < tailBytes ? -1 : tail.readUInt32BE(tail.length - tailBytes);
-  if (jsonBytes < 0 || tail.readUInt32BE(tail.length - 4) !== magic || jsonBytes + tailBytes > fileSize) {
-    throw new Error("The stored object has no valid record at its end: its file was changed from outside.");
+  const end = readEnd(descriptor, fileSize, firstRead);
+  const found = end.length < legacyTailBytes ? 0 : end.readUInt32BE(end.length - 4);
+  if (found === legacyMagic) {
+    const json = readJson(descriptor, end, fileSize, end.readUInt32BE(end.length - legacyTailBytes), legacyTailBytes);
+    return { record: parseRecord<T>(json) };
   }
-  if (jsonBytes + tailBytes > tail.length) tail = readEnd(descriptor, fileSize, jsonBytes + tailBytes);
-  const end = tail.length - tailBytes;
-  return JSON.parse(tail.toString("utf8", end - jsonBytes, end)) as T;
+  if (found !== magic || end.length < tailBytes) throw new DamagedFileError("its file has no record at its end");
+  const tail = end.subarray(end.length - tailBytes);
+  const json = readJson(descriptor, end, fileSize, tail.readUInt32BE(0), tailBytes);
+  if (crc32(tail.subarray(0, 8), crc32(json)) !== tail.readUInt32BE(8)) {
+    throw new DamagedFileError("its record does not match the record's checksum");
+  }
+  const record = parseRecord<T>(json);
+  const size = "parts" in record && record.parts ? 0 : record.size;
+  const bytes = tableBytes(size);
+  if (size + bytes + json.length + tailBytes !== fileSize) {
+    throw new DamagedFileError(`its file has ${fileSize} bytes, which is not the length that its record gives`);
+  }
+  return { record, table: { at: size, bytes, crc32: tail.readUInt32BE(4) } };
+}
+
+/** Reads and verifies the checksums of a file's blocks. @throws DamagedFileError */
+export function readTable(
+  descriptor: number,
+  { at, bytes, crc32: expected }: NonNullable<StoredFile<unknown>["table"]>,
+) {
+  const table = readAt(descriptor, at, bytes);
+  if (crc32(table) !== expected) throw new DamagedFileError("the checksums of its blocks were changed");
+  return table;
 }
 
 /** The record of a file, undefined where there is none. Synchronous: two small reads, mostly from the page cache. */
@@ -75,7 +120,7 @@ export function findRecord<T extends ObjectRecord | PartRecord>(file: string): T
   const descriptor = openIfThere(file);
   if (descriptor === undefined) return undefined;
   try {
-    return readRecord<T>(descriptor);
+    return readRecord<T>(descriptor).record;
   } finally {
     fs.closeSync(descriptor);
   }
@@ -91,12 +136,31 @@ export function openIfThere(file: string): number | undefined {
   }
 }
 
+function readJson(descriptor: number, end: Buffer, fileSize: number, bytes: number, behind: number): Buffer {
+  if (bytes + behind > fileSize) throw new DamagedFileError("its record is longer than its file");
+  if (bytes + behind <= end.length) return end.subarray(end.length - behind - bytes, end.length - behind);
+  return readAt(descriptor, fileSize - behind - bytes, bytes);
+}
+
+function parseRecord<T>(json: Buffer): T {
+  try {
+    return JSON.parse(json.toString("utf8")) as T;
+  } catch (error) {
+    throw new DamagedFileError(`its record is not JSON (${(error as Error).message})`);
+  }
+}
+
 function readEnd(descriptor: number, fileSize: number, bytes: number): Buffer {
-  const buffer = Buffer.allocUnsafe(Math.min(bytes, fileSize));
+  const length = Math.min(bytes, fileSize);
+  return readAt(descriptor, fileSize - length, length);
+}
+
+function readAt(descriptor: number, start: number, bytes: number): Buffer {
+  const buffer = Buffer.allocUnsafe(bytes);
   let filled = 0;
   while (filled < buffer.length) {
-    const read = fs.readSync(descriptor, buffer, filled, buffer.length - filled, fileSize - buffer.length + filled);
-    if (read === 0) throw new Error("The stored object's file was cut while it was read.");
+    const read = fs.readSync(descriptor, buffer, filled, buffer.length - filled, start + filled);
+    if (read === 0) throw new DamagedFileError("its file was cut");
     filled += read;
   }
   return buffer;

@@ -4,12 +4,14 @@ import path from "node:path";
 import type { Clock } from "../../core/ports";
 import type { WriteCondition } from "./conditions";
 import { checkWrite } from "./conditions";
+import { DamagedFileError, damagedObject, isDamage } from "./damage";
 import { Disk, flushDirectory, renameInto } from "./disk";
+import { readDocument, writeDocument } from "./documents";
 import { noSuchBucket, noSuchKey, S3Error } from "./errors";
-import { type BinaryKey, fromBinary, parseEntry } from "./keys";
+import { type BinaryKey, fromBinary, parseEntry, toBinary } from "./keys";
 import type { Announcement } from "./notifications";
 import { Pins } from "./pins";
-import { findRecord, type ObjectRecord, openIfThere, readRecord, type Tags } from "./record";
+import { findRecord, type ObjectRecord, openIfThere, readRecord, type StoredFile, type Tags } from "./record";
 
 export interface Bucket {
   readonly name: string;
@@ -18,11 +20,15 @@ export interface Bucket {
 }
 
 /** An object that is open for reading: it stays whole until `release`, whatever happens to its key meanwhile. */
-export interface OpenObject {
-  readonly record: ObjectRecord;
+export interface OpenObject extends StoredFile<ObjectRecord> {
   readonly descriptor: number;
   release(): void;
 }
+
+const mostKnownDamage = 1000;
+
+/** Stands in for the version of an object whose record is damaged: it exists, and no `If-Match` but `*` matches it. */
+const damagedVersion = { etag: "", modified: 0 } as const;
 
 /**
  * Buckets and objects on disk.
@@ -35,6 +41,8 @@ export class Store {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly #pins = new Pins();
+  /** By write: damage that a reader found after it had begun to answer. The client's next try is told at once. */
+  readonly #knownDamage = new Map<string, S3Error>();
 
   constructor(dataDirectory: string, clock: Clock) {
     this.disk = new Disk(dataDirectory);
@@ -47,9 +55,8 @@ export class Store {
     const temporary = this.disk.temporary();
     fs.mkdirSync(path.join(temporary, "objects"), { recursive: true });
     fs.mkdirSync(path.join(temporary, "uploads"));
-    fs.writeFileSync(path.join(temporary, "bucket.json"), JSON.stringify({ created: this.clock.now() }), {
-      flush: true,
-    });
+    await writeDocument(path.join(temporary, "bucket.json"), { created: this.clock.now() });
+    await flushDirectory(temporary);
     if (this.hasBucket(name)) {
       fs.rmSync(temporary, { recursive: true });
       throw new S3Error(
@@ -64,7 +71,10 @@ export class Store {
   }
 
   hasBucket(name: string): boolean {
-    return fs.existsSync(path.join(this.disk.bucket(name), "bucket.json"));
+    const directory = this.disk.bucket(name);
+    if (fs.existsSync(path.join(directory, "bucket.json"))) return true;
+    if (!fs.existsSync(directory)) return false;
+    throw damagedObject(name, "", new DamagedFileError(`${path.join(directory, "bucket.json")} is missing`));
   }
 
   requireBucket(name: string): void {
@@ -77,7 +87,9 @@ export class Store {
       .sort()
       .map((name) => {
         const file = path.join(this.disk.bucket(name), "bucket.json");
-        return { name, created: (JSON.parse(fs.readFileSync(file, "utf8")) as { readonly created: number }).created };
+        const found = namingDamage(name, "", () => readDocument<{ readonly created: number }>(file, "created"));
+        if (!found) throw damagedObject(name, "", new DamagedFileError(`${file} is missing`));
+        return { name, created: found.created };
       });
   }
 
@@ -94,9 +106,18 @@ export class Store {
 
   // Objects.
 
+  /** @throws S3Error 500 where the object's record is damaged */
   find(bucket: string, key: BinaryKey): ObjectRecord | undefined {
     this.requireBucket(bucket);
-    return findRecord<ObjectRecord>(this.disk.object(bucket, key));
+    return this.recordOf(bucket, key);
+  }
+
+  /** `find` in a bucket that is known to exist. */
+  recordOf(bucket: string, key: BinaryKey): ObjectRecord | undefined {
+    return namingDamage(bucket, key, () => {
+      const record = findRecord<ObjectRecord>(this.disk.object(bucket, key));
+      return record && requireOwn(record, bucket, key);
+    });
   }
 
   require(bucket: string, key: BinaryKey): ObjectRecord {
@@ -110,10 +131,14 @@ export class Store {
     const descriptor = openIfThere(this.disk.object(bucket, key));
     if (descriptor === undefined) throw noSuchKey(fromBinary(key));
     try {
-      const record = readRecord<ObjectRecord>(descriptor);
+      const found = namingDamage(bucket, key, () => readRecord<ObjectRecord>(descriptor));
+      const { record } = found;
+      namingDamage(bucket, key, () => requireOwn(record, bucket, key));
+      const known = this.#knownDamage.get(record.writeId);
+      if (known) throw known;
       const unpin = record.parts ? this.#pins.pin(record.parts.uploadId) : () => {};
       return {
-        record,
+        ...found,
         descriptor,
         release: () => {
           fs.closeSync(descriptor);
@@ -124,6 +149,29 @@ export class Store {
       fs.closeSync(descriptor);
       throw error;
     }
+  }
+
+  noteDamage({ writeId }: ObjectRecord, damage: S3Error): void {
+    this.#knownDamage.set(writeId, damage);
+    for (const oldest of this.#knownDamage.keys()) {
+      if (this.#knownDamage.size <= mostKnownDamage) break;
+      this.#knownDamage.delete(oldest);
+    }
+  }
+
+  /** The object that a write replaces. A damaged record must not prevent a write: it is how the object is repaired. */
+  #replaced(bucket: string, key: BinaryKey): ObjectRecord | typeof damagedVersion | undefined {
+    try {
+      return this.find(bucket, key);
+    } catch (error) {
+      if (isDamage(error)) return damagedVersion;
+      throw error;
+    }
+  }
+
+  /** Checks a condition ahead of the write; `publish` checks it again. */
+  checkCondition(bucket: string, key: BinaryKey, condition: WriteCondition): void {
+    checkWrite(condition, this.#replaced(bucket, key), fromBinary(key));
   }
 
   /**
@@ -141,10 +189,13 @@ export class Store {
     publishParts: () => void = () => {},
   ): Promise<void> {
     const file = this.disk.object(bucket, key);
+    let changed: readonly string[] = [];
     try {
-      const replaced = this.find(bucket, key);
+      const replaced = this.#replaced(bucket, key);
       checkWrite(condition, replaced, fromBinary(key));
-      announced(announcement, () => renameInto(temporary, file));
+      announced(announcement, () => {
+        changed = renameInto(temporary, file);
+      });
       publishParts();
       fs.rmSync(`${file}tags`, { force: true });
       this.#retireParts(bucket, replaced);
@@ -152,7 +203,7 @@ export class Store {
       fs.rmSync(temporary, { force: true });
       throw error;
     }
-    await flushDirectory(path.dirname(file));
+    await Promise.all(changed.map(flushDirectory));
   }
 
   /** Removes the object; fine where there is none. Returns whether there was one. */
@@ -162,7 +213,7 @@ export class Store {
     announcement: Announcement,
     condition: WriteCondition = {},
   ): Promise<boolean> {
-    const removed = this.find(bucket, key);
+    const removed = this.#replaced(bucket, key);
     checkWrite(condition, removed, fromBinary(key));
     if (!removed) return false;
     const file = this.disk.object(bucket, key);
@@ -174,8 +225,8 @@ export class Store {
     return true;
   }
 
-  #retireParts(bucket: string, record: ObjectRecord | undefined): void {
-    if (!record?.parts) return;
+  #retireParts(bucket: string, record: ObjectRecord | typeof damagedVersion | undefined): void {
+    if (!record || !("parts" in record) || !record.parts) return;
     const directory = this.disk.upload(bucket, record.parts.uploadId);
     this.#pins.whenFree(record.parts.uploadId, () => this.disk.discard(directory));
   }
@@ -184,18 +235,14 @@ export class Store {
 
   /** The tags of an object: those put later, where there are any, else those it was written with. */
   tagsOf(bucket: string, key: BinaryKey, record: ObjectRecord): Tags {
-    try {
-      const later = JSON.parse(fs.readFileSync(this.disk.tags(bucket, key), "utf8")) as LaterTags;
-      return later.writeId === record.writeId ? later.tags : record.tags;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return record.tags;
-      throw error;
-    }
+    const later = namingDamage(bucket, key, () => readDocument<LaterTags>(this.disk.tags(bucket, key), "writeId"));
+    return later?.writeId === record.writeId ? later.tags : record.tags;
   }
 
   async putTags(bucket: string, key: BinaryKey, tags: Tags): Promise<void> {
     const { writeId } = this.require(bucket, key);
-    const temporary = await this.disk.writeTemporary(JSON.stringify({ writeId, tags } satisfies LaterTags));
+    const temporary = this.disk.temporary();
+    await writeDocument(temporary, { writeId, tags } satisfies LaterTags);
     if (this.find(bucket, key)?.writeId !== writeId) {
       fs.rmSync(temporary);
       throw new S3Error(409, "OperationAborted", "The object was written again while its tags were. Please try again.");
@@ -205,9 +252,24 @@ export class Store {
   }
 
   /** What every new record carries. */
-  newWrite(): { readonly modified: number; readonly writeId: string } {
-    return { modified: this.clock.now(), writeId: randomUUID() };
+  newWrite(bucket: string): Pick<ObjectRecord, "bucket" | "modified" | "writeId"> {
+    return { bucket, modified: this.clock.now(), writeId: randomUUID() };
   }
+}
+
+/** Turns damage of a file into the error that names its object. */
+export function namingDamage<T>(bucket: string, key: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof DamagedFileError ? damagedObject(bucket, key, error) : error;
+  }
+}
+
+/** @throws DamagedFileError where the file of another object lies in this one's place */
+function requireOwn(record: ObjectRecord, bucket: string, key: BinaryKey): ObjectRecord {
+  if (toBinary(record.key) === key && (record.bucket ?? bucket) === bucket) return record;
+  throw new DamagedFileError(`its file is that of s3://${record.bucket ?? bucket}/${record.key}`);
 }
 
 /** No request and no other event comes between the change and its event; a kill does, and finds the journal. */

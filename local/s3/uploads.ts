@@ -2,12 +2,14 @@ import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import type { ChecksumAlgorithm, ChecksumType } from "./checksums";
-import { flushDirectory, writeFlushed } from "./disk";
+import { DamagedFileError, damagedObject, isDamage } from "./damage";
+import { flushDirectory } from "./disk";
+import { readDocument, writeDocument } from "./documents";
 import { noSuchUpload, S3Error } from "./errors";
 import type { Description } from "./headers";
 import { type BinaryKey, toBinary } from "./keys";
 import { findRecord, type ObjectRecord, type PartRecord } from "./record";
-import type { Store } from "./store";
+import { namingDamage, type Store } from "./store";
 
 /** A multipart upload that was begun: `upload.json` while it is open, `completed.json` once its object is there. */
 export interface Upload {
@@ -44,7 +46,8 @@ export class Uploads {
     const { disk } = this.#store;
     const temporary = disk.temporary();
     fs.mkdirSync(temporary);
-    await writeFlushed(path.join(temporary, openName), JSON.stringify(whole));
+    await writeDocument(path.join(temporary, openName), whole);
+    await flushDirectory(temporary);
     this.#store.requireBucket(bucket);
     fs.renameSync(temporary, disk.upload(bucket, whole.uploadId));
     await flushDirectory(disk.uploads(bucket));
@@ -66,12 +69,10 @@ export class Uploads {
   #read(bucket: string, uploadId: string, name: string): Upload | undefined {
     this.#store.requireBucket(bucket);
     if (!/^[0-9a-f]{48}$/.test(uploadId)) throw noSuchUpload(uploadId);
-    try {
-      return JSON.parse(fs.readFileSync(path.join(this.#store.disk.upload(bucket, uploadId), name), "utf8")) as Upload;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw error;
-    }
+    const file = path.join(this.#store.disk.upload(bucket, uploadId), name);
+    const upload = namingDamage(bucket, `uploads/${uploadId}`, () => readDocument<Upload>(file, "uploadId"));
+    if (upload === undefined || upload.uploadId === uploadId) return upload;
+    throw damagedObject(bucket, upload.key, new DamagedFileError(`${file} is of upload ${upload.uploadId}`));
   }
 
   listOpen(bucket: string): readonly Upload[] {
@@ -102,7 +103,8 @@ export class Uploads {
   }
 
   findPart(bucket: string, uploadId: string, number: number): NumberedPart | undefined {
-    const record = findRecord<PartRecord>(this.#store.disk.part(bucket, uploadId, number));
+    const file = this.#store.disk.part(bucket, uploadId, number);
+    const record = namingDamage(bucket, `uploads/${uploadId}/part-${number}`, () => findRecord<PartRecord>(file));
     return record && { ...record, number };
   }
 
@@ -151,16 +153,24 @@ export class Uploads {
 
   /** After a crash: finishes completions whose object is there, and removes the parts of objects that are gone. */
   recover(): void {
-    const { disk } = this.#store;
     for (const { name: bucket } of this.#store.listBuckets()) {
-      for (const uploadId of fs.readdirSync(disk.uploads(bucket))) {
-        const open = this.#read(bucket, uploadId, openName);
-        const upload = open ?? this.#read(bucket, uploadId, completedName);
-        const record = upload && this.#store.find(bucket, toBinary(upload.key));
-        const published = record?.parts?.uploadId === uploadId;
-        if (open && published) this.markCompleted(bucket, record);
-        else if (!open && !published) disk.discard(disk.upload(bucket, uploadId));
+      for (const uploadId of fs.readdirSync(this.#store.disk.uploads(bucket))) {
+        try {
+          this.#recoverUpload(bucket, uploadId);
+        } catch (error) {
+          if (!isDamage(error)) throw error; // parts are kept as long as it is not certain that nothing refers to them
+        }
       }
     }
+  }
+
+  #recoverUpload(bucket: string, uploadId: string): void {
+    const open = this.#read(bucket, uploadId, openName);
+    const upload = open ?? this.#read(bucket, uploadId, completedName);
+    if (!upload) return;
+    const record = this.#store.find(bucket, toBinary(upload.key));
+    const published = record?.parts?.uploadId === uploadId;
+    if (open && published) this.markCompleted(bucket, record);
+    else if (!open && !published) this.#store.disk.discard(this.#store.disk.upload(bucket, uploadId));
   }
 }

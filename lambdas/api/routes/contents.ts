@@ -7,9 +7,9 @@ export const contentRoutes = [
   /** Which of these contents are missing, each with a URL to put it to; the store checks the digest as it comes in. */
   defineRoute(contracts.createUploads, async ({ platform: { objects, contentUrls }, body: { contents } }) => {
     const targets = await Promise.all(
-      contents.map(async ({ sha256 }) => {
-        const size = await objects.size(objectKeys.content(sha256));
-        return size === undefined ? { sha256, ...(await contentUrls.forUpload(sha256)) } : undefined;
+      contents.map(async (content) => {
+        const { sha256 } = content;
+        return (await objects.hasContent(content)) ? undefined : { sha256, ...(await contentUrls.forUpload(sha256)) };
       }),
     );
     return { status: 200, body: { missing: targets.filter((target) => target !== undefined) } };

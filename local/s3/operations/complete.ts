@@ -3,6 +3,7 @@ import { receiveText } from "../body";
 import { announce, type Call, requireQuery, respondXml } from "../call";
 import { type Checksum, checksumElement, checksumHeader, checksumMismatch, combineChecksums } from "../checksums";
 import { writeCondition } from "../conditions";
+import { healingCondition, requireContent, sha256OfParts } from "../content";
 import { invalidRequest, malformedXml, noSuchUpload, S3Error } from "../errors";
 import { storedHeaders } from "../headers";
 import { requireKey } from "../keys";
@@ -34,14 +35,17 @@ export async function completeMultipartUpload(call: Call): Promise<void> {
       key: call.key,
       size: parts.reduce((sum, part) => sum + part.size, 0),
       etag: compositeEtag(parts),
-      ...store.newWrite(),
+      ...store.newWrite(bucket),
       ...upload.description,
       ...(checksum ? { checksum } : {}),
       parts: { uploadId, list: parts.map(storedPart) },
     };
+    const promised = call.contentDigest(call.key);
+    if (promised !== undefined) requireContent(call, promised, await sha256OfParts(call, record));
+    const allowed = await healingCondition(call, condition, promised);
     const temporary = await store.disk.writeTemporary(encodeRecord(record));
     const announcement = announce(call, "Object Created", { key: call.key, reason: "CompleteMultipartUpload", record });
-    await store.publish(bucket, key, temporary, condition, announcement, () => uploads.markCompleted(bucket, record));
+    await store.publish(bucket, key, temporary, allowed, announcement, () => uploads.markCompleted(bucket, record));
     answer(call, record);
   });
 }
@@ -152,8 +156,9 @@ function compositeEtag(parts: readonly NumberedPart[]): string {
   return `${md5.digest("hex")}-${parts.length}`;
 }
 
-const storedPart = ({ number, size, checksum }: NumberedPart): StoredPart => ({
+const storedPart = ({ number, size, etag, checksum }: NumberedPart): StoredPart => ({
   number,
   size,
+  etag,
   ...(checksum ? { checksum: checksum.value } : {}),
 });

@@ -1,6 +1,7 @@
 import { announce, type Call, respondXml } from "../call";
 import { checksumElement, parseChecksumAlgorithm } from "../checksums";
 import { writeCondition } from "../conditions";
+import { healingCondition, requireContent } from "../content";
 import { invalidArgument, invalidRequest } from "../errors";
 import { describeObject, storedHeaders } from "../headers";
 import { requireKey } from "../keys";
@@ -30,24 +31,30 @@ export async function copyObject(call: Call): Promise<void> {
     const askedAlgorithm = headers["x-amz-checksum-algorithm"];
     const algorithm =
       typeof askedAlgorithm === "string" ? parseChecksumAlgorithm(askedAlgorithm) : source.record.checksum?.algorithm;
+    const promised = call.contentDigest(call.key);
+    const whole = { start: 0, end: source.record.size - 1 };
     const { temporary, record } = await writeFile(
       store,
-      (writer) => copyBytes(call, source, { start: 0, end: source.record.size - 1 }, algorithm, writer),
-      ({ size, md5, checksum }): ObjectRecord => ({
-        key: call.key,
-        size,
-        etag: md5,
-        ...store.newWrite(),
-        headers: described.headers,
-        metadata: described.metadata,
-        tags,
-        ...(checksum ? { checksum } : {}),
-        ...(asked.encryption ? { encryption: asked.encryption } : {}),
-        ...(asked.storageClass ? { storageClass: asked.storageClass } : {}),
-      }),
+      (write) =>
+        copyBytes(call, source, whole, write, { ...(algorithm ? { algorithm } : {}), sha256: promised !== undefined }),
+      ({ size, md5, sha256, checksum }): ObjectRecord => {
+        requireContent(call, promised, sha256);
+        return {
+          key: call.key,
+          size,
+          etag: md5,
+          ...store.newWrite(bucket),
+          headers: described.headers,
+          metadata: described.metadata,
+          tags,
+          ...(checksum ? { checksum } : {}),
+          ...(asked.encryption ? { encryption: asked.encryption } : {}),
+          ...(asked.storageClass ? { storageClass: asked.storageClass } : {}),
+        };
+      },
     );
     const announcement = announce(call, "Object Created", { key: call.key, reason: "CopyObject", record });
-    await store.publish(bucket, key, temporary, condition, announcement);
+    await store.publish(bucket, key, temporary, await healingCondition(call, condition, promised), announcement);
     const { etag, modified, checksum } = record;
     const fields = {
       LastModified: new Date(modified).toISOString(),

@@ -10,9 +10,14 @@ import { readObject } from "./read";
 
 export async function headObject(call: Call): Promise<void> {
   const open = call.store.open(call.bucket, requireKey(call.key));
-  open.release();
-  const answer = prepare(call, open.record);
-  respond(call, answer.status, answer.headers);
+  try {
+    const answer = prepare(call, open.record);
+    // A checksum is promised for bytes that match it: who asks for it learns of damage here.
+    if (wantsChecksum(call)) for await (const _ of readObject(call.store, call.bucket, open, answer.range));
+    respond(call, answer.status, answer.headers);
+  } finally {
+    open.release();
+  }
 }
 
 export async function getObject(call: Call): Promise<void> {
@@ -45,12 +50,15 @@ function prepare(call: Call, record: ObjectRecord): Answer {
   const range = part ?? parseRange(request.headers.range, record.size);
   if (part && record.parts) headers["x-amz-mp-parts-count"] = String(record.parts.list.length);
   // Of a range there is no checksum to compare with.
-  const wantsChecksum = String(request.headers["x-amz-checksum-mode"]).toUpperCase() === "ENABLED" && !range;
-  Object.assign(headers, wantsChecksum ? checksumHeaders(record) : {}, responseOverrides(query));
+  Object.assign(headers, wantsChecksum(call) && !range ? checksumHeaders(record) : {}, responseOverrides(query));
   const { start, end } = range ?? whole;
   headers["content-length"] = String(end - start + 1);
   if (range && record.size > 0) headers["content-range"] = `bytes ${start}-${end}/${record.size}`;
   return { status: range ? 206 : 200, headers, range: { start, end } };
+}
+
+function wantsChecksum({ request }: Call): boolean {
+  return String(request.headers["x-amz-checksum-mode"]).toUpperCase() === "ENABLED";
 }
 
 function rangeOfPart(record: ObjectRecord, number: number): Range {
@@ -66,12 +74,27 @@ function rangeOfPart(record: ObjectRecord, number: number): Range {
   });
 }
 
+/** What is read and verified before the answer begins: damage of a smaller body, or at the begin of a larger one, is a proper error. */
+const verifiedAheadBytes = 4 * 1024 ** 2;
+
+/** Sends verified blocks only. Damage after the answer has begun cuts the connection, which the client sees as an error. */
 async function send(call: Call, open: OpenObject, { status, headers, range }: Answer): Promise<void> {
   const { response } = call;
+  const blocks = readObject(call.store, call.bucket, open, range);
+  const ahead: Buffer[] = [];
+  for (let bytes = 0; bytes < verifiedAheadBytes; ) {
+    const { value, done } = await blocks.next();
+    if (done) break;
+    ahead.push(value);
+    bytes += value.length;
+  }
   response.writeHead(status, headers);
-  for await (const block of readObject(call.store, call.bucket, open, range)) {
-    if (!response.write(block)) await drained(response);
+  for (const block of ahead) response.write(block);
+  ahead.length = 0;
+  for await (const block of blocks) {
+    if (response.writableNeedDrain) await drained(response);
     if (response.destroyed) return; // the client went away
+    response.write(block);
   }
   response.end();
 }

@@ -56,7 +56,8 @@ function readPage(call: Call, after: string): Page {
   const delimiter = query.get("delimiter") ?? "";
   const limit = queryNumber(query, "max-keys", mostKeys, mostKeys);
   const page = listObjects(
-    store.disk.objects(bucket),
+    store,
+    bucket,
     { prefix: toBinary(prefix), delimiter: toBinary(delimiter), after, limit },
     call.folders,
   );
@@ -76,6 +77,7 @@ function contents({ items, encode }: Page, withOwner: boolean): XmlFields {
   const prefixes: XmlFields[] = [];
   for (const item of items) {
     if ("commonPrefix" in item) prefixes.push({ Prefix: encode(fromBinary(item.commonPrefix)) });
+    else if (!item.record) objects.push({ Key: encode(fromBinary(item.key)), StorageClass: "STANDARD" });
     else {
       const { modified, etag, size, storageClass, checksum } = item.record;
       objects.push({

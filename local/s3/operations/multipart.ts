@@ -39,7 +39,7 @@ export async function createMultipartUpload(call: Call): Promise<void> {
 
 export async function uploadPart(call: Call): Promise<void> {
   const { upload, number } = openPart(call);
-  const written = await receiveFile(call, (digest) => partRecord(call, upload, digest), upload.checksum?.algorithm);
+  const written = await receiveFile(call, (digest) => partRecord(call, upload, digest), upload.checksum);
   await call.uploads.publishPart(call.bucket, upload.uploadId, requireKey(call.key), number, written.temporary);
   const { record } = written;
   respond(call, 200, {
@@ -56,7 +56,7 @@ export async function uploadPartCopy(call: Call): Promise<void> {
     const range = sourceRange(call, source.record.size);
     const written = await writeFile(
       call.store,
-      (writer) => copyBytes(call, source, range, upload.checksum?.algorithm, writer),
+      (write) => copyBytes(call, source, range, write, upload.checksum),
       (digest) => partRecord(call, upload, digest),
     );
     await call.uploads.publishPart(call.bucket, upload.uploadId, requireKey(call.key), number, written.temporary);

@@ -1,7 +1,9 @@
+import { BlockChecksums } from "../blocks";
 import { type BodyDigest, receiveBody } from "../body";
 import { announce, type Call, respond } from "../call";
 import type { ChecksumAlgorithm } from "../checksums";
-import { checkWrite, writeCondition } from "../conditions";
+import { writeCondition } from "../conditions";
+import { healingCondition, requireContent } from "../content";
 import { FileWriter } from "../disk";
 import { checksumHeaders, describeObject, storedHeaders } from "../headers";
 import { requireKey } from "../keys";
@@ -13,20 +15,25 @@ export async function putObject(call: Call): Promise<void> {
   const key = requireKey(call.key);
   const condition = writeCondition(request.headers);
   const description = describeObject(request.headers);
-  checkWrite(condition, store.find(bucket, key), call.key); // spares a lost race its upload; what counts is the check in publish
+  const promised = call.contentDigest(call.key);
+  if (promised === undefined) store.checkCondition(bucket, key, condition); // saves the upload; `publish` decides
   const { temporary, record } = await receiveFile(
     call,
-    ({ size, md5, checksum }): ObjectRecord => ({
-      key: call.key,
-      size,
-      etag: md5,
-      ...store.newWrite(),
-      ...description,
-      ...(checksum ? { checksum } : {}),
-    }),
+    ({ size, md5, sha256, checksum }): ObjectRecord => {
+      requireContent(call, promised, sha256);
+      return {
+        key: call.key,
+        size,
+        etag: md5,
+        ...store.newWrite(bucket),
+        ...description,
+        ...(checksum ? { checksum } : {}),
+      };
+    },
+    { sha256: promised !== undefined },
   );
   const announcement = announce(call, "Object Created", { key: call.key, reason: "PutObject", record });
-  await store.publish(bucket, key, temporary, condition, announcement);
+  await store.publish(bucket, key, temporary, await healingCondition(call, condition, promised), announcement);
   respond(call, 200, { etag: `"${record.etag}"`, ...checksumHeaders(record), ...storedHeaders(record) });
 }
 
@@ -34,13 +41,9 @@ export async function putObject(call: Call): Promise<void> {
 export function receiveFile<T extends ObjectRecord | PartRecord>(
   call: Pick<Call, "store" | "request">,
   describe: (digest: BodyDigest) => T,
-  algorithm?: ChecksumAlgorithm,
+  options: { readonly algorithm?: ChecksumAlgorithm; readonly sha256?: boolean } = {},
 ): Promise<WrittenFile<T>> {
-  return writeFile(
-    call.store,
-    (writer) => receiveBody(call.request, (chunk) => writer.write(chunk), algorithm ? { algorithm } : {}),
-    describe,
-  );
+  return writeFile(call.store, (write) => receiveBody(call.request, write, options), describe);
 }
 
 export interface WrittenFile<T> {
@@ -48,16 +51,24 @@ export interface WrittenFile<T> {
   readonly record: T;
 }
 
-/** Writes bytes from anywhere, then their record. Whatever fails, nothing is left of it. */
+/** Takes the next bytes of a body; undefined where the caller need not wait. */
+export type Write = (chunk: Uint8Array) => Promise<void> | undefined;
+
+/** Writes bytes from anywhere, then the checksums of their blocks and their record. Whatever fails, nothing is left of it. */
 export async function writeFile<T extends ObjectRecord | PartRecord>(
   store: Store,
-  fill: (writer: FileWriter) => Promise<BodyDigest>,
+  fill: (write: Write) => Promise<BodyDigest>,
   describe: (digest: BodyDigest) => T,
 ): Promise<WrittenFile<T>> {
   const writer = await FileWriter.create(store.disk.temporary());
   try {
-    const record = describe(await fill(writer));
-    await writer.write(encodeRecord(record));
+    const blocks = new BlockChecksums();
+    const digest = await fill((chunk) => {
+      blocks.update(chunk);
+      return writer.write(chunk);
+    });
+    const record = describe(digest);
+    await writer.write(encodeRecord(record, blocks.table()));
     await writer.finish();
     return { temporary: writer.file, record };
   } catch (error) {

@@ -1,67 +1,105 @@
 import fs from "node:fs";
+import { blockBytes, verifyBlocks } from "../blocks";
 import type { Range } from "../conditions";
+import { DamagedFileError, damagedObject } from "../damage";
+import { openIfThere, type PartRecord, readRecord, readTable, type StoredPart } from "../record";
 import type { OpenObject, Store } from "../store";
 
-/** Large enough that system calls do not show, small enough for many readers at once. */
-const blockBytes = 512 * 1024;
+/** A multiple of a checksum's block, large enough that system calls do not show, small enough for many readers at once. */
+const readBytes = 8 * blockBytes;
 
 /**
- * The bytes of a range of an open object, part by part. Each block is new memory, the consumer's to keep; one read is in flight
- * ahead of it.
+ * The bytes of a range of an open object, part by part, each verified before it is yielded. Each block is new memory, the consumer's to
+ * keep; one read is in flight ahead of it.
+ * @throws S3Error that names the object and the damage
  */
 export async function* readObject(
   store: Store,
   bucket: string,
-  open: OpenObject,
+  open: Pick<OpenObject, "record" | "descriptor" | "table">,
   range: Range,
 ): AsyncGenerator<Buffer> {
-  for (const piece of piecesOf(store, bucket, open, range)) {
-    const descriptor = piece.file === undefined ? open.descriptor : fs.openSync(piece.file, "r");
-    let next = readBlock(descriptor, piece.start, piece.end);
-    try {
-      for (let at = piece.start; at <= piece.end; ) {
-        const block = await next;
-        at += block.length;
-        // The next block is read while this one is sent.
-        if (at <= piece.end) {
-          next = readBlock(descriptor, at, piece.end);
-          next.catch(() => {});
-        }
-        yield block;
-      }
-    } finally {
-      await next.catch(() => {}); // the file must not be closed under a read
-      if (piece.file !== undefined) fs.closeSync(descriptor);
+  try {
+    if (open.record.size === 0) return;
+    if (!open.record.parts) {
+      yield* readBody(open.descriptor, open.table && readTable(open.descriptor, open.table), range, open.record.size);
+      return;
     }
+    let offset = 0;
+    for (const part of open.record.parts.list) {
+      const start = Math.max(range.start - offset, 0);
+      const end = Math.min(range.end - offset, part.size - 1);
+      const file = store.disk.part(bucket, open.record.parts.uploadId, part.number);
+      if (start <= end) yield* readPart(file, part, { start, end });
+      offset += part.size;
+    }
+  } catch (error) {
+    if (!(error instanceof DamagedFileError)) throw error;
+    const damage = damagedObject(bucket, open.record.key, error);
+    store.noteDamage(open.record, damage);
+    throw damage;
   }
 }
 
-interface Piece extends Range {
-  /** Undefined: the object's own file. */
-  readonly file: string | undefined;
-}
-
-function* piecesOf(store: Store, bucket: string, { record }: OpenObject, range: Range): Generator<Piece> {
-  if (!record.parts) {
-    if (record.size > 0) yield { file: undefined, ...range };
-    return;
-  }
-  let offset = 0;
-  for (const part of record.parts.list) {
-    const start = Math.max(range.start - offset, 0);
-    const end = Math.min(range.end - offset, part.size - 1);
-    if (start <= end) yield { file: store.disk.part(bucket, record.parts.uploadId, part.number), start, end };
-    offset += part.size;
+async function* readPart(file: string, part: StoredPart, range: Range): AsyncGenerator<Buffer> {
+  const descriptor = openIfThere(file);
+  if (descriptor === undefined) throw new DamagedFileError(`the file of its part ${part.number} is missing`);
+  try {
+    const { record, table } = readRecord<PartRecord>(descriptor);
+    if (record.size !== part.size || (part.etag ?? record.etag) !== record.etag) {
+      throw new DamagedFileError(`the file of its part ${part.number} holds another part`);
+    }
+    yield* readBody(descriptor, table && readTable(descriptor, table), range, part.size);
+  } finally {
+    fs.closeSync(descriptor);
   }
 }
 
-function readBlock(descriptor: number, start: number, end: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafeSlow(Math.min(blockBytes, end - start + 1));
+/** @param table undefined for the file of an earlier version: its blocks cannot be verified */
+async function* readBody(
+  descriptor: number,
+  table: Buffer | undefined,
+  { start, end }: Range,
+  size: number,
+): AsyncGenerator<Buffer> {
+  const read = async (at: number): Promise<Buffer> => {
+    const bytes = await readFully(descriptor, at, Math.min(readBytes, size - at));
+    if (table) verifyBlocks(table, bytes, at);
+    return bytes;
+  };
+  const first = start - (start % blockBytes);
+  let next = read(first);
+  try {
+    for (let at = first; at <= end; at += readBytes) {
+      const block = await next;
+      // The next block is read while this one is sent.
+      if (at + readBytes <= end) {
+        next = read(at + readBytes);
+        next.catch(() => {});
+      }
+      yield block.subarray(Math.max(start - at, 0), Math.min(end - at + 1, block.length));
+    }
+  } finally {
+    await next.catch(() => {}); // the file must not be closed under a read
+  }
+}
+
+async function readFully(descriptor: number, start: number, bytes: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafeSlow(bytes);
+  let filled = 0;
+  while (filled < bytes) {
+    const got = await readSome(descriptor, buffer, filled, start + filled);
+    if (got === 0) throw new DamagedFileError("its file is shorter than its record says");
+    filled += got;
+  }
+  return buffer;
+}
+
+function readSome(descriptor: number, buffer: Buffer, offset: number, position: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    fs.read(descriptor, buffer, 0, buffer.length, start, (error, bytes) => {
+    fs.read(descriptor, buffer, offset, buffer.length - offset, position, (error, bytes) => {
       if (error) reject(error);
-      else if (bytes === 0) reject(new Error("The stored object's file is shorter than its record says."));
-      else resolve(buffer.subarray(0, bytes));
+      else resolve(bytes);
     });
   });
 }

@@ -3,10 +3,10 @@ import { type BodyDigest, largestBody } from "../body";
 import type { Call } from "../call";
 import { type ChecksumAlgorithm, newHasher } from "../checksums";
 import { isUnchanged, type Range } from "../conditions";
-import type { FileWriter } from "../disk";
 import { invalidArgument, invalidRequest, notImplemented, preconditionFailed, S3Error } from "../errors";
 import { requireKey } from "../keys";
 import type { OpenObject } from "../store";
+import type { Write } from "./put";
 import { readObject } from "./read";
 
 export interface CopySource extends OpenObject {
@@ -53,8 +53,8 @@ export async function copyBytes(
   call: Call,
   source: CopySource,
   range: Range,
-  algorithm: ChecksumAlgorithm | undefined,
-  writer: FileWriter,
+  write: Write,
+  { algorithm, sha256 = false }: { readonly algorithm?: ChecksumAlgorithm; readonly sha256?: boolean } = {},
 ): Promise<BodyDigest> {
   const size = range.end - range.start + 1;
   if (size > largestBody) {
@@ -64,14 +64,17 @@ export async function copyBytes(
   }
   const md5 = createHash("md5");
   const hasher = algorithm && newHasher(algorithm);
+  const content = sha256 ? createHash("sha256") : undefined;
   for await (const block of readObject(call.store, source.bucket, source, range)) {
     md5.update(block);
     hasher?.update(block);
-    await writer.write(block);
+    content?.update(block);
+    await write(block);
   }
   return {
     size,
     md5: md5.digest("hex"),
+    ...(content ? { sha256: content.digest("hex") } : {}),
     ...(algorithm && hasher
       ? { checksum: { algorithm, type: "FULL_OBJECT", value: hasher.digest().toString("base64") } }
       : {}),

@@ -9,6 +9,7 @@ import {
   UploadPartsError,
 } from "../../../adapters/s3/incoming-content";
 import { createObjectStore } from "../../../adapters/s3/object-store";
+import { sha256 } from "../../../core/digest";
 import type { ObjectStore } from "../../../core/ports";
 import { localConfig } from "../../../local/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
@@ -135,7 +136,8 @@ describe("contents whose digest is not known beforehand", () => {
   it("copies what is too large for one request in pieces", async () => {
     const body = randomBytes(6 * mebibyte + 17);
     await objects.put("incoming/large", body);
-    const from = { key: "teams/vision/incoming/large", bytes: body.length, contentType: "text/plain" };
+    const content = { sha256: sha256(body), bytes: body.length };
+    const from = { key: "teams/vision/incoming/large", ...content, contentType: "text/plain" };
     await copyObject(embedded.s3, bucket, from, "teams/vision/runs/copy", 5 * mebibyte);
     expect(Buffer.from(await objects.get("runs/copy")).equals(body)).toBe(true);
     await objects.delete("incoming/large");

@@ -39,7 +39,7 @@ export function createMemoryObjectStore(): MemoryObjectStore {
     async putContent(body) {
       const bytes = bytesOf(body);
       const digest = sha256(bytes);
-      await store.putNew(objectKeys.content(digest), bytes);
+      await store.put(objectKeys.content(digest), bytes);
       return { sha256: digest, bytes: bytes.length };
     },
     async putContentStream(open) {
@@ -49,9 +49,14 @@ export function createMemoryObjectStore(): MemoryObjectStore {
         return Buffer.concat(chunks);
       };
       const first = await read();
-      if (objects.has(objectKeys.content(sha256(first)))) return { sha256: sha256(first), bytes: first.length };
+      const reference = { sha256: sha256(first), bytes: first.length };
+      if (await store.hasContent(reference)) return reference;
       if (!first.equals(await read())) throw new Error("the body was not the same when it was read again");
       return store.putContent(first);
+    },
+    async hasContent(reference) {
+      const found = objects.get(objectKeys.content(reference.sha256));
+      return found !== undefined && sha256(found) === reference.sha256;
     },
     async getContent(digest) {
       const key = objectKeys.content(digest);

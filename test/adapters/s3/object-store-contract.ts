@@ -135,6 +135,22 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
       await expect(store.getContent(digest)).rejects.toThrow(CorruptObjectError);
     });
 
+    it.each([
+      { what: "a body", bytes: 5, store: (body: Buffer) => store.putContent(body) },
+      { what: "a large body", bytes: 100_000, store: (body: Buffer) => store.putContent(body) },
+      { what: "a stream", bytes: 100_000, store: (body: Buffer) => store.putContentStream(() => chunksOf(body)) },
+      { what: "parts", bytes: 9 * mebibyte, store: (body: Buffer) => store.putContentStream(() => chunksOf(body)) },
+    ])("replaces other bytes under a content's name when $what of $bytes bytes is stored", async (given) => {
+      const body = Buffer.alloc(given.bytes, `${given.what} that is genuine`);
+      const reference = { sha256: sha256(body), bytes: body.length };
+      expect(await store.hasContent(reference)).toBe(false);
+      await store.put(objectKeys.content(reference.sha256), Buffer.alloc(given.bytes, "tampered"));
+      expect(await store.hasContent(reference)).toBe(false);
+      expect(await given.store(body)).toEqual(reference);
+      expect(Buffer.from(await store.getContent(reference.sha256)).equals(body)).toBe(true);
+      expect(await store.hasContent(reference)).toBe(true);
+    });
+
     it("lists keys under a prefix in lexical order", async () => {
       for (const key of ["list/b", "list/a/2", "list/a/10", "lister", "list/ü"]) await store.put(key, "x");
       expect(await store.list("list/")).toEqual(["list/a/10", "list/a/2", "list/b", "list/ü"]);

@@ -6,6 +6,7 @@ import path from "node:path";
 import { S3Client } from "@aws-sdk/client-s3";
 import type { Clock } from "../../../core/ports";
 import { createS3 } from "../../../local/s3";
+import type { ContentRule } from "../../../local/s3/content";
 import type { EmittedEvent } from "../../../local/service";
 import type { Target } from "./contract/target";
 
@@ -17,7 +18,7 @@ export interface RunningS3 extends Target {
 
 /** The service behind a bare HTTP server, in a directory of its own unless one is given. */
 export async function startS3(
-  options: { readonly directory?: string; readonly clock?: Clock } = {},
+  options: { readonly directory?: string; readonly clock?: Clock; readonly contentDigest?: ContentRule } = {},
 ): Promise<RunningS3> {
   const directory = options.directory ?? temporaryDirectory();
   const events: EmittedEvent[] = [];
@@ -25,6 +26,7 @@ export async function startS3(
     dataDirectory: directory,
     events: { put: (event) => void events.push(event) },
     ...(options.clock ? { clock: options.clock } : {}),
+    ...(options.contentDigest ? { contentDigest: options.contentDigest } : {}),
   });
   const server = http.createServer((request, response) => void service.handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

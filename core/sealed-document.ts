@@ -1,0 +1,41 @@
+import { digestOf } from "./digest";
+
+/** The text is not the document that was sealed. */
+export class DamagedDocumentError extends Error {
+  constructor(detail: string) {
+    super(detail);
+    this.name = "DamagedDocumentError";
+  }
+}
+
+/** A small document as JSON text, with its digest. */
+export function sealDocument(content: object): string {
+  // As it will be read: without what JSON leaves out.
+  const document = JSON.parse(JSON.stringify(content)) as object;
+  return JSON.stringify({ sha256: digestOf(document), document }, null, 2);
+}
+
+/**
+ * Reads the text of a sealed document.
+ * @param member one that every such document has: earlier versions wrote the document alone, and it is recognised by this member
+ * @throws DamagedDocumentError
+ */
+export function openDocument<T extends object>(text: string, member: keyof T & string): T {
+  const value = parseObject(text);
+  if (member in value) return value as T;
+  const { sha256, document } = value as { readonly sha256?: unknown; readonly document?: unknown };
+  if (sha256 === undefined || document === undefined) throw new DamagedDocumentError("it has no checksum");
+  if (digestOf(document) !== sha256) throw new DamagedDocumentError("its content does not match its checksum");
+  return document as T;
+}
+
+function parseObject(text: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new DamagedDocumentError(`it is not JSON (${(error as Error).message})`);
+  }
+  if (value === null || typeof value !== "object") throw new DamagedDocumentError("it is not a JSON object");
+  return value;
+}

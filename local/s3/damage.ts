@@ -1,0 +1,25 @@
+import { S3Error } from "./errors";
+import { fromBinary } from "./keys";
+
+/** A stored file is not what was written. The message says in what it differs. */
+export class DamagedFileError extends Error {
+  constructor(detail: string) {
+    super(detail);
+    this.name = "DamagedFileError";
+  }
+}
+
+/** The answer for a damaged object: an error that names it. Clients find the detail in `Damage`. */
+export function damagedObject(bucket: string, binaryKey: string, cause: DamagedFileError): S3Error {
+  const key = fromBinary(binaryKey);
+  return new S3Error(
+    500,
+    "InternalError",
+    `The stored object s3://${bucket}/${key} is damaged: ${cause.message}. Put it again, or restore it from a backup.`,
+    { extra: { Key: key, Damage: cause.message }, cause },
+  );
+}
+
+export function isDamage(error: unknown): error is S3Error {
+  return error instanceof S3Error && error.cause instanceof DamagedFileError;
+}

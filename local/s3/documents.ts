@@ -1,0 +1,29 @@
+import fs from "node:fs";
+import { DamagedDocumentError, openDocument, sealDocument } from "../../core/sealed-document";
+import { DamagedFileError } from "./damage";
+import { writeFlushed } from "./disk";
+
+/** Writes a small JSON document with its checksum; flushed. */
+export async function writeDocument(file: string, document: object): Promise<void> {
+  await writeFlushed(file, sealDocument(document));
+}
+
+/**
+ * Reads such a document; undefined where there is no file.
+ * @param member see `openDocument`
+ * @throws DamagedFileError that names the file
+ */
+export function readDocument<T extends object>(file: string, member: keyof T & string): T | undefined {
+  let text: string;
+  try {
+    text = fs.readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    return openDocument<T>(text, member);
+  } catch (error) {
+    throw error instanceof DamagedDocumentError ? new DamagedFileError(`${file}: ${error.message}`) : error;
+  }
+}
