@@ -93,13 +93,16 @@ function teamSharesOf(teams: readonly TeamConfig[]): TeamShares {
   );
 }
 
-/** What functions need that people call: who is in which team (`core/config/teams.ts`), and which pages may call from browsers. */
+/** What functions need that people call: who is in which team, whose session names are people's (`core/config/teams.ts`), and which pages may call from browsers. */
 export function callersEnvironment({
   teams,
   api,
 }: Pick<DeploymentConfig, "teams" | "api">): Readonly<Record<string, string>> {
   return {
     RINGMASTER_TEAMS: JSON.stringify(teams.map(({ name, principals, groups }) => ({ name, principals, groups }))),
+    ...(api.auth.mode === "iam" && api.auth.personalRoles.length > 0
+      ? { RINGMASTER_PERSONAL_ROLES: JSON.stringify(api.auth.personalRoles) }
+      : {}),
     ...(api.corsOrigins.length === 0 ? {} : { RINGMASTER_CORS_ORIGINS: api.corsOrigins.join(",") }),
   };
 }

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { TokenStore } from "../adapters/files/token-store";
 import { UnauthenticatedError } from "../core/access/errors";
+import { tokenPersonId } from "../core/access/person";
+import type { TokenRecord } from "../core/access/tokens";
 import { defaultTeam } from "../core/platform/teams";
 import { isSignature, readSignature, type SignedRequest, sha256, signatureMatches } from "./sigv4";
 
@@ -8,6 +10,8 @@ import { isSignature, readSignature, type SignedRequest, sha256, signatureMatche
 export interface AuthorizerContext {
   readonly principalId: string;
   readonly team: string;
+  /** Absent without tokens: then the caller chooses its own name. */
+  readonly person?: string;
 }
 
 export interface Authenticated {
@@ -17,9 +21,9 @@ export interface Authenticated {
 }
 
 /**
- * The authorizer of one machine. Without tokens whoever reaches the loopback address is who he says, and of the team that he names. With
- * them a token says both: as bearer, as the password of basic authentication, or by a signature (Signature Version 4, service `execute-api`) with the
- * keys that belong to it.
+ * The authorizer of one machine. Without tokens, callers choose their name and team, and none is authenticated as a person. With tokens, a token
+ * names both: as bearer, as the password of basic authentication, or by a signature (Signature Version 4, service `execute-api`) with the keys
+ * that belong to it.
  *
  * @param body the whole of it, asked for only where the signature does not name its digest; `undefined` where it is too large for that
  * @throws UnauthenticatedError
@@ -44,7 +48,7 @@ export async function authenticate(
   if (token === undefined) throw new UnauthenticatedError("this API requires a token");
   const record = await tokens.verify(token);
   if (!record) throw new UnauthenticatedError("the token is invalid or was revoked");
-  return { context: { principalId: record.actor, team: record.team } };
+  return { context: contextOf(record) };
 }
 
 /** One refusal for an unknown key and a wrong signature: which of them it was is nobody's business. */
@@ -63,7 +67,11 @@ async function verifySignature(
       "the signature does not match the key pair of a token, or the token was revoked (`ringmaster tokens keys ID` shows the key pair)",
     );
   }
-  return { context: { principalId: signer.record.actor, team: signer.record.team }, payload };
+  return { context: contextOf(signer.record), payload };
+}
+
+function contextOf({ actor, team }: TokenRecord): AuthorizerContext {
+  return { principalId: actor, team, person: tokenPersonId(actor) };
 }
 
 async function digestOf(body: () => Promise<Uint8Array | undefined>): Promise<string> {

@@ -42,7 +42,9 @@ export function addModelPolicyCommands(models: Command): void {
     .action(async (name: string, file: string, { reason }: { reason: string }, command: Command) => {
       const { rules, approvals } = readPolicy(file);
       const { client, json } = contextOf(command);
-      const { model } = await client.call("setModelPolicy", { params: { name }, body: { rules, approvals, reason } });
+      const body = { rules, approvals, reason };
+      const { model, warnings = [] } = await client.call("setModelPolicy", { params: { name }, body });
+      for (const { message } of warnings) process.stderr.write(`warning: ${message}\n`);
       if (json) printJson(model);
       else process.stdout.write(`policy of ${name} set (revision ${model.policy?.revision})\n`);
     });

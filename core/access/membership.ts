@@ -1,5 +1,6 @@
 import { defaultTeam } from "../platform/teams";
 import { NoTeamError, NotInTeamError, TeamNotChosenError } from "./errors";
+import type { Person } from "./person";
 import { principalMatches } from "./principals";
 
 /** Who belongs to a team: as an IAM principal, or by a group in the token of Cognito or another OIDC provider. */
@@ -12,8 +13,10 @@ export interface TeamMembers {
 
 /** Whoever the gateway says is calling. */
 export interface Caller {
-  /** For the records. */
+  /** A display name, for the records. */
   readonly actor: string;
+  /** Absent where the gateway authenticated no person. */
+  readonly person?: Person;
   /** The names by which a principal pattern may mean it. */
   readonly principals: readonly string[];
   readonly groups: readonly string[];

@@ -3,5 +3,5 @@ export { readCorsOrigins } from "./cors";
 export { ConfigurationError } from "./errors";
 export { environmentOf, type PlatformConfig, readConfig, worldOf } from "./platform";
 export { type RunSessionConfig, readRunSession } from "./run-session";
-export { readTeamDirectory } from "./teams";
+export { readPersonalRoles, readTeamDirectory } from "./teams";
 export { readTrainerConfig, type TrainerConfig, type TrainerHost, trainerEnvironmentOf } from "./trainer";

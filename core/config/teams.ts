@@ -24,17 +24,33 @@ const directory = z.array(
  * @throws ConfigurationError
  */
 export function readTeamDirectory(environment: Readonly<Record<string, string | undefined>>): readonly TeamMembers[] {
-  const text = environment["RINGMASTER_TEAMS"];
-  if (text === undefined || text === "") return [];
+  return readJson(environment, "RINGMASTER_TEAMS", directory) ?? [];
+}
+
+/**
+ * Reads patterns of IAM roles whose session name is a person's name from `RINGMASTER_PERSONAL_ROLES`: JSON,
+ * `["arn:aws:iam::1:role/AWSReservedSSO_Scientist_*"]`.
+ *
+ * @throws ConfigurationError
+ */
+export function readPersonalRoles(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return readJson(environment, "RINGMASTER_PERSONAL_ROLES", z.array(principal)) ?? [];
+}
+
+function readJson<T>(
+  environment: Readonly<Record<string, string | undefined>>,
+  name: string,
+  schema: z.ZodType<T>,
+): T | undefined {
+  const text = environment[name];
+  if (text === undefined || text === "") return undefined;
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new ConfigurationError([`RINGMASTER_TEAMS: must be JSON (${(cause as Error).message})`]);
+    throw new ConfigurationError([`${name}: must be JSON (${(cause as Error).message})`]);
   }
-  const parsed = directory.safeParse(json);
+  const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
-  throw new ConfigurationError(
-    parsed.error.issues.map((issue) => `RINGMASTER_TEAMS.${issue.path.join(".")}: ${issue.message}`),
-  );
+  throw new ConfigurationError(parsed.error.issues.map((issue) => `${name}.${issue.path.join(".")}: ${issue.message}`));
 }

@@ -1,6 +1,7 @@
+import type { Person } from "../access/person";
 import type { Actor } from "./change";
 import type { Approval, ApprovalsWithdrawn, Model, ModelVersion } from "./model";
-import { type ApprovalRules, approvalRulesOf } from "./policy";
+import { type ApprovalRules, approvalRulesOf, comparesPeople } from "./policy";
 
 /** What people's words on a version come to under its model's policy. */
 export type Decision =
@@ -13,14 +14,16 @@ export type Decision =
  */
 export function decisionOn(
   model: Pick<Model, "policy">,
-  version: Pick<ModelVersion, "approvals" | "submittedBy">,
+  version: Pick<ModelVersion, "approvals" | "submitters">,
 ): Decision {
   const { approvals } = version;
   const rejection = approvals.find(({ decision }) => decision === "rejected");
   if (rejection) return { state: "rejected", word: rejection };
   const rules = approvalRulesOf(model);
   const given = new Map(
-    approvals.filter(({ by }) => mayDecide(rules, version, by)).map((approval) => [approval.by, approval]),
+    approvals
+      .filter(({ person }) => mayDecide(rules, version, person))
+      .map((approval) => [approval.person?.id ?? "", approval]),
   );
   const last = [...given.values()].at(-1);
   if (last && given.size >= rules.required) return { state: "approved", word: last };
@@ -45,7 +48,35 @@ export function withoutApprovals(
   return { ...version, approvals, approval: approvals[0], approvalsWithdrawn: { after, of, revision, by, ...why, at } };
 }
 
-export function mayDecide(rules: ApprovalRules, version: Pick<ModelVersion, "submittedBy">, person: string): boolean {
-  if (rules.notTheSubmitter && person === version.submittedBy) return false;
-  return rules.approvers.length === 0 || rules.approvers.includes(person);
+/**
+ * Tests whether a person's decision counts. Where the rules compare people, a caller without an identity counts for nobody, and nobody's approval counts
+ * for a version whose submitter must be another person and is not known.
+ */
+export function mayDecide(
+  rules: ApprovalRules,
+  version: Pick<ModelVersion, "submitters">,
+  person: Person | undefined,
+): boolean {
+  return refusalOfDecision(rules, version, person) === undefined;
+}
+
+/** Why a caller's decision does not count; `undefined` where it does. */
+export type DecisionRefusal = "no-identity" | "unknown-submitter" | "submitter" | "not-listed";
+
+export function refusalOfDecision(
+  rules: ApprovalRules,
+  { submitters }: Pick<ModelVersion, "submitters">,
+  person: Person | undefined,
+): DecisionRefusal | undefined {
+  if (!comparesPeople(rules)) return undefined;
+  if (person === undefined) return "no-identity";
+  if (rules.notTheSubmitter && submitters === undefined) return "unknown-submitter";
+  if (rules.notTheSubmitter && submitters?.includes(person.id)) return "submitter";
+  const listed = rules.approvers.length === 0 || rules.approvers.some((each) => isNamed(person, each));
+  return listed ? undefined : "not-listed";
+}
+
+/** Tests whether an entry of `approvers` is a person: by its id, or by a name that it cannot change. */
+export function isNamed({ id, names }: Person, approver: string): boolean {
+  return approver === id || names.includes(approver);
 }

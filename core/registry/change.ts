@@ -1,3 +1,4 @@
+import type { Person } from "../access/person";
 import { ModelNotFoundError, VersionNotFoundError } from "./errors";
 import type { HistoryEntry, Model, ModelVersion } from "./model";
 import type { ModelPolicy } from "./policy";
@@ -25,7 +26,10 @@ export interface ModelChange {
 export type Transition = (state: ModelState) => ModelChange | undefined;
 
 export interface Actor {
+  /** A display name. */
   readonly by: string;
+  /** Absent where the caller is a system, or was not authenticated as a person. */
+  readonly person?: Person;
   readonly reason?: string;
   /** ISO 8601. */
   readonly at: string;
@@ -48,11 +52,12 @@ export function changeVersion(state: ModelState, what: What, actor: Actor, next:
 /** The head alone changes. */
 export function changeModel(state: ModelState, what: What, actor: Actor, next: Partial<Model>): ModelChange {
   const revision = state.model.revision + 1;
-  const { by, reason, at } = actor;
+  const { by, person, reason, at } = actor;
+  const personId = person && { personId: person.id };
   return {
     model: { ...state.model, ...next, revision, updatedAt: at },
     versions: [],
-    history: { revision, ...what, by, reason: reason === "" ? undefined : reason, at },
+    history: { revision, ...what, by, ...personId, reason: reason === "" ? undefined : reason, at },
   };
 }
 

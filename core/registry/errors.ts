@@ -1,5 +1,6 @@
 import { RingmasterError } from "../errors";
-import type { Decision } from "./approvals";
+import type { Decision, DecisionRefusal } from "./approvals";
+import type { Actor } from "./change";
 import type { GateVerdict } from "./gates/verdict";
 import type { ApprovalsWithdrawn, ModelVersion } from "./model";
 import type { ApprovalRules } from "./policy";
@@ -92,20 +93,29 @@ export class CanaryUnderTestError extends RingmasterError {
   }
 }
 
-/** The policy names who may approve, and it is not this one. */
+/** By the model's policy, the caller's decision does not count. */
 export class NotAnApproverError extends RingmasterError {
   constructor(
-    { model, version, submittedBy }: Named & Pick<ModelVersion, "submittedBy">,
-    by: string,
-    rules: ApprovalRules,
+    { model, version }: Named,
+    { by, person }: Pick<Actor, "by" | "person">,
+    { approvers }: ApprovalRules,
+    refusal: DecisionRefusal,
   ) {
-    const { approvers } = rules;
-    super(
-      by === submittedBy && rules.notTheSubmitter
-        ? `${by} submitted version ${version} of ${model}: its policy requires the decision of another person (notTheSubmitter)`
-        : `${by} cannot decide on version ${version} of ${model}: the approvers in its policy are ${approvers.join(", ")}`,
-      { code: "NOT_AN_APPROVER", httpStatus: 403, details: { model, version, by, approvers } },
-    );
+    const named = person === undefined || person.names.includes(by) ? by : `${by} (${person.id})`;
+    const of = `version ${version} of ${model}`;
+    const message: Readonly<Record<DecisionRefusal, string>> = {
+      "no-identity":
+        `${by} cannot decide on ${of}: its policy compares people, and this caller was not authenticated as a person. ` +
+        "On one machine, every caller is unauthenticated until there are tokens: `ringmaster tokens create NAME --scope read,write,approve` creates one for each person",
+      "unknown-submitter": `nobody can decide on ${of}: its policy excludes the submitter (notTheSubmitter), and it was submitted by a caller without an identity; train or register it again as an authenticated caller`,
+      submitter: `${named} submitted ${of}: its policy requires the decision of another person (notTheSubmitter)`,
+      "not-listed": `${named} cannot decide on ${of}: the approvers in its policy are ${approvers.join(", ")}`,
+    };
+    super(message[refusal], {
+      code: "NOT_AN_APPROVER",
+      httpStatus: 403,
+      details: { model, version, by, refusal, approvers, ...(person ? { personId: person.id } : {}) },
+    });
   }
 }
 

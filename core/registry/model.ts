@@ -1,3 +1,4 @@
+import type { Person } from "../access/person";
 import type { ColumnSchema } from "../datasets/manifest";
 import type { FeatureTransform, LabelEncoding } from "../features/manifest";
 import type { ContentReference } from "../ports";
@@ -64,8 +65,10 @@ export interface ModelVersion {
   /** Markdown. */
   readonly description: string;
   readonly tags: Readonly<Record<string, string>>;
-  /** Whoever submitted the run, or registered the version. */
+  /** Display name of the caller that submitted the run, or registered the version. */
   readonly submittedBy: string;
+  /** Ids of the people who submitted the run, wrote its retraining rule or registered the version; absent where they are not known. */
+  readonly submitters?: readonly string[];
   readonly runId?: string;
   /** Where the run is shown, of one that is not here. */
   readonly runLink?: string;
@@ -119,7 +122,10 @@ export interface SignatureField {
 
 export interface Approval {
   readonly decision: "approved" | "rejected";
+  /** A display name. */
   readonly by: string;
+  /** Absent in rows of earlier releases, and where the caller was not authenticated as a person. */
+  readonly person?: Person;
   readonly reason: string;
   readonly at: string;
 }
@@ -179,6 +185,8 @@ export interface HistoryEntry {
   /** Why this change withdrew approvals of the version, and whose. */
   readonly approvalsWithdrawn?: string;
   readonly by: string;
+  /** Of the person who made the change, where the gateway authenticated one. */
+  readonly personId?: string;
   readonly reason?: string;
   readonly at: string;
 }

@@ -1,3 +1,4 @@
+import { submittersOf } from "../access/person";
 import { type Actor, changeModel, type ModelChange, type ModelState } from "./change";
 import { SemverTakenError } from "./errors";
 import type { ModelVersion } from "./model";
@@ -11,6 +12,7 @@ export type NewVersion = Pick<ModelVersion, "model" | "metrics"> &
       | "description"
       | "tags"
       | "submittedBy"
+      | "submitters"
       | "runId"
       | "runLink"
       | "loggedModelId"
@@ -31,6 +33,7 @@ export function newVersion(state: ModelState, made: NewVersion, actor: Actor): M
     description: "",
     tags: {},
     submittedBy: actor.by,
+    ...submittersOf(actor),
     ...made,
     version: model.latestVersion + 1,
     stage: "none",

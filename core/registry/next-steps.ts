@@ -1,6 +1,6 @@
 import { isUnderTest } from "../serving/traffic";
 import { isOpen, type Run } from "../training/run";
-import { decisionOn, mayDecide } from "./approvals";
+import { decisionOn, isNamed, mayDecide } from "./approvals";
 import { withdrawal } from "./errors";
 import { championOf, outdatedBy } from "./gates/evidence";
 import { isPending } from "./gates/external-check";
@@ -100,8 +100,9 @@ function approvalOf(
   of: string,
 ): NextStep {
   const rules = approvalRulesOf(model);
-  const decided = new Set(version.approvals.map(({ by }) => by));
-  const left = rules.approvers.filter((person) => mayDecide(rules, version, person) && !decided.has(person));
+  const decided = version.approvals.flatMap(({ person }) => (mayDecide(rules, version, person) ? (person ?? []) : []));
+  const excluded = (each: string): boolean => rules.notTheSubmitter && each === version.submittedBy;
+  const left = rules.approvers.filter((each) => !excluded(each) && !decided.some((person) => isNamed(person, each)));
   const remarks = [
     ...(required > 1 ? [`${given} of ${required} given`] : []),
     ...(left.length > 0 ? [`from ${left.join(", ")}`] : []),

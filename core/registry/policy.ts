@@ -72,7 +72,7 @@ export type ExternalCheck =
 export interface ApprovalRules {
   /** How many different people. */
   readonly required: number;
-  /** Who may; empty: everybody in the team. */
+  /** Ids or immutable names of the people who may (`Person`); empty: everybody in the team. */
   readonly approvers: readonly string[];
   /** Whoever submitted the run or registered the version does not count. */
   readonly notTheSubmitter: boolean;
@@ -97,6 +97,11 @@ export const noRules: PolicyRules = { thresholds: {}, slices: [], fairness: [], 
 
 /** Of a model that declares none: one person's word. */
 export const defaultApprovals: ApprovalRules = { required: 1, approvers: [], notTheSubmitter: false };
+
+/** Tests whether the rules say who decides, so that callers must be told apart by identity. */
+export function comparesPeople({ required, approvers, notTheSubmitter }: ApprovalRules): boolean {
+  return required > 1 || approvers.length > 0 || notTheSubmitter;
+}
 
 export function rulesOf(model: { readonly policy?: ModelPolicy }): PolicyRules {
   return model.policy?.rules ?? noRules;

@@ -1,42 +1,48 @@
 import { InvalidInputError } from "../errors";
+import type { Actor } from "./change";
 import { AliasNotFoundError } from "./errors";
 import type { ModelVersion } from "./model";
 import { type ModelUri, readModelUri } from "./model-uri";
 import type { Registry } from "./registry";
 import { type SourceFault, type SourcePorts, schemeOf, sourceFault } from "./source";
+import { addSubmitters, submittersOfVersion } from "./version-submitters";
 
 export interface SourceDependencies extends SourcePorts {
   readonly registry: Pick<Registry, "head" | "version">;
 }
 
-/** Whence a version is: where its files lie, and the run or the logged model that they are of. */
-export type Origin = Pick<ModelVersion, "source" | "runId" | "loggedModelId">;
+/** Where a version's files lie, the run or the logged model that they belong to, and the people who submitted it. */
+export type Origin = Pick<ModelVersion, "source" | "runId" | "loggedModelId" | "submitters">;
 
 /**
  * The source of a version that somebody registers by hand, checked as MLflow's door checks it. One that names another version becomes that version's number.
  *
- * @throws InvalidInputError with what is wrong @throws ModelNotFoundError, VersionNotFoundError, AliasNotFoundError of the version that it names
+ * @throws InvalidInputError with what is wrong
+ * @throws ModelNotFoundError, VersionNotFoundError, AliasNotFoundError of the version that it names
+ * @throws RunNotFoundError where the team has no run `runId`
  */
 export async function registeredSource(
   dependencies: SourceDependencies,
   asked: Origin & { readonly source: string },
+  caller: Pick<Actor, "person">,
 ): Promise<Origin> {
   const { source } = asked;
   const owner = { runId: asked.runId ?? "", modelId: asked.loggedModelId ?? "" };
   const uri = schemeOf(source) === "models" ? readModelUri(source) : undefined;
   const fault = await sourceFault(dependencies, source, owner);
   if (fault !== undefined) throw refused(source, rules[fault]);
-  if (uri && !("modelId" in uri)) return copied(dependencies, asked, uri);
+  if (uri && !("modelId" in uri)) return copied(dependencies, asked, uri, caller);
   if (owner.modelId !== "" && (await dependencies.loggedModels.find(owner.modelId))?.lifecycle !== "active") {
     throw refused(source, rules["not-the-models"]);
   }
-  return asked;
+  return { ...asked, ...(await submittersOfVersion(dependencies.records, asked.runId, caller)) };
 }
 
 async function copied(
   { registry }: SourceDependencies,
   asked: Origin & { readonly source: string },
   { name, version, alias }: Exclude<ModelUri, { readonly modelId: string }>,
+  caller: Pick<Actor, "person">,
 ): Promise<Origin> {
   if (version === undefined && alias === undefined) {
     throw refused(
@@ -45,7 +51,8 @@ async function copied(
     );
   }
   const number = version === undefined ? await aliased(registry, name, alias!) : Number(version);
-  const { runId, loggedModelId } = await registry.version(name, number);
+  const original = await registry.version(name, number);
+  const { runId, loggedModelId } = original;
   for (const [path, given, known] of [
     ["runId", asked.runId, runId],
     ["loggedModelId", asked.loggedModelId, loggedModelId],
@@ -56,7 +63,7 @@ async function copied(
     }
   }
   const of = { ...(runId === undefined ? {} : { runId }), ...(loggedModelId === undefined ? {} : { loggedModelId }) };
-  return { source: `models:/${name}/${number}`, ...of };
+  return { source: `models:/${name}/${number}`, ...of, ...addSubmitters(original, caller) };
 }
 
 async function aliased(registry: SourceDependencies["registry"], name: string, alias: string): Promise<number> {

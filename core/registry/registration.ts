@@ -67,6 +67,7 @@ export function registrationStep(dependencies: RegistrationDependencies): StepDe
           metrics: evaluation.metrics,
           evaluationReport: evaluation.report,
           submittedBy: run.createdBy,
+          submitters: run.submitters,
           framework: "ringmaster",
           signature: signatureOf(artifact),
         },

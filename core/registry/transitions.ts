@@ -1,5 +1,6 @@
+import { isSamePerson } from "../access/person";
 import { isUnderTest } from "../serving/traffic";
-import { decisionOn, mayDecide, withoutApprovals } from "./approvals";
+import { decisionOn, refusalOfDecision, withoutApprovals } from "./approvals";
 import { type Actor, activeVersion, changeVersion, type ModelChange, type ModelState, type Transition } from "./change";
 import {
   AlreadyDecidedError,
@@ -74,11 +75,12 @@ export function decideApproval(version: number, decision: Approval["decision"], 
     if (made.state !== "waiting")
       throw new AlreadyDecidedError(candidate.model, version, made.word.decision, made.word.by);
     if (!candidate.gate?.passed) throw new GateNotPassedError(candidate.model, version, candidate.gate);
-    if (!mayDecide(approvalRulesOf(model), candidate, actor.by))
-      throw new NotAnApproverError(candidate, actor.by, approvalRulesOf(model));
-    if (candidate.approvals.some(({ by }) => by === actor.by) && decision === "approved") return undefined;
+    const refusal = refusalOfDecision(approvalRulesOf(model), candidate, actor.person);
+    if (refusal !== undefined) throw new NotAnApproverError(candidate, actor, approvalRulesOf(model), refusal);
+    if (candidate.approvals.some((each) => isSamePerson(each, actor)) && decision === "approved") return undefined;
     if (decision === "approved") refuseOutdated(model, candidate, candidate.gate);
-    const word: Approval = { decision, by: actor.by, reason: actor.reason ?? "", at: actor.at };
+    const { by, person, reason = "", at } = actor;
+    const word: Approval = { decision, by, ...(person ? { person } : {}), reason, at };
     const approvals = [...candidate.approvals, word];
     const next: ModelVersion = { ...candidate, approvals };
     if (decision === "approved") {

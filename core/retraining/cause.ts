@@ -16,7 +16,13 @@ export type Cause =
       readonly severity: Severity;
     }
   /** A person's word; `key` tells one from its repetition. */
-  | { readonly type: "manual"; readonly at: string; readonly by: string; readonly key: string };
+  | {
+      readonly type: "manual";
+      readonly at: string;
+      readonly by: string;
+      readonly personId?: string;
+      readonly key: string;
+    };
 
 /** The cause's own name within a rule, made from what happened and from nothing that differs between two events of it. */
 export function causeIdOf(cause: Cause): string {

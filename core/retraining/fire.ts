@@ -10,7 +10,7 @@ import { type Cause, type CauseRecord, causeIdOf, idempotencyKeyOf, runCauseOf }
 import { type Decision, decide, type Facts } from "./decide";
 import { RuleBusyError } from "./errors";
 import type { RetrainingRepository } from "./ports";
-import type { RuleState } from "./rule";
+import type { RetrainingRule, RuleState } from "./rule";
 
 export interface FireDependencies extends SubmitDependencies {
   readonly team: string;
@@ -94,6 +94,7 @@ async function submit(dependencies: FireDependencies, { rule }: RuleState, begun
         code: rule.code,
         noCache: false,
         actor: begun.cause.type === "manual" ? begun.cause.by : `retraining rule ${rule.name}`,
+        submitters: submittersOf(rule, begun.cause),
         cause: runCauseOf(rule.name, begun.cause),
       }));
     return await conclude({ state: "submitted", runId: run.runId });
@@ -103,6 +104,12 @@ async function submit(dependencies: FireDependencies, { rule }: RuleState, begun
     await retraining.recordFailure(rule.name, { cause: begun.id, code, message, at: isoTime(clock) });
     return conclude({ state: "failed", failure: { code, message } });
   }
+}
+
+/** The rule's authors and the person who fired it; `undefined` where one of them is not known. */
+function submittersOf({ authors }: RetrainingRule, cause: Cause): readonly string[] | undefined {
+  if (cause.type !== "manual" || authors === undefined) return authors;
+  return cause.personId === undefined ? undefined : [...new Set([...authors, cause.personId])];
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Person } from "../access/person";
 import { isoTime } from "../clock";
 import { parseDatasetReference, resolveDataset } from "../datasets/reference";
 import type { DatasetRepository } from "../datasets/repository";
@@ -19,6 +20,9 @@ export interface RuleDependencies {
 
 const rounds = 20;
 
+/** The person who writes a rule. */
+type Author = { readonly by: string; readonly person?: Person };
+
 /**
  * Makes a rule. The same definition again is the same rule; another one under the same name is refused.
  *
@@ -27,7 +31,7 @@ const rounds = 20;
 export async function createRule(
   dependencies: RuleDependencies,
   definition: RuleDefinition,
-  actor: string,
+  { by: actor, person }: Author,
 ): Promise<{ readonly created: boolean; readonly rule: RetrainingRule }> {
   const { retraining, clock, team } = dependencies;
   for (let round = 0; round < rounds; round += 1) {
@@ -46,6 +50,7 @@ export async function createRule(
       enabled: true,
       since: at,
       createdBy: actor,
+      ...(person ? { authors: [person.id] } : {}),
       createdAt: at,
       updatedAt: at,
     };
@@ -60,13 +65,18 @@ export async function createRule(
 export async function updateRule(
   dependencies: RuleDependencies,
   definition: RuleDefinition,
-  actor: string,
+  { by: actor, person }: Author,
 ): Promise<RetrainingRule> {
   await assertJobFits(dependencies, definition);
   return change(dependencies, definition.name, actor, (rule, at) =>
     digestOf(definitionOf(rule)) === digestOf(definition)
       ? rule
-      : { ...rule, ...definition, since: digestOf(rule.trigger) === digestOf(definition.trigger) ? rule.since : at },
+      : {
+          ...rule,
+          ...definition,
+          authors: person && rule.authors && [...new Set([...rule.authors, person.id])],
+          since: digestOf(rule.trigger) === digestOf(definition.trigger) ? rule.since : at,
+        },
   );
 }
 

@@ -101,6 +101,8 @@ export interface RetrainingRule extends RuleDefinition {
   /** Causes from before this moment are none: when the rule was made, or last enabled or pointed at something else. */
   readonly since: string;
   readonly createdBy: string;
+  /** Ids of all who have written the definition, who count as submitters of its runs; absent where one of them is not known. */
+  readonly authors?: readonly string[];
   readonly createdAt: string;
   readonly updatedAt: string;
   /** Who made the last change; absent in rules of earlier releases. */

@@ -24,7 +24,10 @@ export interface RunRecord extends RunIdentity {
   readonly lifecycle: Lifecycle;
   /** ISO 8601; present where the lifecycle is `deleted`. */
   readonly deletedAt?: string;
+  /** A display name; of a logged run, the one that its client gave. */
   readonly createdBy: string;
+  /** Ids of the people who submitted or logged it; absent where they are not known. */
+  readonly submitters?: readonly string[];
   /** Milliseconds since the epoch, as the run's maker has them. */
   readonly startedAt: number;
   /** Of a training run that waits, or has waited, for an approval: the end of its own work. */

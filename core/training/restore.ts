@@ -31,6 +31,7 @@ export interface RestoreRequest {
   readonly allowOtherNumerics: boolean;
   readonly team: string;
   readonly actor: string;
+  readonly submitters?: readonly string[];
   readonly idempotencyKey?: string;
 }
 
@@ -40,7 +41,7 @@ export interface RestoreRequest {
  */
 export async function restoreRun(dependencies: RestoreDependencies, request: RestoreRequest): Promise<Run> {
   const { objects, runs } = dependencies;
-  const { team, actor, idempotencyKey, ...what } = request;
+  const { team, actor, submitters, idempotencyKey, ...what } = request;
   const requestDigest = digestOf({ restore: what });
   // A repeated request is answered although the checkpoint may have expired since.
   const known = await findSubmitted(dependencies, { team, idempotencyKey, requestDigest });
@@ -63,6 +64,7 @@ export async function restoreRun(dependencies: RestoreDependencies, request: Res
     noCache: source.noCache,
     team,
     actor,
+    submitters,
     idempotencyKey,
     requestDigest,
     restoredFrom: { runId: source.runId, epoch, step: finishedSteps, weightsSha256 },

@@ -112,6 +112,8 @@ export interface Run {
   /** Digest of the request, to tell a repeated request from another one under the same key. */
   readonly requestDigest: string;
   readonly createdBy: string;
+  /** Ids of the people who submitted it, or wrote and fired its retraining rule; absent where they are not known. */
+  readonly submitters?: readonly string[];
   readonly createdAt: string;
   readonly updatedAt: string;
   /** When it first waited for an approval, a check or a canary's test: the end of its own work. */

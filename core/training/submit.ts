@@ -35,6 +35,8 @@ export interface SubmitRequest {
   readonly noCache: boolean;
   readonly team: string;
   readonly actor: string;
+  /** Ids of the people behind the request, where the gateway authenticated them. */
+  readonly submitters?: readonly string[];
   readonly idempotencyKey?: string;
   /** Of the whole request, where the job is not all of it. */
   readonly requestDigest?: string;
@@ -86,6 +88,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     ...(allowOtherNumerics ? { allowOtherNumerics } : {}),
     requestDigest: request.requestDigest ?? digestOfRequest(request),
     createdBy: request.actor,
+    ...(request.submitters ? { submitters: request.submitters } : {}),
     createdAt: at,
     updatedAt: at,
   };

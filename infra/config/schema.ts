@@ -61,7 +61,14 @@ const auth = z
   .discriminatedUnion(
     "mode",
     [
-      z.strictObject({ mode: part.oneOf("iam") }),
+      z.strictObject({
+        mode: part.oneOf("iam"),
+        /**
+         * Roles whose session name the identity provider sets, so that it names a person: those of IAM Identity Center, `AWSReservedSSO_<permission set>_*`. Of
+         * every other role the caller chooses the session name, and all its sessions count as one person where people are compared.
+         */
+        personalRoles: list(part.principal).default([]),
+      }),
       z.strictObject({
         mode: part.oneOf("cognito"),
         /** Of the hosted sign-in page: `<domainPrefix>.auth.<region>.amazoncognito.com`; without one there is no such page. */

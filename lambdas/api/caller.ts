@@ -1,34 +1,90 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { Caller } from "../../core/access/membership";
+import type { Person } from "../../core/access/person";
+import { principalMatches } from "../../core/access/principals";
 
 type RequestContext = Partial<Pick<APIGatewayProxyEvent["requestContext"], "identity" | "authorizer">>;
 
 /**
- * Who calls, from what the gateway found out, and from nothing that the caller could have written:
+ * Reads the caller from what the gateway authenticated:
  *
  * - IAM: `identity.userArn`, and `identity.caller` (the unique id, which survives no deletion of the principal);
  * - Cognito: `authorizer.claims`;
  * - a Lambda authorizer, ours for OIDC or the local gateway: `authorizer.principalId`, `.groups`, `.team`, all of them texts.
+ *
+ * @param personalRoles patterns of IAM roles whose session name the identity provider sets, so that it names a person
  */
-export function callerOf({ identity, authorizer }: RequestContext): Caller {
+export function callerOf({ identity, authorizer }: RequestContext, personalRoles: readonly string[] = []): Caller {
   if (authorizer) {
     const claims = recordOf(authorizer["claims"]);
     const read = (name: string): string | undefined => textOf(authorizer[name]) ?? textOf(claims[name]);
     const team = textOf(authorizer["team"]);
+    const person = tokenPerson(authorizer, claims);
+    const verified = ["true", true].includes(claims["email_verified"] as string | boolean);
+    const email = verified ? textOf(claims["email"]) : undefined;
     return {
-      actor: read("principalId") ?? read("email") ?? read("cognito:username") ?? read("sub") ?? "anonymous",
+      actor: read("principalId") ?? email ?? read("cognito:username") ?? read("sub") ?? "anonymous",
+      ...(person ? { person } : {}),
       principals: [],
       groups: [authorizer, claims].flatMap((from) => [...listOf(from["cognito:groups"]), ...listOf(from["groups"])]),
       ...(team === undefined ? {} : { team }),
     };
   }
   const arn = textOf(identity?.userArn);
-  const id = textOf(identity?.caller);
+  const id = textOf(identity?.caller) ?? textOf(identity?.user);
+  const person = iamPerson(arn, id, personalRoles);
   return {
     actor: arn ?? id ?? "anonymous",
+    ...(person ? { person } : {}),
     principals: [arn, id].filter((principal) => principal !== undefined),
     groups: [],
   };
+}
+
+/**
+ * The person behind a token: of the local gateway `person`, else issuer and `sub`, which alone never change. A user can write its own e-mail
+ * address, and an address or user name can be given to another user later.
+ */
+function tokenPerson(
+  authorizer: Readonly<Record<string, unknown>>,
+  claims: Readonly<Record<string, unknown>>,
+): Person | undefined {
+  const name = textOf(authorizer["principalId"]);
+  const local = textOf(authorizer["person"]);
+  if (local !== undefined) return { id: local, names: name === undefined ? [] : [name] };
+  const ours = textOf(authorizer["issuer"]);
+  const [issuer, subject] = ours === undefined ? [textOf(claims["iss"]), textOf(claims["sub"])] : [ours, name];
+  return issuer === undefined || subject === undefined ? undefined : { id: `${issuer}#${subject}`, names: [subject] };
+}
+
+/**
+ * The person behind an IAM principal. A caller chooses its session name (and a federated user's name), so all sessions of a role are one person:
+ * the part of the unique id before the colon, `AROA…` of a role or `AIDA…` of a user. Only in a personal role the session name, in any case, is the
+ * person: one person has several such roles. API Gateway does not pass on the source identity of a session.
+ *
+ * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html#identifiers-unique-ids
+ */
+function iamPerson(
+  arn: string | undefined,
+  id: string | undefined,
+  personalRoles: readonly string[],
+): Person | undefined {
+  const [, role, session] = /^(arn:[^:]*:sts::[^:]*:assumed-role\/[^/]+)\/(.+)$/.exec(arn ?? "") ?? [];
+  if (role !== undefined && session !== undefined) {
+    if (personalRoles.some((pattern) => principalMatches(pattern, arn!))) {
+      return { id: `session:${session.toLowerCase()}`, names: [session] };
+    }
+    const iam = role.replace(":sts::", ":iam::").replace(":assumed-role/", ":role/");
+    return { id: uniqueId(id) ?? role, names: [role, iam] };
+  }
+  const unique = uniqueId(id) ?? arn;
+  if (unique === undefined) return undefined;
+  const isFederated = arn?.includes(":federated-user/") ?? false;
+  return { id: unique, names: arn === undefined || isFederated ? [] : [arn] };
+}
+
+function uniqueId(id: string | undefined): string | undefined {
+  return id?.split(":", 1)[0] || undefined;
 }
 
 /** A Lambda authorizer's context has texts only: claims come as JSON from there, as an object from Cognito's authorizer. */

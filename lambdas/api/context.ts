@@ -1,6 +1,9 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
+import type { Context } from "hono";
 import type { Platform } from "../../adapters/platform";
+import type { Person } from "../../core/access/person";
 import type { Contract } from "../../core/api/contract";
+import type { Actor } from "../../core/registry/change";
 
 /** What every route finds in its context. */
 export interface ApiEnvironment {
@@ -11,7 +14,15 @@ export interface ApiEnvironment {
     readonly requestId: string;
     /** Of the route that answers; absent where none does. */
     readonly contract: Contract | undefined;
-    /** Who calls, for the records. */
+    /** Display name of the caller, for the records. */
     readonly actor: string;
+    /** The caller, where the gateway authenticated a person. */
+    readonly person: Person | undefined;
   };
+}
+
+/** The caller as the registry records it. */
+export function callerIn(context: Context<ApiEnvironment>): Pick<Actor, "by" | "person"> {
+  const person = context.get("person");
+  return { by: context.get("actor"), ...(person ? { person } : {}) };
 }

@@ -3,7 +3,6 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
 import type { Deployment } from "../../adapters/platform";
-import type { TeamMembers } from "../../core/access/membership";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
 import type { ApiEnvironment } from "./context";
 import { errorResponse, knownError } from "./error-response";
@@ -15,7 +14,7 @@ import { isLookedAt, problemPage } from "./page-response";
 import { checkedRefusal } from "./response-check";
 import { mountRoutes, type Route } from "./route";
 import { signedBody } from "./signed-body";
-import { tenancy } from "./tenancy";
+import { type CallerSettings, tenancy } from "./tenancy";
 
 /** API Gateway's own limit. */
 const maxBodyBytes = 10 * 1024 * 1024;
@@ -37,11 +36,9 @@ function refuseLargeBody(path: string): never {
   });
 }
 
-export interface AppOptions {
+export interface AppOptions extends CallerSettings {
   /** Holds every answer against its contract. */
   readonly checkResponses?: boolean;
-  /** Who is in which team; nobody in any: everyone is of the default one. */
-  readonly directory?: readonly TeamMembers[];
   /** Of web pages that may call. */
   readonly corsOrigins?: readonly string[];
   /** What is offered of MLflow's protocol. */
@@ -59,10 +56,10 @@ export function frameApp(
   routes: readonly Route[],
   {
     checkResponses = checkedByEnvironment(),
-    directory = [],
     corsOrigins = [],
     mlflow = [],
     streamedBodies = false,
+    ...callers
   }: AppOptions = {},
 ): Hono<ApiEnvironment> {
   const app = new Hono<ApiEnvironment>();
@@ -103,7 +100,7 @@ export function frameApp(
     await next();
   });
 
-  app.use(tenancy(deployment, directory));
+  app.use(tenancy(deployment, callers));
   mountRoutes(app, routes, { checkResponses });
   mountMlflow(app, mlflow);
 

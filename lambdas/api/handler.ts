@@ -1,5 +1,5 @@
 import { createPlatform } from "../../adapters/platform";
-import { readCorsOrigins, readTeamDirectory } from "../../core/config";
+import { readCorsOrigins, readPersonalRoles, readTeamDirectory } from "../../core/config";
 import { createApp } from "./app";
 import { handleEvents } from "./event-body";
 
@@ -7,6 +7,7 @@ import { handleEvents } from "./event-body";
 export const handler = handleEvents(
   createApp(createPlatform(), {
     directory: readTeamDirectory(process.env),
+    personalRoles: readPersonalRoles(process.env),
     corsOrigins: readCorsOrigins(process.env),
   }),
 );

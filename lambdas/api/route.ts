@@ -4,7 +4,8 @@ import type { Platform } from "../../adapters/platform";
 import type { Contract, ResponseContract, ResponseContracts } from "../../core/api/contract";
 import type { DeepReadonly } from "../../core/deep-readonly";
 import { RingmasterError } from "../../core/errors";
-import type { ApiEnvironment } from "./context";
+import type { Actor } from "../../core/registry/change";
+import { type ApiEnvironment, callerIn } from "./context";
 import { errorResponse } from "./error-response";
 import { readBody, readHeaders, readIdempotencyKey, readParams, readQuery } from "./input";
 import { checkResponse } from "./response-check";
@@ -23,8 +24,10 @@ export interface Call<
   readonly idempotencyKey: string | undefined;
   /** As the caller's team sees it. */
   readonly platform: Platform;
-  /** Who calls, for the records. */
+  /** Display name of the caller, for the records. */
   readonly actor: string;
+  /** The caller as the registry records it. */
+  readonly caller: Pick<Actor, "by" | "person">;
   readonly requestId: string;
   readonly context: Context<ApiEnvironment>;
 }
@@ -73,6 +76,7 @@ export function defineRoute<
         body: contract.body && (await readBody(context, contract.body)),
         platform: context.get("platform"),
         actor: context.get("actor"),
+        caller: callerIn(context),
         requestId: context.get("requestId"),
         context,
       } as Call<Params, Query, Headers, Body>;

@@ -19,11 +19,23 @@ export const teamless: ReadonlySet<string> = new Set([
   "/version",
 ]);
 
+/** How the deployment tells callers apart. */
+export interface CallerSettings {
+  /** Members of teams; while no team has members, everyone is of the default one. */
+  readonly directory?: readonly TeamMembers[];
+  /** Patterns of IAM roles whose session name is a person's, set by the identity provider. */
+  readonly personalRoles?: readonly string[];
+}
+
 /** Finds who calls and for which team, and hands the routes that team's platform: there is no other way to one. */
-export function tenancy(deployment: Deployment, directory: readonly TeamMembers[]): MiddlewareHandler<ApiEnvironment> {
+export function tenancy(
+  deployment: Deployment,
+  { directory = [], personalRoles = [] }: CallerSettings,
+): MiddlewareHandler<ApiEnvironment> {
   return async (context, next) => {
     if (teamless.has(context.req.path)) {
       context.set("actor", "anonymous");
+      context.set("person", undefined);
       context.set("platform", deployment.forTeam(defaultTeam));
       await next();
       return;
@@ -33,12 +45,18 @@ export function tenancy(deployment: Deployment, directory: readonly TeamMembers[
     const event = context.env?.event;
     // Without a gateway's event it is this process itself that calls, whose word is good.
     const caller: Caller = event
-      ? callerOf(event.requestContext)
-      : { actor: header("x-ringmaster-actor") ?? "anonymous", principals: [], groups: [], team: asked ?? defaultTeam };
+      ? callerOf(event.requestContext, personalRoles)
+      : ownCaller(header("x-ringmaster-actor") ?? "anonymous", asked);
     const team = checkTeamName(chooseTeam(caller, directory, asked), teamHeader);
     const logger = deployment.logger.with({ requestId: context.get("requestId"), team });
     context.set("actor", caller.actor);
+    context.set("person", caller.person);
     context.set("platform", { ...deployment.forTeam(team), logger });
     await next();
   };
+}
+
+/** A caller within this process. */
+function ownCaller(actor: string, team: string = defaultTeam): Caller {
+  return { actor, person: { id: `process:${actor}`, names: [actor] }, principals: [], groups: [], team };
 }

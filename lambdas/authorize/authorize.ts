@@ -20,8 +20,8 @@ export function createAuthorizer(verify: Verify, { groupsClaim }: { readonly gro
     const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(authorizationToken ?? "")?.[1];
     if (token === undefined) throw new Error(unauthorized);
     const claims = await verify(token);
-    const { sub } = claims;
-    if (typeof sub !== "string" || sub === "") throw new Error(unauthorized);
+    const { sub, iss } = claims;
+    if (typeof sub !== "string" || sub === "" || typeof iss !== "string") throw new Error(unauthorized);
     return {
       principalId: sub,
       policyDocument: {
@@ -29,7 +29,7 @@ export function createAuthorizer(verify: Verify, { groupsClaim }: { readonly gro
         Statement: [{ Action: "execute-api:Invoke", Effect: "Allow", Resource: wholeApi(methodArn) }],
       },
       // Texts only: nothing else passes the gateway.
-      context: { groups: JSON.stringify(groupsIn(claims[groupsClaim])) },
+      context: { groups: JSON.stringify(groupsIn(claims[groupsClaim])), issuer: iss },
     };
   };
 }

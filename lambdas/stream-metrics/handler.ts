@@ -1,12 +1,13 @@
 import { streamHandle } from "hono/aws-lambda";
 import { createPlatform } from "../../adapters/platform";
-import { readCorsOrigins, readTeamDirectory } from "../../core/config";
+import { readCorsOrigins, readPersonalRoles, readTeamDirectory } from "../../core/config";
 import { createStreamApp } from "./app";
 
 /** Behind API Gateway in its response transfer mode STREAM: what is written leaves at once. */
 export const handler = streamHandle(
   createStreamApp(createPlatform(), {
     directory: readTeamDirectory(process.env),
+    personalRoles: readPersonalRoles(process.env),
     corsOrigins: readCorsOrigins(process.env),
   }),
 );

@@ -1,8 +1,11 @@
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type OwnerKeys, ownerKeys } from "../../adapters/files/owner-keys";
+import { createTokenStore } from "../../adapters/files/token-store";
+import { makeToken } from "../../core/access/tokens";
 import { ensureBuild } from "../../scripts/build.js";
 
 export interface CliResult {
@@ -17,12 +20,16 @@ interface Connection {
   readonly credentials: OwnerKeys;
 }
 
+const commandLineUser = "operator";
+
 /** A stack of its own in a temporary directory, driven by the built command line as a person would. */
 export class TestStack {
   readonly directory = mkdtempSync(join(tmpdir(), "ringmaster-e2e-"));
   readonly data = join(this.directory, "data");
   private api = "";
   private endpoint = "";
+  /** By name; empty while the stack requires no token. */
+  private readonly tokens = new Map<string, string>();
   private readonly cli = join(ensureBuild(), "cli.js");
 
   run(...args: readonly string[]): Promise<CliResult> {
@@ -32,7 +39,12 @@ export class TestStack {
   /** Starts a command, whose output can be read, and which can be sent a signal, while it runs. */
   start(...args: readonly string[]) {
     const child = spawn(process.execPath, [this.cli, "--data", this.data, ...args], {
-      env: { ...process.env, RINGMASTER_API_URL: undefined, NO_COLOR: "1" },
+      env: {
+        ...process.env,
+        RINGMASTER_API_URL: undefined,
+        NO_COLOR: "1",
+        ...(this.owner === undefined ? {} : { RINGMASTER_TOKEN: this.owner }),
+      },
     });
     const output = { stdout: "", stderr: "" };
     child.stdout.on("data", (chunk) => {
@@ -63,6 +75,21 @@ export class TestStack {
     Object.assign(this, { api, endpoint });
   }
 
+  /** Makes the API require tokens: of the person who uses the command line, and of those whom `as` names. */
+  async requireTokens(...people: readonly string[]): Promise<void> {
+    const store = createTokenStore(this.data);
+    for (const actor of [commandLineUser, ...people]) {
+      const owner = { team: "default", actor, createdAt: new Date().toISOString() };
+      const { token, record } = makeToken(owner, randomBytes(38));
+      await store.add(record);
+      this.tokens.set(actor, token);
+    }
+  }
+
+  private get owner(): string | undefined {
+    return this.tokens.get(commandLineUser);
+  }
+
   /** A stock AWS client against the embedded cloud, with the owner's keys. */
   client<T>(of: new (connection: Connection) => T): T {
     return new of(this.connection);
@@ -80,12 +107,18 @@ export class TestStack {
 
   /** Reads from the API without the cost of a process. */
   async get<T>(path: string): Promise<T> {
-    return (await (await fetch(`${this.api}/api/v1${path}`)).json()) as T;
+    const headers = this.owner === undefined ? undefined : { authorization: `Bearer ${this.owner}` };
+    return (await (await fetch(`${this.api}/api/v1${path}`, { headers })).json()) as T;
   }
 
   /** Asks the API as somebody, without the cost of a process; whatever it answers. */
   async as<T>(actor: string, method: "POST" | "PUT" | "GET", path: string, body?: object) {
-    const headers = { "content-type": "application/json", "x-ringmaster-actor": actor };
+    const token = this.tokens.get(actor);
+    const headers = {
+      "content-type": "application/json",
+      "x-ringmaster-actor": actor,
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
     const response = await fetch(`${this.api}/api/v1${path}`, { method, headers, body: body && JSON.stringify(body) });
     return {
       status: response.status,

@@ -69,6 +69,7 @@ describe("a model that declares a policy", () => {
 
   beforeAll(async () => {
     await stack.up();
+    await stack.requireTokens("ada", "grace", "alan", "mallory", "ci", "shop");
     const csv = stack.file("toy.csv", toyCsv(900));
     await stack.json(["datasets", "push", "toy", "--file", csv, "--schema", stack.file("schema.yaml", toySchema)]);
     const url = await receiver.listen();

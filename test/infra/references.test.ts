@@ -49,6 +49,7 @@ const unset: Readonly<Record<string, string>> = {
   RINGMASTER_CACHE_GIB: "has a default",
   RINGMASTER_TRACE_STEPS: "for tests of the gang",
   RINGMASTER_NATIVE_DIR: "the image's own, by its Dockerfile",
+  RINGMASTER_PERSONAL_ROLES: "only where personal roles are configured",
   RINGMASTER_CHECK_RESPONSES: "for tests of the API",
   RINGMASTER_WORKING_DIRECTORY: "one machine's: where its server was started",
 };

@@ -20,6 +20,7 @@ import type {
   ModelPolicyAnswer,
   ModelVersionAnswer,
   PolicyRequest,
+  PolicySetAnswer,
   ReasonRequest,
   RegisterModelRequest,
   ResolvedModel,
@@ -349,7 +350,7 @@ export interface ModelsOperations {
       };
       readonly body?: PolicyRequest;
     };
-    readonly answer: ModelAnswer;
+    readonly answer: PolicySetAnswer;
     readonly pages: never;
   };
   /** Hold a version against its model's gates and the champion of now. */

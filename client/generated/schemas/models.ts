@@ -10,7 +10,14 @@ export interface AliasRequest {
 
 export interface Approval {
   readonly decision: "approved" | "rejected";
+  /** A display name. */
   readonly by: string;
+  /** The person by its immutable id and names; absent where the caller was not authenticated. */
+  readonly person?: {
+    /** Immutable id of the person, as the gateway authenticated it. */
+    readonly id: string;
+    readonly names: readonly string[];
+  };
   readonly reason: string;
   readonly at: Instant;
 }
@@ -224,6 +231,8 @@ export interface HistoryEntry {
   /** Why this change withdrew approvals of the version, and whose. */
   readonly approvalsWithdrawn?: string;
   readonly by: string;
+  /** Immutable id of the person, as the gateway authenticated it. */
+  readonly personId?: string;
   readonly reason?: string;
   readonly at: Instant;
 }
@@ -466,6 +475,8 @@ export interface ModelVersion {
   readonly tags: Readonly<Record<string, string>>;
   /** Whoever submitted the run, or registered the version. */
   readonly submittedBy: string;
+  /** Their immutable ids, where they are known. */
+  readonly submitters?: readonly string[];
   readonly runId?: string;
   readonly runLink?: string;
   readonly loggedModelId?: string;
@@ -603,6 +614,15 @@ export interface PolicyRequest {
   };
   /** Why, for the record. */
   readonly reason?: string;
+}
+
+export interface PolicySetAnswer {
+  readonly model: Model;
+  /** What keeps the policy from being met, such as callers that are not authenticated. */
+  readonly warnings?: readonly {
+    readonly code: string;
+    readonly message: string;
+  }[];
 }
 
 export interface ReasonRequest {

@@ -30,6 +30,7 @@ export type RetrainingCause =
       readonly type: "manual";
       readonly at: Instant;
       readonly by: string;
+      readonly personId?: string;
       readonly key: string;
     };
 
@@ -71,6 +72,8 @@ export interface RetrainingRule {
   /** What happened before is no cause. */
   readonly since: Instant;
   readonly createdBy: string;
+  /** Ids of all who have written the definition: they count as submitters of its runs. */
+  readonly authors?: readonly string[];
   /** Who made the last change. */
   readonly updatedBy?: string;
   readonly createdAt: Instant;

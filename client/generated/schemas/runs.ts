@@ -268,6 +268,8 @@ export interface RunSummary {
   readonly lifecycle: "active" | "deleted";
   readonly deletedAt?: Instant;
   readonly createdBy: string;
+  /** Immutable ids of the people who submitted it, where they are known. */
+  readonly submitters?: readonly string[];
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   /** Milliseconds since the epoch: when a training run first waited for an approval, the end of its own work. */

@@ -175,6 +175,8 @@ export interface Run {
   readonly allowOtherNumerics?: true;
   readonly requestDigest: string;
   readonly createdBy: string;
+  /** Immutable ids of the people who submitted it, where they are known. */
+  readonly submitters?: readonly string[];
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
   /** When it first waited for an approval: the end of its own work. */

@@ -49,7 +49,14 @@ export const setModelPolicy = contract({
   responses: {
     200: {
       description: "The model with its policy.",
-      schema: answerModel,
+      schema: answerModel
+        .extend({
+          warnings: z
+            .array(z.object({ code: z.string(), message: z.string() }))
+            .optional()
+            .meta({ description: "What keeps the policy from being met, such as callers that are not authenticated." }),
+        })
+        .meta({ id: "PolicySetAnswer" }),
       example: { model: examples.model },
     },
   },

@@ -92,9 +92,20 @@ export const model = z
   })
   .meta({ id: "Model", description: "A registered model." }) satisfies z.ZodType<Model>;
 
+const personId = z.string().meta({ description: "Immutable id of the person, as the gateway authenticated it." });
+const person = z
+  .object({ id: personId, names: z.array(z.string()) })
+  .meta({ description: "The person by its immutable id and names; absent where the caller was not authenticated." });
+
 export const decision = z.enum(["approved", "rejected"]);
 export const approval = z
-  .object({ decision, by: z.string(), reason: z.string(), at: instant })
+  .object({
+    decision,
+    by: z.string().meta({ description: "A display name." }),
+    person: person.optional(),
+    reason: z.string(),
+    at: instant,
+  })
   .meta({ id: "Approval" });
 
 export const nextStep = z
@@ -123,6 +134,7 @@ export const modelVersion = z
     description: z.string(),
     tags: texts,
     submittedBy: z.string().meta({ description: "Whoever submitted the run, or registered the version." }),
+    submitters: z.array(personId).optional().meta({ description: "Their immutable ids, where they are known." }),
     runId: z.string().optional(),
     runLink: z.string().optional(),
     loggedModelId: z.string().optional(),
@@ -185,6 +197,7 @@ export const historyEntry = z
       .optional()
       .meta({ description: "Why this change withdrew approvals of the version, and whose." }),
     by: z.string(),
+    personId: personId.optional(),
     reason: z.string().optional(),
     at: instant,
   })

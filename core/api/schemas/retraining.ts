@@ -34,6 +34,9 @@ export const retrainingRule = z
     pausedReason: z.string().optional(),
     since: instant.meta({ description: "What happened before is no cause." }),
     createdBy: z.string(),
+    authors: z.array(z.string()).optional().meta({
+      description: "Ids of all who have written the definition: they count as submitters of its runs.",
+    }),
     updatedBy: z.string().optional().meta({ description: "Who made the last change." }),
     createdAt: instant,
     updatedAt: instant,
@@ -67,7 +70,13 @@ const cause = z
       windowEnd: instant,
       severity: z.enum(severities),
     }),
-    z.object({ type: z.literal("manual"), at: instant, by: z.string(), key: z.string() }),
+    z.object({
+      type: z.literal("manual"),
+      at: instant,
+      by: z.string(),
+      personId: z.string().optional(),
+      key: z.string(),
+    }),
   ])
   .meta({ id: "RetrainingCause", description: "What happened." });
 

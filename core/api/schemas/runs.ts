@@ -101,6 +101,9 @@ export const run = z
     allowOtherNumerics: z.literal(true).optional(),
     requestDigest: z.string(),
     createdBy: z.string(),
+    submitters: z.array(z.string()).optional().meta({
+      description: "Immutable ids of the people who submitted it, where they are known.",
+    }),
     createdAt: instant,
     updatedAt: instant,
     awaitingSince: instant

@@ -98,6 +98,9 @@ export const runRecord = z
     lifecycle,
     deletedAt: instant.optional(),
     createdBy: z.string(),
+    submitters: z.array(z.string()).optional().meta({
+      description: "Immutable ids of the people who submitted it, where they are known.",
+    }),
     startedAt: milliseconds,
     awaitingSince: milliseconds.optional().meta({
       description:

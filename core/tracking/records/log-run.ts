@@ -25,6 +25,7 @@ export interface LogRunDependencies {
 export interface LogRunRequest {
   readonly team: string;
   readonly actor: string;
+  readonly submitters?: readonly string[];
   readonly idempotencyKey?: string;
   /** By id, or by name, which is then made where there is none; `Default` where neither is said. */
   readonly experimentId?: string;
@@ -64,7 +65,7 @@ export async function logRun(dependencies: LogRunDependencies, request: LogRunRe
   const runId = idOf(dependencies, request);
   const startedAt = given.startedAt ?? now;
   const endedAt = given.endedAt ?? (isOpen(given.status) ? undefined : Math.max(now, startedAt));
-  const requestDigest = idempotencyKey === undefined ? undefined : digestOf(request);
+  const requestDigest = idempotencyKey === undefined ? undefined : digestOf({ ...request, submitters: undefined });
   const firstPoints = { series: seriesOf(metrics, startedAt), receipt: firstValues };
   const made = await records.create(
     {

@@ -63,6 +63,7 @@ export function recordOf(
     status: run.status,
     ...(run.phase === undefined ? {} : { phase: run.phase }),
     createdBy: run.createdBy,
+    ...(run.submitters ? { submitters: run.submitters } : {}),
     ...timesOf(run),
     params: { ...kept.params, ...paramsOfJob(run.job) },
     datasets: [datasetOf(run), ...kept.datasets],

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { Platform } from "../../../adapters/platform";
-import type { ApiEnvironment } from "../context";
+import type { Actor } from "../../../core/registry/change";
+import { type ApiEnvironment, callerIn } from "../context";
 import type { Fields, Values } from "./fields";
 import { readRequest } from "./request";
 
@@ -11,8 +12,10 @@ export interface MlflowCall<F extends Fields> {
   readonly params: Readonly<Record<string, string>>;
   /** As the caller's team sees it. */
   readonly platform: Platform;
-  /** Who calls, for the records. */
+  /** Display name of the caller, for the records. */
   readonly actor: string;
+  /** The caller as the registry records it. */
+  readonly caller: Pick<Actor, "by" | "person">;
   readonly context: Context<ApiEnvironment>;
 }
 
@@ -50,6 +53,7 @@ export function operation<F extends Fields>(
         params: context.req.param(),
         platform: context.get("platform"),
         actor: context.get("actor"),
+        caller: callerIn(context),
         context,
       };
       return context.json((await handler(call)) ?? {});

@@ -3,8 +3,17 @@ import { isoTime } from "../../../core/clock";
 import { answerApproval, answerWaiting } from "../../../core/registry/approval";
 import { judgeVersion } from "../../../core/registry/gates/judge-version";
 import { setPolicy } from "../../../core/registry/lifecycle";
+import { comparesPeople } from "../../../core/registry/policy";
+import type { Warning } from "../../../core/warnings";
 import { versionAfter } from "../next-steps";
 import { defineRoute, type Route } from "../route";
+
+const noPeople: Warning = {
+  code: "CALLERS_NOT_AUTHENTICATED",
+  message:
+    "the policy compares people, but this API does not authenticate its callers: no approval counts until there is a token for each approver " +
+    "(`ringmaster tokens create`), because a name in x-ringmaster-actor proves nothing",
+};
 
 export const modelPolicyRoutes: readonly Route[] = [
   defineRoute(contracts.getModelPolicy, async ({ platform: { registry }, params: { name } }) => {
@@ -12,18 +21,19 @@ export const modelPolicyRoutes: readonly Route[] = [
     return { status: 200, body: { policy, history: await registry.repository.policies(name) } };
   }),
 
-  defineRoute(contracts.setModelPolicy, async ({ platform, params: { name }, body, actor }) => {
-    const who = { by: actor, reason: body.reason, at: isoTime(platform.clock) };
+  defineRoute(contracts.setModelPolicy, async ({ platform, params: { name }, body, caller }) => {
+    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
     const model = await platform.registry.apply(name, [], setPolicy(body.rules, body.approvals, who));
+    const unmet = comparesPeople(body.approvals) && caller.person === undefined;
     // A milder policy may be content with the approvals that there are.
     await answerWaiting(platform, name);
-    return { status: 200, body: { model } };
+    return { status: 200, body: { model, ...(unmet ? { warnings: [noPeople] } : {}) } };
   }),
 
-  defineRoute(contracts.judgeModelVersion, async ({ platform, params, body, actor, idempotencyKey }) => {
+  defineRoute(contracts.judgeModelVersion, async ({ platform, params, body, caller, idempotencyKey }) => {
     const { name, version } = params;
     const request = idempotencyKey === undefined ? undefined : `judge#${version}#${idempotencyKey}`;
-    const judged = await judgeVersion(platform, name, version, { by: actor, reason: body.reason }, request);
+    const judged = await judgeVersion(platform, name, version, { ...caller, reason: body.reason }, request);
     // A run that waits for people has nobody to wait for where it did not pass.
     await answerApproval(platform, await platform.registry.head(name), judged);
     return { status: 200, body: { version: await versionAfter(platform, params) } };

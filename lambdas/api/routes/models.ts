@@ -22,9 +22,9 @@ export const modelRoutes = [
     body: { models: await registry.list() },
   })),
 
-  defineRoute(contracts.createModel, async ({ platform, body, actor, idempotencyKey }) => {
+  defineRoute(contracts.createModel, async ({ platform, body, caller, idempotencyKey }) => {
     const { name, description, tags, reason } = body;
-    const who = { by: actor, reason, at: isoTime(platform.clock) };
+    const who = { ...caller, reason, at: isoTime(platform.clock) };
     const request = idempotencyKey === undefined ? undefined : `create#${idempotencyKey}`;
     const model = await platform.registry.create(platform.team, name, { description, tags }, who, request);
     return { status: 201, body: { model } };
@@ -57,20 +57,20 @@ export const modelRoutes = [
     return { status: 200, body: resolved, headers };
   }),
 
-  defineRoute(contracts.describeModel, async ({ platform, params: { name }, body, actor }) => {
-    const who = { by: actor, reason: body.reason, at: isoTime(platform.clock) };
+  defineRoute(contracts.describeModel, async ({ platform, params: { name }, body, caller }) => {
+    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
     const model = await platform.registry.apply(name, [], describe(undefined, body.description, who));
     return { status: 200, body: { model } };
   }),
 
-  defineRoute(contracts.tagModel, async ({ platform, params: { name }, body, actor }) => {
-    const who = { by: actor, reason: body.reason, at: isoTime(platform.clock) };
+  defineRoute(contracts.tagModel, async ({ platform, params: { name }, body, caller }) => {
+    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
     const model = await platform.registry.apply(name, [], setTag(undefined, body.key, body.value, who));
     return { status: 200, body: { model } };
   }),
 
-  defineRoute(contracts.untagModel, async ({ platform, params: { name }, query, actor }) => {
-    const who = { by: actor, reason: query.reason, at: isoTime(platform.clock) };
+  defineRoute(contracts.untagModel, async ({ platform, params: { name }, query, caller }) => {
+    const who = { ...caller, reason: query.reason, at: isoTime(platform.clock) };
     const model = await platform.registry.apply(name, [], deleteTag(undefined, query.key, who));
     return { status: 200, body: { model } };
   }),
@@ -82,24 +82,24 @@ export const modelRoutes = [
     return { status: 200, body: { version: await registry.version(name, version) } };
   }),
 
-  defineRoute(contracts.setModelAlias, async ({ platform, params: { name, alias }, body, actor }) => {
-    const who = { by: actor, reason: body.reason, at: isoTime(platform.clock) };
+  defineRoute(contracts.setModelAlias, async ({ platform, params: { name, alias }, body, caller }) => {
+    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
     const model = await platform.registry.apply(name, [body.version], setAlias(alias, body.version, who));
     return { status: 200, body: { model } };
   }),
 
-  defineRoute(contracts.deleteModelAlias, async ({ platform, params: { name, alias }, query, actor }) => {
-    const who = { by: actor, reason: query.reason, at: isoTime(platform.clock) };
+  defineRoute(contracts.deleteModelAlias, async ({ platform, params: { name, alias }, query, caller }) => {
+    const who = { ...caller, reason: query.reason, at: isoTime(platform.clock) };
     return { status: 200, body: { model: await platform.registry.apply(name, [], deleteAlias(alias, who)) } };
   }),
 
-  defineRoute(contracts.deleteModel, async ({ platform, params: { name }, query, actor }) => {
-    const who = { by: actor, reason: query.reason, at: isoTime(platform.clock) };
+  defineRoute(contracts.deleteModel, async ({ platform, params: { name }, query, caller }) => {
+    const who = { ...caller, reason: query.reason, at: isoTime(platform.clock) };
     return { status: 200, body: { model: await platform.registry.apply(name, [], deleteModel(who)) } };
   }),
 
-  defineRoute(contracts.restoreModel, async ({ platform, params: { name }, body, actor }) => {
-    const who = { by: actor, reason: body.reason, at: isoTime(platform.clock) };
+  defineRoute(contracts.restoreModel, async ({ platform, params: { name }, body, caller }) => {
+    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
     return { status: 200, body: { model: await platform.registry.apply(name, [], restoreModel(who)) } };
   }),
 ];

@@ -9,8 +9,8 @@ import { nextFirings } from "../../../core/retraining/next-firings";
 import { defineRoute } from "../route";
 
 export const retrainingRoutes = [
-  defineRoute(contracts.createRetrainingRule, async ({ platform, body, actor }) => {
-    const created = await createRule(platform, body, actor);
+  defineRoute(contracts.createRetrainingRule, async ({ platform, body, caller }) => {
+    const created = await createRule(platform, body, caller);
     return { status: created.created ? 201 : 200, body: created };
   }),
 
@@ -24,12 +24,12 @@ export const retrainingRoutes = [
     return { status: 200, body: { state, next: nextFirings(state.rule, clock.now()) } };
   }),
 
-  defineRoute(contracts.replaceRetrainingRule, async ({ platform, params: { rule }, body, actor }) => {
+  defineRoute(contracts.replaceRetrainingRule, async ({ platform, params: { rule }, body, caller }) => {
     if (body.name !== rule) {
       const problem = { path: "name", value: body.name, rule: `must be the name in the path: ${rule}` };
       throw new InvalidInputError("the request", [problem]);
     }
-    return { status: 200, body: { rule: await updateRule(platform, body, actor) } };
+    return { status: 200, body: { rule: await updateRule(platform, body, caller) } };
   }),
 
   defineRoute(contracts.deleteRetrainingRule, async ({ platform, params: { rule }, actor }) => ({
@@ -52,16 +52,20 @@ export const retrainingRoutes = [
     return { status: 200, body: await retraining.listCauses(rule, query) };
   }),
 
-  defineRoute(contracts.runRetrainingRule, async ({ platform, params: { rule }, actor, idempotencyKey, requestId }) => {
-    const { rule: found } = await getRule(platform.retraining, rule);
-    if (found.deletedAt !== undefined) throw new RuleNotFoundError(rule);
-    const cause = await fire({ ...platform, randomId: () => randomBytes(8).toString("hex") }, rule, {
-      type: "manual",
-      at: isoTime(platform.clock),
-      by: actor,
-      key: idempotencyKey ?? requestId,
-    });
-    if (!cause) throw new RuleNotFoundError(rule);
-    return { status: 201, body: { cause } };
-  }),
+  defineRoute(
+    contracts.runRetrainingRule,
+    async ({ platform, params: { rule }, caller, idempotencyKey, requestId }) => {
+      const { rule: found } = await getRule(platform.retraining, rule);
+      if (found.deletedAt !== undefined) throw new RuleNotFoundError(rule);
+      const cause = await fire({ ...platform, randomId: () => randomBytes(8).toString("hex") }, rule, {
+        type: "manual",
+        at: isoTime(platform.clock),
+        by: caller.by,
+        ...(caller.person ? { personId: caller.person.id } : {}),
+        key: idempotencyKey ?? requestId,
+      });
+      if (!cause) throw new RuleNotFoundError(rule);
+      return { status: 201, body: { cause } };
+    },
+  ),
 ];

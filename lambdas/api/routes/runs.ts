@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { submittersOf } from "../../../core/access/person";
 import * as contracts from "../../../core/api/contracts/training-runs";
 import { experimentOf } from "../../../core/tracking/search/scope";
 import { cancelRun } from "../../../core/training/cancel";
@@ -12,9 +13,12 @@ import { metricsRoute } from "./run-metrics";
 const randomId = (): string => randomBytes(8).toString("hex");
 
 export const runRoutes = [
-  defineRoute(contracts.submitTrainingRun, async ({ platform, body, actor, idempotencyKey }) => {
+  defineRoute(contracts.submitTrainingRun, async ({ platform, body, caller, actor, idempotencyKey }) => {
     const { team } = platform;
-    const run = await submitRun({ ...platform, randomId }, { ...body, team, actor, idempotencyKey });
+    const run = await submitRun(
+      { ...platform, randomId },
+      { ...body, team, actor, ...submittersOf(caller), idempotencyKey },
+    );
     platform.logger.log("info", "run submitted", { runId: run.runId });
     return { status: 201, body: { run } };
   }),
@@ -41,9 +45,12 @@ export const runRoutes = [
     return { status: 200, body: { checkpoints: (await readCheckpoints(objects, runId)).map(summaryOf) } };
   }),
 
-  defineRoute(contracts.restoreTrainingRun, async ({ platform, params, body, actor, idempotencyKey }) => {
+  defineRoute(contracts.restoreTrainingRun, async ({ platform, params, body, caller, actor, idempotencyKey }) => {
     const { team } = platform;
-    const run = await restoreRun({ ...platform, randomId }, { ...params, ...body, team, actor, idempotencyKey });
+    const run = await restoreRun(
+      { ...platform, randomId },
+      { ...params, ...body, team, actor, ...submittersOf(caller), idempotencyKey },
+    );
     platform.logger.log("info", "run restored", { runId: run.runId, restoredFrom: run.restoredFrom });
     return { status: 201, body: { run } };
   }),

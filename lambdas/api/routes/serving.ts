@@ -26,10 +26,10 @@ export const servingRoutes = [
     body: await stateOf(platform, await platform.registry.head(name)),
   })),
 
-  defineRoute(contracts.setTraffic, async ({ platform, params: { name }, body, actor }) => {
+  defineRoute(contracts.setTraffic, async ({ platform, params: { name }, body, caller }) => {
     const { reason, ...asked } = body;
     const named = [...asked.canaries.map(({ version }) => version), ...asked.shadows];
-    const by = { by: actor, reason, at: isoTime(platform.clock) };
+    const by = { ...caller, reason, at: isoTime(platform.clock) };
     const model = await platform.registry.apply(name, named, setTraffic(asked, by));
     // Whose test has ended need not wait for it any more.
     await answerWaiting(platform, name);

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Platform } from "../../../adapters/platform";
+import { submittersOf } from "../../../core/access/person";
 import * as contracts from "../../../core/api/contracts/runs";
 import { isoTime } from "../../../core/clock";
 import { encodeValue } from "../../../core/tracking/metric-values";
@@ -12,9 +13,12 @@ const randomId = (): string => randomBytes(8).toString("hex");
 
 /** Clients' edits are many and small: each is a read and a write under its revision. */
 export const trackedRunRoutes: readonly Route[] = [
-  defineRoute(contracts.logRun, async ({ platform, body, actor, idempotencyKey }) => {
+  defineRoute(contracts.logRun, async ({ platform, body, caller, actor, idempotencyKey }) => {
     const { team } = platform;
-    const run = await logRun({ ...platform, randomId }, { ...body, team, actor, idempotencyKey });
+    const run = await logRun(
+      { ...platform, randomId },
+      { ...body, team, actor, ...submittersOf(caller), idempotencyKey },
+    );
     return { status: 201, body: { run } };
   }),
 

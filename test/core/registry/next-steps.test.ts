@@ -27,7 +27,8 @@ const policy = (more: object): ModelPolicy => ({
   by: "ada",
   at,
 });
-const approved = { decision: "approved", by: "ada", reason: "", at } as const;
+const ada = { id: "token:ada", names: ["ada"] };
+const approved = { decision: "approved", by: "ada", person: ada, reason: "", at } as const;
 const rejected = { decision: "rejected", by: "ada", reason: "too slow", at } as const;
 const test = { metric: "sales", kind: "binary", goal: "increase", margin: 0, alpha: 0.05, effect: 0.1, minUnits: 9 };
 const underTest = { canaries: [{ version: 3, weight: 0.1, ranges: [] }], shadows: [], deal: 1, epoch: 1, test };
@@ -76,7 +77,7 @@ it.each<[string, Partial<Model>, Partial<ModelVersion>, "running" | "killed" | u
   [
     "a second approver is needed",
     { policy: policy({ required: 2, approvers: ["ada", "grace"], notTheSubmitter: true }) },
-    { gate: passed, approvals: [approved] },
+    { gate: passed, approvals: [approved], submitters: ["token:submitter"] },
     "running",
     [
       "approval: 1 more approval (1 of 2 given; from grace; not from the submitter, submitter): ringmaster models approve digits 3",

@@ -219,7 +219,7 @@ it("a rule that says something else runs what it says then", async () => {
       trigger: { type: "dataset", dataset: "digits" },
       job: jobInput({ evaluation: {}, seed: 7 }),
     }),
-    "ada",
+    { by: "ada" },
   );
   await fire(scene.dependencies, "on-digits", await scene.push(101));
   expect((await scene.runs()).map(({ job }) => job.seed)).toEqual([7]);

@@ -53,7 +53,8 @@ const runSweep = async () => {
 
 describe("a rule's life", () => {
   it("is made once; another one of its name is refused; after its end the name is free again", async () => {
-    const make = (more: Partial<RuleDefinitionInput> = {}) => createRule(scene.dependencies, definition(more), "ada");
+    const make = (more: Partial<RuleDefinitionInput> = {}) =>
+      createRule(scene.dependencies, definition(more), { by: "ada" });
     expect(await make()).toMatchObject({ created: true, rule: { revision: 1, createdBy: "ada" } });
     expect(await make()).toMatchObject({ created: false, rule: { revision: 1 } });
     await expect(make({ cooldownMinutes: 5 })).rejects.toMatchObject({ code: "RETRAINING_RULE_EXISTS" });
@@ -74,7 +75,7 @@ describe("a rule's life", () => {
     await scene.rule();
     const changes = Array.from({ length: 6 }, (_, i) =>
       i % 2 === 0
-        ? updateRule(scene.dependencies, definition({ cooldownMinutes: i + 1 }), "ada")
+        ? updateRule(scene.dependencies, definition({ cooldownMinutes: i + 1 }), { by: "ada" })
         : setEnabled(scene.dependencies, "on-digits", false, "ada", `reason ${i}`),
     );
     await Promise.all(changes);
@@ -85,7 +86,7 @@ describe("a rule's life", () => {
     await scene.rule({ trigger: { type: "drift", monitor: "inputs" } });
     const { retraining } = scene.platform;
     expect(await retraining.rulesOf("drift", "inputs")).toEqual(["on-digits"]);
-    await updateRule(scene.dependencies, definition({}), "ada");
+    await updateRule(scene.dependencies, definition({}), { by: "ada" });
     expect(await retraining.rulesOf("drift", "inputs")).toEqual([]);
     expect(await retraining.rulesOf("dataset", "digits")).toEqual(["on-digits"]);
     await deleteRule(scene.dependencies, "on-digits", "ada");
@@ -130,9 +131,9 @@ describe("its schedule", () => {
     await setEnabled(scene.dependencies, "nightly", false, "ada");
     expect(scheduled()).toMatchObject({ enabled: false });
     await setEnabled(scene.dependencies, "nightly", true, "ada");
-    await updateRule(scene.dependencies, definition({ name: "nightly" }), "ada");
+    await updateRule(scene.dependencies, definition({ name: "nightly" }), { by: "ada" });
     expect(scheduled()).toBeUndefined();
-    await updateRule(scene.dependencies, definition(nightly), "ada");
+    await updateRule(scene.dependencies, definition(nightly), { by: "ada" });
     expect(scheduled()).toMatchObject({ revision: 5 });
     await deleteRule(scene.dependencies, "nightly", "ada");
     expect(scheduled()).toBeUndefined();
@@ -148,7 +149,7 @@ describe("its schedule", () => {
         delete: () => Promise.reject(new Error("kill -9")),
       },
     };
-    await expect(createRule(dying, definition(nightly), "ada")).rejects.toThrow("kill -9");
+    await expect(createRule(dying, definition(nightly), { by: "ada" })).rejects.toThrow("kill -9");
     expect(scheduled()).toBeUndefined();
     await runSweep();
     expect(scheduled()).toMatchObject({ revision: 1 });
@@ -175,10 +176,10 @@ describe("its schedule", () => {
         },
       },
     };
-    const first = updateRule(slow, definition({ ...nightly, cooldownMinutes: 1 }), "ada");
+    const first = updateRule(slow, definition({ ...nightly, cooldownMinutes: 1 }), { by: "ada" });
     while ((await getRule(scene.platform.retraining, "nightly")).rule.revision === 1)
       await new Promise((tick) => setTimeout(tick, 2));
-    await updateRule(scene.dependencies, definition({ ...nightly, cooldownMinutes: 2 }), "ada");
+    await updateRule(scene.dependencies, definition({ ...nightly, cooldownMinutes: 2 }), { by: "ada" });
     const done = first.then(() => true);
     // The old one is put over the new one, sees that it is old, and is put right.
     while (!(await Promise.race([done, new Promise<false>((tick) => setTimeout(() => tick(false), 2))]))) release();

@@ -39,7 +39,7 @@ export async function createScene(embedded: Embedded, team: string) {
         job: jobInput({ evaluation: {} }),
         ...more,
       });
-      return (await createRule(dependencies, definition, "ada")).rule;
+      return (await createRule(dependencies, definition, { by: "ada" })).rule;
     },
     /** The next version of the digits, of so many rows. */
     push: async (rows: number): Promise<Extract<Cause, { type: "dataset" }>> => {

@@ -386,7 +386,7 @@ export async function furnish(platform: Platform): Promise<Things> {
     ...{ metrics: {}, durationSeconds: 1, submittedBy: "test" },
   });
   const rule = "its-rule";
-  await createRule(platform, ruleDefinitionSchema.parse(ruleOf({ rule, dataset })), "test");
+  await createRule(platform, ruleDefinitionSchema.parse(ruleOf({ rule, dataset })), { by: "test" });
   await objects.put(objectKeys.inbox("no-such/its-file.csv"), team);
   const etag = createHash("md5").update(team).digest("hex");
   const put = { path: "no-such/its-file.csv", etag, bytes: team.length, sequencer: "1", at };

@@ -19,7 +19,7 @@ export async function retraining({ platform }: World): Promise<readonly Delivery
     { name: "on-drift", trigger: { type: "drift", monitor: "inputs", severity: "warning" } },
     { name: "nightly", trigger: { type: "schedule", expression: "rate(1 day)" } },
   ];
-  for (const rule of rules) await createRule(platform, ruleDefinitionSchema.parse({ ...rule, job }), "test");
+  for (const rule of rules) await createRule(platform, ruleDefinitionSchema.parse({ ...rule, job }), { by: "test" });
   // Whoever comes first gives a run its id; what is looked at here is what else depends on it.
   const handle = createRetrainHandler(platform, platform.logger, () => "0123456789abcdef");
   const created = (version: number) => ({

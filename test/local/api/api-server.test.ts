@@ -110,7 +110,7 @@ describe("the API's door", () => {
       async (authorization) => {
         const lie = { "x-ringmaster-actor": "mallory", "x-ringmaster-team": "audio" };
         const { status, body } = await ask("/api/v1/models", { authorization, ...lie });
-        expect([status, JSON.parse(body)]).toEqual([200, { principalId: "ann", team: "vision" }]);
+        expect([status, JSON.parse(body)]).toEqual([200, { principalId: "ann", team: "vision", person: "token:ann" }]);
       },
     );
 

@@ -151,7 +151,10 @@ describe("signatures of version 4", () => {
     ["a path that is encoded", { ...get, path: "/api/v1/models/a%20b%C3%BC/versions" }],
   ])("knows who signed %s", async (_what, sent) => {
     const { status, body } = await bySdk(sent);
-    expect([status, JSON.parse(body)]).toEqual([200, { principalId: "ann", team: "vision", body: sent.body ?? "" }]);
+    expect([status, JSON.parse(body)]).toEqual([
+      200,
+      { principalId: "ann", team: "vision", person: "token:ann", body: sent.body ?? "" },
+    ]);
   });
 
   it.each([
@@ -162,7 +165,7 @@ describe("signatures of version 4", () => {
   ])("knows who signed %s %s with what MLflow's clients sign with", async (method, url, body) => {
     expect(await byRequests(method, url, body)).toEqual({
       status: 200,
-      body: JSON.stringify({ principalId: "ann", team: "vision", body }),
+      body: JSON.stringify({ principalId: "ann", team: "vision", person: "token:ann", body }),
     });
   });
 

@@ -13,12 +13,12 @@ export const aliasOperations: readonly MlflowOperation[] = [
   operation(
     `POST ${path}`,
     { name: required(text), alias: required(text), version: required(text) },
-    async ({ platform, actor, fields: { name, alias, version } }) => {
+    async ({ platform, caller, fields: { name, alias, version } }) => {
       checkModelName(name);
       checkAlias(alias);
       checkAliasIsFree(alias);
       const number = versionNumber(version);
-      const who = actorOf(platform, actor);
+      const who = actorOf(platform, caller);
       await toldOfVersion(name, version, () => platform.registry.apply(name, [number], setAlias(alias, number, who)));
       return undefined;
     },
@@ -27,11 +27,11 @@ export const aliasOperations: readonly MlflowOperation[] = [
   operation(
     `DELETE ${path}`,
     { name: required(text), alias: required(text) },
-    async ({ platform, actor, fields: { name, alias } }) => {
+    async ({ platform, caller, fields: { name, alias } }) => {
       checkModelName(name);
       checkAlias(alias);
       try {
-        await told(() => platform.registry.apply(name, [], deleteAlias(alias, actorOf(platform, actor))));
+        await told(() => platform.registry.apply(name, [], deleteAlias(alias, actorOf(platform, caller))));
       } catch (error) {
         // What is not there need not be taken away.
         if (!(error instanceof AliasNotFoundError)) throw error;

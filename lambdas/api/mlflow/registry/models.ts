@@ -29,10 +29,10 @@ export const modelOperations: readonly MlflowOperation[] = [
   operation(
     "POST /mlflow/registered-models/create",
     { name: required(text), tags: list(keyValue), description: text },
-    async ({ platform, actor, fields: { name, tags, description = "" } }) => {
+    async ({ platform, caller, fields: { name, tags, description = "" } }) => {
       checkModelName(name);
       const labels = { tags: tagsOf(tags), description: checkDescription(description) };
-      const who = actorOf(platform, actor);
+      const who = actorOf(platform, caller);
       const model = await told(() => platform.registry.create(platform.team, name, labels, who));
       return { registered_model: modelView(model, []) };
     },
@@ -46,9 +46,9 @@ export const modelOperations: readonly MlflowOperation[] = [
   operation(
     "PATCH /mlflow/registered-models/update",
     { name: required(text), description: text },
-    async ({ platform, actor, fields: { name, description = "" } }) => {
+    async ({ platform, caller, fields: { name, description = "" } }) => {
       checkModelName(name);
-      const who = actorOf(platform, actor);
+      const who = actorOf(platform, caller);
       const model = await told(() =>
         platform.registry.apply(name, [], describe(undefined, checkDescription(description), who)),
       );
@@ -59,12 +59,12 @@ export const modelOperations: readonly MlflowOperation[] = [
   operation(
     "POST /mlflow/registered-models/rename",
     { name: required(text), new_name: required(text) },
-    async ({ platform, actor, fields: { name, new_name } }) => {
+    async ({ platform, caller, fields: { name, new_name } }) => {
       checkModelName(new_name, "new_name");
       let model = await findModel(platform, name);
       if (new_name !== name) {
         await insistOnNoRule(platform, name);
-        model = await told(() => platform.registry.rename(name, new_name, actorOf(platform, actor)));
+        model = await told(() => platform.registry.rename(name, new_name, actorOf(platform, caller)));
       }
       return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
     },
@@ -73,9 +73,9 @@ export const modelOperations: readonly MlflowOperation[] = [
   operation(
     "DELETE /mlflow/registered-models/delete",
     { name: required(text) },
-    async ({ platform, actor, fields: { name } }) => {
+    async ({ platform, caller, fields: { name } }) => {
       checkModelName(name);
-      await told(() => platform.registry.apply(name, [], deleteModel(actorOf(platform, actor))));
+      await told(() => platform.registry.apply(name, [], deleteModel(actorOf(platform, caller))));
       return undefined;
     },
   ),
@@ -83,10 +83,10 @@ export const modelOperations: readonly MlflowOperation[] = [
   operation(
     "POST /mlflow/registered-models/set-tag",
     { name: required(text), key: required(text), value: text },
-    async ({ platform, actor, fields: { name, key, value = "" } }) => {
+    async ({ platform, caller, fields: { name, key, value = "" } }) => {
       checkModelName(name);
       checkTag({ key, value });
-      const who = actorOf(platform, actor);
+      const who = actorOf(platform, caller);
       await told(() => platform.registry.apply(name, [], setTag(undefined, key, value, who)));
       return undefined;
     },
@@ -95,10 +95,10 @@ export const modelOperations: readonly MlflowOperation[] = [
   operation(
     "DELETE /mlflow/registered-models/delete-tag",
     { name: required(text), key: required(text) },
-    async ({ platform, actor, fields: { name, key } }) => {
+    async ({ platform, caller, fields: { name, key } }) => {
       checkModelName(name);
       checkTagKey(key);
-      await told(() => platform.registry.apply(name, [], deleteTag(undefined, key, actorOf(platform, actor))));
+      await told(() => platform.registry.apply(name, [], deleteTag(undefined, key, actorOf(platform, caller))));
       return undefined;
     },
   ),

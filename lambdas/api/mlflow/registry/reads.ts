@@ -1,14 +1,14 @@
 import type { Platform } from "../../../../adapters/platform";
 import { isoTime } from "../../../../core/clock";
-import { isVisible } from "../../../../core/registry/change";
+import { type Actor, isVisible } from "../../../../core/registry/change";
 import { ModelExistsError, ModelNotFoundError, VersionNotFoundError } from "../../../../core/registry/errors";
 import type { Model, ModelVersion } from "../../../../core/registry/model";
 import { doesNotExist, MlflowError } from "../errors";
 import { checkModelName, versionNumber } from "./validation";
 
-/** Whose change it is, and when. */
-export function actorOf({ clock }: Pick<Platform, "clock">, by: string) {
-  return { by, at: isoTime(clock) };
+/** The caller and the time of a change. */
+export function actorOf({ clock }: Pick<Platform, "clock">, caller: Pick<Actor, "by" | "person">): Actor {
+  return { ...caller, at: isoTime(clock) };
 }
 
 /** @throws MlflowError where the team has no such model */

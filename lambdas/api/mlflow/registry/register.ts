@@ -1,8 +1,11 @@
 import type { Platform } from "../../../../adapters/platform";
 import { parseJson } from "../../../../core/json-text";
 import { pythonDumps } from "../../../../core/mlflow/python-text";
+import type { Actor } from "../../../../core/registry/change";
 import type { ModelVersion } from "../../../../core/registry/model";
+import { addSubmitters, submittersOfVersion } from "../../../../core/registry/version-submitters";
 import { doesNotExist, invalidParameter } from "../errors";
+import { identifyRun } from "../tracking/ports";
 import { type ModelUri, parseModelUri } from "./model-uri";
 import { actorOf, findModel, findVersion, told, versionsOf } from "./reads";
 import { checkSource, notTheSources, schemeOf } from "./source";
@@ -13,6 +16,8 @@ import { checkDescription, checkModelName, tagsOf } from "./validation";
 const promptSources: ReadonlySet<string> = new Set(["dummy-source", "prompt-template"]);
 const longestSource = 2_000;
 const longestLink = 2_000;
+
+type Caller = Pick<Actor, "by" | "person">;
 
 export interface AskedVersion {
   readonly name: string;
@@ -25,7 +30,7 @@ export interface AskedVersion {
 }
 
 /** Makes a version of what a client has logged: of a logged model, of a run's files, of another version, or of files elsewhere. @returns its number */
-export async function registerVersion(platform: Platform, actor: string, asked: AskedVersion): Promise<number> {
+export async function registerVersion(platform: Platform, caller: Caller, asked: AskedVersion): Promise<number> {
   const { name, run_link: runLink = "", description = "" } = asked;
   checkModelName(name);
   const tags = tagsOf(asked.tags);
@@ -38,10 +43,10 @@ export async function registerVersion(platform: Platform, actor: string, asked: 
     throw invalidParameter(`Invalid prompt source: '${asked.source}'. Prompt sources must use an MLflow placeholder.`);
   }
   const origin = isPrompt
-    ? { source: asked.source, runId: asked.run_id ?? "", modelId: "" }
-    : await originOf(platform, asked);
+    ? await ownOrigin(platform, { source: asked.source, runId: asked.run_id ?? "", modelId: "" }, caller)
+    : await originOf(platform, asked, caller);
   await findModel(platform, name);
-  const { source, runId, modelId } = origin;
+  const { source, runId, modelId, submitters } = origin;
   const version = await told(() =>
     platform.registry.register(
       platform.team,
@@ -55,8 +60,9 @@ export async function registerVersion(platform: Platform, actor: string, asked: 
         ...(runId === "" ? {} : { runId }),
         ...(runLink === "" ? {} : { runLink }),
         ...(modelId === "" ? {} : { loggedModelId: modelId }),
+        submitters,
       },
-      actorOf(platform, actor),
+      actorOf(platform, caller),
     ),
   );
   // Not on that of a version which was copied.
@@ -69,10 +75,22 @@ interface Origin {
   /** Empty where there is none. */
   readonly runId: string;
   readonly modelId: string;
+  readonly submitters?: readonly string[];
+}
+
+/** Adds the submitters. @throws MlflowError where the team has no such run */
+async function ownOrigin(platform: Platform, origin: Origin, caller: Caller): Promise<Origin> {
+  const { runId } = origin;
+  if (runId !== "") await identifyRun(platform, runId);
+  return { ...origin, ...(await submittersOfVersion(platform.records, runId || undefined, caller)) };
 }
 
 /** Whence the files are, and what they are known by. */
-async function originOf(platform: Platform, { source, run_id, model_id }: AskedVersion): Promise<Origin> {
+async function originOf(
+  platform: Platform,
+  { source, run_id, model_id }: AskedVersion,
+  caller: Caller,
+): Promise<Origin> {
   const runId = run_id ?? "";
   const modelId = model_id ?? "";
   const uri = schemeOf(source) === "models" && !/^models:\/\/[^/]/.test(source) ? parseModelUri(source) : undefined;
@@ -84,13 +102,13 @@ async function originOf(platform: Platform, { source, run_id, model_id }: AskedV
         `Invalid model version source: '${source}'. The run_id and model_id request parameters must match the referenced model version.`,
       );
     }
-    return { source: `models:/${original.model}/${original.version}`, ...known };
+    return { source: `models:/${original.model}/${original.version}`, ...known, ...addSubmitters(original, caller) };
   }
   await checkSource(platform, source, { runId, modelId });
-  if (modelId === "") return { source, runId, modelId };
+  if (modelId === "") return ownOrigin(platform, { source, runId, modelId }, caller);
   const logged = await platform.loggedModels.find(modelId);
   if (logged?.lifecycle !== "active") throw notTheSources(source, "model_id");
-  return { source, runId: runId || logged.sourceRunId, modelId };
+  return ownOrigin(platform, { source, runId: runId || logged.sourceRunId, modelId }, caller);
 }
 
 /** The version that a URI means now. */

@@ -44,8 +44,8 @@ export const versionOperations: readonly MlflowOperation[] = [
       description: text,
       model_id: text,
     },
-    async ({ platform, actor, fields }) => {
-      const version = await registerVersion(platform, actor, fields);
+    async ({ platform, caller, fields }) => {
+      const version = await registerVersion(platform, caller, fields);
       const found = await findVersion(platform, fields.name, String(version));
       return { model_version: versionView(found.version, found.model.aliases) };
     },
@@ -59,22 +59,22 @@ export const versionOperations: readonly MlflowOperation[] = [
   operation(
     "PATCH /mlflow/model-versions/update",
     { ...named, description: text },
-    async ({ platform, actor, fields: { name, version, description = "" } }) => {
+    async ({ platform, caller, fields: { name, version, description = "" } }) => {
       checkModelName(name);
       const number = versionNumber(version);
       const text = checkDescription(description);
-      const who = actorOf(platform, actor);
+      const who = actorOf(platform, caller);
       await toldOfVersion(name, version, () => platform.registry.apply(name, [number], describe(number, text, who)));
       const found = await findVersion(platform, name, version);
       return { model_version: versionView(found.version, found.model.aliases) };
     },
   ),
 
-  operation("DELETE /mlflow/model-versions/delete", named, async ({ platform, actor, fields: { name, version } }) => {
+  operation("DELETE /mlflow/model-versions/delete", named, async ({ platform, caller, fields: { name, version } }) => {
     checkModelName(name);
     const number = versionNumber(version);
     await toldOfVersion(name, version, () =>
-      platform.registry.apply(name, [number], deleteVersion(number, actorOf(platform, actor))),
+      platform.registry.apply(name, [number], deleteVersion(number, actorOf(platform, caller))),
     );
     return undefined;
   }),
@@ -82,7 +82,7 @@ export const versionOperations: readonly MlflowOperation[] = [
   operation(
     "POST /mlflow/model-versions/transition-stage",
     { ...named, stage: required(text), archive_existing_versions: boolean },
-    async ({ platform, actor, fields: { name, version, stage: stageText, archive_existing_versions: archive } }) => {
+    async ({ platform, caller, fields: { name, version, stage: stageText, archive_existing_versions: archive } }) => {
       const stage = stageOf(stageText);
       if (archive && stage !== "staging" && stage !== "production") {
         throw invalidParameter(
@@ -94,7 +94,7 @@ export const versionOperations: readonly MlflowOperation[] = [
       const { registry } = platform;
       const moved = () =>
         toldOfVersion(name, version, () =>
-          registry.apply(name, [number], setStage(number, stage, actorOf(platform, actor))),
+          registry.apply(name, [number], setStage(number, stage, actorOf(platform, caller))),
         );
       await (stage === "production" ? guided(moved, name, version) : moved());
       if (stage === "production") await answerOutdated(platform, name);
@@ -103,7 +103,7 @@ export const versionOperations: readonly MlflowOperation[] = [
         const model = await findModel(platform, name);
         for (const other of await versionsOf(platform, model)) {
           if (other.version === number || stageName(other.stage) !== "Staging") continue;
-          const archived = setStage(other.version, "archived", actorOf(platform, actor));
+          const archived = setStage(other.version, "archived", actorOf(platform, caller));
           await told(() => registry.apply(name, [other.version], archived));
         }
       }
@@ -120,12 +120,12 @@ export const versionOperations: readonly MlflowOperation[] = [
   operation(
     "POST /mlflow/model-versions/set-tag",
     { ...named, key: required(text), value: text },
-    async ({ platform, actor, fields: { name, version, key, value } }) => {
+    async ({ platform, caller, fields: { name, version, key, value } }) => {
       checkModelName(name);
       const number = versionNumber(version);
       if (value === undefined) throw invalidParameter("Missing value for required parameter 'value'.");
       checkTag({ key, value });
-      const who = actorOf(platform, actor);
+      const who = actorOf(platform, caller);
       await toldOfVersion(name, version, () =>
         platform.registry.apply(name, [number], setTag(number, key, value, who)),
       );
@@ -136,11 +136,11 @@ export const versionOperations: readonly MlflowOperation[] = [
   operation(
     "DELETE /mlflow/model-versions/delete-tag",
     { ...named, key: required(text) },
-    async ({ platform, actor, fields: { name, version, key } }) => {
+    async ({ platform, caller, fields: { name, version, key } }) => {
       checkModelName(name);
       const number = versionNumber(version);
       checkTagKey(key);
-      const who = actorOf(platform, actor);
+      const who = actorOf(platform, caller);
       await toldOfVersion(name, version, () => platform.registry.apply(name, [number], deleteTag(number, key, who)));
       return undefined;
     },

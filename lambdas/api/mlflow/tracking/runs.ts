@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Platform } from "../../../../adapters/platform";
+import { submittersOf } from "../../../../core/access/person";
 import { isoTime } from "../../../../core/clock";
 import { randomName } from "../../../../core/mlflow/random-name";
 import { unlessSame } from "../../../../core/mlflow/run-changes";
@@ -23,7 +24,7 @@ export const runOperations: readonly MlflowOperation[] = [
   operation(
     "POST /mlflow/runs/create",
     { experiment_id: text, user_id: text, run_name: text, start_time: integer, tags: list(keyValue) },
-    async ({ fields, platform, actor, context }) => {
+    async ({ fields, platform, actor, caller, context }) => {
       const experiment = await findExperiment(platform, fields.experiment_id ?? "", "findRecent");
       checkExperimentIsActive(experiment);
       const tagged = fields.tags.findLast(({ key }) => key === "mlflow.runName")?.value;
@@ -43,6 +44,7 @@ export const runOperations: readonly MlflowOperation[] = [
         status: "running",
         lifecycle: "active",
         createdBy: fields.user_id || actor,
+        ...submittersOf(caller),
         startedAt: fields.start_time ?? platform.clock.now(),
         params: {},
         tags: {},

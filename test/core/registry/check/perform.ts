@@ -32,7 +32,7 @@ const at = "2026-01-01T00:00:00.000Z";
 /** Does an operation as the API and the state machine do; doing it again is doing it once. */
 export async function perform(registry: Registry, model: string, operation: Operation): Promise<void> {
   const { id, by, kind, version, value = "" } = operation;
-  const actor = { by, reason: id, at };
+  const actor = { by, person: { id: `id of ${by}`, names: [by] }, reason: id, at };
   const apply = (transition: Parameters<Registry["apply"]>[2], versions: readonly number[] = [version]) =>
     registry.apply(model, versions, transition, id);
   switch (kind) {

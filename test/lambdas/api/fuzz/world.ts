@@ -40,7 +40,7 @@ export async function furnish(platform: Platform, round: number): Promise<readon
   const draft = await registerTestDataset(platform, dataset);
   const rule = `rule-${round}`;
   const [template] = goodBodies["createRetrainingRule"] as readonly object[];
-  await createRule(platform, ruleDefinitionSchema.parse({ ...template, name: rule }), "test");
+  await createRule(platform, ruleDefinitionSchema.parse({ ...template, name: rule }), { by: "test" });
   return [
     { dataset, datasetVersion: 1, draft },
     { rule },

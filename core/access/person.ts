@@ -1,0 +1,29 @@
+/**
+ * A person whom the gateway has authenticated. Display names (`by`, `actor`) are no part of it: a caller can often choose its own. A caller without one
+ * was not authenticated as a person: nothing distinguishes it from another caller.
+ */
+export interface Person {
+  /** Immutable, and equal in every call of that person. */
+  readonly id: string;
+  /** Other immutable names, by which a policy can list the person among its approvers. */
+  readonly names: readonly string[];
+}
+
+/** The person of a local token's actor. Several tokens of one actor, in any case or spacing of its name, are one person. */
+export function tokenPersonId(actor: string): string {
+  return `token:${actor.trim().replace(/\s+/g, " ").toLowerCase()}`;
+}
+
+/** The submitters of what a caller submits. */
+export function submittersOf({ person }: { readonly person?: Person }): { readonly submitters?: readonly string[] } {
+  return person ? { submitters: [person.id] } : {};
+}
+
+/** Tests whether two callers are the same person. A caller without an identity may be anyone, so its name decides. */
+export function isSamePerson(
+  one: { readonly by: string; readonly person?: Person },
+  other: { readonly by: string; readonly person?: Person },
+): boolean {
+  if (one.person === undefined && other.person === undefined) return one.by === other.by;
+  return one.person !== undefined && one.person.id === other.person?.id;
+}

@@ -1,0 +1,144 @@
+import type { Person } from "../../../core/access/person";
+import { decisionOn } from "../../../core/registry/approvals";
+import type { ModelState } from "../../../core/registry/change";
+import { emptyModel } from "../../../core/registry/lifecycle";
+import type { Approval, Model, ModelVersion } from "../../../core/registry/model";
+import { type ApprovalRules, defaultApprovals, noRules } from "../../../core/registry/policy";
+import { decideApproval, promote } from "../../../core/registry/transitions";
+import { verdictOn, versionRow } from "../../support/registry";
+
+const at = "2026-01-01T00:00:00.000Z";
+const person = (id: string, ...names: readonly string[]): Person => ({ id, names });
+const ada = person("AROAADA", "arn:aws:iam::1:role/ada");
+const grace = person("AROAGRACE", "arn:aws:iam::1:role/grace");
+const approval = (by: string, of?: Person): Approval => ({
+  ...{ decision: "approved", by, reason: "", at },
+  ...(of ? { person: of } : {}),
+});
+
+function stateOf(approvals: Partial<ApprovalRules>, version: Partial<ModelVersion> = {}): ModelState {
+  const policy = {
+    ...{ rules: noRules, revision: 1, rulesRevision: 1, by: "ada", at },
+    approvals: { ...defaultApprovals, ...approvals },
+  };
+  const model: Model = { ...emptyModel("digits", "default", { by: "ada", at }), revision: 3, latestVersion: 1, policy };
+  const row = versionRow("digits", 1, { gate: verdictOn(model, true), stage: "staging", ...version });
+  return { model, version: (number) => (number === 1 ? row : undefined) };
+}
+
+/** Lets callers approve one after another. @returns the state after them, or the code of the first refusal */
+function approvedBy(state: ModelState, ...callers: readonly { by: string; person?: Person }[]): ModelState | string {
+  let now = state;
+  for (const caller of callers) {
+    try {
+      const change = decideApproval(1, "approved", { ...caller, at })(now);
+      const before = now;
+      if (change) now = { model: change.model, version: (n) => change.versions.find((v) => v.version === n) };
+      now = { ...now, version: (n) => change?.versions.find((v) => v.version === n) ?? before.version(n) };
+    } catch (error) {
+      return (error as { code: string; details: { refusal: string } }).details.refusal;
+    }
+  }
+  return now;
+}
+const decided = (state: ModelState | string): string =>
+  typeof state === "string" ? state : decisionOn(state.model, state.version(1)!).state;
+
+describe("approvals under a policy that compares people", () => {
+  it.each<[string, readonly { by: string; person?: Person }[], string]>([
+    [
+      "two people",
+      [
+        { by: "ada", person: ada },
+        { by: "grace", person: grace },
+      ],
+      "approved",
+    ],
+    [
+      "one person in two sessions",
+      [
+        { by: "role/one", person: ada },
+        { by: "role/two", person: ada },
+      ],
+      "waiting",
+    ],
+    [
+      "one person who took another's name",
+      [
+        { by: "ada", person: ada },
+        { by: "grace", person: ada },
+      ],
+      "waiting",
+    ],
+    [
+      "two people under one name",
+      [
+        { by: "them", person: ada },
+        { by: "them", person: grace },
+      ],
+      "approved",
+    ],
+    ["a caller without an identity", [{ by: "ada" }], "no-identity"],
+  ])("two are required: %s", (_name, callers, expected) => {
+    expect(decided(approvedBy(stateOf({ required: 2 }), ...callers))).toBe(expected);
+  });
+
+  it("counts one person once, also where the approval was given under another policy", () => {
+    const before = approvedBy(stateOf({ required: 2, approvers: [ada.id, grace.id] }), { by: "ada", person: ada });
+    const { version } = before as ModelState;
+    const { model } = stateOf({ required: 2 });
+    expect(decided(approvedBy({ model, version }, { by: "ada again", person: ada }))).toBe("waiting");
+  });
+
+  it.each<[string, Person, string]>([
+    ["their id", ada, "approved"],
+    ["a name that they cannot change", grace, "approved"],
+    ["another's display name", person("AROAMALLORY"), "not-listed"],
+  ])("approvers are known by %s", (_name, who, expected) => {
+    const rules = { approvers: [ada.id, "arn:aws:iam::1:role/grace", "ada"] };
+    expect(decided(approvedBy(stateOf(rules), { by: "ada", person: who }))).toBe(expected);
+  });
+
+  it.each<[string, Partial<ModelVersion>, Person, string]>([
+    ["the submitter under another name", { submittedBy: "somebody", submitters: [ada.id] }, ada, "submitter"],
+    ["another under the submitter's name", { submittedBy: "ada", submitters: [grace.id] }, ada, "approved"],
+    ["the author of the rule that submitted it", { submitters: [grace.id, ada.id] }, ada, "submitter"],
+    ["anybody, of a version whose submitter is not known", { submittedBy: "grace" }, ada, "unknown-submitter"],
+  ])("the submitter is excluded: %s", (_name, version, who, expected) => {
+    expect(decided(approvedBy(stateOf({ notTheSubmitter: true }, version), { by: "ada", person: who }))).toBe(expected);
+  });
+});
+
+describe("approvals of earlier releases, which have names alone", () => {
+  const stored = [approval("ada"), approval("grace")];
+
+  it("count where the policy compares nobody", () => {
+    const { model, version } = stateOf({}, { approvals: [approval("ada")] });
+    expect(decisionOn(model, version(1)!)).toMatchObject({ state: "approved" });
+    expect(promote(1, { by: "ada", at })({ model, version })!.model.production).toBe(1);
+  });
+
+  it.each<[string, Partial<ApprovalRules>]>([
+    ["several people", { required: 2 }],
+    ["people by name", { approvers: ["ada", "grace"] }],
+    ["another than the submitter", { notTheSubmitter: true }],
+  ])("count for nobody where the policy asks for %s", (_name, rules) => {
+    const { model, version } = stateOf(rules, { approvals: stored, submitters: ["AROAOTHER"] });
+    expect(decisionOn(model, version(1)!)).toMatchObject({ state: "waiting", given: 0 });
+    expect(() => promote(1, { by: "ada", at })({ model, version })).toThrow("has 0 of");
+  });
+
+  it("do not keep their givers from approving again", () => {
+    const state = stateOf({ required: 2 }, { approvals: stored });
+    expect(decided(approvedBy(state, { by: "ada", person: ada }, { by: "grace", person: grace }))).toBe("approved");
+  });
+
+  it("stand with the version that serves upon them", () => {
+    const { model, version } = stateOf({ required: 2 });
+    const word = approval("ada");
+    const served = { gate: version(1)!.gate!, approvals: [word], approval: word };
+    const champion = { ...version(1)!, stage: "production" as const, approvals: [word], approval: word, served };
+    const again = decideApproval(1, "approved", { by: "grace", person: grace, at });
+    expect(again({ model: { ...model, production: 1 }, version: () => champion })).toBeUndefined();
+  });
+});
