@@ -7,7 +7,6 @@ import {
   S3ServiceException,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
-import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { RingmasterError } from "../../core/errors";
 import { objectKeys, teamIncomingPrefix, teamPrefix } from "../../core/platform/object-keys";
 import type { ContentReference, ObjectStore } from "../../core/ports";
@@ -16,13 +15,12 @@ import { filled, partBytes } from "./content-upload";
 import { copyObject } from "./copy-object";
 import { receiveParts } from "./incoming-parts";
 import { createObjectStore } from "./object-store";
+import { presign } from "./presign";
 
 /** Of one body: one buffer is being filled while two are under way. */
 const buffersEach = 3;
 const rangeBytes = 8 * 1024 * 1024;
 const rangesAhead = 4;
-/** A client begins with the last part when all before it are through. */
-const partExpirySeconds = 6 * 3600;
 const defaultType = "application/octet-stream";
 
 /** The upload's id is not one of ours, or what was sent is gone. */
@@ -141,7 +139,7 @@ export function createIncomingContent(
           const command = new UploadPartCommand({ ...at(name), UploadId, PartNumber: i + 1 });
           // It would sign the checksum of a body that it does not have.
           command.middlewareStack.remove("flexibleChecksumsMiddleware");
-          return getSignedUrl(client, command, { expiresIn: partExpirySeconds });
+          return presign(client, team, command);
         }),
       );
       return { upload: `${name}.${UploadId}`, urls };

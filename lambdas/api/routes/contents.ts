@@ -8,8 +8,8 @@ export const contentRoutes = [
   defineRoute(contracts.createUploads, async ({ platform: { objects, contentUrls }, body: { contents } }) => {
     const targets = await Promise.all(
       contents.map(async (content) => {
-        const { sha256 } = content;
-        return (await objects.hasContent(content)) ? undefined : { sha256, ...(await contentUrls.forUpload(sha256)) };
+        if (await objects.hasContent(content)) return undefined;
+        return { sha256: content.sha256, ...(await contentUrls.forUpload(content)) };
       }),
     );
     return { status: 200, body: { missing: targets.filter((target) => target !== undefined) } };

@@ -1,7 +1,10 @@
-import { CreateBucketCommand } from "@aws-sdk/client-s3";
+import { createHash } from "node:crypto";
+import { CreateBucketCommand, GetObjectCommand } from "@aws-sdk/client-s3";
 import { createContentUrls } from "../../../adapters/s3/content-urls";
+import { createIncomingContent } from "../../../adapters/s3/incoming-content";
 import { createObjectStore } from "../../../adapters/s3/object-store";
-import { objectKeys, teamPrefix } from "../../../core/platform/object-keys";
+import { presign } from "../../../adapters/s3/presign";
+import { objectKeys, teamIncomingPrefix, teamPrefix } from "../../../core/platform/object-keys";
 import { type RunningS3, startS3 } from "../../local/s3/harness";
 import { objectStoreContract } from "./object-store-contract";
 
@@ -36,9 +39,40 @@ describe("createObjectStore", () => {
     expect(await bucket.size(`teams/red/cas/sha256/${sha256}`)).toBe(large.byteLength);
   });
 
-  it("makes URLs to a team's own content", async () => {
-    const urls = createContentUrls(s3.client, "contract", "blue");
-    for (const url of [(await urls.forUpload("a".repeat(64))).url, await urls.forDownload("a".repeat(64))])
-      expect(new URL(url).pathname).toContain(`/teams/blue/cas/sha256/${"a".repeat(64)}`);
+  describe("presigned URLs", () => {
+    const sha256 = createHash("sha256").update("five5").digest("hex");
+    const content = { sha256, bytes: 5 };
+
+    it("are for a team's own keys, one digest, one length and fifteen minutes", async () => {
+      const urls = createContentUrls(s3.client, "contract", "blue");
+      const upload = new URL((await urls.forUpload(content)).url);
+      expect(upload.searchParams.get("X-Amz-SignedHeaders")).toBe("content-length;host;x-amz-checksum-sha256");
+      const download = { contentType: "text/plain", disposition: "attachment" };
+      const given = [
+        upload,
+        new URL(await urls.forDownload(sha256)),
+        new URL(await urls.forDownload(sha256, { ...download, seconds: 86_400 })),
+      ];
+      for (const { pathname, searchParams } of given) {
+        expect(pathname).toContain(`/teams/blue/cas/sha256/${sha256}`);
+        expect(searchParams.get("X-Amz-Expires")).toBe("900");
+      }
+      const short = await urls.forDownload(sha256, { ...download, seconds: 300 });
+      expect(new URL(short).searchParams.get("X-Amz-Expires")).toBe("300");
+    });
+
+    it("of an upload in parts are for the team's own keys and fifteen minutes", async () => {
+      const blue = createObjectStore(s3.client, "contract", "teams/blue/");
+      const { urls } = await createIncomingContent(s3.client, "contract", "blue", blue).begin(2);
+      for (const [i, { pathname, searchParams }] of urls.map((url) => new URL(url)).entries()) {
+        expect(pathname).toContain(`/contract/${teamIncomingPrefix("blue")}`);
+        expect([searchParams.get("partNumber"), searchParams.get("X-Amz-Expires")]).toEqual([String(i + 1), "900"]);
+      }
+    });
+
+    it("are not made for keys outside the team's prefix", async () => {
+      const command = new GetObjectCommand({ Bucket: "contract", Key: "teams/red/runs/1/x" });
+      await expect(presign(s3.client, "blue", command)).rejects.toThrow("not a key of team blue");
+    });
   });
 });
