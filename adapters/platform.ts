@@ -221,7 +221,8 @@ export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: B
       return run && { ...(await firstRecordOf({ experimentsOf }, run)), createdAt: run.createdAt };
     },
   });
-  const artifactsOf = (team: string): Artifacts => createArtifactRepository(dynamodb, tables.catalog, team);
+  const artifactsOf = (team: string): Artifacts =>
+    createArtifactRepository(dynamodb, tables.catalog, team, records.of(team));
   const liveRuns = createLiveRuns(shared.clock);
   const notedInputs = new Set<string>();
   const searches = createRunSearches();

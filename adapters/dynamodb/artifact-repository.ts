@@ -1,12 +1,10 @@
-import {
-  BatchWriteCommand,
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  QueryCommand,
-} from "@aws-sdk/lib-dynamodb";
+import { BatchWriteCommand, type DynamoDBDocumentClient, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import type { Artifact, ArtifactEntry, ArtifactOwner, Artifacts } from "../../core/tracking/artifacts";
 import { artifactPath, directoryPath, lowestPathIn, lowestPathPast } from "../../core/tracking/records/artifact-paths";
+import { producedDirectories } from "../../core/tracking/records/produced";
+import { isAtOrUnder } from "../../core/tracking/records/protected-paths";
+import type { RunRecords } from "../../core/tracking/run-records";
+import { createArtifactProtection } from "./artifact-protection";
 import { queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
 
@@ -17,8 +15,18 @@ const ownersAtOnce = 16;
 /** Of one step through a listing: a directory beyond the page's end is stepped over whole. */
 const rowsPerStep = 200;
 
-/** A team's names of artifacts in the Catalog table; docs/access-patterns.md, "Artifacts". */
-export function createArtifactRepository(client: DynamoDBDocumentClient, table: string, team: string): Artifacts {
+/**
+ * A team's names of artifacts in the Catalog table; docs/access-patterns.md, "Artifacts".
+ *
+ * @param records say what of a run's artifacts is protected
+ */
+export function createArtifactRepository(
+  client: DynamoDBDocumentClient,
+  table: string,
+  team: string,
+  records: Pick<RunRecords, "find">,
+): Artifacts {
+  const protection = createArtifactProtection(client, table, team, records);
   const prefix = `TEAM#${team}#ARTIFACTS#`;
   const partition = (owner: ArtifactOwner): string =>
     owner.kind === "run"
@@ -62,18 +70,43 @@ export function createArtifactRepository(client: DynamoDBDocumentClient, table: 
     });
   }
 
+  function rowsOf(owner: ArtifactOwner, artifacts: readonly Artifact[], folder: string | undefined) {
+    // Of one path the last stands, and a write must not name a row twice.
+    const files = new Map(artifacts.map((artifact) => [artifactPath(artifact.path), artifact]));
+    return [
+      ...(folder === undefined ? [] : [{ ...folderKey(folder), owner }]),
+      ...[...files].map(([sk, { path: _, ...rest }]) => ({ pk: partition(owner), sk, ...rest })),
+    ];
+  }
+
+  const deletionsOf = (owner: ArtifactOwner, paths: readonly string[]) =>
+    paths.map((sk) => ({ Delete: { TableName: table, Key: { pk: partition(owner), sk } } }));
+
   return {
     find,
 
     async put(owner, artifacts, folder) {
-      // Of one path the last stands, and a batch must not name a row twice.
-      const rows = new Map(artifacts.map((artifact) => [artifactPath(artifact.path), artifact]));
-      await writeRows([
-        ...(folder === undefined ? [] : [{ PutRequest: { Item: { ...folderKey(folder), owner } } }]),
-        ...[...rows].map(([sk, { path: _, ...rest }]) => ({
-          PutRequest: { Item: { pk: partition(owner), sk, ...rest } },
-        })),
-      ]);
+      const rows = rowsOf(owner, artifacts, folder);
+      if (owner.kind === "team") return writeRows(rows.map((Item) => ({ PutRequest: { Item } })));
+      const writes = rows.map((Item) => ({ Put: { TableName: table, Item } }));
+      return protection.write(
+        owner,
+        artifacts.map(({ path }) => path),
+        writes,
+      );
+    },
+
+    async putProduced(runId, artifacts, folder) {
+      const foreign = artifacts.find(({ path }) => !producedDirectories.some((each) => isAtOrUnder(path, each)));
+      if (foreign) throw new Error(`${foreign.path} is not under ${producedDirectories.join(" or ")}`);
+      const rows = rowsOf({ kind: "run", runId }, artifacts, folder);
+      await writeRows(rows.map((Item) => ({ PutRequest: { Item } })));
+    },
+
+    checkWritable: (owner, path) => protection.check(owner, [path]),
+
+    async freeze(owner, path) {
+      await protection.freeze(owner, directoryPath(path));
     },
 
     async list(owner, path) {
@@ -126,17 +159,22 @@ export function createArtifactRepository(client: DynamoDBDocumentClient, table: 
 
     async remove(owner, path) {
       const directory = directoryPath(path);
-      if (directory !== "") {
-        await client.send(new DeleteCommand({ TableName: table, Key: { pk: partition(owner), sk: directory } }));
-      }
       const rows = await rowsUnder(owner, directory);
-      // Their files first: a folder that still leads to some must not be gone.
       const behind = rows.flatMap((row) => ownerIn(row) ?? []);
+      const removals: { readonly owner: ArtifactOwner; readonly paths: readonly string[] }[] = [];
       for (let from = 0; from < behind.length; from += ownersAtOnce) {
-        const some = behind.slice(from, from + ownersAtOnce).map((each) => rowsUnder(each, ""));
-        await writeRows((await Promise.all(some)).flat().map(deletionOf));
+        const some = behind.slice(from, from + ownersAtOnce).map(async (each) => {
+          const paths = pathsOf(await rowsUnder(each, ""));
+          await protection.check(each, paths);
+          return { owner: each, paths };
+        });
+        removals.push(...(await Promise.all(some)));
       }
-      await writeRows(rows.map(deletionOf));
+      const own = [...(directory === "" ? [] : [directory]), ...pathsOf(rows)];
+      if (owner.kind !== "team") return protection.write(owner, own, deletionsOf(owner, own));
+      // Their files first: a folder that still leads to some must not be gone.
+      for (const { owner: each, paths } of removals) await protection.write(each, paths, deletionsOf(each, paths));
+      await writeRows(own.map((sk) => ({ DeleteRequest: { Key: { pk: partition(owner), sk } } })));
     },
   };
 }
@@ -146,8 +184,8 @@ function ownerIn(row: Record<string, unknown>): ArtifactOwner | undefined {
   return row["owner"] as ArtifactOwner | undefined;
 }
 
-function deletionOf({ pk, sk }: Record<string, unknown>): Record<string, unknown> {
-  return { DeleteRequest: { Key: { pk, sk } } };
+function pathsOf(rows: readonly Record<string, unknown>[]): readonly string[] {
+  return rows.map(({ sk }) => sk as string);
 }
 
 function conditionOf(from: string | undefined, past: string | undefined): string {

@@ -1,11 +1,11 @@
 import { isoTime } from "../clock";
-import { findJson } from "../object-documents";
+import { digestOf } from "../digest";
 import { ObjectNotFoundError } from "../object-errors";
-import { objectKeys } from "../platform/object-keys";
 import type { Clock, ContentReference, ObjectStore } from "../ports";
 import { readArtifact } from "../registry/artifact";
 import type { ModelArtifact, ModelVersion } from "../registry/model";
 import type { Artifacts } from "../tracking/artifacts";
+import type { StepCache } from "../training/run-repository";
 import { checkedRows, checkRowsOf } from "./check-rows";
 import { ExportTooLargeError, NothingToExportError } from "./errors";
 import { type Exporter, type ExportFormat, exportFormats } from "./formats";
@@ -49,29 +49,38 @@ export interface ExportManifestFile extends ContentReference {
 
 export interface ExportDependencies {
   readonly objects: ObjectStore;
-  readonly artifacts: Artifacts;
+  readonly artifacts: Pick<Artifacts, "putProduced">;
+  readonly cache: StepCache;
   readonly clock: Clock;
+}
+
+/** An export, and the content that its manifest is: the digest fixes every byte of it. */
+export interface StoredExport {
+  readonly manifest: ExportManifest;
+  readonly stored: ContentReference;
 }
 
 /**
  * Makes a version's files in a format, or finds those that were made. Each file that computes is run first: one that differs from the platform's own prediction is
- * kept nowhere. Twice, or twice at once, is once: the files are a function of the version.
+ * kept nowhere. Twice, or twice at once, is once: the files are a function of the version's artifact. A row of the Catalog, keyed by the artifact that was
+ * verified against the version, holds the digest of the manifest; no object under a name that can be overwritten decides what an export is.
  *
  * @throws NothingToExportError, ExportTooLargeError, UnsupportedLayerError, ExportParityError, ExportRefusedError
  */
 export async function exportVersion(
-  { objects, artifacts, clock }: ExportDependencies,
+  dependencies: ExportDependencies,
   tools: () => Promise<ExportTools>,
   version: ModelVersion,
   format: ExportFormat,
-): Promise<ExportManifest> {
-  const made = await findExport(objects, version, format);
-  if (made) return made;
+): Promise<StoredExport> {
+  const { objects, artifacts, cache, clock } = dependencies;
   const artifact = await readArtifactOf(objects, version);
+  const made = await findExport(dependencies, artifact, format);
+  if (made) return made;
   const manifest = await makeExport(objects, await tools(), artifact, format);
   const updatedAt = isoTime(clock);
-  await artifacts.put(
-    { kind: "run", runId: artifact.runId },
+  await artifacts.putProduced(
+    artifact.runId,
     manifest.files.map(({ path, sha256, bytes, contentType }) => ({
       path: `exports/${format}/${path}`,
       sha256,
@@ -80,33 +89,48 @@ export async function exportVersion(
       updatedAt,
     })),
   );
-  // Last: whoever finds it finds everything.
-  await objects.putNew(keyOf(artifact.runId, format), JSON.stringify(manifest), "application/json");
-  return manifest;
+  const stored = await objects.putContent(JSON.stringify(manifest), "application/json");
+  // Last: the caller that finds the row finds everything.
+  await cache.keep("Export", keyOf(artifact, format), { runId: artifact.runId, output: stored, at: updatedAt });
+  return { manifest, stored };
 }
 
 /** A version's exports that were made. */
-export async function listExports(objects: ObjectStore, version: ModelVersion): Promise<readonly ExportManifest[]> {
-  const found = await Promise.all(exportFormats.map((format) => findExport(objects, version, format)));
-  return found.filter((manifest) => manifest !== undefined);
+export async function listExports(
+  dependencies: Pick<ExportDependencies, "objects" | "cache">,
+  version: ModelVersion,
+): Promise<readonly ExportManifest[]> {
+  const artifact = await findArtifact(dependencies.objects, version);
+  if (!artifact) return [];
+  const found = await Promise.all(exportFormats.map((format) => findExport(dependencies, artifact, format)));
+  return found.flatMap((each) => each?.manifest ?? []);
 }
 
-/** The export of a version, or of the run that made it. */
-export async function findExport(
-  objects: ObjectStore,
-  { runId }: Pick<ModelVersion, "runId">,
+async function findExport(
+  { objects, cache }: Pick<ExportDependencies, "objects" | "cache">,
+  artifact: ModelArtifact,
   format: ExportFormat,
-): Promise<ExportManifest | undefined> {
-  return runId === undefined ? undefined : findJson<ExportManifest>(objects, keyOf(runId, format));
+): Promise<StoredExport | undefined> {
+  const known = await cache.find("Export", keyOf(artifact, format));
+  if (!known) return undefined;
+  const stored = known.output as ContentReference;
+  const manifest = JSON.parse(new TextDecoder().decode(await objects.getContent(stored.sha256))) as ExportManifest;
+  return { manifest, stored };
 }
 
-const keyOf = (runId: string, format: ExportFormat): string => objectKeys.exportManifest(runId, format, revision);
+const keyOf = (artifact: ModelArtifact, format: ExportFormat): string => digestOf({ artifact, format, revision });
 
-async function readArtifactOf(objects: ObjectStore, version: ModelVersion): Promise<ModelArtifact> {
-  const artifact = await readArtifact(objects, version).catch((error: unknown) => {
+async function findArtifact(objects: ObjectStore, version: ModelVersion): Promise<ModelArtifact | undefined> {
+  try {
+    return await readArtifact(objects, version);
+  } catch (error) {
     if (error instanceof ObjectNotFoundError) return undefined;
     throw error;
-  });
+  }
+}
+
+async function readArtifactOf(objects: ObjectStore, version: ModelVersion): Promise<ModelArtifact> {
+  const artifact = await findArtifact(objects, version);
   if (!artifact)
     throw new NothingToExportError(`${version.model} version ${version.version} has no artifact of a training run`);
   if (artifact.weights.bytes > largestWeights) throw new ExportTooLargeError(artifact.weights.bytes, largestWeights);

@@ -56,9 +56,6 @@ export const objectKeys = {
   productionPointer: (model: string): string => `models/${modelKeyPart(model)}/production.json`,
   /** Who answers whom, for the same case. */
   routingPointer: (model: string): string => `models/${modelKeyPart(model)}/routing.json`,
-  /** What an exporter of that revision made of the run's model. */
-  exportManifest: (runId: string, format: string, revision: number): string =>
-    `runs/${runId}/exports/${format}-${revision}.json`,
   /** What shadows of a model said, a parcel a report. */
   shadowParcel: (model: string, version: number, day: string, digest: string): string =>
     `serving/${modelKeyPart(model)}/shadows/${version}/${day}/${digest}.json`,

@@ -99,11 +99,11 @@ export interface InstanceUse {
   readonly memberId: string;
 }
 
-/** A team's outputs of finished steps, by the hash of their inputs. */
+/** A team's outputs of finished steps and of exports, by the hash of their inputs. */
 export interface StepCache {
-  find(step: Phase, inputHash: string): Promise<CachedOutput | undefined>;
+  find(step: Phase | "Export", inputHash: string): Promise<CachedOutput | undefined>;
   /** The first output stands; answers the one that does. */
-  keep(step: Phase, inputHash: string, output: CachedOutput): Promise<CachedOutput>;
+  keep(step: Phase | "Export", inputHash: string, output: CachedOutput): Promise<CachedOutput>;
 }
 
 export interface CachedOutput {

@@ -40,7 +40,7 @@ export const putRunArtifacts = contract({
   tag,
   summary: "Name uploaded contents as a run's artifacts",
   description:
-    "Upload them by `POST /uploads` first: content is kept once a team. The last put under a path stands. Of a training run the directory `training/` is the platform's.",
+    "Upload them by `POST /uploads` first: content is kept once a team. The last put under a path stands. Of a training run the directories `training/` and `exports/` are the platform's. The files of a version that was evaluated cannot be changed.",
   params,
   body: z
     .strictObject({
@@ -65,7 +65,7 @@ export const putRunArtifacts = contract({
       example: { artifacts: [examples.artifact] },
     },
   },
-  errors: ["RUN_NOT_FOUND", "RUN_DELETED", "ARTIFACT_RESERVED"],
+  errors: ["RUN_NOT_FOUND", "RUN_DELETED", "ARTIFACT_RESERVED", "ARTIFACT_FROZEN", "ARTIFACTS_BUSY"],
 });
 
 export const getRunArtifact = contract({

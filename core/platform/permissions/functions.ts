@@ -52,7 +52,16 @@ const training: readonly Permission[] = [
  */
 export const functionPermissions: Readonly<Record<FunctionName, readonly Permission[]>> = {
   api: [
-    catalog("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"),
+    catalog(
+      "GetItem",
+      "BatchGetItem",
+      "Query",
+      "PutItem",
+      "UpdateItem",
+      "DeleteItem",
+      "ConditionCheckItem",
+      "BatchWriteItem",
+    ),
     queryIndex("Catalog", "gsi1"),
     table("Metrics", ...readMetrics, ...writeMetrics),
     objects("GetObject", "PutObject", "AbortMultipartUpload"),
@@ -89,7 +98,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
   evaluate: [step, table("Metrics", ...readMetrics, ...writeMetrics), objects("GetObject", "PutObject"), listBucket],
   "register-model": [step, ...changeModels],
   // Reads metrics of versions that were logged from elsewhere.
-  "evaluate-gates": [step, ...changeModels, table("Metrics", ...readMetrics)],
+  "evaluate-gates": [step, catalog("BatchGetItem"), ...changeModels, table("Metrics", ...readMetrics)],
   "request-approval": [readAndChange, ...changeModels, stateMachine("SendTaskSuccess", "SendTaskFailure")],
   promote: [readAndChange, ...changeModels, stateMachine("SendTaskSuccess", "SendTaskFailure")],
   "conclude-run": [

@@ -1,11 +1,13 @@
 import { isoTime } from "../../clock";
 import { sha256 } from "../../digest";
 import type { Clock } from "../../ports";
+import type { Artifacts } from "../../tracking/artifacts";
 import { readArtifact } from "../artifact";
 import type { Actor } from "../change";
 import type { Model, ModelVersion } from "../model";
 import { rulesOf } from "../policy";
 import type { Registry } from "../registry";
+import { freezeFiles, type VersionFilesPorts } from "../version-files";
 import { answerIn, checkDigest } from "./external-check";
 import { type CheckHooks, deliveryId, type HookRequest } from "./hook";
 import { hookKey } from "./hook-key";
@@ -15,7 +17,10 @@ import { type MadeByRun, type SubjectDependencies, subjectsOf } from "./subject"
 import { recordVerdict } from "./transitions";
 import type { GateCheck, GateVerdict } from "./verdict";
 
-export interface JudgeDependencies extends Omit<SubjectDependencies, "repository"> {
+export interface JudgeDependencies
+  extends Omit<SubjectDependencies, "repository" | "artifacts">,
+    Omit<VersionFilesPorts, "repository"> {
+  readonly artifacts: Pick<Artifacts, "listAll" | "freeze">;
   readonly team: string;
   readonly registry: Registry;
   readonly clock: Clock;
@@ -52,7 +57,7 @@ export async function judgeVersion(
 }
 
 /**
- * The verdict, not yet recorded.
+ * Returns the verdict, not yet recorded. The version's files are frozen first: what is judged cannot change afterwards.
  *
  * @param own of the run that asks for it, which need not be the one that registered the version: an identical one has its own job and champion
  * @throws ChampionChangedError where the run that asks met another champion than there is now
@@ -67,6 +72,7 @@ export async function verdictOn(
   const subjects = subjectsOf({ ...dependencies, repository: registry.repository });
   const model = await registry.head(name);
   const candidate = await registry.version(name, version);
+  await freezeFiles({ ...dependencies, repository: registry.repository }, candidate);
   const made = own ?? (await subjects.trainingOf(candidate));
   const requirements = combine(made?.job.evaluation ?? elsewhere, rulesOf(model));
   const subject = await subjects.subjectOf(model, candidate, made, requirements, own !== undefined);

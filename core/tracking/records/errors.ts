@@ -119,13 +119,35 @@ export class ArtifactNotFoundError extends RingmasterError {
   }
 }
 
-/** What training makes stands under names of its own. */
+/** Refuses a change of what the platform makes for a training run. */
 export class ArtifactReservedError extends RingmasterError {
   constructor(runId: string, path: string, reserved: string) {
     super(
-      `${JSON.stringify(path)} of training run ${runId} cannot be uploaded: ${reserved} is reserved for the output of the training; choose another path`,
+      `${quote(path)} of training run ${runId} cannot be changed: ${reserved}/ is reserved for the output of the training; choose another path`,
       { code: "ARTIFACT_RESERVED", httpStatus: 409, details: { runId, path } },
     );
+  }
+}
+
+/** Refuses a change of the files of an evaluated version. */
+export class ArtifactFrozenError extends RingmasterError {
+  constructor(owner: string, path: string, frozen: string) {
+    const which = frozen === "" ? "its files" : `the files under ${quote(frozen)}`;
+    super(
+      `${quote(path)} of ${owner} cannot be changed: ${which} belong to a model version that was evaluated; log the files elsewhere and register another version`,
+      { code: "ARTIFACT_FROZEN", httpStatus: 409, details: { owner, path, frozen } },
+    );
+  }
+}
+
+export class ArtifactsBusyError extends RingmasterError {
+  constructor(owner: string, rounds: number) {
+    super(`the artifacts of ${owner} were changed by other requests during each of ${rounds} attempts; try again`, {
+      code: "ARTIFACTS_BUSY",
+      httpStatus: 503,
+      retryable: true,
+      details: { owner },
+    });
   }
 }
 

@@ -3,8 +3,11 @@ import type { ContentReference } from "../../ports";
 import type { Phase, StepRecord } from "../../training/run";
 import type { Artifact } from "../artifacts";
 
-/** Where all that training itself makes is named; clients put nothing there. */
-export const producedDirectory = "training";
+/** Where all that training itself makes is named. */
+const producedDirectory = "training";
+
+/** Directories of a training run that the platform alone writes: the output of training, and exports of its model. */
+export const producedDirectories: readonly string[] = [producedDirectory, "exports"];
 
 /** What a finished step of a training run leaves, by names that are the same in every run. */
 export function producedArtifacts({ step, output, finishedAt }: StepRecord): readonly Artifact[] {
@@ -33,8 +36,4 @@ function contentsOf(step: Phase, output: unknown): readonly Named[] {
     return [["evaluation/report.json", (output as Partial<EvaluationOutput>).report, "application/json"]];
   }
   return [];
-}
-
-export function isProduced(path: string): boolean {
-  return path === producedDirectory || path.startsWith(`${producedDirectory}/`);
 }

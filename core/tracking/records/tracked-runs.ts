@@ -21,7 +21,7 @@ export interface TrainingTracking {
   readonly records: RunOwners;
   readonly changes: Pick<RunChanges, "mark">;
   experimentsOf(team: string): Pick<Experiments, "ensure">;
-  artifactsOf(team: string): Pick<Artifacts, "put">;
+  artifactsOf(team: string): Pick<Artifacts, "putProduced">;
 }
 
 /** What a training run's record begins with. */
@@ -85,7 +85,7 @@ export function trackedRuns(all: AllRuns, tracking: TrainingTracking): AllRuns {
         // Before the step is done: whoever dies between the two does the step's end again.
         const [identity, made] = [await tracking.records.identify(runId), producedArtifacts(record)];
         if (identity && made.length > 0)
-          await tracking.artifactsOf(identity.team).put({ kind: "run", runId }, made, folderOf(identity));
+          await tracking.artifactsOf(identity.team).putProduced(runId, made, folderOf(identity));
         await all.recordStep(runId, record);
       });
     },

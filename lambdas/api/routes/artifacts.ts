@@ -4,9 +4,7 @@ import { InvalidInputError } from "../../../core/errors";
 import { objectKeys } from "../../../core/platform/object-keys";
 import type { ArtifactOwner } from "../../../core/tracking/artifacts";
 import { folderOf } from "../../../core/tracking/records/artifact-paths";
-import { ArtifactNotFoundError, ArtifactReservedError } from "../../../core/tracking/records/errors";
-import { isProduced, producedDirectory } from "../../../core/tracking/records/produced";
-import { insistOnActive } from "../../../core/tracking/records/transitions";
+import { ArtifactNotFoundError } from "../../../core/tracking/records/errors";
 import type { RunRecords } from "../../../core/tracking/run-records";
 import { RunNotFoundError } from "../../../core/training/errors";
 import { defineRoute, type Route } from "../route";
@@ -19,11 +17,8 @@ export const artifactRoutes: readonly Route[] = [
 
   defineRoute(contracts.putRunArtifacts, async ({ platform, params: { runId }, body }) => {
     const { records, artifacts, objects, clock } = platform;
-    const run = await records.find(runId);
+    const run = await records.identify(runId);
     if (!run) throw new RunNotFoundError(runId);
-    insistOnActive(run);
-    const reserved = run.source === "training" && body.artifacts.find(({ path }) => isProduced(path));
-    if (reserved) throw new ArtifactReservedError(runId, reserved.path, `${producedDirectory}/`);
     const sizes = await Promise.all(body.artifacts.map(({ sha256 }) => objects.size(objectKeys.content(sha256))));
     const problems = body.artifacts.flatMap(({ sha256 }, i) =>
       sizes[i] === undefined

@@ -6,11 +6,12 @@ export const exportRoutes = [
   defineRoute(contracts.createExport, async ({ platform, params: { name, version }, body: { format } }) => {
     const found = await platform.registry.version(name, version);
     const tools = async () => (await import("../../../adapters/export-tools")).exportTools;
-    return { status: 200, body: { export: await exportVersion(platform, tools, found, format) } };
+    const { manifest } = await exportVersion(platform, tools, found, format);
+    return { status: 200, body: { export: manifest } };
   }),
 
-  defineRoute(contracts.listExports, async ({ platform: { registry, objects }, params: { name, version } }) => ({
+  defineRoute(contracts.listExports, async ({ platform, params: { name, version } }) => ({
     status: 200,
-    body: { exports: await listExports(objects, await registry.version(name, version)) },
+    body: { exports: await listExports(platform, await platform.registry.version(name, version)) },
   })),
 ];

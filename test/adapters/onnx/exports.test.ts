@@ -6,6 +6,7 @@ import { type ExportManifest, exportVersion, listExports } from "../../../core/e
 import { exportFormats } from "../../../core/export/formats";
 import { createRowTransform } from "../../../core/features/transform";
 import type { ModelArtifact } from "../../../core/registry/model";
+import type { CachedOutput, StepCache } from "../../../core/training/run-repository";
 import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
 import { cnn } from "../../trainer/engine/contract";
 import { createMemoryObjectStore } from "../s3/memory-object-store";
@@ -17,12 +18,23 @@ const sharing = { ...exportTools, startOnnxRuntime: () => ({ run: runtime.run, c
 const tools = async () => sharing;
 afterAll(() => runtime.close());
 
+function memoryCache(): StepCache {
+  const kept = new Map<string, CachedOutput>();
+  return {
+    find: async (step, hash) => kept.get(`${step}#${hash}`),
+    async keep(step, hash, output) {
+      if (!kept.has(`${step}#${hash}`)) kept.set(`${step}#${hash}`, output);
+      return kept.get(`${step}#${hash}`)!;
+    },
+  };
+}
+
 async function world(task: keyof typeof labels) {
   const objects = createMemoryObjectStore();
   const put = jest.fn(async () => undefined);
   const features = await fitted([...columns, labels[task]], mixedRows);
   const version = await registered(objects, columns, features, { hidden: [7] });
-  const dependencies = { objects, artifacts: { put } as never, clock };
+  const dependencies = { objects, artifacts: { putProduced: put }, cache: memoryCache(), clock };
   const text = (manifest: ExportManifest, path: string): string => new TextDecoder().decode(bytes(manifest, path));
   const bytes = (manifest: ExportManifest, path: string): Uint8Array =>
     objects.objects.get(`cas/sha256/${manifest.files.find((file) => file.path === path)!.sha256}`)!;
@@ -33,15 +45,15 @@ describe("exports", () => {
   it.each(["classification", "binary", "regression"] as const)(
     "of every kind of column compute what the platform computes: %s",
     async (task) => {
-      const { dependencies, version, objects } = await world(task);
+      const { dependencies, version } = await world(task);
       for (const format of exportFormats) {
-        const { files, check } = await exportVersion(dependencies, tools, version, format);
+        const { files, check } = (await exportVersion(dependencies, tools, version, format)).manifest;
         expect(check).toEqual({ rows: 64, tolerance: 1e-5 });
         const run = files.filter(({ difference }) => difference !== undefined);
         expect(run.length).toBe(format === "onnx" ? 2 : 1);
         for (const { difference } of run) expect(difference).toBeLessThan(1e-6);
       }
-      expect((await listExports(objects, version)).map(({ format }) => format)).toEqual(exportFormats);
+      expect((await listExports(dependencies, version)).map(({ format }) => format)).toEqual(exportFormats);
     },
     60_000,
   );
@@ -56,7 +68,7 @@ describe("exports", () => {
     expect(await exportVersion(first.dependencies, never, first.version, "onnx")).toEqual(manifests[0]);
     expect(first.put).toHaveBeenCalledTimes(1);
     expect(first.put).toHaveBeenCalledWith(
-      { kind: "run", runId: "run-0123456789abcdef" },
+      "run-0123456789abcdef",
       expect.arrayContaining([
         expect.objectContaining({ path: "exports/onnx/model.onnx", updatedAt: "1970-01-01T00:00:00.000Z" }),
       ]),
@@ -65,7 +77,7 @@ describe("exports", () => {
 
   it("as ONNX take raw rows: missing, unknown and large values, names that outputs have too", async () => {
     const { dependencies, version, bytes } = await world("classification");
-    const manifest = await exportVersion(dependencies, tools, version, "onnx");
+    const { manifest } = await exportVersion(dependencies, tools, version, "onnx");
     const column = (name: string, type: "double" | "string" | "float", data: never, dims = [3, 1]) => ({
       [name]: { type, data, dims },
     });
@@ -130,7 +142,7 @@ describe("exports", () => {
 
   it("bring an applier that makes the same inputs, to the bit", async () => {
     const { dependencies, version, objects, text } = await world("classification");
-    const manifest = await exportVersion(dependencies, tools, version, "tfjs");
+    const { manifest } = await exportVersion(dependencies, tools, version, "tfjs");
     expect(text(manifest, "transform.mjs")).toBe(applier);
     const document = JSON.parse(text(manifest, "transform.json"));
     const evaluated = new Function(
@@ -156,17 +168,39 @@ describe("exports", () => {
     }));
     const features = await fitted([...schema, labels.classification], rows);
     const version = await registered(objects, schema, features, cnn);
-    const { files } = await exportVersion(
-      { objects, artifacts: { put: async () => undefined } as never, clock },
+    const artifacts = { putProduced: async () => undefined };
+    const { manifest } = await exportVersion(
+      { objects, artifacts, cache: memoryCache(), clock },
       tools,
       version,
       "onnx",
     );
-    expect(files.map(({ path }) => path)).toEqual(["model.onnx", "network.onnx", "transform.json", "examples.json"]);
+    expect(manifest.files.map(({ path }) => path)).toEqual([
+      "model.onnx",
+      "network.onnx",
+      "transform.json",
+      "examples.json",
+    ]);
+  });
+
+  it("are what the version's row fixes, whatever lies under the run's names", async () => {
+    const { dependencies, version, objects } = await world("regression");
+    const evil = JSON.stringify({ format: "tfjs", files: [{ path: "model.json", sha256: "0".repeat(64), bytes: 1 }] });
+    const key = "runs/run-0123456789abcdef/exports/tfjs-1.json";
+    await objects.put(key, evil);
+    const made = await exportVersion(dependencies, tools, version, "tfjs");
+    expect(made.manifest.files.map(({ path }) => path)).toContain("group1-shard1of1.bin");
+    await objects.put(key, evil);
+    expect(await exportVersion(dependencies, tools, version, "tfjs")).toEqual(made);
+    expect(await listExports(dependencies, version)).toEqual([made.manifest]);
+    const content = `cas/sha256/${made.stored.sha256}`;
+    await objects.put(content, evil);
+    await expect(exportVersion(dependencies, tools, version, "tfjs")).rejects.toMatchObject({ code: "CORRUPT_OBJECT" });
+    await expect(listExports(dependencies, version)).rejects.toMatchObject({ code: "CORRUPT_OBJECT" });
   });
 
   it("are refused where a file does not compute the same", async () => {
-    const { dependencies, version, objects } = await world("regression");
+    const { dependencies, version } = await world("regression");
     const wrong = {
       ...exportTools,
       runLayersModel: async (...args: Parameters<typeof exportTools.runLayersModel>) =>
@@ -174,7 +208,7 @@ describe("exports", () => {
     };
     const attempt = exportVersion(dependencies, async () => wrong, version, "tfjs");
     await expect(attempt).rejects.toMatchObject({ code: "EXPORT_DIFFERS" });
-    expect(await listExports(objects, version)).toEqual([]);
+    expect(await listExports(dependencies, version)).toEqual([]);
   });
 
   it.each([

@@ -1,28 +1,35 @@
+import { z } from "zod";
 import type { Platform } from "../../../../adapters/platform";
-import { findExport } from "../../../../core/export/export-version";
-import { type ExportFormat, exportFormats } from "../../../../core/export/formats";
+import { objectKeys } from "../../../../core/platform/object-keys";
 import type { ArtifactEntry, ArtifactFile } from "../../../../core/tracking/artifacts";
 
-/** Files of the export of a run's model: read-only, named by the export's manifest. */
+/** Files of the export of a version, named by the content of the export's manifest: nothing can change them. */
 export interface ExportPlace {
-  readonly exported: { readonly runId: string; readonly format: ExportFormat };
+  /** SHA-256 of the manifest; `undefined` where the path names none. */
+  readonly exported: string | undefined;
   /** Relative to the export's directory; `""` for all of it. */
   readonly path: string;
 }
 
 const root = "ringmaster-exports";
+/** Any content of the team can be named in its place. */
+const maxManifestBytes = 1024 * 1024;
 
-/** Where clients find an export, under MLflow's artifact root. */
-export function exportUri(runId: string, format: ExportFormat): string {
-  return `mlflow-artifacts:/${root}/${runId}/${format}`;
+/** What is read of an export's manifest. */
+const manifestFiles = z.object({
+  files: z.array(z.object({ path: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.number() })),
+});
+
+/** Where clients find an export, under MLflow's artifact root. @param manifest SHA-256 of its manifest */
+export function exportUri(manifest: string): string {
+  return `mlflow-artifacts:/${root}/${manifest}`;
 }
 
-/** @param path as `safePath` answers it */
+/** Returns the place in the exports' directory, all of which the platform alone writes. @param path as `safePath` answers it */
 export function exportPlaceOf(path: string): ExportPlace | undefined {
-  const [first, runId, name, ...rest] = path.split("/");
-  const format = exportFormats.find((each) => each === name);
-  if (first !== root || runId === undefined || format === undefined) return undefined;
-  return { exported: { runId, format }, path: rest.join("/") };
+  const [first, manifest = "", ...rest] = path.split("/");
+  if (first !== root) return undefined;
+  return { exported: /^[0-9a-f]{64}$/.test(manifest) ? manifest : undefined, path: rest.join("/") };
 }
 
 export async function findExportedFile(
@@ -50,7 +57,18 @@ export async function listExportedFiles(
 
 async function filesOf(
   { objects }: Pick<Platform, "objects">,
-  { runId, format }: ExportPlace["exported"],
+  manifest: ExportPlace["exported"],
 ): Promise<readonly ArtifactFile[]> {
-  return (await findExport(objects, { runId }, format))?.files ?? [];
+  if (manifest === undefined) return [];
+  const bytes = await objects.size(objectKeys.content(manifest));
+  if (bytes === undefined || bytes > maxManifestBytes) return [];
+  return filesIn(new TextDecoder().decode(await objects.getContent(manifest)));
+}
+
+function filesIn(text: string): readonly ArtifactFile[] {
+  try {
+    return manifestFiles.safeParse(JSON.parse(text)).data?.files ?? [];
+  } catch {
+    return [];
+  }
 }

@@ -19,7 +19,8 @@ export const multipartArtifacts: readonly MlflowOperation[] = [
     "POST /mlflow-artifacts/mpu/create/*",
     { path: required(text), num_parts: integer },
     async ({ platform, context, fields: { path, num_parts = 1 } }) => {
-      await targetOf(platform, pathBehind(context, "/mlflow-artifacts/mpu/create"), path);
+      const place = await targetOf(platform, pathBehind(context, "/mlflow-artifacts/mpu/create"), path);
+      await platform.artifacts.checkWritable(place.owner, place.path);
       if (num_parts < 1 || num_parts > mostParts) {
         throw invalidParameter(
           `Invalid value ${num_parts} for parameter 'num_parts' supplied: it must be from 1 to ${mostParts}; with a larger MLFLOW_MULTIPART_UPLOAD_CHUNK_SIZE there are fewer`,

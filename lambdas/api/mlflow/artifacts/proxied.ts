@@ -31,6 +31,7 @@ export function proxiedArtifacts(delivery: Delivery): readonly MlflowOperation[]
       const place = await placeOf({ records }, safeFilePath(pathBehind(context, root)));
       const { owner, path, folder } = writable(place);
       safeFilePath(path);
+      await artifacts.checkWritable(owner, path);
       const contentType = mediaTypeOf(baseName(path));
       const content = await incoming.receive(bodyOf(context), contentType);
       checkLength(context.req.header("content-length"), content.bytes);

@@ -37,8 +37,8 @@ async function artifactUriOf(platform: Platform, version: ModelVersion): Promise
   const { records } = platform;
   if (runId !== undefined && artifactKey !== undefined) {
     const tools = async () => (await import("../../../../adapters/export-tools")).exportTools;
-    await exportVersion(platform, tools, version, "mlflow");
-    return exportUri(runId, "mlflow");
+    const { stored } = await exportVersion(platform, tools, version, "mlflow");
+    return exportUri(stored.sha256);
   }
   const record = runId === undefined ? undefined : await records.find(runId);
   return record?.artifactUri ?? "";

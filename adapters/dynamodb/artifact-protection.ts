@@ -1,0 +1,106 @@
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
+import type { ArtifactOwner } from "../../core/tracking/artifacts";
+import { ArtifactsBusyError } from "../../core/tracking/records/errors";
+import { checkUnprotected, ownerName, type Protection } from "../../core/tracking/records/protected-paths";
+import type { RunRecords } from "../../core/tracking/run-records";
+import { isTransactionConditionFailed, isTransactionConflict } from "./client";
+import { pauseBeforeRound } from "./contention";
+
+export type ArtifactWrites = NonNullable<TransactWriteCommandInput["TransactItems"]>;
+
+/** DynamoDB's limit is 100; one is the condition. */
+const writesPerTransaction = 99;
+const rounds = 24;
+/** Of one owner; past it all of the owner's files are frozen, so that the row stays small. */
+const maxFrozenPaths = 300;
+
+/** What is known of an owner, and the condition under which it still holds. */
+interface Guard extends Protection {
+  readonly condition: ArtifactWrites[number];
+}
+
+/** Frozen paths of runs and logged models, and writes under the condition that no path was frozen since the check. */
+export function createArtifactProtection(
+  client: DynamoDBDocumentClient,
+  table: string,
+  team: string,
+  records: Pick<RunRecords, "find">,
+) {
+  const keyOf = (owner: ArtifactOwner) => ({
+    pk: `TEAM#${team}#FROZEN#${owner.kind === "run" ? `RUN#${owner.runId}` : owner.kind === "logged-model" ? `MODEL#${owner.modelId}` : "TEAM"}`,
+    sk: "PATHS",
+  });
+
+  async function frozenOf(owner: ArtifactOwner): Promise<readonly string[]> {
+    const { Item } = await client.send(new GetCommand({ TableName: table, Key: keyOf(owner), ConsistentRead: true }));
+    return [...((Item?.["paths"] as ReadonlySet<string> | undefined) ?? [])].map((path) => path.slice(0, -1));
+  }
+
+  async function guardOf(owner: ArtifactOwner): Promise<Guard> {
+    const [frozen, run] = await Promise.all([
+      frozenOf(owner),
+      owner.kind === "run" ? records.find(owner.runId) : undefined,
+    ]);
+    const condition = {
+      TableName: table,
+      Key: keyOf(owner),
+      // Paths are only ever added: the same number is the same set.
+      ...(frozen.length === 0
+        ? { ConditionExpression: "attribute_not_exists(pk)" }
+        : { ConditionExpression: "size(paths) = :count", ExpressionAttributeValues: { ":count": frozen.length } }),
+    };
+    return { owner, ...(run === undefined ? {} : { run }), frozen, condition: { ConditionCheck: condition } };
+  }
+
+  return {
+    /** @throws ArtifactReservedError, ArtifactFrozenError, RunDeletedError */
+    async check(owner: ArtifactOwner, paths: readonly string[]): Promise<void> {
+      if (owner.kind !== "team") checkUnprotected(await guardOf(owner), paths);
+    },
+
+    /**
+     * Writes rows of an owner's artifacts, unless one of the paths is protected.
+     *
+     * @throws ArtifactReservedError, ArtifactFrozenError, RunDeletedError, ArtifactsBusyError
+     */
+    async write(owner: ArtifactOwner, paths: readonly string[], writes: ArtifactWrites): Promise<void> {
+      let guard = await guardOf(owner);
+      checkUnprotected(guard, paths);
+      for (let from = 0, round = 0; from < writes.length; ) {
+        try {
+          const some = writes.slice(from, from + writesPerTransaction);
+          await client.send(new TransactWriteCommand({ TransactItems: [guard.condition, ...some] }));
+          from += writesPerTransaction;
+          round = 0;
+        } catch (error) {
+          if (!isTransactionConditionFailed(error) && !isTransactionConflict(error)) throw error;
+          round += 1;
+          if (round > rounds) throw new ArtifactsBusyError(ownerName(owner), rounds);
+          await pauseBeforeRound(round);
+          guard = await guardOf(owner);
+          checkUnprotected(guard, paths);
+        }
+      }
+    },
+
+    async freeze(owner: ArtifactOwner, path: string): Promise<void> {
+      const frozen = await frozenOf(owner);
+      if (frozen.includes(path) || frozen.includes("")) return;
+      const entry = path === "" || frozen.length >= maxFrozenPaths ? "/" : `${path}/`;
+      await client.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: keyOf(owner),
+          UpdateExpression: "ADD paths :added",
+          ExpressionAttributeValues: { ":added": new Set([entry]) },
+        }),
+      );
+    },
+  };
+}
