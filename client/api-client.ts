@@ -32,7 +32,7 @@ export function createClient(options: ClientOptions) {
       (await call("reproduceTrainingRun", { params: { runId }, idempotencyKey })).run,
     reproduction: async (runId: string, of?: string) =>
       (await call("getReproduction", { params: { runId }, query: of === undefined ? {} : { of } })).reproduction,
-    checkpoints: async (runId: string) => (await call("listCheckpoints", { params: { runId } })).checkpoints,
+    checkpoints: (runId: string) => call("listCheckpoints", { params: { runId } }),
     restoreRun: async (runId: string, epoch: number | string, body: schemas.RestoreRequest, idempotencyKey: string) =>
       (await call("restoreTrainingRun", { params: { runId, epoch }, body, idempotencyKey })).run,
     async metrics(runId: string): Promise<readonly MetricSummary[]> {

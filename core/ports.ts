@@ -27,8 +27,11 @@ export interface ObjectStore {
    * yet, once more to send it. Both must give the same bytes; else nothing becomes visible. A chunk is read before the next is asked for.
    */
   putContentStream(open: () => AsyncIterable<Uint8Array>, contentType?: string): Promise<ContentReference>;
-  /** Whether the content itself is there: an object of its name whose bytes are damaged or others is not it. */
-  hasContent(reference: ContentReference): Promise<boolean>;
+  /**
+   * Whether the content itself is there: an object of its name whose bytes are damaged or others is not it. Reads the object where the store
+   * has no checksum of all its bytes; `by-checksum` relies on the store's checksum of its parts instead.
+   */
+  hasContent(reference: ContentReference, how?: "by-checksum"): Promise<boolean>;
   /** Fetches by content and checks the digest; rejects with `CorruptObjectError` on a difference. */
   getContent(sha256: string): Promise<Uint8Array>;
   /** Keys under a prefix, in lexical order. */

@@ -21,6 +21,7 @@ import {
   isDenied,
   isMissing,
   isPreconditionFailure,
+  isServerFailure,
   translated,
 } from "./service-errors";
 import { holdsContent, isCutBody } from "./stored-content";
@@ -79,8 +80,14 @@ export function createObjectStore(
     },
 
     async size(key) {
-      const head = await unlessMissing(missing, () => client.send(new HeadObjectCommand(at(key))));
-      return head === undefined ? undefined : (head.ContentLength ?? 0);
+      try {
+        const head = await unlessMissing(missing, () => client.send(new HeadObjectCommand(at(key))));
+        return head === undefined ? undefined : (head.ContentLength ?? 0);
+      } catch (error) {
+        // An answer to HEAD has no body: an error that names the damage comes with a read alone.
+        if (isServerFailure(error)) await read(key, "bytes=0-0");
+        throw error;
+      }
     },
 
     async put(key, body, contentType) {
@@ -128,7 +135,7 @@ export function createObjectStore(
       return reference;
     },
 
-    hasContent: (reference) => holds(reference),
+    hasContent: (reference, how) => holds(reference, how === undefined ? [] : "any"),
 
     async getContent(sha256) {
       const key = objectKeys.content(sha256);
@@ -171,11 +178,8 @@ export function createObjectStore(
     });
   }
 
-  function holds(reference: ContentReference, parts?: readonly Buffer[]): Promise<boolean> {
-    return holdsContent(client, at(objectKeys.content(reference.sha256)), reference, {
-      missing,
-      ...(parts && { parts }),
-    });
+  function holds(reference: ContentReference, parts: readonly Buffer[] | "any" = []): Promise<boolean> {
+    return holdsContent(client, at(objectKeys.content(reference.sha256)), reference, { missing, parts });
   }
 
   async function isStored(reference: ContentReference, parts?: readonly Buffer[]): Promise<boolean> {

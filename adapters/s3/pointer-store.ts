@@ -1,6 +1,7 @@
 import { GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
+import { CorruptObjectError } from "../../core/object-errors";
 import type { PointerStore } from "../../core/registry/pointer";
-import { attemptsOf, isConflict, isMissing, isPreconditionFailure } from "./service-errors";
+import { attemptsOf, damageOf, isConflict, isMissing, isPreconditionFailure } from "./service-errors";
 
 /** Small JSON documents under a team's prefix, each put under the ETag that its writer has read (`If-Match`, `If-None-Match: *`). */
 export function createPointerStore(client: S3Client, bucket: string, prefix: string): PointerStore {
@@ -12,7 +13,8 @@ export function createPointerStore(client: S3Client, bucket: string, prefix: str
       return { body: (await Body?.transformToString()) ?? "", tag: ETag };
     } catch (error) {
       if (isMissing(error)) return undefined;
-      throw error;
+      const damage = damageOf(error);
+      throw damage === undefined ? error : new CorruptObjectError(key, "the bytes that were stored", damage, error);
     }
   }
 

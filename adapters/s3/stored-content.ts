@@ -6,20 +6,24 @@ import { damageOf, isMissing, isServerFailure } from "./service-errors";
 /**
  * Whether the store holds that content under that key: the bytes themselves, not an object of that name and size. S3's own checksum answers
  * this where it has one; otherwise the object is read.
- * @param parts SHA-256 of the parts that the content would be uploaded in, to compare with S3's checksum of a multipart upload
+ * @param parts SHA-256 of the parts that the content would be uploaded in, to compare with S3's checksum of a multipart upload; `any` accepts
+ *   every such checksum
  */
 export async function holdsContent(
   client: S3Client,
   object: { readonly Bucket: string; readonly Key: string },
   { sha256, bytes }: ContentReference,
-  { parts = [], missing = isMissing }: { parts?: readonly Buffer[]; missing?: (error: unknown) => boolean } = {},
+  {
+    parts = [],
+    missing = isMissing,
+  }: { readonly parts?: readonly Buffer[] | "any"; readonly missing?: (error: unknown) => boolean } = {},
 ): Promise<boolean> {
   try {
     const head = await client.send(new HeadObjectCommand({ ...object, ChecksumMode: "ENABLED" }));
     const known = head.ChecksumSHA256;
     if (known !== undefined && !known.includes("-")) return known === Buffer.from(sha256, "hex").toString("base64");
     if ((head.ContentLength ?? 0) !== bytes) return false;
-    if (known !== undefined && known === compositeOf(parts)) return true;
+    if (known !== undefined && (parts === "any" || known === compositeOf(parts))) return true;
   } catch (error) {
     if (missing(error)) return false;
     // An answer to HEAD has no body: whether it is damage, only a read can tell.

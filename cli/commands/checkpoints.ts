@@ -22,20 +22,25 @@ export function addCheckpointCommands(runs: Command): void {
     .description("list the checkpoints of a run")
     .action(async (runId: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
-      const checkpoints = await client.checkpoints(runId);
-      if (json) printJson({ checkpoints });
-      else
-        printTable(
-          ["EPOCH", "STEP", "VALIDATION LOSS", "SIZE", "WEIGHTS SHA-256", "CREATED"],
-          checkpoints.map(({ epoch, finishedSteps, validation, bytes, weightsSha256, createdAt }) => [
-            epoch,
-            finishedSteps,
-            validation === undefined ? "–" : formatNumber(validation.loss),
-            formatBytes(bytes),
-            weightsSha256.slice(0, 16),
-            createdAt,
-          ]),
-        );
+      const { checkpoints, damaged = [] } = await client.checkpoints(runId);
+      if (json) {
+        printJson({ checkpoints, damaged });
+        return;
+      }
+      printTable(
+        ["EPOCH", "STEP", "VALIDATION LOSS", "SIZE", "WEIGHTS SHA-256", "CREATED"],
+        checkpoints.map(({ epoch, finishedSteps, validation, bytes, weightsSha256, createdAt }) => [
+          epoch,
+          finishedSteps,
+          validation === undefined ? "–" : formatNumber(validation.loss),
+          formatBytes(bytes),
+          weightsSha256.slice(0, 16),
+          createdAt,
+        ]),
+      );
+      for (const { finishedSteps, error } of damaged) {
+        process.stdout.write(`damaged: the checkpoint at step ${finishedSteps} cannot be used. ${error}\n`);
+      }
     });
 
   runs

@@ -93,7 +93,7 @@ export const errorCatalogue = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: "A body must be `application/json`." },
   THROTTLED: { status: 429, meaning: "Too many requests; send it again after a pause." },
   INTERNAL: { status: 500, meaning: "Our fault; the log has it under the request id." },
-  CORRUPT_OBJECT: { status: 500, meaning: "A stored object is not what its name promises." },
+  CORRUPT_OBJECT: { status: 500, meaning: "A stored object is damaged; the message and `details.key` name it." },
   BAD_GATEWAY: { status: 502, meaning: "The function failed before it could answer." },
   EXPERIMENT_BUSY: { status: 503, meaning: "Others change this experiment; send it again." },
   ARTIFACTS_BUSY: { status: 503, meaning: "Others change these artifacts; send it again." },
@@ -126,6 +126,7 @@ export const generalErrors: readonly ErrorCode[] = [
   "BAD_GATEWAY",
   "TIMED_OUT",
   "STORAGE_FULL",
+  "CORRUPT_OBJECT",
 ];
 /** What any route with a body may answer. */
 const bodyErrors: readonly ErrorCode[] = ["BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];

@@ -22,7 +22,7 @@ export interface FeaturesOutput {
 }
 
 /** What a training left, but for whose run it was and when. */
-export type TrainingOutput = Omit<TrainingResult, "runId" | "finishedAt">;
+export type TrainingOutput = Omit<TrainingResult, "runId" | "finishedAt" | "warnings">;
 
 export interface EvaluationOutput {
   /** The full report, JSON in the content store. */

@@ -65,6 +65,18 @@ export class CheckpointNotFoundError extends RingmasterError {
   }
 }
 
+/** The checkpoint is there, and what is stored of it is not what was written. */
+export class CheckpointDamagedError extends RingmasterError {
+  /** @param damage names the object */
+  constructor(runId: string, step: number, damage: string, cause?: unknown) {
+    super(
+      `the checkpoint of run ${runId} at step ${step} is damaged: ${damage} ` +
+        `\`ringmaster runs checkpoints ${runId}\` lists the others`,
+      { code: "CORRUPT_OBJECT", httpStatus: 500, details: { runId, step }, cause },
+    );
+  }
+}
+
 /** The same `Idempotency-Key` came with another body. */
 export class IdempotencyConflictError extends RingmasterError {
   constructor(key: string) {

@@ -53,6 +53,7 @@ export async function finishTraining(dependencies: FinishDependencies, runId: st
       measureWait(dependencies, details, attempt);
     } else if (next.move === "succeed" && result) {
       await endAttempt(dependencies, details, attempt, { status: "succeeded" }, "batch");
+      for (const warning of result.warnings ?? []) await runs.recordWarning(runId, warning);
       await recordResult(dependencies, details, result, attempt.startedAt);
       await Promise.all(waiting.map((token) => tokens.succeed(token, { runId })));
     } else if (next.move === "resubmit") {

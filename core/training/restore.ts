@@ -1,15 +1,18 @@
 import { digestOf } from "../digest";
+import { eachLimited } from "../each-limited";
 import { InvalidInputError } from "../errors";
 import { objectKeys } from "../platform/object-keys";
 import type { ObjectStore } from "../ports";
 import { problemsOf } from "../problems";
 import { checkpointOfEpoch, readCheckpoints } from "./checkpoint/list";
 import type { CheckpointManifest } from "./checkpoint/manifest";
-import { CheckpointNotFoundError, RunNotFoundError } from "./errors";
+import { CheckpointDamagedError, CheckpointNotFoundError, RunNotFoundError } from "./errors";
 import { appliedWeightDecay } from "./hyperparameters";
 import { type Job, jobSchema } from "./job";
 import type { Run } from "./run";
 import { findSubmitted, type SubmitDependencies, submitRun } from "./submit";
+
+const tensorChecksAtOnce = 8;
 
 export interface RestoreDependencies extends SubmitDependencies {
   readonly objects: ObjectStore;
@@ -49,12 +52,13 @@ export async function restoreRun(dependencies: RestoreDependencies, request: Res
 
   const source = await runs.find(request.runId);
   if (!source) throw new RunNotFoundError(request.runId, "training");
-  const checkpoints = await readCheckpoints(objects, source.runId);
-  const manifest = checkpointOfEpoch(checkpoints, request.epoch);
+  const list = await readCheckpoints(objects, source.runId);
+  const manifest = checkpointOfEpoch(source.runId, list, request.epoch);
   if (!manifest) {
-    const epochs = [...new Set(checkpoints.map(({ epoch }) => epoch))];
+    const epochs = [...new Set(list.checkpoints.map(({ epoch }) => epoch))];
     throw new CheckpointNotFoundError(source.runId, request.epoch, epochs);
   }
+  await requireTensors(objects, manifest);
   const job = jobOf(source, request, manifest);
   const { finishedSteps, epoch, weightsSha256 } = manifest;
   return submitRun(dependencies, {
@@ -76,6 +80,22 @@ export async function restoreRun(dependencies: RestoreDependencies, request: Res
         JSON.stringify({ ...manifest, runId, unsentMetrics: undefined }, null, 2),
         "application/json",
       ),
+  });
+}
+
+/**
+ * A run that cannot begin is refused before it is created.
+ * @throws CheckpointDamagedError
+ */
+async function requireTensors(
+  objects: ObjectStore,
+  { runId, finishedSteps, tensors }: CheckpointManifest,
+): Promise<void> {
+  await eachLimited(tensors, tensorChecksAtOnce, async (tensor) => {
+    if (await objects.hasContent(tensor, "by-checksum")) return;
+    const key = objectKeys.content(tensor.sha256);
+    const damage = `object ${key} (${tensor.buffer}) is missing, or its bytes are not those that were stored.`;
+    throw new CheckpointDamagedError(runId, finishedSteps, damage);
   });
 }
 

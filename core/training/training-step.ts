@@ -53,6 +53,7 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
     ...(job.resources.tf32 === true ? { tf32: true } : {}),
     threads: threadsOf(run),
     backend: job.resources.backend,
+    ...(run.restoredFrom ? { startStep: run.restoredFrom.step } : {}),
     ...(run.allowOtherNumerics ? { allowOtherNumerics: true } : {}),
     featureManifestKey: outputOf<FeaturesOutput>(details, "PrepareFeatures").featureManifestKey,
     checkpoint: { everySteps: job.checkpoint.everySteps, everySeconds: checkpointSeconds, keep: job.checkpoint.keep },
@@ -62,6 +63,7 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
 export function trainingOutputOf({
   runId: _runId,
   finishedAt: _finishedAt,
+  warnings: _warnings,
   ...output
 }: TrainingResult): TrainingOutput {
   return output;

@@ -1,4 +1,5 @@
 import type { ContentReference } from "../ports";
+import type { Warning } from "../warnings";
 import type { Hyperparameters } from "./hyperparameters";
 import type { ModelSpec } from "./job";
 import type { NumericsRecord } from "./numerics";
@@ -28,6 +29,8 @@ export interface TrainingTask {
   readonly allowOtherNumerics?: boolean;
   /** Key of the `FeatureManifest` JSON. */
   readonly featureManifestKey: string;
+  /** The checkpoint that the training begins with was put under the run's own key; without it, the training must not begin. */
+  readonly startStep?: number;
   readonly checkpoint: {
     readonly everySteps: number;
     readonly everySeconds: number;
@@ -54,6 +57,8 @@ export interface TrainingResult {
   /** Fields of the numerics that changed on the way, which the task allowed: the weights are not those of an undisturbed run. */
   readonly otherNumerics?: readonly string[];
   readonly backend: "native" | "wasm";
+  /** Findings that people should see: checkpoints that could not be used. */
+  readonly warnings?: readonly Warning[];
   /** How often the gang was sealed anew. */
   readonly generations: number;
   /** ISO 8601. */

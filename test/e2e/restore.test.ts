@@ -1,6 +1,10 @@
+import { join } from "node:path";
 import type { describeRun } from "../../cli/commands/runs";
+import { objectKeys } from "../../core/platform/object-keys";
 import type { CheckpointSummary } from "../../core/training/checkpoint/list";
 import type { Run } from "../../core/training/run";
+import { localConfig } from "../../local/settings";
+import { flipBit, objectFiles } from "../support/damage";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
@@ -45,5 +49,16 @@ describe("a run restored from another's checkpoint", () => {
 
     const none = await stack.run("runs", "restore", runId, "--epoch", "99");
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("no checkpoint of epoch 99") });
+
+    const last = checkpoints.at(-1)!;
+    const manifest = `teams/default/${objectKeys.checkpointManifest(runId, last.finishedSteps)}`;
+    const files = objectFiles(join(stack.data, "s3"), localConfig().bucket, manifest);
+    for (const file of files) flipBit(file, 40);
+    const listed = await stack.json<{ checkpoints: object[]; damaged: object[] }>(["runs", "checkpoints", runId]);
+    expect(listed.checkpoints).toEqual(checkpoints.slice(0, -1));
+    expect(listed.damaged).toMatchObject([{ finishedSteps: last.finishedSteps }]);
+    const refused = await stack.run("runs", "restore", runId, "--epoch", String(last.epoch), "--epochs", "9");
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain(`the checkpoint of run ${runId} at step ${last.finishedSteps} is damaged`);
   }, 240_000); // two whole runs
 });

@@ -10,6 +10,7 @@ import { createLogger } from "../../core/logging";
 import type { Measures } from "../../core/metering/meter";
 import type { AttemptResult } from "../../core/notifications/delivery";
 import type { Message } from "../../core/notifications/event";
+import { contentDigestOf } from "../../core/platform/object-keys";
 import { tables } from "../../core/platform/tables";
 import { defaultTeam } from "../../core/platform/teams";
 import type { Clock } from "../../core/ports";
@@ -30,6 +31,8 @@ import { localConfig } from "../../local/settings";
 export interface Embedded {
   readonly dynamodb: DynamoDBDocumentClient;
   readonly s3: S3Client;
+  /** Holds the services' data: `dynamodb`, `s3`. */
+  readonly directory: string;
   stop(): Promise<void>;
 }
 
@@ -37,7 +40,11 @@ export async function startEmbedded(): Promise<Embedded> {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-test-"));
   const services = [
     await createDynamoDb({ dataDirectory: join(directory, "dynamodb") }),
-    await createS3({ dataDirectory: join(directory, "s3"), events: { put: () => undefined } }),
+    await createS3({
+      dataDirectory: join(directory, "s3"),
+      events: { put: () => undefined },
+      contentDigest: contentDigestOf,
+    }),
   ];
   const front = createFront(services);
   await listen(front, 0, "");
@@ -73,6 +80,7 @@ export async function startEmbedded(): Promise<Embedded> {
   return {
     dynamodb: createDocumentClient(dynamodb),
     s3,
+    directory,
     async stop() {
       dynamodb.destroy();
       s3.destroy();

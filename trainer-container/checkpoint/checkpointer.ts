@@ -283,7 +283,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
       const { finishedSteps } = replica;
       if (finishedSteps === 0) return;
       try {
-        if ((await store.size(objectKeys.checkpointManifest(runId, finishedSteps))) !== undefined) return;
+        if ((await findKept(store, runId, finishedSteps)) !== undefined) return;
       } catch (error) {
         events.failed(error, finishedSteps);
         return;

@@ -1,10 +1,10 @@
-import { CorruptObjectError } from "../../core/object-errors";
+import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-errors";
 import { objectKeys } from "../../core/platform/object-keys";
 import type { ObjectStore } from "../../core/ports";
+import { findCheckpointManifest, manifestKeys } from "../../core/training/checkpoint/list";
 import {
   type CheckpointManifest,
   identityDifferences,
-  parseCheckpointManifest,
   type TrainingIdentity,
 } from "../../core/training/checkpoint/manifest";
 import type { KeptCheckpoint } from "../../core/training/checkpoint/policy";
@@ -16,6 +16,9 @@ import type { Replica } from "../loop/replica";
 import { stateBuffers } from "./state";
 import { digestOfFile, fileOf, readLive } from "./state-files";
 
+/** How often checkpoints are listed again that expired before they were read. */
+const listAttempts = 3;
+
 export interface RestoreOptions {
   readonly store: ObjectStore;
   readonly runId: string;
@@ -24,6 +27,8 @@ export interface RestoreOptions {
   readonly numerics: NumericsRecord;
   /** Go on with other numerics than the checkpoint's: the weights are then not those of an undisturbed run. */
   readonly allowOtherNumerics: boolean;
+  /** The training begins with a checkpoint at this step: without any, it must not begin. */
+  readonly startStep?: number;
   /** A checkpoint that cannot be used; the one before it is tried. */
   readonly onUnusable: (key: string, error: unknown) => void;
 }
@@ -31,32 +36,54 @@ export interface RestoreOptions {
 /**
  * Fills the replica from the newest checkpoint whose digests hold, on any world size.
  *
- * @returns its manifest; undefined where there is none, with the replica at step 0.
+ * @returns its manifest; undefined where the run has no checkpoint yet, with the replica at step 0.
  * @throws TrainingHaltedError `NUMERICS_DIFFER` or `CHECKPOINT_MISMATCH`: a checkpoint of another training is no ground to go on from.
+ *   `CORRUPT_OBJECT`: there are checkpoints and none can be used, or the one to begin with is missing. Training never begins again at
+ *   step 0 on its own.
  */
 export async function restoreNewest(
   replica: Replica,
   options: RestoreOptions,
+  attempt = 1,
 ): Promise<CheckpointManifest | undefined> {
-  const { store, runId, onUnusable } = options;
-  const keys = (await store.list(objectKeys.checkpointPrefix(runId))).filter((key) => key.endsWith("/manifest.json"));
+  const { store, runId, startStep, onUnusable } = options;
+  const unusable: string[] = [];
+  const keys = await manifestKeys(store, runId);
   for (const key of keys.toReversed()) {
     try {
-      const manifest = await readManifest(store, key);
-      if (manifest === undefined) continue; // expired since it was listed
+      const manifest = await findCheckpointManifest(store, key);
+      if (manifest === undefined && attempt < listAttempts) continue; // expired since it was listed
+      if (manifest === undefined) throw new ObjectNotFoundError(key);
       refuseOthers(manifest, options);
       await fill(replica, manifest, key, options);
       return manifest;
     } catch (error) {
       if (error instanceof TrainingHaltedError || isUnreachable(error)) throw error;
+      unusable.push(error instanceof Error ? error.message : String(error));
       onUnusable(key, error);
     }
+  }
+  // Checkpoints expire only once newer ones are there.
+  if (keys.length > 0 && unusable.length === 0) return restoreNewest(replica, options, attempt + 1);
+  if (unusable.length > 0) {
+    throw new TrainingHaltedError(
+      "CORRUPT_OBJECT",
+      `run ${runId} has ${unusable.length} checkpoints and none can be used, newest first: ${unusable.join("; ")}. ` +
+        "Store the damaged objects again from a backup, or submit a new run to begin at step 0.",
+    );
+  }
+  if (startStep !== undefined) {
+    const key = objectKeys.checkpointManifest(runId, startStep);
+    throw new TrainingHaltedError(
+      "CORRUPT_OBJECT",
+      `run ${runId} begins with a checkpoint at step ${startStep}, but its manifest ${key} is missing. Restore the checkpoint again.`,
+    );
   }
   replica.reset();
   return undefined;
 }
 
-/** The checkpoints that are visible, oldest first; unreadable ones count without a validation loss. `known` spares reading, and learns. */
+/** The checkpoints that can be read, oldest first: a damaged one must not displace another. `known` spares reading, and learns. */
 export async function listCheckpoints(
   store: ObjectStore,
   runId: string,
@@ -67,26 +94,32 @@ export async function listCheckpoints(
   for (const key of await store.list(prefix)) {
     const finishedSteps = Number(key.slice(prefix.length).split("/")[0]);
     if (!Number.isSafeInteger(finishedSteps)) continue;
-    const checkpoint = known.get(finishedSteps) ?? keptIn(await store.find(key), finishedSteps);
+    const checkpoint = known.get(finishedSteps) ?? (await readKept(store, key, finishedSteps));
+    if (checkpoint === undefined) continue;
     known.set(finishedSteps, checkpoint);
     visible.push(checkpoint);
   }
   return visible;
 }
 
-/** The checkpoint of that step, if it is visible. */
-export async function findKept(
+/** The checkpoint of that step, if it is visible and can be read. */
+export function findKept(
   store: ObjectStore,
   runId: string,
   finishedSteps: number,
 ): Promise<KeptCheckpoint | undefined> {
-  const body = await store.find(objectKeys.checkpointManifest(runId, finishedSteps));
-  return body && keptIn(body, finishedSteps);
+  return readKept(store, objectKeys.checkpointManifest(runId, finishedSteps), finishedSteps);
 }
 
-function keptIn(body: Uint8Array | undefined, finishedSteps: number): KeptCheckpoint {
-  const loss = body && parseCheckpointManifest(new TextDecoder().decode(body))?.validation?.loss;
-  return { finishedSteps, ...(typeof loss === "number" ? { validationLoss: loss } : {}) };
+async function readKept(store: ObjectStore, key: string, finishedSteps: number): Promise<KeptCheckpoint | undefined> {
+  try {
+    const manifest = await findCheckpointManifest(store, key);
+    const loss = manifest?.validation?.loss;
+    return manifest && { finishedSteps, ...(typeof loss === "number" ? { validationLoss: loss } : {}) };
+  } catch (error) {
+    if (error instanceof CorruptObjectError) return undefined;
+    throw error;
+  }
 }
 
 /** Fields in which the machines that computed a checkpoint's steps, and this one, differ from each other. */
@@ -94,14 +127,6 @@ export function otherNumericsOf(manifest: CheckpointManifest | undefined, mine: 
   if (!manifest) return [];
   const differences = numericsDifferences(manifest.numerics, mine).map(({ field }) => field);
   return [...new Set([...(manifest.otherNumerics ?? []), ...differences])].sort();
-}
-
-async function readManifest(store: ObjectStore, key: string): Promise<CheckpointManifest | undefined> {
-  const body = await store.find(key);
-  if (body === undefined) return undefined;
-  const manifest = parseCheckpointManifest(new TextDecoder().decode(body));
-  if (manifest === undefined) throw new CorruptObjectError(key, "a checkpoint manifest", "something else");
-  return manifest;
 }
 
 function refuseOthers(manifest: CheckpointManifest, { identity, numerics, allowOtherNumerics }: RestoreOptions): void {
@@ -135,7 +160,7 @@ async function fill(
     const groups = manifest.tensors.filter((group) => group.buffer === buffer.name);
     const missing = new Map(buffer.groups.flat().map((slot) => [slot.name, slot]));
     for (const group of groups) {
-      const { tensors } = decodeSafetensors(await readGroup(store, group.sha256));
+      const { tensors } = decodeSafetensors(await store.getContent(group.sha256));
       for (const [name, { data }] of Object.entries(tensors)) {
         const slot = missing.get(name);
         if (slot === undefined || slot.size !== data.length || !(data instanceof Float32Array)) {
@@ -165,26 +190,8 @@ async function fill(
   replica.finishedSteps = manifest.finishedSteps;
 }
 
-/**
- * Content that is damaged in the store is removed: training that goes on from an older checkpoint makes the same bytes again, under the
- * same name, and would take what is there for them. Read twice, lest one bad reading cost good content.
- */
-async function readGroup(store: ObjectStore, sha256: string): Promise<Uint8Array> {
-  try {
-    return await store.getContent(sha256);
-  } catch (error) {
-    if (!(error instanceof CorruptObjectError)) throw error;
-  }
-  try {
-    return await store.getContent(sha256);
-  } catch (error) {
-    if (error instanceof CorruptObjectError) await store.delete(objectKeys.content(sha256));
-    throw error;
-  }
-}
-
-/** No answer at all says nothing about the checkpoint; trying an older one would only lose steps. */
+/** No answer, or a failure of the store, says nothing about the checkpoint; trying an older one would only lose steps. */
 function isUnreachable(error: unknown): boolean {
   const metadata = (error as { readonly $metadata?: { readonly httpStatusCode?: number } }).$metadata;
-  return metadata !== undefined && metadata.httpStatusCode === undefined;
+  return metadata !== undefined && (metadata.httpStatusCode ?? 500) >= 500;
 }

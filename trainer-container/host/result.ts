@@ -4,6 +4,7 @@ import { objectKeys } from "../../core/platform/object-keys";
 import type { Clock, ObjectStore } from "../../core/ports";
 import type { NumericsRecord } from "../../core/training/numerics";
 import type { TrainingResult } from "../../core/training/training-task";
+import type { Warning } from "../../core/warnings";
 import { contentOf, fileOf, readLive } from "../checkpoint/state-files";
 import type { TrainableModel } from "../engine/engine";
 import type { TrainingPlan } from "../loop/plan";
@@ -19,6 +20,7 @@ export interface ResultOptions {
   readonly plan: TrainingPlan;
   readonly numerics: NumericsRecord;
   readonly otherNumerics: readonly string[];
+  readonly warnings?: readonly Warning[];
   /** The first rank that is still connected stores at once; the others only where no result has come up for a while. */
   readonly end: Extract<TrainingEnd, { end: "completed" }>;
   /** Awaited by the rank that stores, before it does: what must outlive this process. Never rejects. */
@@ -57,6 +59,7 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
     }),
     numerics,
     ...(options.otherNumerics.length === 0 ? {} : { otherNumerics: options.otherNumerics }),
+    ...(options.warnings?.length ? { warnings: options.warnings } : {}),
     backend: numerics.backend,
     generations: end.generation,
     finishedAt: isoTime(clock),

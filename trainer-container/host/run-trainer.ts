@@ -9,6 +9,7 @@ import { objectKeys } from "../../core/platform/object-keys";
 import type { Clock, ObjectStore } from "../../core/ports";
 import { windowedShards } from "../../core/training/row-order";
 import { type TrainingFailure, type TrainingTask, trainerExitCodes } from "../../core/training/training-task";
+import type { Warning } from "../../core/warnings";
 import { createCheckpointer } from "../checkpoint/checkpointer";
 import { otherNumericsOf, restoreNewest } from "../checkpoint/restore";
 import { SnapshotSpace } from "../checkpoint/snapshot";
@@ -141,6 +142,7 @@ async function trainTask(
   const sharded = task.shardOptimizer ? new ShardedReplica(model, plan, layout) : undefined;
   const replica = sharded ?? createReplica(model, plan, layout);
   const identity = identityOf(plan, model);
+  const unusable = new Map<string, string>();
   const restore = async () => {
     const manifest = await restoreNewest(replica, {
       store,
@@ -149,8 +151,11 @@ async function trainTask(
       identity,
       numerics,
       allowOtherNumerics: task.allowOtherNumerics === true,
-      onUnusable: (key, error) =>
-        logger.log("error", "a checkpoint cannot be used; trying the one before", { key, error }),
+      startStep: task.startStep,
+      onUnusable: (key, error) => {
+        logger.log("error", "a checkpoint cannot be used; trying the one before", { key, error });
+        unusable.set(key, error instanceof Error ? error.message : String(error));
+      },
     });
     const unsent = manifest?.unsentMetrics;
     if (unsent?.runId === runId) telemetry.resume(unpackPoints(unsent.series));
@@ -247,8 +252,10 @@ async function trainTask(
         telemetry.lead(true);
         await Promise.all([checkpointer.flush(), telemetry.settled(settlePatienceMs)]);
       };
+      const warnings = damagedCheckpoints(unusable);
+      const published = { store, clock, runId, model, weights, plan, numerics, otherNumerics, warnings, end };
       const result = await insist(
-        () => publishResult({ store, clock, runId, model, weights, plan, numerics, otherNumerics, end, beforeVisible }),
+        () => publishResult({ ...published, beforeVisible }),
         (error) => logger.log("warn", "the result cannot be stored yet", { error }),
         interruption,
       );
@@ -272,4 +279,12 @@ async function trainTask(
     reporter.close();
     await feed.close();
   }
+}
+
+/** @param unusable manifest keys of checkpoints, and why each could not be used */
+function damagedCheckpoints(unusable: ReadonlyMap<string, string>): readonly Warning[] {
+  if (unusable.size === 0) return [];
+  const list = [...unusable].map(([key, error]) => `${key}: ${error}`).join("; ");
+  const message = `training went on from an earlier checkpoint, because newer ones could not be used: ${list}`;
+  return [{ code: "CHECKPOINT_DAMAGED", message }];
 }

@@ -70,7 +70,7 @@ export interface TrainingRunsOperations {
     readonly answer: RunMetrics;
     readonly pages: never;
   };
-  /** List a run's checkpoints that can be read, oldest first. */
+  /** List a run's checkpoints, oldest first. */
   readonly listCheckpoints: {
     readonly request: {
       readonly params: {

@@ -15,6 +15,7 @@ import type {
 
 export interface CheckpointList {
   readonly checkpoints: readonly CheckpointSummary[];
+  readonly damaged: readonly DamagedCheckpoint[];
 }
 
 export interface CheckpointSummary {
@@ -28,6 +29,14 @@ export interface CheckpointSummary {
   readonly bytes: number;
   readonly weightsSha256: Sha256;
   readonly createdAt: Instant;
+}
+
+/** A checkpoint whose manifest cannot be read. */
+export interface DamagedCheckpoint {
+  readonly finishedSteps: number;
+  /** Key of the manifest in the bucket. */
+  readonly key: string;
+  readonly error: string;
 }
 
 /** A version of a dataset, which never changes. */

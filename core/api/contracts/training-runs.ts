@@ -7,6 +7,7 @@ import { metricSummaries, metricView, viewQuery } from "../schemas/metrics";
 import {
   checkpointSummary,
   codeReference,
+  damagedCheckpoint,
   jobInput,
   logPage,
   restoreOverrides,
@@ -109,13 +110,15 @@ export const listCheckpoints = contract({
   method: "GET",
   path: "/training-runs/{runId}/checkpoints",
   tag,
-  summary: "List a run's checkpoints that can be read, oldest first",
+  summary: "List a run's checkpoints, oldest first",
   params,
   responses: {
     200: {
-      description: "Those that there are now.",
-      schema: z.object({ checkpoints: z.array(checkpointSummary) }).meta({ id: "CheckpointList" }),
-      example: { checkpoints: [examples.checkpoint] },
+      description: "The checkpoints that are kept now.",
+      schema: z
+        .object({ checkpoints: z.array(checkpointSummary), damaged: z.array(damagedCheckpoint).default([]) })
+        .meta({ id: "CheckpointList" }),
+      example: { checkpoints: [examples.checkpoint], damaged: [] },
     },
   },
   errors: ["RUN_NOT_FOUND"],

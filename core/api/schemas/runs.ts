@@ -3,7 +3,7 @@ import { progressSchema } from "../../tracking/ingest";
 import type { TrainingProgress } from "../../tracking/metric-batch";
 import type { MetricSummary } from "../../tracking/metric-repository";
 import type { EncodedValue } from "../../tracking/metric-values";
-import type { CheckpointSummary } from "../../training/checkpoint/list";
+import type { CheckpointSummary, DamagedCheckpoint } from "../../training/checkpoint/list";
 import { jobSchema } from "../../training/job";
 import {
   phases,
@@ -228,6 +228,17 @@ export const checkpointSummary = z
     createdAt: instant,
   })
   .meta({ id: "CheckpointSummary" }) satisfies z.ZodType<CheckpointSummary>;
+
+export const damagedCheckpoint = z
+  .object({
+    finishedSteps: count,
+    key: z.string().meta({ description: "Key of the manifest in the bucket." }),
+    error: z.string(),
+  })
+  .meta({
+    id: "DamagedCheckpoint",
+    description: "A checkpoint whose manifest cannot be read.",
+  }) satisfies z.ZodType<DamagedCheckpoint>;
 
 type Encoded<T, Keys extends keyof T> = Omit<T, Keys> & Readonly<Record<Keys, EncodedValue>>;
 

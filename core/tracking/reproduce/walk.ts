@@ -69,8 +69,8 @@ async function compareCheckpoints(
   right: string,
 ): Promise<{ readonly count: number; readonly first?: FirstDifference }> {
   const [ours, theirs] = await Promise.all([readCheckpoints(objects, left), readCheckpoints(objects, right)]);
-  const other = new Map(theirs.map((manifest) => [manifest.finishedSteps, manifest.weightsSha256]));
-  const common = ours.filter(({ finishedSteps }) => other.has(finishedSteps));
+  const other = new Map(theirs.checkpoints.map((manifest) => [manifest.finishedSteps, manifest.weightsSha256]));
+  const common = ours.checkpoints.filter(({ finishedSteps }) => other.has(finishedSteps));
   const differing = common.find(({ finishedSteps, weightsSha256 }) => other.get(finishedSteps) !== weightsSha256);
   if (!differing) return { count: common.length };
   const { finishedSteps: step, weightsSha256 } = differing;

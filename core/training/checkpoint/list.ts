@@ -1,5 +1,7 @@
+import { CorruptObjectError } from "../../object-errors";
 import { objectKeys } from "../../platform/object-keys";
 import type { ObjectStore } from "../../ports";
+import { CheckpointDamagedError } from "../errors";
 import { type CheckpointManifest, parseCheckpointManifest } from "./manifest";
 
 /** What a person needs to choose a checkpoint. */
@@ -15,14 +17,67 @@ export interface CheckpointSummary {
   readonly createdAt: string;
 }
 
-/** A run's checkpoints that can be read, oldest first. One that expires meanwhile is left out. */
-export async function readCheckpoints(objects: ObjectStore, runId: string): Promise<readonly CheckpointManifest[]> {
-  const keys = (await objects.list(objectKeys.checkpointPrefix(runId))).filter((key) => key.endsWith("/manifest.json"));
-  const bodies = await Promise.all(keys.map((key) => objects.find(key)));
-  return bodies.flatMap((body) => {
-    const manifest = body && parseCheckpointManifest(new TextDecoder().decode(body));
-    return manifest ? [manifest] : [];
-  });
+/** A checkpoint whose manifest cannot be read. */
+export interface DamagedCheckpoint {
+  readonly finishedSteps: number;
+  /** Key of the manifest. */
+  readonly key: string;
+  readonly error: string;
+}
+
+/** A run's checkpoints, oldest first. */
+export interface CheckpointList {
+  readonly checkpoints: readonly CheckpointManifest[];
+  readonly damaged: readonly DamagedCheckpoint[];
+}
+
+/** Reads a run's checkpoints. One that expires in the meantime is left out; one that is damaged is not. */
+export async function readCheckpoints(objects: ObjectStore, runId: string): Promise<CheckpointList> {
+  const found = await Promise.all(
+    (await manifestKeys(objects, runId)).map(
+      async (key): Promise<CheckpointManifest | DamagedCheckpoint | undefined> => {
+        try {
+          return await findCheckpointManifest(objects, key);
+        } catch (error) {
+          if (!(error instanceof CorruptObjectError)) throw error;
+          return { finishedSteps: stepOfManifestKey(key) ?? 0, key, error: error.message };
+        }
+      },
+    ),
+  );
+  const there = found.filter((one) => one !== undefined);
+  return {
+    checkpoints: there.filter((one) => "format" in one),
+    damaged: there.filter((one) => "error" in one),
+  };
+}
+
+/** Keys of the manifests of a run, oldest checkpoint first. */
+export async function manifestKeys(objects: Pick<ObjectStore, "list">, runId: string): Promise<readonly string[]> {
+  const keys = await objects.list(objectKeys.checkpointPrefix(runId));
+  return keys.filter((key) => stepOfManifestKey(key) !== undefined);
+}
+
+/**
+ * Reads a manifest; undefined where there is none.
+ * @throws CorruptObjectError where it is damaged, or the manifest of another checkpoint
+ */
+export async function findCheckpointManifest(
+  objects: Pick<ObjectStore, "find">,
+  key: string,
+): Promise<CheckpointManifest | undefined> {
+  const body = await objects.find(key);
+  if (body === undefined) return undefined;
+  const manifest = parseCheckpointManifest(new TextDecoder().decode(body));
+  if (manifest === undefined) throw new CorruptObjectError(key, "a checkpoint manifest", "something else");
+  const own = objectKeys.checkpointManifest(manifest.runId, manifest.finishedSteps);
+  if (own !== key) throw new CorruptObjectError(key, "this checkpoint's manifest", `that of ${own}`);
+  return manifest;
+}
+
+function stepOfManifestKey(key: string): number | undefined {
+  const step = /\/checkpoints\/(\d+)\/manifest\.json$/.exec(key)?.[1];
+  return step === undefined ? undefined : Number(step);
 }
 
 export function summaryOf(manifest: CheckpointManifest): CheckpointSummary {
@@ -34,12 +89,26 @@ export function summaryOf(manifest: CheckpointManifest): CheckpointSummary {
 /**
  * The checkpoint that "epoch n" means: the state after n epochs. Taken at that epoch's end where it is still kept, else the first one of
  * the epoch that follows.
+ * @throws CheckpointDamagedError where a damaged checkpoint may be the one that is meant
  */
 export function checkpointOfEpoch(
-  checkpoints: readonly CheckpointManifest[],
+  runId: string,
+  { checkpoints, damaged }: CheckpointList,
   epoch: number,
 ): CheckpointManifest | undefined {
-  return checkpoints
+  const found = checkpoints
     .filter((manifest) => manifest.epoch === epoch)
     .sort((a, b) => a.finishedSteps - b.finishedSteps)[0];
+  const hidden = damaged.find(({ finishedSteps }) => {
+    if (found) {
+      const before = checkpoints.filter((one) => one.finishedSteps < found.finishedSteps).at(-1);
+      return finishedSteps < found.finishedSteps && finishedSteps > (before?.finishedSteps ?? 0);
+    }
+    // Epochs follow steps: the neighbours say which epochs it can be of.
+    const before = checkpoints.filter((one) => one.finishedSteps < finishedSteps).at(-1);
+    const after = checkpoints.find((one) => one.finishedSteps > finishedSteps);
+    return epoch >= (before?.epoch ?? 0) && epoch <= (after?.epoch ?? Number.POSITIVE_INFINITY);
+  });
+  if (hidden) throw new CheckpointDamagedError(runId, hidden.finishedSteps, hidden.error);
+  return found;
 }

@@ -42,7 +42,8 @@ export const runRoutes = [
 
   defineRoute(contracts.listCheckpoints, async ({ platform: { runs, objects }, params: { runId } }) => {
     if (!(await runs.find(runId))) throw new RunNotFoundError(runId, "training");
-    return { status: 200, body: { checkpoints: (await readCheckpoints(objects, runId)).map(summaryOf) } };
+    const { checkpoints, damaged } = await readCheckpoints(objects, runId);
+    return { status: 200, body: { checkpoints: checkpoints.map(summaryOf), damaged } };
   }),
 
   defineRoute(contracts.restoreTrainingRun, async ({ platform, params, body, caller, actor, idempotencyKey }) => {

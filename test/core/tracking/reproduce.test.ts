@@ -155,9 +155,10 @@ describe("the walk along two trainings", () => {
     parameters: {},
     trained: { weightsSha256: by, steps: 5, numerics, otherNumerics: [], by },
   });
-  const checkpoint = (step: number, weightsSha256: string) =>
+  const checkpoint = (runId: string, step: number, weightsSha256: string) =>
     JSON.stringify({
       format: checkpointFormat,
+      runId,
       finishedSteps: step,
       weightsSha256,
       epoch: 0,
@@ -197,7 +198,7 @@ describe("the walk along two trainings", () => {
       ["b", 20, "z"],
       ["a", 30, "q"],
     ] as const)
-      await objects.put(objectKeys.checkpointManifest(run, step), checkpoint(step, weights));
+      await objects.put(objectKeys.checkpointManifest(run, step), checkpoint(run, step, weights));
     const metrics = metricsOf({
       a: [
         [1, 2],

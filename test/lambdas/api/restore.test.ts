@@ -1,4 +1,5 @@
 import type { Platform } from "../../../adapters/platform";
+import { sha256 } from "../../../core/digest";
 import { objectKeys } from "../../../core/platform/object-keys";
 import { type CheckpointManifest, checkpointFormat } from "../../../core/training/checkpoint/manifest";
 import type { NumericsRecord } from "../../../core/training/numerics";
@@ -17,8 +18,8 @@ const manifestOf = (runId: string, epoch: number, finishedSteps: number, loss?: 
   weightsSha256: `${finishedSteps}`.padStart(64, "0"),
   ...(loss === undefined ? {} : { validation: { loss } }),
   tensors: [
-    { buffer: "weights", sha256: "a".repeat(64), bytes: 100 },
-    { buffer: "optimizer/m", sha256: "b".repeat(64), bytes: 50 },
+    { buffer: "weights", sha256: sha256("weights"), bytes: 7 },
+    { buffer: "optimizer/m", sha256: sha256("moments"), bytes: 7 },
   ],
   epochScore: "",
   createdAt: "2026-01-01T00:00:00.000Z",
@@ -41,6 +42,7 @@ describe("restoring a checkpoint over the API", () => {
     app = createApp(platform);
     await registerTestDataset(platform);
     source = (await call("POST", "/training-runs", { job: jobInput({ dataset: "digits@latest" }) })).body.run;
+    for (const tensor of ["weights", "moments"]) await platform.objects.putContent(tensor);
     await put(manifestOf(source.runId, 2, 20, 0.5));
     await put(manifestOf(source.runId, 2, 25));
     await put(manifestOf(source.runId, 3, 30, 0.4));
@@ -64,13 +66,15 @@ describe("restoring a checkpoint over the API", () => {
       key === undefined ? {} : { "idempotency-key": key },
     );
 
-  it("lists those that can be read", async () => {
+  it("lists those that can be read, and those that cannot", async () => {
     const { body } = await call("GET", `/training-runs/${source.runId}/checkpoints`);
     expect(body.checkpoints).toEqual([
-      expect.objectContaining({ epoch: 2, finishedSteps: 20, validation: { loss: 0.5 }, bytes: 150 }),
+      expect.objectContaining({ epoch: 2, finishedSteps: 20, validation: { loss: 0.5 }, bytes: 14 }),
       expect.objectContaining({ epoch: 2, finishedSteps: 25 }),
       expect.objectContaining({ epoch: 3, finishedSteps: 30, weightsSha256: "30".padStart(64, "0") }),
     ]);
+    const key = objectKeys.checkpointManifest(source.runId, 35);
+    expect(body.damaged).toEqual([{ finishedSteps: 35, key, error: expect.stringContaining(key) }]);
     expect(await call("GET", "/training-runs/run-none/checkpoints")).toMatchObject({ status: 404 });
   });
 
@@ -138,6 +142,21 @@ describe("restoring a checkpoint over the API", () => {
     const before = (await call("GET", "/training-runs?limit=200")).body.runs.length;
     const answer = await restore(epoch, body);
     expect(answer).toMatchObject({ status, body: { error: { code, message: expect.stringContaining(message) } } });
+    expect((await call("GET", "/training-runs?limit=200")).body.runs.length).toBe(before);
+  });
+
+  it.each([
+    ["whose manifest is damaged", 4, () => objectKeys.checkpointManifest(source.runId, 35)],
+    ["of which a tensor is missing", 5, () => objectKeys.content(sha256("never stored"))],
+  ])("refuses a checkpoint %s, names it, and creates nothing", async (_name, epoch, object) => {
+    const tensors = [{ buffer: "weights", sha256: sha256("never stored"), bytes: 12 }];
+    await put(manifestOf(source.runId, 4, 40));
+    await put({ ...manifestOf(source.runId, 5, 50), tensors });
+    const before = (await call("GET", "/training-runs?limit=200")).body.runs.length;
+    const { status, body } = await restore(epoch);
+    expect([status, body.error.code]).toEqual([500, "CORRUPT_OBJECT"]);
+    expect(body.error.message).toContain(`the checkpoint of run ${source.runId} at step`);
+    expect(body.error.message).toContain(object());
     expect((await call("GET", "/training-runs?limit=200")).body.runs.length).toBe(before);
   });
 

@@ -263,9 +263,14 @@ describe("checkpoints", () => {
     const { worker: resumed, restored, unusable } = restoring(at);
     expect((await restored)!.finishedSteps).toBe(8);
     expect(unusable).toEqual([keyOf(12), keyOf(10)]);
-    expect(at.store.objects.has(objectKeys.content(moments.sha256))).toBe(false); // or step 12 would never be whole again
     await run(resumed);
     expect(digest(resumed.replica)).toBe(digest(reference));
+    const next = checkpointing(at);
+    await run(next.worker);
+    await next.checkpointer.idle();
+    const again = restoring(at);
+    expect((await again.restored)!.finishedSteps).toBe(12); // its content was repaired
+    expect(again.unusable).toEqual([]);
   });
 
   it.each<[string, (bytes: Uint8Array) => Uint8Array | undefined]>([
@@ -291,17 +296,35 @@ describe("checkpoints", () => {
     expect(digest(resumed.replica)).toBe(digest(reference));
   });
 
-  it("begin at step 0 where none is usable, whatever was half loaded", async () => {
+  it("fail the training where none is usable, with an error that names each and its object", async () => {
     const at = bench();
-    const fresh = digest(restoring(at).worker.replica);
     const { worker, checkpointer } = checkpointing(at);
     await run(worker);
     await checkpointer.idle();
     for (const [key, bytes] of at.store.objects) if (key.startsWith("cas/")) bytes[bytes.length - 1]! ^= 1;
-    const { worker: resumed, restored, unusable } = restoring(at);
-    expect(await restored).toBeUndefined();
+    const { restored, unusable } = restoring(at);
+    await expect(restored).rejects.toMatchObject({ code: "CORRUPT_OBJECT" });
+    await expect(restored).rejects.toThrow(/run-1 has 3 checkpoints and none can be used.*cas\/sha256\/[0-9a-f]{64}/);
     expect(unusable).toHaveLength(3);
-    expect(digest(resumed.replica)).toBe(fresh);
+  });
+
+  it("fail a training whose first checkpoint is missing", async () => {
+    const worker = createWorker(new FakeGang(6, ["a"]).member("a"));
+    const options = { ...optionsFor(worker, bench(), () => 0), allowOtherNumerics: false, onUnusable: () => undefined };
+    await expect(restoreNewest(worker.replica, { ...options, startStep: 8 })).rejects.toThrow(keyOf(8));
+    expect(await restoreNewest(worker.replica, options)).toBeUndefined();
+  });
+
+  it("keep checkpoints that can be read, whatever is damaged next to them", async () => {
+    const at = bench();
+    const damaged = [100, 101, 102, 103].map(keyOf);
+    for (const key of damaged) await at.store.put(key, "{ torn");
+    const { worker, checkpointer } = checkpointing(at);
+    await run(worker);
+    await checkpointer.idle();
+    const kept = await at.store.list(objectKeys.checkpointPrefix("run-1"));
+    expect(kept).toEqual([8, 10, 12, 100, 101, 102, 103].map(keyOf));
+    expect((await restoring(at).restored)!.finishedSteps).toBe(12);
   });
 
   it.each([4, 5, 8, 10])(

@@ -84,7 +84,7 @@ describe("trainer processes", () => {
 
   /** The checkpoints that are visible once all processes have ended. */
   async function keptOf(runId: string) {
-    const manifests = await readCheckpoints(cloud.store, runId);
+    const { checkpoints: manifests } = await readCheckpoints(cloud.store, runId);
     return manifests.map(({ finishedSteps, weightsSha256, validation }) => [finishedSteps, weightsSha256, validation]);
   }
 

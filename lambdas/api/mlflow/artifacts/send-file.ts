@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { Platform } from "../../../../adapters/platform";
+import { CorruptObjectError, ObjectNotFoundError } from "../../../../core/object-errors";
 import { objectKeys } from "../../../../core/platform/object-keys";
 import type { ArtifactFile } from "../../../../core/tracking/artifacts";
 import type { ApiEnvironment } from "../../context";
@@ -63,7 +64,9 @@ export async function sendFile(
     return new Response(null, { status: 416, headers: { ...known, "content-range": `bytes */${file.bytes}` } });
   }
   const { start, end } = asked ?? { start: 0, end: file.bytes };
-  return new Response(context.req.method === "HEAD" ? null : streamOf(platform, file.sha256, start, end), {
+  const isHead = context.req.method === "HEAD";
+  if (!isHead && !asked) await requireIntact(platform, file);
+  return new Response(isHead ? null : await streamOf(platform, file.sha256, start, end), {
     status: asked ? 206 : 200,
     headers: {
       ...known,
@@ -85,19 +88,40 @@ function rangeOf(
   return start >= bytes || start >= end ? "unsatisfiable" : { start, end };
 }
 
-/** Read a piece ahead of the one that is being sent, and no further than the reader has come. */
-function streamOf({ objects }: Platform, sha256: string, start: number, end: number): ReadableStream<Uint8Array> {
+/** Damage is answered before the first byte: later, nothing but a cut connection could tell of it. */
+async function requireIntact({ objects }: Platform, { sha256, bytes }: ArtifactFile): Promise<void> {
+  if (await objects.hasContent({ sha256, bytes }, "by-checksum")) return;
+  const key = objectKeys.content(sha256);
+  if ((await objects.size(key)) === undefined) throw new ObjectNotFoundError(key);
+  throw new CorruptObjectError(key, `SHA-256 ${sha256}`, "other bytes");
+}
+
+/**
+ * Read a piece ahead of the one that is being sent, and no further than the reader has come. The first piece is there on return.
+ * @throws CorruptObjectError where the first piece is damaged
+ */
+async function streamOf(
+  { objects }: Platform,
+  sha256: string,
+  start: number,
+  end: number,
+): Promise<ReadableStream<Uint8Array>> {
   const key = objectKeys.content(sha256);
   const ahead: Promise<Uint8Array>[] = [];
   let at = start;
+  const readAhead = () => {
+    while (ahead.length < piecesAhead && at < end) {
+      const piece = objects.getRange(key, at, Math.min(pieceBytes, end - at));
+      piece.catch(() => undefined); // the reader gets the failure
+      ahead.push(piece);
+      at += pieceBytes;
+    }
+  };
+  readAhead();
+  await ahead[0];
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      while (ahead.length < piecesAhead && at < end) {
-        const piece = objects.getRange(key, at, Math.min(pieceBytes, end - at));
-        piece.catch(() => undefined); // whoever waits for it hears of it
-        ahead.push(piece);
-        at += pieceBytes;
-      }
+      readAhead();
       const next = await ahead.shift();
       if (next === undefined) controller.close();
       else controller.enqueue(next);

@@ -1,14 +1,18 @@
 import { createHash, randomBytes } from "node:crypto";
+import { join } from "node:path";
 import type { Hono } from "hono";
 import type { Platform } from "../../../../adapters/platform";
 import { objectKeys } from "../../../../core/platform/object-keys";
 import { createApp } from "../../../../lambdas/api/app";
 import type { ApiEnvironment } from "../../../../lambdas/api/context";
 import { createTransferApp } from "../../../../lambdas/api/mlflow/artifacts/transfer-app";
+import { localConfig } from "../../../../local/settings";
+import { flipBit, objectFiles } from "../../../support/damage";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
 
 const root = "/api/2.0/mlflow-artifacts";
 const mebibyte = 1024 * 1024;
+const { bucket } = localConfig();
 
 describe("files over MLflow's protocol", () => {
   let embedded: Embedded;
@@ -184,6 +188,20 @@ describe("files over MLflow's protocol", () => {
   it("says to clients that they may send parts", async () => {
     const info = await (await app.request("/api/3.0/mlflow/server-info")).json();
     expect(info).toMatchObject({ multipart_uploads_enabled: true, multipart_downloads_enabled: true });
+  });
+
+  it.each([100, 12 * mebibyte])("answers a damaged file of %i bytes with an error that names it", async (bytes) => {
+    const path = at(`damaged-${bytes}.bin`);
+    await put(path, randomBytes(bytes));
+    const { sha256 } = (await stored(`damaged-${bytes}.bin`))!;
+    const key = objectKeys.content(sha256);
+    const [file] = objectFiles(join(embedded.directory, "s3"), bucket, `teams/default/${key}`);
+    flipBit(file!, Math.min(bytes, 5 * mebibyte) - 1);
+    for (const url of [`${root}/artifacts/${path}`, `/get-artifact?run_id=${run}&path=damaged-${bytes}.bin`]) {
+      const answer = await transfers.request(url);
+      expect(answer.status).toBe(500);
+      expect(await answer.text()).toContain(`Object ${key} is corrupt`);
+    }
   });
 
   it("shows no team another's files", async () => {
