@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { TokenStore } from "../adapters/files/token-store";
 import { UnauthenticatedError } from "../core/access/errors";
 import { tokenPersonId } from "../core/access/person";
-import type { TokenRecord } from "../core/access/tokens";
+import { isExpired, type TokenRecord } from "../core/access/tokens";
 import { defaultTeam } from "../core/platform/teams";
 import { isSignature, readSignature, type SignedRequest, sha256, signatureMatches } from "./sigv4";
 
@@ -12,6 +12,10 @@ export interface AuthorizerContext {
   readonly team: string;
   /** Absent without tokens: then the caller chooses its own name. */
   readonly person?: string;
+  /** Separated by blanks. */
+  readonly scopes?: string;
+  /** When the token expires, in seconds since the epoch. */
+  readonly exp?: string;
 }
 
 export interface Authenticated {
@@ -48,7 +52,7 @@ export async function authenticate(
   if (token === undefined) throw new UnauthenticatedError("this API requires a token");
   const record = await tokens.verify(token);
   if (!record) throw new UnauthenticatedError("the token is invalid or was revoked");
-  return { context: contextOf(record) };
+  return { context: contextOf(record, now) };
 }
 
 /** One refusal for an unknown key and a wrong signature: which of them it was is nobody's business. */
@@ -67,11 +71,18 @@ async function verifySignature(
       "the signature does not match the key pair of a token, or the token was revoked (`ringmaster tokens keys ID` shows the key pair)",
     );
   }
-  return { context: contextOf(signer.record), payload };
+  return { context: contextOf(signer.record, now), payload };
 }
 
-function contextOf({ actor, team }: TokenRecord): AuthorizerContext {
-  return { principalId: actor, team, person: tokenPersonId(actor) };
+/** @throws UnauthenticatedError where the token has expired */
+function contextOf(record: TokenRecord, now: number): AuthorizerContext {
+  const { id, actor, team, scopes, expiresAt } = record;
+  if (isExpired(record, now)) throw new UnauthenticatedError(`token ${id} of ${actor} expired at ${expiresAt}`);
+  return {
+    ...{ principalId: actor, team, person: tokenPersonId(actor) },
+    ...(scopes === undefined ? {} : { scopes: scopes.join(" ") }),
+    ...(expiresAt === undefined ? {} : { exp: String(Date.parse(expiresAt) / 1_000) }),
+  };
 }
 
 async function digestOf(body: () => Promise<Uint8Array | undefined>): Promise<string> {

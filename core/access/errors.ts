@@ -5,8 +5,20 @@ export class UnauthenticatedError extends RingmasterError {
   constructor(why: string) {
     super(
       `${why}: send a token as "Authorization: Bearer …" (the command line takes it from RINGMASTER_TOKEN); ` +
-        "`ringmaster tokens create --team TEAM --actor NAME` creates one",
+        "`ringmaster tokens create NAME --team TEAM` creates one",
       { code: "UNAUTHENTICATED", httpStatus: 401 },
+    );
+  }
+}
+
+/** The caller's token does not permit the operation. */
+export class InsufficientScopeError extends RingmasterError {
+  constructor(actor: string, operation: string, required: string, granted: readonly string[]) {
+    const has = granted.length === 0 ? "no scope" : `scope ${granted.join(", ")}`;
+    super(
+      `${operation} requires scope ${required}, but the token of ${actor} has ${has}: use a token with that scope ` +
+        `(\`ringmaster tokens create NAME --scope ${[...granted, required].join(",")}\`)`,
+      { code: "INSUFFICIENT_SCOPE", httpStatus: 403, details: { actor, operation, required, granted } },
     );
   }
 }

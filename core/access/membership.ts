@@ -2,6 +2,7 @@ import { defaultTeam } from "../platform/teams";
 import { NoTeamError, NotInTeamError, TeamNotChosenError } from "./errors";
 import type { Person } from "./person";
 import { principalMatches } from "./principals";
+import type { Scope } from "./scopes";
 
 /** Who belongs to a team: as an IAM principal, or by a group in the token of Cognito or another OIDC provider. */
 export interface TeamMembers {
@@ -20,6 +21,10 @@ export interface Caller {
   /** The names by which a principal pattern may mean it. */
   readonly principals: readonly string[];
   readonly groups: readonly string[];
+  /** Absent where the credentials carry none: then they permit everything. */
+  readonly scopes?: readonly Scope[];
+  /** When the credentials expire, in milliseconds since the epoch. */
+  readonly expiresAt?: number;
   /** Where the gateway knows the team itself, as the local one does. */
   readonly team?: string;
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Scope } from "../access/scopes";
 import type { ErrorCode } from "./errors";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -50,6 +51,8 @@ export interface Contract<
   /** Codes beside those that any route may answer (`generalErrors`). */
   readonly errors: readonly ErrorCode[];
   readonly class: RouteClass;
+  /** What a token must permit. */
+  readonly scope: Scope;
   /** Whether sending the same request again changes nothing more: clients repeat such requests by themselves. */
   readonly idempotent: boolean;
   /** Takes `Idempotency-Key`, which makes it idempotent. */
@@ -94,6 +97,7 @@ type Definition<
   readonly headers?: Headers;
   readonly errors?: readonly ErrorCode[];
   readonly class?: RouteClass;
+  readonly scope?: Scope;
   readonly idempotent?: boolean;
   readonly idempotencyKey?: boolean;
   readonly function?: Contract["function"];
@@ -110,6 +114,7 @@ export function contract<
   return {
     errors: [],
     class: method === "GET" ? "read" : "write",
+    scope: method === "GET" ? "read" : "write",
     idempotent: method === "GET" || method === "PUT" || method === "DELETE",
     idempotencyKey: false,
     function: "api",

@@ -16,6 +16,10 @@ export const errorCatalogue = {
   UNAUTHENTICATED: { status: 401, meaning: "The request is not signed, or its token is missing, expired or wrong." },
   FORBIDDEN: { status: 403, meaning: "The caller may not do this." },
   NO_TEAM: { status: 403, meaning: "The caller is in no team: an operator must put it into one." },
+  INSUFFICIENT_SCOPE: {
+    status: 403,
+    meaning: "The caller's token does not have the scope that the operation requires.",
+  },
   NOT_IN_TEAM: { status: 403, meaning: "The caller is not in the team that it names." },
   NOT_AN_APPROVER: { status: 403, meaning: "The model's policy names others to decide on the version." },
   ROUTE_NOT_FOUND: { status: 404, meaning: "There is no such path." },
@@ -118,6 +122,7 @@ export const generalErrors: readonly ErrorCode[] = [
   "INVALID_INPUT",
   "UNAUTHENTICATED",
   "FORBIDDEN",
+  "INSUFFICIENT_SCOPE",
   "TEAM_NOT_CHOSEN",
   "NO_TEAM",
   "NOT_IN_TEAM",

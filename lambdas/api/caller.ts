@@ -2,6 +2,7 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { Caller } from "../../core/access/membership";
 import type { Person } from "../../core/access/person";
 import { principalMatches } from "../../core/access/principals";
+import { knownScopes } from "../../core/access/scopes";
 
 type RequestContext = Partial<Pick<APIGatewayProxyEvent["requestContext"], "identity" | "authorizer">>;
 
@@ -25,6 +26,7 @@ export function callerOf({ identity, authorizer }: RequestContext, personalRoles
     return {
       actor: read("principalId") ?? email ?? read("cognito:username") ?? read("sub") ?? "anonymous",
       ...(person ? { person } : {}),
+      ...limitsOf(authorizer, claims),
       principals: [],
       groups: [authorizer, claims].flatMap((from) => [...listOf(from["cognito:groups"]), ...listOf(from["groups"])]),
       ...(team === undefined ? {} : { team }),
@@ -55,6 +57,34 @@ function tokenPerson(
   const ours = textOf(authorizer["issuer"]);
   const [issuer, subject] = ours === undefined ? [textOf(claims["iss"]), textOf(claims["sub"])] : [ours, name];
   return issuer === undefined || subject === undefined ? undefined : { id: `${issuer}#${subject}`, names: [subject] };
+}
+
+/**
+ * Reads the scopes and the expiry of a token. Another provider's token has scopes of this API as `ringmaster/read` (or with `:` or `.`), the form of
+ * Cognito's resource servers; a token that has none of them is not restricted. `exp` is in seconds, or a date where it comes from Cognito's
+ * authorizer.
+ */
+function limitsOf(
+  authorizer: Readonly<Record<string, unknown>>,
+  claims: Readonly<Record<string, unknown>>,
+): Pick<Caller, "scopes" | "expiresAt"> {
+  const own = textOf(authorizer["scopes"]);
+  const named = [authorizer["scope"], claims["scope"], claims["scp"]].flatMap((value) => {
+    const names = typeof value === "string" ? value.split(/\s+/) : listOf(value);
+    return names.flatMap((name) => /^ringmaster[/:.](\w+)$/.exec(name)?.[1] ?? []);
+  });
+  const granted = own === undefined ? (named.length === 0 ? undefined : named) : own.split(" ");
+  const expiry = authorizer["exp"] ?? claims["exp"];
+  return {
+    ...(granted === undefined ? {} : { scopes: knownScopes(granted) }),
+    ...(expiry === undefined ? {} : { expiresAt: timeOf(expiry) }),
+  };
+}
+
+/** @returns milliseconds since the epoch; NaN where it cannot be read, which has passed */
+function timeOf(expiry: unknown): number {
+  const seconds = typeof expiry === "number" || /^\d+(?:\.\d+)?$/.test(String(expiry)) ? Number(expiry) : undefined;
+  return seconds === undefined ? Date.parse(String(expiry)) : seconds * 1_000;
 }
 
 /**

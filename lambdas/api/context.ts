@@ -2,6 +2,7 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { Context } from "hono";
 import type { Platform } from "../../adapters/platform";
 import type { Person } from "../../core/access/person";
+import { requireScope, type Scope } from "../../core/access/scopes";
 import type { Contract } from "../../core/api/contract";
 import type { Actor } from "../../core/registry/change";
 
@@ -18,7 +19,14 @@ export interface ApiEnvironment {
     readonly actor: string;
     /** The caller, where the gateway authenticated a person. */
     readonly person: Person | undefined;
+    /** What the caller's token permits; absent where it has no scopes. */
+    readonly scopes: readonly Scope[] | undefined;
   };
+}
+
+/** Refuses a caller whose token does not permit the operation. @throws InsufficientScopeError */
+export function checkScope(context: Context<ApiEnvironment>, operation: string, required: Scope): void {
+  requireScope({ actor: context.get("actor"), granted: context.get("scopes") }, operation, required);
 }
 
 /** The caller as the registry records it. */

@@ -5,7 +5,7 @@ import type { Contract, ResponseContract, ResponseContracts } from "../../core/a
 import type { DeepReadonly } from "../../core/deep-readonly";
 import { RingmasterError } from "../../core/errors";
 import type { Actor } from "../../core/registry/change";
-import { type ApiEnvironment, callerIn } from "./context";
+import { type ApiEnvironment, callerIn, checkScope } from "./context";
 import { errorResponse } from "./error-response";
 import { readBody, readHeaders, readIdempotencyKey, readParams, readQuery } from "./input";
 import { checkResponse } from "./response-check";
@@ -100,6 +100,7 @@ export function mountRoutes(
     methods.set(pattern, [...(methods.get(pattern) ?? []), method, ...(method === "GET" ? ["HEAD"] : [])]);
     app.on(method, pattern, async (context) => {
       context.set("contract", route.contract);
+      checkScope(context, route.contract.operationId, route.contract.scope);
       const response = await route.answer(context);
       if (checkResponses) await checkResponse(route.contract, response);
       return response;

@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import type { Deployment } from "../../adapters/platform";
+import { UnauthenticatedError } from "../../core/access/errors";
 import { type Caller, chooseTeam, type TeamMembers } from "../../core/access/membership";
 import { checkTeamName, defaultTeam } from "../../core/platform/teams";
 import { callerOf } from "./caller";
@@ -36,6 +37,7 @@ export function tenancy(
     if (teamless.has(context.req.path)) {
       context.set("actor", "anonymous");
       context.set("person", undefined);
+      context.set("scopes", undefined);
       context.set("platform", deployment.forTeam(defaultTeam));
       await next();
       return;
@@ -47,13 +49,23 @@ export function tenancy(
     const caller: Caller = event
       ? callerOf(event.requestContext, personalRoles)
       : ownCaller(header("x-ringmaster-actor") ?? "anonymous", asked);
+    // The gateway may answer from its cache: what it remembers of a token must not outlive the token.
+    if (caller.expiresAt !== undefined && !(deployment.clock.now() < caller.expiresAt)) {
+      throw new UnauthenticatedError(`the token of ${caller.actor} expired${whenOf(caller.expiresAt)}`);
+    }
     const team = checkTeamName(chooseTeam(caller, directory, asked), teamHeader);
     const logger = deployment.logger.with({ requestId: context.get("requestId"), team });
     context.set("actor", caller.actor);
     context.set("person", caller.person);
+    context.set("scopes", caller.scopes);
     context.set("platform", { ...deployment.forTeam(team), logger });
     await next();
   };
+}
+
+/** Of an expiry that could not be read, nothing. */
+function whenOf(expiresAt: number): string {
+  return Number.isFinite(expiresAt) ? ` at ${new Date(expiresAt).toISOString()}` : "";
 }
 
 /** A caller within this process. */

@@ -7,8 +7,8 @@ export type Verify = (token: string) => Promise<Readonly<Record<string, unknown>
 const unauthorized = "Unauthorized";
 
 /**
- * Answers the gateway's question who calls. The answer is kept for some minutes for each token, whatever the caller asks for next, so it
- * speaks of the whole API: what a caller may do there is a matter of its team.
+ * Answers the gateway's question who calls. The gateway keeps the answer for some minutes for each token, whatever the caller asks for next, so it
+ * speaks of the whole API: what a caller may do there is a matter of its team. The functions check `exp` with every request.
  *
  * @throws Error "Unauthorized" where the token is not good; any other error where that could not be found out
  */
@@ -20,8 +20,10 @@ export function createAuthorizer(verify: Verify, { groupsClaim }: { readonly gro
     const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(authorizationToken ?? "")?.[1];
     if (token === undefined) throw new Error(unauthorized);
     const claims = await verify(token);
-    const { sub, iss } = claims;
+    const { sub, iss, exp } = claims;
     if (typeof sub !== "string" || sub === "" || typeof iss !== "string") throw new Error(unauthorized);
+    // A token that never expires could not be taken back.
+    if (typeof exp !== "number") throw new Error(unauthorized);
     return {
       principalId: sub,
       policyDocument: {
@@ -29,7 +31,12 @@ export function createAuthorizer(verify: Verify, { groupsClaim }: { readonly gro
         Statement: [{ Action: "execute-api:Invoke", Effect: "Allow", Resource: wholeApi(methodArn) }],
       },
       // Texts only: nothing else passes the gateway.
-      context: { groups: JSON.stringify(groupsIn(claims[groupsClaim])), issuer: iss },
+      context: {
+        groups: JSON.stringify(groupsIn(claims[groupsClaim])),
+        issuer: iss,
+        exp: String(exp),
+        scope: groupsIn(claims["scope"] ?? claims["scp"]).join(" "),
+      },
     };
   };
 }

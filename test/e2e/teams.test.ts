@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { describeRun } from "../../cli/commands/runs";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
@@ -116,22 +116,68 @@ describe("two teams with the same dataset and the same model", () => {
   }, 120_000);
 
   it("asks for a token once there is one, and knows by it who calls", async () => {
-    const { token } = await as<{ token: string }>("vision", "tokens", "create", "--actor", "ann");
+    const create = (name: string, ...more: readonly string[]) =>
+      as<{ token: string }>("vision", "tokens", "create", name, ...more);
+    const { token } = await create("ann", "--scope", "read,write,approve", "--expires", "1d");
+    const { token: without } = await create("ben");
     const asked = await stack.json(["models", "list"], [2]);
     expect(asked).toMatchObject({ error: { code: "UNAUTHENTICATED" } });
     expect((await stack.run("status")).code).toBe(0);
-    process.env["RINGMASTER_TOKEN"] = token;
+    process.env["RINGMASTER_TOKEN"] = without;
     try {
+      const refused = await stack.run("models", "approve", "toy", "1");
+      expect([refused.code, refused.stderr]).toEqual([
+        2,
+        expect.stringMatching(/decideModelVersion requires scope approve, but the token of ben has scope read, write/),
+      ]);
+      process.env["RINGMASTER_TOKEN"] = token;
       await stack.json(["models", "approve", "toy", "1", "--reason", "fine"]);
       expect(await stack.json(["--team", "audio", "models", "list"], [2])).toMatchObject({
         error: { code: "NOT_IN_TEAM" },
       });
       const { history } = await stack.json<{ history: { action: string; by: string }[] }>(["models", "show", "toy"]);
       expect(history.find(({ action }) => action === "approved")?.by).toBe("ann");
+      const old = {
+        id: "0c1d2e3f4a5b",
+        team: "vision",
+        actor: "old",
+        sha256: "0",
+        createdAt: "2026-01-01T00:00:00.000Z",
+      };
+      writeFileSync(join(stack.data, "tokens", `${old.id}.json`), JSON.stringify(old));
+      const { tokens } = await stack.json<{ tokens: readonly { actor: string; expiresAt?: string; scopes?: [] }[] }>([
+        ...["tokens", "list"],
+      ]);
+      expect(tokens.map(({ actor, expiresAt, scopes }) => [actor, expiresAt !== undefined, scopes])).toEqual([
+        ["old", false, undefined],
+        ["ann", true, ["read", "write", "approve"]],
+        ["ben", true, ["read", "write"]],
+      ]);
+      expect((await stack.run("tokens", "list")).stdout).toMatch(/old +all \(of an earlier release\) .* no expiry/);
     } finally {
       delete process.env["RINGMASTER_TOKEN"];
     }
   });
+});
+
+it("refuses a token's name, lifetime or scope that is none, with every problem at once", async () => {
+  const stack = new TestStack();
+  try {
+    const { code, stderr } = await stack.run("tokens", "create", "--expires", "10y", "--scope", "read,admin");
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /name.*1–200 printable ASCII.*--expires.*at most 366d.*--scope.*must be a list of read, write, approve/s,
+      ),
+    ]);
+    for (const lifetime of ["0d", "367d", "8785h", "1.5d", "-1d", "never"]) {
+      const refused = await stack.run("tokens", "create", "ann", `--expires=${lifetime}`);
+      expect([lifetime, refused.code]).toEqual([lifetime, 2]);
+    }
+    expect(existsSync(join(stack.data, "tokens"))).toBe(false);
+  } finally {
+    await stack.remove();
+  }
 });
 
 it("does not touch data of an older layout", async () => {

@@ -75,6 +75,7 @@ export const answerModelCheck = contract({
 export const getModelCheckKey = contract({
   operationId: "getModelCheckKey",
   method: "GET",
+  scope: "approve",
   path: "/models/{name}/checks/{check}/key",
   tag,
   summary: "Get the key that signs the questions to a check's hook",

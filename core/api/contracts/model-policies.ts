@@ -37,6 +37,7 @@ export const getModelPolicy = contract({
 export const setModelPolicy = contract({
   operationId: "setModelPolicy",
   method: "PUT",
+  scope: "approve",
   path: "/models/{name}/policy",
   tag,
   summary: "Declare what a model's versions must show and who must agree before one serves",

@@ -101,6 +101,7 @@ export const getModelVersion = contract({
 export const decideModelVersion = contract({
   operationId: "decideModelVersion",
   method: "POST",
+  scope: "approve",
   path: "/models/{name}/versions/{version}/approvals",
   tag,
   summary: "Approve or reject a version that passed its gates",
@@ -121,6 +122,7 @@ export const decideModelVersion = contract({
 export const setModelVersionStage = contract({
   operationId: "setModelVersionStage",
   method: "PUT",
+  scope: "approve",
   path: "/models/{name}/versions/{version}/stage",
   tag,
   summary: "Put a version into a stage",
@@ -140,6 +142,7 @@ export const setModelVersionStage = contract({
 export const rollBackModel = contract({
   operationId: "rollBackModel",
   method: "POST",
+  scope: "approve",
   path: "/models/{name}/rollback",
   tag,
   summary: "Go back to the version that was in production before",

@@ -64,6 +64,7 @@ export const testNotifications = contract({
 export const getNotificationKey = contract({
   operationId: "getNotificationKey",
   method: "GET",
+  scope: "write",
   path: "/notifications/key",
   tag,
   summary: "Get the key that signs what the webhook is sent",

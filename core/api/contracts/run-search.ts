@@ -14,6 +14,7 @@ const total = count.meta({ description: "How many runs meet the query, on this p
 export const searchRuns = contract({
   operationId: "searchRuns",
   method: "POST",
+  scope: "read",
   path: "/runs/search",
   tag,
   summary: "Search runs by metrics, params, tags, attributes and datasets",
@@ -61,6 +62,7 @@ const metric = z.string().min(1).max(250);
 export const compareRuns = contract({
   operationId: "compareRuns",
   method: "POST",
+  scope: "read",
   path: "/runs/compare",
   tag,
   summary: "Compare runs: params that differ, metrics against a baseline, curves on one axis",

@@ -41,6 +41,7 @@ export const getTraffic = contract({
 export const setTraffic = contract({
   operationId: "setTraffic",
   method: "PUT",
+  scope: "approve",
   path: "/models/{name}/traffic",
   tag,
   summary: "Give canaries a part of the units, name shadows, set a test",
@@ -74,6 +75,7 @@ const assignment = z
 export const routeUnits = contract({
   operationId: "routeUnits",
   method: "POST",
+  scope: "read",
   path: "/models/{name}/route",
   tag,
   summary: "Find out which version answers a unit",
@@ -148,6 +150,7 @@ export const reportOutcomes = contract({
 export const decideTraffic = contract({
   operationId: "decideTraffic",
   method: "POST",
+  scope: "approve",
   path: "/models/{name}/traffic/decision",
   tag,
   summary: "Carry out what the test of the canaries says",

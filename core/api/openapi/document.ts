@@ -135,6 +135,7 @@ function operationOf(contract: Contract, schemas: SchemaCollection, error: JsonS
     responses: answers,
     "x-ringmaster": {
       class: contract.class,
+      scope: contract.scope,
       function: contract.function,
       repeatable: contract.idempotent ? "always" : contract.idempotencyKey ? "with-key" : "never",
       ...(pages === undefined ? {} : { pages }),

@@ -1,3 +1,4 @@
+import type { Scope } from "../../access/scopes";
 /** The parts of OpenAPI 3.1 (spec.openapis.org/oas/v3.1.1) that our document has. */
 
 /** JSON Schema 2020-12, which OpenAPI 3.1 takes as it is. */
@@ -47,6 +48,8 @@ export interface Operation {
   /** What clients and the gateway need beyond OpenAPI's own words. */
   readonly "x-ringmaster": {
     readonly class: "read" | "write" | "heavy";
+    /** What a token must permit. */
+    readonly scope: Scope;
     readonly function: "api" | "stream-metrics";
     /** Clients may send it again by themselves: always, with an `Idempotency-Key` only, or never. */
     readonly repeatable: "always" | "with-key" | "never";

@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { RingmasterError } from "../../../core/errors";
 import { startHtml } from "../../../core/tracking/pages/start-html";
-import type { ApiEnvironment } from "../context";
+import { type ApiEnvironment, checkScope } from "../context";
 import { pageResponse } from "../page-response";
 import { MlflowError, mlflowErrorResponse } from "./errors";
 import type { MlflowOperation } from "./operation";
@@ -22,11 +22,14 @@ export function mountMlflow(app: Hono<ApiEnvironment>, operations: readonly Mlfl
   app.get("/", () => pageResponse(startHtml()));
 
   const methods = new Map<string, string[]>();
-  for (const { method, path, version = 2, answer } of operations) {
+  for (const { method, path, version = 2, scope, answer } of operations) {
     const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
     for (const base of version === "page" ? [""] : [`/api/${version}.0`, `/ajax-api/${version}.0`]) {
       methods.set(`${base}${pattern}`, [...(methods.get(`${base}${pattern}`) ?? []), method]);
-      app.on(method, `${base}${pattern}`, answer);
+      app.on(method, `${base}${pattern}`, (context) => {
+        checkScope(context, `${method} ${path}`, scope);
+        return answer(context);
+      });
     }
   }
   for (const [pattern, allowed] of methods) {

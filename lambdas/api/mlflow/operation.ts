@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { Platform } from "../../../adapters/platform";
+import type { Scope } from "../../../core/access/scopes";
 import type { Actor } from "../../../core/registry/change";
 import { type ApiEnvironment, callerIn } from "../context";
 import type { Fields, Values } from "./fields";
@@ -26,12 +27,24 @@ export interface MlflowOperation {
   readonly path: string;
   /** Of the API: `/api/3.0`; `page`: at the server's root, where MLflow's pages look. */
   readonly version?: MlflowVersion;
+  /** What a token must permit. */
+  readonly scope: Scope;
   /** What it reads; absent of those that read by themselves. */
   readonly fields?: Fields;
   answer(context: Context<ApiEnvironment>): Promise<Response> | Response;
 }
 
 export type MlflowVersion = 2 | 3 | "page";
+
+/** Of operations that are POST and change nothing. */
+const readOnly = /\/(?:search|search-datasets|presigned-download-url|get-latest-versions)$/;
+/** Of operations that decide what serves. */
+const decisions: ReadonlySet<string> = new Set(["/mlflow/model-versions/transition-stage"]);
+
+function scopeOf(method: MlflowOperation["method"], path: string): Scope {
+  if (decisions.has(path)) return "approve";
+  return method === "GET" || (method === "POST" && readOnly.test(path)) ? "read" : "write";
+}
 
 type Signature = `${MlflowOperation["method"]} /${string}`;
 
@@ -70,5 +83,5 @@ export function rawOperation(
   version: MlflowVersion = 2,
 ): MlflowOperation {
   const [method, path] = signature.split(" ") as [MlflowOperation["method"], string];
-  return { method, path, version, answer };
+  return { method, path, version, scope: scopeOf(method, path), answer };
 }

@@ -81,7 +81,9 @@ describe("the document", () => {
     expect(Object.keys(submit.responses)).toEqual(
       expect.arrayContaining(["201", "400", "404", "409", "413", "415", "429", "500"]),
     );
-    expect(submit["x-ringmaster"]).toEqual({ class: "write", function: "api", repeatable: "with-key" });
+    expect(submit["x-ringmaster"]).toEqual({
+      ...{ class: "write", scope: "write", function: "api", repeatable: "with-key" },
+    });
     const rollback = document.paths["/models/{name}/rollback"]!["post"]!;
     expect(rollback.requestBody?.required).toBe(false);
     expect(rollback["x-ringmaster"].repeatable).toBe("with-key");

@@ -46,7 +46,10 @@ function authorizerOf(send: typeof fetch) {
 it("lets a good token in, for the whole API, with its groups", async () => {
   const { send, asked } = provider();
   const authorize = authorizerOf(send);
-  const answer = await authorize(`Bearer ${tokenOf({ groups: ["vision", 7, "nlp"] })}`);
+  const exp = inSeconds(60);
+  const answer = await authorize(
+    `Bearer ${tokenOf({ groups: ["vision", 7, "nlp"], scope: "openid ringmaster/read", exp })}`,
+  );
   expect(answer).toEqual({
     principalId: "ada",
     policyDocument: {
@@ -59,7 +62,7 @@ it("lets a good token in, for the whole API, with its groups", async () => {
         },
       ],
     },
-    context: { groups: '["vision","nlp"]', issuer },
+    context: { groups: '["vision","nlp"]', issuer, exp: String(exp), scope: "openid ringmaster/read" },
   });
   await authorize(`Bearer ${tokenOf({})}`);
   expect(asked).toHaveLength(2); // the provider's configuration and its keys, once
@@ -91,6 +94,7 @@ it.each([
   ["another audience", `Bearer ${tokenOf({ aud: "payroll" })}`],
   ["an expired token", `Bearer ${tokenOf({ exp: inSeconds(-60) })}`],
   ["a token of tomorrow", `Bearer ${tokenOf({ nbf: inSeconds(3_600) })}`],
+  ["a token that never expires", `Bearer ${tokenOf({ exp: undefined })}`],
   ["a token of nobody", `Bearer ${tokenOf({ sub: "" })}`],
 ])("answers 401 to %s", async (_name, header) => {
   await expect(authorizerOf(provider().send)(header)).rejects.toThrow(/^Unauthorized$/);

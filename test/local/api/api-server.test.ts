@@ -14,7 +14,9 @@ describe("the API's door", () => {
   const server = createApiServer(
     async ({ requestContext }) => ({ statusCode: 200, body: JSON.stringify(requestContext.authorizer ?? {}) }),
     tokens,
+    { now: () => now },
   );
+  let now = Date.parse("2026-01-02T00:00:00.000Z");
   let port: number;
   beforeAll(async () => {
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -113,6 +115,25 @@ describe("the API's door", () => {
         expect([status, JSON.parse(body)]).toEqual([200, { principalId: "ann", team: "vision", person: "token:ann" }]);
       },
     );
+
+    it("passes on the scopes of a token until it expires", async () => {
+      const limits = { expiresAt: "2026-01-03T00:00:00.000Z", scopes: ["read"] } as const;
+      const limited = makeToken(
+        { ...owner, ...limits },
+        Uint8Array.from({ length: 38 }, (_, i) => i + 2),
+      );
+      await tokens.add(limited.record);
+      const headers = { authorization: `Bearer ${limited.token}` };
+      const { status, body } = await ask("/api/v1/models", headers);
+      expect([status, JSON.parse(body)]).toMatchObject([200, { scopes: "read", exp: "1767398400" }]);
+      now = Date.parse(limits.expiresAt);
+      const { status: later, body: refusal } = await ask("/api/v1/models", headers);
+      expect([later, JSON.parse(refusal).error.message]).toEqual([
+        401,
+        expect.stringContaining(`token ${limited.record.id} of ann expired at ${limits.expiresAt}`),
+      ]);
+      now -= 86_400_000;
+    });
 
     it("still says whether it runs", async () => {
       expect((await ask("/api/v1/health")).status).toBe(200);

@@ -158,6 +158,21 @@ describe("signatures of version 4", () => {
   });
 
   it.each([
+    [1, 200, '"scopes":"read"'],
+    [0, 401, "of ben expired at"],
+  ])("has the scopes and the expiry of its token, which ends in %i minutes: %i", async (minutes, status, told) => {
+    const limits = { expiresAt: new Date(now + minutes * minute).toISOString(), scopes: ["read"] as const };
+    const { record: limited } = makeToken(
+      { team: "vision", actor: "ben", createdAt: "2026-01-01T00:00:00.000Z", ...limits },
+      Uint8Array.from({ length: 38 }, (_, i) => i + 100 + minutes),
+    );
+    await tokens.add(limited);
+    const answer = await bySdk(get, await signingKeys(tokens, limited.id));
+    await tokens.revoke(limited.id);
+    expect(answer).toEqual({ status, body: expect.stringContaining(told) });
+  });
+
+  it.each([
     ["GET", "/api/2.0/mlflow/runs/get?run_id=7&filter=a+b%3D%27c%27", ""],
     ["POST", "/api/2.0/mlflow/runs/search", '{"filter":"a = \'ü\'"}'],
     ["PATCH", "/api/2.0/mlflow/registered-models/update", "{}"],

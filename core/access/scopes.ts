@@ -1,0 +1,29 @@
+import { InsufficientScopeError } from "./errors";
+
+/**
+ * What a token permits. `read`: operations that change nothing. `approve`: decisions on what serves (approvals, stages, rollbacks, policies, traffic)
+ * and the keys that sign a policy's hooks. `write`: every other change.
+ */
+export const scopes = ["read", "write", "approve"] as const;
+export type Scope = (typeof scopes)[number];
+
+/** Of a token that is created without `--scope`: what programs need that train and log. */
+export const defaultScopes: readonly Scope[] = ["read", "write"];
+
+/** Reads known scopes of a list; the others, such as OpenID Connect's own, say nothing about this API. */
+export function knownScopes(names: readonly string[]): readonly Scope[] {
+  return scopes.filter((scope) => names.includes(scope));
+}
+
+/**
+ * @param granted `undefined` where the caller's credentials have no scopes: IAM, and tokens that name none of this API's
+ * @throws InsufficientScopeError
+ */
+export function requireScope(
+  caller: { readonly actor: string; readonly granted: readonly Scope[] | undefined },
+  operation: string,
+  required: Scope,
+): void {
+  if (caller.granted === undefined || caller.granted.includes(required)) return;
+  throw new InsufficientScopeError(caller.actor, operation, required, caller.granted);
+}
