@@ -1,3 +1,5 @@
+import { digestOf } from "./digest";
+import { ObjectDiffersError } from "./object-errors";
 import type { ObjectStore } from "./ports";
 
 /** JSON documents in the bucket. */
@@ -8,4 +10,38 @@ export async function findJson<T>(objects: ObjectStore, key: string): Promise<T 
 
 export async function getJson<T>(objects: ObjectStore, key: string): Promise<T> {
   return JSON.parse(new TextDecoder().decode(await objects.get(key))) as T;
+}
+
+/**
+ * Stores a JSON document under a name that is written once. A document that is there already must say the same: it is never taken for the one that was to
+ * be stored.
+ *
+ * @param options.essence what must be equal; by default the whole document, whatever the order of its keys
+ * @returns the document that stands, and whether this call stored it
+ * @throws ObjectDiffersError
+ */
+export async function createJson<T>(
+  objects: Pick<ObjectStore, "putNew" | "find">,
+  key: string,
+  document: T,
+  options: { readonly essence?: (document: T) => unknown; readonly indent?: number } = {},
+): Promise<{ readonly created: boolean; readonly document: T }> {
+  const { essence = (whole: T): unknown => whole, indent } = options;
+  if (await objects.putNew(key, JSON.stringify(document, null, indent), "application/json")) {
+    return { created: true, document };
+  }
+  const standing = parsed<T>((await objects.find(key)) ?? new Uint8Array(0));
+  const expected = digestOf(essence(document));
+  const found = standing && digestOf(essence(standing));
+  if (standing === undefined || found !== expected) throw new ObjectDiffersError(key, expected, found ?? "no JSON");
+  return { created: false, document: standing };
+}
+
+function parsed<T>(body: Uint8Array): T | undefined {
+  try {
+    const document: unknown = JSON.parse(new TextDecoder().decode(body));
+    return document !== null && typeof document === "object" ? (document as T) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -31,6 +31,21 @@ export class CorruptObjectError extends RingmasterError {
   }
 }
 
+/** An object that is written once is there already, and says something else than what was to be stored. */
+export class ObjectDiffersError extends RingmasterError {
+  constructor(
+    readonly key: string,
+    expected: string,
+    actual: string,
+  ) {
+    super(
+      `Object ${key} is written once, but it is there already with other content: its digest is ${actual}, that of the content to store is ${expected}. ` +
+        "Nothing was stored. Find out who wrote it; remove it if it is wrong, then try again.",
+      { code: "OBJECT_DIFFERS", httpStatus: 409, details: { key, expected, actual } },
+    );
+  }
+}
+
 /** The store has no room left. Nothing of the object was kept. */
 export class StorageFullError extends RingmasterError {
   constructor(key: string, cause?: unknown) {

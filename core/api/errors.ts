@@ -45,6 +45,7 @@ export const errorCatalogue = {
   RUN_DELETED: { status: 409, meaning: "The run is deleted: it does not change until it is restored." },
   RUN_FIELD_FIXED: { status: 409, meaning: "Of a training run only the platform changes that." },
   PARAM_CONFLICT: { status: 409, meaning: "A param of that key has another value: params are written once." },
+  OBJECT_DIFFERS: { status: 409, meaning: "An object that is written once is there already with other content." },
   ARTIFACT_RESERVED: { status: 409, meaning: "The path belongs to what training itself makes." },
   ARTIFACT_FROZEN: { status: 409, meaning: "The file belongs to a model version that was evaluated." },
   RUN_ENDED: { status: 409, meaning: "The run has ended and does not change any more." },

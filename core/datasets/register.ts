@@ -1,4 +1,5 @@
 import { isoTime } from "../clock";
+import { createJson } from "../object-documents";
 import { objectKeys } from "../platform/object-keys";
 import type { Clock, ContentReference, ObjectStore } from "../ports";
 import { EmptyDatasetError, InvalidManifestError, SchemaMismatchError } from "./errors";
@@ -20,7 +21,7 @@ export interface RegisterDependencies {
  * Makes an uploaded draft a version. What the client computed is computed again or looked up: a registered manifest never contradicts
  * itself and never names content that is not there.
  *
- * @throws EmptyDatasetError, InvalidManifestError, SchemaMismatchError, InvalidInputError, DatasetBusyError
+ * @throws EmptyDatasetError, InvalidManifestError, SchemaMismatchError, InvalidInputError, DatasetBusyError, ObjectDiffersError
  */
 export async function registerDataset(
   { repository, objects, clock }: RegisterDependencies,
@@ -51,10 +52,12 @@ export async function registerDataset(
 /**
  * The version's row is the truth; the object is its copy for readers of the bucket, written after. Where a push died between the two, its
  * repetition mends it, and so does the validation of the version's first run.
+ *
+ * @throws ObjectDiffersError where the copy is another manifest
  */
 export async function putManifestCopy(objects: ObjectStore, manifest: DatasetManifest): Promise<void> {
   const key = objectKeys.datasetManifest(manifest.name, manifest.version);
-  await objects.putNew(key, JSON.stringify(manifest, null, 2), "application/json");
+  await createJson(objects, key, manifest, { indent: 2 });
 }
 
 function contradictions(draft: DatasetDraft): readonly string[] {

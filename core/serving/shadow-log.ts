@@ -1,5 +1,6 @@
 import { isoTime } from "../clock";
 import { digestOf } from "../digest";
+import { createJson } from "../object-documents";
 import { objectKeys } from "../platform/object-keys";
 import type { Clock, ObjectStore } from "../ports";
 
@@ -31,7 +32,7 @@ interface Parcel {
   readonly observations: readonly ShadowObservation[];
 }
 
-type LogStore = Pick<ObjectStore, "putNew" | "list" | "get">;
+type LogStore = Pick<ObjectStore, "putNew" | "find" | "list" | "get">;
 
 /** Parcels of a summary: the newest. */
 const parcelsRead = 200;
@@ -47,7 +48,8 @@ export async function logShadow(
   const at = isoTime(clock);
   const key = objectKeys.shadowParcel(model, version, at.slice(0, 10), digestOf(observations));
   const parcel: Parcel = { at, observations };
-  return { stored: await objects.putNew(key, JSON.stringify(parcel), "application/json") };
+  const { created } = await createJson(objects, key, parcel, { essence: (each) => each.observations });
+  return { stored: created };
 }
 
 /** How a shadow compares with what served beside it, by the newest parcels. */

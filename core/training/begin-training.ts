@@ -1,4 +1,5 @@
 import { isoTime } from "../clock";
+import { createJson } from "../object-documents";
 import { beginStep, finishStep, inputHashOf } from "../pipelines/step";
 import { type CopyPorts, copyTrainingMetrics } from "../tracking/copy-metrics";
 import type { NextMove } from "./attempts";
@@ -38,7 +39,7 @@ export async function beginTraining(
     return { reusedFrom: known.runId };
   }
 
-  await objects.putNew(trainingKeys(runId).task, JSON.stringify(trainingTaskOf(details)), "application/json");
+  await createJson(objects, trainingKeys(runId).task, trainingTaskOf(details));
   // The job may have ended in between, when there was no token to answer.
   if (details.attempts.length > 0) return { move: await finishTraining(dependencies, runId) };
   const attempt = await launchAttempt(dependencies, details.run, nextAttempt(details));

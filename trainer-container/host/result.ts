@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isoTime } from "../../core/clock";
+import { createJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/platform/object-keys";
 import type { Clock, ObjectStore } from "../../core/ports";
 import type { NumericsRecord } from "../../core/training/numerics";
@@ -32,7 +33,11 @@ export interface ResultOptions {
 const patienceMs = 10_000;
 const pollMs = 100;
 
-/** Stores weights, topology and result. Every rank holds the same bits, so any of them may do it; the first wins. */
+/**
+ * Stores weights, topology and result. Every rank holds the same bits, so any of them may do it; the first wins.
+ *
+ * @throws ObjectDiffersError where the first has other weights
+ */
 export async function publishResult(options: ResultOptions): Promise<TrainingResult> {
   const { store, clock, runId, model, weights, plan, numerics, end } = options;
   const key = objectKeys.trainingResult(runId);
@@ -65,8 +70,8 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
     finishedAt: isoTime(clock),
   };
   await options.beforeVisible();
-  await store.putNew(key, JSON.stringify(result, null, 2), "application/json");
-  return result;
+  const standing = await createJson(store, key, result, { indent: 2, essence: (each) => each.weightsSha256 });
+  return standing.document;
 }
 
 /** The run's result, where training is complete. */

@@ -53,7 +53,7 @@ export const registerDatasetVersion = contract({
       example: { created: true, version: examples.datasetVersion },
     },
   },
-  errors: ["EMPTY_DATASET", "INVALID_DATASET_MANIFEST", "SCHEMA_MISMATCH", "DATASET_BUSY"],
+  errors: ["EMPTY_DATASET", "INVALID_DATASET_MANIFEST", "SCHEMA_MISMATCH", "OBJECT_DIFFERS", "DATASET_BUSY"],
 });
 
 export const listDatasets = contract({

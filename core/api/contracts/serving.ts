@@ -189,7 +189,7 @@ export const logShadow = contract({
       example: { stored: true },
     },
   },
-  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "OBJECT_DIFFERS"],
 });
 
 export const getShadow = contract({

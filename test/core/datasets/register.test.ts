@@ -45,6 +45,18 @@ describe("registerDataset", () => {
     expect(await objects.size(objectKeys.datasetManifest("digits", 1))).toBeGreaterThan(0);
   });
 
+  it("refuses a copy of the manifest that says something else, and leaves both as they are", async () => {
+    const { objects, upload, register } = setup();
+    await upload("a");
+    await objects.put(objectKeys.datasetManifest("digits", 1), JSON.stringify({ name: "digits", shards: [] }));
+    for (let push = 0; push < 2; push += 1) {
+      await expect(register(draftOf("digits", "a"))).rejects.toMatchObject({
+        code: "OBJECT_DIFFERS",
+        message: expect.stringContaining("datasets/digits/versions/1/manifest.json"),
+      });
+    }
+  });
+
   it("refuses changed columns and says which, unless the change is meant", async () => {
     const { upload, register } = setup();
     for (const content of ["a", "b"]) await upload(content);

@@ -11,6 +11,7 @@ function memory() {
       return true;
     },
     list: async (prefix: string) => [...kept.keys()].filter((key) => key.startsWith(prefix)).sort(),
+    find: async (key: string) => new TextEncoder().encode(kept.get(key)),
     get: async (key: string) => new TextEncoder().encode(kept.get(key)),
   };
 }

@@ -75,6 +75,23 @@ describe("publishResult", () => {
     expect(stored).toEqual([]);
   });
 
+  it.each([
+    ["the same weights: that one stands", undefined, { generations: 9 }],
+    ["other weights: that is an error", "f".repeat(64), { code: "OBJECT_DIFFERS" }],
+  ])("meets one that was stored at the same time, of %s", async (_what, weightsSha256, expected) => {
+    const memory = createMemoryObjectStore();
+    const same = (await publish(createMemoryObjectStore(), 0, () => 0)).weightsSha256;
+    const store = {
+      ...memory,
+      async putContent(body: Uint8Array | string) {
+        await memory.put(key, JSON.stringify({ runId: "run-1", generations: 9, weightsSha256: weightsSha256 ?? same }));
+        return memory.putContent(body);
+      },
+    };
+    const outcome = await publish(store, 0, () => 0).catch((error: unknown) => error);
+    expect(outcome).toMatchObject(expected);
+  });
+
   it("is done in turn where ranks before live and store nothing", async () => {
     await publish(createMemoryObjectStore(), 2, () => 2);
     expect([slept, stored]).toEqual([20_000, ["rank 2"]]);
