@@ -4,8 +4,8 @@
  *
  *     node scripts/pack.js [--out DIRECTORY]
  *
- * writes `ringmaster-<version>.tgz` and prints its path. The package holds the built bundles. Its dependencies are the
- * packages that the bundles leave outside, in the lockfile's versions.
+ * writes `ringmaster-<version>.tgz` and prints its path. The package holds the built bundles, and in `dist/sbom` the
+ * software bill of materials. Its dependencies are the packages that the bundles leave outside, in the lockfile's versions.
  */
 const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
@@ -14,6 +14,7 @@ const os = require("node:os");
 const path = require("node:path");
 const { parseArgs } = require("node:util");
 const { ensureBuild, external, root } = require("./build.js");
+const { writeBill } = require("./sbom.js");
 
 /**
  * The package holds its own copy, without the install script, which would download 400 MB of CUDA libraries.
@@ -33,6 +34,7 @@ function pack(outDirectory) {
     }
     copyNativePackage(path.join(stage, "dist", "node_modules", nativePackage));
     emitTypes(path.join(stage, "dist", "types"));
+    writeBill(path.join(stage, "dist", "sbom"));
     writeBin(path.join(stage, "bin"));
     fs.writeFileSync(path.join(stage, "package.json"), JSON.stringify(manifestOf(bundles), null, 2));
     fs.mkdirSync(outDirectory, { recursive: true });

@@ -36,6 +36,18 @@ describe("a newcomer", () => {
     ({ api } = await project.json<{ api: string }>(["up", "--detach", "--port", "0", "--api-port", "0"]));
   });
 
+  it("finds each of the package's dependencies, with its digest, in the software bill of materials", () => {
+    const installed = (file: string) => join(project.directory, "node_modules", "ringmaster", file);
+    const { dependencies } = readJson<{ dependencies: Record<string, string> }>(installed("package.json"));
+    const { components } = readJson<{ components: { name: string; version: string; hashes?: object[] }[] }>(
+      installed("dist/sbom/sbom.cdx.json"),
+    );
+    for (const [name, version] of Object.entries(dependencies))
+      expect(components).toContainEqual(
+        expect.objectContaining({ name, version, hashes: [expect.objectContaining({ alg: "SHA-512" })] }),
+      );
+  });
+
   it.each([
     { moduleResolution: "bundler", module: "esnext" },
     { moduleResolution: "node16", module: "node16" },
