@@ -4,6 +4,7 @@ import { benchData } from "./data/bench";
 import { benchElastic } from "./elastic/bench";
 import { benchIngest } from "./ingest/bench";
 import { benchKernels } from "./kernels/bench";
+import { benchKills } from "./kills/bench";
 import { benchOptimizer } from "./optimizer/bench";
 import { benchOverlap } from "./overlap/bench";
 import { benchPoints } from "./points/bench";
@@ -24,6 +25,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   elastic: benchElastic,
   ingest: benchIngest,
   kernels: benchKernels,
+  kills: benchKills,
   tracking: benchTracking,
   optimizer: benchOptimizer,
   overlap: benchOverlap,

@@ -4,7 +4,7 @@ import { seededRandom } from "../elastic/random";
 import { LineProcess } from "../support/line-process";
 import { describeMachine, machineLine } from "../support/machine";
 import { Clients } from "./clients";
-import { connectRegistry } from "./registry";
+import { connection, connectRegistry } from "./registry";
 import { playRound, prepareRound, type RoundResult } from "./round";
 import { startStore } from "./store";
 
@@ -28,7 +28,7 @@ export async function benchPromotions(args: readonly string[]): Promise<void> {
   const results: RoundResult[] = [];
   const startedAt = Date.now();
   const store = await startStore();
-  const connected = connectRegistry(store.endpoint);
+  const connected = connectRegistry(connection(store.endpoint));
   const start = () =>
     new LineProcess(process.execPath, [join(__dirname, "promotions-client.js"), store.endpoint], {
       NODE_NO_WARNINGS: "1",

@@ -5,10 +5,10 @@ import type { Operation } from "../../test/core/registry/check/operation";
 import { perform } from "../../test/core/registry/check/perform";
 import { runChild, say } from "../support/child";
 import type { Answer, Order } from "./protocol";
-import { connectRegistry } from "./registry";
+import { connection, connectRegistry } from "./registry";
 
 runChild(async () => {
-  const connected = connectRegistry(process.argv[2]!);
+  const connected = connectRegistry(connection(process.argv[2]!));
   const answer = async (model: string, operation: Operation): Promise<void> => {
     const ended = await perform(connected.registry, model, operation).then(
       () => "done",

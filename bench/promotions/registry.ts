@@ -16,7 +16,24 @@ import type { ModelRepository } from "../../core/registry/repository";
 export const table = "Catalog";
 export const bucket = "models";
 
-export const connection = (endpoint: string) => ({
+/** Options of AWS clients. */
+export interface Connection {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  readonly maxAttempts?: number;
+}
+
+/** Names of a platform's parts. */
+export interface Place {
+  readonly table: string;
+  readonly bucket: string;
+  readonly platform: string;
+}
+
+const benchPlace: Place = { table, bucket, platform: "bench" };
+
+export const connection = (endpoint: string): Connection => ({
   endpoint,
   region: "us-east-1",
   credentials: { accessKeyId: "bench", secretAccessKey: "bench" },
@@ -25,11 +42,11 @@ export const connection = (endpoint: string) => ({
 /** Of every version: what it was made of is no concern of promotions. */
 const manifest = Buffer.from(JSON.stringify({ weights: { sha256: "a".repeat(64) }, inputSchema: [] }));
 
-/** The registry as the platform's functions have it, outbox and pointers too, by stock clients of the bench's store. */
-export function connectRegistry(endpoint: string) {
-  const client = new DynamoDBClient(connection(endpoint));
-  const s3 = new S3Client({ ...connection(endpoint), forcePathStyle: true });
-  const events = new EventBridgeClient(connection(endpoint));
+/** Connects the registry as the platform's functions have it, with outbox and pointers, by stock clients. */
+export function connectRegistry(options: Connection, { table, bucket, platform }: Place = benchPlace) {
+  const client = new DynamoDBClient(options);
+  const s3 = new S3Client({ ...options, forcePathStyle: true });
+  const events = new EventBridgeClient(options);
   const dynamodb = createDocumentClient(client);
   const prefix = teamPrefix(defaultTeam);
   const stored = createModelRepository(dynamodb, table, defaultTeam);
@@ -47,7 +64,7 @@ export function connectRegistry(endpoint: string) {
     repository,
     objects: { ...createObjectStore(s3, bucket, prefix), get: async () => manifest },
     pointers: createPointerStore(s3, bucket, prefix),
-    events: createPlatformEvents(events, "bench"),
+    events: createPlatformEvents(events, platform),
     uriOf: (key) => `s3://${bucket}/${prefix}${key}`,
     // A change that is told of later is the sweep's: what comes of it is looked at, not the warning.
     logger: createLogger(() => undefined, Date),

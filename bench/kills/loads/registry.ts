@@ -1,0 +1,96 @@
+import { RingmasterError } from "../../../core/errors";
+import type { Operation as Change } from "../../../test/core/registry/check/operation";
+import { drawOperations, preparedOperations } from "../../../test/core/registry/check/operations";
+import { perform } from "../../../test/core/registry/check/perform";
+import { step } from "../../../test/core/registry/check/reference";
+import { instantViolations, replay } from "../../../test/core/registry/check/replay";
+import type { ConnectedRegistry } from "../../promotions/registry";
+import { drained, type Load, type Operation, RefusedError } from "../operation";
+
+const versions = 4;
+/** Rounds that change the same model. */
+const roundsAModel = 10;
+
+/**
+ * Gate verdicts, approvals, promotions, rollbacks and labels of one model, as the API and the state machine make them. Every entry of
+ * history is applied again to the reference model.
+ */
+export function registryLoad(connected: ConnectedRegistry): Load {
+  const { registry } = connected;
+  const changes = new Map<string, Map<string, Change>>();
+  let model = "";
+  const replayed = async (name: string) => {
+    const snapshot = await registry.snapshot(name);
+    return { snapshot, ...replay(snapshot, changes.get(name)!) };
+  };
+  return {
+    name: "registry",
+    weight: 4,
+    async begin(round) {
+      const name = `kills-${Math.floor(round / roundsAModel)}`;
+      if (name === model) return;
+      model = name;
+      const prepared = preparedOperations(versions, `${name}-prepare`);
+      changes.set(name, new Map(prepared.map((change) => [change.id, change])));
+      for (const change of prepared) await perform(registry, name, change);
+    },
+    draw(random, id) {
+      const name = model;
+      const [change] = drawOperations(random, 1, versions, id);
+      changes.get(name)!.set(change!.id, change!);
+      return changeOf(connected, name, change!, () => replayed(name));
+    },
+    async settle() {
+      const { snapshot, violations } = await replayed(model);
+      const wrong = [...violations, ...instantViolations(snapshot)];
+      if (wrong.length > 0) throw new Error(wrong.join("; "));
+    },
+    async audit() {
+      // The sweep of each minute publishes what killed processes left. The bus has it when the row is gone.
+      await drained("unpublished events of models", () => unpublished([...changes.keys()]), 180_000);
+      return [];
+    },
+  };
+
+  async function unpublished(models: readonly string[]): Promise<readonly string[]> {
+    const left: string[] = [];
+    for (const name of models) {
+      const history = await registry.repository.history(name);
+      for (const { revision } of history)
+        if (await registry.repository.findEvent(name, revision)) left.push(`${name} revision ${revision}`);
+    }
+    return left;
+  }
+}
+
+function changeOf(
+  { registry }: ConnectedRegistry,
+  model: string,
+  change: Change,
+  replayed: () => Promise<ReturnType<typeof replay>>,
+): Operation {
+  return {
+    kind: `registry: ${change.kind}`,
+    id: change.id,
+    repeatable: true,
+    mayBeRefused: true,
+    async send() {
+      try {
+        await perform(registry, model, change);
+      } catch (error) {
+        if (error instanceof RingmasterError && error.httpStatus < 500)
+          throw new RefusedError(error.code, error.message);
+        throw error;
+      }
+    },
+    async count() {
+      const { revisions } = await replayed();
+      return revisions.has(change.id) ? 1 : 0;
+    },
+    /** Twice the same approval, say: in some state of the model there was nothing left to do. */
+    async mayDoNothing() {
+      const { states } = await replayed();
+      return states.some((state) => step(state, change).kind === "nothing");
+    },
+  };
+}

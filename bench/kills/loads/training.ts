@@ -1,0 +1,187 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
+import { parse } from "yaml";
+import { toyCsv, toyJob, toySchema } from "../../../test/support/toy";
+import type { Api } from "../api";
+import { drained, type Load, type Operation } from "../operation";
+import type { KillableStack } from "../stack";
+import { startCommand } from "./commands";
+
+interface Run {
+  readonly runId: string;
+  readonly status: string;
+  readonly phase?: string;
+  readonly weightsSha256?: string;
+  readonly failure?: unknown;
+  readonly cause?: { readonly id: string };
+}
+interface Step {
+  readonly step: string;
+  readonly output?: { readonly version?: number };
+}
+
+/** Rounds that a run is left alone with the kills, before the campaign waits for its end. */
+const roundsARun = 6;
+const patienceMs = 180_000;
+const monitor = "kills";
+
+/** Training runs, from the submission to the promotion, and runs that events of drift start. */
+export async function trainingLoads(
+  stack: KillableStack,
+  api: Api,
+  approver: Api,
+  directory: string,
+  token: string,
+): Promise<readonly Load[]> {
+  const [csv, schema] = [join(directory, "toy.csv"), join(directory, "toy.yaml")];
+  writeFileSync(csv, toyCsv(300));
+  writeFileSync(schema, toySchema);
+  await startCommand(stack, token, ["datasets", "push", "toy", "--file", csv, "--schema", schema]).output;
+  const job = (experiment: string) => ({ ...(parse(toyJob(2)) as object), experiment });
+  const runs = new Runs(api, approver);
+  const submit = (experiment: string, key: string, noCache: boolean) =>
+    api.call("POST", "/v1/training-runs", { job: job(experiment), noCache }, { "idempotency-key": key });
+  // Its weights are those that each disturbed run must end with. Its model serves, so that repetitions need no approval.
+  await submit("retrained", "kills-undisturbed", true);
+  await runs.ended("retrained");
+  const [undisturbed] = await runs.of("retrained");
+  const trigger = { type: "drift", monitor, severity: "critical" };
+  const rule = { name: "on-drift", trigger, job: job("retrained") };
+  await api.call("POST", "/v1/retraining-rules", rule);
+  const bus = new EventBridgeClient(stack.connection);
+  return [
+    trainingLoad(runs, (id) => submit(id, id, true), undisturbed!.weightsSha256!),
+    retrainingLoad(runs, bus, undisturbed!.weightsSha256!),
+  ];
+}
+
+class Runs {
+  constructor(
+    readonly api: Api,
+    readonly approver: Api,
+  ) {}
+
+  async of(experiment: string): Promise<readonly Run[]> {
+    const runs: Run[] = [];
+    let token = "";
+    do {
+      const page = await this.api.find<{ readonly runs: readonly Run[]; readonly nextToken?: string }>(
+        `/v1/training-runs?experiment=${experiment}&limit=200${token}`,
+      );
+      runs.push(...(page?.runs ?? []));
+      token = page?.nextToken ? `&nextToken=${encodeURIComponent(page.nextToken)}` : "";
+    } while (token !== "");
+    return runs;
+  }
+
+  /** Waits until no run of an experiment is open; approves what waits for an approval. */
+  async ended(experiment: string): Promise<void> {
+    await drained(`runs of ${experiment} are open`, () => this.#open(experiment), patienceMs);
+  }
+
+  async #open(experiment: string): Promise<readonly string[]> {
+    const open = (await this.of(experiment)).filter(({ status }) => status === "queued" || status === "running");
+    for (const { runId, phase } of open.filter((run) => run.phase === "AwaitApproval")) {
+      const { steps } = await this.api.call<{ readonly steps: readonly Step[] }>("GET", `/v1/training-runs/${runId}`);
+      const version = steps.find(({ step }) => step === "Register")?.output?.version;
+      if (phase === undefined || version === undefined) continue;
+      const path = `/v1/models/${experiment}/versions/${version}/approvals`;
+      // A repetition of the same decision changes nothing.
+      await this.approver.call("POST", path, { decision: "approved" }).catch(() => undefined);
+    }
+    return open.map(({ runId, status, phase }) => `${runId} is ${status}, ${phase}`);
+  }
+}
+
+function check(run: Run, weightsSha256: string): void {
+  if (run.status !== "completed") throw new Error(`${run.runId} is ${run.status}: ${JSON.stringify(run.failure)}`);
+  if (run.weightsSha256 !== weightsSha256) throw new Error(`${run.runId} has the weights ${run.weightsSha256}`);
+}
+
+function trainingLoad(runs: Runs, submit: (id: string) => Promise<unknown>, weightsSha256: string): Load {
+  let active: { readonly id: string; age: number } | undefined;
+  const settle = async (patient: boolean): Promise<void> => {
+    if (active === undefined) return;
+    active.age += 1;
+    if (!patient && active.age < roundsARun) return;
+    await runs.ended(active.id);
+    active = undefined;
+  };
+  return {
+    name: "training",
+    weight: 0,
+    extra(random, id) {
+      if (active !== undefined || random() > 0.3) return undefined;
+      active = { id, age: 0 };
+      return {
+        ...{ kind: "training run", id, repeatable: true },
+        send: async () => void (await submit(id)),
+        async count() {
+          const found = await runs.of(id);
+          if (active?.id !== id) for (const run of found) check(run, weightsSha256);
+          return found.length;
+        },
+      };
+    },
+    settle: () => settle(false),
+    async audit() {
+      await settle(true);
+      return [];
+    },
+  };
+}
+
+function retrainingLoad(runs: Runs, bus: EventBridgeClient, weightsSha256: string): Load {
+  /** Causes of events that were sent since the last time that all runs had ended. */
+  let waiting: Operation[] = [];
+  const accepted = new Set<string>();
+  let age = 0;
+  let windows = 0;
+  const causesOf = async (): Promise<readonly (string | undefined)[]> =>
+    (await runs.of("retrained")).map(({ cause }) => cause?.id);
+  const settle = async (patient: boolean): Promise<void> => {
+    age += 1;
+    if (waiting.length === 0 || (!patient && age < roundsARun)) return;
+    await drained("events without a run", async () => {
+      const causes = await causesOf();
+      return [...accepted].filter((cause) => !causes.includes(cause));
+    });
+    await runs.ended("retrained");
+    waiting = [];
+    age = 0;
+  };
+  return {
+    name: "retraining",
+    weight: 0,
+    extra(random, id) {
+      if (random() > 0.2) return undefined;
+      windows += 1;
+      const windowEnd = new Date(Date.UTC(2026, 0, 1, windows)).toISOString();
+      const cause = `drift:${monitor}@${windowEnd}`;
+      const detail = { platform: "ringmaster", team: "default", monitor, windowEnd, severity: "critical" };
+      const times = random() < 0.3 ? 2 : 1;
+      const operation: Operation = {
+        ...{ kind: "retraining by an event", id, repeatable: true },
+        async send() {
+          const entry = { Source: "ringmaster", DetailType: "Drift Detected", Detail: JSON.stringify(detail) };
+          await bus.send(new PutEventsCommand({ Entries: Array(times).fill(entry) }));
+          accepted.add(cause);
+        },
+        async count() {
+          const found = (await runs.of("retrained")).filter((run) => run.cause?.id === cause);
+          if (waiting.includes(operation)) return Math.max(found.length, accepted.has(cause) ? 1 : 0);
+          for (const run of found) check(run, weightsSha256);
+          return found.length;
+        },
+      };
+      waiting.push(operation);
+      return operation;
+    },
+    settle: () => settle(false),
+    async audit() {
+      await settle(true);
+      return [];
+    },
+  };
+}
