@@ -1,5 +1,5 @@
-import type { ClassicLevel } from "classic-level";
 import type { Clock } from "./clock";
+import type { JsonDatabase } from "./storage/json-database";
 
 /** What became of one try to deliver: done, again after a delay, again without having counted, or never again. */
 export type Delivery =
@@ -19,7 +19,7 @@ export interface Queued<T> {
 }
 
 export interface DurableQueueOptions<T> {
-  readonly db: ClassicLevel<string, unknown>;
+  readonly db: JsonDatabase;
   /** Keys of this queue in `db` begin with it. */
   readonly prefix: string;
   readonly clock: Clock;

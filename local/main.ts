@@ -7,6 +7,7 @@ import { checkLayout, keepLayout, LayoutError } from "./layout";
 import { PortTakenError } from "./listen";
 import { dataPaths } from "./settings";
 import { startStack } from "./stack";
+import { DamagedStoreError } from "./storage/damage";
 
 /** What `<data>/stack.json` says of the stack that runs over it. */
 export interface StackFile {
@@ -157,7 +158,9 @@ if (require.main === module) {
   // Data and logs are their owner's alone.
   process.umask(0o077);
   main(process.argv.slice(2)).catch((error: unknown) => {
-    const expected = error instanceof PortTakenError || error instanceof DataInUseError || error instanceof LayoutError;
+    const expected = [PortTakenError, DataInUseError, LayoutError, DamagedStoreError].some(
+      (type) => error instanceof type,
+    );
     const message =
       expected || !(error instanceof Error)
         ? String((error as Error).message ?? error)

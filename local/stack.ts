@@ -108,11 +108,12 @@ async function openServices(
   schedulerClock: Clock,
   ready: Promise<unknown>,
 ): Promise<readonly Service[]> {
-  const { service } = dataPaths(dataDirectory);
+  const { service, seals } = dataPaths(dataDirectory);
   const environment = functionEnvironment(endpoint);
   const logs = await createLogs({ dataDirectory: service("logs") });
   const lambda = createLambda({
     dataDirectory: service("lambda"),
+    seals,
     logs,
     runtimePath: join(bundles, "lambda-runtime.js"),
     // Steps come one after the other: what one held is memory that the trainers could use.
@@ -127,11 +128,12 @@ async function openServices(
   });
   const targets = { functions: lambda, startExecution: startExecutionOf(new SFNClient({ credentials: iam.owner })) };
   // The bus comes before those that emit: an event that it has taken is on disk.
-  const events = createEvents({ dataDirectory: service("events"), ...targets });
-  const scheduler = createScheduler({ dataDirectory: service("scheduler"), clock: schedulerClock, ...targets });
+  const events = createEvents({ dataDirectory: service("events"), seals, ...targets });
+  const scheduler = createScheduler({ dataDirectory: service("scheduler"), seals, clock: schedulerClock, ...targets });
   const jobKeys = iam.environmentOf(jobRoleName(localConfig().prefix), "trainer");
   const batch = createBatch({
     dataDirectory: service("batch"),
+    seals,
     logs,
     events,
     hostPath: join(bundles, "batch-host.js"),
@@ -142,12 +144,13 @@ async function openServices(
   // Locally any name may be a team's, and each team has a topic.
   const sns = createSns({
     dataDirectory: service("sns"),
+    seals,
     provided: (name) => name.startsWith(teamTopicName(localConfig().prefix, "")),
   });
   const [dynamodb, s3, states] = await Promise.all([
-    createDynamoDb({ dataDirectory: service("dynamodb") }),
-    createS3({ dataDirectory: service("s3"), events, contentDigest: contentDigestOf }),
-    createStepFunctions({ dataDirectory: service("states"), functions: lambda, events, ready }),
+    createDynamoDb({ dataDirectory: service("dynamodb"), seals }),
+    createS3({ dataDirectory: service("s3"), seals, events, contentDigest: contentDigestOf }),
+    createStepFunctions({ dataDirectory: service("states"), seals, functions: lambda, events, ready }),
   ]);
   await Promise.all([lambda.ready, events.ready, scheduler.ready, batch.ready, sns.ready]);
   return [scheduler, batch, states, events, lambda, sns, dynamodb, s3, createSts(iam), logs];

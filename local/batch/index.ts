@@ -37,7 +37,7 @@ const bodyLimit = 1024 * 1024;
 export function createBatch(options: BatchOptions): BatchService {
   const clock = options.clock ?? systemClock;
   mkdirSync(options.dataDirectory, { recursive: true });
-  const store = new Store(join(options.dataDirectory, "batch.level"), options.events);
+  const store = new Store(join(options.dataDirectory, "batch.level"), options.events, options.seals);
   const book = new JobBook(store, clock);
   const resources = new Resources(store);
   const definitions = new JobDefinitions(store);

@@ -1,5 +1,5 @@
-import { ClassicLevel } from "classic-level";
 import type { EmittedEvent, EventSink } from "../service";
+import { JsonDatabase } from "../storage/json-database";
 
 const outboxPrefix = "outbox!";
 
@@ -16,16 +16,17 @@ interface Write {
  * go as one, in order.
  */
 export class Store {
-  private readonly db: ClassicLevel<string, unknown>;
+  private readonly db: JsonDatabase;
   private pending: Write[] = [];
   private writing: Promise<void> | undefined;
   private sequence = 0;
 
   constructor(
-    location: string,
+    directory: string,
     private readonly sink: EventSink | undefined,
+    seals?: string,
   ) {
-    this.db = new ClassicLevel<string, unknown>(location, { valueEncoding: "json" });
+    this.db = new JsonDatabase({ directory, store: "batch", seals });
   }
 
   /** All rows but the outbox's, whose events are sent again. */

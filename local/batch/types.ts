@@ -13,6 +13,8 @@ export interface ImageConfig {
 export interface BatchOptions {
   /** The service keeps its files in here. */
   readonly dataDirectory: string;
+  /** Where the seal of the store lies; by default next to its files. */
+  readonly seals?: string;
   /** By the image's name as job definitions give it, whole or without registry and tag. */
   readonly images: Readonly<Record<string, ImageConfig>>;
   readonly logs?: LogAppender;

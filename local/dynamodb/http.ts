@@ -4,10 +4,13 @@ import { JsonLimitError, parseJson } from "../../core/json-text";
 import { dynamoDbAccesses } from "../iam/access/dynamodb";
 import type { Caller } from "../iam/caller";
 import { AccessDenied } from "../iam/caller";
+import { DamagedRecordError } from "../storage/damage";
 import { BodyTooLarge, portLimits, readBody } from "../wire";
 import { accessDenied, DynamoDbError, internalError, serialization, unknownOperation, validation } from "./errors";
 import { operations } from "./operations";
 import type { Context } from "./operations/context";
+import { describeKey } from "./store/describe-key";
+import { toDefinition } from "./store/table";
 import { Fields } from "./wire/fields";
 
 /** A request's limit. */
@@ -33,7 +36,7 @@ export async function serve(
   } catch (error) {
     // Nobody waits for the answer to half a request.
     if (request.destroyed && !request.complete) return;
-    const refusal = toDynamoDbError(error);
+    const refusal = toDynamoDbError(error, context);
     const body = { __type: refusal.type, message: refusal.message, Message: refusal.message, ...refusal.members };
     send(response, refusal.httpStatus, JSON.stringify(body));
   }
@@ -55,15 +58,22 @@ function parse(body: Buffer): unknown {
   }
 }
 
-function toDynamoDbError(error: unknown): DynamoDbError {
+function toDynamoDbError(error: unknown, { catalog }: Context): DynamoDbError {
   if (error instanceof DynamoDbError) return error;
   if (error instanceof AccessDenied) return accessDenied(error.message);
   if (error instanceof BodyTooLarge) return new DynamoDbError(serialization("").type, error.message, {}, 413);
+  if (error instanceof DamagedRecordError) return damaged(error, catalog);
   const trace = error instanceof Error ? error.stack : String(error);
   process.stderr.write(
     `${JSON.stringify({ level: "error", message: "unexpected exception", service: "dynamodb", trace })}\n`,
   );
   return internalError();
+}
+
+function damaged({ key, message: detail }: DamagedRecordError, catalog: Context["catalog"]): DynamoDbError {
+  const message = `${describeKey(Buffer.from(key), [...catalog.all()].map(toDefinition))} is damaged. ${detail}`;
+  process.stderr.write(`${JSON.stringify({ level: "error", message, service: "dynamodb" })}\n`);
+  return new DynamoDbError(internalError().type, message, {}, 500);
 }
 
 /** The SDKs compare the checksum with the body's. */

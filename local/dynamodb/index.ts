@@ -7,11 +7,13 @@ export interface DynamoDbOptions {
   /** A directory of its own; created where there is none. One process at a time can have it open. */
   readonly dataDirectory: string;
   readonly clock?: Clock;
+  /** Where the seal of the store lies; by default in the data directory. */
+  readonly seals?: string;
 }
 
 /** The embedded DynamoDB. What it does and does not do: docs/adr/002-dynamodb.md. */
-export async function createDynamoDb({ dataDirectory, clock = systemClock }: DynamoDbOptions): Promise<Service> {
-  const { context, close } = await openDynamoDb(dataDirectory, clock);
+export async function createDynamoDb({ dataDirectory, clock = systemClock, seals }: DynamoDbOptions): Promise<Service> {
+  const { context, close } = await openDynamoDb(dataDirectory, clock, seals);
   const inFlight = new Set<Promise<void>>();
   return {
     signingName: "dynamodb",

@@ -12,9 +12,9 @@ export interface OpenDynamoDb {
 }
 
 /** Opens the tables under a directory, finishing what a process that was killed had begun. */
-export async function openDynamoDb(dataDirectory: string, clock: Clock): Promise<OpenDynamoDb> {
+export async function openDynamoDb(dataDirectory: string, clock: Clock, seals?: string): Promise<OpenDynamoDb> {
   await mkdir(dataDirectory, { recursive: true });
-  const store = await Store.open(dataDirectory);
+  const store = await Store.open(dataDirectory, seals);
   const catalog = await Catalog.open(store);
   const maintenance = new Maintenance(store, catalog, clock);
   await maintenance.start();

@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { ClassicLevel } from "classic-level";
 import type { Clock } from "../clock";
 import type { DurableQueue } from "../durable-queue";
 import { Ticker } from "../scheduler/ticker";
 import { account, type EmittedEvent, region } from "../service";
+import { Journal } from "../storage/journal";
+import type { JsonDatabase } from "../storage/json-database";
 import { targetInput } from "./input";
-import { Journal } from "./journal";
 import { createParcelQueue } from "./parcel-queue";
 import { type Rule, type Rules, ruleArn } from "./rules";
 import type { Parcel, TargetPorts } from "./target";
@@ -28,8 +28,10 @@ export interface BusEvent {
 export interface BusOptions extends TargetPorts {
   readonly dataDirectory: string;
   readonly clock: Clock;
-  readonly db: ClassicLevel<string, unknown>;
+  readonly db: JsonDatabase;
   readonly rules: Rules;
+  /** Where the journal's mark lies; by default next to it. */
+  readonly seals?: string;
 }
 
 /**
@@ -46,8 +48,8 @@ export class Bus {
   private open = false;
 
   constructor(private readonly options: BusOptions) {
-    const { dataDirectory, clock, db } = options;
-    this.journal = new Journal<BusEvent>(join(dataDirectory, "events-journal.ndjson"));
+    const { dataDirectory, clock, db, seals } = options;
+    this.journal = new Journal<BusEvent>({ path: join(dataDirectory, "events-journal.ndjson"), seals });
     this.unrouted.push(...this.journal.recover());
     this.queue = createParcelQueue(options, { db, clock, dataDirectory, sender: "events" });
     this.ticker = new Ticker(clock, (name, dueAt) => {
@@ -102,7 +104,6 @@ export class Bus {
     this.open = false;
     this.ticker.close();
     await Promise.all([this.routing, this.firing]);
-    await this.options.rules.settled();
     await this.queue.close();
     this.journal.close();
   }

@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { ClassicLevel } from "classic-level";
 import { type Clock, systemClock } from "../clock";
 import { eventsAccess } from "../iam/access/json";
 import type { EventSink, Service } from "../service";
+import { JsonDatabase } from "../storage/json-database";
 import { BodyTooLarge, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
 import { runOperation } from "./api";
 import { Bus } from "./bus";
@@ -15,6 +15,8 @@ export interface EventsOptions extends TargetPorts {
   /** The service keeps its files in here. */
   readonly dataDirectory: string;
   readonly clock?: Clock;
+  /** Where the seal of the store lies; by default next to its files. */
+  readonly seals?: string;
 }
 
 export interface EventsService extends Service, EventSink {
@@ -37,7 +39,8 @@ const contentType = "application/x-amz-json-1.1";
 export function createEvents(options: EventsOptions): EventsService {
   const clock = options.clock ?? systemClock;
   mkdirSync(options.dataDirectory, { recursive: true });
-  const db = new ClassicLevel<string, unknown>(join(options.dataDirectory, "events.level"), { valueEncoding: "json" });
+  const { dataDirectory, seals } = options;
+  const db = new JsonDatabase({ directory: join(dataDirectory, "events.level"), store: "events", seals });
   const rules = new Rules(db);
   const bus = new Bus({ ...options, clock, db, rules });
   const ready = db

@@ -1,15 +1,15 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ClassicLevel } from "classic-level";
 import type { Clock } from "../clock";
 import { DurableQueue } from "../durable-queue";
+import type { JsonDatabase } from "../storage/json-database";
 import { deliver, type Parcel, type TargetPorts } from "./target";
 
 /** What rules and schedules send on its way, durably; what can no longer be delivered goes to a file of dead letters. */
 export function createParcelQueue(
   ports: TargetPorts,
   options: {
-    readonly db: ClassicLevel<string, unknown>;
+    readonly db: JsonDatabase;
     readonly clock: Clock;
     readonly dataDirectory: string;
     /** `<sender>-dead-letters.ndjson`. */

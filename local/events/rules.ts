@@ -1,7 +1,6 @@
-import type { ClassicLevel } from "classic-level";
 import { type Expression, nextFire, parseExpression } from "../../core/schedules/expression";
-import { OrderedWrites } from "../ordered-writes";
 import { account, region } from "../service";
+import type { JsonDatabase } from "../storage/json-database";
 import type { TargetInput } from "./input";
 import { matchesPattern, type Pattern } from "./pattern";
 import { parsePattern } from "./pattern-rules";
@@ -45,11 +44,8 @@ export function ruleArn(name: string): string {
 export class Rules {
   private readonly rules = new Map<string, Loaded>();
   private readonly due = new Map<string, number>();
-  private readonly writes: OrderedWrites;
 
-  constructor(private readonly db: ClassicLevel<string, unknown>) {
-    this.writes = new OrderedWrites(db);
-  }
+  constructor(private readonly db: JsonDatabase) {}
 
   async open(): Promise<void> {
     for await (const [key, value] of this.db.iterator({ gt: prefix, lt: `${prefix}\uffff` })) {
@@ -63,12 +59,12 @@ export class Rules {
   /** In force at once, so that a change after it builds upon it; resolves when it is on disk. */
   put(rule: Rule): Promise<void> {
     this.rules.set(rule.Name, load(rule));
-    return this.writes.put(prefix + rule.Name, rule);
+    return this.db.put(prefix + rule.Name, rule);
   }
 
   delete(name: string): Promise<void> {
     this.rules.delete(name);
-    return this.writes.del(prefix + name);
+    return this.db.del(prefix + name);
   }
 
   /** When a rule's schedule was found to be due next, by this process or a former one. */
@@ -79,15 +75,10 @@ export class Rules {
   setDue(name: string, dueAt: number | undefined): Promise<void> {
     if (dueAt === undefined) {
       this.due.delete(name);
-      return this.writes.del(duePrefix + name);
+      return this.db.del(duePrefix + name);
     }
     this.due.set(name, dueAt);
-    return this.writes.put(duePrefix + name, dueAt);
-  }
-
-  /** Before the database is closed. */
-  settled(): Promise<void> {
-    return this.writes.settled();
+    return this.db.put(duePrefix + name, dueAt);
   }
 
   get(name: string): Rule | undefined {

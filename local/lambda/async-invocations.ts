@@ -1,8 +1,8 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ClassicLevel } from "classic-level";
 import type { Clock } from "../clock";
 import { type Delivery, DurableQueue, type Queued } from "../durable-queue";
+import type { JsonDatabase } from "../storage/json-database";
 import { ServiceError } from "../wire";
 import type { InvocationOutcome } from "./types";
 
@@ -17,7 +17,7 @@ interface Invocation {
 }
 
 export interface AsyncInvocationsOptions {
-  readonly db: ClassicLevel<string, unknown>;
+  readonly db: JsonDatabase;
   readonly dataDirectory: string;
   readonly clock: Clock;
   readonly retryDelaysMs: readonly number[];

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { ClassicLevel } from "classic-level";
 import { systemClock } from "../clock";
 import { lambdaAccess } from "../iam/access/json";
 import type { FunctionInvoker, Service } from "../service";
+import { JsonDatabase } from "../storage/json-database";
 import { ServiceError, sendError } from "../wire";
 import { handleLambda, plainName } from "./api";
 import { createAsyncInvocations } from "./async-invocations";
@@ -51,7 +51,11 @@ export function createLambda(options: LambdaOptions): LambdaService {
   };
 
   mkdirSync(options.dataDirectory, { recursive: true });
-  const db = new ClassicLevel<string, unknown>(join(options.dataDirectory, "lambda.level"), { valueEncoding: "json" });
+  const db = new JsonDatabase({
+    directory: join(options.dataDirectory, "lambda.level"),
+    store: "lambda",
+    seals: options.seals,
+  });
   const queue = createAsyncInvocations({
     db,
     dataDirectory: options.dataDirectory,

@@ -19,6 +19,8 @@ export interface LambdaOptions {
   readonly functions: readonly FunctionConfig[];
   /** The service keeps its files in here: queued asynchronous invocations and their dead letters. */
   readonly dataDirectory: string;
+  /** Where the seal of the store lies; by default next to its files. */
+  readonly seals?: string;
   readonly logs?: LogAppender;
   readonly clock?: Clock;
   /** Bundle of `runtime.ts`. Default: `lambda-runtime.js` beside the running bundle. */

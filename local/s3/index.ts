@@ -21,6 +21,8 @@ export interface S3Options {
   /** Keys that promise the SHA-256 of their content; a write of other content is refused. None unless given. */
   readonly contentDigest?: ContentRule;
   readonly clock?: Clock;
+  /** Where the seals of its journals lie; by default next to them. */
+  readonly seals?: string;
 }
 
 /**
@@ -32,12 +34,13 @@ export async function createS3({
   events,
   contentDigest = () => undefined,
   clock = Date,
+  seals,
 }: S3Options): Promise<Service> {
   const store = new Store(dataDirectory, clock);
   store.disk.prepare();
   const uploads = new Uploads(store);
   uploads.recover();
-  const notifications = new Notifications(store.disk, events, () => clock.now());
+  const notifications = new Notifications(store.disk, events, () => clock.now(), seals);
   notifications.recover();
   const context: Context = { store, uploads, folders: new FolderCache(), notifications, contentDigest };
   return {

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
-import { Journal } from "../events/journal";
 import { account, type EmittedEvent, type EventSink } from "../service";
+import { Journal } from "../storage/journal";
 import { DamagedFileError } from "./damage";
 import type { Disk } from "./disk";
 import { flushDirectory, renameInto } from "./disk";
@@ -56,11 +56,12 @@ export class Notifications {
   readonly #journal: Journal<Intent>;
   #sequence = 0;
 
-  constructor(disk: Disk, events: EventSink, now: () => number) {
+  /** @param seals where the journal's mark lies; by default next to it. */
+  constructor(disk: Disk, events: EventSink, now: () => number, seals?: string) {
     this.#disk = disk;
     this.#events = events;
     this.#now = now;
-    this.#journal = new Journal(path.join(disk.root, "notifications.ndjson"));
+    this.#journal = new Journal({ path: path.join(disk.root, "notifications.ndjson"), seals });
   }
 
   /** Tells of what a killed process has done and not told. */

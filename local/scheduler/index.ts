@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { ClassicLevel } from "classic-level";
 import { type Clock, systemClock } from "../clock";
 import type { TargetPorts } from "../events/target";
 import { schedulerAccesses } from "../iam/access/json";
 import type { Service } from "../service";
+import { JsonDatabase } from "../storage/json-database";
 import { BodyTooLarge, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
 import { handleScheduler } from "./api";
 import { validation } from "./errors";
@@ -14,6 +14,8 @@ export interface SchedulerOptions extends TargetPorts {
   /** The service keeps its files in here. */
   readonly dataDirectory: string;
   readonly clock?: Clock;
+  /** Where the seal of the store lies; by default next to its files. */
+  readonly seals?: string;
 }
 
 export interface SchedulerService extends Service {
@@ -34,9 +36,8 @@ const bodyLimit = 1024 * 1024;
 export function createScheduler(options: SchedulerOptions): SchedulerService {
   const clock = options.clock ?? systemClock;
   mkdirSync(options.dataDirectory, { recursive: true });
-  const db = new ClassicLevel<string, unknown>(join(options.dataDirectory, "scheduler.level"), {
-    valueEncoding: "json",
-  });
+  const { dataDirectory, seals } = options;
+  const db = new JsonDatabase({ directory: join(dataDirectory, "scheduler.level"), store: "scheduler", seals });
   const schedules = new Schedules({ ...options, clock, db });
   const ready = db.open().then(() => schedules.open());
   // Whoever awaits it is told; nobody else is brought down.

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import type { ClassicLevel } from "classic-level";
 import type { Clock } from "../clock";
 import type { DurableQueue } from "../durable-queue";
 import { createParcelQueue } from "../events/parcel-queue";
 import type { Parcel, TargetPorts } from "../events/target";
-import { OrderedWrites } from "../ordered-writes";
+import type { JsonDatabase } from "../storage/json-database";
 import { firingInput, nextFiring, type Schedule } from "./schedule";
 import { Ticker } from "./ticker";
 
@@ -18,7 +17,7 @@ export interface Group {
 export interface SchedulesOptions extends TargetPorts {
   readonly dataDirectory: string;
   readonly clock: Clock;
-  readonly db: ClassicLevel<string, unknown>;
+  readonly db: JsonDatabase;
 }
 
 const schedulePrefix = "schedule!";
@@ -32,14 +31,12 @@ export function keyOf({ GroupName, Name }: Pick<Schedule, "GroupName" | "Name">)
 export class Schedules {
   private readonly schedules = new Map<string, Schedule>();
   private readonly groups = new Map<string, Group>();
-  private readonly writes: OrderedWrites;
   private readonly queue: DurableQueue<Parcel>;
   private readonly ticker: Ticker;
   private firing: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: SchedulesOptions) {
     const { clock, db, dataDirectory } = options;
-    this.writes = new OrderedWrites(db);
     this.queue = createParcelQueue(options, { db, clock, dataDirectory, sender: "scheduler" });
     this.ticker = new Ticker(clock, (key, dueAt) => {
       this.firing = this.firing
@@ -84,19 +81,22 @@ export class Schedules {
   delete(key: string): Promise<void> {
     this.schedules.delete(key);
     this.ticker.set(key, undefined);
-    return this.writes.del(schedulePrefix + key);
+    return this.options.db.del(schedulePrefix + key);
   }
 
   putGroup(group: Group): Promise<void> {
     this.groups.set(group.Name, group);
-    return this.writes.put(groupPrefix + group.Name, group);
+    return this.options.db.put(groupPrefix + group.Name, group);
   }
 
   /** With all of its schedules. */
   async deleteGroup(name: string): Promise<void> {
     const doomed = this.all().filter(({ GroupName }) => GroupName === name);
     this.groups.delete(name);
-    await Promise.all([...doomed.map((schedule) => this.delete(keyOf(schedule))), this.writes.del(groupPrefix + name)]);
+    await Promise.all([
+      ...doomed.map((schedule) => this.delete(keyOf(schedule))),
+      this.options.db.del(groupPrefix + name),
+    ]);
   }
 
   tick(): void {
@@ -111,7 +111,6 @@ export class Schedules {
   async close(): Promise<void> {
     this.ticker.close();
     await this.firing;
-    await this.writes.settled();
     await this.queue.close();
   }
 
@@ -119,7 +118,7 @@ export class Schedules {
     const key = keyOf(schedule);
     this.schedules.set(key, schedule);
     this.ticker.set(key, schedule.dueAt);
-    return this.writes.put(schedulePrefix + key, schedule);
+    return this.options.db.put(schedulePrefix + key, schedule);
   }
 
   /** A firing is on disk before the next one takes its place: a kill between them repeats it, under the same id. */

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { ClassicLevel } from "classic-level";
 import { type Clock, systemClock } from "../clock";
 import { DurableQueue } from "../durable-queue";
 import type { Caller } from "../iam/caller";
 import { type Fields, serveQuery, type Xml } from "../query-protocol";
 import type { Service } from "../service";
+import { JsonDatabase } from "../storage/json-database";
 import { ServiceError } from "../wire";
 import { deliver, type Notification } from "./deliver";
 import { invalid, readAttributes, readEndpoint, readTopicName, topicArn, topicNameOf } from "./fields";
@@ -15,6 +15,8 @@ export interface SnsOptions {
   /** The service keeps its files in here. */
   readonly dataDirectory: string;
   readonly clock?: Clock;
+  /** Where the seal of the store lies; by default next to its files. */
+  readonly seals?: string;
   /** Topics that exist although nobody has created them: those that a deployment brings. */
   readonly provided?: (name: string) => boolean;
 }
@@ -42,9 +44,14 @@ const maxMessageBytes = 256 * 1024;
  * @example
  * const sns = createSns({ dataDirectory, provided: (name) => name.startsWith("ringmaster-team-") });
  */
-export function createSns({ dataDirectory, clock = systemClock, provided = () => false }: SnsOptions): SnsService {
+export function createSns({
+  dataDirectory,
+  clock = systemClock,
+  provided = () => false,
+  seals,
+}: SnsOptions): SnsService {
   mkdirSync(dataDirectory, { recursive: true });
-  const db = new ClassicLevel<string, unknown>(join(dataDirectory, "sns.level"), { valueEncoding: "json" });
+  const db = new JsonDatabase({ directory: join(dataDirectory, "sns.level"), store: "sns", seals });
   const topics = new Set<string>();
   const subscriptions = new Map<string, Subscription>();
   const queue = new DurableQueue<Notification>({
@@ -52,7 +59,7 @@ export function createSns({ dataDirectory, clock = systemClock, provided = () =>
     bury: ({ item }, error) => process.stderr.write(`sns: gave up ${item.messageId} to ${item.endpoint}: ${error}\n`),
   });
   const ready = db.open().then(async () => {
-    for await (const key of db.keys({ gt: "topic!", lt: "topic!\uffff" })) topics.add(key.slice("topic!".length));
+    for (const key of await db.keys({ gt: "topic!", lt: "topic!\uffff" })) topics.add(key.slice("topic!".length));
     for await (const [, value] of db.iterator({ gt: "subscription!", lt: "subscription!\uffff" })) {
       subscriptions.set((value as Subscription).arn, value as Subscription);
     }

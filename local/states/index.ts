@@ -15,6 +15,8 @@ export interface StepFunctionsOptions {
   /** Gets "Step Functions Execution Status Change" events, and what `events:putEvents` tasks put. */
   readonly events: EventSink;
   readonly clock?: Clock;
+  /** Where the seal of the store lies; by default in the data directory. */
+  readonly seals?: string;
   /** Executions that were running go on once this resolves: when the functions they call can be reached. By default at once. */
   readonly ready?: Promise<unknown>;
 }
@@ -29,8 +31,8 @@ export interface StepFunctions extends Service {
  * What it has acknowledged survives `kill -9`, and running executions go on when it is opened again (docs/adr/004-step-functions.md).
  */
 export async function createStepFunctions(options: StepFunctionsOptions): Promise<StepFunctions> {
-  const { dataDirectory, functions, events, clock = systemClock, ready } = options;
-  const store = await Store.open(dataDirectory);
+  const { dataDirectory, functions, events, clock = systemClock, ready, seals } = options;
+  const store = await Store.open(dataDirectory, seals);
   const engine = new Engine(store, clock, { functions, events });
   const api: Api = { store, engine, clock, exclusively: turnstile(), finishDeletion };
 

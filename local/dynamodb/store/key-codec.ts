@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
-import type { AttributeValue } from "../value/attribute-value";
-import { parseDecimal } from "../value/number";
+import type { AttributeValue, KeyType } from "../value/attribute-value";
+import { normalizeNumber, parseDecimal } from "../value/number";
 
 /**
  * Keys of the LevelDB store. LevelDB orders by bytes, so each part is encoded such that the order of its bytes is the order
@@ -66,6 +66,25 @@ export function encodeScalar(value: AttributeValue): Buffer {
   throw new Error("Only strings, numbers and binaries can be keys; a request with another was not refused");
 }
 
+/** Reads back what `encodeScalar` wrote at the beginning of the bytes, and says how many bytes it took. */
+export function decodeScalar(
+  bytes: Buffer,
+  type: KeyType,
+): { readonly value: AttributeValue; readonly length: number } {
+  if (type === "N") return decodeNumber(bytes);
+  const content: number[] = [];
+  for (let at = 0; ; at++) {
+    const byte = bytes[at];
+    if (byte === undefined) throw new Error("A key ends in the middle of a value");
+    if (byte !== 0) content.push(byte);
+    else if (bytes[++at] === 0xff) content.push(0);
+    else {
+      const text = Buffer.from(content);
+      return { value: type === "S" ? { S: text.toString("utf8") } : { B: text.toString("base64") }, length: at + 1 };
+    }
+  }
+}
+
 /** The bytes that the encoding of every string or binary starting with `prefix` starts with. */
 export function encodePrefix(prefix: AttributeValue): Buffer {
   return encodeScalar(prefix).subarray(0, -2);
@@ -96,4 +115,16 @@ function encodeNumber(text: string): Buffer {
   bytes.push(0);
   if (sign < 0) for (let i = 1; i < bytes.length; i++) bytes[i] = 0xff - bytes[i]!;
   return Buffer.from(bytes);
+}
+
+function decodeNumber(bytes: Buffer): { readonly value: AttributeValue; readonly length: number } {
+  const sign = bytes[0];
+  if (sign === 1) return { value: { N: "0" }, length: 1 };
+  const flip = sign === 0 ? 0xff : 0;
+  let digits = "";
+  let at = 2;
+  for (; (bytes[at] ?? flip) !== flip; at++) digits += String((bytes[at]! ^ flip) - 1).padStart(2, "0");
+  const exponent = (bytes[1]! ^ flip) - 130;
+  const N = normalizeNumber(`${sign === 0 ? "-" : ""}${digits.slice(0, 1)}.${digits.slice(1)}e${exponent}`);
+  return { value: { N }, length: at + 1 };
 }

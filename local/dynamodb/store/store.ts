@@ -1,4 +1,5 @@
-import { ClassicLevel } from "classic-level";
+import { DamagedStoreError } from "../../storage/damage";
+import { Database, type Range as KeyRange } from "../../storage/database";
 import { internalError } from "../errors";
 
 /** What a plan reads and writes: the store as it will be once everything planned before has been written. */
@@ -10,14 +11,7 @@ export interface Draft {
   add(key: Buffer, items: number, bytes: number): void;
 }
 
-export interface Range {
-  readonly gt?: Buffer;
-  readonly gte?: Buffer;
-  readonly lt?: Buffer;
-  readonly lte?: Buffer;
-  readonly reverse?: boolean;
-  readonly limit?: number;
-}
+export type Range = KeyRange<Buffer>;
 
 interface Operation {
   readonly key: Buffer;
@@ -37,15 +31,13 @@ interface Group {
   readonly settle: (error?: Error) => void;
 }
 
-const readAheadBytes = 512 * 1024;
-
 /**
  * LevelDB with one writer. A plan runs synchronously, alone: it reads, decides and lists its changes; so conditions are
  * atomic without locks. All plans that arrive while a batch is being written form the next one (group commit), and a plan's
  * changes are always in one batch: LevelDB writes a batch whole or not at all, which makes a transaction atomic.
  *
- * Nobody is answered before what the answer rests on is written, be it a success or a refusal. Writes go to the
- * operating system without fsync: they survive the death of this process at any moment, not the machine's.
+ * Nobody is answered before what the answer rests on is written, be it a success or a refusal. Writes are synced: they
+ * survive the death of this process at any moment, and the machine's.
  */
 export class Store {
   private forming: Group | undefined;
@@ -56,36 +48,34 @@ export class Store {
   /** Called when a batch could not be written: whoever keeps in memory what plans changed reads it anew. */
   onFailure: () => void = () => undefined;
 
-  private constructor(private readonly level: ClassicLevel<Buffer, string>) {}
+  private constructor(private readonly database: Database<Buffer>) {}
 
-  static async open(directory: string): Promise<Store> {
-    const level = new ClassicLevel<Buffer, string>(directory, {
-      keyEncoding: "buffer",
-      valueEncoding: "utf8",
-      cacheSize: 32 * 1024 * 1024,
-      writeBufferSize: 16 * 1024 * 1024,
-    });
+  /** @param seals where the store's seal lies; by default in the directory. */
+  static async open(directory: string, seals?: string): Promise<Store> {
+    const sizes = { cacheBytes: 32 * 1024 * 1024, writeBufferBytes: 16 * 1024 * 1024 };
+    const database = new Database<Buffer>({ directory, seals, store: "dynamodb", ...sizes }, "buffer");
     try {
-      await level.open();
+      await database.open();
     } catch (cause) {
+      if (cause instanceof DamagedStoreError) throw cause;
       throw new Error(
         `The DynamoDB data in ${directory} cannot be opened, because another process has it open. Stop the other process.`,
         { cause },
       );
     }
-    return new Store(level);
+    return new Store(database);
   }
 
   /** What is written at this moment. */
   get(key: Buffer): string | undefined {
-    return this.level.getSync(key);
+    return this.database.get(key);
   }
 
   /** Several keys as of one moment. */
   getTogether(keys: readonly Buffer[]): (string | undefined)[] {
-    const snapshot = this.level.snapshot();
+    const snapshot = this.database.snapshot();
     try {
-      return keys.map((key) => this.level.getSync<Buffer, string>(key, { snapshot }));
+      return keys.map((key) => this.database.get(key, snapshot));
     } finally {
       void snapshot.close();
     }
@@ -96,28 +86,22 @@ export class Store {
    * the call.
    */
   async scan(range: Range, visit: (value: string, get: (key: Buffer) => string | undefined) => boolean): Promise<void> {
-    const snapshot = this.level.snapshot();
-    const get = (key: Buffer) => this.level.getSync<Buffer, string>(key, { snapshot });
-    const values = this.level.values({ ...range, snapshot, highWaterMarkBytes: readAheadBytes });
+    const snapshot = this.database.snapshot();
+    const get = (key: Buffer) => this.database.get(key, snapshot);
     try {
-      for (;;) {
-        const chunk = await values.nextv(1_000);
-        if (chunk.length === 0) return;
-        for (const value of chunk) if (!visit(value, get)) return;
-      }
+      await this.database.scan(range, (_key, value) => visit(value, get), snapshot);
     } finally {
-      await values.close();
       await snapshot.close();
     }
   }
 
   /** Up to `limit` keys of a range, as of the moment of the call. */
   async keys(range: Range): Promise<Buffer[]> {
-    return this.level.keys(range).all();
+    return this.database.keys(range);
   }
 
-  async entries(range: Range): Promise<[Buffer, string][]> {
-    return this.level.iterator(range).all();
+  async entries(range: Range): Promise<(readonly [Buffer, string])[]> {
+    return this.database.entries(range);
   }
 
   /**
@@ -145,7 +129,7 @@ export class Store {
 
   async close(): Promise<void> {
     await (this.forming ?? this.writing)?.written.catch(() => undefined);
-    await this.level.close();
+    await this.database.close();
   }
 
   private draft(changes: Map<string, Operation>, counters: Map<string, Counter>): Draft {
@@ -157,7 +141,7 @@ export class Store {
       get: (key) => {
         const name = key.toString("latin1");
         const own = changes.get(name) ?? this.pending.get(name);
-        return own ? own.value : this.level.getSync(key);
+        return own ? own.value : this.database.get(key);
       },
       put: change,
       del: (key) => change(key, undefined),
@@ -187,7 +171,7 @@ export class Store {
       this.writing = group;
       this.forming = undefined;
       try {
-        await this.level.batch(group.operations.map(toBatchOperation));
+        await this.database.write(group.operations);
         for (const { name } of group.operations) {
           if (this.pending.get(name)?.group === group) this.pending.delete(name);
         }
@@ -228,8 +212,4 @@ function newGroup(): Group {
   // Those who wait see the error; a group that nobody waits for must not end the process.
   written.catch(() => undefined);
   return { operations: [], written, settle };
-}
-
-function toBatchOperation({ key, value }: Operation) {
-  return value === undefined ? ({ type: "del", key } as const) : ({ type: "put", key, value } as const);
 }

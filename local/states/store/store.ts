@@ -1,6 +1,5 @@
-import { mkdir } from "node:fs/promises";
-import { ClassicLevel } from "classic-level";
 import type { EmittedEvent } from "../../service";
+import { JsonDatabase, type JsonWrite } from "../../storage/json-database";
 import type { LogRecord } from "../engine/record";
 import type { ExecutionSummary, MachineRecord } from "./records";
 
@@ -12,13 +11,11 @@ import type { ExecutionSummary, MachineRecord } from "./records";
  *   l/machine/execution/seq       log
  *   r/machine/execution           execution that is running
  *   o/machine/execution/status    status event that may not have been delivered
- * LevelDB hands each batch to the operating system before it resolves: it survives `kill -9` whole, or not at all.
+ * A batch that has resolved survives `kill -9` and a power loss; one that has not is there whole, or not at all.
  */
 
 type Stored = MachineRecord | ExecutionSummary | LogRecord | EmittedEvent | "";
-type Write =
-  | { readonly type: "put"; readonly key: string; readonly value: Stored }
-  | { readonly type: "del"; readonly key: string };
+type Write = JsonWrite<Stored>;
 
 const digits = (value: number, width: number): string => String(value).padStart(width, "0");
 const execution = ({ machine, name }: Pick<ExecutionSummary, "machine" | "name">): string => `${machine}/${name}`;
@@ -33,11 +30,11 @@ export interface OutboxEntry {
 }
 
 export class Store {
-  private constructor(private readonly db: ClassicLevel<string, Stored>) {}
+  private constructor(private readonly db: JsonDatabase<Stored>) {}
 
-  static async open(directory: string): Promise<Store> {
-    await mkdir(directory, { recursive: true });
-    const db = new ClassicLevel<string, Stored>(directory, { valueEncoding: "json" });
+  /** @param seals where the store's seal lies; by default in the directory. */
+  static async open(directory: string, seals?: string): Promise<Store> {
+    const db = new JsonDatabase<Stored>({ directory, seals, store: "states" });
     await db.open();
     return new Store(db);
   }
@@ -50,7 +47,9 @@ export class Store {
   /** State machines by name, after `name`. */
   async machines(after: string | undefined, limit: number): Promise<readonly MachineRecord[]> {
     const range = after === undefined ? under("m/") : { ...under("m/"), gt: `m/${after}`, gte: undefined };
-    return (await this.db.values({ ...clean(range), limit }).all()) as readonly MachineRecord[];
+    const found: MachineRecord[] = [];
+    for await (const [, value] of this.db.iterator({ ...clean(range), limit })) found.push(value as MachineRecord);
+    return found;
   }
 
   execution = (id: Pick<ExecutionSummary, "machine" | "name">): Promise<ExecutionSummary | undefined> =>
@@ -63,7 +62,7 @@ export class Store {
   ): AsyncGenerator<{ readonly cursor: string; readonly summary: ExecutionSummary }> {
     const prefix = `s/${machine}/`;
     const range = { ...under(prefix), ...(before !== undefined && { lt: `${prefix}${before}` }), reverse: true };
-    for await (const key of this.db.keys(range)) {
+    for await (const [key] of this.db.iterator(range)) {
       const cursor = key.slice(prefix.length);
       const summary = await this.execution({ machine, name: cursor.slice(cursor.indexOf("/") + 1) });
       if (summary) yield { cursor, summary };
@@ -71,8 +70,8 @@ export class Store {
   }
 
   async running(): Promise<readonly ExecutionSummary[]> {
-    const keys = await this.db.keys(under("r/")).all();
-    const found = await this.db.getMany(keys.map((key) => `x/${key.slice(2)}`));
+    const keys = await this.db.keys(under("r/"));
+    const found = keys.map((key) => this.db.get(`x/${key.slice(2)}`));
     return found.filter((value) => value !== undefined) as readonly ExecutionSummary[];
   }
 
@@ -83,7 +82,7 @@ export class Store {
     const prefix = `l/${execution(id)}/`;
     const { after = 0, before = 99_999_999, reverse = false } = options;
     const range = { gt: prefix + digits(after, 8), lt: prefix + digits(before, 8), reverse };
-    for await (const value of this.db.values(range)) yield value as LogRecord;
+    for await (const [, value] of this.db.iterator(range)) yield value as LogRecord;
   }
 
   /** The start of an execution, whole or not at all. */
@@ -112,8 +111,9 @@ export class Store {
   outboxKey = (summary: ExecutionSummary): string => `o/${execution(summary)}/${summary.status}`;
 
   async outbox(): Promise<readonly OutboxEntry[]> {
-    const rows = await this.db.iterator(under("o/")).all();
-    return rows.map(([key, value]) => ({ key, event: value as EmittedEvent }));
+    const entries: OutboxEntry[] = [];
+    for await (const [key, value] of this.db.iterator(under("o/"))) entries.push({ key, event: value as EmittedEvent });
+    return entries;
   }
   delivered = (key: string): Promise<void> => this.db.del(key);
 
@@ -124,7 +124,7 @@ export class Store {
   }
 
   private async get<T extends Stored>(key: string): Promise<T | undefined> {
-    return (await this.db.get(key)) as T | undefined;
+    return this.db.get(key) as T | undefined;
   }
   private write = (writes: readonly Write[]): Promise<void> => this.db.batch([...writes]);
 }

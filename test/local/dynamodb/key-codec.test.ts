@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { encodePrefix, encodeScalar, successor } from "../../../local/dynamodb/store/key-codec";
+import { decodeScalar, encodePrefix, encodeScalar, successor } from "../../../local/dynamodb/store/key-codec";
 import { compareStrings } from "../../../local/dynamodb/value/compare";
 import { compareNumbers, normalizeNumber } from "../../../local/dynamodb/value/number";
 
@@ -18,6 +18,23 @@ describe("encoded keys", () => {
       }
     })
     .map(normalizeNumber);
+
+  it("can be read back", () => {
+    const value = fc.oneof(
+      fc.record({ N: decimal }),
+      fc.record({ S: fc.string({ unit: fc.constantFrom("a", "\0", "\u0001", "ä", "\u{1f600}") }) }),
+      fc.record({ B: fc.uint8Array().map((bytes) => Buffer.from(bytes).toString("base64")) }),
+    );
+    fc.assert(
+      fc.property(value, fc.uint8Array(), (one, more) => {
+        const encoded = encodeScalar(one);
+        const type = Object.keys(one)[0] as "S" | "N" | "B";
+        const read = decodeScalar(Buffer.concat([encoded, more]), type);
+        expect(read).toEqual({ value: one, length: encoded.length });
+      }),
+      { seed: 1, numRuns: 1_000 },
+    );
+  });
 
   it("order numbers", () => {
     fc.assert(

@@ -15,6 +15,7 @@ import {
   UntagResourceCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
+import { ClassicLevel } from "classic-level";
 import { createDynamoDb } from "../../../local/dynamodb";
 import type { Service } from "../../../local/service";
 import { ManualClock } from "../../support/manual-clock";
@@ -45,6 +46,23 @@ describe("as on AWS, other than DynamoDB Local", () => {
   afterEach(async () => {
     await subject.stop();
     rmSync(directory, { recursive: true, force: true });
+  });
+
+  it("names the table and the key of a damaged item, and answers 500", async () => {
+    const table = await createTable(subject.client, hashTable);
+    await put(subject.client, table, { pk: S("a"), value: S("what was written") });
+    const { getSync } = ClassicLevel.prototype;
+    const stub = jest.spyOn(ClassicLevel.prototype, "getSync");
+    stub.mockImplementation(function damaged(this: unknown, ...args: unknown[]) {
+      return String(Reflect.apply(getSync, this, args)).replace("was written", "was damaged");
+    } as never);
+    const answer = subject.client.send(new GetItemCommand({ TableName: table, Key: { pk: S("a") } }));
+    await expect(answer).rejects.toMatchObject({
+      name: "InternalServerError",
+      message: expect.stringContaining(`item {"pk":{"S":"a"}} of table ${table} is damaged`),
+      $metadata: { httpStatusCode: 500 },
+    });
+    stub.mockRestore();
   });
 
   it("returns only the updated parts of nested attributes", async () => {

@@ -21,6 +21,7 @@ import {
   TestEventPatternCommand,
 } from "@aws-sdk/client-eventbridge";
 import { createEvents, type EventsService } from "../../../local/events";
+import { examineJournal, Journal } from "../../../local/storage/journal";
 import { ServiceError } from "../../../local/wire";
 import { ManualClock } from "../../support/manual-clock";
 import { serve } from "../support/served";
@@ -189,14 +190,17 @@ describe("events", () => {
     await rule("all", { EventPattern: '{"source":["test"]}' }, { Id: "f", Arn: lambdaArn, InputPath: "$.detail.n" });
     await stop();
     const { appendFileSync } = await import("node:fs");
-    const line = JSON.stringify({ id: "e", source: "test", "detail-type": "d", resources: [], detail: { n: 1 } });
-    appendFileSync(join(directory, "events-journal.ndjson"), `${line}\n{"id":"cut","sour`);
+    const path = join(directory, "events-journal.ndjson");
+    const killed = new Journal({ path });
+    killed.append([{ id: "e", source: "test", "detail-type": "d", resources: [], detail: { n: 1 } }]);
+    killed.close();
+    appendFileSync(path, '12345678 99 {"id":"cut","sour');
     const starting = start();
     events.put({ source: "test", detailType: "d", resources: [], detail: { n: 2 } });
     await starting;
     await until(() => targets.invoked.length === 2);
     expect(targets.invoked.sort()).toEqual([1, 2]);
-    await until(() => readFileSync(join(directory, "events-journal.ndjson"), "utf8") === "");
+    await until(() => examineJournal({ path }).lines.length === 0);
   });
 
   it("fires rules with a schedule by the clock, and once for what fell due while it was down", async () => {

@@ -1,0 +1,240 @@
+import { statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { ClassicLevel } from "classic-level";
+import { DamagedRecordError } from "./damage";
+import { openSeal, type Seal, type StoreLocation } from "./seal";
+import { ValueSeal } from "./sealed-value";
+import { type SlotFile, syncDirectory } from "./slot-file";
+
+export interface DatabaseOptions extends StoreLocation {
+  readonly cacheBytes?: number;
+  readonly writeBufferBytes?: number;
+}
+
+export interface Range<K> {
+  readonly gt?: K;
+  readonly gte?: K;
+  readonly lt?: K;
+  readonly lte?: K;
+  readonly reverse?: boolean;
+  readonly limit?: number;
+}
+
+/** Undefined deletes. */
+export interface Write<K> {
+  readonly key: K;
+  readonly value: string | undefined;
+}
+
+/** The database as it was at one moment. */
+export type Snapshot = ReturnType<ClassicLevel["snapshot"]>;
+
+interface Group<K> {
+  readonly writes: Write<K>[];
+  readonly written: Promise<void>;
+  readonly settle: (error?: unknown) => void;
+}
+
+const readAheadBytes = 512 * 1024;
+const chunkRows = 1_000;
+const migrationChunk = 1_000;
+/** The file system's clock may give two changes the same time. */
+const clockStepMs = 50;
+
+/**
+ * A LevelDB database that never passes damage off as data. Opening reads every file and compares the whole with a seal
+ * outside of it; reading checks each value's checksum.
+ *
+ * A write that has resolved is on the disk, through a power loss too. All writes that arrive while one is under way form
+ * the next one (group commit), which is in order and atomic.
+ */
+export class Database<K extends Buffer | string> {
+  #opened: ClassicLevel<K, string> | undefined;
+  #seal: SlotFile<Seal> | undefined;
+  #sealed: Seal | undefined;
+  #values = new ValueSeal("");
+  #sequence = 0;
+  #directoryTime = 0;
+  #forming: Group<K> | undefined;
+  #writing: Group<K> | undefined;
+  /** Whether a write failed, and may have left half a record at the end of the log. */
+  #tornLog = false;
+
+  constructor(
+    private readonly options: DatabaseOptions,
+    private readonly keyEncoding: K extends Buffer ? "buffer" : "utf8",
+  ) {}
+
+  /** @throws DamagedStoreError */
+  async open(): Promise<void> {
+    const { directory, cacheBytes, writeBufferBytes } = this.options;
+    await mkdir(directory, { recursive: true });
+    const { file, lastSequence } = openSeal(this.options);
+    this.#seal = file;
+    this.#sealed = file.content;
+    this.#values = new ValueSeal(file.content.database);
+    this.#sequence = lastSequence;
+    try {
+      // It opens by itself as soon as it is made: not before the files are known to be intact.
+      this.#opened = new ClassicLevel<K, string>(directory, {
+        keyEncoding: this.keyEncoding,
+        valueEncoding: "utf8",
+        ...(cacheBytes && { cacheSize: cacheBytes }),
+        ...(writeBufferBytes && { writeBufferSize: writeBufferBytes }),
+      });
+      await this.#opened.open();
+      if (file.content.state !== "ready") await this.#migrate();
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  get #level(): ClassicLevel<K, string> {
+    if (!this.#opened) throw new Error(`The store ${this.options.store} is not open`);
+    return this.#opened;
+  }
+
+  get(key: K, snapshot?: Snapshot): string | undefined {
+    const stored = snapshot ? this.#level.getSync<K, string>(key, { snapshot }) : this.#level.getSync(key);
+    return stored === undefined ? undefined : this.#open(key, stored);
+  }
+
+  snapshot(): Snapshot {
+    return this.#level.snapshot();
+  }
+
+  /** Visits entries in the order of their keys until `visit` returns false: as of the call, or of the snapshot. */
+  async scan(range: Range<K>, visit: (key: K, value: string) => boolean, snapshot?: Snapshot): Promise<void> {
+    for await (const chunk of this.chunks(range, snapshot)) {
+      for (const [key, value] of chunk) if (!visit(key, value)) return;
+    }
+  }
+
+  /** Entries in the order of their keys, as of the call or of the snapshot. */
+  async *chunks(range: Range<K>, snapshot?: Snapshot): AsyncGenerator<readonly (readonly [K, string])[]> {
+    const entries = this.#level.iterator({
+      ...range,
+      highWaterMarkBytes: readAheadBytes,
+      ...(snapshot && { snapshot }),
+    });
+    try {
+      for (;;) {
+        const chunk = await entries.nextv(chunkRows);
+        if (chunk.length === 0) return;
+        yield chunk.map(([key, stored]) => [key, this.#open(key, stored)] as const);
+      }
+    } finally {
+      await entries.close();
+    }
+  }
+
+  async entries(range: Range<K>): Promise<(readonly [K, string])[]> {
+    const found: (readonly [K, string])[] = [];
+    for await (const chunk of this.chunks(range)) found.push(...chunk);
+    return found;
+  }
+
+  keys(range: Range<K>): Promise<K[]> {
+    return this.#level.keys({ ...range }).all();
+  }
+
+  /** Resolves when the writes, all or none of them, are on the disk. */
+  write(writes: readonly Write<K>[]): Promise<void> {
+    if (writes.length === 0) return (this.#forming ?? this.#writing)?.written ?? Promise.resolve();
+    this.#forming ??= newGroup();
+    const { written } = this.#forming;
+    this.#forming.writes.push(...writes);
+    if (!this.#writing) void this.#pump();
+    return written;
+  }
+
+  /** Waits for the writes under way. */
+  async close(): Promise<void> {
+    await (this.#forming ?? this.#writing)?.written.catch(() => undefined);
+    await this.#opened?.close();
+    this.#seal?.close();
+    this.#seal = undefined;
+  }
+
+  async #pump(): Promise<void> {
+    while (this.#forming) {
+      const group = this.#forming;
+      this.#writing = group;
+      this.#forming = undefined;
+      let failure: { readonly error: unknown } | undefined;
+      try {
+        await this.#commit(group.writes);
+      } catch (error) {
+        this.#tornLog = true;
+        failure = { error };
+      }
+      this.#writing = undefined;
+      group.settle(failure?.error);
+    }
+  }
+
+  async #commit(writes: readonly Write<K>[]): Promise<void> {
+    // Moves on to a new log: LevelDB drops what follows half a record.
+    if (this.#tornLog) await this.#level.compactRange("\u0000" as K, "\u0000" as K, { keyEncoding: "utf8" });
+    this.#tornLog = false;
+    await this.#level.batch(
+      writes.map(({ key, value }) =>
+        value === undefined ? { type: "del", key } : { type: "put", key, value: this.#values.seal(key, value) },
+      ),
+      { sync: true },
+    );
+    this.#sequence += writes.length;
+    this.#syncNewFiles();
+    this.#acknowledge();
+  }
+
+  /** LevelDB syncs a new log's content, and leaves its entry in the directory to chance. */
+  #syncNewFiles(): void {
+    const { mtimeMs } = statSync(this.options.directory);
+    if (mtimeMs === this.#directoryTime) return;
+    syncDirectory(this.options.directory);
+    this.#directoryTime = Date.now() - mtimeMs > clockStepMs ? mtimeMs : 0;
+  }
+
+  #acknowledge(): void {
+    this.#sealed = { ...this.#sealed!, acknowledged: this.#sequence };
+    this.#seal?.write(this.#sealed);
+  }
+
+  #open(key: K, stored: string): string {
+    const value = this.#values.open(key, stored);
+    if (value === undefined) throw new DamagedRecordError(this.options.store, this.options.directory, key);
+    return value;
+  }
+
+  /** Seals the values of a version without checksums. Idempotent: a killed process leaves the rest to the next one. */
+  async #migrate(): Promise<void> {
+    const entries = this.#level.iterator();
+    try {
+      for (;;) {
+        const chunk = await entries.nextv(migrationChunk);
+        if (chunk.length === 0) break;
+        const old = chunk.filter(([key, stored]) => this.#values.open(key, stored) === undefined);
+        if (old.length > 0) await this.#commit(old.map(([key, value]) => ({ key, value })));
+      }
+    } finally {
+      await entries.close();
+    }
+    this.#sealed = { ...this.#sealed!, state: "ready" };
+    // Both slots: the older one must not bring the migration back.
+    this.#acknowledge();
+    this.#acknowledge();
+    this.#seal?.flush();
+  }
+}
+
+function newGroup<K>(): Group<K> {
+  let settle: Group<K>["settle"] = () => undefined;
+  const written = new Promise<void>((resolve, reject) => {
+    settle = (error) => (error === undefined ? resolve() : reject(error));
+  });
+  // Those who wait see the error; a group that nobody waits for must not end the process.
+  written.catch(() => undefined);
+  return { writes: [], written, settle };
+}

@@ -1,0 +1,198 @@
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { crc32 } from "node:zlib";
+import { type Damage, DamagedStoreError } from "./damage";
+import { SlotFile, syncDirectory } from "./slot-file";
+
+/** Entries have numbers, from 1. Those up to `routed` may be forgotten; those up to `appended` were acknowledged. */
+interface Mark {
+  readonly appended: number;
+  readonly routed: number;
+}
+
+export interface JournalLocation {
+  readonly path: string;
+  /** Where the mark lies; next to the journal by default. */
+  readonly seals?: string | undefined;
+}
+
+interface Line<T> {
+  readonly number: number;
+  readonly item: T;
+}
+
+interface Content<T> {
+  readonly lines: readonly Line<T>[];
+  /** Where the last intact line ends, in bytes. */
+  readonly end: number;
+}
+
+const longestBytes = 1024 * 1024;
+
+/**
+ * Entries that have been taken and not yet routed, a line each with its checksum and number. An append is synchronous and
+ * synced, so that the caller knows it on the disk when the call returns. When all that was appended is routed, the file is
+ * forgotten, and emptied once it is long.
+ */
+export class Journal<T> {
+  private readonly fd: number;
+  private readonly mark: SlotFile<Mark>;
+  private readonly left: readonly T[];
+  private outstanding: number;
+  private appended: number;
+  private routedTo: number;
+  private size: number;
+
+  /** @throws DamagedStoreError where an entry that was appended and not routed is damaged or missing */
+  constructor(location: JournalLocation) {
+    const path = markPath(location);
+    const examined = examineJournal<T>(location);
+    const [first, ...more] = examined.damages;
+    if (first) throw new DamagedStoreError([first, ...more]);
+    this.mark = (SlotFile.open<Mark>(path) as SlotFile<Mark> | undefined) ?? SlotFile.create(path, none);
+    if (examined.legacy) rewrite(location.path, examined.lines);
+    this.fd = openSync(location.path, "a+", 0o600);
+    syncDirectory(dirname(location.path));
+    // What follows a line that was cut short must begin on its own.
+    if (!examined.legacy) ftruncateSync(this.fd, examined.end);
+    this.size = fstatSync(this.fd).size;
+    this.left = examined.lines.map(({ item }) => item);
+    this.outstanding = this.left.length;
+    this.appended = Math.max(this.mark.content.appended, examined.lines.at(-1)?.number ?? 0);
+    this.routedTo = this.mark.content.routed;
+    this.note();
+  }
+
+  /** What an earlier process left unrouted, or routed just before it died: to be routed again. */
+  recover(): readonly T[] {
+    return this.left;
+  }
+
+  append(items: readonly T[]): void {
+    if (items.length === 0) return;
+    const bytes = Buffer.from(items.map((item, i) => lineOf(this.appended + 1 + i, item)).join(""));
+    try {
+      for (let written = 0; written < bytes.length; ) written += writeSync(this.fd, bytes, written);
+      fdatasyncSync(this.fd);
+    } catch (error) {
+      ftruncateSync(this.fd, this.size);
+      throw error;
+    }
+    this.size += bytes.length;
+    this.appended += items.length;
+    this.outstanding += items.length;
+    this.note();
+  }
+
+  routed(count: number): void {
+    this.outstanding -= count;
+    if (this.outstanding > 0) return;
+    this.routedTo = this.appended;
+    this.note();
+    if (this.size < longestBytes) return;
+    // Emptied only when the mark says so on the disk: a power loss in between must not look like a loss of entries.
+    this.mark.flush();
+    ftruncateSync(this.fd, 0);
+    this.size = 0;
+  }
+
+  close(): void {
+    this.mark.close();
+    closeSync(this.fd);
+  }
+
+  private note(): void {
+    this.mark.write({ appended: this.appended, routed: this.routedTo });
+  }
+}
+
+const none: Mark = { appended: 0, routed: 0 };
+
+/** Reads a journal and compares it with its mark; no process may have it open. `lines` are those that are not routed. */
+export function examineJournal<T>(
+  location: JournalLocation,
+): Content<T> & { readonly damages: readonly Damage[]; readonly legacy: boolean } {
+  const { path } = location;
+  const damages: Damage[] = [];
+  const damage = (file: string, reason: string): void => {
+    damages.push({ store: basename(path), file, reason });
+  };
+  const read = SlotFile.read<Mark>(markPath(location));
+  if (read === "damaged") damage(markPath(location), "it fails its checksum");
+  const { appended, routed } = read === undefined || read === "damaged" ? none : read;
+  const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  const legacy = appended === 0 && bytes[0] === "{".charCodeAt(0);
+  const { lines, end } = legacy ? readLegacy<T>(bytes) : readLines<T>(bytes);
+  if (read === undefined && !legacy && lines.length > 0) damage(markPath(location), "it is missing");
+  const left = lines.filter(({ number }) => number > routed);
+  const numbers = new Set(left.map(({ number }) => number));
+  for (let number = routed + 1; number <= appended; number++) {
+    if (!numbers.has(number)) damage(path, `entry ${number} of ${appended} is damaged or missing`);
+  }
+  return { lines: left, end, damages, legacy };
+}
+
+function markPath({ path, seals = dirname(path) }: JournalLocation): string {
+  return join(seals, `${basename(path)}.seal`);
+}
+
+function lineOf(number: number, item: unknown): string {
+  const text = `${number} ${JSON.stringify(item)}`;
+  return `${checksum(text)} ${text}\n`;
+}
+
+function checksum(text: string): string {
+  return crc32(text).toString(16).padStart(8, "0");
+}
+
+function readLines<T>(bytes: Buffer): Content<T> {
+  const lines: Line<T>[] = [];
+  let end = 0;
+  for (let at = 0; ; ) {
+    const next = bytes.indexOf(10, at) + 1;
+    if (next === 0) return { lines, end };
+    const line = bytes.toString("utf8", at, next - 1);
+    const [, expected, text, number, json] = /^([0-9a-f]{8}) ((\d+) (.*))$/.exec(line) ?? [];
+    if (text !== undefined && checksum(text) === expected) {
+      lines.push({ number: Number(number), item: JSON.parse(json!) as T });
+      end = next;
+    }
+    at = next;
+  }
+}
+
+/** Lines of JSON alone. One that a kill has cut was never acknowledged. */
+function readLegacy<T>(bytes: Buffer): Content<T> {
+  const lines = bytes
+    .toString("utf8")
+    .split("\n")
+    .flatMap((line): T[] => {
+      try {
+        return [JSON.parse(line) as T];
+      } catch {
+        return [];
+      }
+    });
+  return { lines: lines.map((item, i) => ({ number: i + 1, item })), end: bytes.length };
+}
+
+/** Replaces a journal, whole or not at all. */
+function rewrite<T>(path: string, lines: readonly Line<T>[]): void {
+  const unfinished = `${path}.tmp`;
+  writeFileSync(unfinished, lines.map(({ number, item }) => lineOf(number, item)).join(""), {
+    flush: true,
+    mode: 0o600,
+  });
+  renameSync(unfinished, path);
+}

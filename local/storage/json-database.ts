@@ -1,0 +1,54 @@
+import { Database, type DatabaseOptions, type Range } from "./database";
+
+export type JsonWrite<V> =
+  | { readonly type: "put"; readonly key: string; readonly value: V }
+  | { readonly type: "del"; readonly key: string };
+
+/** A database of JSON values by text. */
+export class JsonDatabase<V = unknown> {
+  readonly #rows: Database<string>;
+
+  constructor(options: DatabaseOptions) {
+    this.#rows = new Database<string>(options, "utf8");
+  }
+
+  /** @throws DamagedStoreError */
+  open = (): Promise<void> => this.#rows.open();
+  /** Waits for the writes under way. */
+  close = (): Promise<void> => this.#rows.close();
+
+  get(key: string): V | undefined {
+    const text = this.#rows.get(key);
+    return text === undefined ? undefined : (JSON.parse(text) as V);
+  }
+
+  put = (key: string, value: V): Promise<void> => this.batch([{ type: "put", key, value }]);
+  del = (key: string): Promise<void> => this.batch([{ type: "del", key }]);
+
+  /** Resolves when the writes, all or none of them, are on the disk. Writes are in the order in which they were requested. */
+  batch(writes: readonly JsonWrite<V>[]): Promise<void> {
+    return this.#rows.write(
+      writes.map((write) => ({
+        key: write.key,
+        value: write.type === "put" ? JSON.stringify(write.value) : undefined,
+      })),
+    );
+  }
+
+  keys = (range: Range<string> = {}): Promise<string[]> => this.#rows.keys(range);
+
+  async *iterator(range: Range<string> = {}): AsyncGenerator<[string, V]> {
+    for await (const chunk of this.#rows.chunks(range)) {
+      for (const [key, text] of chunk) yield [key, JSON.parse(text) as V];
+    }
+  }
+
+  /** Deletes a range, a chunk at a time. */
+  async clear(range: Range<string>): Promise<void> {
+    for (;;) {
+      const keys = await this.keys({ ...range, limit: 1_000 });
+      if (keys.length === 0) return;
+      await this.batch(keys.map((key) => ({ type: "del", key })));
+    }
+  }
+}

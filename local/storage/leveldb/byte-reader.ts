@@ -1,0 +1,63 @@
+/** Bytes that do not have the format which they should have. */
+export class FormatError extends Error {}
+
+/** Reads LevelDB's primitive types from a buffer. @throws FormatError past the end */
+export class ByteReader {
+  #at: number;
+
+  constructor(
+    readonly bytes: Buffer,
+    at = 0,
+    readonly end = bytes.length,
+  ) {
+    this.#at = at;
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  get done(): boolean {
+    return this.#at >= this.end;
+  }
+
+  byte(): number {
+    return this.take(1)[0]!;
+  }
+
+  take(length: number): Buffer {
+    const from = this.#at;
+    if (length > this.end - from) throw new FormatError("it ends in the middle of a value");
+    this.#at += length;
+    return this.bytes.subarray(from, this.#at);
+  }
+
+  fixed32(): number {
+    return this.take(4).readUInt32LE(0);
+  }
+
+  fixed64(): number {
+    return this.#safe(this.take(8).readBigUInt64LE(0));
+  }
+
+  /** Little-endian base 128; up to 53 bits. */
+  varint(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = this.byte();
+      value += (byte & 127) * scale;
+      if (value > Number.MAX_SAFE_INTEGER) throw new FormatError("a number is too large");
+      if (byte < 128) return value;
+    }
+  }
+
+  /** Bytes that follow their length. */
+  slice(): Buffer {
+    return this.take(this.varint());
+  }
+
+  #safe(value: bigint): number {
+    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new FormatError("a number is too large");
+    return Number(value);
+  }
+}

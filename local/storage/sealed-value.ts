@@ -1,0 +1,48 @@
+import { crc32 } from "node:zlib";
+
+/*
+ * A sealed value is a marker, the CRC-32 of database, key and value in eight hexadecimal digits, and the value. Values of
+ * versions without seals begin otherwise: they are JSON, numbers or empty.
+ */
+const marker = "\u0002";
+const digits = 8;
+const headLength = marker.length + digits;
+
+/** Seals and opens the values of one database: what was written to another, or to another key, does not open. */
+export class ValueSeal {
+  readonly #seed: number;
+
+  constructor(databaseId: string) {
+    this.#seed = crc32(databaseId);
+  }
+
+  seal(key: Buffer | string, value: string): string {
+    return this.#head(key, value) + value;
+  }
+
+  /** Returns the value, or undefined where the seal is broken or missing. */
+  open(key: Buffer | string, sealed: string): string | undefined {
+    const value = sealed.slice(headLength);
+    return sealed.startsWith(this.#head(key, value)) ? value : undefined;
+  }
+
+  #head(key: Buffer | string, value: Buffer | string): string {
+    return marker + crc32(value, crc32(key, this.#seed)).toString(16).padStart(digits, "0");
+  }
+
+  /** As `open`, for bytes; says whether it is intact. */
+  isIntact(key: Buffer, sealed: Buffer): boolean {
+    if (sealed.length < headLength) return false;
+    return sealed.toString("latin1", 0, headLength) === this.#head(key, sealed.subarray(headLength));
+  }
+}
+
+/** Whether a value claims to be sealed. */
+export function looksSealed(value: Buffer | string): boolean {
+  return typeof value === "string" ? value.startsWith(marker) : value[0] === marker.charCodeAt(0);
+}
+
+/** The value of a stored one that is intact, or that was written before there were seals. */
+export function unsealed(stored: Buffer): string {
+  return stored.toString("utf8", looksSealed(stored) ? headLength : 0);
+}

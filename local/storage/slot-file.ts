@@ -1,0 +1,100 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { crc32 } from "node:zlib";
+
+/** Slots lie in sectors of their own: no interrupted write touches both. */
+const slotBytes = 4096;
+const slots = 2;
+
+interface Slot<T> {
+  readonly generation: number;
+  readonly content: T;
+}
+
+/**
+ * A small record that is replaced in place, again and again: each write goes to the older of two slots, so that an
+ * interrupted one leaves the other. A slot is its CRC-32, then JSON.
+ */
+export class SlotFile<T> {
+  #generation: number;
+
+  private constructor(
+    private readonly descriptor: number,
+    generation: number,
+    /** What was read when the file was opened. */
+    readonly content: T,
+  ) {
+    this.#generation = generation;
+  }
+
+  /** Creates the file, durable, whole or not at all; both slots are written. */
+  static create<T>(path: string, content: T): SlotFile<T> {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const unfinished = `${path}.tmp`;
+    const descriptor = openSync(unfinished, "w+", 0o600);
+    const file = new SlotFile(descriptor, 0, content);
+    for (let i = 0; i < slots; i++) file.write(content);
+    file.flush();
+    renameSync(unfinished, path);
+    syncDirectory(dirname(path));
+    return file;
+  }
+
+  /** Returns undefined where there is no file, and "damaged" where no slot is intact. */
+  static open<T>(path: string): SlotFile<T> | "damaged" | undefined {
+    if (!existsSync(path)) return undefined;
+    const newest = newestSlot<T>(path);
+    if (!newest) return "damaged";
+    return new SlotFile(openSync(path, "r+"), newest.generation, newest.content);
+  }
+
+  /** Reads without keeping the file open. */
+  static read<T>(path: string): T | "damaged" | undefined {
+    return existsSync(path) ? (newestSlot<T>(path)?.content ?? "damaged") : undefined;
+  }
+
+  /** Survives the death of this process when it returns; the machine's after `flush`. */
+  write(content: T): void {
+    this.#generation++;
+    const json = JSON.stringify({ generation: this.#generation, content });
+    const bytes = Buffer.from(`${checksum(json)} ${json}\n`);
+    if (bytes.length > slotBytes) throw new Error("A slot's content must be small");
+    writeSync(this.descriptor, bytes, 0, bytes.length, (this.#generation % slots) * slotBytes);
+  }
+
+  flush(): void {
+    fsyncSync(this.descriptor);
+  }
+
+  close(): void {
+    this.flush();
+    closeSync(this.descriptor);
+  }
+}
+
+export function syncDirectory(directory: string): void {
+  const descriptor = openSync(directory, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function newestSlot<T>(path: string): Slot<T> | undefined {
+  const bytes = readFileSync(path);
+  return [0, 1]
+    .flatMap((slot) => readSlot<T>(bytes.subarray(slot * slotBytes, (slot + 1) * slotBytes)))
+    .sort((a, b) => b.generation - a.generation)[0];
+}
+
+/** A shorter content leaves the end of a longer one behind its line. */
+function readSlot<T>(bytes: Buffer): readonly Slot<T>[] {
+  const end = bytes.indexOf(10);
+  const [, expected, json] = /^([0-9a-f]{8}) (.*)$/.exec(bytes.toString("utf8", 0, Math.max(0, end))) ?? [];
+  return json !== undefined && checksum(json) === expected ? [JSON.parse(json) as Slot<T>] : [];
+}
+
+function checksum(text: string): string {
+  return crc32(text).toString(16).padStart(8, "0");
+}
