@@ -4,7 +4,8 @@ import { UnauthenticatedError } from "../core/access/errors";
 import { tokenPersonId } from "../core/access/person";
 import { isExpired, type TokenRecord } from "../core/access/tokens";
 import { defaultTeam } from "../core/platform/teams";
-import { isSignature, readSignature, type SignedRequest, sha256, signatureMatches } from "./sigv4";
+import { checkClaim, isSignature, readClaim, type SignatureClaim, type SignedRequest } from "./sigv4/claim";
+import { sha256, signatureMatches } from "./sigv4/verify";
 
 /** What a Lambda authorizer hands to the function behind it. */
 export interface AuthorizerContext {
@@ -62,11 +63,13 @@ async function verifySignature(
   body: () => Promise<Uint8Array | undefined>,
   now: number,
 ): Promise<Authenticated> {
-  const claim = readSignature(request, now);
-  if (typeof claim === "string") throw new UnauthenticatedError(claim);
+  const claim = readClaim(request);
+  if ("kind" in claim) throw new UnauthenticatedError(claim.message);
+  const problem = checkClaim(request, claim, now)?.message ?? problemOf(claim);
+  if (problem !== undefined) throw new UnauthenticatedError(problem);
   const signer = await tokens.signer(claim.accessKeyId);
   const payload = claim.payload ?? (await digestOf(body));
-  if (!signer || !signatureMatches(request, claim, payload, signer.secretAccessKey)) {
+  if (!signer || !signatureMatches(request, claim, payload, signer.secretAccessKey, "lenient")) {
     throw new UnauthenticatedError(
       "the signature does not match the key pair of a token, or the token was revoked (`ringmaster tokens keys ID` shows the key pair)",
     );
@@ -83,6 +86,14 @@ function contextOf(record: TokenRecord, now: number): AuthorizerContext {
     ...(scopes === undefined ? {} : { scopes: scopes.join(" ") }),
     ...(expiresAt === undefined ? {} : { exp: String(Date.parse(expiresAt) / 1_000) }),
   };
+}
+
+/** The API's own rules: its service, and no body that the signature does not cover. */
+function problemOf({ scope, payload, presigned }: SignatureClaim): string | undefined {
+  if (presigned) return "the API does not accept presigned URLs: sign the request in the Authorization header";
+  if (scope[2] !== "execute-api") return `the request is signed for ${scope[2]}: sign it for execute-api`;
+  if (payload === undefined || /^[0-9a-f]{64}$/.test(payload)) return undefined;
+  return "x-amz-content-sha256 must be the body's SHA-256, because an unsigned body is not accepted";
 }
 
 async function digestOf(body: () => Promise<Uint8Array | undefined>): Promise<string> {

@@ -11,7 +11,7 @@ import { type Authenticated, type AuthorizerContext, authenticate } from "./api-
 import type { StreamedRoutes } from "./api-streams";
 import type { TransferRoutes } from "./api-transfers";
 import { foreignCaller } from "./loopback";
-import { sha256 } from "./sigv4";
+import { sha256 } from "./sigv4/verify";
 
 type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
@@ -42,7 +42,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const foreign = foreignCaller(request.headers);
+  const foreign = foreignCaller(request, "pages");
   if (foreign !== undefined) {
     refuse(
       request,

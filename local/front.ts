@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Iam } from "./iam";
+import { authenticate } from "./iam/authenticate";
+import { SignatureError } from "./iam/signature-error";
 import { foreignCaller } from "./loopback";
+import { sendQueryError } from "./query-protocol";
 import type { Service } from "./service";
 import { ServiceError, sendError, sendJson } from "./wire";
 
-/** Prefixes of `X-Amz-Target`, for callers that do not sign. */
+/** Prefixes of `X-Amz-Target`: an unsigned request is refused in the protocol of the service that it names. */
 const targetPrefixes: Readonly<Record<string, string>> = {
   DynamoDB_20120810: "dynamodb",
   AWSStepFunctions: "states",
@@ -18,16 +21,15 @@ const maxHeaderBytes = 64 * 1024;
 const keepAliveMs = 120_000;
 
 /**
- * The one door of the embedded cloud: an HTTP server, not yet listening, that hands each request to the service named by
- * its signature. Services that are still being made may be promised: requests wait for them. The caller says where it listens
- * (127.0.0.1: nothing here checks a signature).
+ * Creates the endpoint of the embedded cloud: an HTTP server, not yet listening, that verifies each request's signature and hands the request to
+ * the service that the signature names. Services may be promised: requests wait for them.
  *
- * @param iam says who signed; services ask the caller that it finds whether an operation is allowed. Without it everybody may do everything.
- * @param doors paths under `/_ringmaster/` that are no service of AWS's, for programs on this machine.
+ * @param iam knows the keys; services ask the caller that it finds whether an operation is allowed
+ * @param doors handlers of paths under `/_ringmaster/` that are no AWS service; only the owner may call them
  */
 export function createFront(
   services: readonly Service[] | Promise<readonly Service[]>,
-  iam?: Iam,
+  iam: Iam,
   doors: Readonly<Record<string, Door>> = {},
 ): Server {
   let byName: ReadonlyMap<string, Service> | undefined;
@@ -40,9 +42,10 @@ export function createFront(
   const options = { keepAlive: true, keepAliveTimeout: keepAliveMs, maxHeaderSize: maxHeaderBytes, requestTimeout: 0 };
   const server = createServer(options, (request, response) => {
     const path = request.url?.split("?")[0] ?? "";
-    if (path === "/_ringmaster/health") sendHealth(byName, response);
-    else if (Object.hasOwn(doors, path)) void enter(doors[path]!, request, response);
-    else void serve(made, iam, request, response);
+    if (Object.hasOwn(doors, path)) void answer(undefined, request, response, enter(doors[path]!, iam));
+    else if (path === "/_ringmaster/health")
+      void answer(undefined, request, response, async () => sendHealth(byName, response));
+    else void answer(serviceName(request), request, response, serve(made, iam));
   });
   server.headersTimeout = keepAliveMs + 1_000;
   return server;
@@ -50,46 +53,52 @@ export function createFront(
 
 export type Door = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-async function enter(door: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
+/** Refuses what comes from foreign hosts and pages, and turns errors into answers. @param name of the service, where the request names one */
+async function answer(
+  name: string | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+  handle: Door,
+): Promise<void> {
   const requestId = randomUUID();
+  response.setHeader("x-amzn-requestid", requestId);
+  // A client that hangs up is no event for the stack.
   response.on("error", () => undefined);
   try {
-    const foreign = foreignCaller(request.headers);
+    const foreign = foreignCaller(request, "services");
     if (foreign !== undefined) throw forbidden(foreign);
-    await door(request, response);
+    await handle(request, response);
   } catch (error) {
-    refuse(undefined, requestId, error, request, response);
+    refuse(name, requestId, error, request, response);
   }
+}
+
+function enter(door: Door, iam: Iam): Door {
+  return async (request, response) => {
+    const caller = await authenticate(iam, request);
+    if (caller) {
+      const message = `User: ${caller.arn} is not authorized: only the owner may call this path (\`ringmaster env\` prints the owner's keys).`;
+      throw new ServiceError("AccessDeniedException", 403, message);
+    }
+    await door(request, response);
+  };
+}
+
+function serve(made: Promise<ReadonlyMap<string, Service>>, iam: Iam): Door {
+  return async (request, response) => {
+    const caller = await authenticate(iam, request);
+    const services = await made;
+    const name = serviceName(request);
+    const service = name === undefined ? undefined : services.get(name);
+    if (!service) throw unknownService(name, [...services.keys()]);
+    await service.handle(request, response, caller);
+  };
 }
 
 /** Answers at once, services or none: 503 says that they are still being made. */
 function sendHealth(services: ReadonlyMap<string, Service> | undefined, response: ServerResponse): void {
   if (services) sendJson(response, 200, { status: "ok", services: [...services.keys()] });
   else sendJson(response, 503, { status: "starting" });
-}
-
-async function serve(
-  made: Promise<ReadonlyMap<string, Service>>,
-  iam: Iam | undefined,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const requestId = randomUUID();
-  response.setHeader("x-amzn-requestid", requestId);
-  // A client that hangs up is no event for the stack.
-  response.on("error", () => undefined);
-  const name = serviceName(request);
-  try {
-    const foreign = foreignCaller(request.headers);
-    if (foreign !== undefined) throw forbidden(foreign);
-    const services = await made;
-    const service = name === undefined ? undefined : services.get(name);
-    if (!service) throw unknownService(name, [...services.keys()]);
-    const caller = iam?.callerOf(request);
-    await service.handle(request, response, caller);
-  } catch (error) {
-    refuse(name, requestId, error, request, response);
-  }
 }
 
 /** The service that a request is meant for, as its signature's scope says, else its target, else its presigned shape. */
@@ -115,13 +124,6 @@ function forbidden(caller: string): ServiceError {
 }
 
 function unknownService(name: string | undefined, known: readonly string[]): ServiceError {
-  if (name === undefined) {
-    return new ServiceError(
-      "MissingAuthenticationToken",
-      403,
-      "The request names no service: it has no signature, no X-Amz-Target and no presigned query. Sign it, with any credentials, as the AWS SDKs and CLI do.",
-    );
-  }
   return new ServiceError(
     "UnknownServiceException",
     400,
@@ -153,19 +155,18 @@ function refuse(
       ? error
       : new ServiceError("InternalFailure", 500, `The embedded ${name} service met an unexpected error: ${error}`);
   if (name === "s3") sendXml(response, refusal, requestId);
+  else if (name === "sts" || name === "sns") sendQueryError(response, refusal);
   else sendError(response, refusal);
   request.resume();
 }
 
-/** S3 has its own names for what the other services agree on. */
-const s3Codes: Readonly<Record<string, string>> = {
-  InternalFailure: "InternalError",
-  ExpiredTokenException: "ExpiredToken",
-  UnrecognizedClientException: "InvalidAccessKeyId",
-};
-
 function sendXml(response: ServerResponse, error: ServiceError, requestId: string): void {
-  const code = s3Codes[error.code] ?? error.code;
+  const code =
+    error instanceof SignatureError
+      ? error.codeIn("s3")
+      : error.code === "InternalFailure"
+        ? "InternalError"
+        : error.code;
   const message = error.message.replace(/[<>&]/g, (c) => ({ "<": "&lt;", ">": "&gt;" })[c] ?? "&amp;");
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message><RequestId>${requestId}</RequestId></Error>`;
   response.writeHead(error.httpStatus, {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { SignatureError } from "./iam/signature-error";
 import { readBody, ServiceError } from "./wire";
 
 /** AWS's query protocol: the operation and its fields as a form, the answer as XML. STS and SNS speak it. */
@@ -27,11 +28,18 @@ export async function serveQuery(
   }
 }
 
-function errorXml({ code, httpStatus, message }: ServiceError, namespace: string): string {
+/** Answers an error that no operation has seen. */
+export function sendQueryError(response: ServerResponse, error: ServiceError): void {
+  answer(response, error.httpStatus, errorXml(error, "http://webservices.amazon.com/AWSFault/2005-15-09"));
+}
+
+function errorXml(error: ServiceError, namespace: string): string {
+  const { code, httpStatus, message } = error;
+  const own = error instanceof SignatureError ? error.codeIn("query") : code;
   // The query protocol has its own name for this one.
-  const Code = code === "AccessDeniedException" ? "AccessDenied" : code;
-  const error = xml("Error", { Type: httpStatus >= 500 ? "Receiver" : "Sender", Code, Message: message });
-  return `<ErrorResponse xmlns="${namespace}">${error}${xml("RequestId", randomUUID())}</ErrorResponse>`;
+  const Code = own === "AccessDeniedException" ? "AccessDenied" : own;
+  const element = xml("Error", { Type: httpStatus >= 500 ? "Receiver" : "Sender", Code, Message: message });
+  return `<ErrorResponse xmlns="${namespace}">${element}${xml("RequestId", randomUUID())}</ErrorResponse>`;
 }
 
 function xml(name: string, value: Xml): string {

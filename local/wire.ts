@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { JsonLimitError, type JsonLimits, parseJson } from "../core/json-text";
+import { signedPayloadOf } from "./sigv4/payload";
 
 /** An answer that an AWS service gives to a request that it refuses. `code` is the exception's name in the service's model. */
 export class ServiceError extends Error {
@@ -28,6 +29,11 @@ export class BodyTooLarge extends Error {
 
 /** The whole request body. Throws `BodyTooLarge` past `limit` bytes, having read (and dropped) the rest. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const { body } = signedPayloadOf(request);
+  if (body) {
+    if (body.length > limit) throw new BodyTooLarge(limit);
+    return body;
+  }
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

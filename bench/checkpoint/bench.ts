@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { ownerEnvironment } from "../../test/support/iam";
 import { LineProcess } from "../support/line-process";
 import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
@@ -54,8 +55,7 @@ async function measure(): Promise<{ readonly lines: readonly Line[]; readonly st
       ...process.env,
       AWS_ENDPOINT_URL: endpoint,
       AWS_REGION: "us-east-1",
-      AWS_ACCESS_KEY_ID: "bench",
-      AWS_SECRET_ACCESS_KEY: "bench",
+      ...ownerEnvironment,
     };
     Object.assign(process.env, env);
     const client = new S3Client({});

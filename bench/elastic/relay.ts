@@ -7,7 +7,11 @@ import {
 } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket, type Server as TcpServer } from "node:net";
 import { serviceName } from "../../local/front";
+import { testIam } from "../../test/support/iam";
+import { sign } from "../../test/support/sign";
 import { parseHello } from "../../trainer-container/collective/hello";
+
+const digest = "x-amz-content-sha256";
 
 /** Whether bytes from one worker may not reach another now. */
 export type Blocked = (from: number, to: number) => boolean;
@@ -78,25 +82,34 @@ export class Relay {
       incoming.socket.destroy();
       return;
     }
-    const puts = headers["x-amz-target"] === "DynamoDB_20120810.PutItem";
-    const outgoing = request({ host: this.target.hostname, port: this.target.port, method, path: url });
-    for (const [name, value] of Object.entries(headers))
-      if (name !== "content-length" || !puts) outgoing.setHeader(name, value!);
+    const service = serviceName(incoming) ?? "";
+    const body = service === "s3" ? undefined : await this.bodyFor(incoming);
+    // The store's address is not the one that the worker signed for, and the body may be another one.
+    const dropped = new Set(["host", "authorization", "connection", ...(body ? ["content-length", digest] : [])]);
+    const kept = Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || dropped.has(name) ? [] : [[name, String(value)] as const],
+    );
+    const path = new URL(url ?? "/", this.target).href;
+    const signed = await sign({ method, url: path, headers: Object.fromEntries(kept), body, service }, testIam.owner);
+    const outgoing = request(path, { method, headers: signed });
     outgoing.on("error", () => answer.destroy());
     outgoing.on("response", (response) => {
       answer.writeHead(response.statusCode!, response.headers);
       response.on("error", () => answer.destroy());
       response.pipe(answer);
     });
-    if (!puts) {
-      incoming.pipe(outgoing);
-      return;
-    }
+    if (body) outgoing.end(body);
+    else incoming.pipe(outgoing);
+  }
+
+  private async bodyFor(incoming: IncomingMessage): Promise<Buffer> {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
-    const body = JSON.parse(Buffer.concat(chunks).toString()) as { Item: Registration };
-    await this.rewrite(body.Item);
-    outgoing.end(JSON.stringify(body));
+    const body = Buffer.concat(chunks);
+    if (incoming.headers["x-amz-target"] !== "DynamoDB_20120810.PutItem") return body;
+    const put = JSON.parse(body.toString()) as { Item: Registration };
+    await this.rewrite(put.Item);
+    return Buffer.from(JSON.stringify(put));
   }
 
   private async rewrite(item: Registration): Promise<void> {

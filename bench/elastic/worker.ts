@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { ownerEnvironment } from "../../test/support/iam";
 import type { Trace } from "./trace";
 
 export interface LogLine {
@@ -60,8 +61,7 @@ export class Worker {
         TMPDIR: directory,
         AWS_ENDPOINT_URL: endpoint,
         AWS_REGION: "us-east-1",
-        AWS_ACCESS_KEY_ID: "anyone",
-        AWS_SECRET_ACCESS_KEY: "anything",
+        ...ownerEnvironment,
         AWS_EC2_METADATA_DISABLED: "true",
         AWS_BATCH_JOB_ID: job,
         AWS_BATCH_JOB_ATTEMPT: String(attempt),
@@ -139,6 +139,7 @@ globalThis.Date = class extends Real {
 /** As on hosts of their own: workers find none of the others' local sockets. */
 const noLocalSockets = `
 import net from "node:net";
+import { ownerEnvironment } from "../../test/support/iam";
 const { connect } = net;
 net.connect = (options, ...rest) =>
   connect(options?.path?.startsWith("\\0ringmaster-") ? { ...options, path: "\\0nobody" } : options, ...rest);`;

@@ -12,6 +12,7 @@ import { createLogger } from "../../core/logging";
 import { teamPrefix } from "../../core/platform/object-keys";
 import { defaultTeam } from "../../core/platform/teams";
 import type { ModelRepository } from "../../core/registry/repository";
+import { testIam } from "../../test/support/iam";
 
 export const table = "Catalog";
 export const bucket = "models";
@@ -36,7 +37,7 @@ const benchPlace: Place = { table, bucket, platform: "bench" };
 export const connection = (endpoint: string): Connection => ({
   endpoint,
   region: "us-east-1",
-  credentials: { accessKeyId: "bench", secretAccessKey: "bench" },
+  credentials: testIam.owner,
 });
 
 /** Of every version: what it was made of is no concern of promotions. */

@@ -9,6 +9,7 @@ import { createFront } from "../../local/front";
 import { listen, portOf } from "../../local/listen";
 import { createS3 } from "../../local/s3";
 import type { Service } from "../../local/service";
+import { testIam } from "../../test/support/iam";
 import { type Bus, createBus } from "./bus";
 import { bucket, connection, table } from "./registry";
 
@@ -41,7 +42,7 @@ export async function startStore(): Promise<Store> {
     await createS3({ dataDirectory: join(directory, "s3"), events: { put: () => undefined } }),
     bus.service,
   ].map(counted);
-  const front = createFront(services);
+  const front = createFront(services, testIam);
   await listen(front, 0, "");
   const endpoint = `http://127.0.0.1:${portOf(front)}`;
   await createTables(endpoint);

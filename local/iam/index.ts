@@ -1,12 +1,12 @@
-import type { IncomingMessage } from "node:http";
 import { type OwnerKeys, ownerKeysOf } from "../../adapters/files/owner-keys";
 import type { World } from "../../core/platform/permissions";
 import type { Clock } from "../../core/ports";
-import { ServiceError } from "../wire";
+import type { SignatureClaim } from "../sigv4/claim";
 import { Caller } from "./caller";
-import { isTemporary, KeyMaker, type Session, type TemporaryKeys } from "./keys";
+import { type IssuedKeys, KeyMaker, type Session, type TemporaryKeys } from "./keys";
 import type { Access } from "./policy";
 import { platformRoles, type Role } from "./roles";
+import { SignatureError } from "./signature-error";
 
 export { AccessDenied, Caller } from "./caller";
 export { jobRoleName } from "./roles";
@@ -20,13 +20,24 @@ export interface IamOptions {
   readonly onAccess?: (access: Access, caller: Caller) => void;
 }
 
-/** Callers that are known already: reading a session's policy takes a hundred times as long as asking it. */
-const remembered = 1_000;
+/** Callers that are kept: reading a session's policy takes a hundred times as long as asking it. */
+const maxCallers = 1_000;
+
+/** Whose keys signed a request. */
+export interface Identity {
+  readonly secretAccessKey: string;
+  /** Undefined for the owner. */
+  readonly caller?: Caller;
+}
+
+interface Known extends IssuedKeys {
+  readonly accessKeyId: string;
+  readonly caller: Caller;
+}
 
 /**
- * IAM on one machine: temporary keys stand for a role of the platform, and may do what its policies allow; any other key is a person's, and may
- * do everything. Signatures are not verified: this keeps honest programs to what they would be kept to on AWS, and stops nobody who owns
- * the machine.
+ * IAM on one machine: temporary keys stand for a role of the platform, and may do what its policies allow; the owner's keys may do everything.
+ * No other keys exist.
  */
 export class Iam {
   readonly roles: ReadonlyMap<string, Role>;
@@ -34,7 +45,8 @@ export class Iam {
   readonly owner: OwnerKeys;
   readonly #keys: KeyMaker;
   readonly #options: IamOptions;
-  readonly #callers = new Map<string, { readonly caller: Caller; readonly session: Session }>();
+  /** By session token. */
+  readonly #callers = new Map<string, Known>();
 
   constructor(options: IamOptions) {
     this.#options = options;
@@ -64,41 +76,32 @@ export class Iam {
   }
 
   /**
-   * Who signed a request; undefined for a person.
-   * @throws ServiceError where the keys are none that this stack gave out, or are over
+   * Finds the secret of the keys that a request claims to be signed with, and whom they stand for: `undefined` is the owner.
+   * @throws SignatureError where this stack did not issue the keys, or they expired
    */
-  callerOf(request: Pick<IncomingMessage, "headers" | "url">): Caller | undefined {
-    const { accessKeyId, token } = keysOf(request);
-    if (accessKeyId === undefined || !isTemporary(accessKeyId)) return undefined;
-    const known = this.#callers.get(token) ?? this.#read(accessKeyId, token);
-    if (known.session.expiresAt !== undefined && known.session.expiresAt <= this.now) {
-      throw new ServiceError("ExpiredTokenException", 400, "The security token included in the request is expired");
+  identify({ accessKeyId, sessionToken = "" }: Pick<SignatureClaim, "accessKeyId" | "sessionToken">): Identity {
+    if (accessKeyId === this.owner.accessKeyId) return { secretAccessKey: this.owner.secretAccessKey };
+    const known = this.#callers.get(sessionToken);
+    const { session, secretAccessKey, caller } =
+      known?.accessKeyId === accessKeyId ? known : this.#read(accessKeyId, sessionToken);
+    if (session.expiresAt !== undefined && session.expiresAt <= this.now) {
+      throw new SignatureError("expired-token", "The security token included in the request is expired");
     }
-    return known.caller;
+    return { secretAccessKey, caller };
   }
 
-  #read(accessKeyId: string, token: string) {
-    const session = this.#keys.read(accessKeyId, token);
-    const role = session && this.roles.get(session.role);
-    if (!session || !role) {
-      const message = "The security token included in the request is invalid.";
-      throw new ServiceError("UnrecognizedClientException", 403, message);
+  #read(accessKeyId: string, token: string): Known {
+    const issued = this.#keys.read(accessKeyId, token);
+    const role = issued && this.roles.get(issued.session.role);
+    if (!issued || !role) {
+      throw new SignatureError(
+        "unknown-key",
+        "The security token included in the request is invalid: this stack did not issue the access key (`ringmaster env` prints the owner's).",
+      );
     }
-    const known = { session, caller: new Caller(role, session, this.#options.onAccess) };
-    if (this.#callers.size >= remembered) this.#callers.clear();
+    const known = { ...issued, accessKeyId, caller: new Caller(role, issued.session, this.#options.onAccess) };
+    if (this.#callers.size >= maxCallers) this.#callers.clear();
     this.#callers.set(token, known);
     return known;
   }
-}
-
-function keysOf({ headers, url }: Pick<IncomingMessage, "headers" | "url">) {
-  const signed = /Credential=([^/,\s]+)\//.exec(headers.authorization ?? "")?.[1];
-  const token = headers["x-amz-security-token"];
-  if (signed !== undefined) return { accessKeyId: signed, token: typeof token === "string" ? token : "" };
-  if (!url?.includes("X-Amz-Credential=")) return { accessKeyId: undefined, token: "" };
-  const query = new URLSearchParams(url.split("?")[1]);
-  return {
-    accessKeyId: query.get("X-Amz-Credential")?.split("/")[0],
-    token: query.get("X-Amz-Security-Token") ?? "",
-  };
 }

@@ -18,6 +18,11 @@ export interface TemporaryKeys {
   readonly sessionToken: string;
 }
 
+export interface IssuedKeys {
+  readonly session: Session;
+  readonly secretAccessKey: string;
+}
+
 /** As AWS's temporary keys begin. */
 const temporary = "ASIA";
 
@@ -37,28 +42,28 @@ export class KeyMaker {
     const seal = this.#seal(body);
     return {
       accessKeyId: keyOf(seal),
-      secretAccessKey: this.#seal(`secret ${body}`).toString("base64").slice(0, 40),
+      secretAccessKey: this.#secretOf(body),
       sessionToken: `${body}.${seal.toString("base64url")}`,
     };
   }
 
-  /** The session of keys that this stack gave out; undefined where token and key are not a pair of its own. */
-  read(accessKeyId: string, sessionToken: string): Session | undefined {
+  /** The session of keys that this stack issued, with their secret; undefined where token and key are not a pair of its own. */
+  read(accessKeyId: string, sessionToken: string): IssuedKeys | undefined {
     const [body = "", sealed = ""] = sessionToken.split(".");
     const seal = this.#seal(body);
     const given = Buffer.from(sealed, "base64url");
     if (given.length !== seal.length || !timingSafeEqual(given, seal) || accessKeyId !== keyOf(seal)) return undefined;
-    return JSON.parse(Buffer.from(body, "base64url").toString("utf8")) as Session;
+    const session = JSON.parse(Buffer.from(body, "base64url").toString("utf8")) as Session;
+    return { session, secretAccessKey: this.#secretOf(body) };
+  }
+
+  #secretOf(body: string): string {
+    return this.#seal(`secret ${body}`).toString("base64").slice(0, 40);
   }
 
   #seal(text: string): Buffer {
     return createHmac("sha256", this.#secret).update(text).digest();
   }
-}
-
-/** Keys of people have another beginning, and may do everything: this machine is theirs. */
-export function isTemporary(accessKeyId: string): boolean {
-  return accessKeyId.startsWith(temporary);
 }
 
 function keyOf(seal: Buffer): string {

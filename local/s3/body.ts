@@ -1,5 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { signedPayloadOf } from "../sigv4/payload";
 import {
   type Checksum,
   type ChecksumAlgorithm,
@@ -46,8 +47,9 @@ export async function receiveBody(
     throw new S3Error(411, "MissingContentLength", "You must provide the Content-Length HTTP header.");
   }
   if (declared !== undefined && declared > limit) throw tooLarge(declared, limit);
-  const verifier = new Verifier(headers, options);
-  const decoder = isAwsChunked(headers) ? new AwsChunkedDecoder() : undefined;
+  const { digest, chunks } = signedPayloadOf(request);
+  const verifier = new Verifier(headers, digest, options);
+  const decoder = isAwsChunked(headers) || chunks ? new AwsChunkedDecoder(chunks) : undefined;
   let size = 0;
   const take = (chunk: Uint8Array) => {
     size += chunk.length;
@@ -118,7 +120,11 @@ class Verifier {
   readonly #expected: string | undefined;
   readonly #fromTrailer: boolean;
 
-  constructor(headers: IncomingHttpHeaders, options: { algorithm?: ChecksumAlgorithm; sha256?: boolean }) {
+  constructor(
+    headers: IncomingHttpHeaders,
+    digest: string | undefined,
+    options: { algorithm?: ChecksumAlgorithm; sha256?: boolean },
+  ) {
     const named = checksumAlgorithms.filter((candidate) => headers[checksumHeader(candidate)] !== undefined);
     if (named.length > 1) {
       throw new S3Error(
@@ -137,7 +143,7 @@ class Verifier {
       (typeof asked === "string" ? parseChecksumAlgorithm(asked) : undefined);
     this.#expected = named[0] && requireChecksumShape(named[0], String(headers[checksumHeader(named[0])]));
     this.#expectedMd5 = requireMd5(headers["content-md5"]);
-    const sha256 = String(headers["x-amz-content-sha256"] ?? "");
+    const sha256 = digest ?? String(headers["x-amz-content-sha256"] ?? "");
     this.#expectedSha256 = /^[0-9a-f]{64}$/.test(sha256) ? sha256 : undefined;
     const wanted = this.#expectedSha256 !== undefined || this.#algorithm === "SHA256" || options.sha256;
     this.#sha256 = wanted ? createHash("sha256") : undefined;

@@ -70,10 +70,7 @@ function decode(text: string): string {
   }
 }
 
-/**
- * Wants a signature, of whichever kind, but does not verify it: there are no secrets here. What a presigned URL says of its own lifetime
- * is honoured.
- */
+/** Refuses a request without a signature, and an expired presigned URL. The front (`local/front.ts`) verifies signatures. */
 export function checkSignature(call: Pick<Call, "request" | "query">, now: number): void {
   const { request, query } = call;
   const owner = request.headers["x-amz-expected-bucket-owner"];

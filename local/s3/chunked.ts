@@ -1,3 +1,4 @@
+import type { ChunkVerifier } from "../sigv4/chunks";
 import { S3Error } from "./errors";
 
 /**
@@ -10,6 +11,14 @@ export class AwsChunkedDecoder {
   #state: "size" | "bytes" | "end-of-bytes" | "trailers" | "done" = "size";
   #left = 0;
   #line = "";
+  #signature = "";
+  #trailerLines = "";
+  readonly #verifier: ChunkVerifier | undefined;
+
+  /** @param verifier where the chunks are signed */
+  constructor(verifier?: ChunkVerifier) {
+    this.#verifier = verifier;
+  }
 
   get done(): boolean {
     return this.#state === "done";
@@ -21,7 +30,9 @@ export class AwsChunkedDecoder {
     while (at < input.length && this.#state !== "done") {
       if (this.#state === "bytes") {
         const take = Math.min(this.#left, input.length - at);
-        yield input.subarray(at, at + take);
+        const part = input.subarray(at, at + take);
+        this.#verifier?.update(part);
+        yield part;
         at += take;
         this.#left -= take;
         if (this.#left === 0) this.#state = "end-of-bytes";
@@ -42,21 +53,43 @@ export class AwsChunkedDecoder {
 
   #takeLine(line: string): void {
     if (this.#state === "size") {
-      const match = /^([0-9a-fA-F]{1,12})(?:;.*)?$/.exec(line);
+      const match = /^([0-9a-fA-F]{1,12})(?:;(?:chunk-signature=([0-9a-f]*))?.*)?$/.exec(line);
       if (!match) throw malformed(`${JSON.stringify(line.slice(0, 40))} is not a chunk's size`);
       this.#left = Number.parseInt(match[1]!, 16);
+      this.#signature = match[2] ?? "";
       this.#state = this.#left === 0 ? "trailers" : "bytes";
+      if (this.#left === 0) this.#endChunk();
     } else if (this.#state === "end-of-bytes") {
       if (line !== "") throw malformed("a chunk's bytes are not followed by an empty line");
       this.#state = "size";
-    } else if (line === "") this.#state = "done";
+      this.#endChunk();
+    } else if (line === "") this.#endTrailers();
     else {
       const colon = line.indexOf(":");
       if (colon < 0) throw malformed(`${JSON.stringify(line.slice(0, 40))} is not a trailing header`);
-      this.trailers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim());
+      const name = line.slice(0, colon).trim().toLowerCase();
+      const value = line.slice(colon + 1).trim();
+      this.trailers.set(name, value);
+      if (name !== trailerSignature) this.#trailerLines += `${name}:${value}\n`;
     }
   }
+
+  #endChunk(): void {
+    if (this.#verifier?.endChunk(this.#signature) === false) throw mismatch("a chunk");
+  }
+
+  #endTrailers(): void {
+    const signature = this.trailers.get(trailerSignature) ?? "";
+    if (this.#verifier?.signedTrailer && !this.#verifier.endTrailer(this.#trailerLines, signature))
+      throw mismatch("the trailer");
+    this.#state = "done";
+  }
 }
+
+const trailerSignature = "x-amz-trailer-signature";
+
+const mismatch = (part: string) =>
+  new S3Error(403, "SignatureDoesNotMatch", `The signature of ${part} of the aws-chunked body does not match.`);
 
 const malformed = (detail: string) =>
   new S3Error(400, "InvalidRequest", `The aws-chunked body is malformed: ${detail}.`);

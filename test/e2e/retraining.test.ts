@@ -6,6 +6,7 @@ import type { InboxReport } from "../../core/datasets/inbox/report";
 import type { CauseRecord } from "../../core/retraining/cause";
 import type { RuleState } from "../../core/retraining/rule";
 import type { Run } from "../../core/training/run";
+import { sign } from "../support/sign";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
@@ -145,10 +146,15 @@ describe("retraining", () => {
     await make();
     const { next } = await stack.json<{ next: readonly string[] }>(["retrain", "show", "nightly"]);
     expect(await runsOf("nightly")).toEqual([]);
-    const clock = `${stack.connection.endpoint}/_ringmaster/clock`;
-    const { now } = (await (await fetch(clock)).json()) as { now: string };
+    const url = `${stack.connection.endpoint}/_ringmaster/clock`;
+    const clock = async (method: "GET" | "POST", body?: string) => {
+      const request = { method, url, service: "ringmaster", ...(body === undefined ? {} : { body }) };
+      return fetch(url, { method, body, headers: await sign(request, stack.connection.credentials) });
+    };
+    const { now } = (await (await clock("GET")).json()) as { now: string };
     const body = JSON.stringify({ advanceSeconds: (Date.parse(next[0]!) - Date.parse(now)) / 1000 + 1 });
-    expect((await fetch(clock, { method: "POST", body })).status).toBe(200);
+    expect((await fetch(url, { method: "POST", body })).status).toBe(403);
+    expect((await clock("POST", body)).status).toBe(200);
     const run = await runFor("nightly", `schedule:${next[0]}`);
     // What the Scheduler sends, sent again.
     const scheduledTime = next[0]!.replace(".000Z", "Z");
@@ -156,7 +162,7 @@ describe("retraining", () => {
       await invoke({ type: "retraining-schedule", team: "default", rule: "nightly", scheduledTime });
     }
     expect((await runsOf("nightly")).map(({ runId }) => runId)).toEqual([run.runId]);
-    expect((await fetch(clock, { method: "POST", body: '{"advanceSeconds":-1}' })).status).toBe(400);
+    expect((await clock("POST", '{"advanceSeconds":-1}')).status).toBe(400);
     await stack.json(["retrain", "delete", "nightly"]);
   });
 

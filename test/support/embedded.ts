@@ -26,6 +26,7 @@ import { createFront } from "../../local/front";
 import { listen, portOf } from "../../local/listen";
 import { createS3 } from "../../local/s3";
 import { localConfig } from "../../local/settings";
+import { testIam } from "./iam";
 
 /** The stores of the embedded cloud in a temporary directory, with stock clients and the platform's tables and bucket. */
 export interface Embedded {
@@ -46,12 +47,12 @@ export async function startEmbedded(): Promise<Embedded> {
       contentDigest: contentDigestOf,
     }),
   ];
-  const front = createFront(services);
+  const front = createFront(services, testIam);
   await listen(front, 0, "");
   const connection = {
     endpoint: `http://127.0.0.1:${portOf(front)}`,
     region: "us-east-1",
-    credentials: { accessKeyId: "test", secretAccessKey: "test" },
+    credentials: testIam.owner,
   };
   const dynamodb = new DynamoDBClient(connection);
   const s3 = new S3Client(connection);

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { JsonLimitError, parseJson } from "../../../core/json-text";
 import { statesAccesses } from "../../iam/access/json";
 import { AccessDenied, type Caller } from "../../iam/caller";
-import { portLimits } from "../../wire";
+import { BodyTooLarge, portLimits, readBody } from "../../wire";
 import { readToken } from "../engine/token";
 import { ServiceError } from "../errors";
 import { isObject, type Json } from "../json";
@@ -40,15 +40,12 @@ const targetPrefix = "AWSStepFunctions.";
 const maxBodyBytes = 8 * 1_048_576;
 
 async function body(request: IncomingMessage): Promise<Json> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBodyBytes)
-      throw new ServiceError("SerializationException", `The request is longer than ${maxBodyBytes} bytes`);
-    chunks.push(chunk);
-  }
-  const text = Buffer.concat(chunks).toString();
+  const text = (
+    await readBody(request, maxBodyBytes).catch((error: unknown) => {
+      if (error instanceof BodyTooLarge) throw new ServiceError("SerializationException", error.message);
+      throw error;
+    })
+  ).toString();
   try {
     return text === "" ? {} : (parseJson(text, portLimits) as Json);
   } catch (error) {

@@ -51,15 +51,32 @@ describe("the API's door", () => {
   }
 
   it.each([
-    ["its own page", { origin: "http://localhost:4700" }, 200],
+    ["its own page", { origin: "http://127.0.0.1:PORT", "sec-fetch-site": "same-origin" }, 200],
+    ["its own page by the other name", { host: "localhost:PORT", origin: "http://localhost:PORT" }, 200],
     ["no page", {}, 200],
+    ["a page of another port", { origin: "http://127.0.0.1:4700" }, 403],
+    ["its own page under another name", { origin: "http://localhost:PORT" }, 403],
+    ["an image in a page of another port", { "sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors" }, 403],
+    ["a script in another site's page", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }, 403],
+    [
+      "a frame in another site's page",
+      { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" },
+      403,
+    ],
+    [
+      "a link in another site's page",
+      { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" },
+      200,
+    ],
+    ["another port's number", { host: "127.0.0.1:1" }, 403],
     ["another site's page", { origin: "http://evil.example" }, 403],
     ["a page without an origin, such as a local file", { origin: "null" }, 403],
     ["an origin that is no URL", { origin: "::::" }, 403],
     ["a name that was made to resolve here", { host: "evil.example" }, 403],
     ["a name with a user before it", { host: "127.0.0.1:99@evil.example" }, 403],
   ])("answers %s (%j) with %i", async (_who, headers, status) => {
-    expect((await ask("/api/v1/health", headers as Record<string, string>)).status).toBe(status);
+    const sent = Object.entries(headers).map(([name, value]) => [name, value.replace("PORT", String(port))] as const);
+    expect((await ask("/api/v1/health", Object.fromEntries(sent))).status).toBe(status);
   });
 
   it.each(["http://[bad/", "//"])("refuses the path %s and goes on", async (path) => {

@@ -17,6 +17,7 @@ import {
 import { type BatchOptions, type BatchService, createBatch } from "../../../local/batch";
 import { createFront } from "../../../local/front";
 import type { EmittedEvent } from "../../../local/service";
+import { testIam } from "../../support/iam";
 import { bundle } from "../lambda/bundle";
 
 /** Images whose command is the job's own: a shell line, or a line of JavaScript. */
@@ -50,7 +51,7 @@ export class BatchCloud {
       ...options,
     });
     await this.batch.ready;
-    this.server = createFront([this.batch]);
+    this.server = createFront([this.batch], testIam);
     await new Promise<void>((done) => this.server.listen(0, "127.0.0.1", done));
     this.connect((this.server.address() as AddressInfo).port);
   }
@@ -59,7 +60,7 @@ export class BatchCloud {
     this.client = new BatchClient({
       endpoint: `http://127.0.0.1:${port}`,
       region: "us-east-1",
-      credentials: { accessKeyId: "a", secretAccessKey: "b" },
+      credentials: testIam.owner,
       maxAttempts: 1,
     });
   }

@@ -3,6 +3,8 @@ import type { AddressInfo } from "node:net";
 import { createFront, serviceName } from "../../../local/front";
 import type { Service } from "../../../local/service";
 import { sendJson } from "../../../local/wire";
+import { testIam } from "../../support/iam";
+import { sign } from "../../support/sign";
 
 const signed = (service: string) =>
   `AWS4-HMAC-SHA256 Credential=AK/20260101/us-east-1/${service}/aws4_request, SignedHeaders=host, Signature=00`;
@@ -46,7 +48,7 @@ describe("front", () => {
   });
 
   beforeAll(async () => {
-    server = createFront([
+    const services = [
       echo("batch", async (_, response) => sendJson(response, 200, { from: "batch" })),
       echo("lambda", async () => {
         throw new Error("boom");
@@ -59,7 +61,8 @@ describe("front", () => {
         response.write("half");
         throw new Error("boom");
       }),
-    ]);
+    ];
+    server = createFront(services, testIam);
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     jest.spyOn(process.stderr, "write").mockReturnValue(true);
@@ -71,7 +74,15 @@ describe("front", () => {
       server.closeAllConnections();
     });
   });
-  const call = (service: string, path = "/") => fetch(base + path, { headers: { authorization: signed(service) } });
+  const call = async (service: string, path = "/", url = base) =>
+    fetch(url + path, { headers: await sign({ url: url + path, service }, testIam.owner) });
+  /** Sends headers that fetch does not let a caller set. */
+  const send = (url: string, headers: Readonly<Record<string, string>>) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      httpRequest(url, { headers }, (response) => resolve(response.resume().statusCode))
+        .on("error", reject)
+        .end();
+    });
 
   it("hands a request to its service and stamps it with a request id", async () => {
     const response = await call("batch");
@@ -100,16 +111,29 @@ describe("front", () => {
     ["a name that resolves here", { host: "rebound.example.com" }, 403],
     ["a page of another site", { origin: "https://example.com" }, 403],
     ["a page without an origin", { origin: "null" }, 403],
-    ["a page on this machine", { origin: "http://localhost:4700" }, 200],
-    ["a bucket's own host", { host: "models.s3.us-east-1.amazonaws.com" }, 200],
-  ])("asked by %s answers %j with %d", async (_, headers, expected) => {
-    const status = await new Promise((resolve, reject) => {
-      const request = httpRequest(base, { headers: { authorization: signed("batch"), ...headers } }, (response) =>
-        resolve(response.resume().statusCode),
-      );
-      request.on("error", reject).end();
-    });
-    expect(status).toBe(expected);
+    ["a page on this machine", { origin: "http://localhost:4700" }, 403],
+    ["a page of this very port", { "sec-fetch-site": "same-origin" }, 403],
+    ["a page of another port", { "sec-fetch-site": "same-site" }, 403],
+    ["an image of another site", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }, 403],
+    [
+      "a frame of another site",
+      { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" },
+      403,
+    ],
+    [
+      "a link that somebody follows",
+      { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" },
+      200,
+    ],
+    ["somebody who types the address", { "sec-fetch-site": "none" }, 200],
+    ["another port's number", { host: "127.0.0.1:1" }, 403],
+    ["every address of this machine", { host: "0.0.0.0" }, 403],
+    ["a name that only begins as this machine's", { host: "127.0.0.1.example.com" }, 403],
+    ["a bucket's own host", { host: "models.localhost" }, 200],
+  ])("asked by %s answers %j with %d", async (_, headers: Readonly<Record<string, string>>, expected) => {
+    expect(await send(base, await sign({ url: base, service: "batch", headers }, testIam.owner))).toBe(expected);
+    const health = `${base}/_ringmaster/health`;
+    expect(await send(health, headers)).toBe(expected);
   });
 
   it("turns an unexpected exception into a 500 of JSON, or XML for S3, and goes on", async () => {
@@ -133,11 +157,12 @@ describe("front", () => {
       new Promise<readonly Service[]>((resolve) => {
         ready = resolve;
       }),
+      testIam,
     );
     await new Promise<void>((done) => early.listen(0, "127.0.0.1", done));
     const url = `http://127.0.0.1:${(early.address() as AddressInfo).port}`;
     expect((await fetch(`${url}/_ringmaster/health`)).status).toBe(503);
-    const waiting = fetch(url, { headers: { authorization: signed("batch") } });
+    const waiting = call("batch", "/", url);
     ready([echo("batch", async (_, response) => sendJson(response, 200, {}))]);
     expect((await waiting).status).toBe(200);
     expect((await fetch(`${url}/_ringmaster/health`)).status).toBe(200);
@@ -146,12 +171,7 @@ describe("front", () => {
   });
 
   it("takes headers of 32 KB", async () => {
-    const status = await new Promise((resolve, reject) => {
-      const headers = { authorization: signed("batch"), "x-amz-meta-long": "m".repeat(32_000) };
-      httpRequest(base, { headers }, (response) => resolve(response.resume().statusCode))
-        .on("error", reject)
-        .end();
-    });
-    expect(status).toBe(200);
+    const headers = { "x-amz-meta-long": "m".repeat(32_000) };
+    expect(await send(base, await sign({ url: base, service: "batch", headers }, testIam.owner))).toBe(200);
   });
 });

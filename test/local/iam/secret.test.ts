@@ -46,9 +46,9 @@ it("gives each data directory owner keys of its own, the same at every start", (
 it("seals keys: those of another stack, a wrong pair, and what is no token at all are not read", () => {
   const maker = new KeyMaker("one");
   const session = { role: "r", name: "n" };
-  const { accessKeyId, sessionToken } = maker.issue(session);
-  expect(maker.read(accessKeyId, sessionToken)).toEqual(session);
-  expect(new KeyMaker("one").read(accessKeyId, sessionToken)).toEqual(session);
+  const { accessKeyId, secretAccessKey, sessionToken } = maker.issue(session);
+  expect(maker.read(accessKeyId, sessionToken)).toEqual({ session, secretAccessKey });
+  expect(new KeyMaker("one").read(accessKeyId, sessionToken)).toEqual({ session, secretAccessKey });
   expect(new KeyMaker("two").read(accessKeyId, sessionToken)).toBeUndefined();
   expect(maker.read("ASIA0000000000000000", sessionToken)).toBeUndefined();
   for (const token of ["", ".", "a.b", sessionToken.split(".")[0]!])

@@ -13,6 +13,8 @@ import { createDynamoDb } from "../../../local/dynamodb";
 import { createFront } from "../../../local/front";
 import { createS3 } from "../../../local/s3";
 import type { Service } from "../../../local/service";
+import { readBody } from "../../../local/wire";
+import { testIam } from "../../support/iam";
 
 /** The embedded cloud as far as a trainer sees it; its ingest function keeps the batches for the test. */
 export interface TrainerCloud {
@@ -29,7 +31,7 @@ export interface TrainerCloud {
   close(): Promise<void>;
 }
 
-const credentials = { accessKeyId: "anyone", secretAccessKey: "anything" };
+const credentials = testIam.owner;
 
 export async function startCloud(): Promise<TrainerCloud> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), "trainer-"));
@@ -42,13 +44,12 @@ export async function startCloud(): Promise<TrainerCloud> {
   const ingest: Service = {
     signingName: "lambda",
     async handle(request, response) {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = await readBody(request, 1024 * 1024);
       if (cloud.metricsAway) {
         response.writeHead(503).end();
         return;
       }
-      batches.push(JSON.parse(Buffer.concat(chunks).toString()) as MetricBatch);
+      batches.push(JSON.parse(body.toString()) as MetricBatch);
       for (const look of watchers) look();
       response.writeHead(200, { "content-type": "application/json" }).end('{"accepted":true}');
     },
@@ -59,7 +60,7 @@ export async function startCloud(): Promise<TrainerCloud> {
     await createDynamoDb({ dataDirectory: folder("dynamodb") }),
     ingest,
   ];
-  let front: Server = createFront(services);
+  let front: Server = createFront(services, testIam);
   await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
   const { port } = front.address() as AddressInfo;
   const endpoint = `http://127.0.0.1:${port}`;
@@ -91,7 +92,7 @@ export async function startCloud(): Promise<TrainerCloud> {
     async outage() {
       await shut();
       return async () => {
-        front = createFront(services);
+        front = createFront(services, testIam);
         await new Promise<void>((resolve) => front.listen(port, "127.0.0.1", resolve));
       };
     },

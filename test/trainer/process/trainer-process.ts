@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { ownerEnvironment } from "../../support/iam";
 import type { TrainerCloud } from "./cloud";
 
 export interface LogLine {
@@ -25,8 +26,7 @@ export class TrainerProcess {
         TMPDIR: cloud.directory,
         AWS_ENDPOINT_URL: cloud.endpoint,
         AWS_REGION: "us-east-1",
-        AWS_ACCESS_KEY_ID: "anyone",
-        AWS_SECRET_ACCESS_KEY: "anything",
+        ...ownerEnvironment,
         AWS_EC2_METADATA_DISABLED: "true",
         AWS_BATCH_JOB_ID: `job-${runId}:${index}`,
         AWS_BATCH_JOB_ATTEMPT: String(attempt),

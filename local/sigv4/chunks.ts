@@ -1,0 +1,53 @@
+import { createHash, type Hash, timingSafeEqual } from "node:crypto";
+import type { SignatureClaim } from "./claim";
+import { hmac, sha256, signingKey } from "./verify";
+
+const emptyDigest = sha256("");
+
+/**
+ * Verifies the signatures of an `aws-chunked` body. Each covers its chunk and the signature before it; the first follows the request's own
+ * (docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html).
+ */
+export class ChunkVerifier {
+  readonly #key: Buffer;
+  readonly #prefix: string;
+  #previous: string;
+  #hash: Hash = createHash("sha256");
+
+  constructor(
+    { scope, time, signature }: SignatureClaim,
+    secretAccessKey: string,
+    /** Whether the trailing headers are signed, too. */
+    readonly signedTrailer: boolean,
+  ) {
+    this.#key = signingKey(secretAccessKey, scope);
+    this.#prefix = `${time}\n${scope.join("/")}`;
+    this.#previous = signature;
+  }
+
+  /** Takes bytes of the current chunk. */
+  update(bytes: Uint8Array): void {
+    this.#hash.update(bytes);
+  }
+
+  /** Ends the current chunk. @returns whether its signature matches */
+  endChunk(signature: string): boolean {
+    const digest = this.#hash.digest("hex");
+    this.#hash = createHash("sha256");
+    return this.#take(
+      `AWS4-HMAC-SHA256-PAYLOAD\n${this.#prefix}\n${this.#previous}\n${emptyDigest}\n${digest}`,
+      signature,
+    );
+  }
+
+  /** @param lines `name:value\n` of each trailing header but the signature */
+  endTrailer(lines: string, signature: string): boolean {
+    return this.#take(`AWS4-HMAC-SHA256-TRAILER\n${this.#prefix}\n${this.#previous}\n${sha256(lines)}`, signature);
+  }
+
+  #take(toSign: string, signature: string): boolean {
+    if (!/^[0-9a-f]{64}$/.test(signature)) return false;
+    this.#previous = signature;
+    return timingSafeEqual(hmac(this.#key, toSign), Buffer.from(signature, "hex"));
+  }
+}

@@ -1,0 +1,11 @@
+import { Iam } from "../../local/iam";
+import { localWorld } from "../../local/settings";
+
+/** Knows the keys of fronts in tests and benchmarks. */
+export const testIam = new Iam({ world: localWorld(), secret: "test" });
+
+/** The owner's keys on these fronts, as an environment has them. */
+export const ownerEnvironment = {
+  AWS_ACCESS_KEY_ID: testIam.owner.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: testIam.owner.secretAccessKey,
+} as const;
