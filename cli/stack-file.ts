@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { DamagedFileError, readSealedFile } from "../adapters/files/sealed-file";
 
 /** What a running stack says of itself in `<data>/stack.json`. */
 export interface StackInfo {
@@ -10,17 +11,20 @@ export interface StackInfo {
   readonly startedAt: string;
 }
 
-/** The stack that was started over these data; it may have died since. */
+const remedy = "Stop the stack by its process id (it is in stack.lock), then start it again with: ringmaster up";
+
+/**
+ * The stack that was started over these data; it may have died since.
+ * @throws DamagedFileError: damage must not look like a stack that was never started
+ */
 export function readStackFile(data: string): StackInfo | undefined {
-  try {
-    const info: unknown = JSON.parse(readFileSync(join(resolve(data), "stack.json"), "utf8"));
-    return isStackInfo(info) ? info : undefined;
-  } catch {
-    return undefined;
-  }
+  const file = join(resolve(data), "stack.json");
+  const info = readSealedFile<StackInfo>(file, "pid", remedy);
+  if (info === undefined || isStackInfo(info)) return info;
+  throw new DamagedFileError(file, "it does not name a process and two URLs", remedy);
 }
 
-/** A damaged file is as good as none; above all its pid must never be 0 or -1, which to a signal are whole groups of processes. */
+/** The pid must never be 0 or -1, which to a signal are whole groups of processes. */
 function isStackInfo(info: unknown): info is StackInfo {
   const { pid, endpoint, api } = (info ?? {}) as Partial<Record<keyof StackInfo, unknown>>;
   const isUrl = (value: unknown): boolean => typeof value === "string" && URL.canParse(value);

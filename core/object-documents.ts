@@ -1,15 +1,24 @@
 import { digestOf } from "./digest";
-import { ObjectDiffersError } from "./object-errors";
+import { CorruptObjectError, ObjectDiffersError } from "./object-errors";
 import type { ObjectStore } from "./ports";
 
 /** JSON documents in the bucket. */
-export async function findJson<T>(objects: ObjectStore, key: string): Promise<T | undefined> {
+export async function findJson<T>(objects: Pick<ObjectStore, "find">, key: string): Promise<T | undefined> {
   const body = await objects.find(key);
-  return body === undefined ? undefined : (JSON.parse(new TextDecoder().decode(body)) as T);
+  return body === undefined ? undefined : parseDocument<T>(key, body);
 }
 
-export async function getJson<T>(objects: ObjectStore, key: string): Promise<T> {
-  return JSON.parse(new TextDecoder().decode(await objects.get(key))) as T;
+export async function getJson<T>(objects: Pick<ObjectStore, "get">, key: string): Promise<T> {
+  return parseDocument<T>(key, await objects.get(key));
+}
+
+/** @throws CorruptObjectError where the object is not JSON */
+export function parseDocument<T>(key: string, body: Uint8Array | string): T {
+  try {
+    return JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body)) as T;
+  } catch (error) {
+    throw new CorruptObjectError(key, "a JSON document", `something else (${(error as Error).message})`, error);
+  }
 }
 
 /**

@@ -3,6 +3,7 @@ import { rename, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { requireTokens } from "../adapters/files/token-store";
+import { sealDocument } from "../core/sealed-document";
 import { checkLayout, keepLayout, LayoutError } from "./layout";
 import { PortTakenError } from "./listen";
 import { dataPaths } from "./settings";
@@ -67,7 +68,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     data,
     startedAt: new Date().toISOString(),
   };
-  await writeFile(`${stackFile}.tmp`, JSON.stringify(file, null, 2));
+  await writeFile(`${stackFile}.tmp`, sealDocument(file));
   await rename(`${stackFile}.tmp`, stackFile);
   process.send?.({ type: "ready", stack: file });
   process.stdout.write(

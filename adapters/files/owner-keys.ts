@@ -11,6 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { openSecret, sealSecret } from "../../core/sealed-secret";
 
 /** AWS keys that may do everything in one stack's embedded cloud. */
 export interface OwnerKeys {
@@ -33,7 +34,7 @@ export function stackSecret(data: string): string {
     const unfinished = `${file}.tmp`;
     const handle = openSync(unfinished, "w", 0o600);
     try {
-      writeSync(handle, randomBytes(32).toString("hex"));
+      writeSync(handle, sealSecret(randomBytes(32).toString("hex")));
       fsyncSync(handle);
     } finally {
       closeSync(handle);
@@ -41,10 +42,10 @@ export function stackSecret(data: string): string {
     renameSync(unfinished, file);
   }
   chmodSync(file, 0o600);
-  const secret = readFileSync(file, "utf8");
-  if (!/^[0-9a-f]{64}$/.test(secret)) {
+  const secret = openSecret(readFileSync(file, "utf8"));
+  if (secret === undefined) {
     throw new Error(
-      `${file} is damaged: it must hold 64 hexadecimal digits. Stop the stack and remove the file; the next start creates another secret, and keys issued before become invalid`,
+      `${file} is damaged: it must hold 64 hexadecimal digits and their check value. Stop the stack and remove the file; the next start creates another secret, and keys issued before become invalid`,
     );
   }
   return secret;

@@ -1,8 +1,12 @@
-import { createHmac, randomBytes, randomUUID } from "node:crypto";
-import { mkdirSync, statSync } from "node:fs";
-import { link, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createHmac, randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type TokenRecord, tokenIdOf, tokenMatches } from "../../core/access/tokens";
+import { openSecret, sealSecret } from "../../core/sealed-secret";
+import { createFile, createSealedFile, DamagedFileError, readSealedFile } from "./sealed-file";
+
+const rawSecretBytes = 32;
 
 /** Tokens of a stack's API, a file each: made and revoked without a lock, and in force at once. Where the folder is, a token is asked for. */
 export interface TokenStore {
@@ -37,15 +41,12 @@ export function createTokenStore(data: string): TokenStore {
   const directory = tokenDirectory(data);
   const fileOf = (id: string): string => join(directory, `${id}.json`);
 
-  /** A file that was torn as it was written is no token: nobody has been told of it. */
-  async function read(id: string): Promise<TokenRecord | undefined> {
-    try {
-      const record: unknown = JSON.parse(await readFile(fileOf(id), "utf8"));
-      return isRecord(record) && record.id === id ? record : undefined;
-    } catch (error) {
-      if (error instanceof SyntaxError || isAbsent(error)) return undefined;
-      throw error;
-    }
+  /** @throws DamagedFileError: a damaged record must not look like a token that was revoked */
+  function read(id: string): TokenRecord | undefined {
+    const remedy = `Revoke the token (ringmaster tokens revoke ${id}) and make another`;
+    const record = readSealedFile<TokenRecord>(fileOf(id), "id", remedy);
+    if (record === undefined || (isRecord(record) && record.id === id)) return record;
+    throw new DamagedFileError(fileOf(id), "it is not the record of this token", remedy);
   }
 
   return {
@@ -56,13 +57,13 @@ export function createTokenStore(data: string): TokenStore {
 
     async verify(token) {
       const id = tokenIdOf(token);
-      const record = id === undefined ? undefined : await read(id);
+      const record = id === undefined ? undefined : read(id);
       return record && tokenMatches(token, record) ? record : undefined;
     },
 
     async signer(accessKeyId) {
       const id = accessKeyPattern.exec(accessKeyId)?.[1];
-      const record = id === undefined ? undefined : await read(id);
+      const record = id === undefined ? undefined : read(id);
       if (!record) return undefined;
       // A signature is checked by making it: the key must be had in the clear. It is made of the record and a secret beside the tokens, and is nowhere itself.
       const secretAccessKey = createHmac("sha256", await sealingSecret(directory))
@@ -73,7 +74,7 @@ export function createTokenStore(data: string): TokenStore {
 
     async add(record) {
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      await writeFile(fileOf(record.id), JSON.stringify(record, null, 2), { flag: "wx", mode: 0o600 });
+      await createSealedFile(fileOf(record.id), record);
     },
 
     async list() {
@@ -82,14 +83,14 @@ export function createTokenStore(data: string): TokenStore {
         throw error;
       });
       const ids = names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length));
-      const records = await Promise.all(ids.map(read));
-      return records
+      return ids
+        .map(read)
         .filter((record) => record !== undefined)
         .sort((a, b) => (a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.id < b.id) ? -1 : 1));
     },
 
     async revoke(id) {
-      if (!idPattern.test(id) || !(await read(id))) return false;
+      if (!idPattern.test(id) || !existsSync(fileOf(id))) return false;
       await rm(fileOf(id), { force: true });
       return true;
     },
@@ -107,24 +108,23 @@ export async function signingKeys(store: TokenStore, id: string): Promise<Signin
   return signer && { accessKeyId: signer.accessKeyId, secretAccessKey: signer.secretAccessKey };
 }
 
-/** Made once, whole or not at all, whoever asks first. */
+/** Made once, whole or not at all, whoever asks first. @throws DamagedFileError */
 async function sealingSecret(directory: string): Promise<Buffer> {
   const file = join(directory, "signing-secret");
-  const unfinished = join(directory, `signing-secret.${randomUUID()}`);
-  const found = await readFile(file).catch((error: unknown) => {
-    if (isAbsent(error)) return undefined;
-    throw error;
-  });
-  if (found) return found;
-  await writeFile(unfinished, randomBytes(32), { mode: 0o600 });
-  try {
-    await link(unfinished, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  } finally {
-    await rm(unfinished, { force: true });
+  if (!existsSync(file)) {
+    try {
+      await createFile(file, sealSecret(randomBytes(rawSecretBytes).toString("hex")));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
   }
-  return readFile(file);
+  const content = await readFile(file);
+  const secret = openSecret(content.toString("latin1"));
+  if (secret !== undefined) return Buffer.from(secret, "hex");
+  // Earlier versions wrote the bytes themselves. The beginning of a sealed secret must not be taken for them.
+  if (content.length === rawSecretBytes && !/^[0-9a-f]*$/.test(content.toString("latin1"))) return content;
+  const remedy = "Remove it and make new tokens: their signing keys depend on it";
+  throw new DamagedFileError(file, "it does not hold a secret with its check value", remedy);
 }
 
 function tokenDirectory(data: string): string {

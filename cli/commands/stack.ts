@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, openSync, readdirSync, re
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { ownerKeys } from "../../adapters/files/owner-keys";
+import { DamagedFileError } from "../../adapters/files/sealed-file";
 import { createTokenStore } from "../../adapters/files/token-store";
 import { InvalidInputError, type Problem, RingmasterError } from "../../core/errors";
 import type { GlobalOptions } from "../context";
@@ -62,7 +63,10 @@ async function up(command: Command): Promise<void> {
       });
     }
   }
-  const running = await findStack(options.data);
+  const running = await findStack(options.data).catch((error: unknown) => {
+    if (error instanceof DamagedFileError) return undefined; // it is written again; stack.lock says whether a stack runs
+    throw error;
+  });
   if (running) {
     await checkRunning(running, options, (name) => command.getOptionValueSource(name) === "cli");
     announce(running, options);

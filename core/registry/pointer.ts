@@ -1,3 +1,4 @@
+import { parseDocument } from "../object-documents";
 import type { Pause } from "./registry";
 
 /** Documents that are overwritten only by who has seen what he overwrites. */
@@ -41,7 +42,7 @@ export function createPointer<Told extends { readonly revision: number }>({
 }: PointerDependencies<Told>): Pointer<Told> {
   async function read(model: string) {
     const found = await store.find(keyOf(model));
-    return found && { ...found, told: JSON.parse(found.body) as Told };
+    return found && { ...found, told: parseDocument<Told>(keyOf(model), found.body) };
   }
 
   return {

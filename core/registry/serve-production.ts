@@ -28,7 +28,10 @@ export async function resolveServed<Told>(
   } catch (error) {
     if (error instanceof CorruptObjectError) throw error;
     if (error instanceof RingmasterError && !error.retryable && error.httpStatus < 500) throw error;
-    const resolved = await find(model).catch(() => undefined);
+    const resolved = await find(model).catch((failure: unknown) => {
+      if (failure instanceof CorruptObjectError) throw failure;
+      return undefined;
+    });
     if (resolved === undefined) throw new RegistryUnavailableError(model, error);
     return { resolved, source: "pointer" };
   }

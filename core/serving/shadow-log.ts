@@ -1,6 +1,6 @@
 import { isoTime } from "../clock";
 import { digestOf } from "../digest";
-import { createJson } from "../object-documents";
+import { createJson, getJson } from "../object-documents";
 import { objectKeys } from "../platform/object-keys";
 import type { Clock, ObjectStore } from "../ports";
 
@@ -57,9 +57,7 @@ export async function summarizeShadow(objects: LogStore, model: string, version:
   const listed = await objects.list(objectKeys.shadowPrefix(model, version));
   // Sent again after midnight, a parcel lies under two days.
   const keys = [...new Map(listed.toReversed().map((key) => [key.slice(key.lastIndexOf("/")), key])).values()].sort();
-  const parcels = await Promise.all(
-    keys.slice(-parcelsRead).map(async (key) => JSON.parse(new TextDecoder().decode(await objects.get(key))) as Parcel),
-  );
+  const parcels = await Promise.all(keys.slice(-parcelsRead).map((key) => getJson<Parcel>(objects, key)));
   const observations = parcels.flatMap((parcel) => parcel.observations);
   const differences = observations.map((observation) => ({ observation, difference: differenceOf(observation) }));
   const numbers = differences.filter(({ observation }) => isNumberPair(observation));

@@ -2,6 +2,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { isAlive, readStackFile } from "../../cli/stack-file";
+import { sealDocument } from "../../core/sealed-document";
 
 describe("stack.json", () => {
   const data = fs.mkdtempSync(path.join(os.tmpdir(), "stack-file-"));
@@ -12,7 +13,11 @@ describe("stack.json", () => {
   };
   const stack = { pid: 4_000, endpoint: "http://127.0.0.1:1", api: "http://127.0.0.1:2", data: "/d", startedAt: "" };
 
-  it("says where the stack is", () => expect(written(JSON.stringify(stack))).toEqual(stack));
+  it("says where the stack is", () => expect(written(sealDocument(stack))).toEqual(stack));
+
+  it("is read as earlier versions wrote it", () => expect(written(JSON.stringify(stack))).toEqual(stack));
+
+  it("is none where there is no file", () => expect(readStackFile(path.join(data, "none"))).toBeUndefined());
 
   it.each([
     ["half a file", '{"pid": 4'],
@@ -23,7 +28,11 @@ describe("stack.json", () => {
     ["a pid that means every process", JSON.stringify({ ...stack, pid: -1 })],
     ["a pid that is text", JSON.stringify({ ...stack, pid: "4000" })],
     ["an API that is no URL", JSON.stringify({ ...stack, api: "nowhere" })],
-  ])("is as good as none where it holds %s", (_what, text) => expect(written(text)).toBeUndefined());
+    ["another port than was written", sealDocument(stack).replace("127.0.0.1:2", "127.0.0.1:3")],
+    ["nothing", ""],
+  ])("is reported as damaged where it holds %s", (_what, text) => {
+    expect(() => written(text)).toThrow(`${path.join(data, "stack.json")} is damaged`);
+  });
 
   // A stack that was killed leaves its pid behind, and the system gives it to another: that one must not be stopped.
   it("does not take another program with the stack's old pid for it", () => {

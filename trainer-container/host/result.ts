@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isoTime } from "../../core/clock";
-import { createJson } from "../../core/object-documents";
+import { createJson, findJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/platform/object-keys";
 import type { Clock, ObjectStore } from "../../core/ports";
 import type { NumericsRecord } from "../../core/training/numerics";
@@ -75,9 +75,8 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
 }
 
 /** The run's result, where training is complete. */
-export async function findResult(store: ObjectStore, runId: string): Promise<TrainingResult | undefined> {
-  const body = await store.find(objectKeys.trainingResult(runId));
-  return body === undefined ? undefined : (JSON.parse(new TextDecoder().decode(body)) as TrainingResult);
+export function findResult(store: ObjectStore, runId: string): Promise<TrainingResult | undefined> {
+  return findJson<TrainingResult>(store, objectKeys.trainingResult(runId));
 }
 
 /** JSON has no NaN: a metric without a value is left out. */

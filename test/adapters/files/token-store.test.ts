@@ -51,13 +51,38 @@ describe("tokens on disk", () => {
     expect(readFileSync(join(directory, name), "utf8")).not.toContain(token.split("-")[2]);
   });
 
-  it.each(["", "{", "{}", "null"])("are none where the file holds %j", async (content) => {
+  it.each(["", "{", "{}", "null"])("are reported as damaged where the file holds %j", async (content) => {
     const { token, record } = make(4);
     const store = createTokenStore(data);
     await store.add(record);
-    writeFileSync(join(data, "tokens", `${record.id}.json`), content);
-    expect(await store.verify(token)).toBeUndefined();
+    const file = join(data, "tokens", `${record.id}.json`);
+    writeFileSync(file, content);
+    await expect(store.verify(token)).rejects.toThrow(`${file} is damaged`);
+    await expect(store.list()).rejects.toThrow(`${file} is damaged`);
+    expect(await store.revoke(record.id)).toBe(true);
     expect(await store.list()).toEqual([]);
+  });
+
+  it("do not come to another team by a changed byte, and sign with no changed secret", async () => {
+    const { token, record } = make(5);
+    const store = createTokenStore(data);
+    await store.add(record);
+    const keys = await store.signer(`rmt-${record.id}`);
+    const [file, secret] = [`${record.id}.json`, "signing-secret"].map((name) => join(data, "tokens", name));
+    writeFileSync(
+      secret!,
+      readFileSync(secret!, "utf8").replace(/^./, (digit) => (digit === "0" ? "1" : "0")),
+    );
+    await expect(store.signer(keys!.accessKeyId)).rejects.toThrow(`${secret} is damaged`);
+    writeFileSync(file!, readFileSync(file!, "utf8").replace("vision", "visiom"));
+    await expect(store.verify(token)).rejects.toThrow(`${file} is damaged`);
+  });
+
+  it("are read as earlier versions wrote them", async () => {
+    const { token, record } = make(6);
+    requireTokens(data);
+    writeFileSync(join(data, "tokens", `${record.id}.json`), JSON.stringify(record));
+    expect(await createTokenStore(data).verify(token)).toEqual(record);
   });
 
   it("are revoked by their id alone", async () => {

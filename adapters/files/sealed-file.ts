@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { link, open, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { RingmasterError } from "../../core/errors";
+import { DamagedDocumentError, openDocument, sealDocument } from "../../core/sealed-document";
+
+/** A file of the data directory is not what was written. */
+export class DamagedFileError extends RingmasterError {
+  constructor(file: string, damage: string, remedy: string, cause?: unknown) {
+    super(`${file} is damaged: ${damage}. ${remedy}`, {
+      code: "CORRUPT_OBJECT",
+      httpStatus: 500,
+      details: { file },
+      cause,
+    });
+  }
+}
+
+/**
+ * Reads a sealed document; undefined where there is no file.
+ * @param member see `openDocument`
+ * @param remedy says what to do where the file is damaged
+ * @throws DamagedFileError
+ */
+export function readSealedFile<T extends object>(
+  file: string,
+  member: keyof T & string,
+  remedy: string,
+): T | undefined {
+  if (!existsSync(file)) return undefined;
+  try {
+    return openDocument<T>(readFileSync(file, "utf8"), member);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined; // removed since
+    throw error instanceof DamagedDocumentError ? new DamagedFileError(file, error.message, remedy, error) : error;
+  }
+}
+
+/** Creates a sealed document that its owner alone may read: whole or not at all, and durable on return. @throws EEXIST */
+export function createSealedFile(file: string, document: object): Promise<void> {
+  return createFile(file, sealDocument(document));
+}
+
+/** Creates a file, whole or not at all, and durable on return. @throws EEXIST */
+export async function createFile(file: string, content: string): Promise<void> {
+  const unfinished = `${file}.${randomUUID()}.tmp`;
+  try {
+    const handle = await open(unfinished, "wx", 0o600);
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await link(unfinished, file);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+  const directory = await open(dirname(file), "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
