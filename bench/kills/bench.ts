@@ -64,7 +64,11 @@ export async function benchKills(args: readonly string[]): Promise<void> {
   }
   const total = {
     ...{ rounds: results.length, seconds: Math.round(seconds()), startMs: Math.round(median(stack.startMs)) },
-    ...{ victims: countBy(results, ({ victim }) => victim), ...countsOf(campaign?.entries ?? []) },
+    victims: {
+      ...countBy(results, ({ victim }) => victim),
+      "a stack that starts": campaign?.killedStarts ?? 0,
+    },
+    ...{ ...countsOf(campaign?.entries ?? []) },
     violations,
   };
   if (values.json) process.stdout.write(`${JSON.stringify({ machine, seed: values.seed, ...total }, null, 2)}\n`);

@@ -19,10 +19,14 @@ export interface RoundResult {
 /** Long enough for the first requests of a round to be under way, and short of most rounds' end. */
 const killWithinMs = 500;
 const sentAgain = 0.5;
+/** The share of starts that are killed. */
+const killedAgain = 0.15;
 
 /** Rounds of mixed load with a kill in each; all that was ever sent is kept and compared with what the stack has. */
 export class Campaign {
   readonly entries: Entry[] = [];
+  /** Stacks that were killed before or soon after they were ready. */
+  killedStarts = 0;
   /** Each load as often as its weight says. */
   readonly #drawn: readonly Load[];
   #sequence = 0;
@@ -51,7 +55,7 @@ export class Campaign {
     const victim = await this.#kill(random, extras);
     state.over = true;
     await Promise.all(clients);
-    if (victim === stackVictim) await this.stack.start();
+    if (!this.stack.isRunning) await this.#restart(random);
     const own = this.entries.slice(before);
     await this.#sendAgain(own, random);
     const violations = await this.#settle();
@@ -94,17 +98,27 @@ export class Campaign {
     if (extras.length > 0 && random() < 0.3 && oneOf(random, extras).operation.kill?.()) return "a command";
     const children = this.stack.descendants();
     if (children.length === 0 || random() < 0.6) {
+      const all = random() < 0.2;
+      if (all) for (const { pid } of children) killProcess(pid);
       await this.stack.killed();
-      return stackVictim;
+      return all ? "the stack and its children" : "the stack";
     }
     const { pid, command } = oneOf(random, children);
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {
-      return "none"; // it has ended by itself
-    }
+    if (!killProcess(pid)) return "none";
     await sleep(integerBelow(random, 200));
     return /(lambda-runtime|batch-host|trainer|worker)\b/.exec(command)?.[1] ?? "other child";
+  }
+
+  /** Starts the stack. In some rounds it is killed while it recovers. */
+  async #restart(random: Random): Promise<void> {
+    while (random() < killedAgain) {
+      const started = this.stack.start().catch(() => undefined);
+      await sleep(random() * 1_000);
+      await this.stack.killed();
+      await started;
+      this.killedStarts += 1;
+    }
+    await this.stack.start();
   }
 
   /** As clients do that got no answer; some give up. */
@@ -126,7 +140,14 @@ export class Campaign {
   }
 }
 
-export const stackVictim = "the stack";
+/** @returns whether the process was still there */
+function killProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, "SIGKILL");
+  } catch {
+    return false;
+  }
+}
 
 async function attempt(entry: Entry, again: boolean): Promise<void> {
   const startedAt = new Date().toISOString();

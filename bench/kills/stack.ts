@@ -34,7 +34,7 @@ export class KillableStack {
     closeSync(log);
     this.#child = child;
     this.#gone = new Promise((gone) => child.once("exit", gone));
-    this.#file = await new Promise<StackFile>((resolve, reject) => {
+    const file = await new Promise<StackFile>((resolve, reject) => {
       const fail = (why: string) => reject(new Error(`the stack ${why}:\n${this.logEnd()}`));
       child.once("exit", (code) => fail(`exited with ${code} before it was ready`));
       child.once("error", (error) => fail(error.message));
@@ -44,7 +44,8 @@ export class KillableStack {
       });
       setTimeout(() => fail("was not ready after 60 s"), 60_000).unref();
     });
-    this.#ports = [new URL(this.#file.endpoint).port, new URL(this.#file.api).port];
+    this.#file = file;
+    this.#ports = [new URL(file.endpoint).port, new URL(file.api).port];
     this.startMs.push(performance.now() - startedAt);
   }
 
@@ -54,6 +55,10 @@ export class KillableStack {
 
   logEnd(characters = 2_000): string {
     return readFileSync(this.log, "utf8").slice(-characters);
+  }
+
+  get isRunning(): boolean {
+    return this.#child?.exitCode === null && this.#child.signalCode === null;
   }
 
   get pid(): number {

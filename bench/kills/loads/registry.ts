@@ -7,7 +7,7 @@ import { instantViolations, replay } from "../../../test/core/registry/check/rep
 import type { ConnectedRegistry } from "../../promotions/registry";
 import { drained, type Load, type Operation, RefusedError } from "../operation";
 
-const versions = 4;
+const versionsAModel = 4;
 /** Rounds that change the same model. */
 const roundsAModel = 10;
 
@@ -20,7 +20,14 @@ export function registryLoad(connected: ConnectedRegistry): Load {
   const changes = new Map<string, Map<string, Change>>();
   let model = "";
   const replayed = async (name: string) => {
-    const snapshot = await registry.snapshot(name);
+    const { repository } = registry;
+    const [head, versions, history] = await Promise.all([
+      repository.find(name),
+      repository.listVersions(name),
+      repository.history(name),
+    ]);
+    // With the rows of deleted versions, which a snapshot does not have.
+    const snapshot = { model: head!, versions, history };
     return { snapshot, ...replay(snapshot, changes.get(name)!) };
   };
   return {
@@ -30,13 +37,13 @@ export function registryLoad(connected: ConnectedRegistry): Load {
       const name = `kills-${Math.floor(round / roundsAModel)}`;
       if (name === model) return;
       model = name;
-      const prepared = preparedOperations(versions, `${name}-prepare`);
+      const prepared = preparedOperations(versionsAModel, `${name}-prepare`);
       changes.set(name, new Map(prepared.map((change) => [change.id, change])));
       for (const change of prepared) await perform(registry, name, change);
     },
     draw(random, id) {
       const name = model;
-      const [change] = drawOperations(random, 1, versions, id);
+      const [change] = drawOperations(random, 1, versionsAModel, id);
       changes.get(name)!.set(change!.id, change!);
       return changeOf(connected, name, change!, () => replayed(name));
     },
@@ -63,6 +70,11 @@ export function registryLoad(connected: ConnectedRegistry): Load {
   }
 }
 
+const titles: Partial<Record<Change["kind"], string>> = {
+  ...{ pass: "verdict", fail: "verdict", approve: "approval", reject: "approval" },
+  ...{ promote: "promotion", "roll-back": "rollback" },
+};
+
 function changeOf(
   { registry }: ConnectedRegistry,
   model: string,
@@ -70,7 +82,7 @@ function changeOf(
   replayed: () => Promise<ReturnType<typeof replay>>,
 ): Operation {
   return {
-    kind: `registry: ${change.kind}`,
+    kind: `registry: ${titles[change.kind] ?? "labels, stages, traffic and others"}`,
     id: change.id,
     repeatable: true,
     mayBeRefused: true,

@@ -1,7 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { BatchClient, ListJobsCommand } from "@aws-sdk/client-batch";
 import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
+import { ListExecutionsCommand, SFNClient } from "@aws-sdk/client-sfn";
 import { parse } from "yaml";
+import { localConfig } from "../../../local/settings";
 import { toyCsv, toyJob, toySchema } from "../../../test/support/toy";
 import type { Api } from "../api";
 import { drained, type Load, type Operation } from "../operation";
@@ -53,6 +56,7 @@ export async function trainingLoads(
   return [
     trainingLoad(runs, (id) => submit(id, id, true), undisturbed!.weightsSha256!),
     retrainingLoad(runs, bus, undisturbed!.weightsSha256!),
+    queuesLoad(stack),
   ];
 }
 
@@ -127,6 +131,31 @@ function trainingLoad(runs: Runs, submit: (id: string) => Promise<unknown>, weig
     settle: () => settle(false),
     async audit() {
       await settle(true);
+      return [];
+    },
+  };
+}
+
+/** Executions and jobs of the platform, which must end with their runs. */
+function queuesLoad(stack: KillableStack): Load {
+  const { stateMachineArn, jobQueues } = localConfig();
+  const states = new SFNClient(stack.connection);
+  const batch = new BatchClient(stack.connection);
+  const open = async (): Promise<readonly string[]> => {
+    const running = { stateMachineArn, statusFilter: "RUNNING" as const };
+    const { executions = [] } = await states.send(new ListExecutionsCommand(running));
+    const left = executions.map(({ name }) => `execution ${name}`);
+    for (const jobQueue of Object.values(jobQueues))
+      for (const jobStatus of ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING"] as const) {
+        const { jobSummaryList = [] } = await batch.send(new ListJobsCommand({ jobQueue, jobStatus }));
+        left.push(...jobSummaryList.map(({ jobName }) => `job ${jobName} ${jobStatus}`));
+      }
+    return left;
+  };
+  return {
+    ...{ name: "queues", weight: 0 },
+    async audit() {
+      await drained("open after their runs", open);
       return [];
     },
   };
