@@ -7,7 +7,7 @@ import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SFNClient } from "@aws-sdk/client-sfn";
 import { SNSClient } from "@aws-sdk/client-sns";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { type PlatformConfig, readConfig, worldOf } from "../core/config";
+import { type PlatformConfig, publicTargets, readConfig, readHookTargets, worldOf } from "../core/config";
 import type { InboxFiles, InboxRepository } from "../core/datasets/inbox/report";
 import type { DatasetRepository } from "../core/datasets/repository";
 import { createLogger, type Logger } from "../core/logging";
@@ -69,7 +69,6 @@ import { createRunRepository } from "./dynamodb/run-repository";
 import { createStepCache } from "./dynamodb/step-cache";
 import { createPlatformEvents } from "./eventbridge/platform-events";
 import { createCheckHooks } from "./http/check-hooks";
-import { isLoopbackUrl } from "./http/public-address";
 import { createWebhooks } from "./http/webhooks";
 import { createWorkerLogs } from "./logs/worker-logs";
 import { type ContentUrls, createContentUrls } from "./s3/content-urls";
@@ -174,8 +173,7 @@ export function createPlatform(environment: Readonly<Record<string, string | und
   const sfn = new SFNClient({});
   const dynamodb = createDocumentClient();
   const sns = new SNSClient({});
-  // One machine's cloud is on it, and so may be its receivers.
-  const allowLoopback = isLoopbackUrl(environment["AWS_ENDPOINT_URL"]);
+  const targets = readHookTargets(environment);
   return createDeployment({
     config,
     clock,
@@ -194,8 +192,8 @@ export function createPlatform(environment: Readonly<Record<string, string | und
     meter: createEmfMeter(write, clock, config.prefix),
     schedules: createRetrainingSchedules(new SchedulerClient({}), config.retraining),
     events: createPlatformEvents(new EventBridgeClient({}), config.prefix),
-    hooks: createCheckHooks({ clock, pause: pauseBeforeRound, allowLoopback }),
-    webhooks: createWebhooks({ clock, pause: (round) => pauseBeforeRound(round, webhookPauseMs), allowLoopback }),
+    hooks: createCheckHooks({ clock, pause: pauseBeforeRound, targets }),
+    webhooks: createWebhooks({ clock, pause: (round) => pauseBeforeRound(round, webhookPauseMs), targets }),
     topicOf: (team) => createTeamTopic(sns, worldOf(config), team),
   });
 }
@@ -240,7 +238,7 @@ export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: B
   };
   const metrics = createMetricStore(dynamodb, tables.metrics);
   const hooks =
-    shared.hooks ?? createCheckHooks({ clock: shared.clock, pause: pauseBeforeRound, allowLoopback: false });
+    shared.hooks ?? createCheckHooks({ clock: shared.clock, pause: pauseBeforeRound, targets: publicTargets });
 
   /** Nothing of a request is in them. */
   const platforms = new Map<string, Platform>();

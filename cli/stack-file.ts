@@ -8,6 +8,8 @@ export interface StackInfo {
   readonly endpoint: string;
   readonly api: string;
   readonly data: string;
+  /** Absent in files of earlier releases. */
+  readonly allowLoopbackHooks?: boolean;
   readonly startedAt: string;
 }
 

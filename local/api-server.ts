@@ -25,12 +25,14 @@ export interface ApiServerOptions {
   readonly now?: () => number;
 }
 
+export const apiServerOptions = { keepAlive: true, keepAliveTimeout: 120_000 } as const;
+
 /**
  * API Gateway on one machine, its authorizer included: turns a request into the proxy event that the `api` function gets on AWS. Only
  * loopback names are answered, so that no web page can reach the API by a name of its own that resolves here.
  */
 export function createApiServer(handler: ApiHandler, tokens: TokenStore, options: ApiServerOptions = {}): Server {
-  return createServer({ keepAlive: true, keepAliveTimeout: 120_000 }, (request, response) => {
+  return createServer(apiServerOptions, (request, response) => {
     void answer(handler, tokens, options, request, response);
   });
 }

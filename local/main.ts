@@ -16,6 +16,7 @@ export interface StackFile {
   readonly endpoint: string;
   readonly api: string;
   readonly data: string;
+  readonly allowLoopbackHooks: boolean;
   /** ISO 8601. */
   readonly startedAt: string;
 }
@@ -43,6 +44,8 @@ export async function main(argv: readonly string[]): Promise<void> {
       data: { type: "string", default: ".ringmaster" },
       /** From now on the API over these data asks for a token. */
       auth: { type: "boolean", default: false },
+      /** Lets hooks go to other programs of this machine. */
+      "allow-loopback-hooks": { type: "boolean", default: false },
       /** Stop when the process that started this one is gone. */
       "with-parent": { type: "boolean", default: false },
     },
@@ -57,7 +60,10 @@ export async function main(argv: readonly string[]): Promise<void> {
   keepLayout(data);
   if (values.auth) requireTokens(data);
   const stack = await startStack(
-    { port: Number(values.port), apiPort: Number(values["api-port"]), dataDirectory: data },
+    {
+      ...{ port: Number(values.port), apiPort: Number(values["api-port"]), dataDirectory: data },
+      allowLoopbackHooks: values["allow-loopback-hooks"],
+    },
     __dirname,
   );
 
@@ -66,6 +72,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     endpoint: stack.endpoint,
     api: stack.api,
     data,
+    allowLoopbackHooks: values["allow-loopback-hooks"],
     startedAt: new Date().toISOString(),
   };
   await writeFile(`${stackFile}.tmp`, sealDocument(file));

@@ -1,5 +1,11 @@
 import { join } from "node:path";
-import { environmentOf, type PlatformConfig, trainerEnvironmentOf } from "../core/config";
+import {
+  environmentOf,
+  type HookTargets,
+  hookEnvironment,
+  type PlatformConfig,
+  trainerEnvironmentOf,
+} from "../core/config";
 import { functionNameIn } from "../core/platform/functions";
 import { runRoleNameIn, type World } from "../core/platform/permissions";
 import { retrainingNames } from "../core/platform/retraining";
@@ -12,6 +18,8 @@ export interface StackSettings {
   readonly port: number;
   /** Of the API; 0 takes a free one. */
   readonly apiPort: number;
+  /** Lets hooks go to other programs of this machine. */
+  readonly allowLoopbackHooks?: boolean;
   /** Absolute. */
   readonly dataDirectory: string;
 }
@@ -74,8 +82,9 @@ export function trainerEnvironment(endpoint: string): Readonly<Record<string, st
   return { ...endpointEnvironment(endpoint), ...trainerEnvironmentOf(localConfig()) };
 }
 
-export function functionEnvironment(endpoint: string): Readonly<Record<string, string>> {
-  return { ...endpointEnvironment(endpoint), ...environmentOf(localConfig()) };
+/** @param hooks where hooks of functions may go */
+export function functionEnvironment(endpoint: string, hooks: HookTargets): Readonly<Record<string, string>> {
+  return { ...endpointEnvironment(endpoint), ...environmentOf(localConfig()), ...hookEnvironment(hooks) };
 }
 
 /** Where a data directory keeps what. */

@@ -1,16 +1,17 @@
 import { readFileSync } from "node:fs";
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { SFNClient, StartExecutionCommand } from "@aws-sdk/client-sfn";
 import { stackSecret } from "../adapters/files/owner-keys";
 import { createTokenStore } from "../adapters/files/token-store";
 import { createPlatform } from "../adapters/platform";
+import { readHookTargets } from "../core/config";
 import { functionNameIn, functions } from "../core/platform/functions";
 import { teamTopicName } from "../core/platform/notifications";
 import { contentDigestOf } from "../core/platform/object-keys";
 import { createTransferApp } from "../lambdas/api/mlflow/artifacts/transfer-app";
 import { createStreamApp } from "../lambdas/stream-metrics/app";
-import { createApiServer } from "./api-server";
+import { apiServerOptions, createApiServer } from "./api-server";
 import { streamedRoutes } from "./api-streams";
 import { transferRoutes } from "./api-transfers";
 import { createBatch } from "./batch";
@@ -61,14 +62,31 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   const front = createFront(services.promise, iam, { "/_ringmaster/clock": clockDoor(schedulerClock) });
   await listen(front, settings.port, "--port");
   const endpoint = `http://127.0.0.1:${portOf(front)}`;
-  const environment = functionEnvironment(endpoint);
+  // The API's port, too, is in the functions' environment: no hook may go there.
+  const api = promised<Server>();
+  const door = createServer(apiServerOptions, (request, response) => {
+    void api.promise.then((server) => server.emit("request", request, response));
+  });
+  await listen(door, settings.apiPort, "--api-port");
+  const ownPorts = [portOf(front), portOf(door)];
+  const environment = functionEnvironment(endpoint, {
+    allowLoopback: settings.allowLoopbackHooks ?? false,
+    ownPorts,
+  });
   // Provisioning is the owner's; the keys of the API's role replace these below.
   Object.assign(process.env, environment, {
     AWS_ACCESS_KEY_ID: iam.owner.accessKeyId,
     AWS_SECRET_ACCESS_KEY: iam.owner.secretAccessKey,
   });
 
-  const opened = await openServices(settings.dataDirectory, bundles, endpoint, iam, schedulerClock, services.promise);
+  const opened = await openServices(
+    settings.dataDirectory,
+    bundles,
+    environment,
+    iam,
+    schedulerClock,
+    services.promise,
+  );
   services.resolve(opened);
 
   await provision(readFileSync(join(bundles, "state-machines", "training-run.asl.json"), "utf8"));
@@ -83,13 +101,13 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
     createTokenStore(settings.dataDirectory),
     { streams: streamedRoutes(createStreamApp(platform)), transfers: transferRoutes(createTransferApp(platform)) },
   );
-  await listen(apiServer, settings.apiPort, "--api-port");
+  api.resolve(apiServer);
 
   return {
     endpoint,
-    api: `http://127.0.0.1:${portOf(apiServer)}`,
+    api: `http://127.0.0.1:${portOf(door)}`,
     async close() {
-      await Promise.all([closeServer(apiServer), closeServer(front)]);
+      await Promise.all([closeServer(door), closeServer(front)]);
       for (const service of opened) await service.close();
     },
   };
@@ -103,13 +121,13 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
 async function openServices(
   dataDirectory: string,
   bundles: string,
-  endpoint: string,
+  environment: Readonly<Record<string, string>>,
   iam: Iam,
   schedulerClock: Clock,
   ready: Promise<unknown>,
 ): Promise<readonly Service[]> {
   const { service, seals } = dataPaths(dataDirectory);
-  const environment = functionEnvironment(endpoint);
+  const { AWS_ENDPOINT_URL: endpoint = "" } = environment;
   const logs = await createLogs({ dataDirectory: service("logs") });
   const lambda = createLambda({
     dataDirectory: service("lambda"),
@@ -145,6 +163,7 @@ async function openServices(
   const sns = createSns({
     dataDirectory: service("sns"),
     seals,
+    ownPorts: readHookTargets(environment).ownPorts,
     provided: (name) => name.startsWith(teamTopicName(localConfig().prefix, "")),
   });
   const [dynamodb, s3, states] = await Promise.all([

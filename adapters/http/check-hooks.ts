@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isoTime } from "../../core/clock";
 import type { CheckHooks, HookOutcome } from "../../core/registry/gates/hook";
+import { problemOfUrl } from "./guarded-post";
 import { type SignedPostSettings, signedPost } from "./signed-post";
 
 const answerSchema = z.object({ passed: z.boolean(), evidence: z.string().max(4_000).default("") });
@@ -11,6 +12,8 @@ const budgetMs = 22_000;
 /** Asks checks over HTTP: `signedPost`, three tries. */
 export function createCheckHooks(settings: SignedPostSettings): CheckHooks {
   return {
+    problemOf: (url) => problemOfUrl(settings, url, false),
+
     async ask(check, id, key, request) {
       const outcome = await signedPost(settings, {
         ...{ url: check.url, id, key, body: JSON.stringify(request), tries, budgetMs },

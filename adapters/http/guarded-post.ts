@@ -2,7 +2,8 @@ import { lookup as resolve } from "node:dns/promises";
 import { request as httpRequest, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { isLoopback, isPublicAddress } from "./public-address";
+import type { HookTargets } from "../../core/config";
+import { isLoopback, isPublicAddress, isThisMachine } from "./public-address";
 
 /** Why a request was not made, or its answer not taken. */
 export class HookRefusedError extends Error {
@@ -22,42 +23,49 @@ export interface GuardedPost {
   readonly timeoutMs: number;
   /** Of the answer. */
   readonly maxBytes: number;
-  /** On one machine: plain http to this machine itself. */
-  readonly allowLoopback: boolean;
+  readonly targets: HookTargets;
   /** For tests: names to addresses. */
   readonly resolveName?: (name: string) => Promise<readonly string[]>;
 }
 
 /**
- * Posts to a URL that somebody else has chosen. The name is resolved once, every address is judged, and the connection goes to an address that was judged: a name
- * that answers differently the second time gains nothing. A redirect is not followed.
+ * Posts to a URL that a team member has chosen. The name is resolved once, every address is checked, and the connection goes to a checked address: a
+ * name that resolves differently the second time gains nothing. A redirect is not followed.
  */
 export async function guardedPost(post: GuardedPost): Promise<{ readonly status: number; readonly body: string }> {
   return send(new URL(post.url), await judgeUrl(post), post);
 }
 
+/** Names that are always the loopback's, whether or not a resolver knows them (RFC 6761). */
+const localhost = /(?:^|\.)localhost\.?$/i;
+
 /** Resolves a URL to the address to connect to. @throws HookRefusedError where it must not be posted to */
 export async function judgeUrl({
   url: text,
-  allowLoopback,
+  targets: { allowLoopback, ownPorts },
   resolveName = allAddresses,
-}: Pick<GuardedPost, "url" | "allowLoopback" | "resolveName">): Promise<{
+}: Pick<GuardedPost, "url" | "targets" | "resolveName">): Promise<{
   readonly address: string;
   readonly family: number;
 }> {
   if (!URL.canParse(text))
     throw new HookRefusedError("it must be an https URL, such as https://example.com/hook", false);
   const url = new URL(text);
-  const scheme = "it must be an https URL (on one machine also http to this machine)";
+  const scheme =
+    "it must be an https URL (also http to this machine where `ringmaster up --allow-loopback-hooks` allows it)";
   if (url.protocol !== "https:" && url.protocol !== "http:") throw new HookRefusedError(scheme, false);
   if (url.username !== "" || url.password !== "")
     throw new HookRefusedError("its URL must carry no credentials", false);
   const host = url.hostname.replace(/^\[|\]$/g, "");
   let addresses: readonly string[];
   try {
-    addresses = isIP(host) ? [host] : await resolveName(host);
+    addresses = isIP(host) ? [host] : localhost.test(host) ? ["127.0.0.1"] : await resolveName(host);
   } catch (cause) {
     throw new HookRefusedError(`${host} has no address`, true, cause);
+  }
+  const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
+  if (addresses.some(isThisMachine) && ownPorts.includes(port)) {
+    throw new HookRefusedError(`port ${port} of this machine is the stack's own`, false);
   }
   const here = addresses.length > 0 && addresses.every(isLoopback);
   if (url.protocol !== "https:" && !(here && allowLoopback && url.protocol === "http:")) {
@@ -71,6 +79,21 @@ export async function judgeUrl({
   const [address] = addresses;
   if (address === undefined) throw new HookRefusedError(`${host} has no address`, true);
   return { address, family: isIP(address) };
+}
+
+/** Why a URL must not be posted to; `undefined` where it may. @param passing whether a problem counts that may pass, such as a name without an address */
+export async function problemOfUrl(
+  settings: Pick<GuardedPost, "targets" | "resolveName">,
+  url: string,
+  passing = true,
+): Promise<string | undefined> {
+  try {
+    await judgeUrl({ ...settings, url });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof HookRefusedError)) throw error;
+    return error.passing && !passing ? undefined : error.message;
+  }
 }
 
 async function allAddresses(name: string): Promise<readonly string[]> {
@@ -116,6 +139,12 @@ function send(
       );
     });
     sent.on("error", failed);
+    sent.on("upgrade", (_response, socket) => {
+      socket.destroy();
+      failed(new HookRefusedError("it switched to another protocol", false));
+    });
+    // Nothing follows a close: where neither an answer nor an error came before, this is the end.
+    sent.on("close", () => failed(new Error("the connection was closed")));
     sent.end(body);
   });
 }

@@ -50,6 +50,11 @@ export function isLoopback(address: string): boolean {
   return isIPv4(address) ? loopback.check(address, "ipv4") : isIPv6(address) && loopback.check(address, "ipv6");
 }
 
+/** Addresses that a connection takes to this machine itself, the unspecified ones included. */
+export function isThisMachine(address: string): boolean {
+  return isLoopback(address) || address === "0.0.0.0" || address === "::";
+}
+
 /** Whether a URL names this machine itself, by address or as `localhost`. */
 export function isLoopbackUrl(url: string | undefined): boolean {
   if (url === undefined || !URL.canParse(url)) return false;

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import type { HookTargets } from "../../core/config";
 import type { Clock } from "../../core/ports";
 import { type GuardedPost, guardedPost, HookRefusedError } from "./guarded-post";
 
@@ -6,7 +7,7 @@ const maxBytes = 65_536;
 
 export interface SignedPostSettings {
   readonly clock: Clock;
-  readonly allowLoopback: boolean;
+  readonly targets: HookTargets;
   /** Waits before try 1, 2, …. */
   readonly pause: (round: number) => Promise<void>;
   readonly resolveName?: GuardedPost["resolveName"];
@@ -35,7 +36,7 @@ export type PostOutcome =
  * `id.timestamp.body`). What may pass (no connection, no answer in time, 429, 5xx) is tried again while there is time.
  */
 export async function signedPost(
-  { clock, allowLoopback, pause, resolveName }: SignedPostSettings,
+  { clock, targets, pause, resolveName }: SignedPostSettings,
   { url, id, key, body, timeoutMs, tries, budgetMs, accepts }: SignedPost,
 ): Promise<PostOutcome> {
   const begun = clock.now();
@@ -53,7 +54,7 @@ export async function signedPost(
       "webhook-signature": `v1,${signature}`,
     };
     try {
-      const answer = await guardedPost({ url, headers, body, timeoutMs, maxBytes, allowLoopback, resolveName });
+      const answer = await guardedPost({ url, headers, body, timeoutMs, maxBytes, targets, resolveName });
       if (accepts(answer.status)) return { taken: true, ...answer };
       const { status } = answer;
       const redirected = status >= 300 && status < 400 ? ", and redirects are not followed" : "";

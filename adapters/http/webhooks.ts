@@ -1,5 +1,5 @@
 import type { Webhooks } from "../../core/notifications/ports";
-import { HookRefusedError, judgeUrl } from "./guarded-post";
+import { problemOfUrl } from "./guarded-post";
 import { type SignedPostSettings, signedPost } from "./signed-post";
 
 const timeoutMs = 10_000;
@@ -16,14 +16,6 @@ export function createWebhooks(settings: SignedPostSettings): Webhooks {
       return { accepted: false, answer: outcome.why, retryable: outcome.retryable };
     },
 
-    async problemOf(url) {
-      try {
-        await judgeUrl({ ...settings, url });
-        return undefined;
-      } catch (error) {
-        if (error instanceof HookRefusedError) return error.message;
-        throw error;
-      }
-    },
+    problemOf: (url) => problemOfUrl(settings, url),
   };
 }

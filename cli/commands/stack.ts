@@ -16,6 +16,7 @@ interface UpOptions extends GlobalOptions {
   readonly apiPort: string;
   readonly detach?: boolean;
   readonly auth?: boolean;
+  readonly allowLoopbackHooks?: boolean;
 }
 
 /** How long a stack may take to be ready, and to stop. It needs a second or two; a loaded machine may need more. */
@@ -31,6 +32,7 @@ export function addStackCommands(program: Command): void {
     .option("--port <port>", "port of the AWS services (0: a free port)", "4566")
     .option("--api-port <port>", "port of the API (0: a free port)", "4700")
     .option("--auth", "require a token for the API, permanently (`ringmaster tokens create`)")
+    .option("--allow-loopback-hooks", "let hooks and webhooks go to other programs of this machine")
     .option("--detach", "return once the stack is ready, and run it in the background")
     .action(async (_options: unknown, command: Command) => up(command));
 
@@ -85,6 +87,7 @@ async function up(command: Command): Promise<void> {
     data,
   ];
   if (options.auth) args.push("--auth");
+  if (options.allowLoopbackHooks) args.push("--allow-loopback-hooks");
   if (!options.detach) {
     // The channel ends with this process, whatever its end: nothing is left behind (--with-parent).
     const child = spawn(process.execPath, [...args, "--with-parent"], {
@@ -129,6 +132,10 @@ async function checkRunning(
   if (options.auth && !(await createTokenStore(resolve(options.data)).required())) {
     const rule = `the running stack (pid ${stack.pid}) accepts calls without a token: ${next}`;
     problems.push({ path: "--auth", value: true, rule });
+  }
+  if (options.allowLoopbackHooks && !stack.allowLoopbackHooks) {
+    const rule = `the running stack (pid ${stack.pid}) refuses hooks to this machine: ${next}`;
+    problems.push({ path: "--allow-loopback-hooks", value: true, rule });
   }
   if (problems.length > 0) throw new InvalidInputError("a stack with other settings is already running", problems);
 }

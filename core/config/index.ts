@@ -1,6 +1,7 @@
 /** The one place of configuration: what each process takes from its environment, checked when it starts. */
 export { readCorsOrigins } from "./cors";
 export { ConfigurationError } from "./errors";
+export { type HookTargets, hookEnvironment, publicTargets, readHookTargets } from "./hooks";
 export { environmentOf, type PlatformConfig, readConfig, worldOf } from "./platform";
 export { type RunSessionConfig, readRunSession } from "./run-session";
 export { readPersonalRoles, readTeamDirectory } from "./teams";

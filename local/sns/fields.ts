@@ -25,13 +25,17 @@ export function readTopicName(fields: Fields): string {
   throw invalid("Topic Name must be 1–256 letters, digits, hyphens and underscores; FIFO topics are not implemented");
 }
 
-export function readEndpoint(fields: Fields): string {
+export function readEndpoint(fields: Fields, ownPorts: readonly number[]): string {
   if (fields.get("Protocol") !== "http")
     throw invalid(`Protocol is ${fields.get("Protocol")}: the embedded SNS delivers to http endpoints only`);
   if (fields.has("Attributes.entry.1.key"))
     throw invalid("Attributes: the embedded SNS implements no subscription attributes");
   const endpoint = fields.get("Endpoint") ?? "";
-  if (endpoint.startsWith("http://") && isLoopbackUrl(endpoint)) return endpoint;
+  if (endpoint.startsWith("http://") && isLoopbackUrl(endpoint)) {
+    const port = Number(new URL(endpoint).port) || 80;
+    if (ownPorts.includes(port)) throw invalid(`Endpoint must not be port ${port}, which is the stack's own`);
+    return endpoint;
+  }
   throw invalid("Endpoint must be an http URL on this machine, such as http://127.0.0.1:8080/");
 }
 

@@ -19,6 +19,8 @@ export interface SnsOptions {
   readonly seals?: string;
   /** Topics that exist although nobody has created them: those that a deployment brings. */
   readonly provided?: (name: string) => boolean;
+  /** Ports of the stack itself: no subscription names them. */
+  readonly ownPorts?: readonly number[];
 }
 
 export interface SnsService extends Service {
@@ -49,6 +51,7 @@ export function createSns({
   clock = systemClock,
   provided = () => false,
   seals,
+  ownPorts = [],
 }: SnsOptions): SnsService {
   mkdirSync(dataDirectory, { recursive: true });
   const db = new JsonDatabase({ directory: join(dataDirectory, "sns.level"), store: "sns", seals });
@@ -87,7 +90,7 @@ export function createSns({
     ListTopics: () => ({ Topics: [...topics].sort().map((name) => ({ TopicArn: topicArn(name) })) }),
     async Subscribe(fields) {
       const topic = find(fields);
-      const endpoint = readEndpoint(fields);
+      const endpoint = readEndpoint(fields, ownPorts);
       const known = [...subscriptions.values()].find((one) => one.topic === topic && one.endpoint === endpoint);
       const subscription = known ?? { arn: `${topicArn(topic)}:${randomUUID()}`, topic, endpoint };
       await db.put(`subscription!${subscription.arn}`, subscription);

@@ -71,8 +71,8 @@ export class TestStack {
     return JSON.parse(result.stdout) as T;
   }
 
-  async up(): Promise<void> {
-    const up = ["up", "--detach", "--port", "0", "--api-port", "0"];
+  async up(...more: readonly string[]): Promise<void> {
+    const up = ["up", "--detach", "--port", "0", "--api-port", "0", ...more];
     const { api, endpoint } = await this.json<{ api: string; endpoint: string }>(up);
     Object.assign(this, { api, endpoint });
   }

@@ -68,7 +68,7 @@ describe("a model that declares a policy", () => {
   const champion = async () => (await stack.get<{ version: number }>("/models/toy/production")).version;
 
   beforeAll(async () => {
-    await stack.up();
+    await stack.up("--allow-loopback-hooks");
     await stack.requireTokens("ada", "grace", "alan", "mallory", "ci", "shop");
     const csv = stack.file("toy.csv", toyCsv(900));
     await stack.json(["datasets", "push", "toy", "--file", csv, "--schema", stack.file("schema.yaml", toySchema)]);
@@ -184,11 +184,21 @@ describe("a model that declares a policy", () => {
     for (const [args, rule] of [
       [["--url", "https://10.0.0.1/"], "10.0.0.1 is no public address"],
       [["--url", "ftp://example.com/"], "it must be an https URL"],
+      [["--url", `${stack.url}/api/v1/models`], "is the stack's own"],
+      [["--url", stack.connection.endpoint.replace("127.0.0.1", "127.1")], "is the stack's own"],
       [["--events", "run.finished"], "must be of run.completed, run.failed"],
       [[], "at least one must be given"],
     ] as const) {
       const { code, stderr } = await stack.run("notify", "set", ...args);
       expect([code, stderr]).toEqual([2, expect.stringContaining(rule)]);
+    }
+  });
+
+  it("refuses a check whose hook would call the stack itself", async () => {
+    for (const url of [stack.url, stack.connection.endpoint.replace("127.0.0.1", "localhost.")]) {
+      const hooked = policy.replace("checks: [", `checks: [{ name: own, kind: http, url: "${url}/" }, `);
+      const { code, stderr } = await stack.run("models", "policy", "set", "toy", stack.file("hooked.yaml", hooked));
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/rules\.checks\[0\]\.url.*is the stack's own/)]);
     }
   });
 

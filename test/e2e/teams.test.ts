@@ -115,6 +115,15 @@ describe("two teams with the same dataset and the same model", () => {
     expect((await ask({ accept: "text/event-stream", "last-event-id": lastId })).status).toBe(204);
   }, 120_000);
 
+  it("refuses hooks to this machine, unless the stack was started to allow them", async () => {
+    for (const url of ["http://127.0.0.1:9/", "http://localhost:9/", "https://[::1]/"]) {
+      const { code, stderr } = await stack.run("notify", "set", "--url", url);
+      expect([url, code, stderr]).toEqual([url, 2, expect.stringMatching(/--allow-loopback-hooks|no public address/)]);
+    }
+    const { code, stderr } = await stack.run("up", "--detach", "--allow-loopback-hooks");
+    expect([code, stderr]).toEqual([2, expect.stringContaining("refuses hooks to this machine")]);
+  });
+
   it("asks for a token once there is one, and knows by it who calls", async () => {
     const create = (name: string, ...more: readonly string[]) =>
       as<{ token: string }>("vision", "tokens", "create", name, ...more);

@@ -50,6 +50,8 @@ const unset: Readonly<Record<string, string>> = {
   RINGMASTER_TRACE_STEPS: "for tests of the gang",
   RINGMASTER_NATIVE_DIR: "the image's own, by its Dockerfile",
   RINGMASTER_PERSONAL_ROLES: "only where personal roles are configured",
+  RINGMASTER_HOOKS_ALLOW_LOOPBACK: "one machine's: on AWS hooks go to public addresses only",
+  RINGMASTER_STACK_PORTS: "one machine's",
   RINGMASTER_CHECK_RESPONSES: "for tests of the API",
   RINGMASTER_WORKING_DIRECTORY: "one machine's: where its server was started",
 };

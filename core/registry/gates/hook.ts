@@ -24,6 +24,8 @@ export type HookOutcome = { readonly answer: CheckAnswer } | { readonly unanswer
 /** The port to hooks: asks once or more under one delivery id. Never rejects for what the hook does: that is an outcome. */
 export interface CheckHooks {
   ask(check: HttpCheck, deliveryId: string, key: Uint8Array, request: HookRequest): Promise<HookOutcome>;
+  /** Why a check must not have that URL. `undefined` where it may, or where its name has no address yet: it is checked again when it is asked. */
+  problemOf(url: string): Promise<string | undefined>;
 }
 
 /** The same question has the same id, however often it is asked: receivers know it again. */

@@ -1,12 +1,28 @@
+import type { Platform } from "../../../adapters/platform";
 import * as contracts from "../../../core/api/contracts/model-policies";
 import { isoTime } from "../../../core/clock";
+import { InvalidInputError, type Problem } from "../../../core/errors";
 import { answerApproval, answerWaiting } from "../../../core/registry/approval";
 import { judgeVersion } from "../../../core/registry/gates/judge-version";
 import { setPolicy } from "../../../core/registry/lifecycle";
-import { comparesPeople } from "../../../core/registry/policy";
+import { comparesPeople, type ExternalCheck } from "../../../core/registry/policy";
 import type { Warning } from "../../../core/warnings";
 import { versionAfter } from "../next-steps";
 import { defineRoute, type Route } from "../route";
+
+/** @throws InvalidInputError with every check whose URL no hook may have */
+async function checkUrls({ hooks }: Pick<Platform, "hooks">, checks: readonly ExternalCheck[]): Promise<void> {
+  const problems = await Promise.all(
+    checks.map(async (check, i): Promise<readonly Problem[]> => {
+      const rule = check.kind === "http" ? await hooks.problemOf(check.url) : undefined;
+      return check.kind !== "http" || rule === undefined
+        ? []
+        : [{ path: `rules.checks[${i}].url`, value: check.url, rule }];
+    }),
+  );
+  if (problems.some(({ length }) => length > 0))
+    throw new InvalidInputError("the policy cannot be set", problems.flat());
+}
 
 const noPeople: Warning = {
   code: "CALLERS_NOT_AUTHENTICATED",
@@ -23,6 +39,7 @@ export const modelPolicyRoutes: readonly Route[] = [
 
   defineRoute(contracts.setModelPolicy, async ({ platform, params: { name }, body, caller }) => {
     const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
+    await checkUrls(platform, body.rules.checks);
     const model = await platform.registry.apply(name, [], setPolicy(body.rules, body.approvals, who));
     const unmet = comparesPeople(body.approvals) && caller.person === undefined;
     // A milder policy may be content with the approvals that there are.

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { createCheckHooks } from "../../../adapters/http/check-hooks";
 import { isLoopbackUrl, isPublicAddress } from "../../../adapters/http/public-address";
+import { publicTargets } from "../../../core/config";
 import { deliveryId, type HookRequest, type HttpCheck } from "../../../core/registry/gates/hook";
 
 const request: HookRequest = {
@@ -61,7 +62,7 @@ describe("a check's hook", () => {
   const hooks = (more: Partial<Parameters<typeof createCheckHooks>[0]> = {}) =>
     createCheckHooks({
       clock: { now: () => now },
-      allowLoopback: true,
+      targets: { allowLoopback: true, ownPorts: [] },
       pause: async (round) => void pauses.push(round),
       ...more,
     });
@@ -143,7 +144,7 @@ describe("a check's hook", () => {
     ["a name of nothing", "https://example.com/", [], /has no address/],
   ])("is not asked at %s", async (_name, url, addresses, why) => {
     const resolveName = async () => addresses ?? [];
-    expect(await ask(check({ url }), { allowLoopback: false, resolveName })).toEqual({
+    expect(await ask(check({ url }), { targets: publicTargets, resolveName })).toEqual({
       unanswered: expect.stringMatching(why),
     });
     expect(asked).toEqual([]);

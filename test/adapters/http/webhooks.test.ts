@@ -44,7 +44,7 @@ describe("a webhook", () => {
 
   const webhooksWith = (allowLoopback: boolean, resolveName?: (name: string) => Promise<readonly string[]>) =>
     createWebhooks({
-      ...{ clock: { now: () => now }, allowLoopback, resolveName },
+      ...{ clock: { now: () => now }, targets: { allowLoopback, ownPorts: [] }, resolveName },
       pause: async (round) => void pauses.push(round),
     });
   const webhooks = webhooksWith(true);
@@ -94,7 +94,11 @@ describe("a webhook", () => {
     try {
       const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
       const to = `http://127.0.0.1:${(await lines.next()).value}/`;
-      const current = createWebhooks({ clock: { now: () => Date.now() }, allowLoopback: true, pause: async () => {} });
+      const current = createWebhooks({
+        clock: { now: () => Date.now() },
+        targets: { allowLoopback: true, ownPorts: [] },
+        pause: async () => {},
+      });
       expect(await current.post(to, key, message, 1)).toEqual({ accepted: true, answer: "status 204" });
       expect((await lines.next()).value).toBe("run-ended-run-1 run.failed");
       const refused = { accepted: false, answer: "it answered with status 401", retryable: false };

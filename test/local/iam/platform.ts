@@ -6,6 +6,7 @@ import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createRunKeys } from "../../../adapters/dynamodb/run-keys";
 import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
+import { publicTargets } from "../../../core/config";
 import { type FunctionName, functionNameIn } from "../../../core/platform/functions";
 import { tables } from "../../../core/platform/tables";
 import { createDynamoDb } from "../../../local/dynamodb";
@@ -37,7 +38,7 @@ export async function startPlatform() {
     functions: (["run-credentials", "ingest-metrics", "promote"] as const).map((name) => ({
       name: roleOf(name),
       bundle: join(bundles, "lambdas", `${name}.js`),
-      environment: { ...functionEnvironment(endpoint), ...iam.environmentOf(roleOf(name), name) },
+      environment: { ...functionEnvironment(endpoint, publicTargets), ...iam.environmentOf(roleOf(name), name) },
       timeoutSeconds: 30,
       memoryMb: 256,
     })),
@@ -91,7 +92,7 @@ export async function startPlatform() {
     keys: createRunKeys(documents, config.tables.catalog),
     /** What stands in the environment of a trainer's job, for one run. */
     jobEnvironment: (runId: string, runKey: string) => ({
-      ...functionEnvironment(endpoint),
+      ...functionEnvironment(endpoint, publicTargets),
       ...iam.environmentOf(jobRoleName(config.prefix), "trainer"),
       RINGMASTER_CREDENTIALS_FUNCTION: roleOf("run-credentials"),
       RINGMASTER_RUN_ID: runId,

@@ -114,6 +114,7 @@ describe("judging a version", () => {
         asked.push({ id, key: keyText(key), request });
         return answers.hook;
       },
+      problemOf: async () => undefined,
     };
     const dependencies = {
       ...platform,

@@ -81,7 +81,10 @@ beforeAll(async () => {
   await createWorld(platform);
   knowledge = new Knowledge(requests >= 3_000 ? await furnishExportable(platform) : []);
   // Whoever declares a check declares its URL.
-  const hooks = { ask: async () => ({ unanswered: "nothing leaves a test" }) };
+  const hooks = {
+    ask: async () => ({ unanswered: "nothing leaves a test" }),
+    problemOf: async () => undefined,
+  };
   const deployment = { ...platform, forTeam: (team: string) => ({ ...platform.forTeam(team), hooks }) };
   app = createApp(deployment, { checkResponses: true });
 });

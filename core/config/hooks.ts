@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { ConfigurationError } from "./errors";
+
+const schema = z.object({
+  RINGMASTER_HOOKS_ALLOW_LOOPBACK: z.enum(["0", "1"]).default("0"),
+  RINGMASTER_STACK_PORTS: z
+    .string()
+    .default("")
+    .transform((text) => (text === "" ? [] : text.split(",").map(Number)))
+    .pipe(z.array(z.int().min(1).max(65_535))),
+});
+
+/** Where hooks may go besides the public internet. */
+export interface HookTargets {
+  /** Plain http and https to this machine's loopback addresses, except to `ownPorts`. One machine only. */
+  readonly allowLoopback: boolean;
+  /** Ports of the stack itself, to which no hook goes. */
+  readonly ownPorts: readonly number[];
+}
+
+/** Targets on AWS, where nothing is allowed besides the public internet. */
+export const publicTargets: HookTargets = { allowLoopback: false, ownPorts: [] };
+
+/** @throws ConfigurationError with every problem at once */
+export function readHookTargets(environment: Readonly<Record<string, string | undefined>>): HookTargets {
+  const parsed = schema.safeParse(environment);
+  if (!parsed.success) {
+    throw new ConfigurationError(parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
+  }
+  const { RINGMASTER_HOOKS_ALLOW_LOOPBACK: allow, RINGMASTER_STACK_PORTS: ownPorts } = parsed.data;
+  return { allowLoopback: allow === "1", ownPorts };
+}
+
+/** The inverse of `readHookTargets`. */
+export function hookEnvironment({ allowLoopback, ownPorts }: HookTargets): Readonly<Record<string, string>> {
+  return {
+    RINGMASTER_HOOKS_ALLOW_LOOPBACK: allowLoopback ? "1" : "0",
+    RINGMASTER_STACK_PORTS: ownPorts.join(","),
+  };
+}
