@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type { TokenStore } from "../adapters/files/token-store";
 import { UnauthenticatedError } from "../core/access/errors";
+import { inertContent } from "../core/api/inert-content";
 import { RingmasterError } from "../core/errors";
 import { mlflowErrorResponse } from "../lambdas/api/mlflow/errors";
 import { isMlflowPath } from "../lambdas/api/mlflow/mount";
@@ -44,6 +45,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  for (const [name, value] of Object.entries(inertContent)) response.setHeader(name, value);
   const foreign = foreignCaller(request, "pages");
   if (foreign !== undefined) {
     refuse(

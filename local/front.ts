@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { inertContent } from "../core/api/inert-content";
 import type { Iam } from "./iam";
 import { authenticate } from "./iam/authenticate";
 import { SignatureError } from "./iam/signature-error";
@@ -62,6 +63,7 @@ async function answer(
 ): Promise<void> {
   const requestId = randomUUID();
   response.setHeader("x-amzn-requestid", requestId);
+  for (const [name, value] of Object.entries(inertContent)) response.setHeader(name, value);
   // A client that hangs up is no event for the stack.
   response.on("error", () => undefined);
   try {

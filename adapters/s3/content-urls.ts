@@ -8,7 +8,7 @@ export interface ContentUrls {
   forUpload(
     content: ContentReference,
   ): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }>;
-  /** @param as what the store is to say that it is, whatever it was put in as */
+  /** @param as what the store declares it to be, whatever it was stored as; by default a file to save, which no browser shows */
   forDownload(sha256: string, as?: DownloadedAs): Promise<string>;
 }
 
@@ -34,13 +34,14 @@ export function createContentUrls(client: S3Client, bucket: string, team: string
       });
       return { url: await presign(client, team, command, { signedHeaders: Object.keys(headers) }), headers };
     },
-    forDownload(sha256, as) {
+    forDownload(sha256, as = { contentType: "application/octet-stream", disposition: "attachment" }) {
       const command = new GetObjectCommand({
         Bucket: bucket,
         Key: keyOf(sha256),
-        ...(as && { ResponseContentType: as.contentType, ResponseContentDisposition: as.disposition }),
+        ResponseContentType: as.contentType,
+        ResponseContentDisposition: as.disposition,
       });
-      return presign(client, team, command, { seconds: as?.seconds });
+      return presign(client, team, command, { seconds: as.seconds });
     },
   };
 }

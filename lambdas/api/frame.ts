@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
 import type { Deployment } from "../../adapters/platform";
+import { inertContent } from "../../core/api/inert-content";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
 import type { ApiEnvironment } from "./context";
 import { errorResponse, knownError } from "./error-response";
@@ -72,6 +73,9 @@ export function frameApp(
     await next();
     // What a handler answers whole (a page, a file, a stream, 304) takes nothing over from the context.
     if (!context.res.headers.has("x-request-id")) context.header("x-request-id", requestId);
+    for (const [name, value] of Object.entries(inertContent)) {
+      if (!context.res.headers.has(name)) context.header(name, value);
+    }
     deployment.logger.log("debug", "request", {
       requestId,
       method: context.req.method,

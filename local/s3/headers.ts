@@ -140,6 +140,16 @@ export function checksumHeaders(record: Pick<ObjectRecord, "checksum">): Record<
   return { [checksumHeader(checksum.algorithm)]: checksum.value, "x-amz-checksum-type": checksum.type };
 }
 
+/**
+ * A `Content-Disposition` that saves the object. A browser must never show stored content as a page of this port, whatever the object's own headers or the
+ * query ask for; Amazon's S3, whose origin has nothing to protect, obeys them.
+ */
+export function attachmentOf(disposition: string | undefined): string {
+  if (disposition === undefined) return "attachment";
+  const [, parameters = ""] = /^[^;]*(;.*)?$/s.exec(disposition) ?? [];
+  return /^\s*attachment\s*(?:;|$)/i.test(disposition) ? disposition : `attachment${parameters}`;
+}
+
 const overrides: ReadonlyMap<string, string> = new Map(kept.map((name) => [`response-${name}`, name]));
 
 /** `response-content-type=…` and its siblings, which replace headers of one answer. */

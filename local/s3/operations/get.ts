@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { type Call, queryNumber, respond } from "../call";
 import { isUnchanged, parseRange, type Range } from "../conditions";
 import { S3Error } from "../errors";
-import { checksumHeaders, objectHeaders, responseOverrides } from "../headers";
+import { attachmentOf, checksumHeaders, objectHeaders, responseOverrides } from "../headers";
 import { requireKey } from "../keys";
 import type { ObjectRecord } from "../record";
 import type { OpenObject } from "../store";
@@ -51,6 +51,7 @@ function prepare(call: Call, record: ObjectRecord): Answer {
   if (part && record.parts) headers["x-amz-mp-parts-count"] = String(record.parts.list.length);
   // Of a range there is no checksum to compare with.
   Object.assign(headers, wantsChecksum(call) && !range ? checksumHeaders(record) : {}, responseOverrides(query));
+  headers["content-disposition"] = attachmentOf(headers["content-disposition"]);
   const { start, end } = range ?? whole;
   headers["content-length"] = String(end - start + 1);
   if (range && record.size > 0) headers["content-range"] = `bytes ${start}-${end}/${record.size}`;

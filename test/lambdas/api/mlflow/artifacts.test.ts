@@ -121,6 +121,7 @@ describe("files over MLflow's protocol", () => {
     expect([file.status, await file.text()]).toEqual([200, "<b>bold</b>"]);
     expect(file.headers.get("content-type")).toBe("text/html");
     expect(file.headers.get("content-disposition")).toBe("attachment; filename=page.html");
+    expect(file.headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'; sandbox");
   });
 
   it.each([
