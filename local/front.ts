@@ -90,6 +90,7 @@ function serve(made: Promise<ReadonlyMap<string, Service>>, iam: Iam): Door {
   return async (request, response) => {
     const caller = await authenticate(iam, request);
     const services = await made;
+    await iam.checkRun(caller);
     const name = serviceName(request);
     const service = name === undefined ? undefined : services.get(name);
     if (!service) throw unknownService(name, [...services.keys()]);

@@ -20,6 +20,7 @@ import { createDynamoDb } from "./dynamodb";
 import { createEvents } from "./events";
 import { createFront } from "./front";
 import { Iam, jobRoleName } from "./iam";
+import { openRuns } from "./iam/open-runs";
 import { createSts } from "./iam/sts";
 import { createLambda } from "./lambda";
 import { listen, portOf } from "./listen";
@@ -87,6 +88,7 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
     schedulerClock,
     services.promise,
   );
+  iam.endSessionsWithRuns(openRuns(endpoint, iam.owner));
   services.resolve(opened);
 
   await provision(readFileSync(join(bundles, "state-machines", "training-run.asl.json"), "utf8"));

@@ -1,8 +1,8 @@
 import { AssumeRoleCommand, type STSClient } from "@aws-sdk/client-sts";
 import type { RunSessions } from "../../core/training/run-credentials";
 
-/** One role that assumes another gets an hour at most, whatever the other's own limit (role chaining). */
-const sessionSeconds = 3_600;
+/** The least that STS gives: a session that was copied is of no use 15 minutes after the last renewal, which ends with the run. */
+const sessionSeconds = 900;
 
 export function createRunSessions(client: STSClient, roleArn: string): RunSessions {
   return {

@@ -32,8 +32,8 @@ export interface RunCredentialsDependencies {
 const request = z.object({ runId: z.string().min(1).max(100), runKey: z.string().min(1).max(200) });
 
 /**
- * The credentials of one run, for who has its key, while it is open. Those that were given out before its end live on for an hour at most:
- * its job is ended sooner.
+ * Returns the credentials of one run, for the holder of its key, while the run is open. Those that were given out before its end expire within 15
+ * minutes; on one machine they end with the run.
  *
  * @throws RunKeyRefusedError, RunNotFoundError, RunEndedError, InvalidInputError
  */

@@ -20,12 +20,15 @@ export class AccessDenied extends ServiceError {
 /** Somebody with temporary keys: a function, a job, or a run's trainers. People are not `Caller`s: they may do everything. */
 export class Caller {
   readonly arn: string;
+  /** Of a run's trainers the run's id. */
+  readonly sessionName: string;
   readonly role: Role;
   readonly #policies: readonly Policy[];
   readonly #onAccess: ((access: Access, caller: Caller) => void) | undefined;
 
   constructor(role: Role, session: Session, onAccess?: (access: Access, caller: Caller) => void) {
     this.role = role;
+    this.sessionName = session.name;
     this.arn = `arn:aws:sts::${account}:assumed-role/${role.name}/${session.name}`;
     this.#policies = [role.policy, ...(session.policy ? [compilePolicy(session.policy)] : [])];
     this.#onAccess = onAccess;

@@ -1,5 +1,5 @@
 import { type OwnerKeys, ownerKeysOf } from "../../adapters/files/owner-keys";
-import type { World } from "../../core/platform/permissions";
+import { runRoleNameIn, type World } from "../../core/platform/permissions";
 import type { Clock } from "../../core/ports";
 import type { SignatureClaim } from "../sigv4/claim";
 import { Caller } from "./caller";
@@ -45,6 +45,7 @@ export class Iam {
   readonly owner: OwnerKeys;
   readonly #keys: KeyMaker;
   readonly #options: IamOptions;
+  #runIsOpen: (runId: string) => Promise<boolean> = async () => true;
   /** By session token. */
   readonly #callers = new Map<string, Known>();
 
@@ -88,6 +89,23 @@ export class Iam {
       throw new SignatureError("expired-token", "The security token included in the request is expired");
     }
     return { secretAccessKey, caller };
+  }
+
+  /** From here on, sessions of the run role end with their run. The stack says so once its stores are there. */
+  endSessionsWithRuns(runIsOpen: (runId: string) => Promise<boolean>): void {
+    this.#runIsOpen = runIsOpen;
+  }
+
+  /**
+   * Refuses a session of a run that has ended, whatever time it has left. On AWS such a session expires within 15 minutes.
+   *
+   * @throws SignatureError
+   */
+  async checkRun(caller: Caller | undefined): Promise<void> {
+    if (caller?.role.name !== runRoleNameIn(this.#options.world)) return;
+    if (await this.#runIsOpen(caller.sessionName)) return;
+    const message = `The security token included in the request is expired: run ${caller.sessionName} has ended`;
+    throw new SignatureError("expired-token", message);
   }
 
   #read(accessKeyId: string, token: string): Known {

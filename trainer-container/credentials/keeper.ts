@@ -36,9 +36,8 @@ interface Held {
 }
 
 /**
- * Keeps a process in credentials that live for an hour. They are renewed behind everybody's back from half of their life on, so that what
- * issues them may be away for half an hour before anybody waits for it; whoever has none any more waits, and asks again with growing
- * pauses.
+ * Keeps a process in credentials that live for 15 minutes. They are renewed in the background from half of their life on, so that their issuer may be
+ * away for seven minutes before a request waits for it. A caller without usable credentials waits, and they are requested again with growing pauses.
  *
  * @returns the provider that the SDK's clients take. It rejects where the answer is final, or after 15 minutes of waiting.
  */

@@ -12,6 +12,7 @@ import { tables } from "../../../core/platform/tables";
 import { createDynamoDb } from "../../../local/dynamodb";
 import { createFront } from "../../../local/front";
 import { Iam, jobRoleName } from "../../../local/iam";
+import { openRuns } from "../../../local/iam/open-runs";
 import { createSts } from "../../../local/iam/sts";
 import { createLambda } from "../../../local/lambda";
 import { listen, portOf } from "../../../local/listen";
@@ -49,6 +50,7 @@ export async function startPlatform() {
     createSts(iam),
     lambda,
   ];
+  iam.endSessionsWithRuns(openRuns(endpoint, iam.owner));
   opened(services);
 
   const connection = { endpoint, region: "us-east-1", credentials: iam.owner, maxAttempts: 1 };

@@ -224,14 +224,45 @@ describe("the credentials of a run's trainers", () => {
     await expect(client.credentials?.()).rejects.toThrow(message);
   });
 
-  it("end after an hour; what was not given out here, or was changed, is worth nothing", async () => {
+  it("end with their run, whatever time they have left", async () => {
+    await platform.runs.create(runOf("run-ends", { team: "vision", status: "running" }));
+    const { client } = await sessionFor("run-ends");
+    const credentials = await client.credentials!();
+    const Key = "teams/vision/runs/run-ends/training/late.json";
+    const Bucket = platform.config.bucket;
+    const connection = { ...platform.connection, credentials };
+    const store = new S3Client(connection);
+    const gang = { pk: "GANG#run-ends", sk: "HEAD" };
+    const FunctionName = functionNameIn("ringmaster", "ingest-metrics");
+    const uses: readonly (() => Promise<unknown>)[] = [
+      () => store.send(new PutObjectCommand({ Bucket, Key, Body: "x" })),
+      () => store.send(new GetObjectCommand({ Bucket, Key })),
+      () => store.send(new GetObjectCommand({ Bucket, Key: `teams/vision/cas/sha256/${content}` })),
+      () => store.send(new ListObjectsV2Command({ Bucket, Prefix: "teams/vision/runs/run-ends/" })),
+      () => store.send(new DeleteObjectCommand({ Bucket, Key })),
+      () =>
+        createDocumentClient(new DynamoDBClient(connection)).send(
+          new PutCommand({ TableName: platform.config.tables.gangs, Item: gang }),
+        ),
+      () => new LambdaClient(connection).send(new InvokeCommand({ FunctionName, Payload: "{}" })),
+      () => new STSClient(connection).send(new GetCallerIdentityCommand({})),
+    ];
+    for (const use of uses) await use();
+    await platform.runs.conclude("run-ends", { status: "completed", at: "2026-01-01T00:00:00.000Z" });
+    for (const use of uses) {
+      await expect(use()).rejects.toMatchObject({ name: expect.stringMatching(/^ExpiredToken(Exception)?$/) });
+    }
+    await expect(platform.s3.send(new GetObjectCommand({ Bucket, Key }))).rejects.toMatchObject({ name: "NoSuchKey" });
+  });
+
+  it("end after 15 minutes; what was not given out here, or was changed, is worth nothing", async () => {
     const { client } = await sessionFor("run-own");
     const credentials = await client.credentials!();
     const late = new S3Client({ ...platform.connection, credentials });
     const ask = () =>
       late.send(new GetObjectCommand({ Bucket: platform.config.bucket, Key: `${own}/training/task.json` }));
     await ask();
-    platform.clock.offset = 3_600_000;
+    platform.clock.offset = 900_000;
     await expect(ask()).rejects.toMatchObject({ name: "ExpiredToken" });
     const table = createDocumentClient(new DynamoDBClient({ ...platform.connection, credentials }));
     const get = new GetCommand({ TableName: platform.config.tables.gangs, Key: { pk: "GANG#run-own", sk: "HEAD" } });
