@@ -38,7 +38,17 @@ const making: readonly MlflowCase[] = [
   },
   {
     name: "of a run that is nowhere here",
-    steps: [createModel, create({ run_id: "0123456789abcdef0123456789abcdef" }), get()],
+    steps: [
+      createModel,
+      {
+        ...create({ run_id: "0123456789abcdef0123456789abcdef" }),
+        ours: {
+          why: "a version's run must be one of the team's",
+          status: 404,
+          body: { error_code: "RESOURCE_DOES_NOT_EXIST", message: "<message>" },
+        },
+      },
+    ],
   },
   {
     name: "of a run's files",
@@ -125,7 +135,8 @@ const making: readonly MlflowCase[] = [
     name: "of another version",
     steps: [
       createModel,
-      create({ run_id: "0123456789abcdef0123456789abcdef" }),
+      ...makeRun,
+      create({ run_id: "<run>" }),
       create({ source: "models:/<nonce>/1" }),
       get("2"),
       uri("2"),
@@ -139,7 +150,7 @@ const making: readonly MlflowCase[] = [
       create({ source: "models:/<nonce>-no/1" }),
       create({ source: "models:/<nonce>@no" }),
       create({ source: "models:/<nonce>/1", run_id: "other" }),
-      create({ source: "models:/<nonce>/1", run_id: "0123456789abcdef0123456789abcdef" }),
+      create({ source: "models:/<nonce>/1", run_id: "<run>" }),
       create({ source: "models:/a/b/c" }),
       create({ source: "models:/" }),
       create({ source: "models://host/<nonce>/1" }),

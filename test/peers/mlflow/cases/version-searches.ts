@@ -1,5 +1,5 @@
 import type { CaseGroup, MlflowCase } from "../case";
-import { create, createModel, search, update } from "./version-steps";
+import { create, createModel, makeRun, search, update } from "./version-steps";
 
 const mine = "name = '<nonce>'";
 const searching: readonly MlflowCase[] = [
@@ -7,8 +7,10 @@ const searching: readonly MlflowCase[] = [
     name: "by attributes",
     steps: [
       createModel,
-      create({ run_id: "<nonce>-1" }),
-      create({ run_id: "<nonce>-2", source: "s3://bucket/other" }),
+      ...makeRun,
+      { ...makeRun.at(-1)!, save: { second: "run.info.run_id" } },
+      create({ run_id: "<run>" }),
+      create({ run_id: "<second>", source: "s3://bucket/other" }),
       create(),
       ...[
         mine,
@@ -17,10 +19,10 @@ const searching: readonly MlflowCase[] = [
         `${mine} AND version_number > 1`,
         `${mine} AND version_number != 2`,
         `${mine} AND version_number <= 2`,
-        "run_id = '<nonce>-1'",
-        "run_id IN ('<nonce>-1', '<nonce>-2')",
-        `${mine} AND run_id NOT IN ('<nonce>-1')`,
-        `${mine} AND run_id LIKE '%-2'`,
+        "run_id = '<run>'",
+        "run_id IN ('<run>', '<second>')",
+        `${mine} AND run_id NOT IN ('<run>')`,
+        `${mine} AND run_id LIKE '%<second>'`,
         `${mine} AND source_path = 's3://bucket/other'`,
         `${mine} AND source_path LIKE '%OTHER'`,
         `${mine} AND source_path ILIKE '%OTHER'`,
