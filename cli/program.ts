@@ -7,6 +7,7 @@ import { addModelCommands } from "./commands/models";
 import { addNativeCommand } from "./commands/native";
 import { addNotifyCommands } from "./commands/notify";
 import { addBrowseCommand, addPageCommands } from "./commands/pages";
+import { addRepairCommand } from "./commands/repair";
 import { addRetrainCommands } from "./commands/retrain";
 import { addRunCommands } from "./commands/runs";
 import { addStackCommands } from "./commands/stack";
@@ -31,6 +32,7 @@ export function createProgram(): Command {
     .configureHelp({ optionDescription })
     .exitOverride();
   addStackCommands(program);
+  addRepairCommand(program);
   addNativeCommand(program);
   addDatasetCommands(program);
   addSubmitCommand(program);

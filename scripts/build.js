@@ -40,6 +40,7 @@ function entryPoints() {
   const entries = {
     cli: "cli/main.ts",
     stack: "local/main.ts",
+    repair: "local/repair-main.ts",
     "lambda-runtime": "local/lambda/runtime.ts",
     "batch-host": "local/batch/host.ts",
     trainer: "trainer-container/main.ts",

@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import type { Clock } from "../clock";
 import type { Context } from "./operations/context";
 import { Catalog } from "./store/catalog";
@@ -13,7 +12,6 @@ export interface OpenDynamoDb {
 
 /** Opens the tables under a directory, finishing what a process that was killed had begun. */
 export async function openDynamoDb(dataDirectory: string, clock: Clock, seals?: string): Promise<OpenDynamoDb> {
-  await mkdir(dataDirectory, { recursive: true });
   const store = await Store.open(dataDirectory, seals);
   const catalog = await Catalog.open(store);
   const maintenance = new Maintenance(store, catalog, clock);

@@ -68,8 +68,8 @@ export class Database<K extends Buffer | string> {
   /** @throws DamagedStoreError */
   async open(): Promise<void> {
     const { directory, cacheBytes, writeBufferBytes } = this.options;
-    await mkdir(directory, { recursive: true });
     const { file, lastSequence } = openSeal(this.options);
+    await mkdir(directory, { recursive: true });
     this.#seal = file;
     this.#sealed = file.content;
     this.#values = new ValueSeal(file.content.database);

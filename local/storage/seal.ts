@@ -70,6 +70,7 @@ export function examine(location: StoreLocation, visit: (entry: Entry) => void =
     if (entry.value && !isIntact(entry, seal, values)) {
       if (seal) faults.push({ file: directory, reason: "a record fails its checksum", doubtful: [entry] });
       else orphan = true;
+      if (seal) return;
     }
     visit(entry);
   });
@@ -78,6 +79,11 @@ export function examine(location: StoreLocation, visit: (entry: Entry) => void =
     damage(file === directory ? file : join(directory, file), reason, offset);
   if (read === undefined && orphan) damage(path, "it is missing");
   if (seal && inspection.lastSequence < seal.acknowledged) {
+    const { torn } = inspection;
+    if (torn) {
+      faults.push(torn);
+      damage(join(directory, torn.file), torn.reason, torn.offset);
+    }
     const reason = `it ends at change ${inspection.lastSequence}, but ${seal.acknowledged} changes were acknowledged`;
     damage(directory, reason);
   }
@@ -109,7 +115,7 @@ function isIntact({ key, value, sequence }: Entry, seal: Seal | undefined, value
   return mayBeOld || values.isIntact(key, value);
 }
 
-function hasDatabase(directory: string): boolean {
+export function hasDatabase(directory: string): boolean {
   return (
     existsSync(directory) &&
     readdirSync(directory).some((name) => /^(CURRENT|MANIFEST-\d+|\d+\.(ldb|sst|log))$/.test(name))

@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { DatasetVersion } from "../../core/datasets/repository";
 import { sha256 } from "../../core/digest";
+import { journalsOf, storesOf } from "../../local/storage/stores";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 /** What a person sees of the command line alone: files that it writes, its exit codes, what it prints. */
@@ -202,4 +203,51 @@ describe("the command line", () => {
       return status === "killed" ? status : undefined;
     });
   }, 240_000);
+
+  it("refuses damaged data, lists what is lost, repairs it, and starts again", async () => {
+    const run = await stack.as<{ run: { runId: string } }>("ada", "POST", "/runs", { experiment: "damage" });
+    const { runId } = run.body.run;
+    expect((await stack.run("down")).code).toBe(0);
+    // Every store of a stack is one that `repair` knows.
+    const known = [
+      ...storesOf(stack.data).map(({ store }) => store),
+      ...journalsOf(stack.data).map(({ path }) => basename(path)),
+    ];
+    expect(readdirSync(join(stack.data, "seals")).sort()).toEqual(known.map((name) => `${name}.seal`).sort());
+    expect(await stack.run("repair", "--list")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("are intact"),
+    });
+
+    const directory = join(stack.data, "dynamodb");
+    const log = join(
+      directory,
+      readdirSync(directory)
+        .filter((name) => name.endsWith(".log"))
+        .sort()
+        .at(-1)!,
+    );
+    const bytes = readFileSync(log);
+    const at = bytes.indexOf(runId);
+    bytes[at]! ^= 1;
+    writeFileSync(log, bytes);
+    const refused = await stack.run("up", "--detach", "--port", "0", "--api-port", "0");
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(`${log}, byte`);
+    expect(refused.stderr).toContain("ringmaster repair --list");
+    expect(refused.stderr).not.toContain("    at ");
+
+    const listed = await stack.run("repair", "--list");
+    expect(listed.code).toBe(1);
+    expect(listed.stdout).toMatch(/dynamodb:\n {2}damaged: .*\n(.*\n)* {2}lost: item \{"/);
+    expect(readFileSync(log).equals(bytes)).toBe(true);
+    expect((await stack.run("repair")).code).toBe(2);
+
+    expect((await stack.run("repair", "--apply")).code).toBe(0);
+    const aside = readdirSync(stack.data).find((name) => name.startsWith("damaged-"))!;
+    expect(readFileSync(join(stack.data, aside, "dynamodb", basename(log))).equals(bytes)).toBe(true);
+    await stack.up();
+    expect((await stack.run("repair", "--list")).stderr).toContain("is in use by the stack");
+    expect((await stack.run("datasets", "list")).code).toBe(0);
+  }, 120_000);
 });

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { lock } from "../../local/main";
+import { lock } from "../../local/lock";
 
 describe("the lock of a data directory", () => {
   let data: string;

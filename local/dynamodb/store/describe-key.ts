@@ -10,6 +10,7 @@ export function describeKey(key: Buffer, tables: readonly TableDefinition[]): st
   const of = key.toString("latin1", 0, 1);
   if (of === kind.table)
     return key.length > 1 ? `the definition of table ${key.toString("utf8", 1)}` : "the last table id";
+  if (of === kind.copy) return `the copy of the definition of table ${key.toString("utf8", 1)}`;
   if (of === kind.token || of === kind.forget) return "the token of a transaction";
   if (key.length < headBytes) return `the record ${JSON.stringify(key.toString("latin1"))}`;
   if (of === kind.doomed) return "the removal of a table or an index that is under way";

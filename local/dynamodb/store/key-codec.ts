@@ -7,6 +7,7 @@ import { normalizeNumber, parseDecimal } from "../value/number";
  * that DynamoDB gives to the values, and such that no encoding is a prefix of another.
  *
  *     table     T name
+ *     copy      t name                           (of a table, which `repair` restores it from)
  *     item      I table bucket hash range
  *     index     X table index bucket indexHash indexRange hash range
  *     expiry    E table second hash range        (second: when TTL lets the item go)
@@ -20,6 +21,7 @@ import { normalizeNumber, parseDecimal } from "../value/number";
  */
 export const kind = {
   table: "T",
+  copy: "t",
   item: "I",
   index: "X",
   expiry: "E",

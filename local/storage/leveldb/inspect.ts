@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { FormatError } from "./byte-reader";
-import { type LogRecord, readLog } from "./log-file";
+import { readLog } from "./log-file";
 import { readManifest, type Version } from "./manifest";
 import { readTable } from "./table";
-import { type Entry, readWriteBatch } from "./write-batch";
+import { type Entry, readDamagedBatch, readWriteBatch } from "./write-batch";
 
 export interface FileFault {
   readonly file: string;
@@ -20,6 +20,8 @@ export interface Inspection {
   readonly faults: readonly FileFault[];
   /** Sequence number of the last change. */
   readonly lastSequence: number;
+  /** What a kill may have left at the end of the last log: a fault where it was acknowledged. */
+  readonly torn?: FileFault;
   /** Names of the live files. */
   readonly files: readonly string[];
 }
@@ -36,7 +38,7 @@ export function inspectDatabase(directory: string, visit: (entry: Entry) => void
   const faults: FileFault[] = [];
   const names = readdirSync(directory);
   const version = inspectManifest(directory, faults);
-  if (!version) return { faults, lastSequence: 0, files: [] };
+  if (!version || faults.length > 0) return { faults, ...scavenge(directory, names, visit) };
 
   const files: string[] = [];
   for (const meta of version.tables.values()) {
@@ -52,8 +54,8 @@ export function inspectDatabase(directory: string, visit: (entry: Entry) => void
   }
 
   const logs = logsOf(names, version.logNumber);
-  const lastSequence = inspectLogs(directory, logs, version, faults, visit);
-  return { faults, lastSequence, files: [...files, ...logs.map(({ file }) => file)] };
+  const ends = inspectLogs(directory, logs, version, faults, visit);
+  return { faults, ...ends, files: [...files, ...logs.map(({ file }) => file)] };
 }
 
 /** Follows CURRENT to the manifest. */
@@ -105,7 +107,9 @@ function inspectLogs(
   version: Version,
   faults: FileFault[],
   visit: (entry: Entry) => void,
-): number {
+): Pick<Inspection, "lastSequence" | "torn"> {
+  let torn: FileFault | undefined;
+  let after = 0;
   if (version.logNumber > 0 && logs[0]?.number !== version.logNumber) {
     const file = `${String(version.logNumber).padStart(6, "0")}.log`;
     faults.push({ file, reason: "it is missing" });
@@ -114,8 +118,13 @@ function inspectLogs(
   for (const [i, { file }] of logs.entries()) {
     const { records, fault } = readLog(readFileSync(join(directory, file)));
     const isLast = i === logs.length - 1;
-    if (fault && (fault.after.length > 0 || !isLast)) {
-      faults.push({ file, offset: fault.offset, reason: fault.reason, doubtful: fault.after.flatMap(entriesOf) });
+    if (fault) {
+      const doubtful = [fault.data, ...fault.after.map(({ data }) => data)].flatMap((data) => readDamagedBatch(data));
+      const found: FileFault = { file, offset: fault.offset, reason: fault.reason, doubtful };
+      const readable = fault.after.flatMap(({ data }) => readDamagedBatch(data)).at(-1);
+      after = Math.max(after, readable?.sequence ?? 0);
+      if (fault.after.length > 0 || !isLast) faults.push(found);
+      else torn = found;
     }
     for (const { offset, data } of records) {
       try {
@@ -133,19 +142,31 @@ function inspectLogs(
     }
   }
   const end = expected === undefined ? version.lastSequence : expected - 1;
-  if (end < version.lastSequence) {
+  if (Math.max(end, after) < version.lastSequence) {
     const file = logs.at(-1)?.file ?? "log";
     faults.push({ file, reason: `it ends at sequence number ${end}, but ${version.lastSequence} was written` });
   }
-  return Math.max(end, version.lastSequence);
+  return { lastSequence: Math.max(end, after, version.lastSequence), ...(torn && { torn }) };
 }
 
-function entriesOf({ data }: LogRecord): readonly Entry[] {
-  try {
-    return readWriteBatch(data).entries;
-  } catch {
-    return [];
+/** Visits the entries of all tables and logs: without a manifest nobody knows which of them are live. */
+function scavenge(
+  directory: string,
+  names: readonly string[],
+  visit: (entry: Entry) => void,
+): Pick<Inspection, "lastSequence" | "files"> {
+  let lastSequence = 0;
+  const visitAll = (entry: Entry): void => {
+    lastSequence = Math.max(lastSequence, entry.sequence);
+    visit(entry);
+  };
+  const files = names.filter((name) => /^\d{6,}\.(ldb|sst|log)$/.test(name));
+  for (const file of files) {
+    const bytes = readFileSync(join(directory, file));
+    if (!file.endsWith(".log")) readTable(bytes, { size: bytes.length }, visitAll);
+    else for (const { data } of readLog(bytes).records) for (const entry of readDamagedBatch(data)) visitAll(entry);
   }
+  return { lastSequence, files };
 }
 
 function isTorn(reason: string): boolean {

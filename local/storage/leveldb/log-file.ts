@@ -21,6 +21,8 @@ export interface LogRecord {
 export interface LogFault {
   readonly offset: number;
   readonly reason: string;
+  /** What can be read of the record that begins there; it is not to be trusted. */
+  readonly data: Buffer;
   /** Whole records that are readable after it. None after a write that a kill has cut short. */
   readonly after: readonly LogRecord[];
 }
@@ -41,7 +43,10 @@ export function readLog(bytes: Buffer): LogContent {
   const records: LogRecord[] = [];
   const stopped = readRecords(bytes, 0, records);
   if (!stopped) return { records };
-  return { records, fault: { ...stopped, after: findRecords(bytes, stopped.offset + 1) } };
+  return {
+    records,
+    fault: { ...stopped, data: readOn(bytes, stopped.offset), after: findRecords(bytes, stopped.offset + 1) },
+  };
 }
 
 function readRecords(
@@ -87,6 +92,19 @@ function readFragment(bytes: Buffer, at: number): Fragment | string {
   if (end > bytes.length) return "it ends within a record";
   if (masked(crc32c(bytes.subarray(at + 6, end))) !== bytes.readUInt32LE(at)) return "a record fails its checksum";
   return { type, data: bytes.subarray(at + headerBytes, end), end };
+}
+
+/** Joins fragments whatever their checksums, up to the end of a record or of the file. */
+function readOn(bytes: Buffer, from: number): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = from; at + headerBytes <= bytes.length; ) {
+    const type = bytes[at + 6]!;
+    const end = Math.min(at + headerBytes + bytes.readUInt16LE(at + 4), at + blockBytes - (at % blockBytes));
+    parts.push(bytes.subarray(at + headerBytes, end));
+    if (type === full || type === last) break;
+    at = end + (blockBytes - (end % blockBytes) < headerBytes ? blockBytes - (end % blockBytes) : 0);
+  }
+  return Buffer.concat(parts);
 }
 
 /** Looks at every offset, because a damaged length says nothing of where the next record begins. */

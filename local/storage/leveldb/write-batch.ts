@@ -14,11 +14,10 @@ export interface WriteBatch {
 }
 
 /** Reads a record of a write-ahead log: sequence number, number of entries, entries. @throws FormatError */
-export function readWriteBatch(data: Buffer): WriteBatch {
+export function readWriteBatch(data: Buffer, entries: Entry[] = []): WriteBatch {
   const reader = new ByteReader(data);
   const sequence = reader.fixed64();
   const count = reader.fixed32();
-  const entries: Entry[] = [];
   while (!reader.done) {
     const tag = reader.byte();
     if (tag > 1) throw new FormatError(`${tag} is no kind of change`);
@@ -27,4 +26,15 @@ export function readWriteBatch(data: Buffer): WriteBatch {
   }
   if (entries.length !== count) throw new FormatError(`it has ${entries.length} changes instead of ${count}`);
   return { sequence, entries };
+}
+
+/** Reads the entries of a damaged record up to where it makes no sense. None of them is to be trusted. */
+export function readDamagedBatch(data: Buffer): readonly Entry[] {
+  const entries: Entry[] = [];
+  try {
+    readWriteBatch(data, entries);
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+  }
+  return entries;
 }

@@ -36,8 +36,8 @@ export function temporaryDirectory(): string {
 }
 
 /** Our DynamoDB behind a bare HTTP server, on a directory that outlives it. */
-export async function serveEmbedded(dataDirectory: string, clock?: Clock): Promise<Subject> {
-  const service = await createDynamoDb(clock ? { dataDirectory, clock } : { dataDirectory });
+export async function serveEmbedded(dataDirectory: string, clock?: Clock, seals?: string): Promise<Subject> {
+  const service = await createDynamoDb({ dataDirectory, ...(clock && { clock }), ...(seals && { seals }) });
   const server = createServer((request, response) => void service.handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);

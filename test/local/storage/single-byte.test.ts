@@ -80,7 +80,7 @@ describe("a damaged database", () => {
   it("is refused after the flip of any byte, or has every record", async () => {
     for (const name of filesOf(original)) {
       const bytes = readFileSync(join(original, name));
-      for (const at of offsetsIn(bytes)) {
+      for (const at of offsetsIn(bytes).filter((offset) => !obsolete(name) || offset % 41 === 0)) {
         const damaged = Buffer.from(bytes);
         damaged[at]! ^= 1 << (at % 8);
         const result = await outcome((directory) => writeFileSync(join(directory, name), damaged));
@@ -93,7 +93,7 @@ describe("a damaged database", () => {
   it("is refused when a file is cut, or has every record", async () => {
     for (const name of filesOf(original)) {
       const bytes = readFileSync(join(original, name));
-      for (const length of offsetsIn(bytes)) {
+      for (const length of offsetsIn(bytes).filter((offset) => !obsolete(name) || offset % 41 === 0)) {
         const result = await outcome((directory) => writeFileSync(join(directory, name), bytes.subarray(0, length)));
         if (result === "silent") throw new Error(`${name}, cut to ${length} bytes`);
       }
@@ -141,5 +141,5 @@ describe("a damaged database", () => {
 
 /** Of a seal, whose slots are mostly empty: what is written, and some of the rest. */
 function offsetsIn(bytes: Buffer): readonly number[] {
-  return [...bytes.keys()].filter((at) => bytes.length < 4096 || at % 4096 < 16 || at % 61 === 0);
+  return [...bytes.keys()].filter((at) => bytes.length < 4096 || (at % 4096 < 120 && at % 11 === 0) || at % 997 === 0);
 }

@@ -1,0 +1,61 @@
+import { Catalog } from "./store/catalog";
+import { describeKey } from "./store/describe-key";
+import { compose, kind, successor } from "./store/key-codec";
+import { Store } from "./store/store";
+import { decodeItem } from "./store/stored-item";
+import type { TableDefinition } from "./store/table";
+import { replaceItem } from "./store/write-item";
+
+const chunk = 500;
+/** Made again from the items. */
+const derived: readonly string[] = [kind.index, kind.expiry, kind.count];
+
+/** Names what keys stand for, with the definitions that are left; undefined for what is made again from the items. */
+export function dynamoDbKeyNames(rows: ReadonlyMap<string, string>): (key: Buffer) => string | undefined {
+  const tables = [...rows].flatMap(([name, text]) => {
+    const isDefinition = name.length > 1 && (name[0] === kind.table || name[0] === kind.copy);
+    return isDefinition ? [JSON.parse(text) as TableDefinition] : [];
+  });
+  return (key) => (derived.includes(key.toString("latin1", 0, 1)) ? undefined : describeKey(key, tables));
+}
+
+/** Leaves out what is made again from the items, and restores lost definitions of tables from their copies. */
+export function mendDynamoDb(rows: Map<string, string>): readonly string[] {
+  const lines: string[] = [];
+  let lastId = 0;
+  for (const [name, text] of [...rows]) {
+    if (derived.includes(name[0] ?? "")) rows.delete(name);
+    if (name[0] === kind.copy && !rows.has(kind.table + name.slice(1))) {
+      rows.set(kind.table + name.slice(1), text);
+      lines.push(`the definition of table ${Buffer.from(name.slice(1), "latin1")} is restored from its copy`);
+    }
+  }
+  for (const [name, text] of rows) {
+    if (name[0] === kind.table && name.length > 1) lastId = Math.max(lastId, (JSON.parse(text) as TableDefinition).id);
+    if (name[0] === kind.item) lastId = Math.max(lastId, Buffer.from(name, "latin1").readUInt32BE(1));
+  }
+  rows.set(kind.table, String(Math.max(lastId + 1, Number(rows.get(kind.table) ?? 1))));
+  return lines;
+}
+
+/** Makes index entries, expiry times and counters from the items of a store that has none of them. */
+export async function rebuildDynamoDb(directory: string): Promise<void> {
+  const store = await Store.open(directory);
+  const catalog = await Catalog.open(store);
+  for (const table of catalog.all()) {
+    const prefix = compose(kind.item, [table.id]);
+    let from = { gte: prefix, lt: successor(prefix) } as { gte?: Buffer; gt?: Buffer; lt: Buffer };
+    for (;;) {
+      const entries = await store.entries({ ...from, limit: chunk });
+      const last = entries.at(-1);
+      if (!last) break;
+      await store.write((draft) => {
+        for (const [key, text] of entries) {
+          replaceItem(draft, table, { key, stored: undefined, item: undefined }, decodeItem(text));
+        }
+      });
+      from = { gt: last[0], lt: from.lt };
+    }
+  }
+  await store.close();
+}

@@ -1,0 +1,141 @@
+import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { dynamoDbKeyNames, mendDynamoDb, rebuildDynamoDb } from "./dynamodb/repair";
+import { describeStatesKey, mendStates } from "./states/repair";
+import { type Damage, describeDamage } from "./storage/damage";
+import { examineJournal, Journal, type JournalLocation } from "./storage/journal";
+import { finishRebuild, rebuild } from "./storage/rebuild";
+import { type Fate, type Salvage, salvage } from "./storage/salvage";
+import { journalsOf, storesOf } from "./storage/stores";
+
+/** What is wrong with one store, and what becomes of its records. */
+export interface StoreReport {
+  readonly store: string;
+  readonly damages: readonly string[];
+  /** Records that are lost, or of which an older version is left, each by name. */
+  readonly items: readonly { readonly item: string; readonly state: string }[];
+  /** What a repair changes in order to leave the rest consistent. */
+  readonly changes: readonly string[];
+}
+
+const states: Readonly<Record<Fate, string>> = {
+  lost: "lost",
+  older: "uncertain: an older version is left",
+  deletion: "uncertain: it is deleted, which may be wrong",
+};
+
+interface Knowledge {
+  names(rows: ReadonlyMap<string, string>): (key: Buffer) => string | undefined;
+  mend(rows: Map<string, string>, affected: Iterable<string>): readonly string[];
+  complete?(directory: string): Promise<void>;
+}
+
+const plain: Knowledge = { names: () => (key) => `record ${key.toString()}`, mend: () => [] };
+const known: Readonly<Record<string, Knowledge>> = {
+  dynamodb: { names: dynamoDbKeyNames, mend: mendDynamoDb, complete: rebuildDynamoDb },
+  states: {
+    names: () => (key) => describeStatesKey(key.toString()),
+    mend: (rows, affected) => mendStates(rows, affected, Date.now()),
+  },
+};
+
+/** Reports on every damaged store of a data directory that no stack runs over; changes nothing. */
+export function listDamage(data: string): readonly StoreReport[] {
+  const stores = storesOf(data).flatMap((location) => {
+    const left = salvage(location);
+    return left.damages.length === 0 ? [] : [reportOf(location.store, left, mendRows(location.store, left))];
+  });
+  const journals = journalsOf(data).flatMap((location) => {
+    const { damages } = examineJournal(location);
+    return damages.length === 0 ? [] : [journalReport(location, damages)];
+  });
+  return [...stores, ...journals];
+}
+
+/**
+ * Replaces each damaged store by one with all of its intact records, and moves the damaged files to `aside`.
+ * May be run again after it was killed.
+ */
+export async function applyRepair(data: string, aside: string): Promise<readonly StoreReport[]> {
+  const reports: StoreReport[] = [];
+  for (const location of storesOf(data)) {
+    const finished = finishRebuild(location);
+    const left = salvage(location);
+    if (left.damages.length === 0) {
+      if (finished) reports.push({ ...empty(location.store), changes: ["an earlier repair is completed"] });
+      continue;
+    }
+    const changes = mendRows(location.store, left);
+    await rebuild(location, left.rows, { data, aside }, known[location.store]?.complete);
+    reports.push(reportOf(location.store, left, changes));
+  }
+  for (const location of journalsOf(data)) {
+    const { damages, lines } = examineJournal(location);
+    if (damages.length === 0) continue;
+    rebuildJournal(
+      location,
+      lines.map(({ item }) => item),
+      { data, aside },
+    );
+    reports.push(journalReport(location, damages));
+  }
+  return reports;
+}
+
+function mendRows(store: string, { rows, affected }: Salvage): readonly string[] {
+  return (known[store] ?? plain).mend(rows, affected.keys());
+}
+
+function reportOf(store: string, left: Salvage, changes: readonly string[]): StoreReport {
+  const name = (known[store] ?? plain).names(left.rows);
+  const items = [...left.affected].flatMap(([key, fate]) => {
+    const item = name(Buffer.from(key, "latin1"));
+    return item === undefined ? [] : [{ item, state: states[fate] }];
+  });
+  const ranges = left.ranges.map(([after, last]) => ({
+    item: `what was between ${(after && name(after)) ?? "the beginning"} and ${name(last) ?? "the end"}`,
+    state: "lost, or an older version is left",
+  }));
+  const missing = `the last ${left.missingChanges} acknowledged changes, of which nothing is left`;
+  const changed = left.missingChanges > 0 ? [{ item: missing, state: "lost" }] : [];
+  return { store, damages: left.damages.map(describeDamage), items: [...items, ...ranges, ...changed], changes };
+}
+
+function journalReport({ path }: JournalLocation, damages: readonly Damage[]): StoreReport {
+  const store = basename(path);
+  const items = damages.flatMap(({ reason }) => {
+    const number = /^entry (\d+)/.exec(reason)?.[1];
+    return number === undefined ? [] : [{ item: `event ${number}, which was not delivered yet`, state: "lost" }];
+  });
+  return { store, damages: damages.map(describeDamage), items, changes: [] };
+}
+
+function rebuildJournal(
+  location: JournalLocation,
+  items: readonly unknown[],
+  { data, aside }: { readonly data: string; readonly aside: string },
+): void {
+  const { path, seals = dirname(path) } = location;
+  const unfinished = `${path}.repairing`;
+  for (const file of [unfinished, `${unfinished}.seal`]) rmSync(file, { force: true });
+  const journal = new Journal({ path: unfinished });
+  journal.append(items);
+  journal.close();
+  const move = (from: string, to: string) => {
+    mkdirSync(dirname(to), { recursive: true });
+    try {
+      renameSync(from, to);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  };
+  const seal = join(seals, `${basename(path)}.seal`);
+  move(path, join(aside, relative(data, path)));
+  move(unfinished, path);
+  move(seal, join(aside, "seals", basename(seal)));
+  move(`${unfinished}.seal`, seal);
+}
+
+function empty(store: string): StoreReport {
+  return { store, damages: [], items: [], changes: [] };
+}
