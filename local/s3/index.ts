@@ -6,12 +6,14 @@ import type { Caller } from "../iam/caller";
 import type { EventSink, Service } from "../service";
 import { type Call, type Context, checkSignature, parseAddress, respondError } from "./call";
 import type { ContentRule } from "./content";
+import { Disk } from "./disk";
 import { accessDenied, toS3Error } from "./errors";
 import { FolderCache } from "./listing";
 import { Notifications } from "./notifications";
 import { route } from "./route";
 import { Store } from "./store";
 import { Uploads } from "./uploads";
+import { WrittenIndex } from "./written";
 
 export interface S3Options {
   /** Created where it is missing. One process at a time may own it. */
@@ -21,7 +23,7 @@ export interface S3Options {
   /** Keys that promise the SHA-256 of their content; a write of other content is refused. None unless given. */
   readonly contentDigest?: ContentRule;
   readonly clock?: Clock;
-  /** Where the seals of its journals lie; by default next to them. */
+  /** Where the seals of its journals and of its index lie; by default next to them. */
   readonly seals?: string;
 }
 
@@ -36,8 +38,10 @@ export async function createS3({
   clock = Date,
   seals,
 }: S3Options): Promise<Service> {
-  const store = new Store(dataDirectory, clock);
-  store.disk.prepare();
+  const disk = new Disk(dataDirectory);
+  disk.prepare();
+  const written = await WrittenIndex.open(disk.root, seals);
+  const store = new Store(disk, written, clock);
   const uploads = new Uploads(store);
   uploads.recover();
   const notifications = new Notifications(store.disk, events, () => clock.now(), seals);
@@ -47,7 +51,8 @@ export async function createS3({
     signingName: "s3",
     handle: (request, response, caller) => handle(context, request, response, caller),
     async close() {
-      await store.disk.settle();
+      await disk.settle();
+      await written.close();
       notifications.close();
     },
   };

@@ -24,6 +24,8 @@ export interface ObjectRecord {
   readonly etag: string;
   /** Milliseconds since the epoch. */
   readonly modified: number;
+  /** Grows with each write of the key. Earlier versions did not record it. */
+  readonly generation?: number;
   /** New with each write: tells whether a file beside the object (its tags) belongs to this write of it. */
   readonly writeId: string;
   /** The standard headers that S3 keeps and gives back: `content-type`, `cache-control`, … */

@@ -5,13 +5,14 @@ import type { Clock } from "../../core/ports";
 import type { WriteCondition } from "./conditions";
 import { checkWrite } from "./conditions";
 import { DamagedFileError, damagedObject, isDamage } from "./damage";
-import { Disk, flushDirectory, renameInto } from "./disk";
+import { type Disk, flushDirectory, renameInto } from "./disk";
 import { readDocument, writeDocument } from "./documents";
 import { noSuchBucket, noSuchKey, S3Error } from "./errors";
 import { type BinaryKey, fromBinary, parseEntry, toBinary } from "./keys";
 import type { Announcement } from "./notifications";
 import { Pins } from "./pins";
 import { findRecord, type ObjectRecord, openIfThere, readRecord, type StoredFile, type Tags } from "./record";
+import type { WrittenIndex } from "./written";
 
 export interface Bucket {
   readonly name: string;
@@ -44,8 +45,12 @@ export class Store {
   /** By write: damage that a reader found after it had begun to answer. The client's next try is told at once. */
   readonly #knownDamage = new Map<string, S3Error>();
 
-  constructor(dataDirectory: string, clock: Clock) {
-    this.disk = new Disk(dataDirectory);
+  constructor(
+    disk: Disk,
+    readonly written: WrittenIndex,
+    clock: Clock,
+  ) {
+    this.disk = disk;
     this.clock = clock;
   }
 
@@ -100,6 +105,7 @@ export class Store {
         extra: { BucketName: name },
       });
     }
+    await this.written.clear(name);
     this.disk.discard(this.disk.bucket(name));
     await flushDirectory(this.disk.buckets());
   }
@@ -116,8 +122,19 @@ export class Store {
   recordOf(bucket: string, key: BinaryKey): ObjectRecord | undefined {
     return namingDamage(bucket, key, () => {
       const record = findRecord<ObjectRecord>(this.disk.object(bucket, key));
-      return record && requireOwn(record, bucket, key);
+      return this.#current(bucket, key, record && requireOwn(record, bucket, key));
     });
+  }
+
+  /** Compares what lies in an object's place with what was written. @throws DamagedFileError */
+  #current(bucket: string, key: BinaryKey, record: ObjectRecord | undefined): ObjectRecord | undefined {
+    const entry = this.written.find(bucket, key);
+    if (!entry) return record;
+    if (!record && !entry.removing) throw new DamagedFileError("its file is missing");
+    if (record && record.writeId !== entry.writeId && (record.generation ?? 0) < entry.generation) {
+      throw new DamagedFileError("its file holds an earlier version of the object");
+    }
+    return record;
   }
 
   require(bucket: string, key: BinaryKey): ObjectRecord {
@@ -129,11 +146,14 @@ export class Store {
   open(bucket: string, key: BinaryKey): OpenObject {
     this.requireBucket(bucket);
     const descriptor = openIfThere(this.disk.object(bucket, key));
-    if (descriptor === undefined) throw noSuchKey(fromBinary(key));
+    if (descriptor === undefined) {
+      namingDamage(bucket, key, () => this.#current(bucket, key, undefined));
+      throw noSuchKey(fromBinary(key));
+    }
     try {
       const found = namingDamage(bucket, key, () => readRecord<ObjectRecord>(descriptor));
       const { record } = found;
-      namingDamage(bucket, key, () => requireOwn(record, bucket, key));
+      namingDamage(bucket, key, () => this.#current(bucket, key, requireOwn(record, bucket, key)));
       const known = this.#knownDamage.get(record.writeId);
       if (known) throw known;
       const unpin = record.parts ? this.#pins.pin(record.parts.uploadId) : () => {};
@@ -176,6 +196,7 @@ export class Store {
 
   /**
    * Makes a finished temporary file the object, if the condition holds at that instant. On return it is durable.
+   * @param record of the object
    * @param announcement of the event, in the same synchronous section
    * @param publishParts runs there too, right after the rename (multipart)
    * @throws S3Error 404 NoSuchBucket, 412 PreconditionFailed; the temporary file is then removed
@@ -183,7 +204,7 @@ export class Store {
   async publish(
     bucket: string,
     key: BinaryKey,
-    temporary: string,
+    { temporary, record }: { readonly temporary: string; readonly record: ObjectRecord },
     condition: WriteCondition,
     announcement: Announcement,
     publishParts: () => void = () => {},
@@ -204,6 +225,7 @@ export class Store {
       throw error;
     }
     await Promise.all(changed.map(flushDirectory));
+    this.written.note(bucket, key, record);
   }
 
   /** Removes the object; fine where there is none. Returns whether there was one. */
@@ -213,15 +235,26 @@ export class Store {
     announcement: Announcement,
     condition: WriteCondition = {},
   ): Promise<boolean> {
-    const removed = this.#replaced(bucket, key);
-    checkWrite(condition, removed, fromBinary(key));
-    if (!removed) return false;
+    let removed = this.#replaced(bucket, key);
+    for (;;) {
+      checkWrite(condition, removed, fromBinary(key));
+      if (!removed) return false;
+      const writeId = writeIdOf(removed);
+      await this.written.beginRemoval(bucket, key, writeId);
+      removed = this.#replaced(bucket, key);
+      if (!removed || writeIdOf(removed) === writeId) break; // else it was written again in the meantime
+    }
+    if (!removed) {
+      this.written.endRemoval(bucket, key); // another request removed it, or its file was lost
+      return false;
+    }
     const file = this.disk.object(bucket, key);
     announced(announcement, () => fs.rmSync(file, { force: true }));
     fs.rmSync(`${file}tags`, { force: true });
     this.#retireParts(bucket, removed);
     const directory = removeEmptyFolders(path.dirname(file), this.disk.objects(bucket));
     await flushDirectory(directory);
+    if (!this.#replaced(bucket, key)) this.written.endRemoval(bucket, key);
     return true;
   }
 
@@ -252,10 +285,23 @@ export class Store {
   }
 
   /** What every new record carries. */
-  newWrite(bucket: string): Pick<ObjectRecord, "bucket" | "modified" | "writeId"> {
-    return { bucket, modified: this.clock.now(), writeId: randomUUID() };
+  newWrite(bucket: string, key: BinaryKey): Pick<ObjectRecord, "bucket" | "modified" | "generation" | "writeId"> {
+    const replaced = this.#replaced(bucket, key);
+    const before = (replaced && "writeId" in replaced && replaced.generation) || 0;
+    // By the clock: a key that was removed and written again must not have a generation that it had before.
+    const generation = Math.max(Date.now(), before + 1);
+    return { bucket, modified: this.clock.now(), generation, writeId: randomUUID() };
+  }
+
+  /** Keys of a range that were written, and whose files are missing. */
+  async missingKeys(bucket: string, prefix: string, after: string, upTo: string | undefined) {
+    const keys = await this.written.keys(bucket, prefix, after, upTo);
+    return keys.filter((key) => !fs.existsSync(this.disk.object(bucket, key)));
   }
 }
+
+const writeIdOf = (version: ObjectRecord | typeof damagedVersion): string =>
+  "writeId" in version ? version.writeId : "damaged";
 
 /** Turns damage of a file into the error that names its object. */
 export function namingDamage<T>(bucket: string, key: string, read: () => T): T {

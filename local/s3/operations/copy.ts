@@ -33,7 +33,7 @@ export async function copyObject(call: Call): Promise<void> {
       typeof askedAlgorithm === "string" ? parseChecksumAlgorithm(askedAlgorithm) : source.record.checksum?.algorithm;
     const promised = call.contentDigest(call.key);
     const whole = { start: 0, end: source.record.size - 1 };
-    const { temporary, record } = await writeFile(
+    const written = await writeFile(
       store,
       (write) =>
         copyBytes(call, source, whole, write, { ...(algorithm ? { algorithm } : {}), sha256: promised !== undefined }),
@@ -43,7 +43,7 @@ export async function copyObject(call: Call): Promise<void> {
           key: call.key,
           size,
           etag: md5,
-          ...store.newWrite(bucket),
+          ...store.newWrite(bucket, key),
           headers: described.headers,
           metadata: described.metadata,
           tags,
@@ -53,8 +53,9 @@ export async function copyObject(call: Call): Promise<void> {
         };
       },
     );
+    const { record } = written;
     const announcement = announce(call, "Object Created", { key: call.key, reason: "CopyObject", record });
-    await store.publish(bucket, key, temporary, await healingCondition(call, condition, promised), announcement);
+    await store.publish(bucket, key, written, await healingCondition(call, condition, promised), announcement);
     const { etag, modified, checksum } = record;
     const fields = {
       LastModified: new Date(modified).toISOString(),

@@ -1,7 +1,7 @@
 import { type Call, queryNumber, respondXml } from "../call";
 import { invalidArgument } from "../errors";
 import { fromBinary, toBinary } from "../keys";
-import { type Listed, listObjects } from "../listing";
+import { type Listed, type ListPage, listObjects } from "../listing";
 import type { XmlFields } from "../xml";
 import { owner } from "./buckets";
 
@@ -11,7 +11,7 @@ export async function listObjectsV2(call: Call): Promise<void> {
   const { query } = call;
   const token = query.get("continuation-token");
   const startAfter = query.get("start-after") ?? "";
-  const page = readPage(call, token === null ? toBinary(startAfter) : decodeToken(token));
+  const page = await readPage(call, token === null ? toBinary(startAfter) : decodeToken(token));
   const fetchOwner = query.get("fetch-owner") === "true";
   respondXml(call, "ListBucketResult", {
     ...page.common,
@@ -25,7 +25,7 @@ export async function listObjectsV2(call: Call): Promise<void> {
 
 export async function listObjectsV1(call: Call): Promise<void> {
   const marker = call.query.get("marker") ?? "";
-  const page = readPage(call, toBinary(marker));
+  const page = await readPage(call, toBinary(marker));
   const last = page.items.at(-1);
   respondXml(call, "ListBucketResult", {
     ...page.common,
@@ -44,7 +44,7 @@ interface Page {
   readonly encode: (text: string) => string;
 }
 
-function readPage(call: Call, after: string): Page {
+async function readPage(call: Call, after: string): Promise<Page> {
   const { query, store, bucket } = call;
   store.requireBucket(bucket);
   const encoding = query.get("encoding-type");
@@ -55,12 +55,14 @@ function readPage(call: Call, after: string): Page {
   const prefix = query.get("prefix") ?? "";
   const delimiter = query.get("delimiter") ?? "";
   const limit = queryNumber(query, "max-keys", mostKeys, mostKeys);
-  const page = listObjects(
+  const walked = listObjects(
     store,
     bucket,
     { prefix: toBinary(prefix), delimiter: toBinary(delimiter), after, limit },
     call.folders,
   );
+  // Common prefixes are made of files alone: below one, a lost file does not show.
+  const page = delimiter === "" ? await withMissing(call, walked, { prefix: toBinary(prefix), after, limit }) : walked;
   const common = {
     Name: bucket,
     Prefix: encode(prefix),
@@ -70,6 +72,20 @@ function readPage(call: Call, after: string): Page {
     IsTruncated: page.truncated,
   };
   return { ...page, common, encode };
+}
+
+/** A page with the objects whose files are lost: a reader must not take them for objects that never were. */
+async function withMissing(
+  { store, bucket }: Call,
+  page: ListPage,
+  { prefix, after, limit }: { readonly prefix: string; readonly after: string; readonly limit: number },
+): Promise<ListPage> {
+  const last = page.items.at(-1);
+  const missing = await store.missingKeys(bucket, prefix, after, page.truncated && last ? nameOf(last) : undefined);
+  if (missing.length === 0 || limit === 0) return page;
+  const items = [...page.items, ...missing.map((key) => ({ key }))];
+  items.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  return { items: items.slice(0, limit), truncated: page.truncated || items.length > limit };
 }
 
 function contents({ items, encode }: Page, withOwner: boolean): XmlFields {

@@ -17,7 +17,7 @@ export async function putObject(call: Call): Promise<void> {
   const description = describeObject(request.headers);
   const promised = call.contentDigest(call.key);
   if (promised === undefined) store.checkCondition(bucket, key, condition); // saves the upload; `publish` decides
-  const { temporary, record } = await receiveFile(
+  const written = await receiveFile(
     call,
     ({ size, md5, sha256, checksum }): ObjectRecord => {
       requireContent(call, promised, sha256);
@@ -25,15 +25,16 @@ export async function putObject(call: Call): Promise<void> {
         key: call.key,
         size,
         etag: md5,
-        ...store.newWrite(bucket),
+        ...store.newWrite(bucket, key),
         ...description,
         ...(checksum ? { checksum } : {}),
       };
     },
     { sha256: promised !== undefined },
   );
+  const { record } = written;
   const announcement = announce(call, "Object Created", { key: call.key, reason: "PutObject", record });
-  await store.publish(bucket, key, temporary, await healingCondition(call, condition, promised), announcement);
+  await store.publish(bucket, key, written, await healingCondition(call, condition, promised), announcement);
   respond(call, 200, { etag: `"${record.etag}"`, ...checksumHeaders(record), ...storedHeaders(record) });
 }
 

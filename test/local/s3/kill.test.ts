@@ -39,6 +39,7 @@ beforeAll(() => {
     outfile: path.join(directory, "server.js"),
     bundle: true,
     platform: "node",
+    external: ["classic-level"],
     logLevel: "error",
   });
 });
@@ -51,6 +52,7 @@ afterAll(() => {
 async function start(): Promise<S3Client> {
   child = spawn(process.execPath, [path.join(directory, "server.js"), path.join(directory, "data")], {
     stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, NODE_PATH: path.join(root, "node_modules") },
   });
   const [line] = (await once(child.stdout!, "data")) as [Buffer];
   return new S3Client({

@@ -35,6 +35,7 @@ describe("an event between an object's change and a kill -9", () => {
       outfile: path.join(directory, "server.js"),
       bundle: true,
       platform: "node",
+      external: ["classic-level"],
       logLevel: "error",
     });
   });
@@ -44,6 +45,7 @@ describe("an event between an object's change and a kill -9", () => {
   async function untilDeath(work: (client: S3Client) => Promise<unknown>): Promise<void> {
     const child = spawn(process.execPath, [path.join(directory, "server.js"), data], {
       stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, NODE_PATH: path.join(root, "node_modules") },
     });
     const gone = once(child, "exit");
     const [line] = (await once(child.stdout, "data")) as [Buffer];
