@@ -46,6 +46,7 @@ export function addModelPolicyCommands(models: Command): void {
       const { model, warnings = [] } = await client.call("setModelPolicy", { params: { name }, body });
       for (const { message } of warnings) process.stderr.write(`warning: ${message}\n`);
       if (json) printJson(model);
+      else if (model.policyProposal) process.stdout.write(`policy of ${name} proposed (revision ${model.revision})\n`);
       else process.stdout.write(`policy of ${name} set (revision ${model.policy?.revision})\n`);
     });
 }

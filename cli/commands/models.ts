@@ -210,6 +210,7 @@ const actionNames: Partial<Record<HistoryEntry["action"], string>> = {
   "approval-requested": "approval requested",
   "rolled-back": "rolled back",
   "policy-set": "policy set",
+  "policy-proposed": "policy proposed",
   "traffic-set": "traffic set",
 };
 

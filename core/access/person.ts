@@ -27,3 +27,8 @@ export function isSamePerson(
   if (one.person === undefined && other.person === undefined) return one.by === other.by;
   return one.person !== undefined && one.person.id === other.person?.id;
 }
+
+/** Tests whether an entry of `approvers` is a person: by its id, or by a name that it cannot change. */
+export function isNamed({ id, names }: Person, approver: string): boolean {
+  return approver === id || names.includes(approver);
+}

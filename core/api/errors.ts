@@ -22,6 +22,7 @@ export const errorCatalogue = {
   },
   NOT_IN_TEAM: { status: 403, meaning: "The caller is not in the team that it names." },
   NOT_AN_APPROVER: { status: 403, meaning: "The model's policy names others to decide on the version." },
+  POLICY_NEEDS_PEOPLE: { status: 403, meaning: "Several authenticated people must request looser approval rules." },
   ROUTE_NOT_FOUND: { status: 404, meaning: "There is no such path." },
   RUN_NOT_FOUND: { status: 404, meaning: "There is no such run." },
   EXPERIMENT_NOT_FOUND: { status: 404, meaning: "There is no such experiment." },

@@ -1,4 +1,4 @@
-import type { Person } from "../access/person";
+import { isNamed, type Person } from "../access/person";
 import type { Actor } from "./change";
 import type { Approval, ApprovalsWithdrawn, Model, ModelVersion } from "./model";
 import { type ApprovalRules, approvalRulesOf, comparesPeople } from "./policy";
@@ -74,9 +74,4 @@ export function refusalOfDecision(
   if (rules.notTheSubmitter && submitters?.includes(person.id)) return "submitter";
   const listed = rules.approvers.length === 0 || rules.approvers.some((each) => isNamed(person, each));
   return listed ? undefined : "not-listed";
-}
-
-/** Tests whether an entry of `approvers` is a person: by its id, or by a name that it cannot change. */
-export function isNamed({ id, names }: Person, approver: string): boolean {
-  return approver === id || names.includes(approver);
 }

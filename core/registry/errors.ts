@@ -119,6 +119,17 @@ export class NotAnApproverError extends RingmasterError {
   }
 }
 
+/** Looser approval rules need the request of several people. */
+export class PolicyNeedsPeopleError extends RingmasterError {
+  constructor(model: string, by: string) {
+    super(
+      `${by} cannot loosen the policy of ${model}: as many people must request it as the policy requires, and this caller was not authenticated as a ` +
+        "person; create a token for each person (`ringmaster tokens create NAME --scope read,write,approve`)",
+      { code: "POLICY_NEEDS_PEOPLE", httpStatus: 403, details: { model, by } },
+    );
+  }
+}
+
 /** The verdict is about another champion, or other rules, than those of now. */
 export class GateOutdatedError extends RingmasterError {
   /** @param runId the run that evaluates the version again, where one does */

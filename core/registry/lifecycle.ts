@@ -1,9 +1,16 @@
+import { isSamePerson } from "../access/person";
 import { digestOf } from "../digest";
 import { withoutApprovals } from "./approvals";
 import { type Actor, activeModel, activeVersion, changeModel, changeVersion, type Transition } from "./change";
-import { InProductionError, ModelExistsError, ModelNotFoundError, VersionNotFoundError } from "./errors";
+import {
+  InProductionError,
+  ModelExistsError,
+  ModelNotFoundError,
+  PolicyNeedsPeopleError,
+  VersionNotFoundError,
+} from "./errors";
 import type { Model } from "./model";
-import type { ApprovalRules, ModelPolicy, PolicyRules } from "./policy";
+import { type ApprovalRules, areLooser, type ModelPolicy, missingRequests, type PolicyRules } from "./policy";
 
 /** A name that nobody has used, before its first change. */
 export function emptyModel(name: string, team: string, { by, at }: Pick<Actor, "by" | "at">): Model {
@@ -95,15 +102,34 @@ export function restoreVersion(version: number, actor: Actor): Transition {
   };
 }
 
-/** What the model's versions must show from now on. Verdicts by other rules are outdated; approvals are counted by the new ones. */
+/**
+ * Sets what the model's versions must show. Verdicts by other rules are outdated; approvals are counted by the new ones. Looser approval rules than those in
+ * force replace them only once enough people have requested the same (`missingRequests`); until then the request is kept.
+ *
+ * @throws PolicyNeedsPeopleError where a caller without an identity requests looser rules
+ */
 export function setPolicy(rules: PolicyRules, approvals: ApprovalRules, actor: Actor): Transition {
   return (state) => {
-    const { policy: before, revision } = activeModel(state);
+    const { name, policy: before, policyProposal, revision } = activeModel(state);
     const sameRules = before !== undefined && digestOf(before.rules) === digestOf(rules);
     if (sameRules && digestOf(before.approvals) === digestOf(approvals)) return undefined;
-    const { by, at } = actor;
+    const { by, person, at } = actor;
+    if (before && areLooser(approvals, before.approvals)) {
+      if (!person) throw new PolicyNeedsPeopleError(name, by);
+      const requested = { rules, approvals };
+      const { requests = [], ...known } = policyProposal ?? {};
+      const earlier = digestOf(known) === digestOf(requested) ? requests : [];
+      const all = [...earlier.filter((request) => !isSamePerson(request, actor)), { by, person, at }];
+      const people = all.map((request) => request.person);
+      if (missingRequests(before.approvals, people) > 0) {
+        if (all.length === earlier.length) return undefined;
+        return changeModel(state, { action: "policy-proposed" }, actor, {
+          policyProposal: { ...requested, requests: all },
+        });
+      }
+    }
     const rulesRevision = sameRules ? before.rulesRevision : revision + 1;
     const policy: ModelPolicy = { rules, approvals, revision: revision + 1, rulesRevision, by, at };
-    return { ...changeModel(state, { action: "policy-set" }, actor, { policy }), policy };
+    return { ...changeModel(state, { action: "policy-set" }, actor, { policy, policyProposal: undefined }), policy };
   };
 }

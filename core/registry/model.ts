@@ -5,7 +5,7 @@ import type { ContentReference } from "../ports";
 import type { Traffic } from "../serving/traffic";
 import type { NumericsRecord } from "../training/numerics";
 import type { GateVerdict } from "./gates/verdict";
-import type { ModelPolicy } from "./policy";
+import type { ModelPolicy, PolicyProposal } from "./policy";
 
 export const stages = ["none", "staging", "canary", "production", "archived"] as const;
 export type Stage = (typeof stages)[number];
@@ -35,6 +35,8 @@ export interface Model {
   readonly nameSince?: number;
   /** The gates and approvals that it declares. */
   readonly policy?: ModelPolicy;
+  /** Looser approval rules that people have requested. */
+  readonly policyProposal?: PolicyProposal;
   /** Who answers whom beside the champion. */
   readonly traffic?: Traffic;
   /** The champion, if there is one. */
@@ -159,6 +161,7 @@ export const historyActions = [
   "alias-deleted",
   "semver-set",
   "policy-set",
+  "policy-proposed",
   "traffic-set",
   "renamed",
   "deleted",

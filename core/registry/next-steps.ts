@@ -1,6 +1,7 @@
+import { isNamed } from "../access/person";
 import { isUnderTest } from "../serving/traffic";
 import { isOpen, type Run } from "../training/run";
-import { decisionOn, isNamed, mayDecide } from "./approvals";
+import { decisionOn, mayDecide } from "./approvals";
 import { withdrawal } from "./errors";
 import { championOf, outdatedBy } from "./gates/evidence";
 import { isPending } from "./gates/external-check";

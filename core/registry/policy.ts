@@ -1,3 +1,5 @@
+import { isNamed, type Person } from "../access/person";
+
 /**
  * What a model's versions must show before one of them serves, declared once for the model. A job's own `evaluation` values add to it: of two limits
  * the stricter holds.
@@ -90,6 +92,20 @@ export interface ModelPolicy {
   readonly at: string;
 }
 
+/** A policy with looser approval rules than the one in force: requested, and not yet by enough people. */
+export interface PolicyProposal {
+  readonly rules: PolicyRules;
+  readonly approvals: ApprovalRules;
+  /** Oldest first, one of each person. */
+  readonly requests: readonly PolicyRequest[];
+}
+
+export interface PolicyRequest {
+  readonly by: string;
+  readonly person: Person;
+  readonly at: string;
+}
+
 /** Of a model whose policy says nothing, or that has none: who replaces what serves must not be shown to be worse. A job may be stricter, and not milder. */
 export const defaultNoRegression: NoRegressionRule = { tolerance: 0, rule: "credible", incompatible: "refuse" };
 
@@ -109,4 +125,28 @@ export function rulesOf(model: { readonly policy?: ModelPolicy }): PolicyRules {
 
 export function approvalRulesOf(model: { readonly policy?: ModelPolicy }): ApprovalRules {
   return model.policy?.approvals ?? defaultApprovals;
+}
+
+/** Tests whether rules let versions through that other rules would not: fewer people, others than those listed, or the submitter. */
+export function areLooser(after: ApprovalRules, before: ApprovalRules): boolean {
+  const listed = new Set(before.approvers);
+  const others = after.approvers.length === 0 || after.approvers.some((each) => !listed.has(each));
+  return (
+    after.required < before.required ||
+    (before.notTheSubmitter && !after.notTheSubmitter) ||
+    (before.approvers.length > 0 && others)
+  );
+}
+
+/**
+ * Returns how many more people must request looser rules before they replace those in force: as many as a promotion takes, so that one person cannot
+ * lift what several have to agree on. As many of them as the rules require must be approvers; the submitter's counterpart under `notTheSubmitter` need not.
+ */
+export function missingRequests(
+  { required, approvers, notTheSubmitter }: ApprovalRules,
+  people: readonly Person[],
+): number {
+  const listed = people.filter((person) => approvers.length === 0 || approvers.some((each) => isNamed(person, each)));
+  const all = Math.max(required, notTheSubmitter ? 2 : 1);
+  return Math.max(all - people.length, required - listed.length, 0);
 }

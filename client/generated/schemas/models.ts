@@ -214,6 +214,7 @@ export interface HistoryEntry {
     | "alias-deleted"
     | "semver-set"
     | "policy-set"
+    | "policy-proposed"
     | "traffic-set"
     | "renamed"
     | "deleted"
@@ -298,6 +299,7 @@ export interface Model {
   /** The name that it has now, where this one was given up. */
   readonly renamedTo?: string;
   readonly policy?: ModelPolicy;
+  readonly policyProposal?: PolicyProposal;
   readonly traffic?: Traffic;
   /** The champion, if there is one. */
   readonly production?: number;
@@ -556,6 +558,73 @@ export interface PairedInterval {
   readonly seed: number;
 }
 
+/** Looser approval rules, and the people who have requested them: not yet enough. */
+export interface PolicyProposal {
+  readonly rules: {
+    readonly thresholds: Readonly<Record<string, number>>;
+    readonly noRegression?:
+      | {
+          readonly tolerance: number;
+          readonly rule: "credible" | "excluded";
+          readonly incompatible: "refuse" | "pass";
+        }
+      | "waived";
+    readonly slices: readonly {
+      readonly metric: string;
+      readonly worst?: number;
+      readonly gap?: number;
+      readonly column: string;
+      readonly minRows: number;
+      readonly rule: "credible" | "excluded";
+    }[];
+    readonly fairness: readonly {
+      readonly positive?: string | number | boolean;
+      readonly demographicParity?: number;
+      readonly equalizedOdds?: number;
+      readonly column: string;
+      readonly minRows: number;
+      readonly rule: "credible" | "excluded";
+    }[];
+    readonly latency?: {
+      readonly p99Ms: number;
+    };
+    readonly size?: {
+      readonly bytes: number;
+    };
+    readonly checks: readonly (
+      | {
+          readonly kind: "http";
+          readonly name: string;
+          readonly url: string;
+          readonly timeoutSeconds: number;
+          readonly keyGeneration: number;
+        }
+      | {
+          readonly kind: "command";
+          readonly name: string;
+          readonly command: readonly string[];
+          readonly timeoutSeconds: number;
+        }
+    )[];
+  };
+  readonly approvals: {
+    /** How many different people. */
+    readonly required: number;
+    /** Who may; empty: everybody in the team. */
+    readonly approvers: readonly string[];
+    /** Whoever submitted the run or registered the version does not count. */
+    readonly notTheSubmitter: boolean;
+  };
+  readonly requests: readonly {
+    readonly by: string;
+    readonly person: {
+      readonly id: string;
+      readonly names: readonly string[];
+    };
+    readonly at: Instant;
+  }[];
+}
+
 export interface PolicyRequest {
   readonly rules?: {
     readonly thresholds?: Readonly<Record<string, number>>;
@@ -618,7 +687,7 @@ export interface PolicyRequest {
 
 export interface PolicySetAnswer {
   readonly model: Model;
-  /** What keeps the policy from being met, such as callers that are not authenticated. */
+  /** What keeps the policy from being in force or from being met. */
   readonly warnings?: readonly {
     readonly code: string;
     readonly message: string;

@@ -43,6 +43,7 @@ export const setModelPolicy = contract({
   summary: "Declare what a model's versions must show and who must agree before one serves",
   description:
     "Holds for every version from now on. Verdicts by other rules are outdated: who passed is judged again before it is promoted. Approvals that were given count as far as the new policy counts them. " +
+    "Looser approval rules (fewer people, other approvers, the submitter) take effect once as many people have sent the same policy as the policy in force requires; until then `policyProposal` has the requests. " +
     "A job's own gates add to the rules: of two limits the stricter holds.",
   params: name,
   body: declaredPolicy.safeExtend({ reason }).meta({ id: "PolicyRequest" }),
@@ -55,13 +56,13 @@ export const setModelPolicy = contract({
           warnings: z
             .array(z.object({ code: z.string(), message: z.string() }))
             .optional()
-            .meta({ description: "What keeps the policy from being met, such as callers that are not authenticated." }),
+            .meta({ description: "What keeps the policy from being in force or from being met." }),
         })
         .meta({ id: "PolicySetAnswer" }),
       example: { model: examples.model },
     },
   },
-  errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
+  errors: ["MODEL_NOT_FOUND", "POLICY_NEEDS_PEOPLE", "REGISTRY_BUSY"],
 });
 
 export const judgeModelVersion = contract({

@@ -17,7 +17,7 @@ import type { NumericsRecord } from "../../training/numerics";
 import { contentReference, count, instant, metrics, metricValue, sha256 } from "./common";
 import { columnSchema } from "./datasets";
 import { gateVerdict } from "./gates";
-import { modelPolicy } from "./policies";
+import { modelPolicy, policyProposal } from "./policies";
 import { traffic } from "./serving";
 
 const version = z.int().min(1);
@@ -82,6 +82,7 @@ export const model = z
     nameSince: count.optional().meta({ description: "The revision that gave it this name, where it had another." }),
     renamedTo: z.string().optional().meta({ description: "The name that it has now, where this one was given up." }),
     policy: modelPolicy.optional(),
+    policyProposal: policyProposal.optional(),
     traffic: traffic.optional(),
     production: version.optional().meta({ description: "The champion, if there is one." }),
     productionRevision: count.optional().meta({ description: "The revision that made it so." }),

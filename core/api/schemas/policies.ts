@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { policyRulesSchema } from "../../registry/gates/spec";
-import type { ApprovalRules, ModelPolicy } from "../../registry/policy";
+import type { ApprovalRules, ModelPolicy, PolicyProposal } from "../../registry/policy";
 import { count, instant } from "./common";
 
 const person = z.string().min(1).max(2_048);
@@ -28,6 +28,19 @@ export const declaredPolicy = z
     error: `must be at most ${policyBytes} bytes of JSON`,
   })
   .meta({ id: "DeclaredPolicy", description: "What a version must show and who must agree before it serves." });
+
+export const policyProposal = z
+  .object({
+    rules: policyRulesSchema,
+    approvals: approvalRules,
+    requests: z.array(
+      z.object({ by: z.string(), person: z.object({ id: z.string(), names: z.array(z.string()) }), at: instant }),
+    ),
+  })
+  .meta({
+    id: "PolicyProposal",
+    description: "Looser approval rules, and the people who have requested them: not yet enough.",
+  }) satisfies z.ZodType<PolicyProposal>;
 
 export const modelPolicy = z
   .object({

@@ -5,7 +5,8 @@ import { InvalidInputError, type Problem } from "../../../core/errors";
 import { answerApproval, answerWaiting } from "../../../core/registry/approval";
 import { judgeVersion } from "../../../core/registry/gates/judge-version";
 import { setPolicy } from "../../../core/registry/lifecycle";
-import { comparesPeople, type ExternalCheck } from "../../../core/registry/policy";
+import type { Model } from "../../../core/registry/model";
+import { comparesPeople, type ExternalCheck, missingRequests } from "../../../core/registry/policy";
 import type { Warning } from "../../../core/warnings";
 import { versionAfter } from "../next-steps";
 import { defineRoute, type Route } from "../route";
@@ -22,6 +23,20 @@ async function checkUrls({ hooks }: Pick<Platform, "hooks">, checks: readonly Ex
   );
   if (problems.some(({ length }) => length > 0))
     throw new InvalidInputError("the policy cannot be set", problems.flat());
+}
+
+/** Says how many people are missing before a proposed policy is in force. */
+function proposed({ name, policy, policyProposal }: Model): readonly Warning[] {
+  if (!policy || !policyProposal) return [];
+  const { requests } = policyProposal;
+  const missing = missingRequests(
+    policy.approvals,
+    requests.map(({ person }) => person),
+  );
+  const message =
+    `the policy of ${name} is not changed: the requested approval rules are looser than those in force, and ${missing} more ` +
+    `${missing === 1 ? "person" : "people"} must set the same policy (requested by ${requests.map(({ by }) => by).join(", ")})`;
+  return [{ code: "POLICY_PROPOSED", message }];
 }
 
 const noPeople: Warning = {
@@ -44,7 +59,8 @@ export const modelPolicyRoutes: readonly Route[] = [
     const unmet = comparesPeople(body.approvals) && caller.person === undefined;
     // A milder policy may be content with the approvals that there are.
     await answerWaiting(platform, name);
-    return { status: 200, body: { model, ...(unmet ? { warnings: [noPeople] } : {}) } };
+    const warnings = [...(unmet ? [noPeople] : []), ...proposed(model)];
+    return { status: 200, body: { model, ...(warnings.length > 0 ? { warnings } : {}) } };
   }),
 
   defineRoute(contracts.judgeModelVersion, async ({ platform, params, body, caller, idempotencyKey }) => {

@@ -1,7 +1,7 @@
 import type { Person } from "../../../core/access/person";
 import { decisionOn } from "../../../core/registry/approvals";
 import type { ModelState } from "../../../core/registry/change";
-import { emptyModel } from "../../../core/registry/lifecycle";
+import { emptyModel, setPolicy } from "../../../core/registry/lifecycle";
 import type { Approval, Model, ModelVersion } from "../../../core/registry/model";
 import { type ApprovalRules, defaultApprovals, noRules } from "../../../core/registry/policy";
 import { decideApproval, promote } from "../../../core/registry/transitions";
@@ -106,6 +106,68 @@ describe("approvals under a policy that compares people", () => {
     ["anybody, of a version whose submitter is not known", { submittedBy: "grace" }, ada, "unknown-submitter"],
   ])("the submitter is excluded: %s", (_name, version, who, expected) => {
     expect(decided(approvedBy(stateOf({ notTheSubmitter: true }, version), { by: "ada", person: who }))).toBe(expected);
+  });
+});
+
+describe("a policy that people set", () => {
+  const alan = person("AROAALAN", "alan");
+  const setBy =
+    (approvals: Partial<ApprovalRules>, rules = noRules) =>
+    (state: ModelState, who: Person | undefined): ModelState => {
+      const actor = { by: who?.id ?? "somebody", at, ...(who ? { person: who } : {}) };
+      const change = setPolicy(rules, { ...defaultApprovals, ...approvals }, actor)(state);
+      return change ? { ...state, model: change.model } : state;
+    };
+
+  it.each<[string, Partial<ApprovalRules>, Partial<ApprovalRules>, readonly Person[], number]>([
+    ["fewer people", { required: 2 }, {}, [ada, ada, grace], 3],
+    ["fewer of more people", { required: 3 }, { required: 2 }, [ada, grace, alan], 3],
+    ["the submitter", { notTheSubmitter: true }, {}, [ada, grace], 2],
+    ["others than those listed", { approvers: [ada.id] }, { approvers: [ada.id, "x"] }, [ada], 1],
+    ["everybody, upon the word of those listed alone", { approvers: [ada.id] }, {}, [grace, ada], 2],
+    [
+      "the submitter, of an approver and somebody else",
+      { approvers: [ada.id], notTheSubmitter: true },
+      { approvers: [ada.id] },
+      [ada, grace],
+      2,
+    ],
+    ["others, of so many listed", { required: 2, approvers: [ada.id, "alan"] }, {}, [grace, ada, alan], 3],
+  ])("is loosened by as many people as it requires: %s", (_name, before, after, people, needed) => {
+    const set = setBy(after);
+    let state = stateOf(before);
+    for (const [at, who] of people.entries()) {
+      expect([at, state.model.policy!.approvals]).toEqual([at, { ...defaultApprovals, ...before }]);
+      state = set(state, who);
+    }
+    expect(people).toHaveLength(needed);
+    expect(state.model).toMatchObject({ policy: { approvals: { ...defaultApprovals, ...after } } });
+    expect(state.model.policyProposal).toBeUndefined();
+  });
+
+  it("is tightened by one, and so by its other rules", () => {
+    const stricter = setBy({ required: 3, approvers: [ada.id, grace.id, alan.id], notTheSubmitter: true });
+    expect(stricter(stateOf({ required: 2 }), ada).model.policy!.approvals.required).toBe(3);
+    const other = setBy({ required: 2 }, { ...noRules, thresholds: { accuracy: 0.5 } });
+    expect(other(stateOf({ required: 2 }), undefined).model.policy!.rules.thresholds).toEqual({ accuracy: 0.5 });
+  });
+
+  it("is not loosened by requests for different policies, nor by one person again", () => {
+    const [one, two] = [setBy({}), setBy({}, { ...noRules, thresholds: { accuracy: 0.1 } })];
+    const mixed = two(one(stateOf({ required: 2 }), ada), grace);
+    expect(mixed.model).toMatchObject({ policy: { approvals: { required: 2 } }, policyProposal: { requests: [{}] } });
+    expect(two(mixed, grace)).toBe(mixed);
+  });
+
+  it("is not loosened by a caller without an identity", () => {
+    expect(() => setBy({})(stateOf({ required: 2 }), undefined)).toThrow("cannot loosen the policy of digits");
+  });
+
+  it("leaves an approval under the looser rules waiting until they are in force", () => {
+    const state = stateOf({ required: 2 }, { approvals: [approval("ada", ada)] });
+    const proposed = setBy({})(state, ada);
+    expect(decided(proposed)).toBe("waiting");
+    expect(decided(setBy({})(proposed, grace))).toBe("approved");
   });
 });
 

@@ -87,6 +87,20 @@ describe("approvals of several people through the API", () => {
     expect((await platform.registry.head(name)).production).toBe(1);
   });
 
+  it("one person does not lift the policy: a looser one is a proposal until another sets the same", async () => {
+    const [ada, grace] = [session("ada"), session("grace", "Other", "AROAOTHER")];
+    await approve(ada);
+    const { body } = await policy(session("ada again"), { required: 1 });
+    expect(body.model).toMatchObject({ policy: { approvals: { required: 2 } }, policyProposal: { requests: [{}] } });
+    expect(body.warnings).toEqual([
+      { code: "POLICY_PROPOSED", message: expect.stringContaining("1 more person must set the same policy") },
+    ]);
+    expect((await policy(ada, { required: 1 })).body.warnings).toHaveLength(1);
+    expect((await promoteNatively(ada)).body.error.code).toBe("NOT_APPROVED");
+    expect((await policy(grace, { required: 1 })).body.warnings).toBeUndefined();
+    expect((await promoteNatively(ada)).status).toBe(200);
+  });
+
   it("approvals of callers that are not authenticated do not count, which the policy's answer says", async () => {
     const { body } = await policy(unauthenticated("ada"), { required: 2, notTheSubmitter: true });
     expect(body.warnings).toEqual([expect.objectContaining({ code: "CALLERS_NOT_AUTHENTICATED" })]);

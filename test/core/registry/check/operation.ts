@@ -50,18 +50,15 @@ export function readReason(reason: string): { readonly id: string; readonly abou
   return { id, about: { champion: champion!, rules: rules! } };
 }
 
-/** Those that operations declare; thresholds tell two rules apart. */
-export const policies: Readonly<
-  Record<
-    string,
-    {
-      readonly threshold: number;
-      readonly required: number;
-      readonly approvers: readonly string[];
-      readonly notTheSubmitter: boolean;
-    }
-  >
-> = {
+/** A policy that operations set; thresholds tell two rules apart. */
+export interface Policy {
+  readonly threshold: number;
+  readonly required: number;
+  readonly approvers: readonly string[];
+  readonly notTheSubmitter: boolean;
+}
+
+export const policies: Readonly<Record<string, Policy>> = {
   one: { threshold: 0.5, required: 1, approvers: [], notTheSubmitter: false },
   two: { threshold: 0.5, required: 2, approvers: [], notTheSubmitter: true },
   named: { threshold: 0.6, required: 2, approvers: ["person 0", "person 1", "person 2"], notTheSubmitter: false },

@@ -1,4 +1,4 @@
-import { type About, type Operation, policies } from "./operation";
+import { type About, type Operation, type Policy, policies } from "./operation";
 
 /**
  * What the registry should do, said a second time and otherwise: one operation after another upon a small state. It shares no code with
@@ -26,6 +26,8 @@ export interface ReferenceState {
   readonly former: readonly number[];
   readonly aliases: Readonly<Record<string, number>>;
   readonly policy?: { readonly name: string; readonly rules: number };
+  /** A looser policy, and who has requested it. */
+  readonly proposal?: { readonly name: string; readonly people: readonly string[] };
   /** The canary that gets a part of the units, if one does. */
   readonly arm?: { readonly version: number; readonly tested: boolean };
   /** By number, from 1. */
@@ -93,8 +95,16 @@ function stepUnsettled(state: ReferenceState, operation: Operation, about: About
       const before = state.policy && policies[state.policy.name]!;
       const next = policies[value]!;
       if (state.policy?.name === value) return nothing;
+      if (before !== undefined && isLooser(before, next)) {
+        const known = state.proposal?.name === value ? state.proposal.people : [];
+        if (known.includes(by)) return nothing;
+        const people = [...known, by];
+        const approvers = people.filter((each) => before.approvers.length === 0 || before.approvers.includes(each));
+        const enough = people.length >= (before.notTheSubmitter ? 2 : 1) && approvers.length >= before.required;
+        if (!enough) return ofModel(state, { proposal: { name: value, people } });
+      }
       const rules = before?.threshold === next.threshold ? state.policy!.rules : state.revision + 1;
-      return ofModel(state, { policy: { name: value, rules } });
+      return ofModel(state, { policy: { name: value, rules }, proposal: undefined });
     }
     case "no-traffic":
       if (production === undefined) return refused("NO_CHAMPION");
@@ -113,11 +123,19 @@ function stepUnsettled(state: ReferenceState, operation: Operation, about: About
   }
 }
 
+/** Whether a version may pass by the second that may not by the first. */
+function isLooser(before: Policy, after: Policy): boolean {
+  if (after.required < before.required || (before.notTheSubmitter && !after.notTheSubmitter)) return true;
+  if (before.approvers.length === 0) return false;
+  return after.approvers.length === 0 || !after.approvers.every((each) => before.approvers.includes(each));
+}
+
 const emptied = (state: ReferenceState): Partial<ReferenceState> => ({
   deleted: false,
   first: state.versions.length + 1,
   former: [],
   aliases: {},
+  proposal: undefined,
 });
 
 function stepVersion(state: ReferenceState, { kind, version, value = "", by }: Operation, about: About): Outcome {

@@ -53,7 +53,7 @@ export function replay(
     }
     if (revisions.has(operation.id)) violations.push(`${told}: done twice, at ${revisions.get(operation.id)} too`);
     revisions.set(operation.id, entry.revision);
-    if (entry.by !== operation.by || Number.isNaN(Date.parse(entry.at)) || entry.action !== actionOf[operation.kind])
+    if (entry.by !== operation.by || Number.isNaN(Date.parse(entry.at)) || !isActionOf(operation.kind, entry.action))
       violations.push(`${told} by ${entry.by} at ${entry.at} is not what ${operation.by} asked: ${operation.kind}`);
     const before = states.at(-1)!;
     const outcome = step(before, operation, about);
@@ -75,6 +75,11 @@ export function replay(
   return { states, revisions, violations };
 }
 
+/** Whether an operation makes such an entry: a looser policy may be a request alone. */
+function isActionOf(kind: Operation["kind"], action: string): boolean {
+  return action === actionOf[kind] || (kind === "policy" && action === "policy-proposed");
+}
+
 const sorted = (names: Readonly<Record<string, number>>) => Object.entries(names).sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** The rows in the reference's words. */
@@ -88,6 +93,7 @@ function rowsOf({ model, versions }: ModelSnapshot) {
     aliases: sorted(model.aliases),
     rules: model.policy?.rulesRevision,
     required: model.policy?.approvals.required,
+    proposed: model.policyProposal?.requests.map(({ by }) => by),
     arms: model.traffic?.canaries.map(({ version }) => version) ?? [],
     tested: model.traffic?.test !== undefined,
     versions: [...versions]
@@ -104,7 +110,7 @@ function rowsOf({ model, versions }: ModelSnapshot) {
   };
 }
 
-function plain({ policy, versions, arm, ...state }: ReferenceState): ReturnType<typeof rowsOf> {
+function plain({ policy, proposal, versions, arm, ...state }: ReferenceState): ReturnType<typeof rowsOf> {
   return {
     revision: state.revision,
     deleted: state.deleted,
@@ -114,6 +120,7 @@ function plain({ policy, versions, arm, ...state }: ReferenceState): ReturnType<
     aliases: sorted(state.aliases),
     rules: policy?.rules,
     required: policy && policies[policy.name]!.required,
+    proposed: proposal && [...proposal.people],
     arms: arm ? [arm.version] : [],
     tested: arm?.tested ?? false,
     versions: versions.map(({ stage, deleted, verdict, words, semver, tag }) => ({
