@@ -1,37 +1,83 @@
+const wordBits = 32;
+
 /**
- * SQL's LIKE as a function: `%` is any text, `_` any one character, everything else itself; there is no escape. Two pointers, and going back only
- * to the last `%`, so that the time is at most text × pattern whatever the pattern (a regular expression of many `.*` would take a power of that).
+ * SQL's LIKE as a function: `%` is any text, `_` any one character, everything else itself; there is no escape. The pattern's automaton is simulated
+ * with one bit a state (Baeza-Yates and Gonnet, "A new approach to text searching", 1992), so that the time is text × pattern / 32 at most,
+ * whatever the pattern.
  */
 export function likeMatcher(pattern: string, ignoreCase: boolean): (text: string) => boolean {
+  if (last?.pattern !== pattern || last.ignoreCase !== ignoreCase) {
+    last = { pattern, ignoreCase, matches: newMatcher(pattern, ignoreCase) };
+  }
+  return last.matches;
+}
+
+/** A condition is asked for each of many texts, and its pattern is the same. */
+let last:
+  | { readonly pattern: string; readonly ignoreCase: boolean; readonly matches: (text: string) => boolean }
+  | undefined;
+
+function newMatcher(pattern: string, ignoreCase: boolean): (text: string) => boolean {
   const wanted = [...(ignoreCase ? pattern.toLowerCase() : pattern)];
   const literal = wanted.every((one) => one !== "%" && one !== "_");
   if (literal) {
     const whole = wanted.join("");
     return (text) => (ignoreCase ? text.toLowerCase() : text) === whole;
   }
-  return (text) => matches([...(ignoreCase ? text.toLowerCase() : text)], wanted);
+  const automaton = automatonOf(wanted);
+  return (text) => accepts(automaton, ignoreCase ? text.toLowerCase() : text);
 }
 
-function matches(text: readonly string[], pattern: readonly string[]): boolean {
-  let at = 0;
-  let wanted = 0;
-  /** After the last `%`, and where in the text what follows it was tried. */
-  let resume = -1;
-  let tried = 0;
-  while (at < text.length) {
-    if (wanted < pattern.length && pattern[wanted] === "%") {
-      wanted += 1;
-      resume = wanted;
-      tried = at;
-    } else if (wanted < pattern.length && (pattern[wanted] === "_" || pattern[wanted] === text[at])) {
-      at += 1;
-      wanted += 1;
-    } else if (resume >= 0) {
-      wanted = resume;
-      tried += 1;
-      at = tried;
-    } else return false;
+/** State i: the first i characters of the pattern were found, `%` not counted. Sets of states are bits. */
+interface Automaton {
+  /** The number of characters, which is the state that accepts. */
+  readonly accepting: number;
+  /** By character, the states that it leads out of. */
+  readonly out: ReadonlyMap<string, Int32Array>;
+  /** The same for characters that the pattern does not have: those before `_`. */
+  readonly outOfAny: Int32Array;
+  /** States before `%`, which every character leaves as they are. */
+  readonly loops: Int32Array;
+}
+
+function automatonOf(pattern: readonly string[]): Automaton {
+  const characters = pattern.filter((one) => one !== "%");
+  const words = Math.floor(characters.length / wordBits) + 1;
+  const outOfAny = new Int32Array(words);
+  for (const [i, one] of characters.entries()) if (one === "_") set(outOfAny, i);
+  const out = new Map<string, Int32Array>();
+  for (const [i, one] of characters.entries()) {
+    if (one === "_") continue;
+    const states = out.get(one) ?? outOfAny.slice();
+    set(states, i);
+    out.set(one, states);
   }
-  while (pattern[wanted] === "%") wanted += 1;
-  return wanted === pattern.length;
+  const loops = new Int32Array(words);
+  let state = 0;
+  for (const one of pattern) {
+    if (one === "%") set(loops, state);
+    else state += 1;
+  }
+  return { accepting: characters.length, out, outOfAny, loops };
+}
+
+function accepts({ accepting, out, outOfAny, loops }: Automaton, text: string): boolean {
+  // A character of the text has one or two units, and each of the pattern needs one character.
+  if (text.length < accepting) return false;
+  const states = new Int32Array(loops.length);
+  states[0] = 1;
+  for (const character of text) {
+    const leaving = out.get(character) ?? outOfAny;
+    let carry = 0;
+    for (let i = 0; i < states.length; i += 1) {
+      const moved = states[i]! & leaving[i]!;
+      states[i] = (moved << 1) | carry | (states[i]! & loops[i]!);
+      carry = moved >>> (wordBits - 1);
+    }
+  }
+  return (states[accepting >>> 5]! & (1 << (accepting & 31))) !== 0;
+}
+
+function set(states: Int32Array, state: number): void {
+  states[state >>> 5] = states[state >>> 5]! | (1 << (state & 31));
 }
