@@ -39,12 +39,11 @@ export function transferRoutes(app: Hono<ApiEnvironment>): TransferRoutes {
       } as RequestInit);
       const answer = await app.fetch(asked, { event });
       response.writeHead(answer.status, Object.fromEntries(answer.headers));
-      if (!answer.body) {
-        response.end();
-        return;
-      }
+      if (!answer.body) response.end();
       // Rejects where the client hangs up; nobody is left to hear of it.
-      await pipeline(Readable.fromWeb(answer.body as ReadableStream<Uint8Array>), response).catch(() => undefined);
+      else await pipeline(Readable.fromWeb(answer.body as ReadableStream<Uint8Array>), response).catch(() => undefined);
+      // What a route has not read is read away: it would be taken for the beginning of the connection's next request.
+      if (!request.complete) request.removeAllListeners("data").resume();
     },
   };
 }

@@ -1,6 +1,13 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Hono } from "hono";
+import { createTokenStore } from "../../../adapters/files/token-store";
 import type { ApiEnvironment } from "../../../lambdas/api/context";
+import { createApiServer } from "../../../local/api-server";
 import { transferRoutes } from "../../../local/api-transfers";
+import { listen, portOf } from "../../../local/listen";
 
 /** What goes through the API of one machine as a stream; all else is read whole, up to the gateway's limit. */
 it.each([
@@ -21,4 +28,38 @@ it.each([
   ["PUT", "/api/v1/models/m/policy", false],
 ])("%s %s: %s", (method, url, taken) => {
   expect(transferRoutes(new Hono<ApiEnvironment>()).take(method, url)).toBe(taken);
+});
+
+describe("a file that is refused before all of it came", () => {
+  it("does not keep the next request of the connection waiting", async () => {
+    const refusing = new Hono<ApiEnvironment>();
+    refusing.put("*", (context) => context.text("no", 400));
+    const data = mkdtempSync(join(tmpdir(), "ringmaster-transfers-"));
+    const handler = async () => ({ statusCode: 200, headers: {}, body: "next" });
+    const server = createApiServer(handler as never, createTokenStore(data), { transfers: transferRoutes(refusing) });
+    await listen(server, 0, "");
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const send = (method: string, path: string, body?: Buffer): Promise<string> =>
+      new Promise((answered, failed) => {
+        const sent = request({ agent, port: portOf(server), host: "127.0.0.1", method, path }, async (response) => {
+          let text = "";
+          for await (const chunk of response) text += chunk;
+          answered(text);
+        });
+        sent.on("error", failed);
+        sent.end(body);
+      });
+    try {
+      const file = "/api/2.0/mlflow-artifacts/artifacts/f";
+      for (const bytes of [10, 100_000, 5_000_000]) {
+        expect(await send("PUT", file, Buffer.alloc(bytes))).toBe("no");
+        expect(await send("GET", "/api/v1/models")).toBe("next");
+      }
+    } finally {
+      agent.destroy();
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+      rmSync(data, { recursive: true });
+    }
+  });
 });
