@@ -5,8 +5,9 @@ import { openApiDocument } from "../../../core/api/openapi/document";
 import type { OpenApiDocument } from "../../../core/api/openapi/model";
 import { defineRoute } from "../route";
 
-/** Made once a process, when somebody asks. */
+/** Made once a process, at the first request: each takes longer than any other request. */
 let document: OpenApiDocument | undefined;
+let page: ReturnType<typeof documentationPage> | undefined;
 function description(): OpenApiDocument {
   document ??= openApiDocument(contracts);
   return document;
@@ -21,7 +22,8 @@ export const systemRoutes = [
   defineRoute(system.getOpenApiDocument, () => ({ status: 200, body: { ...description() } })),
 
   defineRoute(system.getDocumentation, () => {
-    const { html, contentSecurityPolicy } = documentationPage(description());
+    page ??= documentationPage(description());
+    const { html, contentSecurityPolicy } = page;
     const headers = {
       "content-type": "text/html; charset=utf-8",
       "content-security-policy": contentSecurityPolicy,
