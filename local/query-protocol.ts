@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SignatureError } from "./iam/signature-error";
-import { readBody, ServiceError } from "./wire";
+import { BodyTooLarge, readBody, ServiceError } from "./wire";
 
 /** AWS's query protocol: the operation and its fields as a form, the answer as XML. STS and SNS speak it. */
 export type Fields = URLSearchParams;
@@ -23,8 +23,10 @@ export async function serveQuery(
     const metadata = xml("ResponseMetadata", { RequestId: randomUUID() });
     answer(response, 200, `<${action}Response xmlns="${namespace}">${result}${metadata}</${action}Response>`);
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    answer(response, error.httpStatus, errorXml(error, namespace));
+    const refusal =
+      error instanceof BodyTooLarge ? new ServiceError("RequestEntityTooLarge", 413, error.message) : error;
+    if (!(refusal instanceof ServiceError)) throw error;
+    answer(response, refusal.httpStatus, errorXml(refusal, namespace));
   }
 }
 

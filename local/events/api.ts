@@ -1,6 +1,7 @@
+import { parseJson } from "../../core/json-text";
 import { ExpressionError, parseExpression } from "../../core/schedules/expression";
 import type { Clock } from "../clock";
-import { isObject, ServiceError } from "../wire";
+import { isObject, portLimits, ServiceError } from "../wire";
 import type { Bus } from "./bus";
 import { noRule, validation } from "./errors";
 import { parsePath } from "./input";
@@ -194,7 +195,7 @@ function checkTarget(target: unknown): void {
   if (wrong !== undefined) throw validation(`Target ${Id}: '${wrong}' is not a JSON path such as '$.detail.status'.`);
   if (Input !== undefined) {
     try {
-      JSON.parse(Input);
+      parseJson(Input, portLimits);
     } catch {
       throw validation(`Target ${Id}: JSON syntax error in its Input.`);
     }
@@ -204,7 +205,7 @@ function checkTarget(target: unknown): void {
 function parseEvent(text: unknown): object {
   let event: unknown;
   try {
-    event = JSON.parse(String(text));
+    event = parseJson(String(text), portLimits);
   } catch {
     throw invalidPattern("the event is not JSON");
   }

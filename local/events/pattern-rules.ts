@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
-import { isObject, ServiceError } from "../wire";
+import { JsonLimitError, parseJson } from "../../core/json-text";
+import { isObject, portLimits, ServiceError } from "../wire";
 import type { Pattern } from "./pattern";
 
 export function invalidPattern(reason: string): ServiceError {
@@ -10,8 +11,9 @@ export function invalidPattern(reason: string): ServiceError {
 export function parsePattern(text: string): Pattern {
   let pattern: unknown;
   try {
-    pattern = JSON.parse(text);
+    pattern = parseJson(text, portLimits);
   } catch (error) {
+    if (error instanceof JsonLimitError) throw invalidPattern(`it ${error.rule}`);
     throw invalidPattern(`it is not JSON: ${(error as Error).message}`);
   }
   if (!isObject(pattern) || Object.keys(pattern).length === 0)

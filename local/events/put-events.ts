@@ -1,5 +1,6 @@
+import { parseJson } from "../../core/json-text";
 import { account, region } from "../service";
-import { isObject } from "../wire";
+import { isObject, portLimits } from "../wire";
 import type { Bus, BusEvent } from "./bus";
 import { validation } from "./errors";
 
@@ -66,7 +67,7 @@ function accept(bus: Bus, entry: Record<string, unknown>): BusEvent | Refusal {
 
 function parseDetail(text: string): object | undefined {
   try {
-    const detail: unknown = JSON.parse(text);
+    const detail: unknown = parseJson(text, portLimits);
     return isObject(detail) ? detail : undefined;
   } catch {
     return undefined;

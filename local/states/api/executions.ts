@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { parseJson } from "../../../core/json-text";
+import { portLimits } from "../../wire";
 import { executionArn, executionName, stateMachineArn } from "../arns";
 import { ServiceError } from "../errors";
 import type { ExecutionSummary } from "../store/records";
@@ -17,7 +19,7 @@ async function findExecution(input: Input, { store }: Pick<Api, "store">): Promi
 function checkedInput(input: Input): string {
   const text = input.optional("input", { min: 0 }) ?? "{}";
   try {
-    JSON.parse(text);
+    parseJson(text, portLimits);
     return text;
   } catch (error) {
     const why = text === "" ? "Invalid execution input." : (error as Error).message;

@@ -1,3 +1,5 @@
+import { parseJson } from "../../../core/json-text";
+import { portLimits } from "../../wire";
 import { isArray, isObject, type Json, type JsonObject } from "../json";
 import { type Diagnostic, Report } from "./report";
 import { checkScope } from "./scopes";
@@ -22,7 +24,7 @@ export function validateDefinition(text: string): readonly Diagnostic[] {
 function parse(text: string, report: Report): JsonObject | undefined {
   let definition: Json;
   try {
-    definition = JSON.parse(text) as Json;
+    definition = parseJson(text, portLimits) as Json;
   } catch (error) {
     report.add("", (error as Error).message, text.trim() ? "INVALID_JSON_DESCRIPTION" : "SCHEMA_VALIDATION_FAILED");
     return undefined;

@@ -276,6 +276,9 @@ describe("events", () => {
     expect((await test({ detail: { a: [2] } })).Result).toBe(false);
     await expect(test({ detail: { a: 1 } })).rejects.toMatchObject({ name: "InvalidEventPatternException" });
     await expect(test({ detail: { a: [1] } }, {})).rejects.toThrow(/lacks id/);
+    const EventPattern = `${'{"a":'.repeat(5_000)}["x"]${"}".repeat(5_000)}`;
+    const deep = client.send(new TestEventPatternCommand({ EventPattern, Event: JSON.stringify(event) }));
+    await expect(deep).rejects.toThrow(/it must be at most 80 levels deep/);
   });
 
   it("refuses what EventBridge refuses, and what it does not implement", async () => {

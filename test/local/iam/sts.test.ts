@@ -25,6 +25,11 @@ const assume = (role: string | undefined, more: object = {}) =>
   as(role).send(new AssumeRoleCommand({ RoleArn: runRoleArn, RoleSessionName: "run-1", ...more }));
 const broker = "ringmaster-run-credentials";
 
+it("refuses a request that is larger than its limit", async () => {
+  const large = assume(broker, { RoleSessionName: "x".repeat(70_000) });
+  await expect(large).rejects.toMatchObject({ name: "RequestEntityTooLarge", $metadata: { httpStatusCode: 413 } });
+});
+
 it("says who somebody is", async () => {
   const { Arn } = await as("ringmaster-promote").send(new GetCallerIdentityCommand({}));
   expect(Arn).toBe("arn:aws:sts::000000000000:assumed-role/ringmaster-promote/test");

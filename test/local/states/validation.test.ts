@@ -233,6 +233,7 @@ describe("a definition is refused for", () => {
   it.each([
     ["", "SCHEMA_VALIDATION_FAILED"],
     ["{", "INVALID_JSON_DESCRIPTION"],
+    ["[".repeat(500_000), "INVALID_JSON_DESCRIPTION"],
     ["[]", "SCHEMA_VALIDATION_FAILED"],
   ])("the text %j", (text, code) => {
     expect(validateDefinition(text)).toMatchObject([{ code }]);
