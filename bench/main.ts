@@ -2,6 +2,7 @@ import { benchCheckpoint } from "./checkpoint/bench";
 import { benchCollective } from "./collective/bench";
 import { benchData } from "./data/bench";
 import { benchElastic } from "./elastic/bench";
+import { benchFuzz } from "./fuzz/bench";
 import { benchIngest } from "./ingest/bench";
 import { benchKernels } from "./kernels/bench";
 import { benchKills } from "./kills/bench";
@@ -23,6 +24,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   collective: benchCollective,
   data: benchData,
   elastic: benchElastic,
+  fuzz: benchFuzz,
   ingest: benchIngest,
   kernels: benchKernels,
   kills: benchKills,

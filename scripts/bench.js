@@ -15,6 +15,7 @@ try {
       "checkpoint-trainer": "bench/checkpoint/trainer.ts",
       "checkpoint-upload-worker": "trainer-container/checkpoint/upload-worker.ts",
       "collective-rank": "bench/collective/rank.ts",
+      "fuzz-monitor": "bench/fuzz/monitor.ts",
       "overlap-rank": "bench/overlap/rank.ts",
       "overlap-slow-link": "bench/overlap/slow-link.ts",
       "promotions-client": "bench/promotions/client.ts",

@@ -10,6 +10,8 @@ export interface BenchStack {
   /** Where its API is, and the process that serves it. */
   readonly api: string;
   readonly pid: number;
+  /** Of the AWS services. */
+  readonly endpoint: string;
   /** Runs a command with `--json` and answers what it printed. @throws Error where its exit code is none of those expected. */
   ringmaster(args: readonly string[], accepted?: readonly number[]): unknown;
   close(): void;
@@ -39,11 +41,16 @@ export function startStack(): BenchStack {
     rmSync(directory, { recursive: true, force: true });
   };
   const closed = stopWhenEnded(stop);
-  const { api, pid } = ringmaster(["up", "--detach", "--port", "0", "--api-port", "0"]) as { api: string; pid: number };
+  const { api, pid, endpoint } = ringmaster(["up", "--detach", "--port", "0", "--api-port", "0"]) as {
+    readonly api: string;
+    readonly pid: number;
+    readonly endpoint: string;
+  };
   return {
     directory,
     api,
     pid,
+    endpoint,
     ringmaster,
     close() {
       closed();

@@ -1,4 +1,7 @@
 import { createServer } from "node:net";
+import { runCampaign } from "../../bench/fuzz/campaign";
+import { closeConnections } from "../../bench/fuzz/request";
+import { createSources } from "../../bench/fuzz/sources";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 
 /** Each thing that a person gets wrong: exit code 2, a message that says what, by which rule and what next; nothing created. */
@@ -144,4 +147,15 @@ describe("bad input", () => {
     expect(fitting.warnings).toEqual([]);
     await stack.json(["runs", "cancel", fitting.runId]);
   });
+
+  it("a thousand random requests to every entry point get an answer, and none of them fails", async () => {
+    const teams = ["red", "blue"].map((team) => ({ name: team, headers: { "x-ringmaster-team": team } }));
+    const { endpoint, credentials } = stack.connection;
+    const target = { api: stack.url, endpoint, keys: credentials };
+    const sources = createSources(target, { teams, all: teams }, 1);
+    const result = await runCampaign({ requests: 1_000, inFlight: 8, sources });
+    closeConnections();
+    expect([result.requests, result.failures]).toEqual([1_000, []]);
+    expect((await stack.get<{ status: string }>("/health")).status).toBe("ok");
+  }, 120_000);
 });

@@ -1,9 +1,12 @@
-import type { Hono } from "hono";
-import type { ApiEnvironment } from "../../../../lambdas/api/context";
 import type { Thing } from "../fuzz/knowledge";
 
+/** The app itself, or a server by its address. */
+export interface Requested {
+  request(path: string, init: RequestInit): Response | Promise<Response>;
+}
+
 /** An experiment with runs, files, a logged model and a registered one with two versions, made through the protocol itself. */
-export async function furnish(app: Hono<ApiEnvironment>, round: number): Promise<readonly Thing[]> {
+export async function furnish(app: Requested, round: number): Promise<readonly Thing[]> {
   const call: Call = async (path, body) =>
     JSON.parse(await taken(app, "POST", `/api/2.0/mlflow/${path}`, JSON.stringify(body)));
   const experiment_name = `experiment ${round}`;
@@ -73,7 +76,7 @@ async function doomed(call: Call, round: number): Promise<readonly Thing[]> {
 }
 
 /** An upload in parts of which the only part has been sent. */
-async function begun(app: Hono<ApiEnvironment>, path: string): Promise<Thing> {
+async function begun(app: Requested, path: string): Promise<Thing> {
   const asked = JSON.stringify({ path: "parts.bin", num_parts: 1 });
   const text = await taken(app, "POST", `/api/2.0/mlflow-artifacts/mpu/create/${path}`, asked);
   const { upload_id, credentials } = JSON.parse(text) as {
@@ -84,12 +87,12 @@ async function begun(app: Hono<ApiEnvironment>, path: string): Promise<Thing> {
   return { upload_id, etag: sent.headers.get("etag") };
 }
 
-async function upload(app: Hono<ApiEnvironment>, run: string, path: string): Promise<void> {
+async function upload(app: Requested, run: string, path: string): Promise<void> {
   const query = `run_uuid=${run}&path=${encodeURIComponent(path)}`;
   await taken(app, "POST", `/api/2.0/mlflow/upload-artifact?${query}`, "there");
 }
 
-async function taken(app: Hono<ApiEnvironment>, method: string, path: string, body: string): Promise<string> {
+async function taken(app: Requested, method: string, path: string, body: string): Promise<string> {
   const response = await app.request(path, { method, headers: { "content-type": "application/json" }, body });
   const text = await response.text();
   if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${text}`);

@@ -1,0 +1,183 @@
+import fc, { type Arbitrary } from "fast-check";
+import type { OpenApiDocument } from "../../core/api/openapi/model";
+import { mlflowOperations } from "../../lambdas/api/mlflow/operations";
+import { Knowledge, type Thing, thingsIn } from "../../test/lambdas/api/fuzz/knowledge";
+import * as native from "../../test/lambdas/api/fuzz/requests";
+import * as mlflow from "../../test/lambdas/api/mlflow-fuzz/requests";
+import { furnish, thingsIn as mlflowThingsIn } from "../../test/lambdas/api/mlflow-fuzz/world";
+import { heavyBodies } from "./heavy";
+import type { FuzzAnswer, FuzzRequest } from "./request";
+import type { FuzzCaller, FuzzCallers, RequestSource } from "./source";
+
+/** One request in this many has a costly body. */
+const heavyEvery = 60;
+const batch = 500;
+
+/** Values of an arbitrary, one after the other, the same for the same seed. */
+export function valuesOf<T>(arbitrary: Arbitrary<T>, seed: number): () => T {
+  let left: T[] = [];
+  let round = 0;
+  return () => {
+    if (left.length === 0) {
+      left = fc.sample(arbitrary, { numRuns: batch, seed: seed + round });
+      round += 1;
+    }
+    return left.pop()!;
+  };
+}
+
+/** Requests of one source after which its callers get something new of everything. */
+const roundLength = 1_500;
+
+/** Makes experiments, runs, files, models and versions for a caller, over MLflow's protocol. */
+async function furnishFor(api: string, { headers }: FuzzCaller, round: number): Promise<readonly Thing[]> {
+  const things = await furnish(
+    { request: (path, init) => fetch(`${api}${path}`, { ...init, headers: { ...init.headers, ...headers } }) },
+    round,
+  );
+  return things.map((thing) => ({
+    ...thing,
+    runId: thing["run_id"],
+    experimentId: thing["experiment_id"],
+    model: thing["name"],
+  }));
+}
+
+/** Calls `refresh` before the first request and before every later round, once. */
+function inRounds(refresh: (round: number) => Promise<void>): () => Promise<void> {
+  let count = 0;
+  let refreshed: Promise<void> = Promise.resolve();
+  return () => {
+    if (count % roundLength === 0) refreshed = refresh(count / roundLength);
+    count += 1;
+    return refreshed;
+  };
+}
+
+/** The native API, from its description. */
+export function nativeSource(
+  api: string,
+  document: OpenApiDocument,
+  { teams, all }: FuzzCallers,
+  seed: number,
+): RequestSource {
+  const operations = native.operationsOf(document);
+  const drafts = [...operations.values()].map((described) => native.draftsOf(document, described));
+  const next = valuesOf(fc.tuple(fc.oneof(...drafts), fc.nat()), seed);
+  const heavy = valuesOf(heavyBodies(heavyNames), seed);
+  const knowledge = new Knowledge();
+  const round = inRounds(async (number) => {
+    for (const team of teams) knowledge.furnish(await furnishFor(api, team, 2 * number));
+  });
+  return {
+    share: 0.4,
+    async next() {
+      await round();
+      const [draft, chance] = next();
+      const { request } = native.filled(operations.get(draft.operationId)!, draft, knowledge);
+      const { method, path, headers, body } = request;
+      const isHeavy = chance % heavyEvery === 0 && method !== "GET" && method !== "DELETE";
+      return {
+        route: `native ${draft.operationId}`,
+        method,
+        url: `${api}/api/v1${path}`,
+        headers: {
+          ...validHeaders(headers, chance % 20 === 0),
+          ...all[chance % all.length]!.headers,
+          ...(isHeavy ? { "content-type": "application/json" } : {}),
+        },
+        ...(isHeavy ? { body: heavy()() } : body === undefined ? {} : { body }),
+      };
+    },
+    learn(request, answer) {
+      const told = jsonOf(answer) as { readonly nextToken?: string } | undefined;
+      if (told === undefined) return;
+      knowledge.hear(thingsIn(told));
+      const path = request.url.slice(`${api}/api/v1`.length).split("?")[0]!;
+      if (told.nextToken !== undefined)
+        knowledge.keepToken(request.route.slice("native ".length), path, told.nextToken);
+    },
+  };
+}
+
+const heavyNames = [
+  "series",
+  "params",
+  "tags",
+  "filter",
+  "orderBy",
+  "contents",
+  "draft",
+  "job",
+  "name",
+  "observations",
+  "units",
+  "runs",
+  "rules",
+];
+
+/** MLflow's protocol, from its operations' fields. */
+export function mlflowSource(api: string, { teams, all }: FuzzCallers, seed: number): RequestSource {
+  const drafts = mlflowOperations.map((operation) => mlflow.draftsOf(operation));
+  const next = valuesOf(fc.tuple(fc.oneof(...drafts), fc.nat()), seed);
+  const names = [...new Set(mlflowOperations.flatMap(({ fields = {} }) => Object.keys(fields)))];
+  const heavy = valuesOf(heavyBodies(names), seed);
+  const knowledge = new Knowledge();
+  const round = inRounds(async (number) => {
+    for (const team of teams) knowledge.furnish(await furnishFor(api, team, 2 * number + 1));
+  });
+  return {
+    share: 0.35,
+    async next() {
+      await round();
+      const [draft, chance] = next();
+      const { request } = mlflow.filled(draft, knowledge);
+      const { method, path, headers, body, bytes } = request;
+      const isHeavy = chance % heavyEvery === 0 && (method === "POST" || method === "PATCH");
+      const sent = body === undefined ? undefined : bytes ? Buffer.from(body, "latin1") : body;
+      return {
+        route: `mlflow ${draft.operation}`,
+        method,
+        url: `${api}${path}`,
+        headers: {
+          ...validHeaders(headers, chance % 20 === 0),
+          ...all[chance % all.length]!.headers,
+          ...(isHeavy ? { "content-type": "application/json" } : {}),
+        },
+        ...(isHeavy ? { body: heavy()() } : sent === undefined ? {} : { body: sent }),
+      };
+    },
+    learn(request: FuzzRequest, answer: FuzzAnswer) {
+      const told = jsonOf(answer) as { readonly next_page_token?: string } | undefined;
+      if (told === undefined) return;
+      knowledge.hear(mlflowThingsIn(told));
+      if (told.next_page_token === undefined) return;
+      const path = request.url.slice(api.length);
+      knowledge.keepToken(request.route.slice("mlflow ".length), path, told.next_page_token);
+    },
+  };
+}
+
+/** Node refuses to send others. @param anyTeam whether the request may ask for a team, which is seldom the caller's */
+function validHeaders(headers: Readonly<Record<string, string>>, anyTeam: boolean): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers)
+      .filter(
+        ([name]) =>
+          /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) &&
+          !/^(?:content-length|transfer-encoding)$/i.test(name) &&
+          (anyTeam || !/^x-ringmaster-team$/i.test(name)),
+      )
+      .map(([name, value]) => [name, value.replaceAll(/[^\t\x20-\x7e]/g, "?")]),
+  );
+}
+
+function jsonOf({ status, contentType, text }: FuzzAnswer): object | undefined {
+  if (status >= 300 || status === 0 || !contentType.startsWith("application/json")) return undefined;
+  try {
+    const read: unknown = JSON.parse(text);
+    return typeof read === "object" && read !== null ? read : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,42 @@
+import { appendFileSync, readFileSync } from "node:fs";
+
+/**
+ * Is loaded into the stack's process by `NODE_OPTIONS`, and records when its event loop was blocked. A gap between two ticks counts for as long as the
+ * main thread was on a processor in it: the rest is the machine's, which ran other programs.
+ */
+const tickMs = 10;
+/** Shorter blocks are not recorded. */
+const recordedMs = 50;
+
+/** One block of the event loop. */
+export interface Block {
+  /** Milliseconds since the epoch. */
+  readonly endedAt: number;
+  readonly wallMs: number;
+  /** Of the main thread. */
+  readonly cpuMs: number;
+}
+
+const file = process.env["RINGMASTER_FUZZ_BLOCKS"];
+if (file !== undefined && process.argv[1]?.endsWith("stack.js")) {
+  delete process.env["NODE_OPTIONS"];
+  record(file);
+}
+
+function record(to: string): void {
+  let last = performance.now();
+  let lastCpu = mainThreadMs();
+  setInterval(() => {
+    const now = performance.now();
+    const cpu = mainThreadMs();
+    const block: Block = { endedAt: Date.now(), wallMs: now - last, cpuMs: cpu - lastCpu };
+    if (Math.min(block.wallMs, block.cpuMs) > recordedMs) appendFileSync(to, `${JSON.stringify(block)}\n`);
+    last = now;
+    lastCpu = cpu;
+  }, tickMs).unref();
+}
+
+/** Processor time of the main thread, which has the process's id (proc(5), `schedstat`). */
+function mainThreadMs(): number {
+  return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+}

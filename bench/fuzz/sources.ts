@@ -1,0 +1,26 @@
+import type { OwnerKeys } from "../../adapters/files/owner-keys";
+import { contracts } from "../../core/api/contracts";
+import { openApiDocument } from "../../core/api/openapi/document";
+import { mlflowSource, nativeSource } from "./api-sources";
+import { awsSource } from "./aws-source";
+import type { FuzzCallers, RequestSource } from "./source";
+
+export interface FuzzTarget {
+  readonly api: string;
+  /** Of the AWS services. */
+  readonly endpoint: string;
+  readonly keys: OwnerKeys;
+}
+
+/** The native API, MLflow's protocol and the AWS services of one stack. */
+export function createSources(
+  { api, endpoint, keys }: FuzzTarget,
+  callers: FuzzCallers,
+  seed: number,
+): readonly RequestSource[] {
+  return [
+    nativeSource(api, openApiDocument(contracts), callers, seed),
+    mlflowSource(api, callers, seed),
+    awsSource(endpoint, keys, seed),
+  ];
+}
