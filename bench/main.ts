@@ -9,6 +9,7 @@ import { benchKills } from "./kills/bench";
 import { benchOptimizer } from "./optimizer/bench";
 import { benchOverlap } from "./overlap/bench";
 import { benchPoints } from "./points/bench";
+import { benchPowerLoss } from "./power-loss/bench";
 import { benchPromotions } from "./promotions/bench";
 import { benchRecords } from "./records/bench";
 import { benchReduction } from "./reduction/bench";
@@ -32,6 +33,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   optimizer: benchOptimizer,
   overlap: benchOverlap,
   points: benchPoints,
+  "power-loss": benchPowerLoss,
   promotions: benchPromotions,
   records: benchRecords,
   reduction: benchReduction,

@@ -18,6 +18,7 @@ try {
       "fuzz-monitor": "bench/fuzz/monitor.ts",
       "overlap-rank": "bench/overlap/rank.ts",
       "overlap-slow-link": "bench/overlap/slow-link.ts",
+      "power-loss-workload": "bench/power-loss/workload.ts",
       "promotions-client": "bench/promotions/client.ts",
       "reduction-rank": "bench/reduction/rank.ts",
       "sharding-rank": "bench/sharding/rank.ts",

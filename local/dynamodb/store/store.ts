@@ -58,10 +58,9 @@ export class Store {
       await database.open();
     } catch (cause) {
       if (cause instanceof DamagedStoreError) throw cause;
-      throw new Error(
-        `The DynamoDB data in ${directory} cannot be opened, because another process has it open. Stop the other process.`,
-        { cause },
-      );
+      const detail = String((cause as Error).cause ?? cause);
+      const why = /lock/i.test(detail) ? "another process has it open. Stop the other process" : detail;
+      throw new Error(`The DynamoDB data in ${directory} cannot be opened, because ${why}.`, { cause });
     }
     return new Store(database);
   }

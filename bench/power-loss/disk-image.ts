@@ -1,0 +1,109 @@
+import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/*
+ * What is on the disk at each moment of a trace (`sync-trace.c`): of a file, its content at the last sync of it; of a
+ * directory, its entries at the last sync of it. Everything else is lost with the power.
+ */
+
+interface Entry {
+  readonly id: string;
+  readonly isDirectory: boolean;
+  readonly name: string;
+}
+
+export type TraceRecord =
+  | { readonly kind: "file"; readonly id: string; readonly offset: number; readonly bytes: Buffer }
+  | { readonly kind: "directory"; readonly id: string; readonly entries: readonly Entry[] }
+  | { readonly kind: "acknowledged"; readonly line: string };
+
+export interface DiskImage {
+  readonly root: string;
+  readonly files: Map<string, Buffer>;
+  readonly directories: Map<string, readonly Entry[]>;
+}
+
+/** Reads a directory that is wholly on the disk. */
+export function readImage(directory: string): DiskImage {
+  const image: DiskImage = { root: idOf(directory), files: new Map(), directories: new Map() };
+  const read = (path: string): void => {
+    const entries = readdirSync(path).map((name): Entry => {
+      const child = join(path, name);
+      const isDirectory = lstatSync(child).isDirectory();
+      if (isDirectory) read(child);
+      else image.files.set(idOf(child), readFileSync(child));
+      return { id: idOf(child), isDirectory, name };
+    });
+    image.directories.set(idOf(path), entries);
+  };
+  read(directory);
+  return image;
+}
+
+/** Inode and time of birth, as in the trace. */
+function idOf(path: string): string {
+  const { ino, birthtimeNs } = statSync(path, { bigint: true });
+  return `${ino}.${birthtimeNs / 1_000_000_000n}.${birthtimeNs % 1_000_000_000n}`;
+}
+
+export function readTrace(trace: Buffer): readonly TraceRecord[] {
+  const records: TraceRecord[] = [];
+  for (let at = 0; at < trace.length; ) {
+    const end = trace.indexOf(10, at);
+    const [kind, id = "", ...numbers] = trace.toString("utf8", at, end).split(" ");
+    if (kind === "A") {
+      records.push({ kind: "acknowledged", line: trace.toString("utf8", at + 2, end) });
+      at = end + 1;
+      continue;
+    }
+    const length = Number(numbers.at(-1));
+    const bytes = trace.subarray(end + 1, end + 1 + length);
+    if (kind === "F") records.push({ kind: "file", id, offset: Number(numbers[0]), bytes });
+    else records.push({ kind: "directory", id, entries: bytes.toString("utf8").split("\n").flatMap(readEntry) });
+    at = end + 1 + length + 1;
+  }
+  return records;
+}
+
+function readEntry(line: string): readonly Entry[] {
+  const [, id, type, name] = /^(\S+) ([df]) (.*)$/.exec(line) ?? [];
+  return id === undefined || name === undefined ? [] : [{ id, isDirectory: type === "d", name }];
+}
+
+export function applyRecord(image: DiskImage, record: TraceRecord): void {
+  if (record.kind === "directory") image.directories.set(record.id, record.entries);
+  if (record.kind !== "file") return;
+  const before = image.files.get(record.id) ?? Buffer.alloc(0);
+  image.files.set(record.id, Buffer.concat([before.subarray(0, record.offset), record.bytes]));
+}
+
+/**
+ * Writes an image out. `more` gives the content that a file would have got by its next sync: of what was not synced, the
+ * disk has kept a random part.
+ */
+export function writeImage(
+  image: DiskImage,
+  directory: string,
+  more: ReadonlyMap<string, Buffer>,
+  random: () => number,
+): void {
+  const write = (id: string, path: string): void => {
+    mkdirSync(path, { recursive: true });
+    for (const entry of image.directories.get(id) ?? []) {
+      const child = join(path, entry.name);
+      if (entry.isDirectory) write(entry.id, child);
+      else writeFileSync(child, withPart(image.files.get(entry.id) ?? Buffer.alloc(0), more.get(entry.id), random));
+    }
+  };
+  write(image.root, directory);
+}
+
+/** Synced content, then nothing, a part of what followed, or a part that ends in zeros: the length reached the disk, the bytes did not. */
+function withPart(synced: Buffer, next: Buffer | undefined, random: () => number): Buffer {
+  const choice = random();
+  if (!next || next.length <= synced.length || choice < 0.4) return synced;
+  const part = next.subarray(synced.length, synced.length + Math.ceil(random() * (next.length - synced.length)));
+  if (choice < 0.7) return Buffer.concat([synced, part]);
+  const written = part.subarray(0, Math.floor(random() * part.length));
+  return Buffer.concat([synced, written, Buffer.alloc(part.length - written.length)]);
+}

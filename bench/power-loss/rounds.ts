@@ -1,0 +1,129 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { applyRecord, type DiskImage, readImage, readTrace, type TraceRecord, writeImage } from "./disk-image";
+import { contentOf, openStores } from "./stores";
+
+export interface PowerLossResult {
+  readonly rounds: number;
+  readonly syncs: number;
+  /** Acknowledged writes that were looked for, over all rounds. */
+  readonly acknowledged: number;
+  readonly lost: readonly string[];
+  /** Rounds in which a store was refused as damaged. */
+  readonly refused: readonly string[];
+}
+
+export interface PowerLossOptions {
+  readonly rounds: number;
+  /** Writes of each of twelve writers. */
+  readonly writes: number;
+  readonly random: () => number;
+  /** Takes every sync for one that the disk did not carry out: the check must then find losses. */
+  readonly ignoreSyncs?: boolean;
+  /** The built `workload.ts`. */
+  readonly workload: string;
+  /** `sync-trace.c`. */
+  readonly source: string;
+}
+
+/** Says why the simulation cannot run here, if so. */
+export function unavailable(): string | undefined {
+  if (process.platform !== "linux") return "it needs Linux";
+  return spawnSync("cc", ["--version"]).status === 0 ? undefined : "it needs a C compiler (cc)";
+}
+
+/** Runs one workload under the trace, and cuts the power at random moments of it. */
+export async function losePower(options: PowerLossOptions): Promise<PowerLossResult> {
+  const directory = mkdtempSync(join(tmpdir(), "ringmaster-power-loss-"));
+  try {
+    const { initial, records: all } = await runWorkload(directory, options);
+    const records = options.ignoreSyncs ? all.filter(({ kind }) => kind === "acknowledged") : all;
+    const lost: string[] = [];
+    const refused: string[] = [];
+    let acknowledged = 0;
+    for (let round = 0; round < options.rounds; round++) {
+      const moment = Math.floor(options.random() * (records.length + 1));
+      const data = join(directory, "after");
+      rmSync(data, { recursive: true, force: true });
+      cutPower(initial, records, moment, data, options.random);
+      const promised = records.slice(0, moment).flatMap((one) => (one.kind === "acknowledged" ? [one.line] : []));
+      acknowledged += promised.length;
+      try {
+        lost.push(...(await missing(data, promised)).map((line) => `moment ${moment}: ${line}`));
+      } catch (error) {
+        refused.push(`moment ${moment}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    const syncs = records.filter(({ kind }) => kind !== "acknowledged").length;
+    return { rounds: options.rounds, syncs, acknowledged, lost, refused };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function runWorkload(
+  directory: string,
+  { workload, source, writes }: PowerLossOptions,
+): Promise<{ readonly initial: DiskImage; readonly records: readonly TraceRecord[] }> {
+  const data = join(directory, "data");
+  const trace = join(directory, "trace");
+  const library = join(directory, "sync-trace.so");
+  const built = spawnSync("cc", ["-shared", "-fPIC", "-O1", "-o", library, source, "-ldl", "-lpthread"]);
+  if (built.status !== 0) throw new Error(`cc failed: ${built.stderr}`);
+  mkdirSync(data);
+  await (await openStores(data)).close();
+  const initial = readImage(data);
+  writeFileSync(trace, "");
+  const traced = { LD_PRELOAD: library, SYNC_TRACE_ROOT: data, SYNC_TRACE_FILE: trace };
+  const run = spawnSync(process.execPath, [workload, data, trace, String(writes)], {
+    env: { ...process.env, ...traced, NODE_PATH: resolve("node_modules") },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  if (run.status !== 0 || !existsSync(trace)) throw new Error(`the workload ended with ${run.status}`);
+  return { initial, records: readTrace(readFileSync(trace)) };
+}
+
+function cutPower(
+  initial: DiskImage,
+  records: readonly TraceRecord[],
+  moment: number,
+  to: string,
+  random: () => number,
+): void {
+  const image: DiskImage = { ...initial, files: new Map(initial.files), directories: new Map(initial.directories) };
+  for (const record of records.slice(0, moment)) applyRecord(image, record);
+  const later: DiskImage = { ...image, files: new Map(image.files) };
+  const more = new Map<string, Buffer>();
+  for (const record of records.slice(moment, moment + 200)) {
+    if (record.kind !== "file" || more.has(record.id)) continue;
+    applyRecord(later, record);
+    more.set(record.id, later.files.get(record.id)!);
+  }
+  // Of changes to directories, the disk may have kept some.
+  for (const record of records.slice(moment, moment + 20)) {
+    if (record.kind === "directory" && random() < 0.3) image.directories.set(record.id, record.entries);
+  }
+  writeImage(image, to, more, random);
+}
+
+async function missing(data: string, promised: readonly string[]): Promise<readonly string[]> {
+  const stores = await openStores(data);
+  try {
+    const events = new Map<number, number>();
+    for (const event of stores.journal.recover()) events.set(event, (events.get(event) ?? 0) + 1);
+    return promised.filter((line) => {
+      const [store, key = ""] = line.split(" ");
+      const number = Number(key.split("-").at(-1));
+      if (store === "tables") return stores.tables.get(Buffer.from(`Z${key}`)) !== contentOf(key);
+      if (store === "small") return stores.small.get(key) !== contentOf(key);
+      if (store === "json") return stores.json.get(key) !== number;
+      const left = (events.get(number) ?? 0) - 1;
+      events.set(number, left);
+      return left < 0;
+    });
+  } finally {
+    await stores.close();
+  }
+}

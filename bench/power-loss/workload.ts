@@ -1,0 +1,39 @@
+import { appendFileSync } from "node:fs";
+import { contentOf, openStores } from "./stores";
+
+/** Writes to all stores at once; each write that is acknowledged is noted in the trace, as `A <store> <key>`. */
+async function work(data: string, trace: string, writes: number): Promise<void> {
+  const stores = await openStores(data);
+  const acknowledge = (store: string, key: string) => appendFileSync(trace, `A ${store} ${key}\n`);
+  const writers: readonly ((key: string, i: number) => Promise<void>)[] = [
+    async (key) => {
+      await stores.tables.write((draft) => draft.put(Buffer.from(`Z${key}`), contentOf(key)));
+      acknowledge("tables", key);
+    },
+    async (key) => {
+      await stores.small.write([{ key, value: contentOf(key) }]);
+      acknowledge("small", key);
+    },
+    async (key, i) => {
+      await stores.json.put(key, i);
+      acknowledge("json", key);
+    },
+    async (key, i) => {
+      stores.journal.append([i]);
+      acknowledge("journal", key);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  ];
+  await Promise.all(
+    writers.flatMap((write, of) =>
+      [0, 1, 2].map(async (writer) => {
+        for (let i = 0; i < writes; i++) await write(`${of}-${writer}-${i}`, i);
+      }),
+    ),
+  );
+  // The power goes: nothing is closed.
+  process.exit(0);
+}
+
+const [, , data = "", trace = "", writes] = process.argv;
+void work(data, trace, Number(writes));

@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { buildSync } from "esbuild";
+import { seededRandom } from "../../../bench/elastic/random";
+import { losePower, unavailable } from "../../../bench/power-loss/rounds";
+
+const root = resolve(__dirname, "../../..");
+const reason = unavailable();
+if (reason !== undefined) process.stdout.write(`The simulated power loss is skipped: ${reason}.\n`);
+
+(reason === undefined ? describe : describe.skip)("a power loss", () => {
+  const directory = mkdtempSync(join(tmpdir(), "ringmaster-power-"));
+  const workload = join(directory, "workload.js");
+  const options = {
+    ...{ rounds: 10, writes: 40, workload, source: join(root, "bench/power-loss/sync-trace.c") },
+    random: seededRandom(1),
+  };
+  beforeAll(() => {
+    buildSync({
+      entryPoints: [join(root, "bench/power-loss/workload.ts")],
+      outfile: workload,
+      bundle: true,
+      platform: "node",
+      external: ["classic-level"],
+      logLevel: "error",
+    });
+  });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  it("loses no acknowledged write, and leaves stores that open", async () => {
+    const { acknowledged, lost, refused } = await losePower(options);
+    expect(acknowledged).toBeGreaterThan(100);
+    expect({ lost, refused }).toEqual({ lost: [], refused: [] });
+  });
+
+  it("is found to lose writes where the disk ignores syncs", async () => {
+    const { lost, refused } = await losePower({ ...options, rounds: 2, ignoreSyncs: true });
+    expect(lost.length + refused.length).toBeGreaterThan(0);
+  });
+});
