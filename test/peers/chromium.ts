@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+
+/** The browser's program: `RINGMASTER_CHROMIUM`, or what is installed under a usual name. */
+export const chromium = [process.env["RINGMASTER_CHROMIUM"], "chromium", "chromium-browser", "google-chrome"].find(
+  (name) => name !== undefined && spawnSync(name, ["--version"]).status === 0,
+);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Chromium without a window, driven by the DevTools protocol over pipes. */
+export class Browser {
+  private readonly profile = mkdtempSync(join(tmpdir(), "chromium-"));
+  private readonly child: ChildProcess;
+  private readonly waiting = new Map<number, (answer: Fields) => void>();
+  private sent = 0;
+
+  /** @param hosts names that resolve to this machine */
+  constructor(hosts: readonly string[] = []) {
+    const rules = hosts.map((host) => `MAP ${host} 127.0.0.1`).join(",");
+    const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe"];
+    this.child = spawn(chromium!, [...flags, `--user-data-dir=${this.profile}`, `--host-resolver-rules=${rules}`], {
+      stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+    });
+    let rest = "";
+    (this.child.stdio[4] as Readable).setEncoding("utf8").on("data", (text: string) => {
+      const messages = (rest + text).split("\0");
+      rest = messages.pop() ?? "";
+      for (const message of messages) {
+        const { id, ...answer } = JSON.parse(message) as Fields & { readonly id?: number };
+        if (id !== undefined) this.waiting.get(id)?.(answer);
+      }
+    });
+  }
+
+  /** A new page. */
+  async page(): Promise<Page> {
+    const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
+    const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
+    await this.send("Browser.setDownloadBehavior", { behavior: "deny" });
+    const send = (method: string, params: Fields) => this.send(method, params, String(sessionId));
+    await send("Page.enable", {});
+    return new Page(send);
+  }
+
+  async close(): Promise<void> {
+    const ended = new Promise((resolve) => this.child.once("exit", resolve));
+    void this.send("Browser.close", {});
+    await ended;
+    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  private async send(method: string, params: Fields, sessionId?: string): Promise<Fields> {
+    this.sent += 1;
+    const id = this.sent;
+    const answered = new Promise<Fields>((resolve) => this.waiting.set(id, resolve));
+    (this.child.stdio[3] as Writable).write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+    const { error, result } = await answered;
+    this.waiting.delete(id);
+    if (error) throw new Error(`${method}: ${JSON.stringify(error)}`);
+    return result as Fields;
+  }
+}
+
+export class Page {
+  constructor(private readonly send: (method: string, params: Fields) => Promise<Fields>) {}
+
+  /** Opens an address, as somebody who types it. @returns whether the browser shows it; false for a download */
+  async open(url: string): Promise<boolean> {
+    const { errorText } = await this.send("Page.navigate", { url });
+    if (errorText === "net::ERR_ABORTED") return false;
+    if (errorText !== undefined) throw new Error(`${url}: ${errorText}`);
+    await this.evaluate(
+      `new Promise((done) => document.readyState === "complete" ? done() : addEventListener("load", done))`,
+    );
+    return true;
+  }
+
+  /** The value of an expression in the page, once it is there. */
+  async evaluate<T>(expression: string): Promise<T> {
+    const parameters = { expression, awaitPromise: true, returnByValue: true };
+    const { result, exceptionDetails } = await this.send("Runtime.evaluate", parameters);
+    if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails));
+    return (result as { readonly value: T }).value;
+  }
+}
