@@ -2,11 +2,14 @@ import { mkdirSync, rmSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { directoryProblem } from "../adapters/files/directory-problem";
 import { requireTokens } from "../adapters/files/token-store";
 import { sealDocument } from "../core/sealed-document";
 import { checkLayout, keepLayout, LayoutError } from "./layout";
 import { PortTakenError } from "./listen";
 import { DataInUseError, lock } from "./lock";
+import { closeToOthers } from "./modes";
+import { printTo, RotatingLog } from "./rotating-log";
 import { dataPaths } from "./settings";
 import { startStack } from "./stack";
 import { DamagedStoreError } from "./storage/damage";
@@ -37,6 +40,8 @@ export async function main(argv: readonly string[]): Promise<void> {
       auth: { type: "boolean", default: false },
       /** Lets hooks go to other programs of this machine. */
       "allow-loopback-hooks": { type: "boolean", default: false },
+      /** Write output to `stack.log` in the data directory, not to the standard streams. */
+      detached: { type: "boolean", default: false },
       /** Stop when the process that started this one is gone. */
       "with-parent": { type: "boolean", default: false },
     },
@@ -45,9 +50,11 @@ export async function main(argv: readonly string[]): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const data = resolve(values.data);
   mkdirSync(data, { recursive: true });
-  const { stackFile } = dataPaths(data);
+  const { stackFile, logFile } = dataPaths(data);
   checkLayout(data);
   const release = lock(data);
+  closeToOthers(data);
+  if (values.detached) printTo(new RotatingLog(logFile));
   keepLayout(data);
   if (values.auth) requireTokens(data);
   const stack = await startStack(
@@ -87,6 +94,13 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.on("SIGTERM", () => void stop());
 }
 
+function dataOf(argv: readonly string[]): string {
+  return resolve(
+    (parseArgs({ args: [...argv], options: { data: { type: "string" } }, strict: false }).values.data as string) ??
+      ".ringmaster",
+  );
+}
+
 if (require.main === module) {
   // Data and logs are their owner's alone.
   process.umask(0o077);
@@ -97,7 +111,7 @@ if (require.main === module) {
     const message =
       expected || !(error instanceof Error)
         ? String((error as Error).message ?? error)
-        : (error.stack ?? error.message);
+        : (directoryProblem(error, dataOf(process.argv.slice(2))) ?? error.stack ?? error.message);
     process.send?.({ type: "failed", message });
     process.stderr.write(`${message}\n`);
     process.exit(1);

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
+import { directoryProblem } from "../../adapters/files/directory-problem";
 import { ownerKeys } from "../../adapters/files/owner-keys";
 import { DamagedFileError } from "../../adapters/files/sealed-file";
 import { createTokenStore } from "../../adapters/files/token-store";
@@ -98,8 +99,11 @@ async function up(command: Command): Promise<void> {
     return;
   }
   const log = join(data, "stack.log");
-  const output = openSync(log, "a");
-  const child = spawn(process.execPath, args, { detached: true, stdio: ["ignore", output, output, "ipc"] });
+  const output = openLog(log, data);
+  const child = spawn(process.execPath, [...args, "--detached"], {
+    detached: true,
+    stdio: ["ignore", output, output, "ipc"],
+  });
   announce(await ready(child, log), options);
   child.disconnect();
   child.unref();
@@ -151,10 +155,22 @@ function makeData(data: string): void {
     readdirSync(data);
   } catch (cause) {
     if (cause instanceof RingmasterError) throw cause;
-    throw new StackStartError(
-      `${data} cannot be used as the data directory (${(cause as Error).message}); choose another directory with --data`,
-    );
+    throw unusable(data, cause);
   }
+}
+
+/** Opens the log for what the stack prints before it writes the log itself. */
+function openLog(log: string, data: string): number {
+  try {
+    return openSync(log, "a", 0o600);
+  } catch (cause) {
+    throw unusable(data, cause);
+  }
+}
+
+function unusable(data: string, cause: unknown): StackStartError {
+  const next = directoryProblem(cause, data) ?? "choose another directory with --data DIRECTORY";
+  return new StackStartError(`${data} cannot be used as the data directory (${(cause as Error).message}); ${next}`);
 }
 
 /** The stack's own word that it is ready, or why it is not. */

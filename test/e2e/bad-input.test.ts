@@ -1,4 +1,7 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { platform } from "node:os";
 import { runCampaign } from "../../bench/fuzz/campaign";
 import { closeConnections } from "../../bench/fuzz/request";
 import { createSources } from "../../bench/fuzz/sources";
@@ -112,6 +115,29 @@ describe("bad input", () => {
     await other.remove();
   });
 
+  it("a data directory that cannot be used is described in one sentence", async () => {
+    const other = new TestStack();
+    const up = ["up", "--detach", "--port", "0", "--api-port", "0"];
+    const refused = async (why: RegExp): Promise<void> => {
+      const { code, stderr } = await other.run(...up);
+      expect([code, stderr.trim().split("\n").length]).toEqual([1, 1]);
+      expect(stderr).toMatch(why);
+      expect(stderr).toContain("--data DIRECTORY");
+    };
+    writeFileSync(other.data, "");
+    await refused(/cannot be used as the data directory/);
+    rmSync(other.data);
+    // A real small disk and a real read-only one: root on Linux alone may have them.
+    const mounts = platform() === "linux" && process.getuid?.() === 0 && mounted(other.data, "size=64k");
+    if (mounts) {
+      await refused(/the disk that holds .* is full: free some space/);
+      execFileSync("mount", ["-o", "remount,ro", other.data]);
+      await refused(/read-only file system/);
+      execFileSync("umount", [other.data]);
+    }
+    await other.remove();
+  });
+
   it("with --json the error is a document too", async () => {
     const { code, stdout } = await stack.run("runs", "show", "run-0", "--json");
     expect(code).toBe(2);
@@ -159,3 +185,14 @@ describe("bad input", () => {
     expect((await stack.get<{ status: string }>("/health")).status).toBe("ok");
   }, 120_000);
 });
+
+/** Whether a small disk could be mounted there. */
+function mounted(directory: string, options: string): boolean {
+  mkdirSync(directory);
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", directory], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import type { describeRun } from "../../cli/commands/runs";
@@ -141,6 +141,8 @@ describe("user code", () => {
       .map((file) => join(file.parentPath, file.name))
       .filter((path) => readFileSync(path).includes(secret));
     expect(holders).toEqual([]);
+    const open = files.filter((file) => (statSync(join(file.parentPath, file.name)).mode & 0o077) !== 0);
+    expect([statSync(stack.data).mode & 0o777, open.map(({ name }) => name)]).toEqual([0o700, []]);
     const { pid } = await stack.json<{ pid: number }>(["status"]);
     expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).not.toContain(secret);
   }, 240_000);

@@ -1,0 +1,69 @@
+import { closeSync, fstatSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+
+export interface RotationLimits {
+  /** Size from which a file is closed and another one begun. */
+  readonly maxBytes: number;
+  /** Closed files that are kept: `FILE.1` is the newest. */
+  readonly keep: number;
+}
+
+const usual: RotationLimits = { maxBytes: 10 * 1024 * 1024, keep: 4 };
+
+/**
+ * A log file of bounded size, readable by its owner alone. A line is written before `write` returns, so a kill loses none; rotation renames files and copies
+ * nothing.
+ */
+export class RotatingLog {
+  readonly #file: string;
+  readonly #limits: RotationLimits;
+  #descriptor: number;
+  #size: number;
+
+  constructor(file: string, limits: RotationLimits = usual) {
+    this.#file = file;
+    this.#limits = limits;
+    this.#descriptor = openSync(file, "a", 0o600);
+    this.#size = fstatSync(this.#descriptor).size;
+  }
+
+  /** Never throws: a disk that is full must not end the stack. */
+  write(text: string | Uint8Array): void {
+    const bytes = typeof text === "string" ? Buffer.from(text) : text;
+    try {
+      if (this.#size > 0 && this.#size + bytes.length > this.#limits.maxBytes) this.#rotate();
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at);
+      this.#size += bytes.length;
+    } catch {
+      // What does not fit is lost, as with any log on a full disk.
+    }
+  }
+
+  #rotate(): void {
+    const { keep } = this.#limits;
+    rmSync(`${this.#file}.${keep}`, { force: true });
+    for (let number = keep - 1; number >= 0; number -= 1) {
+      const from = number === 0 ? this.#file : `${this.#file}.${number}`;
+      try {
+        renameSync(from, `${this.#file}.${number + 1}`);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      }
+    }
+    const next = openSync(this.#file, "a", 0o600);
+    closeSync(this.#descriptor);
+    this.#descriptor = next;
+    this.#size = fstatSync(next).size;
+  }
+}
+
+/** Sends what this process prints to a rotating file. Output that bypasses Node's streams (a crash of V8) still goes where it went before. */
+export function printTo(log: RotatingLog): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.write = ((text: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
+      log.write(text);
+      const done = rest.find((each) => typeof each === "function") as (() => void) | undefined;
+      if (done) process.nextTick(done);
+      return true;
+    }) as typeof stream.write;
+  }
+}
