@@ -176,10 +176,12 @@ async function violationsOf(entries: readonly Entry[]): Promise<string[]> {
   const look = async (): Promise<void> => {
     for (let entry = entries[next++]; entry; entry = entries[next++]) {
       const { operation, round, answer, log } = entry;
+      if (entry.reported) continue;
       const refused = answer !== "acknowledged" && answer !== "unanswered" && !operation.mayBeRefused;
       const wrong = refused ? `refused with ${answer}` : await judge(entry);
-      if (wrong !== undefined)
-        found.push([`round ${round}, ${operation.kind} ${operation.id}: ${wrong}`, ...log].join("\n    "));
+      if (wrong === undefined) continue;
+      entry.reported = true;
+      found.push([`round ${round}, ${operation.kind} ${operation.id}: ${wrong}`, ...log].join("\n    "));
     }
   };
   await Promise.all(Array.from({ length: 8 }, look));

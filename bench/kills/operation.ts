@@ -46,6 +46,8 @@ export interface Entry {
   readonly round: number;
   /** `unanswered`: its effect may be there or not. A code: it was refused. */
   answer: "acknowledged" | "unanswered" | string;
+  /** Whether a violation of it was reported. */
+  reported?: true;
   /** What happened, for a report. */
   readonly log: string[];
 }

@@ -26,7 +26,8 @@ interface Step {
 
 /** Rounds that a run is left alone with the kills, before the campaign waits for its end. */
 const roundsARun = 6;
-const patienceMs = 180_000;
+/** A function whose process was killed is invoked again after one minute, then after two, as Lambda does. */
+const patienceMs = 300_000;
 const monitor = "kills";
 
 /** Training runs, from the submission to the promotion, and runs that events of drift start. */
@@ -172,10 +173,11 @@ function retrainingLoad(runs: Runs, bus: EventBridgeClient, weightsSha256: strin
   const settle = async (patient: boolean): Promise<void> => {
     age += 1;
     if (waiting.length === 0 || (!patient && age < roundsARun)) return;
-    await drained("events without a run", async () => {
+    const withoutRun = async () => {
       const causes = await causesOf();
       return [...accepted].filter((cause) => !causes.includes(cause));
-    });
+    };
+    await drained("events without a run", withoutRun, patienceMs);
     await runs.ended("retrained");
     waiting = [];
     age = 0;
