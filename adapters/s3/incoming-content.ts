@@ -137,8 +137,6 @@ export function createIncomingContent(
       const urls = await Promise.all(
         Array.from({ length: parts }, (_, i) => {
           const command = new UploadPartCommand({ ...at(name), UploadId, PartNumber: i + 1 });
-          // It would sign the checksum of a body that it does not have.
-          command.middlewareStack.remove("flexibleChecksumsMiddleware");
           return presign(client, team, command);
         }),
       );
