@@ -45,8 +45,7 @@ export async function losePower(options: PowerLossOptions): Promise<PowerLossRes
     let acknowledged = 0;
     for (let round = 0; round < options.rounds; round++) {
       const moment = Math.floor(options.random() * (records.length + 1));
-      const data = join(directory, "after");
-      rmSync(data, { recursive: true, force: true });
+      const data = join(directory, `after-${round}`);
       cutPower(initial, records, moment, data, options.random);
       const promised = records.slice(0, moment).flatMap((one) => (one.kind === "acknowledged" ? [one.line] : []));
       acknowledged += promised.length;
@@ -54,6 +53,8 @@ export async function losePower(options: PowerLossOptions): Promise<PowerLossRes
         lost.push(...(await missing(data, promised)).map((line) => `moment ${moment}: ${line}`));
       } catch (error) {
         refused.push(`moment ${moment}: ${error instanceof Error ? error.message : String(error)}`);
+      } finally {
+        rmSync(data, { recursive: true, force: true });
       }
     }
     const syncs = records.filter(({ kind }) => kind !== "acknowledged").length;
@@ -94,16 +95,14 @@ function cutPower(
 ): void {
   const image: DiskImage = { ...initial, files: new Map(initial.files), directories: new Map(initial.directories) };
   for (const record of records.slice(0, moment)) applyRecord(image, record);
-  const later: DiskImage = { ...image, files: new Map(image.files) };
+  // The sync under way: the disk may have carried it out in part. Later ones depend on it.
+  const next = records.slice(moment).find(({ kind }) => kind !== "acknowledged");
   const more = new Map<string, Buffer>();
-  for (const record of records.slice(moment, moment + 200)) {
-    if (record.kind !== "file" || more.has(record.id)) continue;
-    applyRecord(later, record);
-    more.set(record.id, later.files.get(record.id)!);
-  }
-  // Of changes to directories, the disk may have kept some.
-  for (const record of records.slice(moment, moment + 20)) {
-    if (record.kind === "directory" && random() < 0.3) image.directories.set(record.id, record.entries);
+  if (next?.kind === "directory" && random() < 0.5) applyRecord(image, next);
+  if (next?.kind === "file") {
+    const later: DiskImage = { ...image, files: new Map(image.files) };
+    applyRecord(later, next);
+    more.set(next.id, later.files.get(next.id)!);
   }
   writeImage(image, to, more, random);
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { type Damage, DamagedStoreError } from "./damage";
-import { type FileFault, inspectDatabase } from "./leveldb/inspect";
+import { type FileFault, type Inspection, inspectDatabase } from "./leveldb/inspect";
 import type { Entry } from "./leveldb/write-batch";
 import { looksSealed, ValueSeal } from "./sealed-value";
 import { SlotFile } from "./slot-file";
@@ -34,6 +34,7 @@ export interface Examined {
   readonly seal: Seal | undefined;
   readonly lastSequence: number;
   readonly faults: readonly FileFault[];
+  readonly cut?: Inspection["cut"] | undefined;
 }
 
 export function sealPath({ directory, store, seals = directory }: StoreLocation): string {
@@ -87,14 +88,15 @@ export function examine(location: StoreLocation, visit: (entry: Entry) => void =
     const reason = `it ends at change ${inspection.lastSequence}, but ${seal.acknowledged} changes were acknowledged`;
     damage(directory, reason);
   }
-  return { damages, seal, lastSequence: inspection.lastSequence, faults };
+  return { damages, seal, lastSequence: inspection.lastSequence, faults, cut: inspection.cut };
 }
 
 /** Opens the seal of a database that is intact; makes one where the database is new, or of a version without seals. */
 export function openSeal(location: StoreLocation): { readonly file: SlotFile<Seal>; readonly lastSequence: number } {
-  const { damages, seal, lastSequence } = examine(location);
+  const { damages, seal, lastSequence, cut } = examine(location);
   const [first, ...more] = damages;
   if (first) throw new DamagedStoreError([first, ...more]);
+  if (cut) truncateSync(join(location.directory, cut.file), cut.end);
   const path = sealPath(location);
   if (seal) return { file: SlotFile.open<Seal>(path) as SlotFile<Seal>, lastSequence };
   const state = hasDatabase(location.directory) ? "migrating" : "new";

@@ -22,6 +22,8 @@ export interface Inspection {
   readonly lastSequence: number;
   /** What a kill may have left at the end of the last log: a fault where it was acknowledged. */
   readonly torn?: FileFault;
+  /** A manifest that ends in the middle of an edit, and where that edit begins: LevelDB does not open it. */
+  readonly cut?: { readonly file: string; readonly end: number };
   /** Names of the live files. */
   readonly files: readonly string[];
 }
@@ -55,11 +57,18 @@ export function inspectDatabase(directory: string, visit: (entry: Entry) => void
 
   const logs = logsOf(names, version.logNumber);
   const ends = inspectLogs(directory, logs, version, faults, visit);
-  return { faults, ...ends, files: [...files, ...logs.map(({ file }) => file)] };
+  const cut = version.end === undefined ? {} : { cut: { file: version.file, end: version.end } };
+  return { faults, ...ends, ...cut, files: [...files, ...logs.map(({ file }) => file)] };
+}
+
+interface Manifest {
+  readonly file: string;
+  /** Where its last whole edit ends, if more follows. */
+  readonly end?: number;
 }
 
 /** Follows CURRENT to the manifest. */
-function inspectManifest(directory: string, faults: FileFault[]): Version | undefined {
+function inspectManifest(directory: string, faults: FileFault[]): (Version & Manifest) | undefined {
   const current = join(directory, "CURRENT");
   if (!existsSync(current)) {
     faults.push({ file: "CURRENT", reason: "it is missing" });
@@ -76,10 +85,10 @@ function inspectManifest(directory: string, faults: FileFault[]): Version | unde
     return undefined;
   }
   const { records, fault } = readLog(readFileSync(join(directory, file)));
-  // An edit that a kill has cut short was never in force. LevelDB tolerates one at the end as well, but none before it.
-  if (fault && (fault.after.length > 0 || !isTorn(fault.reason))) faults.push({ file, ...fault });
+  if (fault && fault.after.length > 0) faults.push({ file, offset: fault.offset, reason: fault.reason });
   try {
-    return readManifest(records);
+    // An edit that was cut short was never in force. If it was, files are missing that the edits before it have.
+    return { ...readManifest(records), file, ...(fault && { end: fault.offset }) };
   } catch (error) {
     faults.push({ file, reason: reasonOf(error) });
     return undefined;
@@ -167,10 +176,6 @@ function scavenge(
     else for (const { data } of readLog(bytes).records) for (const entry of readDamagedBatch(data)) visitAll(entry);
   }
   return { lastSequence, files };
-}
-
-function isTorn(reason: string): boolean {
-  return /^it ends within|incomplete$/.test(reason);
 }
 
 function rangeOf({ smallest, largest }: { readonly smallest: Buffer; readonly largest: Buffer }) {
