@@ -14,6 +14,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Chromium without a window, driven by the DevTools protocol over pipes. */
 export class Browser {
   private readonly profile = mkdtempSync(join(tmpdir(), "chromium-"));
+  /** The folder that files are saved in. */
+  readonly downloads = join(this.profile, "downloads");
   private readonly child: ChildProcess;
   private readonly waiting = new Map<number, (answer: Fields) => void>();
   private sent = 0;
@@ -40,7 +42,7 @@ export class Browser {
   async page(): Promise<Page> {
     const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
     const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
-    await this.send("Browser.setDownloadBehavior", { behavior: "deny" });
+    await this.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: this.downloads });
     const send = (method: string, params: Fields) => this.send(method, params, String(sessionId));
     await send("Page.enable", {});
     return new Page(send);

@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DynamoDBClient, ListTablesCommand, PutItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
-import { TestStack } from "../e2e/harness";
+import { TestStack, until } from "../e2e/harness";
 import { presign } from "../support/sign";
 import { Browser, chromium, type Page } from "./chromium";
 
@@ -151,6 +151,18 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
       120_000,
     );
 
+    it("saves a file by the link on the page of its run", async () => {
+      expect(await page.open(`${stack.url}/api/v1/pages/runs/${runId}`)).toBe(true);
+      rmSync(browser.downloads, { recursive: true, force: true });
+      await page.evaluate(`document.querySelector("a[href*='report.html']").click()`);
+      const saved = await until("the download", async () =>
+        existsSync(join(browser.downloads, "report.html"))
+          ? readFileSync(join(browser.downloads, "report.html"), "utf8")
+          : undefined,
+      );
+      expect(saved).toBe(files()["report.html"]);
+    });
+
     it.each([
       ["a page of another port", () => evil],
       ["a page of the same machine under another name", () => evil.replace("127.0.0.1", "localhost")],
@@ -165,6 +177,8 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
           [`${stack.url}/api/v1/models`, "{}"],
           [`${stack.url}/api/2.0/mlflow/experiments/create`, JSON.stringify({ name })],
           [`${stack.url}/api/2.0/mlflow/runs/create`, JSON.stringify({ experiment_id: "0" })],
+          // Takes a body of any type: a form could send it.
+          [`${stack.url}/ajax-api/2.0/mlflow/upload-artifact?run_uuid=${runId}&path=${name}`, "written"],
           [`${stack.connection.endpoint}/`, JSON.stringify(put)],
           [`${stack.connection.endpoint}/ringmaster-data/?list-type=2`, ""],
           [`${stack.connection.endpoint}/_ringmaster/clock`, '{"advanceSeconds":60}'],
