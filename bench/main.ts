@@ -1,5 +1,6 @@
 import { benchCheckpoint } from "./checkpoint/bench";
 import { benchCollective } from "./collective/bench";
+import { benchCorruption } from "./corruption/bench";
 import { benchData } from "./data/bench";
 import { benchElastic } from "./elastic/bench";
 import { benchFuzz } from "./fuzz/bench";
@@ -23,6 +24,7 @@ import { benchTrain } from "./train/bench";
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   checkpoint: benchCheckpoint,
   collective: benchCollective,
+  corruption: benchCorruption,
   data: benchData,
   elastic: benchElastic,
   fuzz: benchFuzz,

@@ -26,6 +26,9 @@ export function openDocument<T extends object>(text: string, member: keyof T & s
   const { sha256, document } = value as { readonly sha256?: unknown; readonly document?: unknown };
   if (sha256 === undefined || document === undefined) throw new DamagedDocumentError("it has no checksum");
   if (digestOf(document) !== sha256) throw new DamagedDocumentError("its content does not match its checksum");
+  if (typeof document !== "object" || document === null || !(member in document)) {
+    throw new DamagedDocumentError(`it is another document: it has no ${member}`);
+  }
   return document as T;
 }
 

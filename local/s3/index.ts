@@ -44,7 +44,7 @@ export async function createS3({
   const store = new Store(disk, written, clock);
   const uploads = new Uploads(store);
   uploads.recover();
-  const notifications = new Notifications(store.disk, events, () => clock.now(), seals);
+  const notifications = new Notifications(disk, written, events, () => clock.now(), seals);
   notifications.recover();
   const context: Context = { store, uploads, folders: new FolderCache(), notifications, contentDigest };
   return {

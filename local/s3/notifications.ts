@@ -4,10 +4,10 @@ import { account, type EmittedEvent, type EventSink } from "../service";
 import { Journal } from "../storage/journal";
 import { DamagedFileError } from "./damage";
 import type { Disk } from "./disk";
-import { flushDirectory, renameInto } from "./disk";
-import { readDocument, writeDocument } from "./documents";
+import { readDocument } from "./documents";
 import { toBinary } from "./keys";
 import { findRecord, type ObjectRecord } from "./record";
+import type { WrittenIndex } from "./written";
 
 export type ObjectEventType = "Object Created" | "Object Deleted";
 
@@ -42,6 +42,9 @@ interface Intent {
   readonly event: EmittedEvent;
 }
 
+/** Name of the document with a bucket's settings. */
+const settings = "notifications";
+
 const silent: Announcement = { before: () => undefined, after: () => undefined, cancel: () => undefined };
 
 /**
@@ -51,14 +54,16 @@ const silent: Announcement = { before: () => undefined, after: () => undefined, 
  */
 export class Notifications {
   readonly #disk: Disk;
+  readonly #written: WrittenIndex;
   readonly #events: EventSink;
   readonly #now: () => number;
   readonly #journal: Journal<Intent>;
   #sequence = 0;
 
   /** @param seals where the journal's mark lies; by default next to it. */
-  constructor(disk: Disk, events: EventSink, now: () => number, seals?: string) {
+  constructor(disk: Disk, written: WrittenIndex, events: EventSink, now: () => number, seals?: string) {
     this.#disk = disk;
+    this.#written = written;
     this.#events = events;
     this.#now = now;
     this.#journal = new Journal({ path: path.join(disk.root, "notifications.ndjson"), seals });
@@ -72,16 +77,14 @@ export class Notifications {
   }
 
   isOn(bucket: string): boolean {
+    if (this.#written.document(bucket, settings)) return true;
+    // Where earlier versions put it.
     return readDocument<{ readonly eventBridge: boolean }>(this.#file(bucket), "eventBridge") !== undefined;
   }
 
   async configure(bucket: string, on: boolean): Promise<void> {
-    if (!on) fs.rmSync(this.#file(bucket), { force: true });
-    else {
-      const temporary = this.#disk.temporary();
-      await writeDocument(temporary, { eventBridge: true });
-      await Promise.all(renameInto(temporary, this.#file(bucket)).map(flushDirectory));
-    }
+    await this.#written.putDocument(bucket, settings, on ? { eventBridge: true } : undefined);
+    fs.rmSync(this.#file(bucket), { force: true });
   }
 
   announce(notice: ObjectNotice): Announcement {

@@ -254,6 +254,7 @@ export class Store {
     this.#retireParts(bucket, removed);
     const directory = removeEmptyFolders(path.dirname(file), this.disk.objects(bucket));
     await flushDirectory(directory);
+    await this.written.putDocument(bucket, tagsOfKey(key), undefined);
     if (!this.#replaced(bucket, key)) this.written.endRemoval(bucket, key);
     return true;
   }
@@ -268,20 +269,18 @@ export class Store {
 
   /** The tags of an object: those put later, where there are any, else those it was written with. */
   tagsOf(bucket: string, key: BinaryKey, record: ObjectRecord): Tags {
-    const later = namingDamage(bucket, key, () => readDocument<LaterTags>(this.disk.tags(bucket, key), "writeId"));
+    const later =
+      this.written.document<LaterTags>(bucket, tagsOfKey(key)) ??
+      // Where earlier versions put them.
+      namingDamage(bucket, key, () => readDocument<LaterTags>(this.disk.tags(bucket, key), "writeId"));
     return later?.writeId === record.writeId ? later.tags : record.tags;
   }
 
   async putTags(bucket: string, key: BinaryKey, tags: Tags): Promise<void> {
     const { writeId } = this.require(bucket, key);
-    const temporary = this.disk.temporary();
-    await writeDocument(temporary, { writeId, tags } satisfies LaterTags);
-    if (this.find(bucket, key)?.writeId !== writeId) {
-      fs.rmSync(temporary);
-      throw new S3Error(409, "OperationAborted", "The object was written again while its tags were. Please try again.");
-    }
-    fs.renameSync(temporary, this.disk.tags(bucket, key));
-    await flushDirectory(path.dirname(this.disk.tags(bucket, key)));
+    await this.written.putDocument(bucket, tagsOfKey(key), { writeId, tags } satisfies LaterTags);
+    if (this.find(bucket, key)?.writeId === writeId) return;
+    throw new S3Error(409, "OperationAborted", "The object was written again while its tags were. Please try again.");
   }
 
   /** What every new record carries. */
@@ -299,6 +298,8 @@ export class Store {
     return keys.filter((key) => !fs.existsSync(this.disk.object(bucket, key)));
   }
 }
+
+const tagsOfKey = (key: BinaryKey): string => `tags of ${key}`;
 
 const writeIdOf = (version: ObjectRecord | typeof damagedVersion): string =>
   "writeId" in version ? version.writeId : "damaged";

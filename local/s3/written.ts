@@ -11,9 +11,11 @@ interface Entry {
   readonly removing?: true;
 }
 
-/** Sorts after every key of a bucket, and before the next bucket's. */
 const separator = "\u0000";
+/** Sorts after every row of a bucket. */
 const afterSeparator = "\u0001";
+/** Before every bucket's name. */
+const documentPrefix = "\u0002";
 
 /**
  * Remembers which objects were written, so that a lost file is not taken for an object that never was, and an older version of a file not for
@@ -23,24 +25,24 @@ const afterSeparator = "\u0001";
  * is accepted. A removal is noted before the file goes, durably: an entry without a file is damage.
  */
 export class WrittenIndex {
-  readonly #rows: JsonDatabase<Entry>;
+  readonly #rows: JsonDatabase<unknown>;
   /** Entries that are being written: readers see them at once. */
   readonly #pending = new Map<string, Entry | undefined>();
 
-  private constructor(rows: JsonDatabase<Entry>) {
+  private constructor(rows: JsonDatabase<unknown>) {
     this.#rows = rows;
   }
 
   /** @throws DamagedStoreError */
   static async open(dataDirectory: string, seals: string | undefined): Promise<WrittenIndex> {
-    const rows = new JsonDatabase<Entry>({ directory: path.join(dataDirectory, "index"), seals, store: "s3-index" });
+    const rows = new JsonDatabase({ directory: path.join(dataDirectory, "index"), seals, store: "s3-index" });
     await rows.open();
     return new WrittenIndex(rows);
   }
 
   find(bucket: string, key: BinaryKey): Entry | undefined {
     const row = rowOf(bucket, key);
-    return this.#pending.has(row) ? this.#pending.get(row) : this.#rows.get(row);
+    return this.#pending.has(row) ? this.#pending.get(row) : (this.#rows.get(row) as Entry | undefined);
   }
 
   /** Notes a write whose file is durable. */
@@ -68,14 +70,27 @@ export class WrittenIndex {
     for await (const [row, entry] of this.#rows.iterator({ gte, lt: bucket + afterSeparator })) {
       const key = row.slice(first.length) as BinaryKey;
       if (!key.startsWith(prefix) || (upTo !== undefined && key > upTo)) break;
-      if (key > after && !entry.removing) keys.push(key);
+      if (key > after && !(entry as Entry).removing) keys.push(key);
     }
     return keys;
   }
 
-  /** Forgets a bucket. */
+  /** Forgets a bucket, and its documents. */
   async clear(bucket: string): Promise<void> {
-    await this.#rows.clear({ gte: bucket + separator, lt: bucket + afterSeparator });
+    for (const first of [bucket, documentPrefix + bucket]) {
+      await this.#rows.clear({ gte: first + separator, lt: first + afterSeparator });
+    }
+  }
+
+  /** A small document about a bucket or an object. */
+  document<T>(bucket: string, name: string): T | undefined {
+    return this.#rows.get(documentRow(bucket, name)) as T | undefined;
+  }
+
+  /** Durable on return. */
+  async putDocument(bucket: string, name: string, document: object | undefined): Promise<void> {
+    const row = documentRow(bucket, name);
+    await (document ? this.#rows.put(row, document) : this.#rows.del(row));
   }
 
   async close(): Promise<void> {
@@ -92,4 +107,5 @@ export class WrittenIndex {
   }
 }
 
+const documentRow = (bucket: string, name: string): string => documentPrefix + bucket + separator + name;
 const rowOf = (bucket: string, key: BinaryKey): string => bucket + separator + key;

@@ -17,6 +17,8 @@ import { SlotFile, syncDirectory } from "./slot-file";
 
 /** Entries have numbers, from 1. Those up to `routed` may be forgotten; those up to `appended` were acknowledged. */
 interface Mark {
+  /** Name of the journal's file: the mark of another one is damage. */
+  readonly journal?: string;
   readonly appended: number;
   readonly routed: number;
 }
@@ -47,6 +49,7 @@ const longestBytes = 1024 * 1024;
  */
 export class Journal<T> {
   private readonly fd: number;
+  private readonly name: string;
   private readonly mark: SlotFile<Mark>;
   private readonly left: readonly T[];
   private outstanding: number;
@@ -57,6 +60,7 @@ export class Journal<T> {
   /** @throws DamagedStoreError where an entry that was appended and not routed is damaged or missing */
   constructor(location: JournalLocation) {
     const path = markPath(location);
+    this.name = basename(location.path);
     const examined = examineJournal<T>(location);
     const [first, ...more] = examined.damages;
     if (first) throw new DamagedStoreError([first, ...more]);
@@ -81,7 +85,7 @@ export class Journal<T> {
 
   append(items: readonly T[]): void {
     if (items.length === 0) return;
-    const bytes = Buffer.from(items.map((item, i) => lineOf(this.appended + 1 + i, item)).join(""));
+    const bytes = Buffer.from(items.map((item, i) => lineOf(this.name, this.appended + 1 + i, item)).join(""));
     try {
       for (let written = 0; written < bytes.length; ) written += writeSync(this.fd, bytes, written);
       fdatasyncSync(this.fd);
@@ -113,7 +117,7 @@ export class Journal<T> {
   }
 
   private note(): void {
-    this.mark.write({ appended: this.appended, routed: this.routedTo });
+    this.mark.write({ journal: this.name, appended: this.appended, routed: this.routedTo });
   }
 }
 
@@ -130,10 +134,11 @@ export function examineJournal<T>(
   };
   const read = SlotFile.read<Mark>(markPath(location));
   if (read === "damaged") damage(markPath(location), "it fails its checksum");
-  const { appended, routed } = read === undefined || read === "damaged" ? none : read;
+  const { journal = basename(path), appended, routed } = read === undefined || read === "damaged" ? none : read;
+  if (journal !== basename(path)) damage(markPath(location), `it belongs to the journal ${journal}`);
   const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
   const legacy = appended === 0 && bytes[0] === "{".charCodeAt(0);
-  const { lines, end } = legacy ? readLegacy<T>(bytes) : readLines<T>(bytes);
+  const { lines, end } = legacy ? readLegacy<T>(bytes) : readLines<T>(basename(path), bytes);
   if (read === undefined && !legacy && lines.length > 0) damage(markPath(location), "it is missing");
   const left = lines.filter(({ number }) => number > routed);
   const numbers = new Set(left.map(({ number }) => number));
@@ -147,16 +152,17 @@ function markPath({ path, seals = dirname(path) }: JournalLocation): string {
   return join(seals, `${basename(path)}.seal`);
 }
 
-function lineOf(number: number, item: unknown): string {
+function lineOf(journal: string, number: number, item: unknown): string {
   const text = `${number} ${JSON.stringify(item)}`;
-  return `${checksum(text)} ${text}\n`;
+  return `${checksum(journal, text)} ${text}\n`;
 }
 
-function checksum(text: string): string {
-  return crc32(text).toString(16).padStart(8, "0");
+/** Covers the journal's name: a line of another journal is damage. */
+function checksum(journal: string, text: string): string {
+  return crc32(text, crc32(journal)).toString(16).padStart(8, "0");
 }
 
-function readLines<T>(bytes: Buffer): Content<T> {
+function readLines<T>(journal: string, bytes: Buffer): Content<T> {
   const lines: Line<T>[] = [];
   let end = 0;
   for (let at = 0; ; ) {
@@ -164,7 +170,7 @@ function readLines<T>(bytes: Buffer): Content<T> {
     if (next === 0) return { lines, end };
     const line = bytes.toString("utf8", at, next - 1);
     const [, expected, text, number, json] = /^([0-9a-f]{8}) ((\d+) (.*))$/.exec(line) ?? [];
-    if (text !== undefined && checksum(text) === expected) {
+    if (text !== undefined && checksum(journal, text) === expected) {
       lines.push({ number: Number(number), item: JSON.parse(json!) as T });
       end = next;
     }
@@ -190,7 +196,7 @@ function readLegacy<T>(bytes: Buffer): Content<T> {
 /** Replaces a journal, whole or not at all. */
 function rewrite<T>(path: string, lines: readonly Line<T>[]): void {
   const unfinished = `${path}.tmp`;
-  writeFileSync(unfinished, lines.map(({ number, item }) => lineOf(number, item)).join(""), {
+  writeFileSync(unfinished, lines.map(({ number, item }) => lineOf(basename(path), number, item)).join(""), {
     flush: true,
     mode: 0o600,
   });

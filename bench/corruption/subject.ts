@@ -1,0 +1,66 @@
+import path from "node:path";
+
+/** What a reader gets of each item of a directory: its content, or the error that it was answered with. */
+export class Observation {
+  readonly values = new Map<string, string>();
+  readonly errors: string[] = [];
+
+  /** Reads one item; an error is an answer too. */
+  async read(item: string, value: () => Promise<string | undefined> | string | undefined): Promise<void> {
+    try {
+      const found = await value();
+      if (found !== undefined) this.values.set(item, found);
+    } catch (error) {
+      this.fail(error, item);
+    }
+  }
+
+  fail(error: unknown, item = ""): void {
+    this.errors.push(error instanceof Error ? error.message : String(error));
+    if (item !== "") this.values.set(item, failed);
+  }
+}
+
+const failed = "\u0000failed";
+
+/** A class of files of a data directory, with the code that reads it. */
+export interface Subject {
+  readonly name: string;
+  /** Writes data; called a second time it changes some of it, so that there are earlier states. */
+  build(directory: string, round: 1 | 2): Promise<void>;
+  /** Which files belong to this class. */
+  owns(file: string): boolean;
+  /** Under which names an error may tell of a file; its own path and name by default. */
+  namesOf?(file: string): readonly string[];
+  /** Reads everything, as the stack does after a start. */
+  observe(directory: string): Promise<Observation>;
+}
+
+export const outcomes = ["detected", "healed", "harmless", "unnamed", "silent"] as const;
+/** `unnamed`: an error that does not say what is damaged. `silent`: a wrong answer, or lost data, without an error. */
+export type Outcome = (typeof outcomes)[number];
+
+/** The names by which an error may tell of damaged files: those of the files, and of the items that they hold. */
+export function namesOf(subject: Subject, expected: Observation, damaged: readonly string[]): readonly string[] {
+  const items = [...expected.values.keys()];
+  return [...items, ...damaged.flatMap((file) => [file, path.basename(file), ...(subject.namesOf?.(file) ?? [])])];
+}
+
+/** @param isRepaired whether the damaged files have their content again */
+export function judge(
+  expected: Observation,
+  observed: Observation,
+  names: readonly string[],
+  isRepaired: () => boolean,
+): Outcome {
+  const { values, errors } = observed;
+  const wrong = [...expected.values].some(([item, value]) => {
+    const got = values.get(item);
+    return got === undefined ? errors.length === 0 : got !== value && got !== failed;
+  });
+  const invented = [...values.keys()].some((item) => !expected.values.has(item));
+  if (wrong || invented) return "silent";
+  if (errors.length === 0) return isRepaired() ? "healed" : "harmless";
+  const isNamed = errors.every((message) => names.some((name) => message.includes(name)));
+  return isNamed ? "detected" : "unnamed";
+}
