@@ -1,10 +1,15 @@
-import { readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import type { describeRun } from "../../cli/commands/runs";
 import type { RunDetails } from "../../client/api-client";
+import { sha256 } from "../../core/digest";
+import type { ModelVersion } from "../../core/registry/model";
 import type { CheckpointSummary } from "../../core/training/checkpoint/list";
+import { hostileRequests } from "../support/hostile-requests";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
+import { faults, HostileModule, hostileWorld, notExpired } from "./hostile-run";
 
 type Shown = ReturnType<typeof describeRun>;
 
@@ -106,11 +111,17 @@ describe("user code", () => {
     return stack.file(`${name}.yaml`, job.replace("workers: 2", `workers: ${workers}`));
   }
 
-  it("reaches its own run and its team's content, and nothing else", async () => {
-    const submit = async (file: string) => (await stack.json<{ runId: string }>(["submit", file])).runId;
-    const watch = (runId: string) => stack.json<Shown>(["runs", "watch", runId], [0, 1, 3]);
+  const submit = async (file: string) => (await stack.json<{ runId: string }>(["submit", file])).runId;
+  const watch = (runId: string) => stack.json<Shown>(["runs", "watch", runId], [0, 1, 3]);
+  let other: Promise<Shown> | undefined;
+  /** A run that is there already. */
+  function otherRun(): Promise<Shown> {
+    other ??= submit(stack.file("job.yaml", toyJob(1))).then(watch);
+    return other;
+  }
 
-    const other = await watch(await submit(stack.file("job.yaml", toyJob(1))));
+  it("reaches its own run and its team's content, and nothing else", async () => {
+    const other = await otherRun();
     const runId = await submit(jobOf("greedy", greedy(other.runId, other.weightsSha256!), { epochs: 40 }));
     await watch(runId);
     const outcomes = await until("what the module came to", async () => {
@@ -145,6 +156,65 @@ describe("user code", () => {
     expect([statSync(stack.data).mode & 0o777, open.map(({ name }) => name)]).toEqual([0o700, []]);
     const { pid } = await stack.json<{ pid: number }>(["status"]);
     expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).not.toContain(secret);
+  }, 240_000);
+
+  it("changes nothing that was evaluated, before its training, during it and after its run", async () => {
+    const hostile = new HostileModule(stack);
+    const other = await otherRun();
+    const job = jobOf("hostile", hostile.source, { epochs: 10 });
+    writeFileSync(job, readFileSync(job, "utf8").replace("accuracy: 0.8", "accuracy: 0.01"));
+    const runId = await submit(job);
+    const s3 = stack.client(S3Client);
+    const Bucket = "ringmaster-data";
+    const Prefix = "teams/default/features/";
+    const features = (await s3.send(new ListObjectsV2Command({ Bucket, Prefix }))).Contents![0]!.Key!;
+    const known = { otherRun: other.runId, content: other.weightsSha256!, newContent: sha256("hostile"), features };
+    const world = hostileWorld({ runId, ...known });
+
+    const before = await hostile.attack("before", world);
+    expect(faults(before.outcomes.session, "session")).toEqual([]);
+    expect(faults(before.outcomes.job, "job")).toEqual([]);
+
+    // As a session of an earlier release could leave them before the version is registered.
+    const planted = [world.keys["its artifact manifest"]!, world.keys["its exports"]!];
+    const evil = JSON.stringify({ format: 1, outputSchema: { kind: "probabilities", classes: [2, 1, 0] }, files: [] });
+    const plant = () => Promise.all(planted.map((Key) => s3.send(new PutObjectCommand({ Bucket, Key, Body: evil }))));
+    await plant();
+    const there = { get: "done", "copy from": "done" };
+    const during = await hostile.attack("during", world);
+    expect(
+      faults(during.outcomes.session, "session", {
+        "its artifact manifest": there,
+        "its exports": there,
+        "new content": { "put if new": "PreconditionFailed" },
+      }),
+    ).toEqual([]);
+    expect(faults(during.outcomes.job, "job")).toEqual([]);
+
+    await watch(runId);
+    const { versions } = await stack.get<{ versions: readonly ModelVersion[] }>("/models/toy");
+    const { version } = versions.find((each) => each.runId === runId)!;
+    await stack.json(["models", "approve", "toy", String(version), "--reason", "good"]);
+    await until("the promotion", async () => {
+      const { run } = await stack.get<RunDetails>(`/training-runs/${runId}`);
+      return run.status === "completed" ? run : undefined;
+    });
+    const served = async () => ({
+      production: await stack.get<{ artifact: { outputSchema: unknown } }>("/models/toy/production"),
+      exported: (await stack.as<object>("ada", "POST", `/models/toy/versions/${version}/exports`, { format: "tfjs" }))
+        .body,
+    });
+    const evaluated = await served();
+    expect(evaluated.production.artifact.outputSchema).toEqual({ kind: "probabilities", classes: [0, 1, 2] });
+    expect(evaluated.exported).toMatchObject({ export: { weightsSha256: expect.stringMatching(/^[0-9a-f]{64}$/) } });
+
+    const after = await hostileRequests({
+      ...world,
+      connection: { ...stack.connection, credentials: during.keys, maxAttempts: 1 },
+    });
+    expect(notExpired(after)).toEqual([]);
+    await plant();
+    expect(await served()).toEqual(evaluated);
   }, 240_000);
 
   const model =
