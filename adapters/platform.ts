@@ -32,7 +32,7 @@ import type { MetricRepository } from "../core/tracking/metric-repository";
 import type { MetricStore } from "../core/tracking/metric-store";
 import { createLiveRuns, type LiveRuns, notingRecords } from "../core/tracking/records/live-runs";
 import { firstRecordOf, trackedRuns } from "../core/tracking/records/tracked-runs";
-import type { RunIdentity } from "../core/tracking/run-record";
+import { canBeRunId, type RunIdentity } from "../core/tracking/run-record";
 import type { RunChanges, RunRecords } from "../core/tracking/run-records";
 import type { RunSearch } from "../core/tracking/search/query";
 import { createRunSearches } from "../core/tracking/search/run-search";
@@ -232,7 +232,7 @@ export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: B
   // One that trains across an upgrade loses no point: no search shows it before it has a record, so that its mark is nobody's.
   const identify = async (runId: string): Promise<RunIdentity | undefined> => {
     const known = await records.identify(runId);
-    if (known) return known;
+    if (known || !canBeRunId(runId)) return known;
     const team = await runs.teamOf(runId);
     return team === undefined ? undefined : { runId, team, experimentId: defaultExperimentId, source: "training" };
   };

@@ -2,7 +2,7 @@ import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } fr
 import { RunBusyError, RunFieldFixedError } from "../../core/tracking/records/errors";
 import type { FirstRecord } from "../../core/tracking/records/tracked-runs";
 import { type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
-import type { RunIdentity, RunRecord } from "../../core/tracking/run-record";
+import { canBeRunId, type RunIdentity, type RunRecord } from "../../core/tracking/run-record";
 import type { RunRecords, RunTransition } from "../../core/tracking/run-records";
 import { RunNotFoundError } from "../../core/training/errors";
 import { holds, queryAll, queryPage } from "./client";
@@ -61,7 +61,7 @@ export function createRunRecords(
 
   async function identify(runId: string): Promise<RunIdentity | undefined> {
     const known = identities.get(runId);
-    if (known) return known;
+    if (known || !canBeRunId(runId)) return known;
     const { Item } = await client.send(
       new GetCommand({
         TableName: table,
@@ -78,7 +78,7 @@ export function createRunRecords(
   }
 
   async function adopt(runId: string): Promise<RunIdentity | undefined> {
-    const first = await dependencies.older(runId);
+    const first = canBeRunId(runId) ? await dependencies.older(runId) : undefined;
     if (!first) return undefined;
     const Item = newRecordRow(first.identity, first.kept, Date.parse(first.createdAt));
     const put = new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" });
@@ -122,7 +122,7 @@ export function createRunRecords(
     }
 
     async function findMany(runIds: readonly string[]): Promise<readonly RunRecord[]> {
-      const unique = [...new Set(runIds)];
+      const unique = [...new Set(runIds)].filter(canBeRunId);
       const records = (await readRecords(client, table, unique)).filter((record) => record.team === team);
       rememberAll(records);
       if (records.length === unique.length) return records;

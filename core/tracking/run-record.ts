@@ -87,3 +87,8 @@ export interface RunEnvironment extends MadeEnvironment {
     readonly gpu?: string;
   };
 }
+
+/** Whether a text can be a run's id at all: DynamoDB refuses a longer key. */
+export function canBeRunId(text: string): boolean {
+  return text.length > 0 && text.length <= 256;
+}

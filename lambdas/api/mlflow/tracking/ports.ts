@@ -10,6 +10,13 @@ export async function findRun({ records }: Platform, runId: string): Promise<Run
   return record;
 }
 
+/** Characters of an id in a message. */
+const maxShown = 256;
+
+function shortened(id: string): string {
+  return id.length <= maxShown ? id : `${id.slice(0, maxShown)}…`;
+}
+
 export async function identifyRun({ records }: Platform, runId: string): Promise<RunIdentity> {
   const identity = await records.identify(runId);
   if (!identity) throw noSuchRun(runId);
@@ -42,7 +49,7 @@ export function checkRunIsActive({ runId, lifecycle }: RunRecord): void {
 }
 
 export function noSuchRun(runId: string): Error {
-  return doesNotExist(`Run with id=${runId} not found`);
+  return doesNotExist(`Run with id=${shortened(runId)} not found`);
 }
 
 /** @param experimentId of any text: MLflow's are decimal numbers, too; none is the default one */
@@ -62,8 +69,10 @@ export function noSuchExperiment(experimentId: string): Error {
 }
 
 export function parseExperimentId(experimentId: string): string {
-  if (!/^\s*[+-]?\d+\s*$/.test(experimentId)) {
-    throw invalidParameter(`Invalid experiment ID '${experimentId}'. Experiment ID must be a valid integer.`);
+  if (experimentId.length > maxShown || !/^\s*[+-]?\d+\s*$/.test(experimentId)) {
+    throw invalidParameter(
+      `Invalid experiment ID '${shortened(experimentId)}'. Experiment ID must be a valid integer.`,
+    );
   }
   return String(BigInt(experimentId.trim().replace(/^\+/, "")));
 }

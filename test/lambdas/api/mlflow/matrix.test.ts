@@ -235,6 +235,17 @@ describe("the matrix of MLflow's operations and another team's ids", () => {
     },
   );
 
+  it.each(["x", "9", "é", "a/", "%"])("no operation fails on names of 3,000 times %j", async (letter) => {
+    const long = letter.repeat(3_000);
+    const names = Object.fromEntries(Object.keys(theirs).map((name) => [name, long])) as Names;
+    const failed = [];
+    for (const operation of mlflowOperations) {
+      const { status, text } = await ask("blue", operation, names);
+      if (status >= 500) failed.push([nameOf(operation), status, text.slice(0, 200)]);
+    }
+    expect(failed).toEqual([]);
+  });
+
   it("no request of another team has changed, added or removed a row of the owner's", async () => {
     const after = await rows("red");
     for (const [key, text] of before) expect([key, after.get(key)]).toEqual([key, text]);
