@@ -13,6 +13,7 @@ import type { StreamedRoutes } from "./api-streams";
 import type { TransferRoutes } from "./api-transfers";
 import { foreignCaller } from "./loopback";
 import { sha256 } from "./sigv4/verify";
+import { BodyTooLarge, readBody } from "./wire";
 
 type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
@@ -60,7 +61,7 @@ async function answer(
   const { method = "GET", url = "/", headers } = request;
   let read: Promise<Buffer | undefined> | undefined;
   const body = (): Promise<Buffer | undefined> => {
-    read ??= readBody(request);
+    read ??= bodyWithin(request);
     return read;
   };
   try {
@@ -121,14 +122,16 @@ function challengeTo({ method, headers: { accept = "" } }: IncomingMessage): str
 
 /** In the shape that the caller's kind of client reads. */
 function refuse(
-  { url = "/" }: IncomingMessage,
+  request: IncomingMessage,
   response: ServerResponse,
   status: number,
   code: string,
   message: string,
 ): void {
-  response.writeHead(status, { "content-type": "application/json", connection: "close" });
-  if (isMlflowPath(url)) {
+  // What the client still sends is read away: a connection that is closed before takes the answer with it.
+  request.resume();
+  response.writeHead(status, { "content-type": "application/json" });
+  if (isMlflowPath(request.url ?? "/")) {
     const error = new RingmasterError(message, { code, httpStatus: status });
     void mlflowErrorResponse(error, "")
       .text()
@@ -152,15 +155,14 @@ function isOpen({ url }: IncomingMessage): boolean {
   return teamless.has(url ?? "");
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBodyBytes) return undefined;
-    chunks.push(chunk);
+/** @returns `undefined` where the body is too large: then all of it was read, so that the client can read the answer */
+async function bodyWithin(request: IncomingMessage): Promise<Buffer | undefined> {
+  try {
+    return await readBody(request, maxBodyBytes);
+  } catch (error) {
+    if (error instanceof BodyTooLarge) return undefined;
+    throw error;
   }
-  return Buffer.concat(chunks);
 }
 
 /** JSON goes on as text, as the gateway has it, and all else as base64. */

@@ -30,7 +30,7 @@ it.each([
   expect(transferRoutes(new Hono<ApiEnvironment>()).take(method, url)).toBe(taken);
 });
 
-describe("a file that is refused before all of it came", () => {
+describe("a body that is refused before all of it came", () => {
   it("does not keep the next request of the connection waiting", async () => {
     const refusing = new Hono<ApiEnvironment>();
     refusing.put("*", (context) => context.text("no", 400));
@@ -55,6 +55,9 @@ describe("a file that is refused before all of it came", () => {
         expect(await send("PUT", file, Buffer.alloc(bytes))).toBe("no");
         expect(await send("GET", "/api/v1/models")).toBe("next");
       }
+      expect(await send("POST", "/api/v1/models", Buffer.alloc(11_000_000))).toContain("BODY_TOO_LARGE");
+      expect(await send("POST", "/api/v1/%2e%2e/models", Buffer.alloc(11_000_000))).toContain("INVALID_INPUT");
+      expect(await send("GET", "/api/v1/models")).toBe("next");
     } finally {
       agent.destroy();
       server.closeAllConnections();
