@@ -84,7 +84,14 @@ export const registerModelVersion = contract({
     201: { description: "The version.", schema: answerVersion, example: { version: examples.modelVersion } },
   },
   idempotencyKey: true,
-  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "ALIAS_NOT_FOUND", "SEMVER_TAKEN", "REGISTRY_BUSY"],
+  errors: [
+    "MODEL_NOT_FOUND",
+    "MODEL_VERSION_NOT_FOUND",
+    "RUN_NOT_FOUND",
+    "ALIAS_NOT_FOUND",
+    "SEMVER_TAKEN",
+    "REGISTRY_BUSY",
+  ],
 });
 
 export const getModelVersion = contract({
