@@ -17,7 +17,10 @@ export class LogStore {
   readonly #open = new Map<string, LogFile>();
   readonly #mostOpen = 1000;
 
-  constructor(dataDirectory: string) {
+  readonly #limits: GroupLimits;
+
+  constructor(dataDirectory: string, limits = usualLimits) {
+    this.#limits = limits;
     this.#root = path.join(dataDirectory, "groups");
     fs.mkdirSync(this.#root, { recursive: true });
   }
@@ -57,7 +60,9 @@ export class LogStore {
     if (this.findStream(group, name)) {
       throw new ServiceError("ResourceAlreadyExistsException", 400, `The specified log stream already exists: ${name}`);
     }
-    return this.#remember(LogFile.create(this.#streamFile(group, name), { name, created }));
+    const stream = this.#remember(LogFile.create(this.#streamFile(group, name), { name, created }));
+    this.#dropOldest(path.dirname(stream.file));
+    return stream;
   }
 
   findStream(group: string, name: string): LogFile | undefined {
@@ -81,7 +86,7 @@ export class LogStore {
     const directory = path.join(this.#root, fileName(group));
     return fs
       .readdirSync(directory)
-      .filter((name) => name !== groupFile)
+      .filter((name) => name.endsWith(streamEnding))
       .map((name) => this.#open.get(path.join(directory, name)) ?? LogFile.open(path.join(directory, name)))
       .filter((stream) => stream !== undefined)
       .filter((stream) => stream.header.name.startsWith(prefix))
@@ -95,7 +100,27 @@ export class LogStore {
   }
 
   #streamFile(group: string, name: string): string {
-    return path.join(this.#root, fileName(group), `${fileName(name)}.jsonl`);
+    return path.join(this.#root, fileName(group), `${fileName(name)}${streamEnding}`);
+  }
+
+  /** Removes the streams of a group that were written to the longest ago, as long as there are too many or they are too large together. */
+  #dropOldest(directory: string): void {
+    const streams = fs
+      .readdirSync(directory)
+      .filter((name) => name.endsWith(streamEnding))
+      .map((name) => {
+        const file = path.join(directory, name);
+        const { mtimeMs, size } = fs.statSync(file);
+        return { file, mtimeMs, size };
+      })
+      .sort((a, b) => b.mtimeMs - a.mtimeMs);
+    let bytes = 0;
+    for (const [newer, { file, size }] of streams.entries()) {
+      bytes += size;
+      if (newer < this.#limits.streams && bytes <= this.#limits.bytes) continue;
+      fs.rmSync(file, { force: true });
+      this.#open.delete(file);
+    }
   }
 
   #remember(stream: LogFile): LogFile {
@@ -107,6 +132,15 @@ export class LogStore {
 }
 
 const groupFile = "group.json";
+const streamEnding = ".jsonl";
+
+export interface GroupLimits {
+  readonly streams: number;
+  readonly bytes: number;
+}
+
+/** What a group may hold. */
+const usualLimits: GroupLimits = { streams: 2_000, bytes: 512 * 1024 * 1024 };
 
 /** A name as a file name that is readable where it can be, safe always, and distinct even where case is folded. */
 function fileName(name: string): string {

@@ -5,6 +5,7 @@ import path from "node:path";
 import { buildSync } from "esbuild";
 import fc from "fast-check";
 import { LogFile } from "../../../local/logs/log-file";
+import { LogStore } from "../../../local/logs/store";
 import { temporaryDirectory } from "./harness";
 
 let directory: string;
@@ -42,6 +43,55 @@ describe("a log file", () => {
       }),
       { seed: 1, numRuns: 30 },
     );
+  });
+
+  it("drops its oldest lines where it would outgrow its bound, and keeps the places of the others", () => {
+    const file = newFile();
+    const bound = 4_000;
+    let log = LogFile.create(file, header, bound);
+    const places = new Map<string, number>();
+    for (let n = 0; n < 500; n += 1) {
+      log.append([{ timestamp: 1_000 + n, message: `line ${n}` }], 7);
+      const { message, start } = log.last()!;
+      places.set(message, start);
+      expect(fs.statSync(file).size).toBeLessThanOrEqual(bound);
+      if (n % 50 === 0) log = LogFile.open(file, bound)!;
+    }
+    const kept = [...log.forward(0)];
+    expect(kept.length).toBeGreaterThan(20);
+    expect(kept.map(({ message }) => message)).toEqual(kept.map((_, at) => `line ${500 - kept.length + at}`));
+    expect(kept.map(({ start }) => start)).toEqual(kept.map(({ message }) => places.get(message)));
+    expect([...log.backward(log.size)].reverse()).toEqual(kept);
+    // A reader that was at a dropped line goes on with the first that is left; one at a kept line goes on there.
+    expect([...log.forward(places.get("line 3")!)]).toEqual(kept);
+    expect([...log.forward(places.get("line 490")!)][0]!.message).toBe("line 490");
+    expect(log.seek(1_495)).toBe(places.get("line 495"));
+    expect(LogFile.open(file)!.header).toMatchObject(header);
+    // A kill before the rename leaves a file that no reader takes for a stream.
+    fs.writeFileSync(`${file}.tmp`, "half");
+    log.append([{ timestamp: 2_000, message: "last" }], 7);
+    expect(log.last()!.message).toBe("last");
+  });
+
+  it("is removed with the oldest of its group where there are too many, or they are too large", () => {
+    const root = path.join(directory, "bounded");
+    const store = new LogStore(root, { streams: 3, bytes: 1_000 });
+    store.createGroup("g", 1);
+    const names = () => store.listStreams("g").map((stream) => stream.header.name);
+    const write = (name: string, message: string, seconds: number) => {
+      const stream = store.createStream("g", name, 1);
+      stream.append([{ timestamp: 1, message }], 1);
+      fs.utimesSync(stream.file, seconds, seconds);
+    };
+    for (const [at, name] of ["a", "b", "c", "d"].entries()) write(name, "x", at);
+    expect(names()).toEqual(["b", "c", "d"]);
+    write("large", "x".repeat(950), 10);
+    write("e", "x", 11);
+    expect(names()).toEqual(["e"]);
+    // A stream that was removed begins again where it is written to.
+    expect(store.findStream("g", "b")).toBeUndefined();
+    write("b", "again", 12);
+    expect(names()).toEqual(["b", "e"]);
   });
 
   it("keeps every whole line, wherever it was cut, and goes on after it", () => {
