@@ -1,9 +1,10 @@
+import { modelChanged } from "../../core/platform/event-names";
 import type { ModelEvent } from "../../core/registry/outbox";
 import type { Service } from "../../local/service";
 import { readBody, sendJson } from "../../local/wire";
 
 export interface Bus {
-  /** EventBridge's PutEvents, and no more. */
+  /** EventBridge's PutEvents, and no more. It remembers changes of models. */
   readonly service: Service;
   /** A model's events in the order in which they were accepted. */
   of(model: string): readonly ModelEvent[];
@@ -18,11 +19,13 @@ export function createBus(): Bus {
       signingName: "events",
       async handle(request, response) {
         const body = JSON.parse((await readBody(request, 1_000_000)).toString()) as {
-          readonly Entries: readonly { readonly Detail: string }[];
+          readonly Entries: readonly { readonly DetailType: string; readonly Detail: string }[];
         };
-        const events = body.Entries.map(({ Detail }) => JSON.parse(Detail) as ModelEvent);
+        const events = body.Entries.filter(({ DetailType }) => DetailType === modelChanged.DetailType).map(
+          ({ Detail }) => JSON.parse(Detail) as ModelEvent,
+        );
         for (const event of events) told.set(event.model, [...(told.get(event.model) ?? []), event]);
-        sendJson(response, 200, { FailedEntryCount: 0, Entries: events.map((_, at) => ({ EventId: `${at}` })) });
+        sendJson(response, 200, { FailedEntryCount: 0, Entries: body.Entries.map((_, at) => ({ EventId: `${at}` })) });
       },
       close: () => Promise.resolve(),
     },

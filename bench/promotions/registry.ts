@@ -40,8 +40,10 @@ export const connection = (endpoint: string): Connection => ({
   credentials: testIam.owner,
 });
 
-/** Of every version: what it was made of is no concern of promotions. */
-const manifest = Buffer.from(JSON.stringify({ weights: { sha256: "a".repeat(64) }, inputSchema: [] }));
+/** The artifact manifest of every version, under its name of earlier releases. Promotions do not read the weights. */
+export const manifest = Buffer.from(
+  JSON.stringify({ weightsSha256: "a".repeat(64), weights: { sha256: "a".repeat(64) }, inputSchema: [] }),
+);
 
 /** Connects the registry as the platform's functions have it, with outbox and pointers, by stock clients. */
 export function connectRegistry(options: Connection, { table, bucket, platform }: Place = benchPlace) {
@@ -60,10 +62,11 @@ export function connectRegistry(options: Connection, { table, bucket, platform }
       return made;
     },
   };
+  const objects = createObjectStore(s3, bucket, prefix);
   const connected = createTeamRegistry({
     team: defaultTeam,
     repository,
-    objects: { ...createObjectStore(s3, bucket, prefix), get: async () => manifest },
+    objects: { ...objects, find: async () => manifest },
     pointers: createPointerStore(s3, bucket, prefix),
     events: createPlatformEvents(events, platform),
     uriOf: (key) => `s3://${bucket}/${prefix}${key}`,
@@ -72,6 +75,7 @@ export function connectRegistry(options: Connection, { table, bucket, platform }
   });
   return {
     ...connected,
+    objects,
     outboxIndex: createOutboxIndex(dynamodb, table),
     /** Commits that others were faster than, since the last question. */
     overtaken(): number {

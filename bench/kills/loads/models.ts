@@ -22,7 +22,8 @@ export function modelsLoad(api: Api): Load {
       const name = model;
       const body = { name, source: "s3://elsewhere/2", description: id, reason: id };
       if (share < 0.4) return change(api, name, id, "register", "POST", "/v1/models/register", body);
-      const tag = { key: "last", value: id, reason: id };
+      // A key of its own: a repetition after another client's tag would be a change of its own.
+      const tag = { key: id, value: id, reason: id };
       if (share < 0.7) return change(api, name, id, "tag", "PUT", `/v1/models/${name}/tags`, tag);
       return change(api, name, id, "alias", "PUT", `/v1/models/${name}/aliases/${id}`, { version: 1, reason: id });
     },

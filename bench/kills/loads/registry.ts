@@ -4,7 +4,8 @@ import { drawOperations, preparedOperations } from "../../../test/core/registry/
 import { perform } from "../../../test/core/registry/check/perform";
 import { step } from "../../../test/core/registry/check/reference";
 import { instantViolations, replay } from "../../../test/core/registry/check/replay";
-import type { ConnectedRegistry } from "../../promotions/registry";
+import { versionOfRun } from "../../../test/support/registry";
+import { type ConnectedRegistry, manifest } from "../../promotions/registry";
 import { drained, type Load, type Operation, RefusedError } from "../operation";
 
 const versionsAModel = 4;
@@ -39,7 +40,7 @@ export function registryLoad(connected: ConnectedRegistry): Load {
       model = name;
       const prepared = preparedOperations(versionsAModel, `${name}-prepare`);
       changes.set(name, new Map(prepared.map((change) => [change.id, change])));
-      for (const change of prepared) await perform(registry, name, change);
+      for (const change of prepared) await make(connected, name, change);
     },
     draw(random, id) {
       const name = model;
@@ -75,8 +76,14 @@ const titles: Partial<Record<Change["kind"], string>> = {
   ...{ promote: "promotion", "roll-back": "rollback" },
 };
 
+/** Makes a change. The stack reads the manifest of a version that it publishes, so a registration stores one first. */
+async function make({ registry, objects }: ConnectedRegistry, model: string, change: Change): Promise<void> {
+  if (change.kind === "register") await objects.put(versionOfRun(model, change.id).artifactKey!, manifest);
+  await perform(registry, model, change);
+}
+
 function changeOf(
-  { registry }: ConnectedRegistry,
+  connected: ConnectedRegistry,
   model: string,
   change: Change,
   replayed: () => Promise<ReturnType<typeof replay>>,
@@ -88,7 +95,7 @@ function changeOf(
     mayBeRefused: true,
     async send() {
       try {
-        await perform(registry, model, change);
+        await make(connected, model, change);
       } catch (error) {
         if (error instanceof RingmasterError && error.httpStatus < 500)
           throw new RefusedError(error.code, error.message);
