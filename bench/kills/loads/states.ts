@@ -64,8 +64,14 @@ function execution(client: SFNClient, id: string, invoke: boolean): Operation {
     kind: "Step Functions: execution",
     id,
     repeatable: true,
-    async send() {
-      await client.send(new StartExecutionCommand({ stateMachineArn, name: id, input: JSON.stringify({ invoke }) }));
+    async send(again) {
+      try {
+        await client.send(new StartExecutionCommand({ stateMachineArn, name: id, input: JSON.stringify({ invoke }) }));
+      } catch (error) {
+        // A repetition after the execution's end.
+        if (again && (error as Error).name === "ExecutionAlreadyExists") return;
+        throw error;
+      }
     },
     async count() {
       const executionArn = `${stateMachineArn.replace("stateMachine", "execution")}:${id}`;
