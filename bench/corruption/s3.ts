@@ -56,7 +56,7 @@ function subject(name: string, owns: (file: string) => boolean): Subject {
 
 /** What an error may name: the key of an object's file, as `local/s3/keys.ts` makes its path. */
 function keyOfFile(file: string): readonly string[] {
-  if (file.startsWith("index/")) return ["index/"]; // the index is one item: its files name each other
+  if (file.startsWith("index/")) return ["/index"]; // the index is one item: its files name each other
   const [, inside] = file.split("/objects/");
   if (inside === undefined) return [];
   const parts = inside.split("/").map((name) => name.slice(0, -1) + (name.endsWith("+") ? "/" : ""));

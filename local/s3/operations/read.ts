@@ -62,8 +62,10 @@ async function* readBody(
   { start, end }: Range,
   size: number,
 ): AsyncGenerator<Buffer> {
+  const lastBlock = end - (end % blockBytes);
+  const needed = Math.min(lastBlock + blockBytes, size);
   const read = async (at: number): Promise<Buffer> => {
-    const bytes = await readFully(descriptor, at, Math.min(readBytes, size - at));
+    const bytes = await readFully(descriptor, at, Math.min(readBytes, needed - at));
     if (table) verifyBlocks(table, bytes, at);
     return bytes;
   };
