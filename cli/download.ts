@@ -5,6 +5,8 @@ import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { ApiClient } from "../client/api-client";
 import { RingmasterError } from "../core/errors";
+import { CorruptObjectError } from "../core/object-errors";
+import { objectKeys } from "../core/platform/object-keys";
 import { unwritable } from "./write-file";
 
 /** The store did not give a content, or gave other bytes than its digest says. */
@@ -27,6 +29,7 @@ export async function download(client: ApiClient, digest: string): Promise<Uint8
  *
  * @param option names the argument that gave the file, for the error
  * @throws DownloadError
+ * @throws CorruptObjectError where the store reports damage
  * @throws InvalidInputError where the file cannot be written
  */
 export async function downloadFile(url: string, digest: string, file: string, option: string): Promise<void> {
@@ -37,7 +40,9 @@ export async function downloadFile(url: string, digest: string, file: string, op
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
-    throw error instanceof DownloadError ? error : unwritable(option, file, error);
+    throw error instanceof DownloadError || error instanceof CorruptObjectError
+      ? error
+      : unwritable(option, file, error);
   }
 }
 
@@ -49,18 +54,25 @@ async function writableTarget(file: string, option: string): Promise<string> {
   return realpath(file);
 }
 
+/** The embedded store says in its answer what is damaged: to try again would not help. */
+function refusedBy(status: number, answer: string, digest: string): RingmasterError {
+  const damage = /<Damage>([^<]*)<\/Damage>/.exec(answer)?.[1];
+  if (damage === undefined) return new DownloadError(`the store answered ${status} for content ${digest}; try again`);
+  return new CorruptObjectError(objectKeys.content(digest), "the bytes that were stored", damage);
+}
+
 /** Yields a content's bytes and checks them on the way: the last chunk is followed by an error where the digest is wrong. */
 async function* contentAt(url: string, digest: string): AsyncGenerator<Uint8Array> {
   const hash = createHash("sha256");
   try {
     const response = await fetch(url);
-    if (!response.ok) throw new DownloadError(`the store answered ${response.status} for content ${digest}; try again`);
+    if (!response.ok) throw refusedBy(response.status, await response.text(), digest);
     for await (const chunk of response.body ?? []) {
       hash.update(chunk);
       yield chunk;
     }
   } catch (cause) {
-    if (cause instanceof DownloadError) throw cause;
+    if (cause instanceof DownloadError || cause instanceof CorruptObjectError) throw cause;
     throw new DownloadError(
       `content ${digest} could not be read to its end (${(cause as Error).message}); try again`,
       cause,
