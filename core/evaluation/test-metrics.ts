@@ -1,10 +1,24 @@
 import type { EvaluationOutput } from "../pipelines/outputs";
 import type { Clock } from "../ports";
 import type { MetricStore } from "../tracking/metric-store";
+import { RunFieldFixedError } from "../tracking/records/errors";
+import type { RunIdentity } from "../tracking/run-record";
 import type { Metrics } from "./report";
 
 /** Names a metric of the test split in a run: `test/accuracy`. */
 export const testPrefix = "test/";
+
+/**
+ * Refuses a client's points of metrics that the platform measures: those of a training run under `test/`.
+ *
+ * @throws RunFieldFixedError
+ */
+export function checkNotMeasured(run: Pick<RunIdentity, "runId" | "source">, metrics: Iterable<string>): void {
+  if (run.source !== "training") return;
+  for (const metric of metrics) {
+    if (metric.startsWith(testPrefix)) throw new RunFieldFixedError(run.runId, `metric ${JSON.stringify(metric)}`);
+  }
+}
 
 /** Identifies the one batch that an evaluation writes, so that a repeated invocation writes nothing. */
 const receipt = { writer: "ringmaster/evaluate", sequence: 1 } as const;

@@ -37,7 +37,7 @@ export const logMetrics = contract({
       example: { duplicate: false },
     },
   },
-  errors: ["RUN_NOT_FOUND", "RUN_DELETED"],
+  errors: ["RUN_NOT_FOUND", "RUN_DELETED", "RUN_FIELD_FIXED"],
 });
 
 const viewExample = { metric: "train/loss", points: [{ step: 1, value: 2.3, time: 1_767_259_800_000 }], total: 1 };

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { Platform } from "../../../adapters/platform";
 import * as contracts from "../../../core/api/contracts/run-metrics";
 import { logMetricsBody } from "../../../core/api/schemas/metrics";
+import { checkNotMeasured } from "../../../core/evaluation/test-metrics";
 import { parseJson } from "../../../core/json-text";
 import { encodedPoint, encodedSummary } from "../../../core/tracking/metric-values";
 import {
@@ -27,6 +28,12 @@ export const trackedMetricsRoutes: readonly Route[] = [
       const body = await readMetrics(context);
       const platform = context.get("platform");
       await requireLive(platform, runId);
+      const run = await platform.records.identify(runId);
+      if (run)
+        checkNotMeasured(
+          run,
+          body.series.map(({ metric }) => metric),
+        );
       const { metrics, clock } = platform;
       const { duplicate } = await metrics.append(runId, seriesOf(body, clock.now()), receiptOf(body));
       return context.json({ duplicate });

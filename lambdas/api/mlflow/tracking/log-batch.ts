@@ -1,3 +1,4 @@
+import { checkNotMeasured } from "../../../../core/evaluation/test-metrics";
 import type { KeyValue } from "../../../../core/mlflow/run-changes";
 import type { MetricSeries } from "../../../../core/tracking/metric-batch";
 import { encodeValue } from "../../../../core/tracking/metric-values";
@@ -85,6 +86,7 @@ export const logBatch: MlflowOperation = operation(
     checkParamsUnique(params);
 
     const run = await requireActiveRun(platform, run_id);
+    checkNotMeasured(run, new Set(metrics.map(({ key }) => key)));
     if (params.length + tags.length > 0) await changeParamsAndTags(platform, run_id, params, tags);
     if (metrics.length > 0) await platform.metrics.append(run_id, seriesOf(metrics));
     const ofModels = metrics.filter(({ model_id }) => model_id);

@@ -1,4 +1,5 @@
 import type { Platform } from "../../../../adapters/platform";
+import { checkNotMeasured } from "../../../../core/evaluation/test-metrics";
 import { parseJson } from "../../../../core/json-text";
 import { pythonRepr } from "../../../../core/mlflow/python-text";
 import { type KeyValue, type ParamConflict, unlessSame, withParamsAndTags } from "../../../../core/mlflow/run-changes";
@@ -29,6 +30,7 @@ export const runWriteOperations: readonly MlflowOperation[] = [
       const { run_id, key, value, timestamp, step = 0 } = fields;
       checkMetric(key, value, timestamp, "");
       const run = await requireActiveRun(platform, run_id);
+      checkNotMeasured(run, [key]);
       if (fields.model_id) await logModelMetrics(platform, run, [{ ...fields, step }]);
       await platform.metrics.append(run_id, [
         { metric: key, steps: [step], values: [encodeValue(value)], times: [timestamp] },

@@ -178,12 +178,22 @@ describe("a hostile teammate over MLflow's protocol", () => {
     }
   });
 
-  it("changes no training run: its status, its params, its life", async () => {
+  it("changes neither status nor measured metrics of a training run", async () => {
     const before = await platform.records.find("run-trained");
     const trained = { run_id: "run-trained" };
     // The status of a training is the platform's: a client's is not taken.
     await mlflow(mallory, "POST", "runs/update", { ...trained, status: "FAILED" });
-    refused(await mlflow(mallory, "POST", "runs/delete", trained));
+    const metric = { key: "test/accuracy", value: 1, timestamp: 1, step: 1_000_000 };
+    refused(await mlflow(mallory, "POST", "runs/log-metric", { ...trained, ...metric }));
+    refused(
+      await mlflow(mallory, "POST", "runs/log-batch", { ...trained, metrics: [{ ...metric, key: "a" }, metric] }),
+    );
+    const series = [{ metric: "test/accuracy", steps: [1_000_000], values: [1] }];
+    expect((await mallory("POST", "/api/v1/runs/run-trained/metrics", { series })).status).toBe(409);
+    const names = (await platform.metrics.summaries("run-trained")).map(({ metric: each, max }) => [each, max]);
+    expect(names).not.toContainEqual(["a", 1]);
+    // A run's own metrics are the client's to add.
+    expect((await mlflow(mallory, "POST", "runs/log-metric", { ...trained, ...metric, key: "a" })).status).toBe(200);
     expect(await platform.records.find("run-trained")).toEqual(before);
   });
 
