@@ -3,6 +3,9 @@ import { DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } from "@a
 import { InvalidInputError } from "../../core/errors";
 import { sendLean } from "./lean-client";
 
+/** Far above any id that a client names, far below what a key may have: a longer one names nothing. */
+export const longestId = 255;
+
 /** A document client that keeps JavaScript's habits: `undefined` members are left out, numbers are doubles. */
 export function createDocumentClient(client: DynamoDBClient = new DynamoDBClient({})): DynamoDBDocumentClient {
   const documents = DynamoDBDocumentClient.from(client, {

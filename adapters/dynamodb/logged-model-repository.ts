@@ -7,7 +7,7 @@ import {
   LoggedModelTooLargeError,
 } from "../../core/tracking/logged-model";
 import { batchGet } from "./batch-get";
-import { holds, isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
+import { holds, isTransactionConditionFailed, isTransactionConflict, longestId, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
 
 /** Each fails only where another change succeeded meanwhile. */
@@ -34,6 +34,7 @@ export function createLoggedModelRepository(client: DynamoDBDocumentClient, tabl
   };
 
   async function find(modelId: string): Promise<LoggedModel | undefined> {
+    if (modelId.length > longestId) return undefined;
     const { Item } = await client.send(new GetCommand({ TableName: table, Key: key(modelId), ConsistentRead: true }));
     return Item && modelOf(Item);
   }

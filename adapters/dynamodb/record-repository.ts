@@ -5,7 +5,7 @@ import { type KeptRecord, keptOf } from "../../core/tracking/records/training-re
 import { canBeRunId, type RunIdentity, type RunRecord } from "../../core/tracking/run-record";
 import type { RunRecords, RunTransition } from "../../core/tracking/run-records";
 import { RunNotFoundError } from "../../core/training/errors";
-import { holds, queryAll, queryPage } from "./client";
+import { holds, longestId, queryAll, queryPage } from "./client";
 import { pauseBeforeRound } from "./contention";
 import { firstHead } from "./metric-first-head";
 import { readRecords, recordOfRows } from "./record-reads";
@@ -112,6 +112,7 @@ export function createRunRecords(
 
   function of(team: string): RunRecords {
     async function mine(runId: string): Promise<RunIdentity | undefined> {
+      if (runId.length > longestId) return undefined;
       const identity = (await identify(runId)) ?? (await adopt(runId));
       return identity?.team === team ? identity : undefined;
     }

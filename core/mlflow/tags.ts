@@ -113,3 +113,8 @@ function memberOf({ source }: RunRecord, key: string): MemberTag | undefined {
   const member = byKey.get(key);
   return member && !(source === "training" && member.ofTraining === "read-only") ? member : undefined;
 }
+
+/** Ids of the runs that tags name as parent. */
+export function parentsIn(tags: readonly { readonly key?: string; readonly value?: string }[]): readonly string[] {
+  return tags.flatMap(({ key, value }) => (key === "mlflow.parentRunId" && value ? [value] : []));
+}

@@ -87,8 +87,10 @@ export const registerModelVersion = contract({
   errors: [
     "MODEL_NOT_FOUND",
     "MODEL_VERSION_NOT_FOUND",
-    "RUN_NOT_FOUND",
     "ALIAS_NOT_FOUND",
+    "RUN_NOT_FOUND",
+    "DATASET_NOT_FOUND",
+    "DATASET_VERSION_NOT_FOUND",
     "SEMVER_TAKEN",
     "REGISTRY_BUSY",
   ],

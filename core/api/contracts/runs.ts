@@ -69,6 +69,8 @@ export const logRun = contract({
     "EXPERIMENT_NOT_FOUND",
     "EXPERIMENT_DELETED",
     "RUN_NOT_FOUND",
+    "DATASET_NOT_FOUND",
+    "DATASET_VERSION_NOT_FOUND",
     "IDEMPOTENCY_CONFLICT",
     "RUN_RECORD_TOO_LARGE",
   ],

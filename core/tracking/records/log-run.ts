@@ -1,18 +1,19 @@
 import { isoTime } from "../../clock";
 import { digestOf, sha256 } from "../../digest";
 import type { Clock } from "../../ports";
-import { IdempotencyConflictError, RunNotFoundError } from "../../training/errors";
+import { IdempotencyConflictError } from "../../training/errors";
 import { isOpen, type RunStatus } from "../../training/run";
 import { defaultExperimentId, type Experiment } from "../experiment";
 import type { Experiments } from "../experiments";
 import type { MetricSeries } from "../metric-batch";
 import type { MetricStore } from "../metric-store";
 import type { EncodedValue } from "../metric-values";
+import { checkReferences, type ReferencePorts } from "../references";
 import type { DatasetInput, RunCode, RunRecord } from "../run-record";
 import type { RunRecords } from "../run-records";
 import { ExperimentDeletedError, ExperimentNotFoundError } from "./errors";
 
-export interface LogRunDependencies {
+export interface LogRunDependencies extends ReferencePorts {
   readonly experiments: Pick<Experiments, "findRecent" | "ensure">;
   readonly records: Pick<RunRecords, "create" | "identify">;
   readonly metrics: Pick<MetricStore, "append">;
@@ -54,13 +55,14 @@ const firstValues = { writer: "ringmaster/first-values", sequence: 0 };
  * Makes a logged run with all that is known of it: its record, then its first metrics. The same request under the same key finds the same run, whose
  * metrics it then mends where the first one died before them.
  *
- * @throws ExperimentNotFoundError, ExperimentDeletedError, RunNotFoundError for its parent, IdempotencyConflictError, RunRecordTooLargeError
+ * @throws ExperimentNotFoundError, ExperimentDeletedError, RunNotFoundError for its parent, DatasetVersionNotFoundError for an input,
+ * IdempotencyConflictError, RunRecordTooLargeError
  */
 export async function logRun(dependencies: LogRunDependencies, request: LogRunRequest): Promise<RunRecord> {
   const { records, clock } = dependencies;
   const { team, actor, idempotencyKey, parentRunId, metrics, experiment: _, lockfileSha256, ...given } = request;
   const now = clock.now();
-  if (parentRunId !== undefined && !(await records.identify(parentRunId))) throw new RunNotFoundError(parentRunId);
+  await checkReferences(dependencies, { runs: [parentRunId], datasets: request.datasets });
   const experiment = await experimentFor(dependencies, request);
   const runId = idOf(dependencies, request);
   const startedAt = given.startedAt ?? now;

@@ -8,6 +8,7 @@ import type { ModelVersion } from "../../../core/registry/model";
 import { registeredSource } from "../../../core/registry/registered-source";
 import type { Registry } from "../../../core/registry/registry";
 import { setStage } from "../../../core/registry/stages";
+import { checkReferences } from "../../../core/tracking/references";
 import { withLoggedMetrics } from "../logged-metrics";
 import { versionAfter } from "../next-steps";
 import { defineRoute } from "../route";
@@ -16,6 +17,10 @@ export const modelVersionRoutes = [
   defineRoute(contracts.registerModelVersion, async ({ platform, body, caller, idempotencyKey }) => {
     const { registry, team, clock } = platform;
     const { name, reason, source, runId, loggedModelId, ...more } = body;
+    await checkReferences(platform, {
+      runs: [runId],
+      datasets: more.dataset ? [more.dataset] : [],
+    });
     const asked = { source, ...(runId && { runId }), ...(loggedModelId && { loggedModelId }) };
     const made = { ...more, ...(await registeredSource(platform, asked, caller)) };
     const who = { ...caller, reason, at: isoTime(clock) };

@@ -1,6 +1,6 @@
 import { createApp } from "../../../lambdas/api/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
-import { resultOf, runOf } from "../../support/fixtures";
+import { registerTestDataset, resultOf, runOf } from "../../support/fixtures";
 
 let embedded: Embedded;
 let app: ReturnType<typeof createApp>;
@@ -8,6 +8,8 @@ const platformOf = () => createTestPlatform(embedded).platform;
 beforeAll(async () => {
   embedded = await startEmbedded();
   app = createApp(platformOf());
+  // The logged runs name its second version.
+  for (const rows of [100, 200]) await registerTestDataset(platformOf(), "digits", rows);
 });
 afterAll(() => embedded.stop());
 

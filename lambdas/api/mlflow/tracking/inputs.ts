@@ -1,3 +1,4 @@
+import { checkReferences } from "../../../../core/tracking/references";
 import type { DatasetInput, RunRecord } from "../../../../core/tracking/run-record";
 import { invalidParameter } from "../errors";
 import { integer, list, message, required, text, type Values } from "../fields";
@@ -16,6 +17,7 @@ export const inputOperations: readonly MlflowOperation[] = [
     async ({ fields: { run_id, datasets: given, models }, platform }) => {
       checkRunId(run_id);
       const datasets = given.map((each) => readDataset(each.dataset ?? {}, each.tags));
+      await checkReferences(platform, { loggedModels: models.map(({ model_id }) => model_id) });
       await changeActiveRun(platform, run_id, (record) => {
         const modelInputs = added(
           record.modelInputs,
@@ -34,6 +36,7 @@ export const inputOperations: readonly MlflowOperation[] = [
     { run_id: required(text), models: required(list(message({ model_id: text, step: integer }))) },
     async ({ fields: { run_id, models }, platform }) => {
       const outputs = models.map(({ model_id = "", step = 0 }) => ({ modelId: model_id, step }));
+      await checkReferences(platform, { loggedModels: models.map(({ model_id }) => model_id) });
       await changeActiveRun(platform, run_id, (record) => {
         const modelOutputs = added(record.modelOutputs, outputs, ({ modelId, step }) =>
           JSON.stringify([modelId, step]),

@@ -6,6 +6,7 @@ import { randomName } from "../../../../core/mlflow/random-name";
 import { unlessEmpty } from "../../../../core/mlflow/run-view";
 import { type LoggedModel, LoggedModelNotFoundError } from "../../../../core/tracking/logged-model";
 import { directoryPath } from "../../../../core/tracking/records/artifact-paths";
+import { checkReferences } from "../../../../core/tracking/references";
 import { doesNotExist, invalidParameter } from "../errors";
 import { boolean, integer, list, message, oneOf, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
@@ -39,6 +40,7 @@ export const loggedModelOperations: readonly MlflowOperation[] = [
       if (name) checkModelName(name);
       const experiment = await findExperiment(platform, fields.experiment_id);
       checkExperimentIsActive(experiment);
+      await checkReferences(platform, { runs: [sourceRunId] });
       const modelId = `m-${randomUUID().replaceAll("-", "")}`;
       const at = platform.clock.now();
       const model: LoggedModel = {

@@ -3,8 +3,9 @@ import { checkNotMeasured } from "../../../../core/evaluation/test-metrics";
 import { parseJson } from "../../../../core/json-text";
 import { pythonRepr } from "../../../../core/mlflow/python-text";
 import { type KeyValue, type ParamConflict, unlessSame, withParamsAndTags } from "../../../../core/mlflow/run-changes";
-import { withMlflowTag, withoutMlflowTag } from "../../../../core/mlflow/tags";
+import { parentsIn, withMlflowTag, withoutMlflowTag } from "../../../../core/mlflow/tags";
 import { encodeValue } from "../../../../core/tracking/metric-values";
+import { checkReferences } from "../../../../core/tracking/references";
 import { doesNotExist, invalidParameter } from "../errors";
 import { double, integer, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
@@ -123,6 +124,7 @@ export async function changeParamsAndTags(
   tags: readonly KeyValue[],
   refusal: (id: string, conflicts: readonly ParamConflict[]) => string = conflictOfBatch,
 ): Promise<void> {
+  await checkReferences(platform, { runs: parentsIn(tags) });
   await changeActiveRun(platform, id, (before) =>
     unlessSame(
       before,

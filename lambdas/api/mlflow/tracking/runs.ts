@@ -5,8 +5,9 @@ import { isoTime } from "../../../../core/clock";
 import { randomName } from "../../../../core/mlflow/random-name";
 import { unlessSame } from "../../../../core/mlflow/run-changes";
 import { newRunView, runInfoView, runView, statusFromMlflow } from "../../../../core/mlflow/run-view";
-import { withMlflowTag } from "../../../../core/mlflow/tags";
+import { parentsIn, withMlflowTag } from "../../../../core/mlflow/tags";
 import type { Lifecycle } from "../../../../core/tracking/experiment";
+import { checkReferences } from "../../../../core/tracking/references";
 import type { RunRecord } from "../../../../core/tracking/run-record";
 import { IdempotencyConflictError } from "../../../../core/training/errors";
 import { readIdempotencyKey } from "../../input";
@@ -33,6 +34,7 @@ export const runOperations: readonly MlflowOperation[] = [
           `Both 'run_name' argument and 'mlflow.runName' tag are specified, but with different values (run_name='${fields.run_name}', mlflow.runName='${tagged}').`,
         );
       }
+      await checkReferences(platform, { runs: parentsIn(fields.tags) });
       const key = readIdempotencyKey(context);
       const id = key === undefined ? randomUUID().replaceAll("-", "") : runIdOfKey(platform.team, key);
       const blank: RunRecord = {

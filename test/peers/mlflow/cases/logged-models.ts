@@ -31,7 +31,7 @@ const single: readonly MlflowCase[] = [
     "with all of it",
     create({
       model_type: "Classifier",
-      source_run_id: "0123456789abcdef0123456789abcdef",
+      source_run_id: "",
       params: [{ key: "lr", value: "0.1" }],
       tags: [{ key: "t", value: "1" }],
     }),

@@ -1,4 +1,5 @@
 import type { CaseGroup, MlflowCase, Step } from "../case";
+import { notOurs } from "./steps";
 import {
   alias,
   create,
@@ -42,11 +43,7 @@ const making: readonly MlflowCase[] = [
       createModel,
       {
         ...create({ run_id: "0123456789abcdef0123456789abcdef" }),
-        ours: {
-          why: "a version's run must be one of the team's",
-          status: 404,
-          body: { error_code: "RESOURCE_DOES_NOT_EXIST", message: "<message>" },
-        },
+        ours: notOurs,
       },
     ],
   },

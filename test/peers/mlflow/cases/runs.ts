@@ -1,5 +1,5 @@
 import type { CaseGroup, MlflowCase, Step } from "../case";
-import { experiment, get, getRun, madeRun, onExperiment, onRun, post, refusedByUs, run } from "./steps";
+import { experiment, get, getRun, madeRun, notOurs, onExperiment, onRun, post, refusedByUs, run } from "./steps";
 
 const create = (body: object, more: Partial<Step> = madeRun): Step =>
   post(
@@ -53,9 +53,17 @@ const creation: readonly MlflowCase[] = [
   ),
   onExperiment(
     "a child",
-    create({ user_id: "a", tags: [{ key: "mlflow.parentRunId", value: "0123456789abcdef0123456789abcdef" }] }),
-    getRun,
+    create({ user_id: "a" }, madeRun),
+    create(
+      { user_id: "a", tags: [{ key: "mlflow.parentRunId", value: "<run>" }] },
+      { save: { child: "run.info.run_id" } },
+    ),
+    get("runs/get", { run_id: "<child>" }),
   ),
+  onExperiment("a child of a run that is nowhere here", {
+    ...create({ user_id: "a", tags: [{ key: "mlflow.parentRunId", value: "0123456789abcdef0123456789abcdef" }] }, {}),
+    ours: notOurs,
+  }),
   onExperiment("by nobody", create({}, nobody)),
   onExperiment("times as texts", create({ user_id: "a", start_time: "1700000000001" }), getRun),
   { name: "in an experiment of nowhere", steps: [post("runs/create", { experiment_id: "987654321", start_time: 1 })] },
@@ -110,7 +118,7 @@ const changes: readonly MlflowCase[] = [
     post("runs/log-metric", { run_id: "<run>", key: "a", value: 1, timestamp: 1 }),
     post("runs/log-batch", { run_id: "<run>", tags: [{ key: "a", value: "1" }] }),
     post("runs/log-inputs", { run_id: "<run>", datasets: [] }),
-    post("runs/outputs", { run_id: "<run>", models: [{ model_id: "m", step: 0 }] }),
+    { ...post("runs/outputs", { run_id: "<run>", models: [{ model_id: "m", step: 0 }] }), ours: notOurs },
   ),
 ];
 
@@ -135,7 +143,7 @@ const tags: readonly MlflowCase[] = [
     deleteTag("mlflow.note.content"),
     getRun,
   ),
-  onRun("a parent", setTag("mlflow.parentRunId", "0123456789abcdef0123456789abcdef"), getRun),
+  onRun("a parent", setTag("mlflow.parentRunId", "<run>"), getRun),
   onRun(
     "code",
     setTag("mlflow.source.git.commit", "c1"),
