@@ -1,4 +1,5 @@
 import { benchCheckpoint } from "./checkpoint/bench";
+import { benchCloud } from "./cloud/bench";
 import { benchCollective } from "./collective/bench";
 import { benchCorruption } from "./corruption/bench";
 import { benchData } from "./data/bench";
@@ -23,6 +24,7 @@ import { benchTrain } from "./train/bench";
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   checkpoint: benchCheckpoint,
+  cloud: benchCloud,
   collective: benchCollective,
   corruption: benchCorruption,
   data: benchData,

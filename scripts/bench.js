@@ -14,6 +14,7 @@ try {
       "checkpoint-store": "bench/checkpoint/store.ts",
       "checkpoint-trainer": "bench/checkpoint/trainer.ts",
       "checkpoint-upload-worker": "trainer-container/checkpoint/upload-worker.ts",
+      "cloud-services": "bench/cloud/services.ts",
       "collective-rank": "bench/collective/rank.ts",
       "fuzz-monitor": "bench/fuzz/monitor.ts",
       "overlap-rank": "bench/overlap/rank.ts",

@@ -43,7 +43,7 @@ describe("a command that README or docs name", () => {
     const commands = named.filter(({ text }) => text.startsWith("npm run "));
     expect(commands.length).toBeGreaterThan(10);
     const fault = (text: string): string | undefined => {
-      const [, script = "", name] = /^npm run (\S+)(?: -- (\w+))?/.exec(text) ?? [];
+      const [, script = "", name] = /^npm run (\S+)(?: -- ([\w-]+))?/.exec(text) ?? [];
       if (!Object.hasOwn(scripts, script)) return `there is no script ${script}`;
       return script === "bench" && !benches.includes(name ?? "") ? `there is no benchmark ${name}` : undefined;
     };

@@ -1,0 +1,45 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { ClassicLevel } from "classic-level";
+import { createDynamoDb } from "../../local/dynamodb";
+import { createS3 } from "../../local/s3";
+import type { Service } from "../../local/service";
+import { createStepFunctions } from "../../local/states";
+import { runChild, say } from "../support/child";
+
+/** Serves DynamoDB, S3 and Step Functions over a directory, each on a port of its own, until its input ends. */
+runChild(async () => {
+  const [, , data = "", sync] = process.argv;
+  if (sync === "unsynced") doNotSync();
+  const events = { put: () => undefined };
+  const functions = { invoke: async (_name: string, payload: unknown) => ({ payload }), invokeAsync: async () => {} };
+  const services = [
+    await createDynamoDb({ dataDirectory: join(data, "dynamodb") }),
+    await createS3({ dataDirectory: join(data, "s3"), events }),
+    await createStepFunctions({ dataDirectory: join(data, "states"), functions, events }),
+  ];
+  const ports = await Promise.all(services.map(serve));
+  say({ ports });
+  // Each line asks for the CPU time that was used until now.
+  for await (const _line of createInterface({ input: process.stdin })) {
+    const { user, system } = process.cpuUsage();
+    say({ cpuMs: (user + system) / 1_000 });
+  }
+});
+
+function serve(service: Service): Promise<number> {
+  const server = createServer((request, response) => void service.handle(request, response));
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/** Shows what syncing costs. The services have no such option. */
+function doNotSync(): void {
+  const { batch } = ClassicLevel.prototype;
+  ClassicLevel.prototype.batch = function unsynced(this: unknown, operations: unknown, options?: object) {
+    return Reflect.apply(batch, this, [operations, { ...options, sync: false }]);
+  } as typeof batch;
+}
