@@ -116,8 +116,11 @@ function rebuildJournal(
   { data, aside }: { readonly data: string; readonly aside: string },
 ): void {
   const { path, seals = dirname(path) } = location;
-  const unfinished = `${path}.repairing`;
-  for (const file of [unfinished, `${unfinished}.seal`]) rmSync(file, { force: true });
+  // A journal is bound to its name.
+  const folder = `${path}.repairing`;
+  const unfinished = join(folder, basename(path));
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
   const journal = new Journal({ path: unfinished });
   journal.append(items);
   journal.close();
@@ -134,6 +137,7 @@ function rebuildJournal(
   move(unfinished, path);
   move(seal, join(aside, "seals", basename(seal)));
   move(`${unfinished}.seal`, seal);
+  rmSync(folder, { recursive: true });
 }
 
 function empty(store: string): StoreReport {
