@@ -3,7 +3,7 @@ import { rename, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { directoryProblem } from "../adapters/files/directory-problem";
-import { requireTokens } from "../adapters/files/token-store";
+import { createTokenStore, requireTokens } from "../adapters/files/token-store";
 import { sealDocument } from "../core/sealed-document";
 import { checkLayout, keepLayout, LayoutError } from "./layout";
 import { PortTakenError } from "./listen";
@@ -56,7 +56,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   closeToOthers(data);
   if (values.detached) printTo(new RotatingLog(logFile));
   keepLayout(data);
-  if (values.auth) requireTokens(data);
+  if (values.auth || (await createTokenStore(data).required())) await requireTokens(data);
   const stack = await startStack(
     {
       ...{ port: Number(values.port), apiPort: Number(values["api-port"]), dataDirectory: data },

@@ -57,7 +57,12 @@ export async function createFile(file: string, content: string): Promise<void> {
   } finally {
     await rm(unfinished, { force: true });
   }
-  const directory = await open(dirname(file), "r");
+  await syncDirectory(dirname(file));
+}
+
+/** Makes the directory's entries durable: created, renamed and removed files. */
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
   try {
     await directory.sync();
   } finally {

@@ -17,12 +17,23 @@ describe("tokens on disk", () => {
       Uint8Array.from({ length: 38 }, (_, i) => first + i),
     );
 
-  it("are not asked for until there is one, or somebody says so", async () => {
+  it("are not required until there is one, or until they are required explicitly", async () => {
     const store = createTokenStore(data);
     expect(await store.required()).toBe(false);
     expect(await store.list()).toEqual([]);
-    requireTokens(data);
+    await requireTokens(data);
     expect(await store.required()).toBe(true);
+  });
+
+  it("stay required when their directory is lost", async () => {
+    const store = createTokenStore(data);
+    const { token, record } = make(5);
+    await store.add(record);
+    rmSync(join(data, "tokens"), { recursive: true });
+    expect(await store.required()).toBe(true);
+    expect(await store.verify(token)).toBeUndefined();
+    await store.add(record);
+    expect(await store.verify(token)).toEqual(record);
   });
 
   it("are known, listed, and after they are revoked no more", async () => {
@@ -80,14 +91,14 @@ describe("tokens on disk", () => {
 
   it("are read as earlier versions wrote them", async () => {
     const { token, record } = make(6);
-    requireTokens(data);
+    await requireTokens(data);
     writeFileSync(join(data, "tokens", `${record.id}.json`), JSON.stringify(record));
     expect(await createTokenStore(data).verify(token)).toEqual(record);
   });
 
   it("are revoked by their id alone", async () => {
     writeFileSync(join(data, "keep.json"), "{}");
-    requireTokens(data);
+    await requireTokens(data);
     expect(await createTokenStore(data).revoke("../keep")).toBe(false);
     expect(readdirSync(data)).toContain("keep.json");
   });
