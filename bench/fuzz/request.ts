@@ -41,7 +41,12 @@ export function sendRequest({ method, url, headers, body }: FuzzRequest, framing
       path,
       headers: {
         ...headers,
-        ...(bytes === undefined || framing === "chunked" ? {} : { "content-length": length }),
+        // Without either header, Node sends the body of a DELETE after the end of the request.
+        ...(bytes === undefined
+          ? {}
+          : framing === "chunked"
+            ? { "transfer-encoding": "chunked" }
+            : { "content-length": length }),
       },
       timeout: timeoutMs,
     });

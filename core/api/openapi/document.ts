@@ -9,14 +9,24 @@ import { SchemaCollection } from "./schemas";
 
 const requestIdHeader = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
 
-/** The API's description, made of the contracts that check its requests. Pure: the same contracts give the same document. */
+/** Describes the API by the contracts that check its requests. Pure: the same contracts give the same document. */
 export function openApiDocument(contracts: readonly Contract[]): OpenApiDocument {
+  const steps = openApiSteps(contracts);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Does the work of `openApiDocument` in steps of one contract: all of them together take longer than a server may be blocked. */
+export function* openApiSteps(contracts: readonly Contract[]): Generator<void, OpenApiDocument> {
   const schemas = new SchemaCollection();
   const error = schemas.add(errorBody, "output");
   const paths: Record<string, Record<string, Operation>> = {};
   for (const contract of contracts) {
     const { path, method } = contract;
     paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(contract, schemas, error) };
+    yield;
   }
   return {
     openapi: "3.1.0",

@@ -1,16 +1,32 @@
+import { setImmediate } from "node:timers/promises";
 import { contracts } from "../../../core/api/contracts";
 import * as system from "../../../core/api/contracts/system";
 import { documentationPage } from "../../../core/api/docs-page/page";
-import { openApiDocument } from "../../../core/api/openapi/document";
+import { openApiSteps } from "../../../core/api/openapi/document";
 import type { OpenApiDocument } from "../../../core/api/openapi/model";
 import { defineRoute } from "../route";
 
-/** Made once a process, at the first request: each takes longer than any other request. */
-let document: OpenApiDocument | undefined;
+const maxSliceMs = 20;
+
+/** Built once a process, at the first request. */
+let document: Promise<OpenApiDocument> | undefined;
 let page: ReturnType<typeof documentationPage> | undefined;
-function description(): OpenApiDocument {
-  document ??= openApiDocument(contracts);
+function description(): Promise<OpenApiDocument> {
+  document ??= build();
   return document;
+}
+
+/** Other requests are answered between the slices. */
+async function build(): Promise<OpenApiDocument> {
+  const steps = openApiSteps(contracts);
+  for (;;) {
+    const end = performance.now() + maxSliceMs;
+    do {
+      const { done, value } = steps.next();
+      if (done) return value;
+    } while (performance.now() < end);
+    await setImmediate();
+  }
 }
 
 export const systemRoutes = [
@@ -19,10 +35,10 @@ export const systemRoutes = [
     body: { status: "ok", prefix: platform.config.prefix },
   })),
 
-  defineRoute(system.getOpenApiDocument, () => ({ status: 200, body: { ...description() } })),
+  defineRoute(system.getOpenApiDocument, async () => ({ status: 200, body: { ...(await description()) } })),
 
-  defineRoute(system.getDocumentation, () => {
-    page ??= documentationPage(description());
+  defineRoute(system.getDocumentation, async () => {
+    page ??= documentationPage(await description());
     const { html, contentSecurityPolicy } = page;
     const headers = {
       "content-type": "text/html; charset=utf-8",
