@@ -93,7 +93,10 @@ function teamSharesOf(teams: readonly TeamConfig[]): TeamShares {
   );
 }
 
-/** What functions need that people call: who is in which team, whose session names are people's (`core/config/teams.ts`), and which pages may call from browsers. */
+/**
+ * Environment of the functions that people call: members of the teams, roles whose session name is a person (`core/config/teams.ts`), and origins of the
+ * pages that may call from browsers.
+ */
 export function callersEnvironment({
   teams,
   api,

@@ -128,7 +128,7 @@ function refuse(
   code: string,
   message: string,
 ): void {
-  // What the client still sends is read away: a connection that is closed before takes the answer with it.
+  // The rest of the body is read and dropped: closing the connection before would lose the answer.
   request.resume();
   response.writeHead(status, { "content-type": "application/json" });
   if (isMlflowPath(request.url ?? "/")) {

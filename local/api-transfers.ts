@@ -42,7 +42,7 @@ export function transferRoutes(app: Hono<ApiEnvironment>): TransferRoutes {
       if (!answer.body) response.end();
       // Rejects where the client hangs up; nobody is left to hear of it.
       else await pipeline(Readable.fromWeb(answer.body as ReadableStream<Uint8Array>), response).catch(() => undefined);
-      // What a route has not read is read away: it would be taken for the beginning of the connection's next request.
+      // The rest of the body is read and dropped: otherwise it would be parsed as the connection's next request.
       if (!request.complete) request.removeAllListeners("data").resume();
     },
   };

@@ -24,7 +24,7 @@ export function lock(data: string): () => void {
       if (links(own, path)) return () => rmSync(path, { force: true });
       const owner = ownerOf(path);
       if (owner !== undefined) throw new DataInUseError(data, owner);
-      // Of several that find a dead owner, one moves its file aside. Who moved a living one's instead, being late, puts it back.
+      // Several processes may find a dead owner; one moves its file aside. A late process that moved a living owner's file puts it back.
       if (!moves(path, aside)) continue;
       if (ownerOf(aside) !== undefined) links(aside, path);
       rmSync(aside, { force: true });

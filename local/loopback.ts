@@ -4,7 +4,7 @@ const loopbackHost = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::(\d+))?$/i;
 /** A bucket in the host's name, as S3's clients write it. Resolvers and browsers keep names under `localhost` on this machine. */
 const bucketHost = /^[a-z0-9][a-z0-9.-]*\.localhost(?::(\d+))?$/i;
 
-/** What a port serves: pages that send requests of their own, or services that no page calls. */
+/** The kind of a port: it serves pages that send requests of their own, or services that no page calls. */
 export type Audience = "pages" | "services";
 
 /**

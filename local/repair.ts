@@ -8,13 +8,13 @@ import { finishRebuild, rebuild } from "./storage/rebuild";
 import { type Fate, type Salvage, salvage } from "./storage/salvage";
 import { journalsOf, storesOf } from "./storage/stores";
 
-/** What is wrong with one store, and what becomes of its records. */
+/** The damage of one store, and the fate of its records. */
 export interface StoreReport {
   readonly store: string;
   readonly damages: readonly string[];
   /** Records that are lost, or of which an older version is left, each by name. */
   readonly items: readonly { readonly item: string; readonly state: string }[];
-  /** What a repair changes in order to leave the rest consistent. */
+  /** Changes that leave the remaining records consistent. */
   readonly changes: readonly string[];
 }
 

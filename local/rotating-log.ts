@@ -34,7 +34,7 @@ export class RotatingLog {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at);
       this.#size += bytes.length;
     } catch {
-      // What does not fit is lost, as with any log on a full disk.
+      // Lines that do not fit are lost, as with any log on a full disk.
     }
   }
 

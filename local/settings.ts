@@ -93,7 +93,7 @@ export const dataPaths = (dataDirectory: string) => ({
   stackFile: join(dataDirectory, "stack.json"),
   /** Output of a detached stack. */
   logFile: join(dataDirectory, "stack.log"),
-  /** What is known of the stores outside of them (`local/storage/seal.ts`). */
+  /** Directory of the stores' seals (`local/storage/seal.ts`). */
   seals: join(dataDirectory, "seals"),
   service: (name: string) => join(dataDirectory, name),
 });

@@ -56,7 +56,7 @@ function problemsOf(lock) {
 }
 
 /**
- * What the registry publishes of a version, as a lock's entry.
+ * Reads what the registry publishes for a version, as a lock's entry.
  *
  * @throws Error where the registry does not have it: another version of the package that names it is needed.
  */

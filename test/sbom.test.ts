@@ -107,7 +107,7 @@ describe("the software bill of materials", () => {
     expect(packages.length).toBeGreaterThan(500);
     const wrong = packages.filter(([place, { name, version, integrity }]) => {
       const reference = `${name ?? place.split("node_modules/").at(-1)}@${version}`;
-      // What lies inside another package's archive is covered by the digest of that archive.
+      // The digest of an archive covers the packages inside it.
       if (integrity === undefined) return !listed.has(reference);
       return listed.get(reference) !== Buffer.from(integrity.slice(7), "base64").toString("hex");
     });

@@ -17,10 +17,10 @@ export type ArtifactWrites = NonNullable<TransactWriteCommandInput["TransactItem
 /** DynamoDB's limit is 100; one is the condition. */
 const writesPerTransaction = 99;
 const rounds = 24;
-/** Of one owner; past it all of the owner's files are frozen, so that the row stays small. */
+/** Limit for one owner. Beyond it, all of the owner's files are frozen, so that the row stays small. */
 const maxFrozenPaths = 300;
 
-/** What is known of an owner, and the condition under which it still holds. */
+/** The protection of an owner's files, with the condition under which it still holds. */
 interface Guard extends Protection {
   readonly condition: ArtifactWrites[number];
 }

@@ -71,7 +71,7 @@ export function createArtifactRepository(
   }
 
   function rowsOf(owner: ArtifactOwner, artifacts: readonly Artifact[], folder: string | undefined) {
-    // Of one path the last stands, and a write must not name a row twice.
+    // The last entry for a path wins: a write must not name a row twice.
     const files = new Map(artifacts.map((artifact) => [artifactPath(artifact.path), artifact]));
     return [
       ...(folder === undefined ? [] : [{ ...folderKey(folder), owner }]),

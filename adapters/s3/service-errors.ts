@@ -38,7 +38,7 @@ export async function translated<T>(key: string, write: () => Promise<T>): Promi
   }
 }
 
-/** What the store says of the damage where an object is damaged; undefined for other errors. */
+/** Returns the store's description of an object's damage; undefined for other errors. */
 export function damageOf(error: unknown): string | undefined {
   if (!(error instanceof S3ServiceException) || error.name !== "InternalError") return undefined;
   const { Damage } = error as { readonly Damage?: unknown };

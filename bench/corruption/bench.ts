@@ -19,7 +19,7 @@ export async function benchCorruption(args: readonly string[]): Promise<void> {
       /** The number of the first case; with `--cases` one more, it repeats one case. */
       from: { type: "string", default: "0" },
       processes: { type: "string", default: String(availableParallelism()) },
-      /** Of a child process: it runs every so many cases, and prints its result as JSON. */
+      /** For a child process: it runs every n-th case, and prints its result as JSON. */
       stride: { type: "string" },
       unverified: { type: "boolean", default: false },
       json: { type: "boolean", default: false },

@@ -54,7 +54,7 @@ function subject(name: string, owns: (file: string) => boolean): Subject {
   return { name, owns, build, observe: observeObjects, namesOf: keyOfFile };
 }
 
-/** What an error may name: the key of an object's file, as `local/s3/keys.ts` makes its path. */
+/** Reads the key that an error may name from the path of an object's file (`local/s3/keys.ts`). */
 function keyOfFile(file: string): readonly string[] {
   if (file.startsWith("index/")) return ["/index"]; // the index is one item: its files name each other
   const [, inside] = file.split("/objects/");

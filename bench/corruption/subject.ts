@@ -1,6 +1,6 @@
 import path from "node:path";
 
-/** What a reader gets of each item of a directory: its content, or the error that it was answered with. */
+/** A reader's view of a directory: the content of each item, or the error for it. */
 export class Observation {
   readonly values = new Map<string, string>();
   readonly errors: string[] = [];

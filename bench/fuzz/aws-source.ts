@@ -16,7 +16,7 @@ import { heavyBodies } from "./heavy";
 import type { FuzzRequest } from "./request";
 import type { RequestSource } from "./source";
 
-/** What the embedded cloud serves of each service; of the others one in twenty requests. */
+/** The operations that the embedded cloud serves, by service. One in twenty requests asks for another. */
 const served: Readonly<Record<string, RegExp>> = {
   dynamodb: /^(?:.*Item.*|Query|Scan|.*Table|ListTables|.*TimeToLive|.*TagsOfResource|.*Tag.*Resource)$/,
   s3: /^(?:(?:Put|Get|Head|Delete|Copy|List)Object(?:s|sV2|Tagging)?|.*Multipart.*|.*Part.*|(?:Create|Head|Delete)Bucket|ListBuckets)$/,

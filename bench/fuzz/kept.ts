@@ -5,7 +5,7 @@ import type { OwnerKeys } from "../../adapters/files/owner-keys";
 
 /** Data that the campaign does not touch, and that must be there afterwards as it was. */
 export interface KeptData {
-  /** What is read of it now. */
+  /** Reads the current content. */
   read(): Promise<string>;
   close(): void;
 }
@@ -14,7 +14,7 @@ interface Target {
   readonly api: string;
   readonly endpoint: string;
   readonly keys: OwnerKeys;
-  /** Of a team that no caller of the campaign is in. */
+  /** Belongs to a team that no caller of the campaign is in. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -13,7 +13,7 @@ export interface Block {
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
   readonly wallMs: number;
-  /** Of the main thread. */
+  /** CPU time of the main thread. */
   readonly cpuMs: number;
 }
 

@@ -2,7 +2,7 @@ import { Agent, request as httpRequest } from "node:http";
 
 /** A request of the campaign. */
 export interface FuzzRequest {
-  /** What is counted: `native createModel`, `mlflow POST /mlflow/runs/create`, `aws dynamodb PutItem`. */
+  /** The name by which answers are counted: `native createModel`, `mlflow POST /mlflow/runs/create`, `aws dynamodb PutItem`. */
   readonly route: string;
   readonly method: string;
   /** Origin, path and query, as they are sent. */
@@ -24,7 +24,7 @@ export interface FuzzAnswer {
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 /** An answer that takes longer is a failure. */
 const timeoutMs = 60_000;
-/** Of an answer's body; a stream of a run that is open goes on for minutes. */
+/** Limit for an answer's body, in bytes: the stream of an open run goes on for minutes. */
 const maxRead = 256 * 1024;
 
 export function sendRequest({ method, url, headers, body }: FuzzRequest, framing: Framing): Promise<FuzzAnswer> {

@@ -2,7 +2,7 @@ import type { FuzzAnswer, FuzzRequest } from "./request";
 
 /** One protocol's requests, made from what earlier answers contained. */
 export interface RequestSource {
-  /** Of all that this source makes. */
+  /** The source's share of all requests. */
   readonly share: number;
   next(): Promise<FuzzRequest>;
   learn(request: FuzzRequest, answer: FuzzAnswer): void;

@@ -7,7 +7,7 @@ import type { FuzzCallers, RequestSource } from "./source";
 
 export interface FuzzTarget {
   readonly api: string;
-  /** Of the AWS services. */
+  /** URL of the AWS services. */
   readonly endpoint: string;
   readonly keys: OwnerKeys;
 }

@@ -48,7 +48,7 @@ export interface Entry {
   answer: "acknowledged" | "unanswered" | string;
   /** Whether a violation of it was reported. */
   reported?: true;
-  /** What happened, for a report. */
+  /** The outcome, for a report. */
   readonly log: string[];
 }
 

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from "node:path";
 
 /*
- * What is on the disk at each moment of a trace (`sync-trace.c`): of a file, its content at the last sync of it; of a
+ * The state of the disk at each moment of a trace (`sync-trace.c`): for a file, its content at the last sync of it; of a
  * directory, its entries at the last sync of it. Everything else is lost with the power.
  */
 

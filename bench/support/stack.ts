@@ -10,7 +10,7 @@ export interface BenchStack {
   /** Where its API is, and the process that serves it. */
   readonly api: string;
   readonly pid: number;
-  /** Of the AWS services. */
+  /** URL of the AWS services. */
   readonly endpoint: string;
   /** Runs a command with `--json` and answers what it printed. @throws Error where its exit code is none of those expected. */
   ringmaster(args: readonly string[], accepted?: readonly number[]): unknown;

@@ -1,13 +1,13 @@
 import { InsufficientScopeError } from "./errors";
 
 /**
- * What a token permits. `read`: operations that change nothing. `approve`: decisions on what serves (approvals, stages, rollbacks, policies, traffic)
+ * The operations that a token permits. `read`: operations that change nothing. `approve`: decisions on what serves (approvals, stages, rollbacks, policies, traffic)
  * and the keys that sign a policy's hooks. `write`: every other change.
  */
 export const scopes = ["read", "write", "approve"] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Of a token that is created without `--scope`: what programs need that train and log. */
+/** The scopes of a token that is created without `--scope`: enough for programs that train and log. */
 export const defaultScopes: readonly Scope[] = ["read", "write"];
 
 /** Reads known scopes of a list; the others, such as OpenID Connect's own, say nothing about this API. */

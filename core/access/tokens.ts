@@ -16,7 +16,7 @@ export interface TokenRecord {
 }
 
 const msPerHour = 3_600_000;
-/** What `--expires` accepts, in hours. */
+/** Lifetimes for `--expires`, in hours. */
 export const tokenLifetimes = { default: 90 * 24, longest: 366 * 24 } as const;
 
 /** Reads a lifetime, `12h` or `30d`. @returns hours, or `undefined` where it is none or out of bounds */

@@ -51,7 +51,7 @@ export interface Contract<
   /** Codes beside those that any route may answer (`generalErrors`). */
   readonly errors: readonly ErrorCode[];
   readonly class: RouteClass;
-  /** What a token must permit. */
+  /** The scope that a token must have. */
   readonly scope: Scope;
   /** Whether sending the same request again changes nothing more: clients repeat such requests by themselves. */
   readonly idempotent: boolean;

@@ -188,7 +188,7 @@ export interface HistoryEntry {
   /** Why this change withdrew approvals of the version, and whose. */
   readonly approvalsWithdrawn?: string;
   readonly by: string;
-  /** Of the person who made the change, where the gateway authenticated one. */
+  /** Identity of the person who made the change, where the gateway authenticated one. */
   readonly personId?: string;
   readonly reason?: string;
   readonly at: string;

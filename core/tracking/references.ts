@@ -5,11 +5,11 @@ import { RunNotFoundError } from "../training/errors";
 import { LoggedModelNotFoundError, type LoggedModels } from "./logged-model";
 import type { RunRecords } from "./run-records";
 
-/** What a request names of its team. Empty ids name nothing. */
+/** The references of a request to records of its team. Empty ids name nothing. */
 export interface References {
   readonly runs?: readonly (string | undefined)[];
   readonly loggedModels?: readonly (string | undefined)[];
-  /** Those without a version were made elsewhere. */
+  /** A reference without a version names a dataset from elsewhere. */
   readonly datasets?: readonly { readonly name: string; readonly version?: number }[];
 }
 

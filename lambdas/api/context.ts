@@ -19,7 +19,7 @@ export interface ApiEnvironment {
     readonly actor: string;
     /** The caller, where the gateway authenticated a person. */
     readonly person: Person | undefined;
-    /** What the caller's token permits; absent where it has no scopes. */
+    /** The scopes of the caller's token; absent where it has none. */
     readonly scopes: readonly Scope[] | undefined;
   };
 }

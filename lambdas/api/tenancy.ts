@@ -63,7 +63,7 @@ export function tenancy(
   };
 }
 
-/** Of an expiry that could not be read, nothing. */
+/** An expiry that cannot be read permits nothing. */
 function whenOf(expiresAt: number): string {
   return Number.isFinite(expiresAt) ? ` at ${new Date(expiresAt).toISOString()}` : "";
 }

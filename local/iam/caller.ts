@@ -20,7 +20,7 @@ export class AccessDenied extends ServiceError {
 /** Somebody with temporary keys: a function, a job, or a run's trainers. People are not `Caller`s: they may do everything. */
 export class Caller {
   readonly arn: string;
-  /** Of a run's trainers the run's id. */
+  /** The run's id, for a session of a run's trainers. */
   readonly sessionName: string;
   readonly role: Role;
   readonly #policies: readonly Policy[];

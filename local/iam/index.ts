@@ -23,7 +23,7 @@ export interface IamOptions {
 /** Callers that are kept: reading a session's policy takes a hundred times as long as asking it. */
 const maxCallers = 1_000;
 
-/** Whose keys signed a request. */
+/** The caller whose keys signed a request. */
 export interface Identity {
   readonly secretAccessKey: string;
   /** Undefined for the owner. */

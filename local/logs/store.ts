@@ -139,7 +139,7 @@ export interface GroupLimits {
   readonly bytes: number;
 }
 
-/** What a group may hold. */
+/** Limits for a group. */
 const usualLimits: GroupLimits = { streams: 2_000, bytes: 512 * 1024 * 1024 };
 
 /** A name as a file name that is readable where it can be, safe always, and distinct even where case is folded. */

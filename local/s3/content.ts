@@ -52,7 +52,7 @@ async function holds(call: Call, promised: string): Promise<boolean> {
   }
 }
 
-/** Of a multipart object that is about to be published: its record has no file yet, and its parts are there. */
+/** Digests a multipart object that is about to be published: its record has no file yet, and its parts are there. */
 export function sha256OfParts(call: Call, record: ObjectRecord): Promise<string> {
   return sha256Of(call, { record, descriptor: -1 });
 }

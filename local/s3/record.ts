@@ -5,7 +5,7 @@ import type { Checksum } from "./checksums";
 import { DamagedFileError } from "./damage";
 
 /**
- * What is known of an object (or of an uploaded part) besides its bytes. One file holds both, so that one rename shows both or neither:
+ * The metadata of an object (or of an uploaded part). One file holds both, so that one rename shows both or neither:
  *
  *     the body's bytes
  *     the CRC-32 of each of its blocks (blocks.ts)
@@ -65,7 +65,7 @@ const tailBytes = 16;
 /** One read of this much finds nearly every record. */
 const firstRead = 4096;
 
-/** What to append to the body. @param table checksums of the body's blocks */
+/** Encodes the bytes to append to the body. @param table checksums of the body's blocks */
 export function encodeRecord(record: ObjectRecord | PartRecord, table: Buffer = Buffer.alloc(0)): Buffer {
   const json = Buffer.from(JSON.stringify(record), "utf8");
   const tail = Buffer.alloc(tailBytes);

@@ -14,7 +14,7 @@ export interface SignedRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** What a request says of its signature; nothing of it is verified yet. */
+/** A request's claim about its signature; nothing of it is verified yet. */
 export interface SignatureClaim {
   readonly accessKeyId: string;
   /** `<date>/<region>/<service>/aws4_request` */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { ChunkVerifier } from "./chunks";
 
-/** What a verified signature says of a request's body. */
+/** A verified signature's statement about the request's body. */
 export interface SignedPayload {
   /** The whole body; its digest matched. */
   readonly body?: Buffer;

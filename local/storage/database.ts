@@ -234,7 +234,7 @@ function newGroup<K>(): Group<K> {
   const written = new Promise<void>((resolve, reject) => {
     settle = (error) => (error === undefined ? resolve() : reject(error));
   });
-  // Those who wait see the error; a group that nobody waits for must not end the process.
+  // Callers that wait get the error; a group without them must not end the process.
   written.catch(() => undefined);
   return { writes: [], written, settle };
 }

@@ -68,7 +68,7 @@ export class Journal<T> {
     if (examined.legacy) rewrite(location.path, examined.lines);
     this.fd = openSync(location.path, "a+", 0o600);
     syncDirectory(dirname(location.path));
-    // What follows a line that was cut short must begin on its own.
+    // The line after an incomplete one must begin on its own.
     if (!examined.legacy) ftruncateSync(this.fd, examined.end);
     this.size = fstatSync(this.fd).size;
     this.left = examined.lines.map(({ item }) => item);
@@ -78,7 +78,7 @@ export class Journal<T> {
     this.note();
   }
 
-  /** What an earlier process left unrouted, or routed just before it died: to be routed again. */
+  /** Entries that an earlier process did not route, or routed just before it died: they are routed again. */
   recover(): readonly T[] {
     return this.left;
   }

@@ -3,10 +3,10 @@ import type { Entry } from "./leveldb/write-batch";
 import { examine, type StoreLocation } from "./seal";
 import { unsealed, ValueSeal } from "./sealed-value";
 
-/** What happened to a record. `older`: an earlier version of it is kept. `deletion`: it may have been deleted, or not. */
+/** The fate of a record. `older`: an earlier version of it is kept. `deletion`: it may have been deleted, or not. */
 export type Fate = "lost" | "older" | "deletion";
 
-/** What is left of a damaged database. */
+/** The remains of a damaged database. */
 export interface Salvage {
   readonly damages: readonly Damage[];
   /** The newest intact version of each record, by key (as latin1). */

@@ -7,7 +7,7 @@ import type { Entry } from "./leveldb/write-batch";
 import { looksSealed, ValueSeal } from "./sealed-value";
 import { SlotFile } from "./slot-file";
 
-/** What is known of a database outside of it: a file that is lost, replaced by an older one, or another's shows by that. */
+/** Facts about a database, kept outside of it: they show that a file is lost, older, or another database's. */
 export interface Seal {
   readonly store: string;
   /** Part of each value's checksum. */

@@ -21,7 +21,7 @@ export class SlotFile<T> {
   private constructor(
     private readonly descriptor: number,
     generation: number,
-    /** What was read when the file was opened. */
+    /** The content at the time the file was opened. */
     readonly content: T,
   ) {
     this.#generation = generation;

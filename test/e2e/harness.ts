@@ -97,7 +97,7 @@ export class TestStack {
     return new of(this.connection);
   }
 
-  /** What an AWS client needs to reach the embedded cloud as the owner. */
+  /** Settings with which an AWS client reaches the embedded cloud as the owner. */
   get connection(): Connection {
     return { endpoint: this.endpoint, region: "us-east-1", credentials: ownerKeys(this.data) };
   }

@@ -8,7 +8,7 @@ import { type TestStack, until } from "./harness";
 export type Outcomes = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export interface Phase {
-  /** Of the session that the module took. */
+  /** Results with the session that the module took. */
   readonly keys: HostileKeys;
   readonly outcomes: { readonly session: Outcomes; readonly job: Outcomes };
 }
@@ -59,7 +59,7 @@ export default defineTraining({
 
 const functionNames = functions.map(({ name }) => functionNameIn("ringmaster", name));
 
-/** What a hostile module goes for. @param known ids of things that are there */
+/** The targets of a hostile module. @param known ids of things that are there */
 export function hostileWorld(known: {
   readonly runId: string;
   readonly otherRun: string;
@@ -108,13 +108,13 @@ const objectVerbs = [
   ...["put", "put if new", "put if there", "get", "copy onto", "copy from", "begin parts"],
   ...["end parts", "end parts if new", "list", "delete many", "delete"],
 ];
-/** Of an object that may be written. The embedded S3 asks for a batch of deletions as for all keys, which no session has. */
+/** Rights on an object that may be written. The embedded S3 asks for a batch of deletions as for all keys, which no session has. */
 const writable = {
   ...Object.fromEntries(objectVerbs.map((verb) => [verb, "done"])),
   ...{ "put if new": "PreconditionFailed", "end parts if new": "PreconditionFailed", "delete many": "AccessDenied" },
 };
 
-/** What the session of a run may do, by class and verb; everything else is refused. From docs/security.md, "A trainer's credentials". */
+/** Rights of a run's session, by class and verb; everything else is refused. From docs/security.md, "A trainer's credentials". */
 const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "its training": writable,
   "its checkpoints": writable,
@@ -145,7 +145,7 @@ const allowedToJob: typeof allowed = {
   services: { "invoke ringmaster-run-credentials": "done", "say who it is": "done", "answer a task": "InvalidToken" },
 };
 
-/** What differs from the rights of a session or of a job: `class: verb: outcome, not …`. */
+/** Differences from the rights of a session or of a job: `class: verb: outcome, not …`. */
 export function faults(outcomes: Outcomes, of: "session" | "job", more: typeof allowed = {}): readonly string[] {
   const rights = of === "session" ? allowed : allowedToJob;
   return Object.entries(outcomes).flatMap(([name, verbs]) =>
@@ -157,7 +157,7 @@ export function faults(outcomes: Outcomes, of: "session" | "job", more: typeof a
   );
 }
 
-/** What is not refused because the session is over. */
+/** Requests that were not refused because the session is over. */
 export function notExpired(outcomes: Outcomes): readonly string[] {
   return Object.entries(outcomes).flatMap(([name, verbs]) =>
     Object.entries(verbs).flatMap(([verb, outcome]) =>

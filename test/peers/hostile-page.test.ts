@@ -208,7 +208,7 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
         expect(await page.open(`${url}/api/v1/models`)).toBe(true);
         const text = await page.evaluate<string>("document.body.innerText");
         expect(text).toMatch(/rebound\.test/);
-        // Of the same origin as its own address, so that it may read the answers: they are all refusals.
+        // The page has the origin of its own address, so that it may read the answers: they are all refusals.
         const answers = await page.evaluate<readonly number[]>(
           `Promise.all(["/api/v1/models", "/api/v1/health", "/_ringmaster/health", "/"].map((path) => fetch(path).then((r) => r.status, () => 403)))`,
         );

@@ -4,7 +4,7 @@ import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { type HostileKeys, type HostileWorld, hostileRequests } from "./hostile-requests";
 
 /**
- * What a hostile training module runs inside its trainer: `node hostile-module.js <directory> <phase>`. It waits for `<phase>.go` (the world without
+ * The program of a hostile training module inside its trainer: `node hostile-module.js <directory> <phase>`. It waits for `<phase>.go` (the world without
  * connection), asks for a session with the keys of the job, makes every request with both, and leaves `<phase>.json`.
  */
 async function main(directory: string, phase: string): Promise<void> {

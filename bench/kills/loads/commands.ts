@@ -11,7 +11,7 @@ const inputRefused = 2;
 
 export interface Command {
   readonly child: ChildProcess;
-  /** What it printed with `--json`. @throws Error where it was killed or failed */
+  /** The output of the command, run with `--json`; rejects where the command was killed or failed. */
   readonly output: Promise<string>;
 }
 

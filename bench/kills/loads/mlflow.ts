@@ -16,7 +16,7 @@ interface MlflowRun {
   };
 }
 
-/** What an MLflow client does: batches, artifacts, and versions of a registered model. One run takes what a round logs. */
+/** The operations of an MLflow client: batches, artifacts, and versions of a registered model. One run takes what a round logs. */
 export function mlflowLoad(api: Api): Load {
   let run: MlflowRun["run"]["info"];
   let model = "";

@@ -48,7 +48,7 @@ export interface Operation {
   /** What clients and the gateway need beyond OpenAPI's own words. */
   readonly "x-ringmaster": {
     readonly class: "read" | "write" | "heavy";
-    /** What a token must permit. */
+    /** The scope that a token must have. */
     readonly scope: Scope;
     readonly function: "api" | "stream-metrics";
     /** Clients may send it again by themselves: always, with an `Idempotency-Key` only, or never. */

@@ -4,7 +4,7 @@ import { ArtifactFrozenError, ArtifactReservedError } from "./errors";
 import { producedDirectories } from "./produced";
 import { insistOnActive } from "./transitions";
 
-/** What guards an owner's artifacts against changes. */
+/** The rules that protect an owner's artifacts against changes. */
 export interface Protection {
   readonly owner: ArtifactOwner;
   /** The record of the run that owns them; `undefined` for other owners and for a run without a record. */

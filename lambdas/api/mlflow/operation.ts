@@ -27,7 +27,7 @@ export interface MlflowOperation {
   readonly path: string;
   /** Of the API: `/api/3.0`; `page`: at the server's root, where MLflow's pages look. */
   readonly version?: MlflowVersion;
-  /** What a token must permit. */
+  /** The scope that a token must have. */
   readonly scope: Scope;
   /** What it reads; absent of those that read by themselves. */
   readonly fields?: Fields;
@@ -36,9 +36,9 @@ export interface MlflowOperation {
 
 export type MlflowVersion = 2 | 3 | "page";
 
-/** Of operations that are POST and change nothing. */
+/** POST operations that change nothing. */
 const readOnly = /\/(?:search|search-datasets|presigned-download-url|get-latest-versions)$/;
-/** Of operations that decide what serves. */
+/** Operations that decide what serves. */
 const decisions: ReadonlySet<string> = new Set(["/mlflow/model-versions/transition-stage"]);
 
 function scopeOf(method: MlflowOperation["method"], path: string): Scope {

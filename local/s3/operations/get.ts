@@ -75,7 +75,7 @@ function rangeOfPart(record: ObjectRecord, number: number): Range {
   });
 }
 
-/** What is read and verified before the answer begins: damage of a smaller body, or at the begin of a larger one, is a proper error. */
+/** Bytes that are read and verified before the answer begins: damage of a smaller body, or at the begin of a larger one, is a proper error. */
 const verifiedAheadBytes = 4 * 1024 ** 2;
 
 /** Sends verified blocks only. Damage after the answer has begun cuts the connection, which the client sees as an error. */

@@ -20,7 +20,7 @@ export interface Inspection {
   readonly faults: readonly FileFault[];
   /** Sequence number of the last change. */
   readonly lastSequence: number;
-  /** What a kill may have left at the end of the last log: a fault where it was acknowledged. */
+  /** An incomplete record at the end of the last log, as a kill leaves it: a fault where it was acknowledged. */
   readonly torn?: FileFault;
   /** A manifest that ends in the middle of an edit, and where that edit begins: LevelDB does not open it. */
   readonly cut?: { readonly file: string; readonly end: number };
@@ -32,7 +32,7 @@ export interface Inspection {
  * Reads every live file of a LevelDB database that no process has open, and checks every byte that LevelDB itself would
  * take on trust: by default it skips damaged blocks and records, and opens with what is left.
  *
- * What a killed process leaves is no fault: an incomplete record at the end of the last log, and files that are not live.
+ * A killed process may leave the following, which is no fault: an incomplete record at the end of the last log, and files that are not live.
  *
  * @param visit gets every intact entry, old versions and deletions included.
  */

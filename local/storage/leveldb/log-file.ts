@@ -21,7 +21,7 @@ export interface LogRecord {
 export interface LogFault {
   readonly offset: number;
   readonly reason: string;
-  /** What can be read of the record that begins there; it is not to be trusted. */
+  /** The readable part of the record that begins there; it is not to be trusted. */
   readonly data: Buffer;
   /** Whole records that are readable after it. None after a write that a kill has cut short. */
   readonly after: readonly LogRecord[];

@@ -10,7 +10,7 @@ export interface TableMeta {
   readonly largest: Buffer;
 }
 
-/** What the manifest says of a database. */
+/** A database as its manifest describes it. */
 export interface Version {
   readonly logNumber: number;
   readonly nextFileNumber: number;

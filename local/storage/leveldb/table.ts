@@ -161,7 +161,7 @@ function doubtful(bytes: Buffer, handle: Handle): readonly Entry[] {
   try {
     readPairs(uncompressed(bytes, handle), pairs);
   } catch {
-    // What comes before the unreadable entry is worth a look.
+    // Entries before the unreadable one may be intact.
   }
   return pairs.flatMap((pair) => {
     try {

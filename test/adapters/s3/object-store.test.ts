@@ -67,7 +67,7 @@ describe("createObjectStore", () => {
       for (const [i, { pathname, searchParams }] of urls.map((url) => new URL(url)).entries()) {
         expect(pathname).toContain(`/contract/${teamIncomingPrefix("blue")}`);
         expect([searchParams.get("partNumber"), searchParams.get("X-Amz-Expires")]).toEqual([String(i + 1), "900"]);
-        // Of the body, which is not known.
+        // The digest of the body is not known.
         expect([...searchParams.keys()].filter((name) => name.includes("checksum"))).toEqual([]);
       }
     });

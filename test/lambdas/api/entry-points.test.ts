@@ -18,7 +18,7 @@ interface World {
 }
 
 /**
- * What one API refuses, the other refuses, too, for the same reason: the same change, by each API. In order of the calls, none of which may
+ * Each change that one API refuses, the other refuses for the same reason: the same change, by each API. In order of the calls, none of which may
  * change anything.
  */
 const pairs: Readonly<Record<string, (world: World) => { readonly native: Call; readonly mlflow: readonly Call[] }>> = {

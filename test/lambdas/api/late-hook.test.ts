@@ -9,7 +9,7 @@ describe("a hook that is late", () => {
   let embedded: Embedded;
   let platform: Platform;
   let app: ReturnType<typeof createApp>;
-  /** What happens while the hook is asked. */
+  /** Runs while the hook is being called. */
   let meanwhile: () => Promise<unknown>;
   let outcome: HookOutcome;
   let name: string;

@@ -2,7 +2,7 @@ import { createApp } from "../../../lambdas/api/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { registerTestDataset } from "../../support/fixtures";
 
-/** What team red has, by the kind of its id. */
+/** Records of team red, by the kind of id. */
 interface Ids {
   readonly run: string;
   readonly loggedModel: string;

@@ -158,7 +158,7 @@ function zero(file: string, at: number, length: number): void {
   fs.closeSync(descriptor);
 }
 
-/** What a client gets of a body, without any check of its own. */
+/** Reads a body as a client that checks nothing. */
 function receivedBytes(url: string): Promise<{ readonly body: Buffer; readonly complete: boolean }> {
   return new Promise((resolve, reject) => {
     http

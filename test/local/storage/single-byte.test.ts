@@ -139,7 +139,7 @@ describe("a damaged database", () => {
   });
 });
 
-/** Of a seal, whose slots are mostly empty: what is written, and some of the rest. */
+/** Picks the offsets of a seal to damage. Its slots are mostly empty: all written bytes, and some of the rest. */
 function offsetsIn(bytes: Buffer): readonly number[] {
   return [...bytes.keys()].filter((at) => bytes.length < 4096 || (at % 4096 < 120 && at % 17 === 0) || at % 997 === 0);
 }

@@ -15,7 +15,7 @@ const root = "ringmaster-exports";
 /** Any content of the team can be named in its place. */
 const maxManifestBytes = 1024 * 1024;
 
-/** What is read of an export's manifest. */
+/** The part of an export's manifest that is read here. */
 const manifestFiles = z.object({
   files: z.array(z.object({ path: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.number() })),
 });

@@ -18,7 +18,7 @@ describe("a hostile teammate over MLflow's protocol", () => {
   let app: ReturnType<typeof createApp>;
   let experiment: string;
   let run: string;
-  /** What serves, what was approved, and what the versions are. */
+  /** Reads the serving version, the approvals and the versions. */
   let served: unknown;
 
   beforeAll(async () => {

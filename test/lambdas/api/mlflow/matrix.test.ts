@@ -10,7 +10,7 @@ import { mlflowOperations } from "../../../../lambdas/api/mlflow/operations";
 import { localConfig } from "../../../../local/settings";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
 
-/** What requests name, of one team; or names of the same shape that nothing has. */
+/** The ids and names of one team's records; or names of the same shape that nothing has. */
 type Names = Readonly<
   Record<"run" | "experiment" | "experimentName" | "model" | "loggedModel" | "version" | "upload", string>
 >;
@@ -151,7 +151,7 @@ describe("the matrix of MLflow's operations and another team's ids", () => {
   async function ask(team: string, operation: MlflowOperation, names: Names) {
     const { method, path, version = 2, fields } = operation;
     const own = raw[nameOf(operation)]?.(names);
-    // What a request makes must not be called like what the owner has.
+    // A new record must not have the name of one of the owner's.
     const known = /(?:experiments|registered-models)\/create$/.test(path) ? { ...names, model: "another" } : names;
     const values = Object.fromEntries(
       Object.entries(fields ?? {}).map(([name, field]) => [name, sample(field.shape, name, known)]),
@@ -229,7 +229,7 @@ describe("the matrix of MLflow's operations and another team's ids", () => {
       const given = await ask("blue", operation, theirs);
       const absent = await ask("blue", operation, nothing);
       expect(given.text).not.toContain("secret");
-      // What the first request made is there for the second.
+      // The second request finds what the first one made.
       if (given.status === 200 && absent.status === 400 && absent.text.includes("RESOURCE_ALREADY_EXISTS")) return;
       expect(plain(given, theirs)).toEqual(plain(absent, nothing));
     },

@@ -11,7 +11,7 @@ const tree = "/api/2.0/mlflow-artifacts";
 
 interface Target {
   readonly owner: ArtifactOwner;
-  /** Of the owner's files in the team's tree. */
+  /** Path of the owner's files in the team's tree. */
   readonly folder: string;
   readonly path: string;
 }
@@ -135,7 +135,7 @@ describe("protected files", () => {
         ...(await uploaded()),
       }),
   };
-  /** Of runs alone. */
+  /** Present for runs only. */
   const runAttacks: typeof attacks = {
     "an upload by a page": ({ owner, path }) =>
       send(app, "POST", `/api/2.0/mlflow/upload-artifact?run_uuid=${runIdOf(owner)}&path=${path}`, evil),
@@ -175,7 +175,7 @@ describe("protected files", () => {
       const { status, text } = await attempt(target(name));
       const body = text.startsWith("{") ? JSON.parse(text) : {};
       found[attack] = [status, body.error_code ?? body.error?.code];
-      // Of a directory with several owners' files, the first that is protected is named.
+      // In a directory with several owners' files, the first protected file is named.
       expect(JSON.stringify(body)).toMatch(/reserved for the output of the training|was evaluated/);
       expect(await platform.artifacts.find(owner, path)).toEqual(before);
     }

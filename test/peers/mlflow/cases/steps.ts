@@ -39,7 +39,7 @@ export function onExperiment(name: string, ...steps: readonly Step[]): MlflowCas
 export function refusedByUs(step: Step, why: string): Step {
   return { ...step, ours: { why, status: 400 } };
 }
-/** What ours answers where a request names a run or a logged model that the team does not have. */
+/** The answer of our server where a request names a run or a logged model that the team does not have. */
 export const notOurs: NonNullable<Step["ours"]> = {
   why: "what a request names must be the team's, and another team's is answered as what is nowhere",
   status: 404,
