@@ -60,10 +60,26 @@ export class Browser {
     const id = this.sent;
     const answered = new Promise<Fields>((resolve) => this.waiting.set(id, resolve));
     (this.child.stdio[3] as Writable).write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
-    const { error, result } = await answered;
+    const { error, result } = await within(answered, `${method} ${JSON.stringify(params)}`);
     this.waiting.delete(id);
     if (error) throw new Error(`${method}: ${JSON.stringify(error)}`);
     return result as Fields;
+  }
+}
+
+/** How long the browser may take for one command. */
+const commandMs = 20_000;
+
+/** @throws Error that names the command which was not answered in time */
+async function within<T>(answered: Promise<T>, command: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Chromium did not answer in ${commandMs} ms: ${command}`)), commandMs);
+  });
+  try {
+    return await Promise.race([answered, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -75,9 +91,10 @@ export class Page {
     const { errorText } = await this.send("Page.navigate", { url });
     if (errorText === "net::ERR_ABORTED") return false;
     if (errorText !== undefined) throw new Error(`${url}: ${errorText}`);
-    await this.evaluate(
-      `new Promise((done) => document.readyState === "complete" ? done() : addEventListener("load", done))`,
-    );
+    // Asks again and again: a promise in the page may belong to the document that the navigation replaces, and never settle.
+    while ((await this.evaluate("document.readyState")) !== "complete") {
+      await new Promise((wait) => setTimeout(wait, 20));
+    }
     return true;
   }
 
