@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { APIGatewayProxyEvent } from "aws-lambda";
-import { contracts } from "../core/api/contracts";
+import { contracts } from "../api/contracts";
 import type { createStreamApp } from "../lambdas/stream-metrics/app";
 
 /** The routes that a function with a streamed answer has, on AWS and here. */

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { Hono } from "hono";
-import type { ApiEnvironment } from "../lambdas/api/context";
+import type { ApiEnvironment } from "../api/http/context";
 
 /** Files that go through the API itself. On AWS a function can neither take nor give large ones; here they are streamed, whatever their size. */
 export interface TransferRoutes {

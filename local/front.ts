@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { inertContent } from "../core/api/inert-content";
+import { inertContent } from "../api/http/inert-content";
 import type { Iam } from "./iam";
 import { authenticate } from "./iam/authenticate";
 import { SignatureError } from "./iam/signature-error";

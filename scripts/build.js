@@ -8,7 +8,17 @@ const fs = require("node:fs");
 const path = require("node:path");
 
 const root = path.resolve(__dirname, "..");
-const sourceFolders = ["core", "adapters", "lambdas", "trainer-container", "local", "client", "cli", "state-machines"];
+const sourceFolders = [
+  "core",
+  "adapters",
+  "api",
+  "lambdas",
+  "trainer-container",
+  "local",
+  "client",
+  "cli",
+  "state-machines",
+];
 const kept = 4;
 /** Native addons and TensorFlow.js keep their files (and their one instance) in node_modules. */
 const external = ["@duckdb/*", "classic-level", "@tensorflow/*", "onnxruntime-web", "esbuild", "aws-cdk-lib"];

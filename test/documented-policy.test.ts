@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { declaredPolicy } from "../core/api/schemas/policies";
+import { declaredPolicy } from "../api/schemas/policies";
 import { lessIsBetter } from "../core/evaluation/metric-direction";
 import { classificationMetricNames, regressionMetricNames } from "../core/evaluation/metric-names";
 import { metricsOf } from "../core/evaluation/metrics";

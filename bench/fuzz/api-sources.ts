@@ -1,8 +1,8 @@
 import fc, { type Arbitrary } from "fast-check";
-import type { OpenApiDocument } from "../../core/api/openapi/model";
+import type { OpenApiDocument } from "../../api/openapi/model";
 import { mlflowOperations } from "../../lambdas/api/mlflow/operations";
-import { Knowledge, type Thing, thingsIn } from "../../test/lambdas/api/fuzz/knowledge";
-import * as native from "../../test/lambdas/api/fuzz/requests";
+import { Knowledge, type Thing, thingsIn } from "../../test/api/fuzz/knowledge";
+import * as native from "../../test/api/fuzz/requests";
 import * as mlflow from "../../test/lambdas/api/mlflow-fuzz/requests";
 import { furnish, thingsIn as mlflowThingsIn } from "../../test/lambdas/api/mlflow-fuzz/world";
 import { heavyBodies } from "./heavy";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { Argument, type Command } from "commander";
 import { z } from "zod";
+import { modelOutput, outcomeValue, unit } from "../../api/schemas/serving";
 import type { CanaryDecision } from "../../client/generated/schemas";
-import { modelOutput, outcomeValue, unit } from "../../core/api/schemas/serving";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";

@@ -1,4 +1,4 @@
-import type { JsonSchema, OpenApiDocument } from "../../core/api/openapi/model";
+import type { JsonSchema, OpenApiDocument } from "../../api/openapi/model";
 import { callOf, mentionedIn, operationsOf, signatureOf } from "./operations";
 import { comment, typeOf } from "./types";
 

@@ -1,5 +1,5 @@
-import { contracts } from "../../core/api/contracts";
-import { openApiDocument } from "../../core/api/openapi/document";
+import { contracts } from "../../api/contracts";
+import { openApiDocument } from "../../api/openapi/document";
 import { clientFiles } from "./files";
 
 /** Every file that is made from the contracts, by its path in the repository. Sources are not yet formatted. */

@@ -1,4 +1,4 @@
-import type { OpenApiDocument, Operation, Parameter, Reference, ResponseObject } from "../../core/api/openapi/model";
+import type { OpenApiDocument, Operation, Parameter, Reference, ResponseObject } from "../../api/openapi/model";
 import { comment, keyOf, typeOf } from "./types";
 
 interface Described extends Operation {

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../core/api/openapi/model";
+import type { JsonSchema } from "../../api/openapi/model";
 
 /** A JSON Schema as a TypeScript type. What TypeScript cannot say (patterns, bounds) is left to the API. */
 export function typeOf(schema: JsonSchema): string {

@@ -1,4 +1,4 @@
-import type { JsonSchema, OpenApiDocument, Operation, Parameter } from "../../core/api/openapi/model";
+import type { JsonSchema, OpenApiDocument, Operation, Parameter } from "../../api/openapi/model";
 import type { SecurityScheme } from "../constructs/api-authorization";
 import { binaryMediaTypes } from "./binary-types";
 import { gatewayResponses } from "./gateway-responses";

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCatalogue } from "../../core/api/errors";
+import { type ErrorCode, errorCatalogue } from "../../api/errors";
 
 /**
  * What the gateway itself answers, in the shape of our own errors. Its templates know no escapes: `$context.error.messageString` is a JSON

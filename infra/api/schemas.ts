@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../core/api/openapi/model";
+import type { JsonSchema } from "../../api/openapi/model";
 
 /**
  * What of a schema API Gateway can check: it imports OpenAPI 3.0 and turns schemas into JSON Schema draft 4, of which it takes a part

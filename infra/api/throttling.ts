@@ -1,5 +1,5 @@
 import type { MethodDeploymentOptions } from "aws-cdk-lib/aws-apigateway";
-import type { OpenApiDocument, Operation } from "../../core/api/openapi/model";
+import type { OpenApiDocument, Operation } from "../../api/openapi/model";
 import type { DeploymentConfig } from "../config";
 
 /** Parts of the deployment's limits: a flood of writes must leave room for reads, and dear calls for both. */

@@ -9,8 +9,8 @@ import {
 import { CfnPermission, type IFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
-import { contracts } from "../../core/api/contracts";
-import { openApiDocument } from "../../core/api/openapi/document";
+import { contracts } from "../../api/contracts";
+import { openApiDocument } from "../../api/openapi/document";
 import { authorizerEnvironment } from "../../core/config/authorizer";
 import { authorizer, type FunctionName } from "../../core/platform/functions";
 import { accessLogFormat } from "../api/access-log";

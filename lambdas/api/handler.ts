@@ -1,7 +1,7 @@
 import { createPlatform } from "../../adapters/platform";
+import { createApp } from "../../api/app";
+import { handleEvents } from "../../api/http/event-body";
 import { readCorsOrigins, readPersonalRoles, readTeamDirectory } from "../../core/config";
-import { createApp } from "./app";
-import { handleEvents } from "./event-body";
 
 /** The whole API as one function behind API Gateway. */
 export const handler = handleEvents(

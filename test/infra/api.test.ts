@@ -1,6 +1,6 @@
 import type { Template } from "aws-cdk-lib/assertions";
 import { Match } from "aws-cdk-lib/assertions";
-import { contracts } from "../../core/api/contracts";
+import { contracts } from "../../api/contracts";
 import { apiStack } from "./api-stack";
 import { resources } from "./synthesized";
 

@@ -1,10 +1,10 @@
 import Ajv from "ajv";
 import fc from "fast-check";
-import { contracts } from "../../core/api/contracts";
-import { openApiDocument } from "../../core/api/openapi/document";
-import type { JsonSchema } from "../../core/api/openapi/model";
+import { contracts } from "../../api/contracts";
+import { openApiDocument } from "../../api/openapi/document";
+import type { JsonSchema } from "../../api/openapi/model";
 import { gatewaySchema, mentionedSchemas, modelName } from "../../infra/api/schemas";
-import { damaged, valuesOf } from "../lambdas/api/fuzz/arbitrary";
+import { damaged, valuesOf } from "../api/fuzz/arbitrary";
 
 it.each<readonly [string, JsonSchema, JsonSchema]>([
   ["a constant", { type: "string", const: "a" }, { type: "string", enum: ["a"] }],

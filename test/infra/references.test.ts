@@ -155,7 +155,7 @@ describe("what code refers to is deployed", () => {
   });
 
   it("variables: those that functions read are set for each of them, and those that are set are read", () => {
-    const read = variablesIn(...configOf("platform", "teams"), "adapters", "lambdas", "core/platform");
+    const read = variablesIn(...configOf("platform", "teams"), "adapters", "api", "lambdas", "core/platform");
     const own = [...variablesIn("adapters/batch")];
     const { ofFunctions } = environments();
     expect(ofFunctions).toHaveLength(functions.length);
@@ -164,7 +164,7 @@ describe("what code refers to is deployed", () => {
     );
     // Trainers read what launching hands them.
     expect([...read].filter((name) => !set.has(name) && !own.includes(name) && !(name in unset)).sort()).toEqual([]);
-    const readAnywhere = new Set([...read, ...variablesIn("core/config", "lambdas")]);
+    const readAnywhere = new Set([...read, ...variablesIn("core/config", "api", "lambdas")]);
     expect([...set].filter((name) => !readAnywhere.has(name))).toEqual([]);
     // Of those that must be there; the image is told to who makes runs.
     const required = [...variablesIn(...configOf("platform"))].filter((name) => name !== "RINGMASTER_TRAINER_IMAGE");
@@ -181,7 +181,7 @@ describe("what code refers to is deployed", () => {
       expect([...read].filter((name) => !set.has(name) && !(name in unset)).sort()).toEqual([]);
       expect([...set].filter((name) => !read.has(name)).sort()).toEqual([]);
     }
-    const readSomewhere = variablesIn("adapters", "core", "lambdas", "trainer-container");
+    const readSomewhere = variablesIn("adapters", "core", "api", "lambdas", "trainer-container");
     expect(Object.keys(unset).filter((name) => !readSomewhere.has(name))).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as path from "node:path";
-import type { createApp } from "../../lambdas/api/app";
+import type { createApp } from "../../api/app";
 
 const cli = path.resolve(__dirname, "..", "..", "bin", "ringmaster.js");
 

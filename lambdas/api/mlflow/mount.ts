@@ -1,8 +1,8 @@
 import type { Hono } from "hono";
+import { type ApiEnvironment, checkScope } from "../../../api/http/context";
+import { pageResponse } from "../../../api/http/page-response";
 import { RingmasterError } from "../../../core/errors";
 import { startHtml } from "../../../core/tracking/pages/start-html";
-import { type ApiEnvironment, checkScope } from "../context";
-import { pageResponse } from "../page-response";
 import { MlflowError, mlflowErrorResponse } from "./errors";
 import type { MlflowOperation } from "./operation";
 import { mlflowVersion } from "./server";

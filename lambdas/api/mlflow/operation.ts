@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import type { Platform } from "../../../adapters/platform";
+import { type ApiEnvironment, callerIn } from "../../../api/http/context";
 import type { Scope } from "../../../core/access/scopes";
 import type { Actor } from "../../../core/registry/change";
-import { type ApiEnvironment, callerIn } from "../context";
 import type { Fields, Values } from "./fields";
 import { readRequest } from "./request";
 

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
+import type { ApiEnvironment } from "../../../api/http/context";
+import { unstorableText } from "../../../api/http/storable";
 import { JsonLimitError, parseJson } from "../../../core/json-text";
-import type { ApiEnvironment } from "../context";
-import { unstorableText } from "../storable";
 import { invalidParameter } from "./errors";
 import { camelCase, type Field, type Fields, type Values, WrongTypeError } from "./fields";
 import { memberAt, pythonJson, pythonType, withNumberLiterals } from "./python-json";

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTokenStore } from "../../../adapters/files/token-store";
+import { eventStream } from "../../../api/http/event-stream";
 import { createLogger } from "../../../core/logging";
-import { eventStream } from "../../../lambdas/api/event-stream";
 import { createApiServer } from "../../../local/api-server";
 import { streamedRoutes } from "../../../local/api-streams";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Hono } from "hono";
 import { createTokenStore } from "../../../adapters/files/token-store";
-import type { ApiEnvironment } from "../../../lambdas/api/context";
+import type { ApiEnvironment } from "../../../api/http/context";
 import { createApiServer } from "../../../local/api-server";
 import { transferRoutes } from "../../../local/api-transfers";
 import { listen, portOf } from "../../../local/listen";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { handle } from "hono/aws-lambda";
 import { createTokenStore } from "../../../adapters/files/token-store";
-import { createApp } from "../../../lambdas/api/app";
+import { createApp } from "../../../api/app";
 import { createTransferApp } from "../../../lambdas/api/mlflow/artifacts/transfer-app";
 import { createApiServer } from "../../../local/api-server";
 import { transferRoutes } from "../../../local/api-transfers";

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
+import type { ApiEnvironment } from "../../../../api/http/context";
 import { isoTime } from "../../../../core/clock";
-import type { ApiEnvironment } from "../../context";
 import { invalidParameter, MlflowError } from "../errors";
 import { text } from "../fields";
 import { type MlflowOperation, operation, rawOperation } from "../operation";

@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 import type { Platform } from "../../../../adapters/platform";
+import type { ApiEnvironment } from "../../../../api/http/context";
 import { CorruptObjectError, ObjectNotFoundError } from "../../../../core/object-errors";
 import { objectKeys } from "../../../../core/platform/object-keys";
 import type { ArtifactFile } from "../../../../core/tracking/artifacts";
-import type { ApiEnvironment } from "../../context";
 import { doesNotExist, invalidParameter } from "../errors";
 import { findExportedFile, listExportedFiles } from "./export-place";
 import { attachment, mediaTypeOf } from "./media-types";

@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import type { Deployment } from "../../../../adapters/platform";
-import type { ApiEnvironment } from "../../context";
-import { type AppOptions, frameApp } from "../../frame";
+import { type AppOptions, frameApp } from "../../../../api/frame";
+import type { ApiEnvironment } from "../../../../api/http/context";
 import { artifactOperations } from ".";
 
 /** The operations on artifacts' files where bodies and answers are streams, in the API's own frame. */

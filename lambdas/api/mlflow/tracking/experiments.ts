@@ -1,9 +1,9 @@
+import { setLifecycle } from "../../../../api/services/experiment-lifecycle";
 import { isoTime } from "../../../../core/clock";
 import { resolvedLocation } from "../../../../core/mlflow/artifact-location";
 import { experimentView, unlessEmpty } from "../../../../core/mlflow/run-view";
 import { defaultExperimentId, type Experiment } from "../../../../core/tracking/experiment";
 import { ExperimentExistsError } from "../../../../core/tracking/records/errors";
-import { setLifecycle } from "../../experiment-lifecycle";
 import { doesNotExist, invalidParameter, MlflowError } from "../errors";
 import { integer, list, message, oneOf, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Platform } from "../../../../adapters/platform";
+import { readIdempotencyKey } from "../../../../api/http/input";
 import { submittersOf } from "../../../../core/access/person";
 import { isoTime } from "../../../../core/clock";
 import { randomName } from "../../../../core/mlflow/random-name";
@@ -10,7 +11,6 @@ import type { Lifecycle } from "../../../../core/tracking/experiment";
 import { checkReferences } from "../../../../core/tracking/references";
 import type { RunRecord } from "../../../../core/tracking/run-record";
 import { IdempotencyConflictError } from "../../../../core/training/errors";
-import { readIdempotencyKey } from "../../input";
 import { invalidParameter } from "../errors";
 import { integer, list, oneOf, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";

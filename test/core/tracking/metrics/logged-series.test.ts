@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { logMetricsBody } from "../../../../core/api/schemas/metrics";
+import { logMetricsBody } from "../../../../api/schemas/metrics";
 import { metricLimits, seriesOf, surelyLoggedMetrics } from "../../../../core/tracking/metrics/logged-series";
 
 const series = (one: object = {}) => ({ series: [{ metric: "loss", steps: [1], values: [0.5], ...one }] });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import { createApp } from "../../../../lambdas/api/app";
+import { createApp } from "../../../../api/app";
 import { createTransferApp } from "../../../../lambdas/api/mlflow/artifacts/transfer-app";
 import { mlflowOperations } from "../../../../lambdas/api/mlflow/operations";
+import { Knowledge } from "../../../api/fuzz/knowledge";
+import { Tally } from "../../../api/fuzz/tally";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
-import { Knowledge } from "../fuzz/knowledge";
-import { Tally } from "../fuzz/tally";
 import { judge } from "./answers";
 import { type Draft, draftsOf, filled, nameOf } from "./requests";
 import { furnish, thingsIn } from "./world";

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from "fast-check";
 import type { MlflowOperation } from "../../../../lambdas/api/mlflow/operation";
-import { damaged, hostileText } from "../fuzz/arbitrary";
+import { damaged, hostileText } from "../../../api/fuzz/arbitrary";
 import { filterOf, orderOf } from "./filters";
 import { filePath, rootPath } from "./paths";
 import type { Own } from "./requests";

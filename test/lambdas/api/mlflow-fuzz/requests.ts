@@ -1,8 +1,8 @@
 import fc, { type Arbitrary } from "fast-check";
 import { camelCase, shapesOf } from "../../../../lambdas/api/mlflow/fields";
 import type { MlflowOperation } from "../../../../lambdas/api/mlflow/operation";
-import { damaged, hostile, hostileText } from "../fuzz/arbitrary";
-import type { Knowledge, Thing } from "../fuzz/knowledge";
+import { damaged, hostile, hostileText } from "../../../api/fuzz/arbitrary";
+import type { Knowledge, Thing } from "../../../api/fuzz/knowledge";
 import { rawRequests } from "./raw-requests";
 import { endsThings, objectOf, senseOf } from "./values";
 

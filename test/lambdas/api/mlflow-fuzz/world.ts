@@ -1,4 +1,4 @@
-import type { Thing } from "../fuzz/knowledge";
+import type { Thing } from "../../../api/fuzz/knowledge";
 
 /** The app itself, or a server by its address. */
 export interface Requested {

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
+import type { ApiEnvironment } from "../../../../api/http/context";
 import { InvalidInputError, RingmasterError } from "../../../../core/errors";
-import type { ApiEnvironment } from "../../../../lambdas/api/context";
 import { doesNotExist, mlflowErrorResponse } from "../../../../lambdas/api/mlflow/errors";
 import { boolean, double, integer, list, message, oneOf, required, text } from "../../../../lambdas/api/mlflow/fields";
 import { isMlflowPath, mountMlflow } from "../../../../lambdas/api/mlflow/mount";

@@ -1,8 +1,8 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import type { Hono } from "hono";
+import { createApp } from "../../../../api/app";
+import type { ApiEnvironment } from "../../../../api/http/context";
 import { tables } from "../../../../core/platform/tables";
-import { createApp } from "../../../../lambdas/api/app";
-import type { ApiEnvironment } from "../../../../lambdas/api/context";
 import { createTransferApp } from "../../../../lambdas/api/mlflow/artifacts/transfer-app";
 import type { Shape } from "../../../../lambdas/api/mlflow/fields";
 import type { MlflowOperation } from "../../../../lambdas/api/mlflow/operation";

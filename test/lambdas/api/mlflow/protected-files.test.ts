@@ -1,8 +1,8 @@
 import type { Hono } from "hono";
 import type { Platform } from "../../../../adapters/platform";
+import { createApp } from "../../../../api/app";
+import type { ApiEnvironment } from "../../../../api/http/context";
 import type { ArtifactOwner } from "../../../../core/tracking/artifacts";
-import { createApp } from "../../../../lambdas/api/app";
-import type { ApiEnvironment } from "../../../../lambdas/api/context";
 import { createTransferApp } from "../../../../lambdas/api/mlflow/artifacts/transfer-app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
 import { createEvaluatedRun } from "../../../support/evaluated-run";

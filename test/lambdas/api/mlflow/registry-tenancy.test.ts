@@ -1,4 +1,4 @@
-import { createApp } from "../../../../lambdas/api/app";
+import { createApp } from "../../../../api/app";
 import { registryOperations } from "../../../../lambdas/api/mlflow/registry";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
 

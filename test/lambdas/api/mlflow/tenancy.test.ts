@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
-import { createApp } from "../../../../lambdas/api/app";
-import type { ApiEnvironment } from "../../../../lambdas/api/context";
+import { createApp } from "../../../../api/app";
+import type { ApiEnvironment } from "../../../../api/http/context";
 import { trackingOperations } from "../../../../lambdas/api/mlflow/tracking";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
 

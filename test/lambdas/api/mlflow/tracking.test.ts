@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import type { Deployment, Platform } from "../../../../adapters/platform";
-import { createApp } from "../../../../lambdas/api/app";
-import type { ApiEnvironment } from "../../../../lambdas/api/context";
+import { createApp } from "../../../../api/app";
+import type { ApiEnvironment } from "../../../../api/http/context";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
 import { createEvaluatedRun, stepTimes } from "../../../support/evaluated-run";
 import { jobInput, registerTestDataset, resultOf, runOf } from "../../../support/fixtures";

@@ -1,0 +1,11 @@
+import type { Hono } from "hono";
+import type { Deployment } from "../adapters/platform";
+import { mlflowOperations } from "../lambdas/api/mlflow/operations";
+import { type AppOptions, frameApp } from "./frame";
+import type { ApiEnvironment } from "./http/context";
+import { routes } from "./routes";
+
+/** The whole API. */
+export function createApp(deployment: Deployment, options: AppOptions = {}): Hono<ApiEnvironment> {
+  return frameApp(deployment, routes, { mlflow: mlflowOperations, ...options });
+}

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { artifactPathRule } from "../../core/tracking/records/artifact-paths";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { count, sha256 } from "../schemas/common";
+import { artifactEntry, runIdText } from "../schemas/tracking";
+
+const tag = "Runs";
+const params = z.strictObject({ runId: runIdText });
+const path = z.string().superRefine((given, context) => {
+  const rule = artifactPathRule(given);
+  if (rule !== undefined) context.addIssue({ code: "custom", message: rule });
+});
+const pathDescription = "Relative, of normal form, at most 1,000 bytes: `model/weights.safetensors`.";
+
+export const listRunArtifacts = contract({
+  operationId: "listRunArtifacts",
+  method: "GET",
+  path: "/runs/{runId}/artifacts",
+  tag,
+  summary: "List what lies directly under a path of a run's artifacts",
+  params,
+  query: z.strictObject({
+    path: path.optional().meta({ description: "A directory; the top where it is left out." }),
+  }),
+  responses: {
+    200: {
+      description: "By name; empty where there is nothing.",
+      schema: z.object({ artifacts: z.array(artifactEntry) }).meta({ id: "ArtifactList" }),
+      example: { artifacts: [examples.artifact] },
+    },
+  },
+  errors: ["RUN_NOT_FOUND"],
+});
+
+export const putRunArtifacts = contract({
+  operationId: "putRunArtifacts",
+  method: "POST",
+  path: "/runs/{runId}/artifacts",
+  tag,
+  summary: "Name uploaded contents as a run's artifacts",
+  description:
+    "Upload them by `POST /uploads` first: content is kept once a team. The last put under a path stands. Of a training run the directories `training/` and `exports/` are the platform's. The files of a version that was evaluated cannot be changed.",
+  params,
+  body: z
+    .strictObject({
+      artifacts: z
+        .array(
+          z.strictObject({
+            path: path.meta({ description: pathDescription }),
+            sha256,
+            contentType: z.string().max(255).optional(),
+          }),
+        )
+        .min(1)
+        .max(100),
+    })
+    .meta({ id: "ArtifactsRequest" }),
+  bodyExample: { artifacts: [{ path: "plots/loss.png", sha256: examples.content.sha256 }] },
+  idempotent: true,
+  responses: {
+    200: {
+      description: "As they are named now.",
+      schema: z.object({ artifacts: z.array(artifactEntry) }).meta({ id: "ArtifactsAnswer" }),
+      example: { artifacts: [examples.artifact] },
+    },
+  },
+  errors: ["RUN_NOT_FOUND", "RUN_DELETED", "ARTIFACT_RESERVED", "ARTIFACT_FROZEN", "ARTIFACTS_BUSY"],
+});
+
+export const getRunArtifact = contract({
+  operationId: "getRunArtifact",
+  method: "GET",
+  path: "/runs/{runId}/artifacts/content",
+  tag,
+  summary: "Get a URL to download an artifact",
+  params,
+  query: z.strictObject({ path: path.meta({ description: pathDescription }) }),
+  responses: {
+    200: {
+      description: "Lives 15 minutes.",
+      schema: z
+        .object({ path: z.string(), url: z.string(), sha256, bytes: count, contentType: z.string().optional() })
+        .meta({ id: "ArtifactUrl" }),
+      example: { ...examples.content, path: "plots/loss.png", url: "https://…" },
+    },
+  },
+  errors: ["RUN_NOT_FOUND", "ARTIFACT_NOT_FOUND"],
+});

@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { keyText, limits } from "../../core/tracking/records/limits";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { nextToken, pageQuery } from "../schemas/common";
+import {
+  experiment,
+  experimentIdText,
+  experimentName,
+  lifecycleView,
+  runIdText,
+  runRecord,
+  runView,
+} from "../schemas/tracking";
+
+const tag = "Experiments";
+const params = z.strictObject({ experimentId: experimentIdText });
+const tagValue = z.string().max(limits.experimentTagValue);
+const answer = z.object({ experiment }).meta({ id: "ExperimentAnswer" });
+const example = { experiment: examples.experiment };
+
+export const createExperiment = contract({
+  operationId: "createExperiment",
+  method: "POST",
+  path: "/experiments",
+  tag,
+  summary: "Create an experiment",
+  description: "A training run's experiment is made by itself when the job is submitted.",
+  body: z
+    .strictObject({
+      name: experimentName,
+      tags: z.record(keyText, tagValue).default({}),
+      artifactLocation: z.string().min(1).max(1_000).optional().meta({
+        description: "Where clients are told to put artifacts; the platform's own store where it is left out.",
+      }),
+    })
+    .meta({ id: "ExperimentRequest" }),
+  bodyExample: { name: "digits" },
+  idempotencyKey: true,
+  responses: { 201: { description: "The experiment, new or that of the same key.", schema: answer, example } },
+  errors: ["EXPERIMENT_EXISTS", "EXPERIMENT_TOO_LARGE"],
+});
+
+export const listExperiments = contract({
+  operationId: "listExperiments",
+  method: "GET",
+  path: "/experiments",
+  tag,
+  summary: "List experiments in the order in which they were made, or find one by its name",
+  query: pageQuery.extend({
+    name: z.string().min(1).max(limits.experimentName).optional().meta({ description: "Of this name alone." }),
+    view: lifecycleView,
+  }),
+  pages: "experiments",
+  responses: {
+    200: {
+      description: "A page.",
+      schema: z.object({ experiments: z.array(experiment), nextToken }).meta({ id: "ExperimentPage" }),
+      example: { experiments: [examples.experiment] },
+    },
+  },
+});
+
+export const getExperiment = contract({
+  operationId: "getExperiment",
+  method: "GET",
+  path: "/experiments/{experimentId}",
+  tag,
+  summary: "Get an experiment",
+  params,
+  responses: { 200: { description: "The experiment, deleted or not.", schema: answer, example } },
+  errors: ["EXPERIMENT_NOT_FOUND"],
+});
+
+export const changeExperiment = contract({
+  operationId: "changeExperiment",
+  method: "PATCH",
+  path: "/experiments/{experimentId}",
+  tag,
+  summary: "Rename an experiment, change its tags, delete or restore it",
+  description:
+    "Deleting is a mark: the experiment takes no new runs, and keeps those that it has as they are. Its name stays taken.",
+  params,
+  body: z
+    .strictObject({
+      name: experimentName.optional(),
+      tags: z
+        .record(keyText, tagValue.nullable())
+        .optional()
+        .meta({ description: "Tags to set; null takes one off. Others stay." }),
+      lifecycle: z.enum(["active", "deleted"]).optional(),
+    })
+    .meta({ id: "ExperimentChange" }),
+  bodyExample: { tags: { goal: "a smaller model" } },
+  idempotent: true,
+  responses: { 200: { description: "The experiment as it is now.", schema: answer, example } },
+  errors: ["EXPERIMENT_NOT_FOUND", "EXPERIMENT_EXISTS", "EXPERIMENT_BUSY", "EXPERIMENT_TOO_LARGE"],
+});
+
+export const listExperimentRuns = contract({
+  operationId: "listExperimentRuns",
+  method: "GET",
+  path: "/experiments/{experimentId}/runs",
+  tag,
+  summary: "List an experiment's runs, newest start first",
+  description:
+    "A page may be short, or empty, although there are more. A run of the last second may be missing: `POST /runs/search` sees it.",
+  params,
+  query: pageQuery.extend({ view: lifecycleView }),
+  pages: "runs",
+  responses: {
+    200: {
+      description: "A page.",
+      schema: z.object({ runs: z.array(runRecord), nextToken }).meta({ id: "RunRecordPage" }),
+      example: { runs: [examples.runRecord] },
+    },
+  },
+  errors: ["EXPERIMENT_NOT_FOUND"],
+});
+
+export const getExperimentRun = contract({
+  operationId: "getExperimentRun",
+  method: "GET",
+  path: "/experiments/{experimentId}/runs/{runId}",
+  tag,
+  summary: "Get a run of an experiment",
+  params: params.extend({ runId: runIdText }),
+  responses: { 200: { description: "As `GET /runs/{runId}`.", schema: runView, example: examples.runView } },
+  errors: ["RUN_NOT_FOUND"],
+});

@@ -1,0 +1,70 @@
+import { z } from "zod";
+import { exportFormats } from "../../core/export/formats";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { nameText, versionNumber } from "../schemas/common";
+import { exportManifest } from "../schemas/exports";
+
+const tag = "Models";
+const params = z.strictObject({ name: nameText, version: versionNumber });
+const example = {
+  format: "onnx",
+  revision: 1,
+  model: "digits",
+  runId: examples.run.runId,
+  weightsSha256: examples.content.sha256,
+  files: [
+    { path: "model.onnx", ...examples.content, contentType: "application/octet-stream", difference: 1.2e-7 },
+    { path: "transform.json", ...examples.content, contentType: "application/json" },
+  ],
+  check: { rows: 64, tolerance: 1e-5 },
+} as const;
+
+export const createExport = contract({
+  operationId: "createExport",
+  method: "POST",
+  path: "/models/{name}/versions/{version}/exports",
+  tag,
+  summary: "Export a version as ONNX, TensorFlow.js, safetensors or an MLflow model",
+  description:
+    "Makes the files, or finds those that were made: they are a function of the version. Each file that computes is run and held against the platform's own " +
+    "predictor; one that differs by more than 1e-5 is not kept. Download them by `GET /contents/{sha256}`; they are also among the run's artifacts, under `exports/`.",
+  params,
+  body: z.strictObject({ format: z.enum(exportFormats) }).meta({ id: "ExportRequest" }),
+  bodyExample: { format: "onnx" },
+  idempotent: true,
+  class: "heavy",
+  responses: {
+    200: {
+      description: "The export.",
+      schema: z.object({ export: exportManifest }).meta({ id: "ExportAnswer" }),
+      example: { export: example },
+    },
+  },
+  errors: [
+    "MODEL_NOT_FOUND",
+    "MODEL_VERSION_NOT_FOUND",
+    "NOTHING_TO_EXPORT",
+    "EXPORT_TOO_LARGE",
+    "EXPORT_UNSUPPORTED",
+    "EXPORT_DIFFERS",
+    "CORRUPT_OBJECT",
+  ],
+});
+
+export const listExports = contract({
+  operationId: "listExports",
+  method: "GET",
+  path: "/models/{name}/versions/{version}/exports",
+  tag,
+  summary: "List the exports of a version that were made",
+  params,
+  responses: {
+    200: {
+      description: "One a format, at most.",
+      schema: z.object({ exports: z.array(exportManifest) }).meta({ id: "ExportList" }),
+      example: { exports: [example] },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
+});

@@ -1,0 +1,276 @@
+import { z } from "zod";
+import { tagsProblem } from "../../core/registry/names";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { nextToken, pageQuery, reason, versionNumber } from "../schemas/common";
+import {
+  answerModel,
+  answerVersion,
+  descriptionRequest,
+  reasonQuery,
+  reasonRequest,
+  tagQuery,
+  tagRequest,
+} from "../schemas/model-requests";
+import {
+  aliasName,
+  description,
+  historyEntry,
+  model,
+  modelName,
+  modelVersion,
+  resolvedModel,
+  tagKey,
+  tagValue,
+} from "../schemas/models";
+
+const tag = "Models";
+const name = z.strictObject({ name: modelName });
+const productionHeaders = {
+  ETag: "Of version and revision: send it as `If-None-Match`.",
+  "Ringmaster-Source": "`registry`, or `pointer` where the registry's table did not answer.",
+};
+const nameAndAlias = name.extend({ alias: aliasName });
+const modelAnswer = { 200: { description: "The model.", schema: answerModel, example: { model: examples.model } } };
+
+export const listModels = contract({
+  operationId: "listModels",
+  method: "GET",
+  path: "/models",
+  tag,
+  summary: "List registered models",
+  responses: {
+    200: {
+      description: "All of them.",
+      schema: z.object({ models: z.array(model) }).meta({ id: "ModelList" }),
+      example: { models: [examples.model] },
+    },
+  },
+});
+
+export const createModel = contract({
+  operationId: "createModel",
+  method: "POST",
+  path: "/models",
+  tag,
+  summary: "Make a model that has no versions yet",
+  description: "A deleted model's name may be used again: it keeps its policy, and numbers of versions go on.",
+  body: z
+    .strictObject({
+      name: modelName,
+      description: description.default(""),
+      tags: z
+        .record(tagKey, tagValue)
+        .refine((tags) => Object.keys(tags).length <= 100, { error: "must be at most 100 tags at once" })
+        .superRefine((tags, context) => {
+          const message = tagsProblem(tags);
+          if (message !== undefined) context.addIssue({ code: "custom", message });
+        })
+        .default({}),
+      reason,
+    })
+    .meta({ id: "CreateModelRequest" }),
+  bodyExample: { name: "digits", description: "Which digit a picture shows" },
+  responses: { 201: { description: "The model.", schema: answerModel, example: { model: examples.model } } },
+  idempotencyKey: true,
+  errors: ["MODEL_EXISTS", "REGISTRY_BUSY"],
+});
+
+export const getModel = contract({
+  operationId: "getModel",
+  method: "GET",
+  path: "/models/{name}",
+  tag,
+  summary: "Get a model with its versions and its newest history",
+  params: name,
+  responses: {
+    200: {
+      description: "Versions newest first; the newest 100 entries of history, oldest first.",
+      schema: z
+        .object({
+          model,
+          versions: z.array(modelVersion),
+          history: z.array(historyEntry),
+          historyNextToken: z
+            .string()
+            .optional()
+            .meta({ description: "Where history has older entries: `nextToken` of `listModelHistory` for those." }),
+          suggestedSemver: z.string().meta({ description: "The next minor release after the highest." }),
+        })
+        .meta({ id: "ModelDetails" }),
+      example: { model: examples.model, versions: [examples.modelVersion], history: [], suggestedSemver: "1.1.0" },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND"],
+});
+
+export const listModelHistory = contract({
+  operationId: "listModelHistory",
+  method: "GET",
+  path: "/models/{name}/history",
+  tag,
+  summary: "List who did what to a model, when and why, newest first",
+  description: "Entries never change, and have no gaps: pages together are the whole, whatever happens meanwhile.",
+  params: name,
+  query: pageQuery,
+  pages: "items",
+  responses: {
+    200: {
+      description: "A page.",
+      schema: z.object({ items: z.array(historyEntry), nextToken }).meta({ id: "ModelHistoryPage" }),
+      example: {
+        items: [
+          {
+            revision: 1,
+            action: "registered",
+            version: 1,
+            to: "none",
+            by: "ada",
+            at: examples.model.updatedAt,
+          } as const,
+        ],
+      },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND"],
+});
+
+export const getProductionModel = contract({
+  operationId: "getProductionModel",
+  method: "GET",
+  path: "/models/{name}/production",
+  tag,
+  summary: "Get what serving should load: version, artifact, digest, schemas",
+  description:
+    "The answer is a function of version and revision, which its `ETag` is made of. Where the registry's table does not answer it comes from the bucket, " +
+    "where each promotion and rollback leaves it; the header `Ringmaster-Source` says which it was.",
+  params: name,
+  headers: z.strictObject({
+    "If-None-Match": z.string().max(1_000).optional().meta({ description: "ETags that the caller has." }),
+  }),
+  responses: {
+    200: {
+      description: "The champion.",
+      schema: resolvedModel,
+      headers: productionHeaders,
+      example: examples.resolvedModel,
+    },
+    304: { description: "The caller has it.", content: [], headers: productionHeaders },
+  },
+  errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "CORRUPT_OBJECT", "REGISTRY_UNAVAILABLE"],
+});
+
+export const describeModel = contract({
+  operationId: "describeModel",
+  method: "PUT",
+  path: "/models/{name}/description",
+  tag,
+  summary: "Describe a model",
+  params: name,
+  body: descriptionRequest,
+  bodyExample: { description: "Which digit a picture shows" },
+  responses: modelAnswer,
+  errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
+});
+
+export const tagModel = contract({
+  operationId: "tagModel",
+  method: "PUT",
+  path: "/models/{name}/tags",
+  tag,
+  summary: "Set a tag of a model",
+  params: name,
+  body: tagRequest,
+  bodyExample: { key: "owner", value: "ada" },
+  responses: modelAnswer,
+  errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
+});
+
+export const untagModel = contract({
+  operationId: "untagModel",
+  method: "DELETE",
+  path: "/models/{name}/tags",
+  tag,
+  summary: "Take a tag off a model",
+  params: name,
+  query: tagQuery,
+  responses: modelAnswer,
+  errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
+});
+
+export const getModelAlias = contract({
+  operationId: "getModelAlias",
+  method: "GET",
+  path: "/models/{name}/aliases/{alias}",
+  tag,
+  summary: "Get the version that an alias names",
+  description: "`champion` is the version in production.",
+  params: nameAndAlias,
+  responses: {
+    200: {
+      description: "The version.",
+      schema: answerVersion,
+      example: { version: examples.modelVersion },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND", "ALIAS_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
+});
+
+export const setModelAlias = contract({
+  operationId: "setModelAlias",
+  method: "PUT",
+  path: "/models/{name}/aliases/{alias}",
+  tag,
+  summary: "Let an alias name a version",
+  description: "`champion` follows production from the first promotion on, and is refused to everybody else.",
+  params: nameAndAlias,
+  body: z.strictObject({ version: versionNumber, reason }).meta({ id: "AliasRequest" }),
+  bodyExample: { version: 1 },
+  responses: modelAnswer,
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "ALIAS_FOLLOWS_PRODUCTION", "REGISTRY_BUSY"],
+});
+
+export const deleteModelAlias = contract({
+  operationId: "deleteModelAlias",
+  method: "DELETE",
+  path: "/models/{name}/aliases/{alias}",
+  tag,
+  summary: "Take an alias away",
+  params: nameAndAlias,
+  query: reasonQuery,
+  responses: modelAnswer,
+  errors: ["MODEL_NOT_FOUND", "ALIAS_NOT_FOUND", "ALIAS_FOLLOWS_PRODUCTION", "REGISTRY_BUSY"],
+});
+
+export const deleteModel = contract({
+  operationId: "deleteModel",
+  method: "DELETE",
+  path: "/models/{name}",
+  tag,
+  summary: "Hide a model",
+  description: "Nothing of it is gone. A model that has a version in production stays.",
+  params: name,
+  query: reasonQuery,
+  responses: {
+    200: {
+      description: "The model as it was left.",
+      schema: answerModel,
+      example: { model: { ...examples.model, lifecycle: "deleted" as const } },
+    },
+  },
+  errors: ["MODEL_NOT_FOUND", "IN_PRODUCTION", "REGISTRY_BUSY"],
+});
+
+export const restoreModel = contract({
+  operationId: "restoreModel",
+  method: "POST",
+  path: "/models/{name}/restore",
+  tag,
+  summary: "Show a deleted model again",
+  params: name,
+  body: reasonRequest,
+  bodyExample: { reason: "deleted by mistake" },
+  idempotent: true,
+  responses: modelAnswer,
+  errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
+});

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { searchLimits } from "../../core/tracking/search/parser";
+import { contract } from "../contract";
+import { experimentIdText, runIdText } from "../schemas/tracking";
+
+const tag = "Pages";
+const run = z.strictObject({ runId: runIdText });
+const page = { description: "A self-contained page.", content: ["text/html"] } as const;
+/** `false` for a page that is kept as a file, from where no link leads here. */
+const links = z
+  .enum(["true", "false"])
+  .default("true")
+  .meta({ description: "`false`: without links, for a page that is kept as a file." });
+
+export const getExperimentsPage = contract({
+  operationId: "getExperimentsPage",
+  method: "GET",
+  path: "/pages/experiments",
+  tag,
+  summary: "Look at the list of experiments",
+  query: z.strictObject({ nextToken: z.string().max(4_096).optional() }),
+  responses: { 200: page },
+});
+
+export const getExperimentPage = contract({
+  operationId: "getExperimentPage",
+  method: "GET",
+  path: "/pages/experiments/{experimentId}",
+  tag,
+  summary: "Look at an experiment: its runs as a table to filter, to order and to compare from",
+  description: "The page reports an invalid filter next to it.",
+  params: z.strictObject({ experimentId: experimentIdText }),
+  query: z.strictObject({
+    filter: z.string().max(searchLimits.filterLength).default("").meta({ description: "docs/search.md" }),
+    orderBy: z.string().max(2_000).default("").meta({ description: "`metrics.val_loss ASC`; empty: newest first." }),
+    pageToken: z.string().max(6_000).optional(),
+    links,
+  }),
+  responses: { 200: page },
+  errors: ["EXPERIMENT_NOT_FOUND"],
+});
+
+export const getRunPage = contract({
+  operationId: "getRunPage",
+  method: "GET",
+  path: "/pages/runs/{runId}",
+  tag,
+  summary: "Look at a run: curves, metrics, params, notes, code, environment, data, attempts, files, lineage",
+  params: run,
+  query: z.strictObject({ links }),
+  responses: { 200: page },
+  errors: ["RUN_NOT_FOUND"],
+});
+
+export const getRunFile = contract({
+  operationId: "getRunFile",
+  method: "GET",
+  path: "/pages/runs/{runId}/artifact",
+  tag,
+  summary: "Be led to a file of a run, to download it",
+  params: run,
+  query: z.strictObject({ path: z.string().min(1).max(1_000) }),
+  responses: {
+    307: {
+      description: "To the store.",
+      content: [],
+      headers: { Location: "A presigned URL that lives 15 minutes." },
+    },
+  },
+  errors: ["RUN_NOT_FOUND", "ARTIFACT_NOT_FOUND"],
+});
+
+export const getComparisonPage = contract({
+  operationId: "getComparisonPage",
+  method: "GET",
+  path: "/pages/compare",
+  tag,
+  summary: "Look at runs side by side",
+  query: z.strictObject({
+    runs: z
+      .string()
+      .max(16_384)
+      .meta({ description: "JSON: a list of ids of runs, at most 50.", example: '["run-1","run-2"]' }),
+    baseline: runIdText.optional(),
+  }),
+  class: "heavy",
+  responses: { 200: page },
+  errors: ["RUN_NOT_FOUND"],
+});

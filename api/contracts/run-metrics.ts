@@ -1,0 +1,94 @@
+import { z } from "zod";
+import { metricLimits } from "../../core/tracking/metrics/logged-series";
+import { contract } from "../contract";
+import { nextToken } from "../schemas/common";
+import { logMetricsBody, metricName as metric, metricSummaries, metricView, viewQuery } from "../schemas/metrics";
+import { metricPoint } from "../schemas/runs";
+import { runIdText } from "../schemas/tracking";
+
+const tag = "Runs";
+const params = z.strictObject({ runId: runIdText });
+export const logMetrics = contract({
+  operationId: "logMetrics",
+  method: "POST",
+  path: "/runs/{runId}/metrics",
+  tag,
+  summary: "Log points of metrics to a run",
+  description:
+    "All of a call is stored before it is answered. A point of a logged run is one by metric, step, time and value; of a training run by metric and step, where the later one stands. " +
+    "Sending the same points again therefore changes nothing where they have times, or where the call has a writer and a sequence.",
+  params,
+  body: logMetricsBody,
+  bodyExample: {
+    series: [
+      { metric: "train/loss", steps: [1, 2], values: [0.7, "NaN"], times: [1_767_259_800_000, 1_767_259_800_500] },
+    ],
+  },
+  responses: {
+    200: {
+      description: "Stored, now or before.",
+      schema: z
+        .object({
+          duplicate: z
+            .boolean()
+            .meta({ description: "The writer's batch of that sequence was stored before; nothing was written." }),
+        })
+        .meta({ id: "LogMetricsAnswer" }),
+      example: { duplicate: false },
+    },
+  },
+  errors: ["RUN_NOT_FOUND", "RUN_DELETED", "RUN_FIELD_FIXED"],
+});
+
+const viewExample = { metric: "train/loss", points: [{ step: 1, value: 2.3, time: 1_767_259_800_000 }], total: 1 };
+
+export const getRunMetrics = contract({
+  operationId: "getRunMetrics",
+  method: "GET",
+  path: "/runs/{runId}/metrics",
+  tag,
+  summary: "Get a run's metrics: summaries of all, or a view of one",
+  description:
+    "A view of 1,000 points, where `points` does not say otherwise, takes as long of a million points as of a few thousand.",
+  params,
+  query: z
+    .strictObject({ metric: metric.optional(), ...viewQuery })
+    .refine(
+      ({ metric, points, fromStep, toStep }) => metric !== undefined || (points ?? fromStep ?? toStep) === undefined,
+      {
+        path: ["metric"],
+        error: "must be said where points or steps are",
+      },
+    ),
+  responses: {
+    200: {
+      description: "Without `metric`: last, min and max value of each. With it: a view of its points.",
+      schema: z.union([metricSummaries, metricView]).meta({ id: "LoggedMetrics" }),
+      example: viewExample,
+    },
+  },
+  errors: ["RUN_NOT_FOUND"],
+});
+
+export const getRunMetricHistory = contract({
+  operationId: "getRunMetricHistory",
+  method: "GET",
+  path: "/runs/{runId}/metrics/history",
+  tag,
+  summary: "Read every point of a metric, page by page",
+  params,
+  query: z.strictObject({
+    metric,
+    limit: z.coerce.number().int().min(1).max(metricLimits.page).default(1_000),
+    nextToken: z.string().max(100).optional().meta({ description: "Of the page before: go on where it ended." }),
+  }),
+  pages: "points",
+  responses: {
+    200: {
+      description: "A page, by time, then step, then value.",
+      schema: z.object({ points: z.array(metricPoint), nextToken }).meta({ id: "MetricHistoryPage" }),
+      example: { points: viewExample.points },
+    },
+  },
+  errors: ["RUN_NOT_FOUND"],
+});

@@ -1,0 +1,131 @@
+import { z } from "zod";
+import { compareLimits } from "../../core/tracking/compare/compare";
+import { searchLimits } from "../../core/tracking/search/parser";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { count, nextToken } from "../schemas/common";
+import { axis, comparison, goal } from "../schemas/comparison";
+import { searchedRun } from "../schemas/search";
+import { runIdText } from "../schemas/tracking";
+
+const tag = "Runs";
+const total = count.meta({ description: "How many runs meet the query, on this page and all others." });
+
+export const searchRuns = contract({
+  operationId: "searchRuns",
+  method: "POST",
+  scope: "read",
+  path: "/runs/search",
+  tag,
+  summary: "Search runs by metrics, params, tags, attributes and datasets",
+  description:
+    "Sees every change that was acknowledged before. The language is in docs/search.md: " +
+    "`params.learning_rate BETWEEN 1e-4 AND 1e-3 AND status = 'completed'`. A page is shorter than its limit where it would be larger than an answer may be.",
+  body: z
+    .strictObject({
+      experiments: z
+        .array(z.string().min(1).max(500))
+        .max(100)
+        .default([])
+        .meta({ description: "By id or by name; all of the team's where none is named." }),
+      filter: z.string().max(searchLimits.filterLength).default("").meta({ description: "Empty: every run." }),
+      orderBy: z
+        .array(z.string().max(searchLimits.filterLength))
+        .max(searchLimits.orderTerms)
+        .default([])
+        .meta({ description: "`metrics.val_loss ASC`, …; then newest first. Runs without the value come last." }),
+      limit: z.int().min(1).max(1_000).default(50).meta({ description: "How many, at most." }),
+      pageToken: z.string().max(100_000).optional().meta({ description: "`nextToken` of the page before." }),
+      view: z.enum(["active", "deleted", "all"]).default("active"),
+    })
+    .meta({ id: "RunSearchRequest" }),
+  bodyExample: {
+    experiments: ["digits"],
+    filter: "params.learning_rate BETWEEN 1e-4 AND 1e-3",
+    orderBy: ["metrics.val_loss"],
+    limit: 10,
+  },
+  idempotent: true,
+  class: "read",
+  responses: {
+    200: {
+      description: "Runs in the order asked for.",
+      schema: z.object({ runs: z.array(searchedRun), total, nextToken }).meta({ id: "RunSearchPage" }),
+      example: { runs: [{ run: summaryExample(), metrics: examples.runView.metrics }], total: 1 },
+    },
+  },
+  errors: ["EXPERIMENT_NOT_FOUND"],
+});
+
+const metric = z.string().min(1).max(250);
+
+export const compareRuns = contract({
+  operationId: "compareRuns",
+  method: "POST",
+  scope: "read",
+  path: "/runs/compare",
+  tag,
+  summary: "Compare runs: params that differ, metrics against a baseline, curves on one axis",
+  description:
+    "Runs are named, or are the best of a search by a metric. As JSON, as Markdown, or as a self-contained page with plots. docs/compare.md.",
+  body: z
+    .strictObject({
+      runs: z.array(runIdText).min(1).max(compareLimits.runs).optional(),
+      top: z
+        .strictObject({
+          metric,
+          goal: goal.optional().meta({ description: "What the metric's name says, where it says anything." }),
+          count: z.int().min(1).max(compareLimits.runs).default(10),
+          experiments: z.array(z.string().min(1).max(500)).max(100).default([]),
+          filter: z
+            .string()
+            .max(searchLimits.filterLength - 1_000)
+            .default(""),
+        })
+        .optional()
+        .meta({ description: "The best of a search by a metric's last value." }),
+      baseline: runIdText.optional().meta({ description: "What the others' metrics are compared with." }),
+      metrics: z
+        .array(metric)
+        .max(compareLimits.metrics)
+        .default([])
+        .meta({ description: "All, where none is named." }),
+      goals: z.record(metric, goal).default({}),
+      axis: axis.default("step"),
+      points: z
+        .int()
+        .min(0)
+        .max(compareLimits.points)
+        .default(200)
+        .meta({ description: "Of a curve, at most; fewer where there are many curves; 0: no curves." }),
+      format: z.enum(["json", "markdown", "html"]).default("json"),
+    })
+    .refine(({ runs, top }) => (runs === undefined) !== (top === undefined), {
+      path: ["runs"],
+      error: "must be said, or top, and not both",
+    })
+    .meta({ id: "CompareRequest" }),
+  bodyExample: { top: { metric: "validation/loss", count: 5, experiments: ["digits"] } },
+  idempotent: true,
+  class: "heavy",
+  responses: {
+    200: {
+      description: "The comparison, in the format asked for.",
+      schema: comparison,
+      content: ["application/json", "text/markdown", "text/html"],
+      example: {
+        runs: [],
+        params: { differing: [], common: [] },
+        metrics: [],
+        curves: [],
+        differences: { code: [], data: [], environment: [] },
+      },
+    },
+  },
+  errors: ["RUN_NOT_FOUND", "EXPERIMENT_NOT_FOUND"],
+});
+
+function summaryExample() {
+  const { environment: _environment, ...summary } = examples.runRecord;
+  return summary;
+}

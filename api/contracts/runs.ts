@@ -1,0 +1,151 @@
+import { z } from "zod";
+import { keyText, limits, paramsInput, tagChanges, tagsInput } from "../../core/tracking/records/limits";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { metricValue, sha256 } from "../schemas/common";
+import {
+  datasetGiven,
+  experimentIdText,
+  experimentName,
+  runCode,
+  runIdText,
+  runRecord,
+  runStatus,
+  runView,
+} from "../schemas/tracking";
+
+const tag = "Runs";
+const params = z.strictObject({ runId: runIdText });
+const answer = z.object({ run: runRecord }).meta({ id: "RunRecordAnswer" });
+const example = { run: examples.runRecord };
+/** A moment that a double and a date both hold. */
+const moment = z.int().min(0).max(8_640_000_000_000_000).meta({ description: "Milliseconds since the epoch." });
+const name = z.string().min(1).max(limits.runName);
+const notes = z.string().max(limits.notes).meta({ description: "Markdown." });
+
+export const logRun = contract({
+  operationId: "logRun",
+  method: "POST",
+  path: "/runs",
+  tag,
+  summary: "Log a run that was made elsewhere, with all that is known of it",
+  description:
+    "One call makes the run with its parameters, tags and first metrics. An experiment that is named and not there is made. Training runs are made by `POST /training-runs`.",
+  body: z
+    .strictObject({
+      experimentId: experimentIdText.optional(),
+      experiment: experimentName.optional().meta({ description: "By name; `Default` where neither is said." }),
+      name: name.optional().meta({ description: "The run's id where it is left out." }),
+      status: runStatus.default("running"),
+      startedAt: moment.optional(),
+      endedAt: moment.optional().meta({ description: "Milliseconds since the epoch; of a run that has ended, now." }),
+      params: paramsInput.default({}),
+      tags: tagsInput.default({}),
+      notes: notes.default(""),
+      metrics: z
+        .record(keyText, metricValue)
+        .refine((metrics) => Object.keys(metrics).length <= limits.entries, `must be at most ${limits.entries}`)
+        .default({})
+        .meta({ description: "First values, at step 0 and the run's start." }),
+      parentRunId: runIdText.optional(),
+      datasets: z.array(datasetGiven).max(100).default([]),
+      code: runCode.default({}),
+      lockfileSha256: sha256.optional(),
+      seed: z.int().optional(),
+    })
+    .refine(({ experimentId, experiment }) => experimentId === undefined || experiment === undefined, {
+      path: ["experiment"],
+      error: "must be left out where experimentId is said",
+    })
+    .refine(({ startedAt, endedAt }) => startedAt === undefined || endedAt === undefined || endedAt >= startedAt, {
+      path: ["endedAt"],
+      error: "must not be before startedAt",
+    })
+    .meta({ id: "LogRunRequest" }),
+  bodyExample: { experiment: "digits", params: { depth: "3" }, metrics: { accuracy: 0.97 } },
+  idempotencyKey: true,
+  responses: { 201: { description: "The run, new or that of the same key.", schema: answer, example } },
+  errors: [
+    "EXPERIMENT_NOT_FOUND",
+    "EXPERIMENT_DELETED",
+    "RUN_NOT_FOUND",
+    "DATASET_NOT_FOUND",
+    "DATASET_VERSION_NOT_FOUND",
+    "IDEMPOTENCY_CONFLICT",
+    "RUN_RECORD_TOO_LARGE",
+  ],
+});
+
+export const getRun = contract({
+  operationId: "getRun",
+  method: "GET",
+  path: "/runs/{runId}",
+  tag,
+  summary: "Get a run's record with its metrics' summaries, children and attempts",
+  params,
+  responses: { 200: { description: "The run, deleted or not.", schema: runView, example: examples.runView } },
+  errors: ["RUN_NOT_FOUND"],
+});
+
+export const changeRun = contract({
+  operationId: "changeRun",
+  method: "PATCH",
+  path: "/runs/{runId}",
+  tag,
+  summary: "Change a run's name, notes, tags, or end it",
+  description: "A training run's status and end are its own: `POST /training-runs/{runId}/cancel` ends it.",
+  params,
+  body: z
+    .strictObject({
+      name: name.optional(),
+      notes: notes.optional(),
+      tags: tagChanges.optional().meta({ description: "Tags to set; null takes one off. Others stay." }),
+      status: runStatus.optional(),
+      endedAt: moment.optional(),
+    })
+    .meta({ id: "RunChange" }),
+  bodyExample: { tags: { checked: "yes" }, status: "completed" },
+  idempotent: true,
+  responses: { 200: { description: "The run as it is now.", schema: answer, example } },
+  errors: ["RUN_NOT_FOUND", "RUN_DELETED", "RUN_FIELD_FIXED", "RUN_BUSY", "RUN_RECORD_TOO_LARGE"],
+});
+
+export const logParams = contract({
+  operationId: "logParams",
+  method: "POST",
+  path: "/runs/{runId}/params",
+  tag,
+  summary: "Add params to a run; each is written once",
+  description:
+    "The same value again changes nothing; another value for a known key is refused, and then none is added.",
+  params,
+  body: z.strictObject({ params: paramsInput }).meta({ id: "ParamsRequest" }),
+  bodyExample: { params: { depth: "3" } },
+  idempotent: true,
+  responses: { 200: { description: "The run as it is now.", schema: answer, example } },
+  errors: ["RUN_NOT_FOUND", "RUN_DELETED", "PARAM_CONFLICT", "RUN_BUSY", "RUN_RECORD_TOO_LARGE"],
+});
+
+export const deleteRun = contract({
+  operationId: "deleteRun",
+  method: "DELETE",
+  path: "/runs/{runId}",
+  tag,
+  summary: "Mark a run as deleted",
+  description: "Nothing of it is lost: `POST /runs/{runId}/restore` takes the mark off.",
+  params,
+  responses: { 200: { description: "The run as it is now.", schema: answer, example } },
+  errors: ["RUN_NOT_FOUND", "RUN_BUSY"],
+});
+
+export const restoreRun = contract({
+  operationId: "restoreRun",
+  method: "POST",
+  path: "/runs/{runId}/restore",
+  tag,
+  summary: "Take the mark off a deleted run",
+  params,
+  idempotent: true,
+  responses: { 200: { description: "The run as it is now.", schema: answer, example } },
+  errors: ["RUN_NOT_FOUND", "RUN_BUSY"],
+});

@@ -1,0 +1,229 @@
+import { z } from "zod";
+import { statusFilters } from "../../core/training/run-status";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { nameText, pageQuery } from "../schemas/common";
+import { metricSummaries, metricView, viewQuery } from "../schemas/metrics";
+import {
+  checkpointSummary,
+  codeReference,
+  damagedCheckpoint,
+  jobInput,
+  logPage,
+  restoreOverrides,
+  run,
+  runDetails,
+  runPage,
+  submittedEnvironment,
+} from "../schemas/runs";
+
+const tag = "Training runs";
+const params = z.strictObject({ runId: nameText });
+const answerRun = z.object({ run }).meta({ id: "RunAnswer" });
+
+export const submitTrainingRun = contract({
+  operationId: "submitTrainingRun",
+  method: "POST",
+  path: "/training-runs",
+  tag,
+  summary: "Submit a job",
+  description:
+    "Creates a run in state `queued` and starts its state machine. The dataset is resolved now: `latest` means what it means at this moment.",
+  body: z
+    .strictObject({
+      job: jobInput,
+      code: codeReference.default({}),
+      environment: submittedEnvironment.optional(),
+      noCache: z
+        .boolean()
+        .default(false)
+        .meta({ description: "Compute every step, without reusing outputs of earlier runs." }),
+    })
+    .meta({ id: "SubmitRequest" }),
+  bodyExample: { job: examples.job },
+  idempotencyKey: true,
+  responses: {
+    201: { description: "The run, new or that of the same key.", schema: answerRun, example: { run: examples.run } },
+  },
+  errors: [
+    "IDEMPOTENCY_CONFLICT",
+    "EXPERIMENT_DELETED",
+    "DATASET_NOT_FOUND",
+    "DATASET_VERSION_NOT_FOUND",
+    "DATASET_VERSION_DEPRECATED",
+    "DATASET_WITHOUT_ACTIVE_VERSION",
+  ],
+});
+
+export const listTrainingRuns = contract({
+  operationId: "listTrainingRuns",
+  method: "GET",
+  path: "/training-runs",
+  tag,
+  summary: "List runs, newest first",
+  description:
+    "With a filter, a page may hold fewer runs than `limit` although another follows: go on while there is a `nextToken`.",
+  query: pageQuery.extend({
+    experiment: z.string().min(1).max(500).optional().meta({ description: "Name or id of an experiment." }),
+    status: z.enum(statusFilters).optional().meta({
+      description:
+        "`awaiting-approval` is a run that waits for an approval, a check or a canary's test; such a run is not `running` here.",
+    }),
+  }),
+  pages: "runs",
+  responses: { 200: { description: "A page.", schema: runPage, example: { runs: [examples.run] } } },
+  errors: ["EXPERIMENT_NOT_FOUND"],
+});
+
+export const getTrainingRun = contract({
+  operationId: "getTrainingRun",
+  method: "GET",
+  path: "/training-runs/{runId}",
+  tag,
+  summary: "Get a run with its steps, attempts, workers and progress",
+  params,
+  responses: {
+    200: {
+      description: "Everything known of it.",
+      schema: runDetails,
+      example: { run: examples.run, steps: [], attempts: [], workers: [], machines: [], recoveries: [], warnings: [] },
+    },
+  },
+  errors: ["RUN_NOT_FOUND"],
+});
+
+export const cancelTrainingRun = contract({
+  operationId: "cancelTrainingRun",
+  method: "POST",
+  path: "/training-runs/{runId}/cancel",
+  tag,
+  summary: "End a run: its row, its execution, its workers",
+  description: "Cancelling twice is cancelling once; a run that ended otherwise is refused.",
+  params,
+  idempotent: true,
+  responses: { 200: { description: "The run, killed.", schema: answerRun, example: { run: examples.run } } },
+  errors: ["RUN_NOT_FOUND", "RUN_ENDED"],
+});
+
+export const listCheckpoints = contract({
+  operationId: "listCheckpoints",
+  method: "GET",
+  path: "/training-runs/{runId}/checkpoints",
+  tag,
+  summary: "List a run's checkpoints, oldest first",
+  params,
+  responses: {
+    200: {
+      description: "The checkpoints that are kept now.",
+      schema: z
+        .object({ checkpoints: z.array(checkpointSummary), damaged: z.array(damagedCheckpoint).default([]) })
+        .meta({ id: "CheckpointList" }),
+      example: { checkpoints: [examples.checkpoint], damaged: [] },
+    },
+  },
+  errors: ["RUN_NOT_FOUND"],
+});
+
+export const restoreTrainingRun = contract({
+  operationId: "restoreTrainingRun",
+  method: "POST",
+  path: "/training-runs/{runId}/checkpoints/{epoch}/restore",
+  tag,
+  summary: "Create a run that goes on from a checkpoint of another",
+  description:
+    "The other run stays as it is. Overrides may change conduct and length, nothing that decides what a step computes.",
+  params: params.extend({ epoch: z.coerce.number().int().min(0).max(999_999_999) }),
+  body: z
+    .strictObject({
+      overrides: restoreOverrides.default({}),
+      allowOtherNumerics: z
+        .boolean()
+        .default(false)
+        .meta({ description: "Go on although the machine computes otherwise; the result is then marked." }),
+    })
+    .meta({ id: "RestoreRequest" }),
+  bodyExample: { overrides: { hyperparameters: { epochs: 10 } } },
+  idempotencyKey: true,
+  responses: {
+    201: { description: "The new run, or that of the same key.", schema: answerRun, example: { run: examples.run } },
+  },
+  errors: [
+    "IDEMPOTENCY_CONFLICT",
+    "EXPERIMENT_DELETED",
+    "RUN_NOT_FOUND",
+    "CHECKPOINT_NOT_FOUND",
+    "DATASET_NOT_FOUND",
+    "DATASET_VERSION_NOT_FOUND",
+    "DATASET_VERSION_DEPRECATED",
+  ],
+});
+
+/** Three answers: without `metric` the summaries of all, with it the points of one; and for who accepts it a stream of events. */
+export const getTrainingRunMetrics = contract({
+  operationId: "getTrainingRunMetrics",
+  method: "GET",
+  path: "/training-runs/{runId}/metrics",
+  tag,
+  summary: "Get a run's metrics: summaries of all, the points of one, or events that follow it",
+  description:
+    "With `Accept: text/event-stream` the answer follows the run until it ends: `run` (its state, at first and when it changes), `metrics` (new points of some metrics, ascending by step, each point once) and " +
+    "`end`, after which nothing comes. A comment is sent at least each 15 seconds. The stream ends by itself after 14 minutes, or when something fails: come again with " +
+    "`Last-Event-ID`, as an `EventSource` does; after `end` that is answered with 204.",
+  function: "stream-metrics",
+  headers: z.object({
+    "last-event-id": z
+      .string()
+      .max(8_192)
+      .optional()
+      .meta({ description: "Of an earlier stream's last event: goes on after it." }),
+  }),
+  params,
+  query: z
+    .strictObject({
+      metric: z
+        .string()
+        .min(1)
+        .max(250)
+        .optional()
+        .meta({ description: "The points of this one.", example: "train/loss" }),
+      ...viewQuery,
+    })
+    .refine(
+      ({ metric, points, fromStep, toStep }) => metric !== undefined || (points ?? fromStep ?? toStep) === undefined,
+      { path: ["metric"], error: "must be said where points or steps are" },
+    ),
+  responses: {
+    200: {
+      description:
+        "Without `metric`: last, min and max value of each. With it: its points, ascending by step, and how many there are.",
+      schema: z.union([metricSummaries, metricView]).meta({ id: "RunMetrics" }),
+      example: { metric: "train/loss", points: [{ step: 1, value: 2.3, time: 1_767_259_800_000 }], total: 1 },
+      content: ["application/json", "text/event-stream"],
+    },
+    204: { description: "The stream that is to go on has told the run's end: do not come again.", content: [] },
+  },
+  errors: ["RUN_NOT_FOUND"],
+});
+
+export const getTrainingRunLogs = contract({
+  operationId: "getTrainingRunLogs",
+  method: "GET",
+  path: "/training-runs/{runId}/logs",
+  tag,
+  summary: "Read what a run's workers printed",
+  params,
+  query: z.strictObject({
+    worker: z.coerce.number().int().min(0).max(100_000).optional().meta({ description: "Of this one only." }),
+    nextToken: z.string().max(4_096).optional(),
+  }),
+  pages: "lines",
+  class: "heavy",
+  responses: {
+    200: {
+      description: "A page.",
+      schema: logPage,
+      example: { lines: [{ worker: 0, time: 1_767_259_800_000, message: "epoch 1 done" }] },
+    },
+  },
+  errors: ["RUN_NOT_FOUND"],
+});

@@ -1,0 +1,128 @@
+import { randomUUID } from "node:crypto";
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { cors } from "hono/cors";
+import type { Deployment } from "../adapters/platform";
+import { InvalidInputError, RingmasterError } from "../core/errors";
+import { mlflowErrorResponse } from "../lambdas/api/mlflow/errors";
+import { isMlflowPath, mountMlflow } from "../lambdas/api/mlflow/mount";
+import type { MlflowOperation } from "../lambdas/api/mlflow/operation";
+import type { ApiEnvironment } from "./http/context";
+import { errorResponse, knownError } from "./http/error-response";
+import { eventText } from "./http/event-body";
+import { inertContent } from "./http/inert-content";
+import { isLookedAt, problemPage } from "./http/page-response";
+import { checkedRefusal } from "./http/response-check";
+import { mountRoutes, type Route } from "./http/route";
+import { signedBody } from "./http/signed-body";
+import { type CallerSettings, tenancy } from "./http/tenancy";
+
+/** API Gateway's own limit. */
+const maxBodyBytes = 10 * 1024 * 1024;
+/** Far above any name or id, far below what a key of DynamoDB may have. */
+const maxNameLength = 255;
+
+/** Tests hold every answer against its contract; nobody else pays for that. */
+function checkedByEnvironment(): boolean {
+  return process.env["RINGMASTER_CHECK_RESPONSES"] === "1";
+}
+
+function refuseLargeBody(path: string): never {
+  const instead = isMlflowPath(path)
+    ? "set MLFLOW_MULTIPART_UPLOAD_MINIMUM_FILE_SIZE=1000000 so that larger files are uploaded directly to the object store"
+    : "upload data through /api/v1/uploads";
+  throw new RingmasterError(`the request body is larger than ${maxBodyBytes} bytes; ${instead}`, {
+    code: "BODY_TOO_LARGE",
+    httpStatus: 413,
+  });
+}
+
+export interface AppOptions extends CallerSettings {
+  /** Holds every answer against its contract. */
+  readonly checkResponses?: boolean;
+  /** Of web pages that may call. */
+  readonly corsOrigins?: readonly string[];
+  /** What is offered of MLflow's protocol. */
+  readonly mlflow?: readonly MlflowOperation[];
+  /** Bodies are streams that handlers take as they come, however long they are. */
+  readonly streamedBodies?: boolean;
+}
+
+/**
+ * Routes under `/api/v1`, and what stands around each: request ids, limits, tenancy, errors as `{error: {code, message, details, requestId}}`, and as
+ * `{error_code, message}` where MLflow's clients call.
+ */
+export function frameApp(
+  deployment: Deployment,
+  routes: readonly Route[],
+  {
+    checkResponses = checkedByEnvironment(),
+    corsOrigins = [],
+    mlflow = [],
+    streamedBodies = false,
+    ...callers
+  }: AppOptions = {},
+): Hono<ApiEnvironment> {
+  const app = new Hono<ApiEnvironment>();
+
+  app.use(async (context, next) => {
+    const requestId = randomUUID();
+    context.set("requestId", requestId);
+    context.header("x-request-id", requestId);
+    const startedAt = deployment.clock.now();
+    await next();
+    // What a handler answers whole (a page, a file, a stream, 304) takes nothing over from the context.
+    if (!context.res.headers.has("x-request-id")) context.header("x-request-id", requestId);
+    for (const [name, value] of Object.entries(inertContent)) {
+      if (!context.res.headers.has(name)) context.header(name, value);
+    }
+    deployment.logger.log("debug", "request", {
+      requestId,
+      method: context.req.method,
+      path: context.req.path,
+      status: context.res.status,
+      milliseconds: deployment.clock.now() - startedAt,
+    });
+  });
+  if (corsOrigins.length > 0) {
+    // Browsers ask first, unsigned: this comes before anyone is asked who calls.
+    const exposeHeaders = ["x-request-id", "retry-after", "etag", "ringmaster-source"];
+    app.use(cors({ origin: [...corsOrigins], exposeHeaders, maxAge: 600 }));
+  }
+  if (!streamedBodies) {
+    app.use(bodyLimit({ maxSize: maxBodyBytes, onError: ({ req }) => refuseLargeBody(req.path) }));
+    app.use(eventText(maxBodyBytes, refuseLargeBody));
+  }
+  app.use(signedBody(streamedBodies));
+
+  app.use(async (context, next) => {
+    const long = context.req.path.split("/").find((name) => name.length > maxNameLength);
+    if (long !== undefined) {
+      const rule = `must have at most ${maxNameLength} characters`;
+      throw new InvalidInputError("the path", [{ path: "path", value: `${long.slice(0, 20)}…`, rule }]);
+    }
+    await next();
+  });
+
+  app.use(tenancy(deployment, callers));
+  mountRoutes(app, routes, { checkResponses });
+  mountMlflow(app, mlflow);
+
+  app.notFound((context) => {
+    throw new RingmasterError(`there is no ${context.req.method} ${context.req.path}`, {
+      code: "ROUTE_NOT_FOUND",
+      httpStatus: 404,
+    });
+  });
+
+  app.onError((error, context) => {
+    const requestId = context.get("requestId");
+    const known = knownError(error);
+    if (known.httpStatus >= 500) deployment.logger.log("error", "request failed", { requestId, error });
+    if (isMlflowPath(context.req.path)) return mlflowErrorResponse(known, requestId);
+    if (isLookedAt(context.req.path, context.req.header("accept"))) return problemPage(known, requestId);
+    const response = errorResponse(known, requestId);
+    return checkResponses ? checkedRefusal(context.get("contract"), error, response) : response;
+  });
+  return app;
+}

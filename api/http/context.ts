@@ -1,0 +1,36 @@
+import type { APIGatewayProxyEvent } from "aws-lambda";
+import type { Context } from "hono";
+import type { Platform } from "../../adapters/platform";
+import type { Person } from "../../core/access/person";
+import { requireScope, type Scope } from "../../core/access/scopes";
+import type { Actor } from "../../core/registry/change";
+import type { Contract } from "../contract";
+
+/** What every route finds in its context. */
+export interface ApiEnvironment {
+  /** Absent where the app is called in process. */
+  Bindings: { readonly event?: APIGatewayProxyEvent } | undefined;
+  Variables: {
+    readonly platform: Platform;
+    readonly requestId: string;
+    /** Of the route that answers; absent where none does. */
+    readonly contract: Contract | undefined;
+    /** Display name of the caller, for the records. */
+    readonly actor: string;
+    /** The caller, where the gateway authenticated a person. */
+    readonly person: Person | undefined;
+    /** The scopes of the caller's token; absent where it has none. */
+    readonly scopes: readonly Scope[] | undefined;
+  };
+}
+
+/** Refuses a caller whose token does not permit the operation. @throws InsufficientScopeError */
+export function checkScope(context: Context<ApiEnvironment>, operation: string, required: Scope): void {
+  requireScope({ actor: context.get("actor"), granted: context.get("scopes") }, operation, required);
+}
+
+/** The caller as the registry records it. */
+export function callerIn(context: Context<ApiEnvironment>): Pick<Actor, "by" | "person"> {
+  const person = context.get("person");
+  return { by: context.get("actor"), ...(person ? { person } : {}) };
+}

@@ -1,0 +1,120 @@
+import type { Context, Hono } from "hono";
+import type { z } from "zod";
+import type { Platform } from "../../adapters/platform";
+import type { DeepReadonly } from "../../core/deep-readonly";
+import { RingmasterError } from "../../core/errors";
+import type { Actor } from "../../core/registry/change";
+import type { Contract, ResponseContract, ResponseContracts } from "../contract";
+import { type ApiEnvironment, callerIn, checkScope } from "./context";
+import { errorResponse } from "./error-response";
+import { readBody, readHeaders, readIdempotencyKey, readParams, readQuery } from "./input";
+import { checkResponse } from "./response-check";
+
+/** A request that has passed its contract, and what a handler works with. */
+export interface Call<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Headers extends z.ZodType,
+  Body extends z.ZodType,
+> {
+  readonly params: z.output<Params>;
+  readonly query: z.output<Query>;
+  readonly headers: z.output<Headers>;
+  readonly body: z.output<Body>;
+  readonly idempotencyKey: string | undefined;
+  /** As the caller's team sees it. */
+  readonly platform: Platform;
+  /** Display name of the caller, for the records. */
+  readonly actor: string;
+  /** The caller as the registry records it. */
+  readonly caller: Pick<Actor, "by" | "person">;
+  readonly requestId: string;
+  readonly context: Context<ApiEnvironment>;
+}
+
+type BodyOf<R> = R extends ResponseContract<infer Schema> ? DeepReadonly<z.input<Schema>> : never;
+
+/** One of the contract's statuses with the body that belongs to it; or, of what is no JSON (a page, an event stream), the whole answer. */
+export type Reply<Responses extends ResponseContracts> =
+  | { readonly response: Response }
+  | {
+      readonly [Status in keyof Responses]: {
+        readonly status: Status;
+        readonly body: BodyOf<Responses[Status]>;
+        readonly headers?: Readonly<Record<string, string>>;
+      };
+    }[keyof Responses];
+
+export interface Route {
+  readonly contract: Contract;
+  answer(context: Context<ApiEnvironment>): Promise<Response>;
+}
+
+/**
+ * An operation: its contract (`api/contracts`), and what it does. The handler sees only requests that keep the contract, and the
+ * compiler holds its answers against it.
+ */
+export function defineRoute<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Headers extends z.ZodType,
+  Body extends z.ZodType,
+  Responses extends ResponseContracts,
+  const Answer extends Reply<Responses>,
+>(
+  contract: Contract<Params, Query, Headers, Body, Responses>,
+  handler: (call: Call<Params, Query, Headers, Body>) => Promise<Answer> | Answer,
+): Route {
+  return {
+    contract,
+    async answer(context) {
+      const call = {
+        params: readParams(context, contract.params),
+        query: readQuery(context, contract.query),
+        headers: readHeaders(context, contract.headers),
+        idempotencyKey: contract.idempotencyKey ? readIdempotencyKey(context) : undefined,
+        body: contract.body && (await readBody(context, contract.body)),
+        platform: context.get("platform"),
+        actor: context.get("actor"),
+        caller: callerIn(context),
+        requestId: context.get("requestId"),
+        context,
+      } as Call<Params, Query, Headers, Body>;
+      const reply = await handler(call);
+      if ("response" in reply) return reply.response;
+      return context.json(reply.body as object, reply.status as 200, { ...reply.headers });
+    },
+  };
+}
+
+/** Puts the routes under `/api/v1`; a known path with another method is answered 405 with `Allow`. */
+export function mountRoutes(
+  app: Hono<ApiEnvironment>,
+  routes: readonly Route[],
+  { checkResponses }: { readonly checkResponses: boolean },
+): void {
+  const methods = new Map<string, string[]>();
+  for (const route of routes) {
+    const { method, path } = route.contract;
+    const pattern = `/api/v1${path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
+    methods.set(pattern, [...(methods.get(pattern) ?? []), method, ...(method === "GET" ? ["HEAD"] : [])]);
+    app.on(method, pattern, async (context) => {
+      context.set("contract", route.contract);
+      checkScope(context, route.contract.operationId, route.contract.scope);
+      const response = await route.answer(context);
+      if (checkResponses) await checkResponse(route.contract, response);
+      return response;
+    });
+  }
+  for (const [pattern, allowed] of methods) {
+    app.all(pattern, (context) => {
+      const allow = allowed.join(", ");
+      const error = new RingmasterError(`${context.req.path} takes ${allow}, not ${context.req.method}`, {
+        code: "METHOD_NOT_ALLOWED",
+        httpStatus: 405,
+        details: { allow: allowed },
+      });
+      return errorResponse(error, context.get("requestId"), { allow });
+    });
+  }
+}

@@ -1,0 +1,205 @@
+import type { z } from "zod";
+import { teamNamePattern } from "../../core/platform/teams";
+import { type Contract, type ResponseContract, tags } from "../contract";
+import { type ErrorCode, errorCatalogue, errorCodesOf, generalErrors } from "../errors";
+import { errorBody } from "../schemas/common";
+import { introduction } from "./introduction";
+import type { Header, JsonSchema, OpenApiDocument, Operation, Parameter, Reference, ResponseObject } from "./model";
+import { SchemaCollection } from "./schemas";
+
+const requestIdHeader = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
+
+/** Describes the API by the contracts that check its requests. Pure: the same contracts give the same document. */
+export function openApiDocument(contracts: readonly Contract[]): OpenApiDocument {
+  const steps = openApiSteps(contracts);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Does the work of `openApiDocument` in steps of one contract: all of them together take longer than a server may be blocked. */
+export function* openApiSteps(contracts: readonly Contract[]): Generator<void, OpenApiDocument> {
+  const schemas = new SchemaCollection();
+  const error = schemas.add(errorBody, "output");
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const contract of contracts) {
+    const { path, method } = contract;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(contract, schemas, error) };
+    yield;
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Ringmaster",
+      version: "1",
+      summary: "Serverless ML training: from raw data to a promoted model.",
+      description: introduction,
+      license: { name: "Apache 2.0", identifier: "Apache-2.0" },
+    },
+    servers: [
+      { url: "http://127.0.0.1:4700/api/v1", description: "One machine (`ringmaster up`)" },
+      {
+        url: "https://{api}.execute-api.{region}.amazonaws.com/live/api/v1",
+        description: "AWS",
+        variables: { api: { default: "abcdef1234" }, region: { default: "us-east-1" } },
+      },
+    ],
+    tags: Object.entries(tags)
+      .filter(([name]) => contracts.some(({ tag }) => tag === name))
+      .map(([name, description]) => ({ name, description })),
+    security: [{ sigv4: [] }, { bearer: [] }, {}],
+    paths,
+    components: {
+      schemas: schemas.components,
+      parameters: {
+        Team: {
+          name: "X-Ringmaster-Team",
+          in: "header",
+          required: false,
+          description: "For which of the caller's teams; may be left out by callers in one.",
+          example: "vision",
+          schema: { type: "string", maxLength: 32, pattern: teamNamePattern.source },
+        },
+        IdempotencyKey: {
+          name: "Idempotency-Key",
+          in: "header",
+          required: false,
+          description:
+            "1–255 printable ASCII characters. The same request under the same key is done once and answered alike; another request under it is refused with IDEMPOTENCY_CONFLICT.",
+          example: "8e03978e-40d5-43e8-bc93-6894a57f9324",
+          schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x20-\\x7e]{1,255}$" },
+        },
+      },
+      headers: {
+        RequestId: { description: "Names this request in the logs.", schema: { type: "string" } },
+      },
+      responses: Object.fromEntries(
+        [...byStatus(generalErrors)].map(([status, codes]) => [`Error${status}`, errorResponse(codes, error)]),
+      ),
+      securitySchemes: {
+        sigv4: {
+          type: "apiKey",
+          in: "header",
+          name: "Authorization",
+          description:
+            "AWS Signature Version 4 for the service `execute-api`, where the deployment's auth mode is `iam`.",
+          "x-amazon-apigateway-authtype": "awsSigv4",
+        },
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "JWT",
+          description: "A token of the user pool or identity provider, where the auth mode is `cognito` or `oidc`.",
+        },
+      },
+    },
+  };
+}
+
+function operationOf(contract: Contract, schemas: SchemaCollection, error: JsonSchema): Operation {
+  const { operationId, tag, summary, description, body, bodyExample, pages } = contract;
+  const answers: Record<string, ResponseObject | Reference> = {};
+  for (const [status, answer] of Object.entries(contract.responses)) {
+    const json = answer.schema && {
+      schema: schemas.add(answer.schema, "output"),
+      ...(answer.example === undefined ? {} : { example: answer.example }),
+    };
+    const types = answer.content ?? ["application/json"];
+    answers[status] = {
+      description: answer.description,
+      headers: { ...requestIdHeader, ...headersOf(answer) },
+      content: Object.fromEntries(types.map((type) => [type, type === "application/json" && json ? json : {}])),
+    };
+  }
+  for (const [status, codes] of byStatus(errorCodesOf(contract))) {
+    const general = codes.every((code) => generalErrors.includes(code));
+    answers[status] = general ? { $ref: `#/components/responses/Error${status}` } : errorResponse(codes, error);
+  }
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    parameters: [
+      ...parametersOf(contract.params, "path", schemas),
+      ...parametersOf(contract.query, "query", schemas),
+      ...parametersOf(contract.headers, "header", schemas),
+      ...(tag === "System" ? [] : [{ $ref: "#/components/parameters/Team" }]),
+      ...(contract.idempotencyKey ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
+    ],
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            // An empty body is read as `{}`.
+            required: !body.safeParse({}).success,
+            content: {
+              "application/json": {
+                schema: schemas.add(body, "input"),
+                ...(bodyExample === undefined ? {} : { example: bodyExample }),
+              },
+            },
+          },
+        }),
+    responses: answers,
+    "x-ringmaster": {
+      class: contract.class,
+      scope: contract.scope,
+      function: contract.function,
+      repeatable: contract.idempotent ? "always" : contract.idempotencyKey ? "with-key" : "never",
+      ...(pages === undefined ? {} : { pages }),
+    },
+  };
+}
+
+function headersOf({ headers = {} }: ResponseContract): Readonly<Record<string, Header>> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [
+      name,
+      { description, required: true, schema: { type: "string" } },
+    ]),
+  );
+}
+
+function parametersOf(schema: z.ZodType, place: Parameter["in"], schemas: SchemaCollection): readonly Parameter[] {
+  const json = schemas.add(schema, "input") as {
+    readonly properties?: Readonly<Record<string, JsonSchema>>;
+    readonly required?: readonly string[];
+  };
+  return Object.entries(json.properties ?? {}).map(([name, { description, example, ...rest }]) => ({
+    name,
+    in: place,
+    required: place === "path" || (json.required ?? []).includes(name),
+    ...(typeof description === "string" ? { description } : {}),
+    ...(example === undefined ? {} : { example }),
+    schema: rest,
+  }));
+}
+
+function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<string, readonly ErrorCode[]> {
+  const groups = new Map<string, ErrorCode[]>();
+  for (const code of codes) {
+    const status = String(errorCatalogue[code].status);
+    groups.set(status, [...(groups.get(status) ?? []), code]);
+  }
+  return new Map([...groups].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function errorResponse(codes: readonly ErrorCode[], error: JsonSchema): ResponseObject {
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].meaning}`).join(" "),
+    headers: requestIdHeader,
+    content: {
+      "application/json": {
+        schema: error,
+        examples: Object.fromEntries(
+          codes.map((code) => [
+            code,
+            { value: { error: { code, message: errorCatalogue[code].meaning, requestId: "6a1f…" } } },
+          ]),
+        ),
+      },
+    },
+  };
+}

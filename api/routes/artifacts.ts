@@ -1,0 +1,56 @@
+import { isoTime } from "../../core/clock";
+import { InvalidInputError } from "../../core/errors";
+import { objectKeys } from "../../core/platform/object-keys";
+import type { ArtifactOwner } from "../../core/tracking/artifacts";
+import { folderOf } from "../../core/tracking/records/artifact-paths";
+import { ArtifactNotFoundError } from "../../core/tracking/records/errors";
+import type { RunRecords } from "../../core/tracking/run-records";
+import { RunNotFoundError } from "../../core/training/errors";
+import * as contracts from "../contracts/artifacts";
+import { defineRoute, type Route } from "../http/route";
+
+export const artifactRoutes: readonly Route[] = [
+  defineRoute(contracts.listRunArtifacts, async ({ platform: { records, artifacts }, params, query }) => ({
+    status: 200,
+    body: { artifacts: await artifacts.list(await ownerOf(records, params.runId), query.path ?? "") },
+  })),
+
+  defineRoute(contracts.putRunArtifacts, async ({ platform, params: { runId }, body }) => {
+    const { records, artifacts, objects, clock } = platform;
+    const run = await records.identify(runId);
+    if (!run) throw new RunNotFoundError(runId);
+    const sizes = await Promise.all(body.artifacts.map(({ sha256 }) => objects.size(objectKeys.content(sha256))));
+    const problems = body.artifacts.flatMap(({ sha256 }, i) =>
+      sizes[i] === undefined
+        ? [
+            {
+              path: `artifacts.${i}.sha256`,
+              value: sha256,
+              rule: "must be the SHA-256 of an uploaded file: POST /uploads returns the upload URL",
+            },
+          ]
+        : [],
+    );
+    if (problems.length > 0) throw new InvalidInputError("the artifacts cannot be stored", problems);
+    const updatedAt = isoTime(clock);
+    const named = body.artifacts.map((artifact, i) => ({ ...artifact, bytes: sizes[i] as number, updatedAt }));
+    await artifacts.put({ kind: "run", runId }, named, folderOf(run));
+    const entries = named.map(({ path, bytes, sha256 }) => ({ path, isDirectory: false, bytes, sha256 }));
+    return { status: 200, body: { artifacts: entries } };
+  }),
+
+  defineRoute(contracts.getRunArtifact, async ({ platform, params: { runId }, query: { path } }) => {
+    const { records, artifacts, contentUrls } = platform;
+    const artifact = await artifacts.find(await ownerOf(records, runId), path);
+    if (!artifact) throw new ArtifactNotFoundError(`run ${runId}`, path);
+    const { sha256, bytes, contentType } = artifact;
+    const url = await contentUrls.forDownload(sha256);
+    return { status: 200, body: { path, url, sha256, bytes, ...(contentType === undefined ? {} : { contentType }) } };
+  }),
+];
+
+/** @throws RunNotFoundError */
+async function ownerOf(records: Pick<RunRecords, "identify">, runId: string): Promise<ArtifactOwner> {
+  if (!(await records.identify(runId))) throw new RunNotFoundError(runId);
+  return { kind: "run", runId };
+}

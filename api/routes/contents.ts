@@ -1,0 +1,28 @@
+import { RingmasterError } from "../../core/errors";
+import { objectKeys } from "../../core/platform/object-keys";
+import * as contracts from "../contracts/contents";
+import { defineRoute } from "../http/route";
+
+export const contentRoutes = [
+  /** Which of these contents are missing, each with a URL to put it to; the store checks the digest as it comes in. */
+  defineRoute(contracts.createUploads, async ({ platform: { objects, contentUrls }, body: { contents } }) => {
+    const targets = await Promise.all(
+      contents.map(async (content) => {
+        if (await objects.hasContent(content)) return undefined;
+        return { sha256: content.sha256, ...(await contentUrls.forUpload(content)) };
+      }),
+    );
+    return { status: 200, body: { missing: targets.filter((target) => target !== undefined) } };
+  }),
+
+  /** A URL to get a content from, for serving and for people. */
+  defineRoute(contracts.getContentUrl, async ({ platform: { objects, contentUrls }, params: { sha256 } }) => {
+    if ((await objects.size(objectKeys.content(sha256))) === undefined) {
+      throw new RingmasterError(`the content store has no content with SHA-256 ${sha256}`, {
+        code: "CONTENT_NOT_FOUND",
+        httpStatus: 404,
+      });
+    }
+    return { status: 200, body: { url: await contentUrls.forDownload(sha256) } };
+  }),
+];

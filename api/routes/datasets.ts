@@ -1,0 +1,55 @@
+import { isoTime } from "../../core/clock";
+import { DatasetNotFoundError } from "../../core/datasets/errors";
+import { getDatasetVersion, resolveDataset } from "../../core/datasets/reference";
+import { InvalidInputError } from "../../core/errors";
+import { registerFrom } from "../../core/tracking/lineage/register-from";
+import * as contracts from "../contracts/datasets";
+import { defineRoute } from "../http/route";
+
+export const datasetRoutes = [
+  defineRoute(contracts.registerDatasetVersion, async ({ platform, params: { name }, body, actor }) => {
+    const { draft, allowSchemaChange, sources, warnings } = body;
+    if (draft.name !== name) {
+      const rule = `must be the name in the path: ${name}`;
+      throw new InvalidInputError("the request", [{ path: "draft.name", value: draft.name, rule }]);
+    }
+    const { datasets: repository, objects, clock, lineage } = platform;
+    const dependencies = { repository, objects, clock, lineage };
+    const registered = await registerFrom(dependencies, draft, { allowSchemaChange, sources, actor });
+    const { version } = registered;
+    const found = version.warnings === undefined ? warnings : undefined;
+    if (found !== undefined) await repository.recordWarnings(name, version.manifest.version, found);
+    return {
+      status: registered.created ? 201 : 200,
+      body: found === undefined ? registered : { ...registered, version: { ...version, warnings: found } },
+    };
+  }),
+
+  defineRoute(contracts.listDatasets, async ({ platform: { datasets }, query }) => ({
+    status: 200,
+    body: await datasets.list(query),
+  })),
+
+  defineRoute(contracts.listDatasetVersions, async ({ platform: { datasets }, params: { name }, query }) => {
+    if (!(await datasets.findNewest(name))) throw new DatasetNotFoundError(name);
+    return { status: 200, body: await datasets.listVersions({ name, ...query }) };
+  }),
+
+  defineRoute(contracts.getDataset, async ({ platform: { datasets }, params: { name } }) => ({
+    status: 200,
+    body: { version: await resolveDataset(datasets, name) },
+  })),
+
+  defineRoute(contracts.getDatasetVersion, async ({ platform: { datasets }, params: { name, version } }) => ({
+    status: 200,
+    body: { version: await getDatasetVersion(datasets, name, version) },
+  })),
+
+  defineRoute(contracts.deprecateDatasetVersion, async ({ platform, params: { name, version }, body, actor }) => {
+    const { datasets, clock } = platform;
+    const { reason } = body;
+    await getDatasetVersion(datasets, name, version);
+    await datasets.deprecate(name, version, { at: isoTime(clock), reason, by: actor });
+    return { status: 200, body: { version: await getDatasetVersion(datasets, name, version) } };
+  }),
+];

@@ -1,0 +1,97 @@
+import type { Platform } from "../../adapters/platform";
+import { isoTime } from "../../core/clock";
+import { sha256 } from "../../core/digest";
+import { InvalidInputError } from "../../core/errors";
+import { defaultExperimentId, type Experiment } from "../../core/tracking/experiment";
+import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
+import { withExperimentEdit } from "../../core/tracking/records/experiment-changes";
+import { RunNotFoundError } from "../../core/training/errors";
+import * as contracts from "../contracts/experiments";
+import { defineRoute, type Route } from "../http/route";
+import { setLifecycle } from "../services/experiment-lifecycle";
+import { viewOf } from "./tracked-runs";
+
+type View = "active" | "deleted" | "all";
+
+const inView =
+  (view: View) =>
+  ({ lifecycle }: { readonly lifecycle: Experiment["lifecycle"] }): boolean =>
+    view === "all" || lifecycle === view;
+
+export const experimentRoutes: readonly Route[] = [
+  defineRoute(contracts.createExperiment, async ({ platform, body, actor, idempotencyKey }) => {
+    const request = idempotencyKey === undefined ? undefined : sha256(idempotencyKey);
+    const experiment = await platform.experiments.create({ ...body, by: actor, at: isoTime(platform.clock), request });
+    return { status: 201, body: { experiment } };
+  }),
+
+  defineRoute(contracts.listExperiments, async ({ platform, query: { name, ...page } }) => {
+    if (name === undefined) return { status: 200, body: await experimentPage(platform, page) };
+    const experiment = await platform.experiments.findByName(name);
+    return { status: 200, body: { experiments: experiment && inView(page.view)(experiment) ? [experiment] : [] } };
+  }),
+
+  defineRoute(contracts.getExperiment, async ({ platform, params: { experimentId } }) => ({
+    status: 200,
+    body: { experiment: await must(platform.experiments.find(experimentId), experimentId) },
+  })),
+
+  defineRoute(contracts.changeExperiment, async ({ platform, params: { experimentId }, body }) => {
+    const at = isoTime(platform.clock);
+    const { lifecycle, ...edit } = body;
+    if (lifecycle === "deleted" && experimentId === defaultExperimentId) throw defaultStays();
+    const experiment = await platform.experiments.change(experimentId, (before) =>
+      withExperimentEdit(before, edit, at),
+    );
+    if (lifecycle === undefined || lifecycle === experiment.lifecycle) return { status: 200, body: { experiment } };
+    return { status: 200, body: { experiment: await setLifecycle(platform, experimentId, lifecycle) } };
+  }),
+
+  defineRoute(contracts.listExperimentRuns, async ({ platform, params: { experimentId }, query }) => {
+    await must(platform.experiments.find(experimentId), experimentId);
+    const { view, ...page } = query;
+    const { runs, nextToken } = await platform.records.page(experimentId, page);
+    return { status: 200, body: { runs: runs.filter(inView(view)), nextToken } };
+  }),
+
+  defineRoute(contracts.getExperimentRun, async ({ platform, params: { experimentId, runId } }) => {
+    const identity = await platform.records.identify(runId);
+    if (identity?.experimentId !== experimentId) throw new RunNotFoundError(runId);
+    return { status: 200, body: await viewOf(platform, runId) };
+  }),
+];
+
+/** All of a team's are read: there are hundreds, where there are millions of runs. */
+export async function experimentPage(
+  { experiments: all }: Pick<Platform, "experiments">,
+  { view, limit, nextToken }: { readonly view: View; readonly limit: number; readonly nextToken?: string },
+) {
+  const after = nextToken === undefined ? -1 : idInToken(nextToken);
+  const rest = (await all.list()).filter(({ experimentId }) => Number(experimentId) > after).filter(inView(view));
+  const experiments = rest.slice(0, limit);
+  const last = experiments.at(-1);
+  return { experiments, ...(last && rest.length > limit ? { nextToken: tokenOf(last) } : {}) };
+}
+
+/** Runs that name no experiment belong to it: clients of MLflow take it for given. */
+function defaultStays(): InvalidInputError {
+  const rule = "must not be deleted for experiment 0, the default experiment of every team; delete its runs instead";
+  return new InvalidInputError("the experiment cannot be deleted", [{ path: "lifecycle", value: "deleted", rule }]);
+}
+
+async function must(found: Promise<Experiment | undefined>, experimentId: string): Promise<Experiment> {
+  const experiment = await found;
+  if (!experiment) throw new ExperimentNotFoundError({ experimentId });
+  return experiment;
+}
+
+function tokenOf({ experimentId }: Experiment): string {
+  return Buffer.from(`after ${experimentId}`).toString("base64url");
+}
+
+function idInToken(token: string): number {
+  const id = /^after (\d+)$/.exec(Buffer.from(token, "base64url").toString("utf8"))?.[1];
+  if (id !== undefined) return Number(id);
+  const rule = "must be the nextToken of an earlier page";
+  throw new InvalidInputError("the page cannot be listed", [{ path: "nextToken", value: token, rule }]);
+}

@@ -1,0 +1,17 @@
+import { exportVersion, listExports } from "../../core/export/export-version";
+import * as contracts from "../contracts/exports";
+import { defineRoute } from "../http/route";
+
+export const exportRoutes = [
+  defineRoute(contracts.createExport, async ({ platform, params: { name, version }, body: { format } }) => {
+    const found = await platform.registry.version(name, version);
+    const tools = async () => (await import("../../adapters/export-tools")).exportTools;
+    const { manifest } = await exportVersion(platform, tools, found, format);
+    return { status: 200, body: { export: manifest } };
+  }),
+
+  defineRoute(contracts.listExports, async ({ platform, params: { name, version } }) => ({
+    status: 200,
+    body: { exports: await listExports(platform, await platform.registry.version(name, version)) },
+  })),
+];

@@ -1,0 +1,45 @@
+import type { Route } from "../http/route";
+import { artifactRoutes } from "./artifacts";
+import { contentRoutes } from "./contents";
+import { datasetRoutes } from "./datasets";
+import { experimentRoutes } from "./experiments";
+import { exportRoutes } from "./exports";
+import { inboxRoutes } from "./inbox";
+import { lineageRoutes } from "./lineage";
+import { modelGateRoutes } from "./model-gates";
+import { modelPolicyRoutes } from "./model-policies";
+import { modelVersionRoutes } from "./model-versions";
+import { modelRoutes } from "./models";
+import { notificationRoutes } from "./notifications";
+import { pageRoutes } from "./pages";
+import { retrainingRoutes } from "./retraining";
+import { searchRoutes } from "./run-search";
+import { runRoutes } from "./runs";
+import { servingRoutes } from "./serving";
+import { systemRoutes } from "./system";
+import { trackedMetricsRoutes } from "./tracked-metrics";
+import { trackedRunRoutes } from "./tracked-runs";
+
+/** Every route of the API: one for each contract (`api/contracts`), which a test makes sure of. */
+export const routes: readonly Route[] = [
+  ...runRoutes,
+  ...experimentRoutes,
+  ...trackedRunRoutes,
+  ...trackedMetricsRoutes,
+  ...searchRoutes,
+  ...artifactRoutes,
+  ...lineageRoutes,
+  ...datasetRoutes,
+  ...inboxRoutes,
+  ...modelRoutes,
+  ...modelVersionRoutes,
+  ...modelPolicyRoutes,
+  ...modelGateRoutes,
+  ...servingRoutes,
+  ...exportRoutes,
+  ...retrainingRoutes,
+  ...notificationRoutes,
+  ...contentRoutes,
+  ...pageRoutes,
+  ...systemRoutes,
+];

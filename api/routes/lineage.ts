@@ -1,0 +1,54 @@
+import { randomBytes } from "node:crypto";
+import { lineageOfContent, lineageOfDataset } from "../../core/tracking/lineage/lineage";
+import { lineageOfVersion } from "../../core/tracking/lineage/of-version";
+import { compareRuns } from "../../core/tracking/reproduce/compare";
+import { NothingToCompareError } from "../../core/tracking/reproduce/errors";
+import { reproduceRun } from "../../core/tracking/reproduce/reproduce";
+import { walkOf } from "../../core/tracking/reproduce/walk";
+import { RunNotFoundError } from "../../core/training/errors";
+import * as contracts from "../contracts/lineage";
+import { defineRoute } from "../http/route";
+
+/** Of each version of a dataset that holds a content. */
+const runsOfEach = 50;
+
+const randomId = (): string => randomBytes(8).toString("hex");
+
+export const lineageRoutes = [
+  defineRoute(contracts.reproduceTrainingRun, async ({ platform, params: { runId }, actor, idempotencyKey }) => {
+    const { team, logger } = platform;
+    const run = await reproduceRun({ ...platform, randomId }, { runId, team, actor, idempotencyKey });
+    logger.log("info", "run submitted", { runId: run.runId, reproducedFrom: runId });
+    return { status: 201, body: { run } };
+  }),
+
+  defineRoute(contracts.getReproduction, async ({ platform, params: { runId }, query }) => {
+    const detailsOf = async (id: string) => {
+      const details = await platform.runs.findDetails(id);
+      if (!details) throw new RunNotFoundError(id, "training");
+      return details;
+    };
+    const reproduction = await detailsOf(runId);
+    const of = query.of ?? reproduction.run.reproducedFrom;
+    if (of === undefined) throw new NothingToCompareError(runId);
+    return {
+      status: 200,
+      body: { reproduction: await compareRuns(reproduction, await detailsOf(of), walkOf(platform)) },
+    };
+  }),
+
+  defineRoute(contracts.getDatasetLineage, async ({ platform, params: { name, version }, query }) => ({
+    status: 200,
+    body: { lineage: await lineageOfDataset(platform, name, version, query) },
+  })),
+
+  defineRoute(contracts.getModelVersionLineage, async ({ platform, params: { name, version } }) => ({
+    status: 200,
+    body: { lineage: await lineageOfVersion(platform, await platform.registry.version(name, version)) },
+  })),
+
+  defineRoute(contracts.getContentLineage, async ({ platform, params: { sha256 } }) => ({
+    status: 200,
+    body: { lineage: await lineageOfContent(platform, sha256, runsOfEach) },
+  })),
+];

@@ -1,0 +1,48 @@
+import { answerVersionCheck } from "../../core/registry/gates/answer";
+import { CheckNotFoundError } from "../../core/registry/gates/errors";
+import { hookKey } from "../../core/registry/gates/hook-key";
+import { rulesOf } from "../../core/registry/policy";
+import { reportHtml } from "../../core/registry/report/html";
+import { reportMarkdown } from "../../core/registry/report/markdown";
+import { versionReport } from "../../core/registry/report/report";
+import { keyText } from "../../core/signing-key";
+import * as contracts from "../contracts/model-gates";
+import { defineRoute, type Route } from "../http/route";
+import { versionAfter } from "../services/next-steps";
+
+/** The page is ours, the words in it are people's: whatever they hold, nothing runs. */
+const pageHeaders = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  "x-content-type-options": "nosniff",
+};
+
+export const modelGateRoutes: readonly Route[] = [
+  defineRoute(contracts.getModelVersionReport, async ({ platform, params: { name, version }, query: { format } }) => {
+    const report = await versionReport(platform.objects, await platform.registry.version(name, version));
+    if (format === "html") return { response: new Response(reportHtml(report), { headers: pageHeaders }) };
+    if (format === "markdown") {
+      const headers = { "content-type": "text/markdown; charset=utf-8", "x-content-type-options": "nosniff" };
+      return { response: new Response(reportMarkdown(report), { headers }) };
+    }
+    return { status: 200, body: report };
+  }),
+
+  defineRoute(contracts.answerModelCheck, async ({ platform, params: { name, version, check }, body, actor }) => {
+    const answer = { ...body, by: actor };
+    await answerVersionCheck(platform, { model: name, version, check }, answer);
+    return { status: 200, body: { version: await versionAfter(platform, { name, version }) } };
+  }),
+
+  defineRoute(contracts.getModelCheckKey, async ({ platform, params: { name, check } }) => {
+    const { checks } = rulesOf(await platform.registry.head(name));
+    const declared = checks.find((each) => each.name === check);
+    if (declared?.kind !== "http") {
+      const known = checks.filter(({ kind }) => kind === "http").map((each) => each.name);
+      throw new CheckNotFoundError(name, undefined, check, known);
+    }
+    const generation = declared.keyGeneration ?? 1;
+    const key = await hookKey(platform.objects, platform.randomBytes, { model: name, check, generation });
+    return { status: 200, body: { check, generation, key: keyText(key) } };
+  }),
+];

@@ -1,0 +1,74 @@
+import type { Platform } from "../../adapters/platform";
+import { isoTime } from "../../core/clock";
+import { InvalidInputError, type Problem } from "../../core/errors";
+import { answerApproval, answerWaiting } from "../../core/registry/approval";
+import { judgeVersion } from "../../core/registry/gates/judge-version";
+import { setPolicy } from "../../core/registry/lifecycle";
+import type { Model } from "../../core/registry/model";
+import { comparesPeople, type ExternalCheck, missingRequests } from "../../core/registry/policy";
+import type { Warning } from "../../core/warnings";
+import * as contracts from "../contracts/model-policies";
+import { defineRoute, type Route } from "../http/route";
+import { versionAfter } from "../services/next-steps";
+
+/** @throws InvalidInputError with every check whose URL no hook may have */
+async function checkUrls({ hooks }: Pick<Platform, "hooks">, checks: readonly ExternalCheck[]): Promise<void> {
+  const problems = await Promise.all(
+    checks.map(async (check, i): Promise<readonly Problem[]> => {
+      const rule = check.kind === "http" ? await hooks.problemOf(check.url) : undefined;
+      return check.kind !== "http" || rule === undefined
+        ? []
+        : [{ path: `rules.checks[${i}].url`, value: check.url, rule }];
+    }),
+  );
+  if (problems.some(({ length }) => length > 0))
+    throw new InvalidInputError("the policy cannot be set", problems.flat());
+}
+
+/** Says how many people are missing before a proposed policy is in force. */
+function proposed({ name, policy, policyProposal }: Model): readonly Warning[] {
+  if (!policy || !policyProposal) return [];
+  const { requests } = policyProposal;
+  const missing = missingRequests(
+    policy.approvals,
+    requests.map(({ person }) => person),
+  );
+  const message =
+    `the policy of ${name} is not changed: the requested approval rules are looser than those in force, and ${missing} more ` +
+    `${missing === 1 ? "person" : "people"} must set the same policy (requested by ${requests.map(({ by }) => by).join(", ")})`;
+  return [{ code: "POLICY_PROPOSED", message }];
+}
+
+const noPeople: Warning = {
+  code: "CALLERS_NOT_AUTHENTICATED",
+  message:
+    "the policy compares people, but this API does not authenticate its callers: no approval counts until there is a token for each approver " +
+    "(`ringmaster tokens create`), because a name in x-ringmaster-actor proves nothing",
+};
+
+export const modelPolicyRoutes: readonly Route[] = [
+  defineRoute(contracts.getModelPolicy, async ({ platform: { registry }, params: { name } }) => {
+    const { policy } = await registry.head(name);
+    return { status: 200, body: { policy, history: await registry.repository.policies(name) } };
+  }),
+
+  defineRoute(contracts.setModelPolicy, async ({ platform, params: { name }, body, caller }) => {
+    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
+    await checkUrls(platform, body.rules.checks);
+    const model = await platform.registry.apply(name, [], setPolicy(body.rules, body.approvals, who));
+    const unmet = comparesPeople(body.approvals) && caller.person === undefined;
+    // A milder policy may be content with the approvals that there are.
+    await answerWaiting(platform, name);
+    const warnings = [...(unmet ? [noPeople] : []), ...proposed(model)];
+    return { status: 200, body: { model, ...(warnings.length > 0 ? { warnings } : {}) } };
+  }),
+
+  defineRoute(contracts.judgeModelVersion, async ({ platform, params, body, caller, idempotencyKey }) => {
+    const { name, version } = params;
+    const request = idempotencyKey === undefined ? undefined : `judge#${version}#${idempotencyKey}`;
+    const judged = await judgeVersion(platform, name, version, { ...caller, reason: body.reason }, request);
+    // A run that waits for people has nobody to wait for where it did not pass.
+    await answerApproval(platform, await platform.registry.head(name), judged);
+    return { status: 200, body: { version: await versionAfter(platform, params) } };
+  }),
+];

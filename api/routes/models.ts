@@ -1,0 +1,111 @@
+import { isoTime } from "../../core/clock";
+import { AliasNotFoundError } from "../../core/registry/errors";
+import { historyPage } from "../../core/registry/history-pages";
+import { deleteAlias, deleteTag, describe, setAlias, setTag } from "../../core/registry/labels";
+import { deleteModel, restoreModel } from "../../core/registry/lifecycle";
+import { productionTag } from "../../core/registry/production";
+import { suggestSemver } from "../../core/registry/semver";
+import * as contracts from "../contracts/models";
+import { defineRoute } from "../http/route";
+import { withLoggedMetrics } from "../services/logged-metrics";
+import { withNext } from "../services/next-steps";
+import { served } from "../services/served";
+
+/** Entries of history that come with a model; the others are a list of their own. */
+const newest = 100;
+/** Newest versions of a model that are answered with what comes next: each may read a run. */
+const withNextStep = 20;
+
+export const modelRoutes = [
+  defineRoute(contracts.listModels, async ({ platform: { registry } }) => ({
+    status: 200,
+    body: { models: await registry.list() },
+  })),
+
+  defineRoute(contracts.createModel, async ({ platform, body, caller, idempotencyKey }) => {
+    const { name, description, tags, reason } = body;
+    const who = { ...caller, reason, at: isoTime(platform.clock) };
+    const request = idempotencyKey === undefined ? undefined : `create#${idempotencyKey}`;
+    const model = await platform.registry.create(platform.team, name, { description, tags }, who, request);
+    return { status: 201, body: { model } };
+  }),
+
+  defineRoute(contracts.getModel, async ({ platform, params: { name } }) => {
+    const { registry } = platform;
+    const { model, versions } = await registry.details(name);
+    const [{ items, nextToken }, shown] = await Promise.all([
+      historyPage(registry.repository, model, { limit: newest }),
+      Promise.all(
+        versions.map((version, at) => (at < withNextStep ? withNext(platform, model, version) : version)),
+      ).then((all) => withLoggedMetrics(platform, all)),
+    ]);
+    const suggestedSemver = suggestSemver(versions.flatMap(({ semver }) => semver ?? []));
+    const history = { history: items.toReversed(), ...(nextToken && { historyNextToken: nextToken }) };
+    return { status: 200, body: { model, versions: shown, ...history, suggestedSemver } };
+  }),
+
+  defineRoute(contracts.listModelHistory, async ({ platform: { registry }, params: { name }, query }) => ({
+    status: 200,
+    body: await historyPage(registry.repository, await registry.head(name), query),
+  })),
+
+  defineRoute(contracts.getProductionModel, async ({ platform, params: { name }, headers: given }) => {
+    const { resolved, source } = await served(platform.production, name);
+    const etag = productionTag(resolved);
+    const headers = { etag, "cache-control": "private, max-age=0, must-revalidate", "ringmaster-source": source };
+    if (matches(given["If-None-Match"], etag)) return { response: new Response(null, { status: 304, headers }) };
+    return { status: 200, body: resolved, headers };
+  }),
+
+  defineRoute(contracts.describeModel, async ({ platform, params: { name }, body, caller }) => {
+    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
+    const model = await platform.registry.apply(name, [], describe(undefined, body.description, who));
+    return { status: 200, body: { model } };
+  }),
+
+  defineRoute(contracts.tagModel, async ({ platform, params: { name }, body, caller }) => {
+    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
+    const model = await platform.registry.apply(name, [], setTag(undefined, body.key, body.value, who));
+    return { status: 200, body: { model } };
+  }),
+
+  defineRoute(contracts.untagModel, async ({ platform, params: { name }, query, caller }) => {
+    const who = { ...caller, reason: query.reason, at: isoTime(platform.clock) };
+    const model = await platform.registry.apply(name, [], deleteTag(undefined, query.key, who));
+    return { status: 200, body: { model } };
+  }),
+
+  defineRoute(contracts.getModelAlias, async ({ platform: { registry }, params: { name, alias } }) => {
+    const { aliases } = await registry.head(name);
+    const version = Object.hasOwn(aliases, alias) ? aliases[alias] : undefined;
+    if (version === undefined) throw new AliasNotFoundError(name, alias);
+    return { status: 200, body: { version: await registry.version(name, version) } };
+  }),
+
+  defineRoute(contracts.setModelAlias, async ({ platform, params: { name, alias }, body, caller }) => {
+    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
+    const model = await platform.registry.apply(name, [body.version], setAlias(alias, body.version, who));
+    return { status: 200, body: { model } };
+  }),
+
+  defineRoute(contracts.deleteModelAlias, async ({ platform, params: { name, alias }, query, caller }) => {
+    const who = { ...caller, reason: query.reason, at: isoTime(platform.clock) };
+    return { status: 200, body: { model: await platform.registry.apply(name, [], deleteAlias(alias, who)) } };
+  }),
+
+  defineRoute(contracts.deleteModel, async ({ platform, params: { name }, query, caller }) => {
+    const who = { ...caller, reason: query.reason, at: isoTime(platform.clock) };
+    return { status: 200, body: { model: await platform.registry.apply(name, [], deleteModel(who)) } };
+  }),
+
+  defineRoute(contracts.restoreModel, async ({ platform, params: { name }, body, caller }) => {
+    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
+    return { status: 200, body: { model: await platform.registry.apply(name, [], restoreModel(who)) } };
+  }),
+];
+
+/** RFC 9110, 13.1.2: a list of tags, weak or strong, or `*`. */
+function matches(header: string | undefined, etag: string): boolean {
+  const given = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
+  return given.includes("*") || given.includes(etag);
+}

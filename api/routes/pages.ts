@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { isoTime } from "../../core/clock";
+import { InvalidInputError } from "../../core/errors";
+import { parseJson } from "../../core/json-text";
+import { compareLimits, compareRuns } from "../../core/tracking/compare/compare";
+import { comparisonHtml } from "../../core/tracking/compare/html/page";
+import { experimentHtml } from "../../core/tracking/pages/experiment-html";
+import { readExperimentPage } from "../../core/tracking/pages/experiment-page";
+import { experimentsHtml } from "../../core/tracking/pages/experiments-html";
+import { noLinks, relativeLinks } from "../../core/tracking/pages/links";
+import { runHtml } from "../../core/tracking/pages/run-html";
+import { readRunPage } from "../../core/tracking/pages/run-page";
+import { ArtifactNotFoundError } from "../../core/tracking/records/errors";
+import { RunNotFoundError } from "../../core/training/errors";
+import { attachment } from "../../lambdas/api/mlflow/artifacts/media-types";
+import * as contracts from "../contracts/pages";
+import { pageResponse } from "../http/page-response";
+import { defineRoute, type Route } from "../http/route";
+import { experimentPage } from "./experiments";
+
+const experimentsOnPage = 200;
+
+export const pageRoutes: readonly Route[] = [
+  defineRoute(contracts.getExperimentsPage, async ({ platform, query: { nextToken } }) => {
+    const page = await experimentPage(platform, { view: "active", limit: experimentsOnPage, nextToken });
+    return { response: pageResponse(experimentsHtml(page, relativeLinks(""), platform.clock.now())) };
+  }),
+
+  defineRoute(contracts.getComparisonPage, async ({ platform, query: { runs, baseline } }) => {
+    const request = { runs: runIdsOf(runs), baseline, metrics: [], goals: {}, axis: "step", points: 200 } as const;
+    const comparison = await compareRuns(platform, request);
+    const html = comparisonHtml(comparison, isoTime(platform.clock));
+    return { response: pageResponse({ html, contentSecurityPolicy: "sandbox allow-scripts" }) };
+  }),
+
+  defineRoute(contracts.getExperimentPage, async ({ platform, params, query: { links, ...query } }) => {
+    const page = await readExperimentPage(platform, params.experimentId, query);
+    const made = experimentHtml(page, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
+    return { response: pageResponse(made) };
+  }),
+
+  defineRoute(contracts.getRunPage, async ({ platform, params: { runId }, query: { links } }) => {
+    const page = await readRunPage(platform, runId);
+    const made = runHtml(page, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
+    return { response: pageResponse(made) };
+  }),
+
+  /** Never shown, whatever it is: a file of somebody's is no page of the API's. */
+  defineRoute(contracts.getRunFile, async ({ platform, params: { runId }, query: { path } }) => {
+    const { records, artifacts, contentUrls } = platform;
+    if (!(await records.identify(runId))) throw new RunNotFoundError(runId);
+    const artifact = await artifacts.find({ kind: "run", runId }, path);
+    if (!artifact) throw new ArtifactNotFoundError(`run ${runId}`, path);
+    const location = await contentUrls.forDownload(artifact.sha256, {
+      contentType: "application/octet-stream",
+      disposition: attachment(path.slice(path.lastIndexOf("/") + 1)),
+    });
+    return { response: new Response(null, { status: 307, headers: { location, "cache-control": "no-store" } }) };
+  }),
+];
+
+const runIdList = z.array(z.string().min(1).max(255)).min(1).max(compareLimits.runs);
+
+function runIdsOf(text: string): readonly string[] {
+  const rule = `must be a JSON list of 1 to ${compareLimits.runs} run ids`;
+  try {
+    return runIdList.parse(parseJson(text));
+  } catch (cause) {
+    throw new InvalidInputError("the query", [{ path: "runs", value: text.slice(0, 200), rule }], cause);
+  }
+}

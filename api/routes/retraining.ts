@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import { isoTime } from "../../core/clock";
+import { InvalidInputError } from "../../core/errors";
+import { RuleNotFoundError } from "../../core/retraining/errors";
+import { fire } from "../../core/retraining/fire";
+import { createRule, deleteRule, getRule, setEnabled, updateRule } from "../../core/retraining/lifecycle";
+import { nextFirings } from "../../core/retraining/next-firings";
+import * as contracts from "../contracts/retraining";
+import { defineRoute } from "../http/route";
+
+export const retrainingRoutes = [
+  defineRoute(contracts.createRetrainingRule, async ({ platform, body, caller }) => {
+    const created = await createRule(platform, body, caller);
+    return { status: created.created ? 201 : 200, body: created };
+  }),
+
+  defineRoute(contracts.listRetrainingRules, async ({ platform: { retraining }, query }) => ({
+    status: 200,
+    body: await retraining.list(query),
+  })),
+
+  defineRoute(contracts.getRetrainingRule, async ({ platform: { retraining, clock }, params: { rule } }) => {
+    const state = await getRule(retraining, rule);
+    return { status: 200, body: { state, next: nextFirings(state.rule, clock.now()) } };
+  }),
+
+  defineRoute(contracts.replaceRetrainingRule, async ({ platform, params: { rule }, body, caller }) => {
+    if (body.name !== rule) {
+      const problem = { path: "name", value: body.name, rule: `must be the name in the path: ${rule}` };
+      throw new InvalidInputError("the request", [problem]);
+    }
+    return { status: 200, body: { rule: await updateRule(platform, body, caller) } };
+  }),
+
+  defineRoute(contracts.deleteRetrainingRule, async ({ platform, params: { rule }, actor }) => ({
+    status: 200,
+    body: { rule: await deleteRule(platform, rule, actor) },
+  })),
+
+  defineRoute(contracts.disableRetrainingRule, async ({ platform, params: { rule }, body: { reason }, actor }) => ({
+    status: 200,
+    body: { rule: await setEnabled(platform, rule, false, actor, reason || undefined) },
+  })),
+
+  defineRoute(contracts.enableRetrainingRule, async ({ platform, params: { rule }, actor }) => ({
+    status: 200,
+    body: { rule: await setEnabled(platform, rule, true, actor) },
+  })),
+
+  defineRoute(contracts.listRetrainingCauses, async ({ platform: { retraining }, params: { rule }, query }) => {
+    await getRule(retraining, rule);
+    return { status: 200, body: await retraining.listCauses(rule, query) };
+  }),
+
+  defineRoute(
+    contracts.runRetrainingRule,
+    async ({ platform, params: { rule }, caller, idempotencyKey, requestId }) => {
+      const { rule: found } = await getRule(platform.retraining, rule);
+      if (found.deletedAt !== undefined) throw new RuleNotFoundError(rule);
+      const cause = await fire({ ...platform, randomId: () => randomBytes(8).toString("hex") }, rule, {
+        type: "manual",
+        at: isoTime(platform.clock),
+        by: caller.by,
+        ...(caller.person ? { personId: caller.person.id } : {}),
+        key: idempotencyKey ?? requestId,
+      });
+      if (!cause) throw new RuleNotFoundError(rule);
+      return { status: 201, body: { cause } };
+    },
+  ),
+];

@@ -1,0 +1,45 @@
+import { followRun } from "../../core/tracking/follow";
+import { beginning, decodeCursor } from "../../core/tracking/follow-cursor";
+import { encodedPoint, encodedSummary } from "../../core/tracking/metric-values";
+import { RunNotFoundError } from "../../core/training/errors";
+import { getTrainingRunMetrics } from "../contracts/training-runs";
+import { eventStream } from "../http/event-stream";
+import { defineRoute } from "../http/route";
+
+/** API Gateway and AWS Lambda end a stream after 15 minutes: it ends by itself before, between two events. */
+const longestStreamMs = 14 * 60_000;
+
+/** A run's metrics as JSON; or, for who accepts `text/event-stream`, as events that follow it until it ends. */
+export const metricsRoute = defineRoute(
+  getTrainingRunMetrics,
+  async ({ platform, params: { runId }, query: { metric, ...view }, headers, context }) => {
+    const { metrics, runs, clock, logger } = platform;
+    if (!(await runs.find(runId))) throw new RunNotFoundError(runId, "training");
+
+    if (takesEvents(context.req.header("accept"))) {
+      const lastId = headers["last-event-id"];
+      const from = lastId === undefined || lastId === "" ? beginning : decodeCursor(lastId);
+      // A browser comes again whenever a stream ends; this status alone tells it to stop.
+      if (from.ended) return { response: new Response(null, { status: 204 }) };
+      const until = clock.now() + longestStreamMs;
+      const response = eventStream(logger, (connection) =>
+        followRun(
+          { findRun: () => runs.find(runId), metrics, clock, sleep: connection.sleep },
+          { runId, from, until, isGone: connection.isGone, ...(metric === undefined ? {} : { metric }) },
+        ),
+      );
+      return { response };
+    }
+
+    if (metric === undefined) {
+      return { status: 200, body: { metrics: (await metrics.summaries(runId)).map(encodedSummary) } };
+    }
+    const { points: most = Number.MAX_SAFE_INTEGER, ...range } = view;
+    const { points, total } = await metrics.downsample(runId, metric, most, range);
+    return { status: 200, body: { metric, points: points.map(encodedPoint), total } };
+  },
+);
+
+function takesEvents(accept = ""): boolean {
+  return accept.split(",").some((type) => /^\s*text\/event-stream\s*(;|$)/i.test(type));
+}

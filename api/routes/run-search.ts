@@ -1,0 +1,66 @@
+import { isoTime } from "../../core/clock";
+import { compareRuns } from "../../core/tracking/compare/compare";
+import { comparisonHtml } from "../../core/tracking/compare/html/page";
+import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
+import { encodedSummary } from "../../core/tracking/metric-values";
+import type { RunRecord } from "../../core/tracking/run-record";
+import type { RunSearch, SearchedRun, SearchPage, SearchQuery } from "../../core/tracking/search/query";
+import { experimentIdsOf } from "../../core/tracking/search/scope";
+import * as contracts from "../contracts/run-search";
+import { defineRoute, type Route } from "../http/route";
+
+/** AWS Lambda answers at most 6 MB. */
+const largestAnswer = 4_500_000;
+
+export const searchRoutes: readonly Route[] = [
+  defineRoute(
+    contracts.searchRuns,
+    async ({ platform: { runSearch, experiments }, body: { experiments: asked, ...body } }) => {
+      const experimentIds = await experimentIdsOf(experiments, asked);
+      const { runs, total, nextToken } = await fittingPage(runSearch, {
+        ...body,
+        experimentIds,
+        dialect: "ringmaster",
+      });
+      return {
+        status: 200,
+        body: { runs: runs.map(summaryOf), total, ...(nextToken === undefined ? {} : { nextToken }) },
+      };
+    },
+  ),
+
+  defineRoute(contracts.compareRuns, async ({ platform, body: { runs, top, format, ...request } }) => {
+    const { experiments, clock } = platform;
+    const chosen = top ? { ...top, experimentIds: await experimentIdsOf(experiments, top.experiments) } : runs!;
+    const comparison = await compareRuns(platform, { ...request, runs: chosen });
+    if (format === "markdown") return { response: document(comparisonMarkdown(comparison), "text/markdown") };
+    // Whatever its own policy says, it runs nothing in the API's name.
+    if (format === "html") return { response: document(comparisonHtml(comparison, isoTime(clock)), "text/html") };
+    return { status: 200, body: comparison };
+  }),
+];
+
+function document(content: string, type: string): Response {
+  const headers = {
+    "content-type": `${type}; charset=utf-8`,
+    "content-security-policy": "sandbox allow-scripts",
+    "x-content-type-options": "nosniff",
+  };
+  return new Response(content, { headers });
+}
+
+/** As many as fit into an answer: half as many as long as they do not. */
+async function fittingPage(search: RunSearch, query: SearchQuery): Promise<SearchPage> {
+  const page = await search.search(query);
+  const half = page.runs.length >> 1;
+  if (half === 0 || JSON.stringify(page.runs.map(summaryOf)).length <= largestAnswer) return page;
+  return fittingPage(search, { ...query, limit: half });
+}
+
+function summaryOf({ record, metrics }: SearchedRun) {
+  return { run: withoutLongParts(record), metrics: metrics.map(encodedSummary) };
+}
+
+function withoutLongParts({ job: _job, environment: _environment, ...summary }: RunRecord) {
+  return summary;
+}

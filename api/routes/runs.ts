@@ -1,0 +1,66 @@
+import { randomBytes } from "node:crypto";
+import { submittersOf } from "../../core/access/person";
+import { experimentOf } from "../../core/tracking/search/scope";
+import { cancelRun } from "../../core/training/cancel";
+import { readCheckpoints, summaryOf } from "../../core/training/checkpoint/list";
+import { RunNotFoundError } from "../../core/training/errors";
+import { restoreRun } from "../../core/training/restore";
+import { submitRun } from "../../core/training/submit";
+import * as contracts from "../contracts/training-runs";
+import { defineRoute } from "../http/route";
+import { metricsRoute } from "./run-metrics";
+
+const randomId = (): string => randomBytes(8).toString("hex");
+
+export const runRoutes = [
+  defineRoute(contracts.submitTrainingRun, async ({ platform, body, caller, actor, idempotencyKey }) => {
+    const { team } = platform;
+    const run = await submitRun(
+      { ...platform, randomId },
+      { ...body, team, actor, ...submittersOf(caller), idempotencyKey },
+    );
+    platform.logger.log("info", "run submitted", { runId: run.runId });
+    return { status: 201, body: { run } };
+  }),
+
+  defineRoute(contracts.listTrainingRuns, async ({ platform: { runs, experiments }, query }) => {
+    const { experiment: asked, ...page } = query;
+    const experiment = asked === undefined ? undefined : await experimentOf(experiments, asked);
+    return { status: 200, body: await runs.list({ ...page, ...(experiment ? { experiment } : {}) }) };
+  }),
+
+  defineRoute(contracts.getTrainingRun, async ({ platform, params: { runId } }) => {
+    const details = await platform.runs.findDetails(runId);
+    if (!details) throw new RunNotFoundError(runId, "training");
+    return { status: 200, body: details };
+  }),
+
+  defineRoute(contracts.cancelTrainingRun, async ({ platform, params, actor }) => ({
+    status: 200,
+    body: { run: await cancelRun(platform, params.runId, actor) },
+  })),
+
+  defineRoute(contracts.listCheckpoints, async ({ platform: { runs, objects }, params: { runId } }) => {
+    if (!(await runs.find(runId))) throw new RunNotFoundError(runId, "training");
+    const { checkpoints, damaged } = await readCheckpoints(objects, runId);
+    return { status: 200, body: { checkpoints: checkpoints.map(summaryOf), damaged } };
+  }),
+
+  defineRoute(contracts.restoreTrainingRun, async ({ platform, params, body, caller, actor, idempotencyKey }) => {
+    const { team } = platform;
+    const run = await restoreRun(
+      { ...platform, randomId },
+      { ...params, ...body, team, actor, ...submittersOf(caller), idempotencyKey },
+    );
+    platform.logger.log("info", "run restored", { runId: run.runId, restoredFrom: run.restoredFrom });
+    return { status: 201, body: { run } };
+  }),
+
+  metricsRoute,
+
+  defineRoute(contracts.getTrainingRunLogs, async ({ platform: { runs, logs }, params: { runId }, query }) => {
+    const details = await runs.findDetails(runId);
+    if (!details) throw new RunNotFoundError(runId, "training");
+    return { status: 200, body: await logs.read(details.workers, query) };
+  }),
+];

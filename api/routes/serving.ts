@@ -1,0 +1,87 @@
+import { isoTime } from "../../core/clock";
+import { InvalidInputError } from "../../core/errors";
+import { answerWaiting } from "../../core/registry/approval";
+import type { Model } from "../../core/registry/model";
+import { armStates, decideCanaries, type ServingDependencies } from "../../core/serving/decide";
+import { routesOf } from "../../core/serving/routing";
+import { setTraffic } from "../../core/serving/set-traffic";
+import { trafficOf } from "../../core/serving/settle";
+import { logShadow, summarizeShadow } from "../../core/serving/shadow-log";
+import * as contracts from "../contracts/serving";
+import { defineRoute } from "../http/route";
+import { served } from "../services/served";
+
+async function stateOf(dependencies: ServingDependencies, model: Model) {
+  return {
+    model: model.name,
+    champion: model.production,
+    traffic: trafficOf(model),
+    arms: await armStates(dependencies, model),
+  };
+}
+
+export const servingRoutes = [
+  defineRoute(contracts.getTraffic, async ({ platform, params: { name } }) => ({
+    status: 200,
+    body: await stateOf(platform, await platform.registry.head(name)),
+  })),
+
+  defineRoute(contracts.setTraffic, async ({ platform, params: { name }, body, caller }) => {
+    const { reason, ...asked } = body;
+    const named = [...asked.canaries.map(({ version }) => version), ...asked.shadows];
+    const by = { ...caller, reason, at: isoTime(platform.clock) };
+    const model = await platform.registry.apply(name, named, setTraffic(asked, by));
+    // Whose test has ended need not wait for it any more.
+    await answerWaiting(platform, name);
+    return { status: 200, body: await stateOf(platform, model) };
+  }),
+
+  defineRoute(contracts.routeUnits, async ({ platform, params: { name }, body }) => {
+    const { resolved, source } = await served(platform.routing, name);
+    return { status: 200, body: routesOf(resolved, body.units), headers: { "ringmaster-source": source } };
+  }),
+
+  defineRoute(contracts.reportOutcomes, async ({ platform, params: { name }, body, actor }) => {
+    const { epoch, outcomes } = body;
+    const model = await platform.registry.head(name);
+    const { test, ...traffic } = trafficOf(model);
+    checkValues(test?.kind, outcomes);
+    if (epoch !== traffic.epoch || traffic.canaries.length === 0) {
+      return { status: 200, body: { counted: 0, repeated: 0, stale: outcomes.length, decisions: [] } };
+    }
+    const { assignments } = routesOf(
+      model,
+      outcomes.map(({ unit }) => unit),
+    );
+    // Whom a unit was given to, whatever came of it there: what the test compares is what was decided for it.
+    const reported = outcomes.map((outcome, i) => ({ ...outcome, version: assignments[i]!.version }));
+    const answer = await platform.outcomes.report(name, epoch, reported, platform.clock.now());
+    const decisions = test?.act === "automatic" ? await decideCanaries(platform, name, `test of ${actor}`) : [];
+    return { status: 200, body: { ...answer, stale: 0, decisions } };
+  }),
+
+  defineRoute(contracts.decideTraffic, async ({ platform, params: { name }, actor }) => ({
+    status: 200,
+    body: { decisions: await decideCanaries(platform, name, actor) },
+  })),
+
+  defineRoute(contracts.logShadow, async ({ platform, params: { name, version }, body }) => {
+    await platform.registry.version(name, version);
+    return { status: 200, body: await logShadow(platform, name, version, body.observations) };
+  }),
+
+  defineRoute(contracts.getShadow, async ({ platform, params: { name, version } }) => {
+    await platform.registry.version(name, version);
+    return { status: 200, body: await summarizeShadow(platform.objects, name, version) };
+  }),
+];
+
+function checkValues(kind: "binary" | "mean" | undefined, outcomes: readonly { readonly value: number }[]): void {
+  if (kind !== "binary") return;
+  const problems = outcomes.flatMap(({ value }, i) =>
+    value === 0 || value === 1
+      ? []
+      : [{ path: `outcomes.${i}.value`, value, rule: "must be 0 or 1: the test's kind is binary" }],
+  );
+  if (problems.length > 0) throw new InvalidInputError("the request body", problems);
+}

@@ -1,0 +1,85 @@
+import type { Context } from "hono";
+import type { Platform } from "../../adapters/platform";
+import { checkNotMeasured } from "../../core/evaluation/test-metrics";
+import { parseJson } from "../../core/json-text";
+import { encodedPoint, encodedSummary } from "../../core/tracking/metric-values";
+import {
+  type LoggedMetrics,
+  receiptOf,
+  seriesOf,
+  surelyLoggedMetrics,
+} from "../../core/tracking/metrics/logged-series";
+import { RunDeletedError } from "../../core/tracking/records/errors";
+import { RunNotFoundError } from "../../core/training/errors";
+import * as contracts from "../contracts/run-metrics";
+import type { ApiEnvironment } from "../http/context";
+import { isJson, readBody, readParams, readQuery } from "../http/input";
+import { defineRoute, type Route } from "../http/route";
+import { logMetricsBody } from "../schemas/metrics";
+
+const defaultView = 1_000;
+
+export const trackedMetricsRoutes: readonly Route[] = [
+  {
+    contract: contracts.logMetrics,
+    async answer(context) {
+      const { runId } = readParams(context, contracts.logMetrics.params);
+      readQuery(context, contracts.logMetrics.query);
+      const body = await readMetrics(context);
+      const platform = context.get("platform");
+      await requireLive(platform, runId);
+      const run = await platform.records.identify(runId);
+      if (run)
+        checkNotMeasured(
+          run,
+          body.series.map(({ metric }) => metric),
+        );
+      const { metrics, clock } = platform;
+      const { duplicate } = await metrics.append(runId, seriesOf(body, clock.now()), receiptOf(body));
+      return context.json({ duplicate });
+    },
+  },
+
+  defineRoute(contracts.getRunMetrics, async ({ platform: { metrics, records }, params: { runId }, query }) => {
+    const { metric, points = defaultView, ...range } = query;
+    if (metric === undefined) {
+      const [summaries, record] = await Promise.all([metrics.summaries(runId), records.find(runId)]);
+      const reused = record?.reusedFrom === undefined ? {} : { reusedFrom: record.reusedFrom };
+      return { status: 200, body: { metrics: summaries.map(encodedSummary), ...reused } };
+    }
+    const view = await metrics.downsample(runId, metric, points, range);
+    return { status: 200, body: { metric, points: view.points.map(encodedPoint), total: view.total } };
+  }),
+
+  defineRoute(contracts.getRunMetricHistory, async ({ platform, params, query: { metric, limit, nextToken } }) => {
+    const asked = nextToken === undefined ? { limit } : { limit, token: nextToken };
+    const { points, ...page } = await platform.metrics.history(params.runId, metric, asked);
+    return { status: 200, body: { points: points.map(encodedPoint), ...page } };
+  }),
+];
+
+/** Hundreds of series come in a call and hundreds of calls in a second: those that are plainly right are not held against the schema, which takes ten times as long. */
+async function readMetrics(context: Context<ApiEnvironment>): Promise<LoggedMetrics> {
+  const text = await context.req.text();
+  if (isJson(context.req.header("content-type") ?? "application/json")) {
+    const body = parsed(text);
+    if (surelyLoggedMetrics(body)) return body;
+  }
+  return readBody(context, logMetricsBody);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws RunNotFoundError, RunDeletedError */
+async function requireLive({ records, liveRuns }: Platform, runId: string): Promise<void> {
+  if (liveRuns.isLive(runId)) return;
+  const run = await records.find(runId);
+  if (!run) throw new RunNotFoundError(runId);
+  if (run.lifecycle === "deleted") throw new RunDeletedError(runId);
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from "node:crypto";
+import type { Platform } from "../../adapters/platform";
+import { submittersOf } from "../../core/access/person";
+import { isoTime } from "../../core/clock";
+import { encodeValue } from "../../core/tracking/metric-values";
+import { logRun } from "../../core/tracking/records/log-run";
+import { withEdit, withLifecycle, withParams } from "../../core/tracking/records/transitions";
+import { RunNotFoundError } from "../../core/training/errors";
+import * as contracts from "../contracts/runs";
+import { defineRoute, type Route } from "../http/route";
+
+const randomId = (): string => randomBytes(8).toString("hex");
+
+/** Clients' edits are many and small: each is a read and a write under its revision. */
+export const trackedRunRoutes: readonly Route[] = [
+  defineRoute(contracts.logRun, async ({ platform, body, caller, actor, idempotencyKey }) => {
+    const { team } = platform;
+    const run = await logRun(
+      { ...platform, randomId },
+      { ...body, team, actor, ...submittersOf(caller), idempotencyKey },
+    );
+    return { status: 201, body: { run } };
+  }),
+
+  defineRoute(contracts.getRun, async ({ platform, params: { runId } }) => ({
+    status: 200,
+    body: await viewOf(platform, runId),
+  })),
+
+  defineRoute(contracts.changeRun, async ({ platform: { records, clock }, params: { runId }, body }) => {
+    const run = await records.change(runId, (record) => withEdit(record, body, clock.now()));
+    return { status: 200, body: { run } };
+  }),
+
+  defineRoute(contracts.logParams, async ({ platform: { records }, params: { runId }, body: { params } }) => ({
+    status: 200,
+    body: { run: await records.change(runId, (record) => withParams(record, params)) },
+  })),
+
+  defineRoute(contracts.deleteRun, async ({ platform: { records, clock }, params: { runId } }) => ({
+    status: 200,
+    body: { run: await records.change(runId, (record) => withLifecycle(record, "deleted", isoTime(clock))) },
+  })),
+
+  defineRoute(contracts.restoreRun, async ({ platform: { records, clock }, params: { runId } }) => ({
+    status: 200,
+    body: { run: await records.change(runId, (record) => withLifecycle(record, "active", isoTime(clock))) },
+  })),
+];
+
+/** A run with what belongs to it. @throws RunNotFoundError */
+export async function viewOf(platform: Platform, runId: string) {
+  const run = await platform.records.find(runId);
+  if (!run) throw new RunNotFoundError(runId);
+  const [summaries, children, details] = await Promise.all([
+    platform.metrics.summaries(runId),
+    platform.records.children(runId),
+    run.source === "training" ? platform.runs.findDetails(runId) : undefined,
+  ]);
+  const metrics = summaries.map((one) => ({
+    ...one,
+    last: encodeValue(one.last),
+    min: encodeValue(one.min),
+    max: encodeValue(one.max),
+  }));
+  return { run, metrics, children, ...(details ? { attempts: details.attempts } : {}) };
+}

@@ -1,0 +1,70 @@
+import { z } from "zod";
+import { axes, type Comparison } from "../../core/tracking/compare/comparison";
+import { metricValue } from "./common";
+import { phase } from "./runs";
+import { runStatus } from "./tracking";
+
+export const axis = z.enum(axes);
+export const goal = z.enum(["min", "max"]).meta({ description: "Whether less or more is better." });
+
+const row = z
+  .object({ name: z.string(), values: z.array(z.string().nullable()) })
+  .meta({ id: "ComparisonRow", description: "A field of all runs, in their order; null where one has none." });
+
+const cell = z
+  .object({
+    last: metricValue,
+    lastStep: z.number(),
+    min: metricValue,
+    max: metricValue,
+    delta: z.number().optional().meta({ description: "Of the last value to the baseline's." }),
+    relativeDelta: z.number().optional().meta({ description: "As a part of the baseline's size." }),
+  })
+  .meta({ id: "ComparisonCell" });
+
+const series = z
+  .object({
+    runId: z.string(),
+    x: z.array(z.number()),
+    y: z.array(metricValue),
+    total: z.int().meta({ description: "How many points there are." }),
+  })
+  .meta({ id: "ComparisonSeries", description: "Parallel columns, ascending by x; downsampled (min/max kept)." });
+
+export const comparison = z
+  .object({
+    runs: z.array(
+      z.object({
+        runId: z.string(),
+        name: z.string(),
+        experimentId: z.string(),
+        status: runStatus,
+        phase: phase.optional().meta({ description: "Of an open training run." }),
+        source: z.string(),
+        reusedFrom: z
+          .string()
+          .optional()
+          .meta({ description: "Id of the run whose training, with its metrics, this one reuses." }),
+        createdBy: z.string(),
+        startedAt: z.number(),
+        endedAt: z.number().optional(),
+      }),
+    ),
+    baseline: z.string().optional(),
+    rankedBy: z.object({ metric: z.string(), goal }).optional(),
+    params: z.object({
+      differing: z.array(row),
+      common: z.array(z.object({ name: z.string(), value: z.string() })),
+    }),
+    metrics: z.array(
+      z.object({
+        metric: z.string(),
+        goal: goal.optional(),
+        values: z.array(cell.nullable()),
+        best: z.array(z.string()).meta({ description: "Ids of the runs whose last value is best." }),
+      }),
+    ),
+    curves: z.array(z.object({ metric: z.string(), axis, series: z.array(series) })),
+    differences: z.object({ code: z.array(row), data: z.array(row), environment: z.array(row) }),
+  })
+  .meta({ id: "Comparison", description: "Runs side by side." }) satisfies z.ZodType<Comparison>;

@@ -1,0 +1,32 @@
+import { z } from "zod";
+import type { ExportManifest } from "../../core/export/export-version";
+import { exportFormats } from "../../core/export/formats";
+import { count, sha256 } from "./common";
+
+export const exportManifest = z
+  .object({
+    format: z.enum(exportFormats),
+    revision: z.int().meta({ description: "Of the exporter." }),
+    model: z.string(),
+    runId: z.string(),
+    weightsSha256: sha256,
+    files: z.array(
+      z
+        .object({
+          path: z.string(),
+          sha256,
+          bytes: count,
+          contentType: z.string(),
+          difference: z.number().optional().meta({
+            description:
+              "From the platform's own prediction, the largest of the check's rows; absent of a file that nothing runs.",
+          }),
+        })
+        .meta({ id: "ExportedFile" }),
+    ),
+    check: z.object({ rows: count, tolerance: z.number() }),
+  })
+  .meta({
+    id: "Export",
+    description: "The files of one format, all in the content store.",
+  }) satisfies z.ZodType<ExportManifest>;

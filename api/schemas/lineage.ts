@@ -1,0 +1,23 @@
+import { z } from "zod";
+import type { LineageGraph } from "../../core/tracking/lineage/graph";
+import { nextToken } from "./common";
+
+const node = z
+  .object({
+    id: z.string().meta({ description: "Kind and name." }),
+    kind: z.enum(["file", "shard", "dataset", "features", "code", "run", "model-version"]),
+    name: z.string(),
+    details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  })
+  .meta({ id: "LineageNode" });
+
+export const lineageGraph = z
+  .object({
+    root: z.string().meta({ description: "The id of the node that was asked for." }),
+    nodes: z.array(node),
+    edges: z
+      .array(z.object({ from: z.string(), to: z.string() }))
+      .meta({ description: "`to` was made of `from`, or read it." }),
+    nextToken,
+  })
+  .meta({ id: "LineageGraph", description: "What came of what." }) satisfies z.ZodType<LineageGraph>;

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { metricLimits } from "../../core/tracking/metrics/logged-series";
+import { keyText } from "../../core/tracking/records/limits";
+import { metricValue } from "./common";
+import { metricPoint, metricSummary } from "./runs";
+
+const step = z.int().meta({ description: "May be negative." });
+const time = z.int().meta({ description: "Milliseconds since the epoch." });
+export const metricName = keyText.meta({ description: "A metric's name.", example: "train/loss" });
+
+const loggedSeries = z
+  .strictObject({
+    metric: metricName,
+    steps: z.array(step).min(1),
+    values: z.array(metricValue),
+    times: z.array(time).optional(),
+  })
+  .refine(({ steps, values }) => values.length === steps.length, {
+    path: ["values"],
+    error: "must be as many as the steps",
+  })
+  .refine(({ steps, times }) => times === undefined || times.length === steps.length, {
+    path: ["times"],
+    error: "must be as many as the steps",
+  })
+  .meta({
+    id: "LoggedSeries",
+    description:
+      "Parallel columns: the i-th point is (steps[i], values[i], times[i]). Without times all are of the moment of the call.",
+  });
+
+export const logMetricsBody = z
+  .strictObject({
+    writer: z.string().min(1).max(100).optional().meta({
+      description:
+        "Who sends, of those who send to this run. With `sequence` a batch that comes again is known, and nothing of it is stored.",
+    }),
+    sequence: z.int().min(0).optional().meta({ description: "The batch's number among the writer's." }),
+    series: z
+      .array(loggedSeries)
+      .min(1)
+      .max(metricLimits.series)
+      .refine((all) => all.reduce((sum, { steps }) => sum + steps.length, 0) <= metricLimits.points, {
+        error: `must have at most ${metricLimits.points} points in all: send the rest in another call`,
+      }),
+  })
+  .refine(({ writer, sequence }) => (writer === undefined) === (sequence === undefined), {
+    path: ["sequence"],
+    error: "must be said with writer, and only with it",
+  })
+  .meta({ id: "LogMetricsRequest" });
+
+const stepQuery = z.coerce.number().int();
+/** A view of a metric, as a part of a query. */
+export const viewQuery = {
+  points: z.coerce.number().int().min(1).max(metricLimits.view).optional().meta({
+    description: "At most this many: first and last, and the min and max of each stretch at their own steps.",
+  }),
+  fromStep: stepQuery.optional().meta({ description: "This step and later ones." }),
+  toStep: stepQuery.optional().meta({ description: "This step and earlier ones." }),
+};
+export const metricView = z
+  .object({
+    metric: z.string(),
+    points: z.array(metricPoint).meta({ description: "Ascending by step." }),
+    total: z.int().min(0).meta({ description: "How many there are in the range." }),
+  })
+  .meta({ id: "MetricView" });
+
+export const metricSummaries = z
+  .object({
+    metrics: z.array(metricSummary),
+    reusedFrom: z
+      .string()
+      .optional()
+      .meta({ description: "Id of the run whose training, with its metrics, a training run reuses." }),
+  })
+  .meta({ id: "MetricSummaries" });

@@ -1,0 +1,50 @@
+import { z } from "zod";
+import type { Reproduction } from "../../core/tracking/reproduce/compare";
+import { count, sha256 } from "./common";
+
+const difference = z
+  .object({
+    kind: z.enum(["code", "data", "parameters", "numerics"]),
+    field: z.string(),
+    original: z.string(),
+    reproduction: z.string(),
+  })
+  .meta({ id: "ReproductionDifference", description: "A fact in which the two runs differ." });
+
+const firstDifference = z
+  .object({
+    by: z.enum(["metric", "checkpoint"]),
+    step: count,
+    metric: z.string().optional(),
+    original: z.string(),
+    reproduction: z.string(),
+  })
+  .meta({
+    id: "FirstDifference",
+    description: "Where two trainings part: a metric's point, or a checkpoint's weights.",
+  });
+
+export const reproduction = z
+  .object({
+    runId: z.string(),
+    of: z.string().meta({ description: "The run that it is held against." }),
+    verdict: z.enum(["pending", "identical", "different", "failed"]),
+    originalSha256: sha256.optional().meta({ description: "Of the weights." }),
+    reproductionSha256: sha256.optional(),
+    differences: z
+      .array(difference)
+      .meta({ description: "What could make them differ: code first, then data, parameters, numerics." }),
+    agreement: z
+      .object({
+        steps: count.meta({ description: "Of which both have a point of the training loss." }),
+        checkpoints: count.meta({ description: "Of the same step, that both still have." }),
+        first: firstDifference.optional(),
+      })
+      .optional()
+      .meta({ description: "Of two that have trained and differ." }),
+    explanation: z.string(),
+  })
+  .meta({
+    id: "Reproduction",
+    description: "Whether a run gave the same weights as another, to the bit; where not, from where on and why.",
+  }) satisfies z.ZodType<Reproduction>;

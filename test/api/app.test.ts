@@ -1,0 +1,246 @@
+import type { Platform } from "../../adapters/platform";
+import { createApp } from "../../api/app";
+import { recordGate } from "../../core/registry/transitions";
+import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { jobInput, registerTestDataset } from "../support/fixtures";
+
+describe("the API", () => {
+  let embedded: Embedded;
+  let platform: Platform;
+  let calls: Calls;
+  let app: ReturnType<typeof createApp>;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+    ({ platform, calls } = createTestPlatform(embedded));
+    app = createApp(platform);
+    await registerTestDataset(platform);
+  });
+  afterAll(() => embedded.stop());
+
+  async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const response = await app.request(`/api/v1${path}`, {
+      method,
+      headers: { "content-type": "application/json", ...headers },
+      body: body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body),
+    });
+    return { status: response.status, body: JSON.parse(await response.text()) };
+  }
+
+  describe("training runs", () => {
+    it("creates a run, resolves its dataset and starts its state machine", async () => {
+      const { status, body } = await call(
+        "POST",
+        "/training-runs",
+        { job: jobInput() },
+        { "x-ringmaster-actor": "ada" },
+      );
+      expect(status).toBe(201);
+      expect(body.run).toMatchObject({
+        status: "queued",
+        dataset: { name: "digits", version: 1 },
+        model: "digits",
+        createdBy: "ada",
+      });
+      expect(calls.started).toContain(body.run.runId);
+      expect((await call("GET", `/training-runs/${body.run.runId}`)).body.run).toEqual(body.run);
+      expect((await call("GET", "/training-runs")).body.runs).toContainEqual(body.run);
+    });
+
+    it("the same request under the same key is the same run; another one is refused", async () => {
+      const key = { "idempotency-key": "key-1" };
+      const first = await call("POST", "/training-runs", { job: jobInput() }, key);
+      const second = await call("POST", "/training-runs", { job: jobInput() }, key);
+      expect(second.body.run.runId).toBe(first.body.run.runId);
+      const other = await call("POST", "/training-runs", { job: jobInput({ seed: 7 }) }, key);
+      expect(other).toMatchObject({ status: 409, body: { error: { code: "IDEMPOTENCY_CONFLICT" } } });
+    });
+
+    it.each([
+      ["no JSON", "{", 400, "INVALID_INPUT"],
+      ["an unknown dataset", { job: jobInput({ dataset: "nothing" }) }, 404, "DATASET_NOT_FOUND"],
+      ["an unknown version", { job: jobInput({ dataset: "digits@9" }) }, 404, "DATASET_VERSION_NOT_FOUND"],
+      ["a model that does not fit the data", { job: jobInput({ model: { type: "cnn" } }) }, 400, "INVALID_INPUT"],
+      [
+        "a module without its bundle",
+        { job: jobInput({ model: { type: "module", path: "x.ts" } }) },
+        400,
+        "INVALID_INPUT",
+      ],
+      ["a slice that is no column", { job: jobInput({ evaluation: { slices: ["nope"] } }) }, 400, "INVALID_INPUT"],
+      [
+        "a threshold of no metric",
+        { job: jobInput({ evaluation: { thresholds: { speed: 1 } } }) },
+        400,
+        "INVALID_INPUT",
+      ],
+      ["more workers than microshards", { job: jobInput({ resources: { workers: 9 } }) }, 400, "INVALID_INPUT"],
+      ["an unknown key", { job: { ...jobInput(), colour: "red" } }, 400, "INVALID_INPUT"],
+    ])("refuses %s and creates nothing", async (_name, body, status, code) => {
+      const before = (await call("GET", "/training-runs?limit=200")).body.runs.length;
+      const answer = await call("POST", "/training-runs", body);
+      expect(answer).toMatchObject({ status, body: { error: { code, requestId: expect.any(String) } } });
+      expect((await call("GET", "/training-runs?limit=200")).body.runs.length).toBe(before);
+    });
+
+    it("refuses a deprecated version with the reason", async () => {
+      await registerTestDataset(platform, "old");
+      await call("POST", "/datasets/old/versions/1/deprecate", { reason: "labels were wrong" });
+      const answer = await call("POST", "/training-runs", { job: jobInput({ dataset: "old@1" }) });
+      expect(answer.status).toBe(409);
+      expect(answer.body.error.message).toContain("labels were wrong");
+    });
+
+    it("cancels: the row, the execution; twice is once; an ended run is refused", async () => {
+      const { body } = await call("POST", "/training-runs", { job: jobInput() });
+      const { runId } = body.run;
+      expect((await call("POST", `/training-runs/${runId}/cancel`)).body.run.status).toBe("killed");
+      expect((await call("POST", `/training-runs/${runId}/cancel`)).body.run.status).toBe("killed");
+      expect(calls.stopped).toContain(runId);
+      const done = await call("POST", "/training-runs", { job: jobInput() });
+      await platform.runs.conclude(done.body.run.runId, { status: "completed", at: "2026-01-01T00:00:00.000Z" });
+      expect(await call("POST", `/training-runs/${done.body.run.runId}/cancel`)).toMatchObject({
+        status: 409,
+        body: { error: { code: "RUN_ENDED" } },
+      });
+    });
+
+    it("pages through runs, and refuses a token that it never gave", async () => {
+      const all = (await call("GET", "/training-runs?limit=200")).body.runs;
+      const first = (await call("GET", "/training-runs?limit=2")).body;
+      const second = (await call("GET", `/training-runs?limit=2&nextToken=${first.nextToken}`)).body;
+      expect([...first.runs, ...second.runs]).toEqual(all.slice(0, 4));
+      expect((await call("GET", "/training-runs?nextToken=x")).status).toBe(400);
+      const empty = Buffer.from("{}").toString("base64url");
+      expect((await call("GET", `/training-runs?nextToken=${empty}`)).status).toBe(400);
+      expect((await call("GET", "/training-runs?limit=0")).status).toBe(400);
+      const { body } = await call("GET", "/training-runs?limit=abc");
+      expect(body.error.details.problems).toEqual([{ path: "limit", value: "abc", rule: "must be a number" }]);
+    });
+
+    it("gives URLs of content that there is, and of nothing else", async () => {
+      expect((await call("GET", "/contents/xyz")).body.error.code).toBe("INVALID_INPUT");
+      expect((await call("GET", `/contents/${"0".repeat(64)}`)).body.error.code).toBe("CONTENT_NOT_FOUND");
+    });
+
+    it("serves metrics as they were written, NaN included", async () => {
+      const { body } = await call("POST", "/training-runs", { job: jobInput() });
+      const { runId } = body.run;
+      await platform.metrics.write(runId, [
+        { metric: "train/loss", steps: [1, 2, 3], values: [2, "NaN", 1], times: [10, 20, 30] },
+      ]);
+      expect((await call("GET", `/training-runs/${runId}/metrics`)).body.metrics).toMatchObject([
+        { metric: "train/loss", last: 1, lastStep: 3, min: 1, max: 2 },
+      ]);
+      expect((await call("GET", `/training-runs/${runId}/metrics?metric=train/loss`)).body.points).toEqual([
+        { step: 1, value: 2, time: 10 },
+        { step: 2, value: "NaN", time: 20 },
+        { step: 3, value: 1, time: 30 },
+      ]);
+    });
+
+    it.each(["/training-runs/run-none", "/training-runs/run-none/metrics", "/training-runs/run-none/logs"])(
+      "answers 404 for %s",
+      async (path) => {
+        expect(await call("GET", path)).toMatchObject({ status: 404, body: { error: { code: "RUN_NOT_FOUND" } } });
+      },
+    );
+  });
+
+  describe("models", () => {
+    it("refuses promotion without a verdict, then without an approval, and resolve without a champion", async () => {
+      const at = "2026-01-01T00:00:00.000Z";
+      await platform.registry.register(
+        "default",
+        {
+          model: "gated",
+          runId: "run-gated",
+          weightsSha256: "a".repeat(64),
+          artifactKey: "runs/run-gated/artifacts/manifest.json",
+          dataset: { name: "digits", version: 1, digest: "d".repeat(64) },
+          metrics: { accuracy: 0.99 },
+          evaluationReport: { sha256: "e".repeat(64), bytes: 1 },
+        },
+        { by: "test", at },
+      );
+      const promote = () => call("PUT", "/models/gated/versions/1/stage", { stage: "production" });
+      expect(await promote()).toMatchObject({ status: 409, body: { error: { code: "GATE_NOT_PASSED" } } });
+      await platform.registry.apply("gated", [1], recordGate(1, { passed: true, checks: [], at }, { by: "test", at }));
+      expect(await promote()).toMatchObject({ status: 409, body: { error: { code: "NOT_APPROVED" } } });
+      expect(await call("GET", "/models/gated/production")).toMatchObject({
+        status: 404,
+        body: { error: { code: "NO_CHAMPION" } },
+      });
+      const approve = await call(
+        "POST",
+        "/models/gated/versions/1/approvals",
+        { decision: "approved", reason: "good" },
+        { "x-ringmaster-actor": "ada" },
+      );
+      expect(approve.body.version.approval).toMatchObject({ decision: "approved", by: "ada", reason: "good" });
+      expect((await promote()).body.model.production).toBe(1);
+    });
+
+    it.each([
+      ["GET", "/models/none", 404, "MODEL_NOT_FOUND"],
+      ["GET", "/models/none/versions/1", 404, "MODEL_NOT_FOUND"],
+      ["GET", "/models/gated/versions/zero", 400, "INVALID_INPUT"],
+      ["POST", "/models/none/rollback", 404, "MODEL_NOT_FOUND"],
+      ["GET", `/models/${"m".repeat(256)}`, 400, "INVALID_INPUT"],
+    ])("%s %s answers %d %s", async (method, path, status, code) => {
+      expect(await call(method, path, method === "POST" ? {} : undefined)).toMatchObject({
+        status,
+        body: { error: { code } },
+      });
+    });
+  });
+
+  it("hands out upload targets for missing content only", async () => {
+    const there = await platform.objects.putContent("there");
+    const { body } = await call("POST", "/uploads", { contents: [there, { sha256: "0".repeat(64), bytes: 3 }] });
+    expect(body.missing).toMatchObject([
+      { sha256: "0".repeat(64), headers: { "x-amz-checksum-sha256": expect.any(String) } },
+    ]);
+    const wrong = await fetch(body.missing[0].url, { method: "PUT", headers: body.missing[0].headers, body: "lie" });
+    expect(wrong.status).toBe(400);
+    expect(await platform.objects.size(`cas/sha256/${"0".repeat(64)}`)).toBeUndefined();
+  });
+
+  it("takes for the caller who signed, whatever he says", async () => {
+    const response = await app.request(
+      "/api/v1/training-runs",
+      {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-ringmaster-actor": "mallory" },
+        body: JSON.stringify({ job: jobInput() }),
+      },
+      { event: { requestContext: { identity: { userArn: "arn:aws:iam::123456789012:user/ada" } } } },
+    );
+    expect(await response.json()).toMatchObject({ run: { createdBy: "arn:aws:iam::123456789012:user/ada" } });
+  });
+
+  it("answers 404 for what is no route", async () => {
+    expect(await call("GET", "/nothing")).toMatchObject({ status: 404, body: { error: { code: "ROUTE_NOT_FOUND" } } });
+  });
+
+  it.each(["/api/v1/docs", "/api/v1/models", "/api/v1/nowhere", "/version"])(
+    "names the request of each answer: %s",
+    async (path) => {
+      expect((await app.request(path)).headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
+
+  it("hides what went wrong inside, and says by which id to find it", async () => {
+    const broken = createApp({
+      ...platform,
+      forTeam: (team) => ({
+        ...platform.forTeam(team),
+        runs: { ...platform.runs, list: () => Promise.reject(new Error("secret detail")) },
+      }),
+    });
+    const response = await broken.request("/api/v1/training-runs");
+    const body = JSON.parse(await response.text());
+    expect(response.status).toBe(500);
+    expect(body.error).toMatchObject({ code: "INTERNAL", requestId: response.headers.get("x-request-id") });
+    expect(JSON.stringify(body)).not.toContain("secret");
+  });
+});

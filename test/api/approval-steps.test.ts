@@ -1,0 +1,137 @@
+import type { Platform } from "../../adapters/platform";
+import { createApp } from "../../api/app";
+import { awaitApproval } from "../../core/registry/approval-step";
+import { recordGate } from "../../core/registry/transitions";
+import { cliOverApp } from "../support/cli-over-app";
+import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { runOf } from "../support/fixtures";
+import { judgeNow, promoteJudged, verdictOn, versionOfRun } from "../support/registry";
+
+const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
+
+/** Each case has a model of its own, whose version 1 waits for an approval with its run. */
+describe("what an approval leads to", () => {
+  let embedded: Embedded;
+  let platform: Platform;
+  let calls: Calls;
+  let cli: Awaited<ReturnType<typeof cliOverApp>>;
+  let name: string;
+  let made = 0;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+    ({ platform, calls } = createTestPlatform(embedded));
+    cli = await cliOverApp(createApp(platform, { checkResponses: true }));
+  });
+  afterAll(async () => {
+    await cli.stop();
+    await embedded.stop();
+  });
+  beforeEach(async () => {
+    name = `digits-${++made}`;
+    await platform.registry.register(platform.team, versionOfRun(name, `${name}-a`), by);
+    await platform.registry.register(platform.team, versionOfRun(name, `${name}-b`), by);
+    await judgeNow(platform.registry, name, 1);
+    await waitForApproval();
+  });
+
+  /** As the state machine's step does, of a run that is at that step. */
+  async function waitForApproval(): Promise<void> {
+    const runId = `${name}-a`;
+    await platform.runs.create(runOf(runId, { model: name }));
+    const { run } = (await platform.runs.findDetails(runId))!;
+    const steps = [{ step: "Register", output: { model: name, version: 1 } }];
+    const runs = { ...platform.runs, findDetails: async () => ({ run, steps }), enterPhase: async () => true };
+    await awaitApproval({ ...platform, runs } as never, runId, `token-${name}`);
+  }
+  const endRun = () => platform.runs.conclude(`${name}-a`, { status: "killed", at: by.at });
+  const approve = (...more: readonly string[]) => cli.run("models", "approve", name, "1", ...more);
+  const sentOn = () => calls.succeeded.filter(({ token }) => token === `token-${name}`).length;
+  const version = async () => platform.registry.version(name, 1);
+
+  it("its run continues: `approve` names the command that watches it", async () => {
+    const { code, out } = await approve();
+    expect([code, sentOn()]).toEqual([0, 1]);
+    expect(out).toBe(
+      `${name} version 1 approved\nnext: its run continues and promotes it: ringmaster runs watch ${name}-a\n`,
+    );
+    const { next } = JSON.parse((await approve("--json")).out);
+    expect(next).toEqual([expect.objectContaining({ kind: "run", command: `ringmaster runs watch ${name}-a` })]);
+  });
+
+  it("its run has ended: `approve` names `promote`, and that promotes it", async () => {
+    await endRun();
+    const { code, out } = await approve();
+    expect(code).toBe(0);
+    expect(out).toContain(`next: its run has ended (killed): promote it: ringmaster models promote ${name} 1\n`);
+    expect((await cli.run("models", "show", name)).out).toContain(`ringmaster models promote ${name} 1`);
+    expect((await platform.registry.head(name)).production).toBeUndefined();
+    expect((await cli.run("models", "promote", name, "1")).code).toBe(0);
+    expect((await platform.registry.head(name)).production).toBe(1);
+  });
+
+  it("a second approval is missing: `approve` says how many and of whom", async () => {
+    const policy = { required: 2, approvers: ["ada", "grace", "local"], notTheSubmitter: false };
+    const rules = { thresholds: {}, slices: [], fairness: [], checks: [] };
+    const app = createApp(platform);
+    const headers = { "content-type": "application/json", "x-ringmaster-actor": "ada" };
+    const set = { method: "PUT", headers, body: JSON.stringify({ rules, approvals: policy }) };
+    expect((await app.request(`/api/v1/models/${name}/policy`, set)).status).toBe(200);
+    await judgeNow(platform.registry, name, 1);
+    const request = { method: "POST", headers, body: JSON.stringify({ decision: "approved" }) };
+    const answer = await app.request(`/api/v1/models/${name}/versions/1/approvals`, request);
+    const { version: decided } = (await answer.json()) as { version: { next: readonly object[] } };
+    expect(decided.next).toEqual([
+      {
+        kind: "approval",
+        what: "1 more approval (1 of 2 given; from grace, local)",
+        command: `ringmaster models approve ${name} 1`,
+      },
+    ]);
+  });
+
+  it("stands where the gates evaluate the version again and find the same", async () => {
+    await approve();
+    await judgeNow(platform.registry, name, 1);
+    expect(await version()).toMatchObject({ approvals: [{ decision: "approved" }], stage: "staging" });
+    expect((await version()).approvalsWithdrawn).toBeUndefined();
+  });
+
+  it("is withdrawn visibly where the gates evaluate the version again and find something else", async () => {
+    await approve();
+    const found = verdictOn(await platform.registry.head(name), true);
+    const checks = found.checks.map((check) => ({ ...check, value: 0.92 }));
+    await platform.registry.apply(name, [1], recordGate(1, { ...found, checks }, by));
+    const { approvals, approvalsWithdrawn } = await version();
+    expect([approvals, approvalsWithdrawn]).toMatchObject([
+      [],
+      { after: "evaluated-again", reason: "the results of threshold accuracy changed" },
+    ]);
+    const withdrawn = /approval of .* withdrawn: the gates evaluated the version again/;
+    const shown = (await cli.run("models", "show", name)).out;
+    expect(shown).toMatch(new RegExp(`next: an approval \\(${withdrawn.source}.*models approve ${name} 1`));
+    expect((await cli.run("models", "history", name)).out).toMatch(withdrawn);
+    const page = await createApp(platform).request(`/api/v1/pages/runs/${name}-a`);
+    expect(await page.text()).toMatch(withdrawn);
+  });
+
+  it("is refused, and the run evaluates again, where another version was promoted since the evaluation", async () => {
+    await promoteJudged(platform.registry, name, 2);
+    expect(sentOn()).toBe(0);
+    const { code, err } = await approve();
+    expect(code).toBe(2);
+    expect(err).toMatch(/version 2 is in production now.*its run evaluates it again.*ringmaster runs watch/);
+    // The run goes on to `Promote`, which sends it back to `Evaluate`.
+    expect(sentOn()).toBe(1);
+    expect((await version()).approvals).toEqual([]);
+  });
+
+  it("lets the other runs evaluate again as soon as a version is promoted", async () => {
+    await judgeNow(platform.registry, name, 2);
+    await cli.run("models", "approve", name, "2");
+    expect((await cli.run("models", "promote", name, "2")).code).toBe(0);
+    expect(sentOn()).toBe(1);
+    expect((await cli.run("models", "show", name)).out).toContain(
+      "it was compared with no champion, and version 2 is in production: its run evaluates it again",
+    );
+  });
+});

@@ -1,0 +1,45 @@
+import type { Platform } from "../../adapters/platform";
+import { createApp } from "../../api/app";
+import { draftOf } from "../core/datasets/drafts";
+import { cliOverApp } from "../support/cli-over-app";
+import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+
+describe("who registered and deprecated a dataset version", () => {
+  let embedded: Embedded;
+  let platform: Platform;
+  let app: ReturnType<typeof createApp>;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+    ({ platform } = createTestPlatform(embedded));
+    app = createApp(platform, { checkResponses: true });
+  });
+  afterAll(() => embedded.stop());
+
+  it("is in the version's row, and in what the command line shows", async () => {
+    const at = "2026-01-01T00:00:00.000Z";
+    // A row of an earlier release names nobody.
+    await platform.datasets.register(draftOf("toy", "old"), { at });
+    await platform.datasets.register(draftOf("toy", "new"), { at, by: "ada" });
+    const headers = { "content-type": "application/json", "x-ringmaster-actor": "grace" };
+    const body = JSON.stringify({ reason: "labels swapped" });
+    const deprecated = await app.request("/api/v1/datasets/toy/versions/2/deprecate", {
+      method: "POST",
+      headers,
+      body,
+    });
+    expect(await deprecated.json()).toMatchObject({
+      version: { createdBy: "ada", deprecation: { by: "grace", reason: "labels swapped" } },
+    });
+    expect(await platform.datasets.find("toy", 2)).toMatchObject({ createdBy: "ada", deprecation: { by: "grace" } });
+    const cli = await cliOverApp(app);
+    try {
+      const { out } = await cli.run("datasets", "show", "toy@2");
+      expect(out).toMatch(/2 .* ada +deprecated by grace at 2\S+: labels swapped/);
+      expect(out).toMatch(/1 .* – +active/);
+      expect((await cli.run("datasets", "list")).out).toMatch(/toy .* ada/);
+      expect((await cli.run("lineage", "dataset", "toy@2")).out).toContain("registered by ada, deprecated by grace");
+    } finally {
+      await cli.stop();
+    }
+  });
+});

@@ -1,0 +1,136 @@
+import { examples } from "../../../api/examples";
+import { jobInput } from "../../support/fixtures";
+
+/** Values that parameters often have; others are known by what was furnished or told, or are made from their schemas. */
+export const goodValues: Readonly<Record<string, readonly (string | number)[]>> = {
+  limit: [1, 2, 200],
+  alias: ["blue", "blue", "champion", "latest", "v1"],
+  path: ["its/file.txt", "its", "training/model/weights.safetensors", "../up"],
+  epoch: [2, 2, 3],
+  key: ["a", "b/c"],
+  check: ["review", "review", "hook", "none"],
+  baseline: ["run-queued-0"],
+  runs: ['["run-queued-0", "run-trained-0"]'],
+  metric: ["train/loss", "loss", "only-nan", "none"],
+  "X-Ringmaster-Team": ["default"],
+  "Idempotency-Key": ["k1", "k2", "k3"],
+  "If-None-Match": ["*", '"none"', 'W/"1-1", "2-5"'],
+  "last-event-id": ["0", "none"],
+};
+
+const job = jobInput({ dataset: "steady" });
+
+const ruleNamed = (name: string) => ({
+  ...examples.retrainingRuleDefinition,
+  name,
+  trigger: { type: "dataset", dataset: "steady" },
+  job,
+});
+
+/** Says something in every part. */
+const wideJob = {
+  ...job,
+  registerAs: "gated",
+  model: { type: "module", path: "x.ts", sha256: "a".repeat(64), options: { depth: { of: [1, "two", null, true] } } },
+  hyperparameters: { optimizer: "adamw", learningRate: 0.01, batchSize: 64, epochs: 2 },
+  resources: { workers: 2, market: "on-demand" },
+  tags: { owner: "ada" },
+  notes: "a note",
+};
+
+export const reviewed = {
+  rules: {
+    thresholds: { accuracy: 0.5 },
+    checks: [{ name: "review", kind: "command", command: ["./review.sh"], timeoutSeconds: 60 }],
+  },
+};
+
+/** Bodies that succeed where the thing allows it, by operation; they are damaged, too. `"@model"` stands for the model's name. */
+export const goodBodies: Readonly<Record<string, readonly unknown[]>> = {
+  submitTrainingRun: [
+    { job },
+    { job: { ...examples.job, dataset: "steady@latest" } },
+    { job: jobInput({ dataset: "old@1" }) },
+    { job: wideJob },
+  ],
+  createExperiment: [{ name: "@fresh" }, { name: "@fresh", tags: { goal: "none" } }, { name: "one" }],
+  changeExperiment: [{ name: "@fresh" }, { tags: { goal: null } }, { lifecycle: "active" }],
+  logRun: [
+    {},
+    { experiment: "fuzzed", params: { depth: "3" }, metrics: { accuracy: 0.5, loss: "NaN" } },
+    { experimentId: "@experimentId", status: "completed", startedAt: 1, endedAt: 2, parentRunId: "@runId" },
+  ],
+  changeRun: [{ tags: { a: "1", b: null } }, { name: "another" }, { status: "failed" }],
+  logParams: [{ params: { depth: "3" } }, { params: { depth: "4", width: "5" } }, { params: { "@fresh": "1" } }],
+  logMetrics: [
+    { series: [{ metric: "loss", steps: [1, 2], values: [0.5, "NaN"], times: [1, 2] }] },
+    { writer: "w", sequence: 1, series: [{ metric: "ä b", steps: [-1], values: ["-Infinity"] }] },
+  ],
+  searchRuns: [
+    {},
+    { filter: "metrics.train/loss > 1 OR params.depth = '3'", orderBy: ["metrics.only-nan DESC"], limit: 2 },
+    { experiments: ["fuzzed", "0"], filter: "NOT dataset.name LIKE 'st%'", view: "all" },
+  ],
+  compareRuns: [
+    { runs: ["@runId"], baseline: "@runId", axis: "time" },
+    { top: { metric: "train/loss" }, format: "html" },
+    { top: { metric: "only-nan", goal: "max", count: 2, experiments: ["0"] }, format: "markdown", points: 0 },
+  ],
+  putRunArtifacts: [{ artifacts: [{ path: "its/file.txt", sha256: "@sha256" }] }],
+  restoreTrainingRun: [{}, { overrides: { hyperparameters: { epochs: 40 } } }],
+  registerDatasetVersion: [{ draft: "@draft" }, { draft: "@draft", allowSchemaChange: true }],
+  createUploads: [
+    {
+      contents: [
+        { sha256: "@sha256", bytes: 5 },
+        { sha256: "0".repeat(64), bytes: 1 },
+      ],
+    },
+  ],
+  answerModelCheck: [{ passed: true }, { passed: false, evidence: "no", exitCode: 1, command: "./r", output: "…" }],
+  decideModelVersion: [{ decision: "approved" }, { decision: "approved" }, { decision: "rejected", reason: "slow" }],
+  setModelVersionStage: [{ stage: "production" }, { stage: "staging", reason: "look" }, { stage: "canary" }],
+  createModel: [{ name: "@fresh" }, { name: "größer # 1", tags: { a: "b" } }, { name: "gated" }],
+  registerModelVersion: [
+    { name: "@model", source: "s3://b/1" },
+    {
+      name: "elsewhere",
+      source: "s3://b/2",
+      semver: "1.0.0",
+      metrics: { accuracy: 0.5 },
+      signature: { inputs: [{ name: "x", type: "float", shape: [-1] }], outputs: [{ type: "int" }] },
+      dataset: { name: "d", digest: "1" },
+    },
+  ],
+  describeModel: [{ description: "# It" }],
+  describeModelVersion: [{ description: "# It" }],
+  tagModel: [{ key: "a", value: "b" }],
+  tagModelVersion: [{ key: "a", value: "b" }],
+  setModelAlias: [{ version: "@version" }, { version: 1 }, { version: 99 }],
+  setModelVersionSemver: [{ semver: "1.0.0" }, { semver: "2.0.0-rc.1" }],
+  setModelPolicy: [
+    { approvals: { required: 2, approvers: ["ada", "grace"], notTheSubmitter: true } },
+    { rules: { thresholds: { accuracy: 0.9 }, noRegression: {} } },
+    reviewed,
+    {},
+  ],
+  judgeModelVersion: [{ reason: "again" }],
+  restoreModel: [{}],
+  restoreModelVersion: [{}],
+  createExport: [{ format: "safetensors" }, { format: "onnx" }, { format: "tfjs" }],
+  setTraffic: [
+    {},
+    { canaries: [{ version: "@canary", weight: 0.1 }], shadows: [3], test: { metric: "clicks", effect: 0.02 } },
+  ],
+  routeUnits: [{ units: ["a"] }, { units: ["a", "b", "ä#/"] }],
+  reportOutcomes: [
+    { epoch: "@outcomeEpoch", outcomes: [{ unit: "a", value: 1 }] },
+    { epoch: 0, outcomes: [{ unit: "a", value: 1 }] },
+  ],
+  logShadow: [{ observations: [{ unit: "a", served: "cat", shadow: [0.2, 0.8] }] }],
+  rollBackModel: [{}, { reason: "slow" }],
+  createRetrainingRule: [ruleNamed("@fresh"), ruleNamed("nightly")],
+  replaceRetrainingRule: [ruleNamed("@rule")],
+  disableRetrainingRule: [{}, { reason: "in doubt" }],
+  deprecateDatasetVersion: [{}, { reason: "old" }],
+};

@@ -1,0 +1,72 @@
+import type { Platform } from "../../../adapters/platform";
+import { examples } from "../../../api/examples";
+import { objectKeys } from "../../../core/platform/object-keys";
+import { answeredCheck, pendingCheck, verdictPassed } from "../../../core/registry/gates/external-check";
+import { policyRulesSchema } from "../../../core/registry/gates/spec";
+import { setAlias } from "../../../core/registry/labels";
+import { setPolicy } from "../../../core/registry/lifecycle";
+import { setStage } from "../../../core/registry/stages";
+import { decideApproval, promote, recordGate } from "../../../core/registry/transitions";
+import { setTraffic } from "../../../core/serving/set-traffic";
+import { verdictOn } from "../../support/registry";
+import type { Thing } from "./knowledge";
+
+const at = "2026-01-01T00:00:00.000Z";
+const by = { by: "test", at };
+const review = { name: "review", kind: "command", command: ["./review.sh"], timeoutSeconds: 60 } as const;
+const hook = { name: "hook", kind: "http", url: "https://checks.example/", timeoutSeconds: 5 } as const;
+const rules = policyRulesSchema.parse({ checks: [hook, review] });
+
+/** Version 1 was in production, 2 is; 3 waits for people, 4 is a canary under test, 5 waits for its review. */
+export async function furnishModel(platform: Platform, model: string): Promise<readonly Thing[]> {
+  const { registry, team } = platform;
+  const evaluationReport = await platform.objects.putContent(
+    JSON.stringify({ rows: 1, label: "y", metrics: {}, slices: [], predictions: { sha256: "e".repeat(64), bytes: 1 } }),
+  );
+  for (const version of [1, 2, 3, 4, 5]) {
+    const runId = `run-of-${model}-${version}`;
+    const weightsSha256 = "a".repeat(64);
+    const artifactKey = objectKeys.artifactManifest(runId);
+    await platform.objects.put(
+      artifactKey,
+      JSON.stringify({ ...examples.resolvedModel.artifact, runId, weightsSha256 }),
+    );
+    await registry.register(
+      team,
+      {
+        model,
+        runId,
+        weightsSha256,
+        artifactKey,
+        dataset: { name: "digits", version: 1, digest: "d".repeat(64) },
+        metrics: { accuracy: 0.99 },
+        evaluationReport,
+      },
+      by,
+    );
+    if (version === 1) {
+      const approvals = { required: 1, approvers: [], notTheSubmitter: false };
+      await registry.apply(model, [], setPolicy(rules, approvals, by));
+    }
+    await judge(platform, model, version);
+    if (version <= 2) {
+      await registry.apply(model, [version], decideApproval(version, "approved", by));
+      await registry.apply(model, [version], promote(version, by));
+    }
+  }
+  await registry.apply(model, [4], setStage(4, "canary", by));
+  const canaries = [{ version: 4, weight: 0.2 }];
+  const test = { metric: "clicks", kind: "binary", goal: "increase", margin: 0, alpha: 0.05, effect: 0.02 } as const;
+  const asked = { canaries, shadows: [5], test: { ...test, minUnits: 100, act: "advise" as const } };
+  const head = await registry.apply(model, [4, 5], setTraffic(asked, by));
+  await registry.apply(model, [3], setAlias("blue", 3, by));
+  const common = { model, canary: 4, check: "review", outcomeEpoch: head.traffic!.epoch };
+  return [{ ...common, version: 4 }, ...[1, 2, 3, 5].map((version) => ({ ...common, version }))];
+}
+
+async function judge({ registry }: Platform, model: string, version: number): Promise<void> {
+  const pending = pendingCheck(review, "nobody has run it");
+  const line = version < 5 ? answeredCheck(pending, { passed: true, evidence: "", by: "test", at }) : pending;
+  const verdict = { ...verdictOn(await registry.head(model), true), checks: [line], passed: verdictPassed([line]) };
+  await registry.apply(model, [version], recordGate(version, verdict, by));
+}

@@ -1,0 +1,133 @@
+import { createHash } from "node:crypto";
+import type { Platform } from "../../../adapters/platform";
+import { setLifecycle } from "../../../api/services/experiment-lifecycle";
+import { takeInboxFile } from "../../../core/datasets/inbox/take-file";
+import { objectKeys } from "../../../core/platform/object-keys";
+import { restoreModel, restoreVersion } from "../../../core/registry/lifecycle";
+import { createRule } from "../../../core/retraining/lifecycle";
+import { ruleDefinitionSchema } from "../../../core/retraining/rule";
+import { checkpointFormat } from "../../../core/training/checkpoint/manifest";
+import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
+import { numerics, registerTestDataset, resultOf, runOf } from "../../support/fixtures";
+import { goodBodies } from "./good";
+import type { Thing } from "./knowledge";
+import { furnishModel } from "./world-model";
+
+export const at = "2026-01-01T00:00:00.000Z";
+
+/** Once: what jobs and bodies name by fixed names. */
+export async function createWorld(platform: Platform): Promise<void> {
+  await registerTestDataset(platform, "digits");
+  await registerTestDataset(platform, "old");
+  await platform.datasets.deprecate("old", 1, { at, reason: "labels were wrong" });
+}
+
+/**
+ * Something of everything, so that requests find what they name: whatever they delete, deprecate, end or archive comes anew with the next round.
+ * @param round tells one round's names from another's
+ */
+export async function furnish(platform: Platform, round: number): Promise<readonly Thing[]> {
+  const content = await platform.objects.putContent("there");
+  // Somebody's change may have deleted those that jobs and bodies name.
+  for (const name of ["digits", "fuzzed"]) {
+    const { experimentId } = await platform.experiments.ensure(name, "test", at);
+    await setLifecycle(platform, experimentId, "active");
+  }
+  await showExportable(platform);
+  // Named by jobs: there is always a version that nobody has deprecated yet.
+  await registerTestDataset(platform, "steady", 100 + round);
+  const dataset = `data-${round}`;
+  const draft = await registerTestDataset(platform, dataset);
+  const rule = `rule-${round}`;
+  const [template] = goodBodies["createRetrainingRule"] as readonly object[];
+  await createRule(platform, ruleDefinitionSchema.parse({ ...template, name: rule }), { by: "test" });
+  return [
+    { dataset, datasetVersion: 1, draft },
+    { rule },
+    { sha256: content.sha256 },
+    { id: await refusedFile(platform, round) },
+    ...(await furnishRuns(platform, round)),
+    ...(await furnishModel(platform, round === 0 ? "gated" : `gated-${round}`)),
+  ];
+}
+
+/** One queued with points and a checkpoint, one that has trained, and one that reproduced it with other weights. */
+async function furnishRuns(platform: Platform, round: number): Promise<readonly Thing[]> {
+  const { version, digest } = (await platform.datasets.findNewest("steady"))!.manifest;
+  const dataset = { name: "steady", version, digest };
+  const [queued, trained, again] = ["queued", "trained", "again"].map((name) => `run-${name}-${round}`) as [
+    string,
+    string,
+    string,
+  ];
+  await platform.runs.create(runOf(queued, { dataset }));
+  await platform.runs.create(runOf(trained, { dataset }));
+  await platform.runs.create(runOf(again, { dataset, reproducedFrom: trained }));
+  await platform.metrics.write(queued, [
+    { metric: "train/loss", steps: [1, 2, 3], values: [2, "NaN", "Infinity"], times: [10, 20, 30] },
+    { metric: "only-nan", steps: [1], values: ["NaN"], times: [10] },
+  ]);
+  await putCheckpoint(platform, queued, 2);
+  for (const [runId, weightsSha256] of [
+    [trained, "a".repeat(64)],
+    [again, "b".repeat(64)],
+  ] as const) {
+    await platform.metrics.write(runId, [
+      { metric: "train/loss", steps: [1, 2], values: [2, runId === again ? 1 : 0.5], times: [10, 20] },
+    ]);
+    const output = { ...resultOf(runId), weightsSha256 };
+    const record = { step: "LaunchTraining", inputHash: "i", output, startedAt: at, finishedAt: at } as const;
+    await platform.runs.recordStep(runId, record);
+    await platform.runs.conclude(runId, { status: "completed", at });
+  }
+  const { experimentId } = (await platform.records.find(queued))!;
+  return [
+    { runId: queued, experimentId, checkpointedRun: queued },
+    { runId: trained, experimentId, trainedRun: trained },
+    { runId: again, experimentId, trainedRun: again },
+  ];
+}
+
+async function putCheckpoint(platform: Platform, runId: string, epoch: number): Promise<void> {
+  const manifest = {
+    format: checkpointFormat,
+    runId,
+    finishedSteps: 20,
+    epoch,
+    identity: { seed: 0, microshards: 8, batchSize: 128, layout: "l", optimizer: "adam", gradientFormat: "float32" },
+    numerics,
+    weightsSha256: "a".repeat(64),
+    tensors: [],
+    epochScore: "",
+    createdAt: at,
+  };
+  await platform.objects.put(objectKeys.checkpointManifest(runId, 20), JSON.stringify(manifest));
+}
+
+/** @returns the report's id */
+async function refusedFile(platform: Platform, round: number): Promise<string> {
+  const path = `no-such/file-${round}.csv`;
+  await platform.objects.put(objectKeys.inbox(path), "a,b");
+  const put = { path, etag: createHash("md5").update("a,b").digest("hex"), bytes: 3, sequencer: "1", at };
+  const report = await takeInboxFile({ ...platform, snapshot: async () => undefined }, put);
+  return report!.id;
+}
+
+const model = "exportable";
+const by = { by: "test", at };
+
+async function showExportable({ registry }: Platform): Promise<void> {
+  if (!(await registry.repository.find(model))) return;
+  await registry.apply(model, [], restoreModel(by));
+  await registry.apply(model, [1], restoreVersion(1, by));
+}
+
+/** A version that there are weights of: it takes a second to make. */
+export async function furnishExportable(platform: Platform): Promise<readonly Thing[]> {
+  const features = await fitted([...columns, labels.classification], mixedRows);
+  const row = await registered(platform.objects, columns, features, { hidden: [7] });
+  const { runId, artifactKey, weightsSha256, dataset, metrics } = row;
+  const made = { model, runId, artifactKey, weightsSha256, dataset, metrics };
+  const version = await platform.registry.register(platform.team, made, by);
+  return [{ model, version, exportable: model }];
+}

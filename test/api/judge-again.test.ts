@@ -1,0 +1,48 @@
+import { createApp } from "../../api/app";
+import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+
+describe("a version that is judged by a request that comes twice", () => {
+  let embedded: Embedded;
+  let app: ReturnType<typeof createApp>;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+    app = createApp(createTestPlatform(embedded).platform, { checkResponses: true });
+    await call("/models/register", { name: "toy", source: "s3://elsewhere/1", metrics: {} });
+    await call("/models/register", { name: "toy", source: "s3://elsewhere/2", metrics: {} });
+  });
+  afterAll(() => embedded.stop());
+
+  async function call(path: string, body: object, key?: string) {
+    const response = await app.request(`/api/v1${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(key === undefined ? {} : { "idempotency-key": key }) },
+      body: JSON.stringify(body),
+    });
+    return (await response.json()) as { version: { approvals: unknown[]; gate?: { passed: boolean } } };
+  }
+  const judge = (version: number, key?: string) => call(`/models/toy/versions/${version}/judge`, {}, key);
+
+  it("keeps the approvals that were given in the meantime, and so does another request that finds the same", async () => {
+    expect((await judge(1, "first")).version).toMatchObject({ approvals: [], gate: { passed: true } });
+    await call("/models/toy/versions/1/approvals", { decision: "approved" });
+    expect((await judge(1, "first")).version.approvals).toHaveLength(1);
+    expect((await judge(1, "second")).version.approvals).toHaveLength(1);
+  });
+
+  it("withdraws the approvals where the policy has other gates since, and says so", async () => {
+    const body = JSON.stringify({ rules: { thresholds: { accuracy: 0.5 } } });
+    const headers = { "content-type": "application/json" };
+    expect((await app.request("/api/v1/models/toy/policy", { method: "PUT", headers, body })).status).toBe(200);
+    const { version } = await judge(1, "third");
+    expect(version).toMatchObject({
+      approvals: [],
+      gate: { passed: false },
+      approvalsWithdrawn: { after: "evaluated-again", reason: expect.stringContaining("did not pass the gates") },
+    });
+    expect((await judge(1, "third")).version).toMatchObject(version);
+  });
+
+  it("is another version's request under the same key", async () => {
+    expect((await judge(2, "first")).version).toMatchObject({ gate: { passed: false } });
+  });
+});

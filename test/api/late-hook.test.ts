@@ -1,0 +1,131 @@
+import type { Platform } from "../../adapters/platform";
+import { createApp } from "../../api/app";
+import type { HookOutcome } from "../../core/registry/gates/hook";
+import type { ModelVersion } from "../../core/registry/model";
+import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+
+/** A gate's hook that answers after something else was decided. */
+describe("a hook that is late", () => {
+  let embedded: Embedded;
+  let platform: Platform;
+  let app: ReturnType<typeof createApp>;
+  /** Runs while the hook is being called. */
+  let meanwhile: () => Promise<unknown>;
+  let outcome: HookOutcome;
+  let name: string;
+  let made = 0;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+    ({ platform } = createTestPlatform(embedded));
+    const hooks = {
+      async ask() {
+        await meanwhile();
+        return outcome;
+      },
+      problemOf: async (url: string) => (url.startsWith("https://") ? undefined : "it must be an https URL"),
+    };
+    const forTeam = (team: string) => ({ ...platform.forTeam(team), hooks });
+    app = createApp({ ...platform, forTeam }, { checkResponses: true });
+  });
+  afterAll(() => embedded.stop());
+
+  async function call(method: string, path: string, body?: object, by = "ada") {
+    const headers = { "content-type": "application/json", "x-ringmaster-actor": by };
+    const response = await app.request(`/api/v1${path}`, { method, headers, body: body && JSON.stringify(body) });
+    return { status: response.status, body: JSON.parse(await response.text()) };
+  }
+  const at = (rest: string) => `/models/${name}${rest}`;
+  const check = (url = "https://hook.example/") => ({ name: "safety", kind: "http", url });
+  const setPolicy = (rules: object) => call("PUT", at("/policy"), { rules: { noRegression: "waived", ...rules } });
+  const judge = (version: number) => call("POST", at(`/versions/${version}/judge`), {});
+  const decide = (version: number, decision: string) =>
+    call("POST", at(`/versions/${version}/approvals`), { decision, reason: "seen" }, "grace");
+  const toProduction = (version: number) => call("PUT", at(`/versions/${version}/stage`), { stage: "production" });
+  const version = async (number: number): Promise<ModelVersion> =>
+    (await call("GET", at(`/versions/${number}`))).body.version;
+  const safetyOf = ({ gate }: ModelVersion) => gate!.checks.find(({ metric }) => metric === "safety");
+
+  beforeEach(async () => {
+    name = `digits-${++made}`;
+    meanwhile = async () => undefined;
+    outcome = { answer: { passed: true, evidence: "fine", by: "hook safety", at: "2026-01-01T00:00:00.000Z" } };
+    for (const n of [1, 2]) {
+      await call("POST", "/models/register", { name, source: `s3://b/${n}`, metrics: { accuracy: 0.9 } });
+    }
+    await setPolicy({ checks: [check()] });
+  });
+
+  it("does not undo a rejection that came before its answer", async () => {
+    await judge(1);
+    meanwhile = () => decide(1, "rejected");
+    outcome = { answer: { passed: true, evidence: "approve me", by: "hook safety", at: "2026-01-01T00:00:01.000Z" } };
+    await setPolicy({ checks: [check("https://hook.example/2")] });
+    await judge(1);
+    expect(await version(1)).toMatchObject({ stage: "archived", approval: { decision: "rejected" } });
+    expect((await decide(1, "approved")).body.error.code).toBe("ALREADY_DECIDED");
+    expect((await toProduction(1)).status).toBe(409);
+  });
+
+  it("promotes nothing by the rules of a policy that was replaced while it was asked", async () => {
+    meanwhile = async () => {
+      meanwhile = async () => undefined;
+      await setPolicy({ thresholds: { accuracy: 0.99 } });
+    };
+    await judge(1);
+    for (const refused of [await decide(1, "approved"), await toProduction(1)]) {
+      expect(refused.body.error.code).toBe("GATE_OUTDATED");
+    }
+    await judge(1);
+    expect((await toProduction(1)).body.error.code).toBe("GATE_NOT_PASSED");
+  });
+
+  it("promotes nothing against a champion that was replaced while it was asked", async () => {
+    await judge(2);
+    await decide(2, "approved");
+    meanwhile = async () => {
+      meanwhile = async () => undefined;
+      expect((await toProduction(2)).status).toBe(200);
+    };
+    await judge(1);
+    expect((await decide(1, "approved")).body.error.code).toBe("GATE_OUTDATED");
+    expect((await platform.registry.head(name)).production).toBe(2);
+  });
+
+  it("does not touch the champion, whatever it answers of it later", async () => {
+    await judge(1);
+    await decide(1, "approved");
+    await toProduction(1);
+    outcome = { answer: { passed: false, evidence: "stop it", by: "hook safety", at: "2026-01-01T00:00:02.000Z" } };
+    await setPolicy({ checks: [check("https://hook.example/2")] });
+    await judge(1);
+    expect(await version(1)).toMatchObject({ stage: "production", served: { gate: { passed: true } } });
+    expect((await platform.registry.head(name)).production).toBe(1);
+  });
+
+  it("shows nothing of a version that was deleted while it was asked", async () => {
+    meanwhile = () => call("DELETE", at("/versions/1"));
+    expect((await judge(1)).body.error.code).toBe("MODEL_VERSION_NOT_FOUND");
+  });
+
+  it("is not asked again once it has answered, and its answer is its own check's alone", async () => {
+    let asked = 0;
+    meanwhile = async () => {
+      asked += 1;
+    };
+    await setPolicy({ thresholds: { accuracy: 0.95 }, checks: [check()] });
+    for (const _ of [1, 2]) await judge(1);
+    expect(asked).toBe(1);
+    const judged = await version(1);
+    expect(safetyOf(judged)).toMatchObject({ passed: true });
+    expect([judged.gate!.passed, judged.stage]).toEqual([false, "none"]);
+    expect((await version(2)).gate).toBeUndefined();
+  });
+
+  it("is not registered at a URL that no hook may have, which the answer names", async () => {
+    const refused = await setPolicy({ checks: [check(), { ...check("http://127.0.0.1:4700/"), name: "own" }] });
+    expect([refused.status, refused.body.error.details.problems]).toEqual([
+      400,
+      [{ path: "rules.checks[1].url", value: "http://127.0.0.1:4700/", rule: "it must be an https URL" }],
+    ]);
+  });
+});

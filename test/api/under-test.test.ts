@@ -1,0 +1,179 @@
+import type { Platform } from "../../adapters/platform";
+import { createApp } from "../../api/app";
+import { awaitApproval } from "../../core/registry/approval-step";
+import { setStage } from "../../core/registry/stages";
+import { decideApproval, promote } from "../../core/registry/transitions";
+import { cliOverApp } from "../support/cli-over-app";
+import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { runOf } from "../support/fixtures";
+import { judgeNow, promoteJudged, versionOfRun } from "../support/registry";
+
+const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
+const plan = { metric: "conversion", kind: "binary", effect: 0.2, minUnits: 20 };
+
+/** Each case has a model of its own: version 1 in production, 2 a canary under test, whose run waits for an approval. */
+describe("a canary under test", () => {
+  let embedded: Embedded;
+  let platform: Platform;
+  let calls: Calls;
+  let app: ReturnType<typeof createApp>;
+  let name: string;
+  let made = 0;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+    ({ platform, calls } = createTestPlatform(embedded));
+    app = createApp(platform, { checkResponses: true });
+  });
+  afterAll(() => embedded.stop());
+  beforeEach(async () => {
+    name = `digits-${++made}`;
+    const { registry, team } = platform;
+    for (const run of ["a", "b"]) await registry.register(team, versionOfRun(name, `${name}-${run}`), by);
+    await promoteJudged(registry, name, 1);
+    await judgeNow(registry, name, 2);
+    await registry.apply(name, [2], setStage(2, "canary", by));
+    await waitForApproval();
+    expect((await traffic({ test: plan })).status).toBe(200);
+  });
+
+  /** As the state machine's step does, of a run that is at that step. */
+  async function waitForApproval(): Promise<void> {
+    const runId = `${name}-b`;
+    await platform.runs.create(runOf(runId, { model: name }));
+    const { run } = (await platform.runs.findDetails(runId))!;
+    const steps = [{ step: "Register", output: { model: name, version: 2 } }];
+    const runs = { ...platform.runs, findDetails: async () => ({ run, steps }), enterPhase: async () => true };
+    await awaitApproval({ ...platform, runs } as never, runId, `token-${name}`);
+  }
+
+  async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const response = await app.request(path.startsWith("/api") ? path : `/api/v1/models/${name}${path}`, {
+      method,
+      headers: { "content-type": "application/json", ...headers },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    return { status: response.status, body: JSON.parse(await response.text()) };
+  }
+  const traffic = (more: object = {}, weight = 0.5) =>
+    call("PUT", "/traffic", { canaries: [{ version: 2, weight }], ...more });
+  const approve = (actor = "ada") =>
+    call("POST", "/versions/2/approvals", { decision: "approved" }, { "x-ringmaster-actor": actor });
+  const toProduction = () => call("PUT", "/versions/2/stage", { stage: "production" });
+  const toldToGoOn = () => calls.succeeded.filter(({ token }) => token === `token-${name}`).length;
+  const champion = async () => (await platform.registry.head(name)).production;
+
+  /** Every other unit of an arm, or none, or all. */
+  async function report(rates: Readonly<Record<number, number>>) {
+    const units = Array.from({ length: 400 }, (_, i) => `user-${i}`);
+    const { body: routed } = await call("POST", "/route", { units });
+    const seen: Record<number, number> = {};
+    const outcomes = routed.assignments.map(({ unit, version }: { unit: string; version: number }) => {
+      const n = (seen[version] ?? 0) + 1;
+      seen[version] = n;
+      return { unit, value: Math.floor(n * rates[version]!) - Math.floor((n - 1) * rates[version]!) };
+    });
+    return call("POST", "/outcomes", { epoch: routed.epoch, outcomes });
+  }
+
+  it("is promoted by an approval through no door", async () => {
+    expect((await approve()).body.version.approval).toMatchObject({ decision: "approved" });
+    expect(toldToGoOn()).toBe(0);
+    const native = await toProduction();
+    expect(native).toMatchObject({ status: 409, body: { error: { code: "CANARY_UNDER_TEST" } } });
+    expect(native.body.error.message).toContain(`ringmaster models traffic decide ${name}`);
+    const asked = { name, version: "2", stage: "Production", archive_existing_versions: true };
+    expect(await call("POST", "/api/2.0/mlflow/model-versions/transition-stage", asked)).toMatchObject({
+      status: 403,
+      body: { error_code: "PERMISSION_DENIED", message: expect.stringContaining("under test") },
+    });
+    // The run's own step, where the approval came before the test.
+    await expect(platform.registry.apply(name, [2], promote(2, by), "promote#run")).rejects.toMatchObject({
+      code: "CANARY_UNDER_TEST",
+    });
+    expect(await champion()).toBe(1);
+  });
+
+  it("is promoted by its test, and its run told", async () => {
+    await approve();
+    await report({ 1: 0.1, 2: 0.5 });
+    expect((await call("POST", "/traffic/decision")).body.decisions).toMatchObject([{ version: 2, done: "promoted" }]);
+    expect([await champion(), toldToGoOn()]).toEqual([2, 1]);
+  });
+
+  it("ends `traffic decide` with exit code 3 and the reason where its promotion is refused", async () => {
+    await report({ 1: 0.1, 2: 0.5 });
+    const cli = await cliOverApp(app);
+    try {
+      const refused = await cli.run("models", "traffic", "decide", name);
+      expect(refused).toMatchObject({
+        code: 3,
+        out: expect.stringMatching(/^version 2: promotion refused: .*0 of 1 appro/),
+      });
+      const { code, out } = await cli.run("models", "traffic", "decide", name, "--json");
+      expect([code, JSON.parse(out).decisions]).toMatchObject([
+        3,
+        [{ done: "refused", refusal: { code: "NOT_APPROVED" } }],
+      ]);
+      expect(await champion()).toBe(1);
+      await approve();
+      const promoted = await cli.run("models", "traffic", "decide", name);
+      expect(promoted).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^version 2: promoted: gain in conversion 0\./),
+      });
+      expect(await champion()).toBe(2);
+    } finally {
+      await cli.stop();
+    }
+  });
+
+  it("lets its run go on once the test is ended by hand", async () => {
+    await approve();
+    expect((await traffic()).status).toBe(200);
+    expect(toldToGoOn()).toBe(1);
+    expect((await toProduction()).status).toBe(200);
+    expect(await champion()).toBe(2);
+  });
+
+  it("needs new approvals where its test sent it back, and history keeps the old ones", async () => {
+    await approve();
+    await traffic({ test: { ...plan, act: "automatic" } });
+    expect((await report({ 1: 0.5, 2: 0.1 })).body.decisions).toMatchObject([{ version: 2, done: "rolled-back" }]);
+    expect(toldToGoOn()).toBe(0);
+    const refused = await toProduction();
+    expect(refused.body.error).toMatchObject({ code: "NOT_APPROVED" });
+    expect(refused.body.error.message).toMatch(
+      /approval of ada withdrawn: the canary was ended \(revision \d+, by test of .*gain in/,
+    );
+    const { versions, history } = (await call("GET", "")).body;
+    expect(versions[0]).toMatchObject({
+      stage: "archived",
+      approvals: [],
+      approvalsWithdrawn: { after: "canary-ended" },
+    });
+    expect(history.map(({ action }: { action: string }) => action)).toContain("approved");
+    // Somebody who knows that wants it all the same: its run goes on.
+    const again = await approve("grace");
+    expect(again.body.version.approval).toMatchObject({ by: "grace" });
+    expect(toldToGoOn()).toBe(1);
+    expect((await toProduction()).status).toBe(200);
+  });
+
+  it.each(["archived", "staging", "none"])("needs new approvals where a person put it into %s", async (stage) => {
+    await approve();
+    await call("PUT", "/versions/2/stage", { stage, reason: "strange answers" });
+    expect((await toProduction()).body.error.code).toBe("NOT_APPROVED");
+    expect(toldToGoOn()).toBe(0);
+  });
+
+  it("keeps nobody else from production", async () => {
+    const { registry, team } = platform;
+    await registry.register(team, versionOfRun(name, `${name}-c`), by);
+    await promoteJudged(registry, name, 3);
+    expect(await champion()).toBe(3);
+    // It was compared with version 1: its run evaluates it again, and an approval of the old verdict is refused.
+    await expect(registry.apply(name, [2], decideApproval(2, "approved", by))).rejects.toMatchObject({
+      code: "GATE_OUTDATED",
+    });
+  });
+});
