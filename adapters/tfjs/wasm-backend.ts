@@ -1,7 +1,7 @@
 import path from "node:path";
 import * as wasm from "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
-import { type MultiplyAdd, multiplyAdd } from "../../core/wasm/multiply-add";
+import { type MultiplyAdd, multiplyAdd } from "../wasm/multiply-add";
 import { registerChainedOps } from "./chained-ops";
 import { registerWasmKernels } from "./kernels/register";
 import { kernelsVersion, simdOf } from "./simd/simd";

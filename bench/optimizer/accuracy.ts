@@ -1,4 +1,4 @@
-import { createOptimizer } from "../../core/training/optimizer/create-optimizer";
+import { createOptimizer } from "../../trainer-container/optimizer/create-optimizer";
 import { type AdamVariant, doubleAdam, plainAdam } from "./rounded-adam";
 
 /** Where 10,000 steps end: distance from the float64 optimizer, relative to its weights, and what that does to the loss. */

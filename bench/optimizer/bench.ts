@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { createOptimizer } from "../../core/training/optimizer/create-optimizer";
 import { allocateSum } from "../../trainer-container/collective/sum-memory";
 import { simdGround } from "../../trainer-container/kernels/updates";
+import { createOptimizer } from "../../trainer-container/optimizer/create-optimizer";
 import { LineProcess } from "../support/line-process";
 import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";

@@ -1,9 +1,9 @@
 /** One rank: computes a backward pass of a given length, and sums its leaf with the others', overlapped or afterwards. */
 import { createInterface } from "node:readline";
 import { Collective } from "../../trainer-container/collective/collective";
+import { ThreadPulse } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
 import { Mesh } from "../../trainer-container/collective/mesh";
-import { ThreadPulse } from "../../trainer-container/collective/pulse";
 import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
 import { runChild, say } from "../support/child";

@@ -1,9 +1,9 @@
-import { leafRange } from "../../core/training/reduction/plan";
 import { add } from "../../trainer-container/collective/add";
 import { bytesOf, type FrameHeader, frameTypes } from "../../trainer-container/collective/frame";
 import type { Mesh, Operation } from "../../trainer-container/collective/mesh";
 import { chunkCount, chunkOf, type Span, segmentOf } from "../../trainer-container/collective/segments";
 import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
+import { leafRange } from "../../trainer-container/reduction/plan";
 
 const nothing = Buffer.alloc(0);
 

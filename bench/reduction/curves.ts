@@ -1,8 +1,8 @@
-import { createOptimizer } from "../../core/training/optimizer/create-optimizer";
-import { learningRateAt } from "../../core/training/optimizer/learning-rate";
 import { allocateSum } from "../../trainer-container/collective/sum-memory";
 import type { Engine } from "../../trainer-container/engine/engine";
 import { simdGround } from "../../trainer-container/kernels/updates";
+import { createOptimizer } from "../../trainer-container/optimizer/create-optimizer";
+import { learningRateAt } from "../../trainer-container/optimizer/learning-rate";
 import { batchSize, createTask, type Digits, leafCount } from "./digits";
 import type { SumMethod } from "./sums";
 

@@ -1,5 +1,5 @@
 import type { ModelDefinition } from "../../core/training/model-definition";
-import { createSampler } from "../../core/training/sampler";
+import { createSampler } from "../../trainer-container/data/sampler";
 import type { Batch, Engine, TrainableModel } from "../../trainer-container/engine/engine";
 
 const pixels = 28 * 28;

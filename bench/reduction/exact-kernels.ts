@@ -4,9 +4,9 @@
  *
  * `int64` holds its integers in float64, which adds integers below 2⁵³ exactly: WebAssembly's SIMD converts no float64 to 64-bit integers.
  */
-import type { Code } from "../../core/wasm/encoding";
-import { advance, f32x4, f64x2, i32, i32x4, local, v128, whileLoop } from "../../core/wasm/instructions";
-import type { WasmFunction } from "../../core/wasm/module";
+import type { Code } from "../../adapters/wasm/encoding";
+import { advance, f32x4, f64x2, i32, i32x4, local, v128, whileLoop } from "../../adapters/wasm/instructions";
+import type { WasmFunction } from "../../adapters/wasm/module";
 import { kernelsInSumMemory } from "../../trainer-container/collective/sum-memory";
 
 const get = local.get;

@@ -1,10 +1,10 @@
 /** One rank that sums V leaves with others: in the canonical order, in the order of arrival, and small vectors as an extra round would. */
 import { createInterface } from "node:readline";
-import type { NarrowFormat } from "../../core/training/reduction/narrow-format";
+import type { NarrowFormat } from "../../core/training/narrow-format";
 import { Collective } from "../../trainer-container/collective/collective";
+import { ThreadPulse } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
 import { Mesh } from "../../trainer-container/collective/mesh";
-import { ThreadPulse } from "../../trainer-container/collective/pulse";
 import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
 import { createGradientWire } from "../../trainer-container/loop/gradient-wire";

@@ -1,8 +1,8 @@
-import type { NarrowFormat } from "../../core/training/reduction/narrow-format";
-import { canonicalAdditions } from "../../core/training/reduction/tree";
+import type { NarrowFormat } from "../../core/training/narrow-format";
 import { add } from "../../trainer-container/collective/add";
 import { allocateSum } from "../../trainer-container/collective/sum-memory";
 import { addPacked, pack, unpack } from "../../trainer-container/kernels/narrow";
+import { canonicalAdditions } from "../../trainer-container/reduction/tree";
 import { exactKernel } from "./exact-kernels";
 
 /** One way to sum V leaves of the same length. */

@@ -1,7 +1,7 @@
-import { inlineMembers } from "../../adapters/dynamodb/gang-roster";
-import type { GangHead, GangView } from "../../core/training/gang/model";
-import type { GangStore } from "../../core/training/gang/store";
 import { MemoryGangStore } from "../../test/support/memory-gang-store";
+import { inlineMembers } from "../../trainer-container/gang/dynamodb-roster";
+import type { GangHead, GangView } from "../../trainer-container/gang/model";
+import type { GangStore } from "../../trainer-container/gang/store";
 import type { Partition } from "./partition";
 
 /** Bytes by which DynamoDB counts an item's attributes: names, texts, numbers at about two digits a byte. */
@@ -24,7 +24,7 @@ const keyBytes = 90;
 /** A member of a compressed list: two thirds of it are its random incarnation. */
 const rosterBytes = 60;
 
-/** The gangs' table as `adapters/dynamodb/gang-store.ts` uses it, call by call and byte by byte, over one partition. */
+/** The gangs' table as `trainer-container/gang/dynamodb-store.ts` uses it, call by call and byte by byte, over one partition. */
 export class SimulatedTable {
   private readonly inner = new MemoryGangStore();
   private readonly measured = new WeakMap<GangHead, number>();

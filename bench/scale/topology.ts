@@ -1,6 +1,6 @@
-import { fullMeshWorkers } from "../../core/training/reduction/choose";
-import { halvingNeighbours, planHalving } from "../../core/training/reduction/halving";
-import { planReduction } from "../../core/training/reduction/plan";
+import { fullMeshWorkers } from "../../trainer-container/reduction/choose";
+import { halvingNeighbours, planHalving } from "../../trainer-container/reduction/halving";
+import { planReduction } from "../../trainer-container/reduction/plan";
 import type { Topology } from "./simulated-network";
 
 /** The smallest power of two that is no less: what a run of so many workers would choose for V. */

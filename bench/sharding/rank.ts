@@ -1,13 +1,13 @@
 /** One rank: the trainer's collective and optimizer, with gradients that lie ready; only steps are timed, not the leaves' refilling. */
 import { createInterface } from "node:readline";
-import type { GangHead } from "../../core/training/gang/model";
+import { ThreadPulse } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
 import { Mesh } from "../../trainer-container/collective/mesh";
-import { ThreadPulse } from "../../trainer-container/collective/pulse";
 import { allocateSum } from "../../trainer-container/collective/sum-memory";
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
 import type { TrainableModel } from "../../trainer-container/engine/engine";
 import { MeshGeneration } from "../../trainer-container/gang/mesh-generation";
+import type { GangHead } from "../../trainer-container/gang/model";
 import { applyStep } from "../../trainer-container/loop/apply";
 import { createReplica } from "../../trainer-container/loop/replica";
 import { scoreLayout } from "../../trainer-container/loop/score";

@@ -1,9 +1,9 @@
 /** One worker of ours, wired as the trainer wires it: engine, leaves, collective, optimizer; only the data lie ready in memory. */
 import { createInterface } from "node:readline";
 import { Collective } from "../../trainer-container/collective/collective";
+import { ThreadPulse } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
 import { Mesh } from "../../trainer-container/collective/mesh";
-import { ThreadPulse } from "../../trainer-container/collective/pulse";
 import { allocateSum } from "../../trainer-container/collective/sum-memory";
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
 import { createBatch } from "../../trainer-container/data/direct-feed";

@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { oneOf, type Random, seededRandom } from "../../bench/elastic/random";
 import { type Hyperparameters, hyperparametersSchema } from "../../core/training/hyperparameters";
-import { createOptimizer } from "../../core/training/optimizer/create-optimizer";
-import { learningRateAt } from "../../core/training/optimizer/learning-rate";
 import { simdGround } from "../../trainer-container/kernels/updates";
 import { planTraining } from "../../trainer-container/loop/plan";
+import { createOptimizer } from "../../trainer-container/optimizer/create-optimizer";
+import { learningRateAt } from "../../trainer-container/optimizer/learning-rate";
 import { taskOf } from "../trainer/loop/in-process";
 
 interface Trained {

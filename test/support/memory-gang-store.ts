@@ -1,6 +1,6 @@
-import type { GangHead, GangView, MemberRecord } from "../../core/training/gang/model";
-import { isSameRegistration } from "../../core/training/gang/standing";
-import type { GangStore, RegistrationKey } from "../../core/training/gang/store";
+import { isSameRegistration } from "../../trainer-container/gang/member-status";
+import type { GangHead, GangView, MemberRecord } from "../../trainer-container/gang/model";
+import type { GangStore, RegistrationKey } from "../../trainer-container/gang/store";
 
 /** The store's meaning in its plainest form: what the contract suite and the simulations run on. */
 export class MemoryGangStore implements GangStore {

@@ -1,14 +1,8 @@
 import { objectKeys } from "../../core/platform/object-keys";
 import type { CheckpointManifest } from "../../core/training/checkpoint/manifest";
-import {
-  bestCheckpoint,
-  type CheckpointRule,
-  expiredCheckpoints,
-  isScheduled,
-  type KeptCheckpoint,
-} from "../../core/training/checkpoint/policy";
 import type { Replica } from "../loop/replica";
 import type { Score } from "../loop/score";
+import { bestCheckpoint, type CheckpointRule, expiredCheckpoints, isScheduled, type KeptCheckpoint } from "./policy";
 import { findKept, listCheckpoints } from "./restore";
 import type { SnapshotSpace } from "./snapshot";
 import { StateCopies, type StateCopy } from "./state-copies";

@@ -7,12 +7,12 @@ import {
   identityDifferences,
   type TrainingIdentity,
 } from "../../core/training/checkpoint/manifest";
-import type { KeptCheckpoint } from "../../core/training/checkpoint/policy";
 import { type NumericsRecord, numericsDifferences } from "../../core/training/numerics";
 import { decodeSafetensors } from "../../core/training/safetensors";
 import type { ParameterSlot } from "../engine/engine";
 import { TrainingHaltedError } from "../loop/errors";
 import type { Replica } from "../loop/replica";
+import type { KeptCheckpoint } from "./policy";
 import { stateBuffers } from "./state";
 import { digestOfFile, fileOf, readLive } from "./state-files";
 

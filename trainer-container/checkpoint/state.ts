@@ -1,9 +1,9 @@
 import { digestOf } from "../../core/digest";
 import type { TrainingIdentity } from "../../core/training/checkpoint/manifest";
-import { tensorGroups } from "../../core/training/checkpoint/tensor-groups";
 import type { ParameterSlot, TrainableModel } from "../engine/engine";
 import type { TrainingPlan } from "../loop/plan";
 import type { Replica } from "../loop/replica";
+import { tensorGroups } from "./tensor-groups";
 
 /** One buffer of a checkpoint and the parameters that lie in it. */
 export interface StateBuffer {

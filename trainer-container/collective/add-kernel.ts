@@ -1,11 +1,11 @@
-import { advance, f32, f32x4, i32, local, v128, whileLoop } from "../../core/wasm/instructions";
+import { advance, f32, f32x4, i32, local, v128, whileLoop } from "../../adapters/wasm/instructions";
 import {
   createMemory,
   instantiate,
   type MemoryImport,
   type WasmFunction,
   type WasmMemory,
-} from "../../core/wasm/module";
+} from "../../adapters/wasm/module";
 
 const [out, a, b, count] = [0, 1, 2, 3];
 const lanesATurn = 16;

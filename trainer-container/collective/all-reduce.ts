@@ -1,5 +1,5 @@
-import type { ReductionPlan } from "../../core/training/reduction/plan";
-import type { Addition } from "../../core/training/reduction/tree";
+import type { ReductionPlan } from "../reduction/plan";
+import type { Addition } from "../reduction/tree";
 import { type Add, add as addFloats } from "./add";
 import { AnnouncedOperation } from "./announced-operation";
 import { FinalRanges } from "./final-ranges";

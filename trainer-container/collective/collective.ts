@@ -1,10 +1,10 @@
-import { chooseAlgorithm } from "../../core/training/reduction/choose";
-import { type HalvingPlans, planHalving } from "../../core/training/reduction/halving";
-import { planReduction, type ReductionPlan } from "../../core/training/reduction/plan";
+import { chooseAlgorithm } from "../reduction/choose";
+import { type HalvingPlans, planHalving } from "../reduction/halving";
+import { planReduction, type ReductionPlan } from "../reduction/plan";
 import { AllReduce, type AllReduceInput, type AllReduceResult } from "./all-reduce";
 import { HalvingDoubling } from "./halving-doubling";
 import type { Mesh } from "./mesh";
-import { ParcelExchange, type ParcelsInput } from "./parcels";
+import { ParcelExchange, type ParcelsInput } from "./messages";
 import { ReduceScatter, type ReduceScatterInput } from "./reduce-scatter";
 import { directChunkElements } from "./segments";
 import { Staging } from "./staging";

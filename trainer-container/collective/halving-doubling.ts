@@ -1,6 +1,6 @@
-import type { HalvingPlans } from "../../core/training/reduction/halving";
-import type { ReductionPlan } from "../../core/training/reduction/plan";
 import type { GenerationLostError } from "../gang/gang";
+import type { HalvingPlans } from "../reduction/halving";
+import type { ReductionPlan } from "../reduction/plan";
 import type { AllReduceInput, AllReduceResult } from "./all-reduce";
 import { type FrameHeader, frameTypes } from "./frame";
 import { HalvingPart, partSlots } from "./halving-part";

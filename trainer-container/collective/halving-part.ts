@@ -1,6 +1,6 @@
-import type { HalvingPlan, HalvingRole } from "../../core/training/reduction/halving";
-import type { LeafRange } from "../../core/training/reduction/plan";
-import type { Addition } from "../../core/training/reduction/tree";
+import type { HalvingPlan, HalvingRole } from "../reduction/halving";
+import type { LeafRange } from "../reduction/plan";
+import type { Addition } from "../reduction/tree";
 import { type Add, add as addFloats } from "./add";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
 import type { HalvingDoubling } from "./halving-doubling";

@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
 import { GenerationLostError, RankUnreachableError } from "../gang/gang";
 import { type FrameHeader, frameTypes, noRank } from "./frame";
+import { type Pulse, pulseOff } from "./heartbeat";
 import { encodeHello, type Hello } from "./hello";
 import type { Listener } from "./listener";
 import { localSocketPath } from "./local-socket";
 import { Peer } from "./peer";
-import { type Pulse, pulseOff } from "./pulse";
 import { type CollectiveTiming, looksPerSilence, pulsesPerSilence } from "./timing";
 
 export interface MeshOptions {

@@ -1,4 +1,4 @@
-import type { ReductionPlan } from "../../core/training/reduction/plan";
+import type { ReductionPlan } from "../reduction/plan";
 import { add } from "./add";
 import { AnnouncedOperation } from "./announced-operation";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";

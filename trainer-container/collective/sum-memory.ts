@@ -1,4 +1,10 @@
-import { instantiate, pageBytes, type WasmExports, type WasmFunction, type WasmMemory } from "../../core/wasm/module";
+import {
+  instantiate,
+  pageBytes,
+  type WasmExports,
+  type WasmFunction,
+  type WasmMemory,
+} from "../../adapters/wasm/module";
 import { type AddKernel, createAddKernel, sumMemoryLimits } from "./add-kernel";
 
 /** Cache line: buffers of different threads and sockets do not share one. */

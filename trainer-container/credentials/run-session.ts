@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LambdaClient } from "@aws-sdk/client-lambda";
-import { CredentialsRefusedError, fetchRunCredentials } from "../../adapters/lambda/run-credentials";
 import { readRunSession } from "../../core/config";
 import { type Identity, keepCredentials } from "./keeper";
+import { CredentialsRefusedError, fetchRunCredentials } from "./lambda-credentials";
 
 /** What a thread of the trainer makes its clients with. */
 export interface RunSession {

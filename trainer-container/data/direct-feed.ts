@@ -1,9 +1,9 @@
 import { createSparseInputs } from "../../core/features/sparse";
-import type { Sampler } from "../../core/training/sampler";
 import { allocateSum } from "../collective/sum-memory";
 import type { Batch } from "../engine/engine";
 import type { Feed, ValidationBlocks } from "../loop/feed";
 import type { FeatureSplit } from "./feature-split";
+import type { Sampler } from "./sampler";
 
 /** Gathering ahead looks at the sockets so often: other ranks wait for this one's sums. */
 const turnMs = 0.5;

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import type { FeatureManifest } from "../../core/features/manifest";
 import { sparseEntries } from "../../core/features/sparse";
-import { createSampler, type SamplerOptions } from "../../core/training/sampler";
 import type { Feed } from "../loop/feed";
 import { createDirectFeed } from "./direct-feed";
 import { loadFeatureSplit } from "./feature-split";
 import { createPrefetchFeed } from "./prefetch-feed";
+import { createSampler, type SamplerOptions } from "./sampler";
 import type { ShardCache } from "./shard-cache";
 import { createWindowedFeed } from "./windowed-feed";
 

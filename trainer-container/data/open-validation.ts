@@ -1,8 +1,8 @@
 import type { FeatureManifest } from "../../core/features/manifest";
-import { windowedShards } from "../../core/training/row-order";
 import type { ValidationBlocks } from "../loop/feed";
 import { createValidationBlocks } from "./direct-feed";
 import { loadFeatureSplit } from "./feature-split";
+import { windowedShards } from "./row-order";
 import type { ShardCache } from "./shard-cache";
 import { createWindowedValidation } from "./windowed-feed";
 

@@ -1,5 +1,5 @@
 import type { FeatureManifest } from "../../core/features/manifest";
-import type { SamplerOptions } from "../../core/training/sampler";
+import type { SamplerOptions } from "./sampler";
 
 /** First message to the worker. The shards' memory moves there: it is held once, by whoever gathers. */
 export interface PrefetchStart {

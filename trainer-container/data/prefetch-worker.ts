@@ -1,8 +1,8 @@
 import { parentPort } from "node:worker_threads";
 import { decodeFeatureShard } from "../../core/features/encoding";
-import { createSampler } from "../../core/training/sampler";
 import { splitOf } from "./feature-split";
 import { type PrefetchRequest, type PrefetchStart, transferOf } from "./prefetch-protocol";
+import { createSampler } from "./sampler";
 
 /** The thread that gathers microshards ahead of the step: owns the split's memory, fills the buffers that it is sent. */
 parentPort?.once("message", ({ manifest, sampler: options, shards }: PrefetchStart) => {

@@ -1,8 +1,8 @@
 import type { FeatureManifest } from "../../core/features/manifest";
-import { windowedOrder } from "../../core/training/row-order";
-import { createSampler, type SamplerOptions } from "../../core/training/sampler";
 import type { Feed, ValidationBlocks } from "../loop/feed";
 import { createBatch } from "./direct-feed";
+import { windowedOrder } from "./row-order";
+import { createSampler, type SamplerOptions } from "./sampler";
 import type { ShardCache } from "./shard-cache";
 import { createShardShelf } from "./shard-shelf";
 

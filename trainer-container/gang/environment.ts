@@ -1,6 +1,6 @@
+import { type Pulse, ThreadPulse } from "../collective/heartbeat";
 import { Listener, type ListenerOptions } from "../collective/listener";
 import { Mesh, type MeshOptions } from "../collective/mesh";
-import { type Pulse, ThreadPulse } from "../collective/pulse";
 
 /** What a gang takes from its process besides store and clock. A simulation puts virtual time and links in its place. */
 export interface GangEnvironment {

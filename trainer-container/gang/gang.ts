@@ -1,7 +1,7 @@
-import type { LeafRange } from "../../core/training/reduction/plan";
 import type { Add } from "../collective/add";
-import type { ParcelsInput } from "../collective/parcels";
+import type { ParcelsInput } from "../collective/messages";
 import type { ReduceScatterInput } from "../collective/reduce-scatter";
+import type { LeafRange } from "../reduction/plan";
 
 export type { LeafRange };
 

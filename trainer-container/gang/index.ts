@@ -1,5 +1,5 @@
-import { timingOf } from "../../core/training/gang/crowd";
 import type { Gang } from "./gang";
+import { timingOf } from "./large-gang";
 import { defaultGangTiming, type GangOptions } from "./options";
 import { byOwnClock } from "./own-clock";
 import { RendezvousGang } from "./rendezvous-gang";

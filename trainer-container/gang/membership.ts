@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { MemberRecord, MemberState } from "../../core/training/gang/model";
-import { ReachMemory } from "../../core/training/gang/reach";
-import type { RegistrationKey } from "../../core/training/gang/store";
 import { withDeadline } from "./deadline";
 import type { GangTimers } from "./environment";
+import type { MemberRecord, MemberState } from "./model";
 import type { GangOptions, GangTiming } from "./options";
+import { ReachMemory } from "./reach";
+import type { RegistrationKey } from "./store";
 
 /** This process's own item in the store, and its lease. */
 export class Membership {

@@ -1,12 +1,12 @@
-import type { GangHead } from "../../core/training/gang/model";
-import { stateSource } from "../../core/training/gang/source";
 import type { Add } from "../collective/add";
 import { Collective } from "../collective/collective";
 import type { Mesh } from "../collective/mesh";
-import type { ParcelsInput } from "../collective/parcels";
+import type { ParcelsInput } from "../collective/messages";
 import type { ReduceScatterInput } from "../collective/reduce-scatter";
 import { type BegunSum, type GangMember, type Generation, GenerationLostError, type LeafRange } from "./gang";
+import type { GangHead } from "./model";
 import { Slowest } from "./slowest";
+import { stateSource } from "./state-source";
 
 /** Smaller sums take so little time that there is nothing to hide: docs/adr/013-overlap.md. */
 const overlapElements = 256 * 1024;

@@ -1,9 +1,9 @@
 import type { Clock } from "../../core/ports";
-import type { GangLimits } from "../../core/training/gang/decide";
-import type { GangStore } from "../../core/training/gang/store";
-import { defaultRendezvousTiming, type RendezvousTiming } from "../../core/training/gang/timing";
 import { type CollectiveTiming, defaultCollectiveTiming } from "../collective/timing";
+import type { GangLimits } from "./decide";
 import type { GangEnvironment } from "./environment";
+import type { GangStore } from "./store";
+import { defaultRendezvousTiming, type RendezvousTiming } from "./timing";
 
 export interface GangLogger {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;

@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/ports";
-import { LeaseObserver } from "../../core/training/gang/lease-observer";
-import type { GangStore } from "../../core/training/gang/store";
+import { LeaseObserver } from "./lease-observer";
+import type { GangStore } from "./store";
 
 /** The store, with leases told by this process's own clock wherever it reads a whole gang: hosts' clocks may differ by more than a lease. */
 export function byOwnClock(store: GangStore, clock: Clock, leaseMs: number): GangStore {

@@ -1,12 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { accuses, timingOf } from "../../core/training/gang/crowd";
-import { type Decision, decide, decideAtGlance, type GangLimits } from "../../core/training/gang/decide";
-import type { GangHead, GangView } from "../../core/training/gang/model";
-import { withSurvivorCall } from "../../core/training/gang/survivor-call";
 import type { Listener } from "../collective/listener";
 import type { Mesh } from "../collective/mesh";
 import { Alarm } from "./alarm";
 import { withDeadline } from "./deadline";
+import { type Decision, decide, decideAtGlance, type GangLimits } from "./decide";
 import { type GangEnvironment, processEnvironment } from "./environment";
 import {
   type Gang,
@@ -17,17 +14,20 @@ import {
   GenerationLostError,
   RankUnreachableError,
 } from "./gang";
+import { accuses, timingOf } from "./large-gang";
 import { Membership } from "./membership";
 import { MeshGeneration } from "./mesh-generation";
+import type { GangHead, GangView } from "./model";
+import { startPatrol } from "./monitor-loop";
 import { defaultGangTiming, type GangOptions, type GangTiming, limitsOf } from "./options";
-import { startPatrol } from "./patroller";
 import { Slowest } from "./slowest";
+import { withSurvivorCall } from "./survivor-call";
 import { Watch } from "./watch";
 
 const longestBackoffMs = 5_000;
 
 /**
- * One member of a gang: a loop of look, `decide`, act. All judgement is in `core/training/gang`; here are the store, the sockets and the
+ * One member of a gang: a loop of look, `decide`, act. All judgement is in `trainer-container/gang`; here are the store, the sockets and the
  * waiting. docs/gang.md draws the states.
  */
 export class RendezvousGang implements Gang {

@@ -1,12 +1,12 @@
-import { glanceMs, isCrowd, wholeLookMs } from "../../core/training/gang/crowd";
-import type { GangView } from "../../core/training/gang/model";
 import type { GangTimers } from "./environment";
+import { glanceMs, isCrowd, wholeLookMs } from "./large-gang";
+import type { GangView } from "./model";
 import type { GangTiming } from "./options";
 
 /** Looks in quick succession after registering or after a change; then it slows down. */
 const eagerLooks = 40;
 
-/** When a waiting member looks at the store next, and at how much of it. `core/training/gang/crowd.ts` has the reasons. */
+/** When a waiting member looks at the store next, and at how much of it. `trainer-container/gang/large-gang.ts` has the reasons. */
 export class Watch {
   readonly crowd: boolean;
   private looks = 0;

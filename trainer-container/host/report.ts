@@ -1,9 +1,9 @@
 import type { Logger } from "../../core/logging";
 import type { Clock } from "../../core/ports";
 import type { TrainingProgress } from "../../core/tracking/metric-batch";
-import { stateSource } from "../../core/training/gang/source";
 import type { Checkpointer, CheckpointerEvents } from "../checkpoint/checkpointer";
 import type { Generation } from "../gang/gang";
+import { stateSource } from "../gang/state-source";
 import type { LeafComputer } from "../loop/gradients";
 import type { TrainingPlan } from "../loop/plan";
 import { namedScore } from "../loop/score";

@@ -1,6 +1,6 @@
-import type { Code } from "../../core/wasm/encoding";
-import { advance, f32, f32x4, i32, local, v128, whileLoop } from "../../core/wasm/instructions";
-import type { ValueType, WasmFunction } from "../../core/wasm/module";
+import type { Code } from "../../adapters/wasm/encoding";
+import { advance, f32, f32x4, i32, local, v128, whileLoop } from "../../adapters/wasm/instructions";
+import type { ValueType, WasmFunction } from "../../adapters/wasm/module";
 
 type Binary = (left: Code, right: Code) => Code;
 

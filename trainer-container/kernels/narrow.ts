@@ -1,16 +1,16 @@
+import type { Code } from "../../adapters/wasm/encoding";
+import { advance, f32x4, i16x8, i32, i32x4, local, v128, whileLoop } from "../../adapters/wasm/instructions";
+import type { ValueType, WasmFunction } from "../../adapters/wasm/module";
 import {
   addPackedInJavaScript,
   type NarrowFormat,
   packInJavaScript,
   unpackInJavaScript,
-} from "../../core/training/reduction/narrow-format";
-import type { Code } from "../../core/wasm/encoding";
-import { advance, f32x4, i16x8, i32, i32x4, local, v128, whileLoop } from "../../core/wasm/instructions";
-import type { ValueType, WasmFunction } from "../../core/wasm/module";
+} from "../../core/training/narrow-format";
 import { inSumMemory, kernelsInSumMemory } from "../collective/sum-memory";
 
 /**
- * Rounding to 16 bits, packing and adding of packed vectors as SIMD kernels: lane by lane what `core/training/reduction/narrow-format.ts` does.
+ * Rounding to 16 bits, packing and adding of packed vectors as SIMD kernels: lane by lane what `core/training/narrow-format.ts` does.
  */
 
 const get = local.get;

@@ -1,8 +1,8 @@
-import { type BlockSquare, javascriptBlockSquare } from "../../core/training/optimizer/clip";
-import type { Code } from "../../core/wasm/encoding";
-import { advance, f64, f64x2, i32, ifElse, local, v128, whileLoop } from "../../core/wasm/instructions";
-import type { WasmFunction } from "../../core/wasm/module";
+import type { Code } from "../../adapters/wasm/encoding";
+import { advance, f64, f64x2, i32, ifElse, local, v128, whileLoop } from "../../adapters/wasm/instructions";
+import type { WasmFunction } from "../../adapters/wasm/module";
 import { inSumMemory, kernelsInSumMemory } from "../collective/sum-memory";
+import { type BlockSquare, javascriptBlockSquare } from "../optimizer/clip";
 
 const [at, count, low, high, term] = [0, 1, 2, 3, 4];
 const elementsATurn = 4;

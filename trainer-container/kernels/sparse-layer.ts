@@ -5,10 +5,11 @@
  * The order is the arithmetic's, so that the bits follow from rows, weights and their order alone: an output is ((0 + v₀·w₀) + v₁·w₁ …) + bias
  * over the row's pairs, then rectified; an element of the gradient is 0 + v·dz … over the rows in their order; each operation rounds to float32.
  */
+
+import type { Code } from "../../adapters/wasm/encoding";
+import { advance, f32, f32x4, i32, ifElse, local, v128, whileLoop } from "../../adapters/wasm/instructions";
+import type { ValueType, WasmFunction } from "../../adapters/wasm/module";
 import type { SparseInputs } from "../../core/features/sparse";
-import type { Code } from "../../core/wasm/encoding";
-import { advance, f32, f32x4, i32, ifElse, local, v128, whileLoop } from "../../core/wasm/instructions";
-import type { ValueType, WasmFunction } from "../../core/wasm/module";
 import { allocateSum, inSumMemory, kernelsInSumMemory, releaseSum } from "../collective/sum-memory";
 
 /** A layer's kernel `[inputs, units]` and bias `[units]`: weights, or their gradient. */

@@ -1,11 +1,11 @@
-import { javascriptGround, type OptimizerGround } from "../../core/training/optimizer/optimizer";
-import type { Updates } from "../../core/training/optimizer/updates";
-import type { Code } from "../../core/wasm/encoding";
-import type { WasmFunction } from "../../core/wasm/module";
+import type { Code } from "../../adapters/wasm/encoding";
+import type { WasmFunction } from "../../adapters/wasm/module";
 import { allocateSum, inSumMemory, kernelsInSumMemory } from "../collective/sum-memory";
+import { javascriptGround, type OptimizerGround } from "../optimizer/optimizer";
+import type { Updates } from "../optimizer/updates";
 import { type Arithmetic, elementwise } from "./elementwise";
 
-/** The optimizers' arithmetic as SIMD kernels: operation by operation what `core/training/optimizer/updates.ts` does. */
+/** The optimizers' arithmetic as SIMD kernels: operation by operation what `trainer-container/optimizer/updates.ts` does. */
 
 const [weights, gradients, slot, slot2] = [0, 1, 2, 3];
 

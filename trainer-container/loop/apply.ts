@@ -1,10 +1,10 @@
-import { nextLossScale } from "../../core/training/loss-scale";
-import { clipFactor, globalNorm } from "../../core/training/optimizer/clip";
-import { learningRateAt } from "../../core/training/optimizer/learning-rate";
-import { applyStatistics } from "../../core/training/optimizer/statistics";
 import type { TrainableModel } from "../engine/engine";
 import { simdBlockSquare } from "../kernels/norm";
+import { clipFactor, globalNorm } from "../optimizer/clip";
+import { learningRateAt } from "../optimizer/learning-rate";
+import { applyStatistics } from "../optimizer/statistics";
 import { TrainingHaltedError } from "./errors";
+import { nextLossScale } from "./loss-scale";
 import type { TrainingPlan } from "./plan";
 import type { Replica } from "./replica";
 import { type Score, type ScoreLayout, scoreOf } from "./score";

@@ -1,4 +1,4 @@
-import { type GradientFormat, packedLayout } from "../../core/training/reduction/narrow-format";
+import { type GradientFormat, packedLayout } from "../../core/training/narrow-format";
 import { type Add, add } from "../collective/add";
 import type { TrainableModel } from "../engine/engine";
 import { addPacked, pack, unpack } from "../kernels/narrow";

@@ -1,9 +1,9 @@
 import { appliedWeightDecay, type Hyperparameters } from "../../core/training/hyperparameters";
-import type { DecayConfig, LearningRateConfig } from "../../core/training/optimizer/learning-rate";
-import type { OptimizerConfig } from "../../core/training/optimizer/optimizer";
-import type { GradientFormat } from "../../core/training/reduction/narrow-format";
-import { createSampler, type Sampler } from "../../core/training/sampler";
+import type { GradientFormat } from "../../core/training/narrow-format";
 import type { TrainingTask } from "../../core/training/training-task";
+import { createSampler, type Sampler } from "../data/sampler";
+import type { DecayConfig, LearningRateConfig } from "../optimizer/learning-rate";
+import type { OptimizerConfig } from "../optimizer/optimizer";
 import { TrainingHaltedError } from "./errors";
 
 /** Everything about a training that follows from its task and its data: the same on every worker and in every attempt. */

@@ -1,9 +1,9 @@
-import { initialLossScale, type LossScale } from "../../core/training/loss-scale";
-import { createOptimizer } from "../../core/training/optimizer/create-optimizer";
-import type { Optimizer } from "../../core/training/optimizer/optimizer";
 import { allocateSum } from "../collective/sum-memory";
 import type { TrainableModel } from "../engine/engine";
 import { simdGround } from "../kernels/updates";
+import { createOptimizer } from "../optimizer/create-optimizer";
+import type { Optimizer } from "../optimizer/optimizer";
+import { initialLossScale, type LossScale } from "./loss-scale";
 import type { TrainingPlan } from "./plan";
 import type { ScoreLayout } from "./score";
 

@@ -1,9 +1,9 @@
-import { createOptimizer } from "../../core/training/optimizer/create-optimizer";
-import type { Optimizer, OptimizerConfig, StepOptions } from "../../core/training/optimizer/optimizer";
-import { applyStatistics } from "../../core/training/optimizer/statistics";
-import { clip, lengthOf, type Span } from "../../core/training/sharding/segments";
 import { allocateSum, releaseSum } from "../collective/sum-memory";
 import { simdGround } from "../kernels/updates";
+import { createOptimizer } from "../optimizer/create-optimizer";
+import type { Optimizer, OptimizerConfig, StepOptions } from "../optimizer/optimizer";
+import { applyStatistics } from "../optimizer/statistics";
+import { clip, lengthOf, type Span } from "../sharding/segments";
 
 /** What turns a segment's gradient sum into the segment's next state; the same on every rank. */
 export interface Update extends StepOptions {

@@ -1,6 +1,6 @@
-import { clip, copiedBy, lengthOf, type Span, shardSegment } from "../../core/training/sharding/segments";
-import type { Parcel } from "../collective/parcels";
+import type { Parcel } from "../collective/messages";
 import { type Generation, gangSignals } from "../gang/gang";
+import { clip, copiedBy, lengthOf, type Span, shardSegment } from "../sharding/segments";
 import type { ShardedReplica } from "./sharded-replica";
 
 /**

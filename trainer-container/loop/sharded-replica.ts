@@ -1,9 +1,9 @@
-import { createOptimizer } from "../../core/training/optimizer/create-optimizer";
-import type { Optimizer } from "../../core/training/optimizer/optimizer";
-import { lengthOf } from "../../core/training/sharding/segments";
-import type { Holding, Standing } from "../../core/training/sharding/standing";
 import { allocateSum } from "../collective/sum-memory";
 import type { TrainableModel } from "../engine/engine";
+import { createOptimizer } from "../optimizer/create-optimizer";
+import type { Optimizer } from "../optimizer/optimizer";
+import type { Holding, Standing } from "../sharding/rank-state";
+import { lengthOf } from "../sharding/segments";
 import { TrainingHaltedError } from "./errors";
 import type { TrainingPlan } from "./plan";
 import type { Replica } from "./replica";

@@ -1,9 +1,9 @@
-import { blockSquares, clipFactor, normBlockCount, normOfBlocks } from "../../core/training/optimizer/clip";
-import { learningRateAt } from "../../core/training/optimizer/learning-rate";
-import { copiedBy, lengthOf, neighbourOf, type Span, shardSegment } from "../../core/training/sharding/segments";
 import type { TrainableModel } from "../engine/engine";
 import type { Generation } from "../gang/gang";
 import { simdBlockSquare } from "../kernels/norm";
+import { blockSquares, clipFactor, normBlockCount, normOfBlocks } from "../optimizer/clip";
+import { learningRateAt } from "../optimizer/learning-rate";
+import { copiedBy, lengthOf, neighbourOf, type Span, shardSegment } from "../sharding/segments";
 import { requireFinite, type StepOutcome } from "./apply";
 import { type ScoreLayout, scoreOf } from "./score";
 import type { ShardedReplica } from "./sharded-replica";

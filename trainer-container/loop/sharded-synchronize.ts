@@ -1,9 +1,9 @@
-import { agree } from "../../core/training/sharding/agree";
-import { heldSegments, lengthOf, shardSegment } from "../../core/training/sharding/segments";
-import { decodeStanding, encodeStanding, type Standing } from "../../core/training/sharding/standing";
-import { planTransfers, slotSpans, type Transfer } from "../../core/training/sharding/transfers";
-import type { Parcel } from "../collective/parcels";
+import type { Parcel } from "../collective/messages";
 import { type Generation, GenerationLostError } from "../gang/gang";
+import { agree } from "../sharding/agree";
+import { decodeStanding, encodeStanding, type Standing } from "../sharding/rank-state";
+import { heldSegments, lengthOf, shardSegment } from "../sharding/segments";
+import { planTransfers, slotSpans, type Transfer } from "../sharding/transfers";
 import { Shard } from "./shard";
 import type { HeldSlots, ShardedReplica } from "./sharded-replica";
 

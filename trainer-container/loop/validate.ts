@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { leafRange } from "../../core/training/reduction/plan";
 import type { TrainableModel } from "../engine/engine";
 import type { Generation } from "../gang/gang";
+import { leafRange } from "../reduction/plan";
 import type { ValidationBlocks } from "./feed";
 import { addScore, type Score, type ScoreLayout, scoreOf } from "./score";
 

@@ -1,6 +1,6 @@
-import type { Code } from "../../../core/wasm/encoding";
-import { i32, local } from "../../../core/wasm/instructions";
-import type { ValueType, WasmFunction } from "../../../core/wasm/module";
+import type { Code } from "../../wasm/encoding";
+import { i32, local } from "../../wasm/instructions";
+import type { ValueType, WasmFunction } from "../../wasm/module";
 
 /** Variables of a function by name, as their indices. */
 export type Variables<Name extends string> = Readonly<Record<Name, number>>;

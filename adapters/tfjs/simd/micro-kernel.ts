@@ -10,10 +10,10 @@
  * A loop with its test at the end and a guard before it lets V8 hoist address arithmetic; the branch between the two k keeps it from
  * moving the loads of both to the front.
  */
-import type { Code } from "../../../core/wasm/encoding";
-import { advance, block, branchIf, f32x4, i32, ifElse, local, loop, v128 } from "../../../core/wasm/instructions";
-import type { ValueType, WasmFunction } from "../../../core/wasm/module";
-import { multiplyAdd } from "../../../core/wasm/multiply-add";
+import type { Code } from "../../wasm/encoding";
+import { advance, block, branchIf, f32x4, i32, ifElse, local, loop, v128 } from "../../wasm/instructions";
+import type { ValueType, WasmFunction } from "../../wasm/module";
+import { multiplyAdd } from "../../wasm/multiply-add";
 import { addTo, define, range } from "./define";
 
 const fused = multiplyAdd() === "fused";

@@ -2,9 +2,9 @@
  * Copies into panels: `width` floats for each of `count` rows, one panel after the other. What a "row" is depends on the operand: an index
  * k of the product in both. Addresses and strides are bytes.
  */
-import type { Code } from "../../../core/wasm/encoding";
-import { advance, i32, local, v128, whileLoop } from "../../../core/wasm/instructions";
-import type { ValueType, WasmFunction } from "../../../core/wasm/module";
+import type { Code } from "../../wasm/encoding";
+import { advance, i32, local, v128, whileLoop } from "../../wasm/instructions";
+import type { ValueType, WasmFunction } from "../../wasm/module";
 import { addTo, define, range, times } from "./define";
 import { maxRows } from "./micro-kernel";
 

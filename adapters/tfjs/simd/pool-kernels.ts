@@ -2,8 +2,8 @@
  * Max-pooling of windows that lie whole in the image, one row of outputs at a time, four channels at a time. `taps` is a table of i32: where,
  * from its first, the window's inputs lie, in the order of rows and columns. Addresses and strides are bytes.
  */
-import { advance, f32x4, i32, local, v128, whileLoop } from "../../../core/wasm/instructions";
-import type { WasmFunction } from "../../../core/wasm/module";
+import { advance, f32x4, i32, local, v128, whileLoop } from "../../wasm/instructions";
+import type { WasmFunction } from "../../wasm/module";
 import { addTo, define } from "./define";
 
 const { get } = local;

@@ -1,6 +1,6 @@
 /** Loops over rows of channels, four at a time, and over whole vectors. Addresses and strides are bytes. */
-import { advance, f32, f32x4, i32, ifElse, local, memory, v128, whileLoop } from "../../../core/wasm/instructions";
-import type { WasmFunction } from "../../../core/wasm/module";
+import { advance, f32, f32x4, i32, ifElse, local, memory, v128, whileLoop } from "../../wasm/instructions";
+import type { WasmFunction } from "../../wasm/module";
 import { addTo, define } from "./define";
 
 const { get } = local;

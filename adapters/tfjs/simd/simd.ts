@@ -1,7 +1,7 @@
 /** The assembled kernels over the memory of the TensorFlow.js backend: no tensor is copied to reach them. */
 import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
 import type { TensorInfo } from "@tensorflow/tfjs-core";
-import { instantiate, type WasmExports, type WasmFunction, type WasmMemory } from "../../../core/wasm/module";
+import { instantiate, type WasmExports, type WasmFunction, type WasmMemory } from "../../wasm/module";
 import { Buffers, type Heap } from "./buffers";
 import { microKernels } from "./micro-kernel";
 import { packs } from "./pack";

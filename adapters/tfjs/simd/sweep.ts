@@ -1,7 +1,7 @@
 /** The loops around the micro-kernels: all tiles of some panels of A with some panels of B. */
-import type { Code } from "../../../core/wasm/encoding";
-import { advance, call, f32, i32, ifElse, local, whileLoop } from "../../../core/wasm/instructions";
-import type { WasmFunction } from "../../../core/wasm/module";
+import type { Code } from "../../wasm/encoding";
+import { advance, call, f32, i32, ifElse, local, whileLoop } from "../../wasm/instructions";
+import type { WasmFunction } from "../../wasm/module";
 import { addTo, define, range, times } from "./define";
 import { maxRows, microKernelIndex } from "./micro-kernel";
 

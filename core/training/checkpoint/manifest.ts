@@ -1,6 +1,6 @@
 import type { ContentReference } from "../../ports";
+import type { GradientFormat } from "../narrow-format";
 import type { NumericsRecord } from "../numerics";
-import type { GradientFormat } from "../reduction/narrow-format";
 
 /**
  * A checkpoint: the training's whole state after `finishedSteps`. Its JSON is written last, at

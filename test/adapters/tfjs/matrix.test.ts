@@ -4,7 +4,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import { blocks, gemm, panelsOf } from "../../../adapters/tfjs/simd/gemm";
 import { type Simd, simdOf } from "../../../adapters/tfjs/simd/simd";
 import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
-import { multiplyAdd } from "../../../core/wasm/multiply-add";
+import { multiplyAdd } from "../../../adapters/wasm/multiply-add";
 
 interface Sizes {
   readonly m: number;

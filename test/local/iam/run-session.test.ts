@@ -21,12 +21,12 @@ import {
   TransactWriteCommand,
 } from "@aws-sdk/lib-dynamodb";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
-import { createGangStore } from "../../../adapters/dynamodb/gang-store";
 import { createLambdaMetricSink } from "../../../adapters/lambda/metric-sink";
 import { createObjectStore } from "../../../adapters/s3/object-store";
 import { functionNameIn } from "../../../core/platform/functions";
 import { jobRoleName } from "../../../local/iam";
 import { openRunSession } from "../../../trainer-container/credentials/run-session";
+import { createGangStore } from "../../../trainer-container/gang/dynamodb-store";
 import { runOf } from "../../support/fixtures";
 import { startPlatform, type TestPlatform } from "./platform";
 

@@ -1,8 +1,8 @@
 import { connect, type Socket } from "node:net";
+import { ThreadPulse } from "../../../trainer-container/collective/heartbeat";
 import { encodeHello, type Hello } from "../../../trainer-container/collective/hello";
 import { Listener } from "../../../trainer-container/collective/listener";
 import { Mesh } from "../../../trainer-container/collective/mesh";
-import { ThreadPulse } from "../../../trainer-container/collective/pulse";
 import { defaultCollectiveTiming } from "../../../trainer-container/collective/timing";
 import { GenerationLostError } from "../../../trainer-container/gang/gang";
 import { makeLeaves, meshOptions, reduceAll, referenceSum, sameBits, startListeners, startWorld } from "./support";

@@ -1,4 +1,4 @@
-import { type NarrowFormat, roundings } from "../../../core/training/reduction/narrow-format";
+import { type NarrowFormat, roundings } from "../../../core/training/narrow-format";
 import { allocateSum } from "../../../trainer-container/collective/sum-memory";
 import { createGradientWire } from "../../../trainer-container/loop/gradient-wire";
 import { makeLeaves, referenceSum, sameBits, startWorld, type World } from "./support";

@@ -1,6 +1,6 @@
-import { shardSegment } from "../../../core/training/sharding/segments";
 import { allocateSum } from "../../../trainer-container/collective/sum-memory";
 import { GenerationLostError } from "../../../trainer-container/gang/gang";
+import { shardSegment } from "../../../trainer-container/sharding/segments";
 import { makeLeaves, reduceAll, referenceSum, sameBits, startWorld, type World } from "./support";
 
 const segmentsOf = (elements: number, world: number) =>

@@ -1,9 +1,9 @@
-import type { Algorithm } from "../../../core/training/reduction/choose";
 import { Collective } from "../../../trainer-container/collective/collective";
+import type { Pulse } from "../../../trainer-container/collective/heartbeat";
 import { Listener } from "../../../trainer-container/collective/listener";
 import { Mesh, type MeshOptions } from "../../../trainer-container/collective/mesh";
-import type { Pulse } from "../../../trainer-container/collective/pulse";
 import { type CollectiveTiming, defaultCollectiveTiming } from "../../../trainer-container/collective/timing";
+import type { Algorithm } from "../../../trainer-container/reduction/choose";
 
 export const noPulse: Pulse = { beat: () => {}, stop: () => {} };
 

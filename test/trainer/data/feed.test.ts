@@ -1,9 +1,9 @@
 import { decodeFeatureShard, encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/manifest";
 import { createSparseInputs, type SparseInputs } from "../../../core/features/sparse";
-import { createSampler } from "../../../core/training/sampler";
 import { createDirectFeed, createValidationBlocks } from "../../../trainer-container/data/direct-feed";
 import { splitOf } from "../../../trainer-container/data/feature-split";
+import { createSampler } from "../../../trainer-container/data/sampler";
 
 const manifest: Pick<FeatureManifest, "transform" | "label"> = {
   transform: {

@@ -1,9 +1,9 @@
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest, FeatureShard } from "../../../core/features/manifest";
-import { createSampler } from "../../../core/training/sampler";
 import { createValidationBlocks } from "../../../trainer-container/data/direct-feed";
 import { loadFeatureSplit } from "../../../trainer-container/data/feature-split";
 import { openFeed } from "../../../trainer-container/data/open-feed";
+import { createSampler } from "../../../trainer-container/data/sampler";
 import type { ShardCache } from "../../../trainer-container/data/shard-cache";
 import { createWindowedValidation } from "../../../trainer-container/data/windowed-feed";
 

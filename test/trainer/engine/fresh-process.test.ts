@@ -19,7 +19,7 @@ interface Outcome {
 /** Ten steps of each model, then a digest of its weights. */
 const script = `
   import { createHash } from "node:crypto";
-  import { createOptimizer } from "./core/training/optimizer/create-optimizer";
+  import { createOptimizer } from "./trainer-container/optimizer/create-optimizer";
   import { createEngine } from "./trainer-container/engine/create-engine";
   import { seededRandom } from "./trainer-container/engine/seeded-random";
 

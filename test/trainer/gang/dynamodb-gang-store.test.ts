@@ -1,7 +1,7 @@
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
-import { createGangStore } from "../../../adapters/dynamodb/gang-store";
-import { gangStoreContract } from "../../core/training/gang/store-contract";
+import { createGangStore } from "../../../trainer-container/gang/dynamodb-store";
 import { createTable, rangeTable, type Subject, startEmbedded } from "../../local/dynamodb/harness";
+import { gangStoreContract } from "./store-contract";
 
 describe("the gang store on DynamoDB", () => {
   let subject: Subject;

@@ -1,5 +1,4 @@
 import { type AddressInfo, createServer } from "node:net";
-import type { MemberRecord } from "../../../core/training/gang/model";
 import { createGang, type GangOptions } from "../../../trainer-container/gang";
 import {
   GangCompletedError,
@@ -7,8 +6,9 @@ import {
   GangMemberReplacedError,
   gangSignals,
 } from "../../../trainer-container/gang/gang";
-import { member as recordOf } from "../../core/training/gang/store-contract";
+import type { MemberRecord } from "../../../trainer-container/gang/model";
 import { MemoryGangStore } from "../../support/memory-gang-store";
+import { member as recordOf } from "./store-contract";
 import { type ToyTask, trainToy, undisturbed } from "./toy-trainer";
 
 const task: ToyTask = { steps: 30, elements: 1_000, microshards: 8, stepMs: 2 };

@@ -1,8 +1,8 @@
 /** One worker as a process of its own: started by processes.test.ts with its options as JSON in the first argument. SIGUSR2 ends the run for all. */
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
-import { createGangStore } from "../../../adapters/dynamodb/gang-store";
 import { createGang, type GangTiming } from "../../../trainer-container/gang";
+import { createGangStore } from "../../../trainer-container/gang/dynamodb-store";
 import { gangSignals } from "../../../trainer-container/gang/gang";
 import { type ToyTask, trainToy } from "./toy-trainer";
 

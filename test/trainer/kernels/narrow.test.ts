@@ -1,8 +1,4 @@
-import {
-  addPackedInJavaScript,
-  packInJavaScript,
-  unpackInJavaScript,
-} from "../../../core/training/reduction/narrow-format";
+import { addPackedInJavaScript, packInJavaScript, unpackInJavaScript } from "../../../core/training/narrow-format";
 import { allocateSum, inSumMemory } from "../../../trainer-container/collective/sum-memory";
 import { addPacked, pack, unpack } from "../../../trainer-container/kernels/narrow";
 

@@ -1,9 +1,9 @@
-import { globalNorm } from "../../../core/training/optimizer/clip";
-import { createOptimizer } from "../../../core/training/optimizer/create-optimizer";
-import { javascriptGround, type OptimizerConfig } from "../../../core/training/optimizer/optimizer";
 import { allocateSum, inSumMemory } from "../../../trainer-container/collective/sum-memory";
 import { simdBlockSquare } from "../../../trainer-container/kernels/norm";
 import { simdGround } from "../../../trainer-container/kernels/updates";
+import { globalNorm } from "../../../trainer-container/optimizer/clip";
+import { createOptimizer } from "../../../trainer-container/optimizer/create-optimizer";
+import { javascriptGround, type OptimizerConfig } from "../../../trainer-container/optimizer/optimizer";
 
 /** Park and Miller's generator: numbers in [0, 1). */
 function random(seed: number): () => number {

@@ -1,5 +1,3 @@
-import { leafRange } from "../../../core/training/reduction/plan";
-import { canonicalAdditions } from "../../../core/training/reduction/tree";
 import { type Add, add as addFloats } from "../../../trainer-container/collective/add";
 import {
   type Gang,
@@ -8,6 +6,8 @@ import {
   GenerationLostError,
   gangSignals,
 } from "../../../trainer-container/gang/gang";
+import { leafRange } from "../../../trainer-container/reduction/plan";
+import { canonicalAdditions } from "../../../trainer-container/reduction/tree";
 import { FakeOperations, type OperationFault } from "./fake-operations";
 
 interface Waiting {

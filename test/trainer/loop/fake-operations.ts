@@ -1,6 +1,6 @@
-import { canonicalAdditions } from "../../../core/training/reduction/tree";
-import type { ParcelsInput } from "../../../trainer-container/collective/parcels";
+import type { ParcelsInput } from "../../../trainer-container/collective/messages";
 import type { ReduceScatterInput } from "../../../trainer-container/collective/reduce-scatter";
+import { canonicalAdditions } from "../../../trainer-container/reduction/tree";
 
 /** What happens at an operation of a sharded step that all ranks have begun. */
 export interface OperationFault {

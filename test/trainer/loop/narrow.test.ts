@@ -1,4 +1,4 @@
-import type { GradientFormat } from "../../../core/training/reduction/narrow-format";
+import type { GradientFormat } from "../../../core/training/narrow-format";
 import { FakeGang } from "./fake-gang";
 import { classes, createWorker, digest, features, run, taskOf, type Worker } from "./in-process";
 import { linearModel } from "./linear-model";

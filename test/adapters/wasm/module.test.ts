@@ -1,0 +1,75 @@
+import { signed, unsigned } from "../../../adapters/wasm/encoding";
+import { advance, f32, f32x4, f64, i32, ifElse, local, v128, whileLoop } from "../../../adapters/wasm/instructions";
+import { createMemory, instantiate, type MemoryImport, type WasmFunction } from "../../../adapters/wasm/module";
+
+const limits: MemoryImport = { initial: 1, shared: false };
+
+function run(...functions: WasmFunction[]) {
+  const memory = createMemory(limits);
+  return { floats: new Float32Array(memory.buffer), exports: instantiate(functions, limits, memory) };
+}
+
+describe("LEB128", () => {
+  it.each([
+    [0, [0]],
+    [127, [127]],
+    [128, [0x80, 1]],
+    [624_485, [0xe5, 0x8e, 0x26]],
+  ])("writes %i without a sign", (value, bytes) => expect(unsigned(value)).toEqual(bytes));
+
+  it.each([
+    [0, [0]],
+    [63, [63]],
+    [64, [0xc0, 0]],
+    [-1, [0x7f]],
+    [-64, [0x40]],
+    [-65, [0xbf, 0x7f]],
+    [-123_456, [0xc0, 0xbb, 0x78]],
+  ])("writes %i with its sign", (value, bytes) => expect(signed(value)).toEqual(bytes));
+});
+
+describe("instantiate", () => {
+  it("runs a loop over vectors in the given memory", () => {
+    const [at, count] = [0, 1];
+    const { floats, exports } = run({
+      name: "halve",
+      params: ["i32", "i32"],
+      body: [
+        whileLoop(
+          local.get(count),
+          v128.store(local.get(at), f32x4.mul(v128.load(local.get(at)), f32x4.splat(f32.const(0.5)))),
+          advance(at, 16),
+          advance(count, -1),
+        ),
+      ],
+    });
+    floats.set([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    exports["halve"]!(0, 2);
+    expect([...floats.subarray(0, 9)]).toEqual([0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 9]);
+  });
+
+  it("gives results, keeps locals apart from parameters, and knows several functions", () => {
+    const { exports } = run(
+      {
+        name: "square",
+        params: ["f64"],
+        result: "f64",
+        locals: ["f64"],
+        body: [local.set(1, local.get(0)), f64.mul(local.get(0), local.get(1))],
+      },
+      {
+        name: "larger",
+        params: ["i32", "i32"],
+        result: "i32",
+        locals: ["i32"],
+        body: [
+          ifElse(i32.gtU(local.get(0), local.get(1)), local.set(2, local.get(0)), local.set(2, local.get(1))),
+          local.get(2),
+        ],
+      },
+    );
+    expect(exports["square"]!(1.5)).toBe(2.25);
+    expect(exports["larger"]!(3, 200)).toBe(200);
+    expect(exports["larger"]!(300, 200)).toBe(300);
+  });
+});

@@ -1,0 +1,57 @@
+import { accuses, glanceMs, timingOf, wholeLookMs } from "../../../trainer-container/gang/large-gang";
+import { defaultRendezvousTiming } from "../../../trainer-container/gang/timing";
+
+const timing = { ...defaultRendezvousTiming, patrolMs: 1_000 };
+
+describe("a crowd's timing", () => {
+  it("leaves small gangs as they are", () => {
+    expect(timingOf(timing, 64)).toBe(timing);
+  });
+
+  it("grows with the workers, where it would overload the store", () => {
+    expect(timingOf(timing, 65)).toEqual(timing);
+    expect(timingOf(timing, 1_000)).toEqual({
+      ...timing,
+      renewMs: 10_000,
+      leaseMs: 30_000,
+      firstCallMs: 5_000,
+      survivorCallMs: 3_000,
+      patrolMs: 2_000,
+    });
+  });
+});
+
+describe("looks at a crowd", () => {
+  it.each([
+    [0, 500],
+    [3, 500],
+    [4, 2_000],
+    [7, 2_000],
+    [8, 8_000],
+    [15, 8_000],
+    [16, 32_000],
+  ])("of the member in place %i come every %i ms where there are a thousand", (position, ms) => {
+    expect(wholeLookMs(position, 1_000)).toBe(ms);
+  });
+
+  it.each([100, 1_000])("and glances of all %i ask for less than a partition gives", (workers) => {
+    let units = 0;
+    for (let position = 0; position < workers; position++) {
+      units += (1_000 / wholeLookMs(position, workers)) * (workers / 10) + (1_000 / glanceMs(workers)) * 2;
+    }
+    expect(units).toBeLessThan(2_500);
+  });
+});
+
+describe("a loss", () => {
+  it("is reported by all in a small gang", () => {
+    for (let rank = 1; rank < 64; rank++) expect(accuses(rank, 0, 64, timing)).toBe(true);
+  });
+
+  it("is reported by the eight ranks after it in a crowd, round the end", () => {
+    const reporters = Array.from({ length: 1_000 }, (_, rank) => rank).filter((rank) =>
+      accuses(rank, 996, 1_000, timing),
+    );
+    expect(reporters.filter((rank) => rank !== 996)).toEqual([0, 1, 2, 3, 4, 997, 998, 999]);
+  });
+});

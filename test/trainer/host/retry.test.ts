@@ -1,0 +1,40 @@
+import { StorageFullError } from "../../../core/object-errors";
+import { createInterruption } from "../../../trainer-container/host/interruption";
+import { insist } from "../../../trainer-container/host/retry";
+
+describe("insist", () => {
+  it("does not repeat what will fail again", async () => {
+    const bug = new TypeError("bug");
+    await expect(
+      insist(
+        () => Promise.reject(bug),
+        () => undefined,
+        createInterruption(),
+      ),
+    ).rejects.toBe(bug);
+  });
+
+  it("stops where the host goes away", async () => {
+    const full = new StorageFullError("k");
+    const interruption = createInterruption();
+    const failures: unknown[] = [];
+    const trying = insist(
+      () => Promise.reject(full),
+      (error) => failures.push(error),
+      interruption,
+    );
+    setImmediate(() => interruption.raise("SIGTERM"));
+    await expect(trying).rejects.toBe(full);
+    expect(failures).toEqual([full]);
+  });
+
+  it("gives the answer once there is one", async () => {
+    expect(
+      await insist(
+        async () => 42,
+        () => undefined,
+        createInterruption(),
+      ),
+    ).toBe(42);
+  });
+});

@@ -1,0 +1,125 @@
+import { chooseAlgorithm } from "../../../trainer-container/reduction/choose";
+import { halvingNeighbours, planHalving } from "../../../trainer-container/reduction/halving";
+import { planReduction } from "../../../trainer-container/reduction/plan";
+
+const planOf = (microshards: number, worldSize: number) => planHalving(planReduction(microshards, worldSize))!.first;
+
+describe("planHalving", () => {
+  it("makes every rank a host where W is a power of two, and gives nothing away", () => {
+    const { hosts, roles } = planOf(8, 4);
+    expect(hosts).toEqual([0, 1, 2, 3]);
+    expect(roles[2]).toEqual({ place: 2, gives: [], takes: [], additions: [], guests: [], server: undefined });
+  });
+
+  it("lets guests give their partial sums to the hosts of their subtrees: 3 ranks of 8 leaves", () => {
+    // Leaves [0, 2), [2, 5), [5, 8); two subtrees of four: rank 0 hosts the first, rank 1, which computes leaf 4, the second.
+    const { hosts, roles } = planOf(8, 3);
+    expect(hosts).toEqual([0, 1]);
+    expect(roles).toEqual([
+      {
+        place: 0,
+        gives: [],
+        takes: [{ slot: 2, rank: 1 }],
+        additions: [{ into: 0, from: 2, end: 4 }],
+        guests: [],
+        server: undefined,
+      },
+      {
+        place: 1,
+        gives: [{ slot: 2, rank: 0 }],
+        takes: [
+          { slot: 5, rank: 2 },
+          { slot: 6, rank: 2 },
+        ],
+        additions: [
+          { into: 4, from: 5, end: 6 },
+          { into: 4, from: 6, end: 8 },
+        ],
+        guests: [2],
+        server: undefined,
+      },
+      {
+        place: undefined,
+        gives: [
+          { slot: 5, rank: 1 },
+          { slot: 6, rank: 1 },
+        ],
+        takes: [],
+        additions: [],
+        guests: [],
+        server: 1,
+      },
+    ]);
+  });
+
+  it("adds every node above the partial sums exactly once: within a subtree by its host, above by halving", () => {
+    for (const [microshards, worldSize] of [
+      [8, 5],
+      [64, 37],
+      [1024, 1000],
+      [1024, 513],
+    ]) {
+      const plan = planReduction(microshards, worldSize);
+      const { first, last } = planHalving(plan)!;
+      for (const { hosts, roles } of [first, last]) {
+        const within = roles.flatMap(({ additions }) => additions).length;
+        expect(within + hosts.length - 1).toBe(plan.combine.length);
+        const served = roles.flatMap(({ guests }) => guests).sort((a, b) => a - b);
+        expect(served).toEqual([...roles.keys()].filter((rank) => !hosts.includes(rank)));
+      }
+    }
+  });
+
+  it("mirrors who is host and guest, so that the load is even: 3 ranks of 4 leaves", () => {
+    // Leaves [0, 1), [1, 2), [2, 4): rank 1 is a guest where first leaves count, rank 0 where last ones do.
+    const { first, last } = planHalving(planReduction(4, 3))!;
+    expect([first.hosts, last.hosts]).toEqual([
+      [0, 2],
+      [1, 2],
+    ]);
+    expect(first.roles[1]).toMatchObject({ place: undefined, gives: [{ slot: 1, rank: 0 }], server: 0 });
+    expect(last.roles[0]).toMatchObject({ place: undefined, gives: [{ slot: 0, rank: 1 }], server: 1 });
+    const power = planHalving(planReduction(8, 4))!;
+    expect(power.last).toBe(power.first);
+  });
+
+  it.each([
+    [6, 3],
+    [12, 4],
+    [8, 1],
+  ])("says that V = %i on %i ranks cannot be summed so", (microshards, worldSize) => {
+    expect(planHalving(planReduction(microshards, worldSize))).toBeUndefined();
+  });
+
+  it("needs few neighbours, and each is one of its neighbours' own", () => {
+    for (const [worldSize, most] of [
+      [512, 9],
+      [1000, 22],
+      [1024, 10],
+    ]) {
+      const plans = planHalving(planReduction(1024, worldSize))!;
+      const near = plans.first.roles.map((_, rank) => halvingNeighbours(plans, rank));
+      expect(Math.max(...near.map(({ length }) => length))).toBeLessThanOrEqual(most);
+      near.forEach((ranks, rank) => {
+        for (const other of ranks) expect(near[other]).toContain(rank);
+      });
+    }
+  });
+});
+
+describe("chooseAlgorithm", () => {
+  const kib = 256;
+  it.each([
+    ["few ranks", 8, 8, 1 * kib, "direct"],
+    ["few ranks, large vector", 15, 16, 100_000 * kib, "direct"],
+    ["sixteen, segments of 32 KiB", 16, 16, 512 * kib, "halving-doubling"],
+    ["sixteen, longer segments", 16, 16, 513 * kib, "direct"],
+    ["dozens, small vector", 32, 32, 1_024 * kib, "halving-doubling"],
+    ["dozens, large vector", 64, 64, 100_000 * kib, "direct"],
+    ["dozens, V no power of two", 40, 48, 4 * kib, "direct"],
+    ["beyond the full mesh, whatever the size", 65, 128, 100_000 * kib, "halving-doubling"],
+    ["a thousand", 1_000, 1_024, 4 * kib, "halving-doubling"],
+  ] as const)("of %s", (_, worldSize, microshards, elements, expected) => {
+    expect(chooseAlgorithm({ worldSize, microshards, elements })).toBe(expected);
+  });
+});
