@@ -1,8 +1,8 @@
 import type { Hono } from "hono";
 import type { Deployment } from "../adapters/platform";
-import { mlflowOperations } from "../lambdas/api/mlflow/operations";
 import { type AppOptions, frameApp } from "./frame";
 import type { ApiEnvironment } from "./http/context";
+import { mlflowOperations } from "./mlflow/operations";
 import { routes } from "./routes";
 
 /** The whole API. */

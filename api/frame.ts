@@ -4,9 +4,6 @@ import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
 import type { Deployment } from "../adapters/platform";
 import { InvalidInputError, RingmasterError } from "../core/errors";
-import { mlflowErrorResponse } from "../lambdas/api/mlflow/errors";
-import { isMlflowPath, mountMlflow } from "../lambdas/api/mlflow/mount";
-import type { MlflowOperation } from "../lambdas/api/mlflow/operation";
 import type { ApiEnvironment } from "./http/context";
 import { errorResponse, knownError } from "./http/error-response";
 import { eventText } from "./http/event-body";
@@ -16,6 +13,9 @@ import { checkedRefusal } from "./http/response-check";
 import { mountRoutes, type Route } from "./http/route";
 import { signedBody } from "./http/signed-body";
 import { type CallerSettings, tenancy } from "./http/tenancy";
+import { mlflowErrorResponse } from "./mlflow/errors";
+import { isMlflowPath, mountMlflow } from "./mlflow/mount";
+import type { MlflowOperation } from "./mlflow/operation";
 
 /** API Gateway's own limit. */
 const maxBodyBytes = 10 * 1024 * 1024;

@@ -4,10 +4,10 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-l
 import type { TokenStore } from "../adapters/files/token-store";
 import { inertContent } from "../api/http/inert-content";
 import { teamless } from "../api/http/tenancy";
+import { mlflowErrorResponse } from "../api/mlflow/errors";
+import { isMlflowPath } from "../api/mlflow/mount";
 import { UnauthenticatedError } from "../core/access/errors";
 import { RingmasterError } from "../core/errors";
-import { mlflowErrorResponse } from "../lambdas/api/mlflow/errors";
-import { isMlflowPath } from "../lambdas/api/mlflow/mount";
 import { type Authenticated, type AuthorizerContext, authenticate } from "./api-auth";
 import type { StreamedRoutes } from "./api-streams";
 import type { TransferRoutes } from "./api-transfers";

@@ -12,10 +12,10 @@ import { runHtml } from "../../core/tracking/pages/run-html";
 import { readRunPage } from "../../core/tracking/pages/run-page";
 import { ArtifactNotFoundError } from "../../core/tracking/records/errors";
 import { RunNotFoundError } from "../../core/training/errors";
-import { attachment } from "../../lambdas/api/mlflow/artifacts/media-types";
 import * as contracts from "../contracts/pages";
 import { pageResponse } from "../http/page-response";
 import { defineRoute, type Route } from "../http/route";
+import { attachment } from "../mlflow/artifacts/media-types";
 import { experimentPage } from "./experiments";
 
 const experimentsOnPage = 200;

@@ -20,7 +20,6 @@ export const searchRoutes: readonly Route[] = [
       const { runs, total, nextToken } = await fittingPage(runSearch, {
         ...body,
         experimentIds,
-        dialect: "ringmaster",
       });
       return {
         status: 200,

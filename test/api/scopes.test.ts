@@ -2,8 +2,8 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import { createApp } from "../../api/app";
 import { contracts } from "../../api/contracts";
 import { teamless } from "../../api/http/tenancy";
+import { mlflowOperations } from "../../api/mlflow/operations";
 import { type Scope, scopes } from "../../core/access/scopes";
-import { mlflowOperations } from "../../lambdas/api/mlflow/operations";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 
 /** Operations whose scope does not follow from their method. */

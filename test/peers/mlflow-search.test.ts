@@ -1,13 +1,14 @@
 import { spawnSync } from "node:child_process";
 import path from "node:path";
-import { MlflowFilterError } from "../../core/tracking/search/errors";
-import { parseExperimentFilter, parseExperimentOrder } from "../../core/tracking/search/mlflow/experiments";
+import { parseExperimentFilter, parseExperimentOrder } from "../../api/mlflow/search/experiments";
 import {
   parseModelFilter,
   parseModelOrder,
   parseModelVersionFilter,
   parseModelVersionOrder,
-} from "../../core/tracking/search/mlflow/registered-models";
+} from "../../api/mlflow/search/registered-models";
+import { mlflowRuns } from "../../api/mlflow/search/runs";
+import { MlflowFilterError } from "../../core/tracking/search/errors";
 import { datasetOf, found, runOf, told } from "../core/tracking/search/runs";
 import {
   experimentSearches,
@@ -132,5 +133,5 @@ function runsFound({ filter, orderBy }: Search): readonly string[] {
       Object.fromEntries(Object.entries(run.metrics).map(([name, value]) => [name, Number(value)])),
     ),
   );
-  return found(known, { filter, orderBy, dialect: "mlflow" });
+  return found(known, { filter, orderBy, language: mlflowRuns });
 }

@@ -112,7 +112,6 @@ async function topRuns(search: RunSearch, { metric, count, goal: said, experimen
   const { runs } = await search.search({
     experimentIds,
     filter: filter.trim() === "" ? has : `(${filter}) AND ${has}`,
-    dialect: "ringmaster",
     orderBy: [`${field} ${goal === "min" ? "ASC" : "DESC"}`],
     limit: count,
     view: "active",

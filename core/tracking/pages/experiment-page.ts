@@ -45,7 +45,6 @@ export async function readExperimentPage(
     const { runs, total, nextToken } = await ports.runSearch.search({
       experimentIds: [experimentId],
       filter: query.filter,
-      dialect: "ringmaster",
       orderBy: query.orderBy === "" ? [] : [query.orderBy],
       limit: runsOnPage,
       view: experiment.lifecycle === "deleted" ? "all" : "active",

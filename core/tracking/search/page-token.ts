@@ -42,7 +42,8 @@ export function readPageToken(query: SearchQuery, terms: number, token: string):
   return { values: values as OrderValue[], startedAt, runId };
 }
 
-function queryDigest({ experimentIds, filter, dialect, orderBy, view }: SearchQuery): string {
+function queryDigest({ experimentIds, filter, language, orderBy, view }: SearchQuery): string {
+  const dialect = language?.name ?? "ringmaster";
   return digestOf({ experimentIds: [...experimentIds].sort(), filter, dialect, orderBy, view }).slice(0, 16);
 }
 

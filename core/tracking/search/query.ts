@@ -1,16 +1,24 @@
 import type { MetricSummary } from "../metric-repository";
 import type { RunRecord } from "../run-record";
+import type { Expression, OrderTerm } from "./expression";
+
+/** Reads the texts of a query. Every language yields the same expressions. */
+export interface QueryLanguage {
+  readonly name: "ringmaster" | "mlflow";
+  /** Params and tags that are numbers are ordered as numbers, before other texts. */
+  readonly ordersNumbersInText: boolean;
+  /** @param now milliseconds since the epoch @returns `undefined` where the filter is empty */
+  parseFilter(filter: string, now: number): Expression | undefined;
+  parseOrder(orderBy: readonly string[]): readonly OrderTerm[];
+}
 
 export interface SearchQuery {
   /** Empty: all of the team's. */
   readonly experimentIds: readonly string[];
   /** Empty: every run. See docs/search.md for the language. */
   readonly filter: string;
-  /**
-   * `mlflow`: MLflow's grammar and its refusals (AND alone, quoted values, params compared as texts). `ringmaster`: all of ours, of which MLflow's
-   * expressions are a part.
-   */
-  readonly dialect: "ringmaster" | "mlflow";
+  /** Default: the native language. */
+  readonly language?: QueryLanguage;
   /** `metrics.val_loss ASC`, `params.depth`, … Ties and the rest: newest start first, then by run id. */
   readonly orderBy: readonly string[];
   readonly limit: number;

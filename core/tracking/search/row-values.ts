@@ -1,4 +1,4 @@
-import { mlflowTag } from "../../mlflow/tags";
+import { mlflowTag } from "../member-tags";
 import { AmbiguousNameError } from "./errors";
 import { type Expression, type Field, fieldsOf, type OrderTerm, type Value } from "./expression";
 import type { NameSet, Resolution } from "./names";

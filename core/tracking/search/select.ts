@@ -1,10 +1,9 @@
 import { compileFilter } from "./evaluate";
 import type { Expression, OrderTerm } from "./expression";
-import { parseRunFilter, parseRunOrder } from "./mlflow/runs";
 import { orderComparator, type Ranked, ranker } from "./order";
 import { pageTokenOf, readPageToken } from "./page-token";
 import { parseFilter, parseOrder } from "./parser";
-import type { SearchQuery } from "./query";
+import type { QueryLanguage, SearchQuery } from "./query";
 import type { SearchContext } from "./record-values";
 import type { SearchRow } from "./row";
 import { ambiguityCheck } from "./row-values";
@@ -13,17 +12,21 @@ import { TopK } from "./top-k";
 /** A query that was understood. */
 export interface PlannedQuery {
   readonly query: SearchQuery;
+  readonly language: QueryLanguage;
   readonly filter: Expression | undefined;
   readonly order: readonly OrderTerm[];
 }
 
-/** @param now milliseconds since the epoch @throws SearchSyntaxError, MlflowFilterError */
+const nativeLanguage: QueryLanguage = { name: "ringmaster", ordersNumbersInText: true, parseFilter, parseOrder };
+
+/** Parses a query. @param now milliseconds since the epoch @throws SearchSyntaxError, MlflowFilterError */
 export function planQuery(query: SearchQuery, now: number): PlannedQuery {
-  const mlflow = query.dialect === "mlflow";
+  const { language = nativeLanguage } = query;
   return {
     query,
-    filter: mlflow ? parseRunFilter(query.filter) : parseFilter(query.filter, now),
-    order: mlflow ? parseRunOrder(query.orderBy) : parseOrder(query.orderBy),
+    language,
+    filter: language.parseFilter(query.filter, now),
+    order: language.parseOrder(query.orderBy),
   };
 }
 
@@ -39,12 +42,12 @@ export interface Selection {
  * @throws AmbiguousNameError, PageTokenError
  */
 export function selectPage(plan: PlannedQuery, rows: Iterable<SearchRow>, context: SearchContext): Selection {
-  const { query, filter, order } = plan;
+  const { query, language, filter, order } = plan;
   const compare = orderComparator(order);
   const after = query.pageToken === undefined ? undefined : readPageToken(query, order.length, query.pageToken);
   const check = ambiguityCheck(filter, order);
   const meets = filter === undefined ? undefined : compileFilter(filter, context);
-  const rank = ranker(order, context, query.dialect === "ringmaster");
+  const rank = ranker(order, context, language.ordersNumbersInText);
   // One more than the page tells whether there is another.
   let total = 0;
   const first = new TopK<Ranked>(query.limit + 1, compare);

@@ -43,7 +43,6 @@ describe("an evaluation's metrics in the metric store", () => {
       const { runs } = await platform.runSearch.search({
         experimentIds: [],
         filter,
-        dialect: "ringmaster",
         orderBy: ["metrics.`test/logLoss` ASC"],
         limit: 10,
         view: "active",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { handle } from "hono/aws-lambda";
 import { createTokenStore } from "../../../adapters/files/token-store";
 import { createApp } from "../../../api/app";
-import { createTransferApp } from "../../../lambdas/api/mlflow/artifacts/transfer-app";
+import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import { createApiServer } from "../../../local/api-server";
 import { transferRoutes } from "../../../local/api-transfers";
 import { listen, portOf } from "../../../local/listen";

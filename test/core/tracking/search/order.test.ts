@@ -1,3 +1,4 @@
+import { mlflowRuns } from "../../../../api/mlflow/search/runs";
 import { PageTokenError, SearchSyntaxError } from "../../../../core/tracking/search/errors";
 import { parseOrder } from "../../../../core/tracking/search/parser";
 import { planQuery, selectPage } from "../../../../core/tracking/search/select";
@@ -30,7 +31,7 @@ describe("an order", () => {
   });
 
   it("compares params as texts in MLflow's dialect", () => {
-    expect(found(runs, { orderBy: ["params.depth"], dialect: "mlflow" }).join(" ")).toBe("e b a c d");
+    expect(found(runs, { orderBy: ["params.depth"], language: mlflowRuns }).join(" ")).toBe("e b a c d");
   });
 
   it.each([

@@ -59,7 +59,7 @@ export function rowsOf(runs: readonly Told[]): readonly SearchRow[] {
 }
 
 export function queryOf(query: Partial<SearchQuery>): SearchQuery {
-  return { experimentIds: [], filter: "", dialect: "ringmaster", orderBy: [], limit: 1_000, view: "active", ...query };
+  return { experimentIds: [], filter: "", orderBy: [], limit: 1_000, view: "active", ...query };
 }
 
 /** Ids that a query finds, in its order. */

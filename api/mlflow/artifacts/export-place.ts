@@ -1,0 +1,74 @@
+import { z } from "zod";
+import type { Platform } from "../../../adapters/platform";
+import { objectKeys } from "../../../core/platform/object-keys";
+import type { ArtifactEntry, ArtifactFile } from "../../../core/tracking/artifacts";
+
+/** Files of the export of a version, named by the content of the export's manifest: nothing can change them. */
+export interface ExportPlace {
+  /** SHA-256 of the manifest; `undefined` where the path names none. */
+  readonly exported: string | undefined;
+  /** Relative to the export's directory; `""` for all of it. */
+  readonly path: string;
+}
+
+const root = "ringmaster-exports";
+/** Any content of the team can be named in its place. */
+const maxManifestBytes = 1024 * 1024;
+
+/** The part of an export's manifest that is read here. */
+const manifestFiles = z.object({
+  files: z.array(z.object({ path: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.number() })),
+});
+
+/** Where clients find an export, under MLflow's artifact root. @param manifest SHA-256 of its manifest */
+export function exportUri(manifest: string): string {
+  return `mlflow-artifacts:/${root}/${manifest}`;
+}
+
+/** Returns the place in the exports' directory, all of which the platform alone writes. @param path as `safePath` answers it */
+export function exportPlaceOf(path: string): ExportPlace | undefined {
+  const [first, manifest = "", ...rest] = path.split("/");
+  if (first !== root) return undefined;
+  return { exported: /^[0-9a-f]{64}$/.test(manifest) ? manifest : undefined, path: rest.join("/") };
+}
+
+export async function findExportedFile(
+  platform: Pick<Platform, "objects">,
+  { exported, path }: ExportPlace,
+): Promise<ArtifactFile | undefined> {
+  return (await filesOf(platform, exported)).find((file) => file.path === path);
+}
+
+/** What lies directly under the place. */
+export async function listExportedFiles(
+  platform: Pick<Platform, "objects">,
+  { exported, path }: ExportPlace,
+): Promise<readonly ArtifactEntry[]> {
+  const prefix = path === "" ? "" : `${path}/`;
+  const entries = new Map<string, ArtifactEntry>();
+  for (const file of await filesOf(platform, exported)) {
+    if (!file.path.startsWith(prefix)) continue;
+    const [name = "", ...inside] = file.path.slice(prefix.length).split("/");
+    const isDirectory = inside.length > 0;
+    entries.set(name, { path: prefix + name, isDirectory, ...(isDirectory ? {} : { bytes: file.bytes }) });
+  }
+  return [...entries.values()];
+}
+
+async function filesOf(
+  { objects }: Pick<Platform, "objects">,
+  manifest: ExportPlace["exported"],
+): Promise<readonly ArtifactFile[]> {
+  if (manifest === undefined) return [];
+  const bytes = await objects.size(objectKeys.content(manifest));
+  if (bytes === undefined || bytes > maxManifestBytes) return [];
+  return filesIn(new TextDecoder().decode(await objects.getContent(manifest)));
+}
+
+function filesIn(text: string): readonly ArtifactFile[] {
+  try {
+    return manifestFiles.safeParse(JSON.parse(text)).data?.files ?? [];
+  } catch {
+    return [];
+  }
+}

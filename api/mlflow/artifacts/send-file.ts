@@ -1,0 +1,130 @@
+import type { Context } from "hono";
+import type { Platform } from "../../../adapters/platform";
+import { CorruptObjectError, ObjectNotFoundError } from "../../../core/object-errors";
+import { objectKeys } from "../../../core/platform/object-keys";
+import type { ArtifactFile } from "../../../core/tracking/artifacts";
+import type { ApiEnvironment } from "../../http/context";
+import { doesNotExist, invalidParameter } from "../errors";
+import { findExportedFile, listExportedFiles } from "./export-place";
+import { attachment, mediaTypeOf } from "./media-types";
+import type { Place } from "./places";
+import { baseName } from "./safe-path";
+
+/**
+ * How a file is given: `stream` through the API itself, or by a `redirect` to the store. A function behind a gateway can answer a few megabytes and no
+ * more, and the gateway takes bytes for text.
+ */
+export type Delivery = "stream" | "redirect";
+
+const pieceBytes = 1024 * 1024;
+const piecesAhead = 2;
+
+/** @throws MlflowError where there is no such file */
+export async function findFile(platform: Platform, place: Place): Promise<ArtifactFile> {
+  const { artifacts } = platform;
+  const { path } = place;
+  const found =
+    path === ""
+      ? undefined
+      : "owner" in place
+        ? await artifacts.find(place.owner, path)
+        : await findExportedFile(platform, place);
+  if (found) return found;
+  const inside = "owner" in place ? await artifacts.list(place.owner, path) : await listExportedFiles(platform, place);
+  if (inside.length > 0) {
+    throw invalidParameter(`Artifact path refers to a directory, not a file: '${path}'`);
+  }
+  throw doesNotExist(`No such artifact: '${path}'`);
+}
+
+export async function sendFile(
+  context: Context<ApiEnvironment>,
+  platform: Platform,
+  place: Place,
+  delivery: Delivery,
+): Promise<Response> {
+  const file = await findFile(platform, place);
+  const name = baseName(file.path);
+  const headers = { "content-type": mediaTypeOf(name), "content-disposition": attachment(name) };
+  if (delivery === "redirect") {
+    const location = await platform.contentUrls.forDownload(file.sha256, {
+      contentType: headers["content-type"],
+      disposition: headers["content-disposition"],
+    });
+    return new Response(null, { status: 307, headers: { location, "cache-control": "no-store" } });
+  }
+  const asked = rangeOf(context.req.header("range"), file.bytes);
+  const known = {
+    ...headers,
+    etag: `"${file.sha256}"`,
+    "accept-ranges": "bytes",
+    "x-content-type-options": "nosniff",
+  };
+  if (asked === "unsatisfiable") {
+    return new Response(null, { status: 416, headers: { ...known, "content-range": `bytes */${file.bytes}` } });
+  }
+  const { start, end } = asked ?? { start: 0, end: file.bytes };
+  const isHead = context.req.method === "HEAD";
+  if (!isHead && !asked) await requireIntact(platform, file);
+  return new Response(isHead ? null : await streamOf(platform, file.sha256, start, end), {
+    status: asked ? 206 : 200,
+    headers: {
+      ...known,
+      "content-length": String(end - start),
+      ...(asked ? { "content-range": `bytes ${start}-${end - 1}/${file.bytes}` } : {}),
+    },
+  });
+}
+
+/** One range of a file, its end excluded; `undefined` for all of it. Of several ranges all of the file is sent, as RFC 9110 allows. */
+function rangeOf(
+  header: string | undefined,
+  bytes: number,
+): { readonly start: number; readonly end: number } | "unsatisfiable" | undefined {
+  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header ?? "") ?? [];
+  if (first === undefined || last === undefined || first + last === "") return undefined;
+  const start = first === "" ? Math.max(0, bytes - Number(last)) : Number(first);
+  const end = first === "" || last === "" ? bytes : Math.min(bytes, Number(last) + 1);
+  return start >= bytes || start >= end ? "unsatisfiable" : { start, end };
+}
+
+/** Damage is answered before the first byte: later, nothing but a cut connection could tell of it. */
+async function requireIntact({ objects }: Platform, { sha256, bytes }: ArtifactFile): Promise<void> {
+  if (await objects.hasContent({ sha256, bytes }, "by-checksum")) return;
+  const key = objectKeys.content(sha256);
+  if ((await objects.size(key)) === undefined) throw new ObjectNotFoundError(key);
+  throw new CorruptObjectError(key, `SHA-256 ${sha256}`, "other bytes");
+}
+
+/**
+ * Read a piece ahead of the one that is being sent, and no further than the reader has come. The first piece is there on return.
+ * @throws CorruptObjectError where the first piece is damaged
+ */
+async function streamOf(
+  { objects }: Platform,
+  sha256: string,
+  start: number,
+  end: number,
+): Promise<ReadableStream<Uint8Array>> {
+  const key = objectKeys.content(sha256);
+  const ahead: Promise<Uint8Array>[] = [];
+  let at = start;
+  const readAhead = () => {
+    while (ahead.length < piecesAhead && at < end) {
+      const piece = objects.getRange(key, at, Math.min(pieceBytes, end - at));
+      piece.catch(() => undefined); // the reader gets the failure
+      ahead.push(piece);
+      at += pieceBytes;
+    }
+  };
+  readAhead();
+  await ahead[0];
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      readAhead();
+      const next = await ahead.shift();
+      if (next === undefined) controller.close();
+      else controller.enqueue(next);
+    },
+  });
+}

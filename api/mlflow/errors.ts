@@ -1,0 +1,95 @@
+import { RingmasterError } from "../../core/errors";
+
+/** MLflow's codes and the statuses that it answers them with (`mlflow/exceptions.py`): what exists already is 400, not 409. */
+const statuses = {
+  BAD_REQUEST: 400,
+  INVALID_PARAMETER_VALUE: 400,
+  RESOURCE_ALREADY_EXISTS: 400,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  ENDPOINT_NOT_FOUND: 404,
+  RESOURCE_DOES_NOT_EXIST: 404,
+  RESOURCE_CONFLICT: 409,
+  REQUEST_LIMIT_EXCEEDED: 429,
+  RESOURCE_EXHAUSTED: 429,
+  INTERNAL_ERROR: 500,
+  INVALID_STATE: 500,
+  NOT_IMPLEMENTED: 501,
+  TEMPORARILY_UNAVAILABLE: 503,
+  DEADLINE_EXCEEDED: 504,
+} as const;
+
+export type MlflowErrorCode = keyof typeof statuses;
+
+/** A refusal in MLflow's words. */
+export class MlflowError extends RingmasterError {
+  constructor(code: MlflowErrorCode, message: string, cause?: unknown) {
+    super(message, { code, httpStatus: statuses[code], cause });
+  }
+}
+
+export function invalidParameter(message: string): MlflowError {
+  return new MlflowError("INVALID_PARAMETER_VALUE", message);
+}
+
+export function doesNotExist(message: string): MlflowError {
+  return new MlflowError("RESOURCE_DOES_NOT_EXIST", message);
+}
+
+/** What MLflow calls our refusals. Those that are not listed go by their status. */
+const byCode: Readonly<Record<string, MlflowErrorCode>> = {
+  ROUTE_NOT_FOUND: "ENDPOINT_NOT_FOUND",
+  EXPERIMENT_EXISTS: "RESOURCE_ALREADY_EXISTS",
+  MODEL_EXISTS: "RESOURCE_ALREADY_EXISTS",
+  MODEL_ALREADY_EXISTS: "RESOURCE_ALREADY_EXISTS",
+  ALIAS_FOLLOWS_PRODUCTION: "PERMISSION_DENIED",
+  CANARY_UNDER_TEST: "PERMISSION_DENIED",
+  GATE_NOT_PASSED: "PERMISSION_DENIED",
+  GATE_OUTDATED: "PERMISSION_DENIED",
+  IN_PRODUCTION: "PERMISSION_DENIED",
+  NOT_AN_APPROVER: "PERMISSION_DENIED",
+  NOT_APPROVED: "PERMISSION_DENIED",
+};
+
+const byStatus: Readonly<Record<number, MlflowErrorCode>> = {
+  400: "INVALID_PARAMETER_VALUE",
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "RESOURCE_DOES_NOT_EXIST",
+  405: "ENDPOINT_NOT_FOUND",
+  409: "RESOURCE_CONFLICT",
+  413: "INVALID_PARAMETER_VALUE",
+  415: "INVALID_PARAMETER_VALUE",
+  429: "REQUEST_LIMIT_EXCEEDED",
+  501: "NOT_IMPLEMENTED",
+  502: "TEMPORARILY_UNAVAILABLE",
+  503: "TEMPORARILY_UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED",
+  507: "RESOURCE_EXHAUSTED",
+};
+
+/** Statuses that MLflow has none for keep ours: its client judges by the status whether to come again. */
+const statusesOfOurs: ReadonlySet<number> = new Set([405, 413, 415, 507]);
+
+/** `{error_code, message}`: every refusal and failure as MLflow's clients know it. */
+export function mlflowErrorResponse(
+  error: RingmasterError,
+  requestId: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const { code, status } = mlflowErrorOf(error);
+  const pause: Record<string, string> = error.retryable && error.httpStatus !== 500 ? { "retry-after": "1" } : {};
+  return Response.json(
+    { error_code: code, message: error.message },
+    { status, headers: { "x-request-id": requestId, ...pause, ...headers } },
+  );
+}
+
+function mlflowErrorOf({ code, httpStatus }: RingmasterError): {
+  readonly code: MlflowErrorCode;
+  readonly status: number;
+} {
+  if (code in statuses) return { code: code as MlflowErrorCode, status: statuses[code as MlflowErrorCode] };
+  const known = byCode[code] ?? byStatus[httpStatus] ?? "INTERNAL_ERROR";
+  return { code: known, status: statusesOfOurs.has(httpStatus) ? httpStatus : statuses[known] };
+}

@@ -1,0 +1,87 @@
+import type { Context } from "hono";
+import type { Platform } from "../../adapters/platform";
+import type { Scope } from "../../core/access/scopes";
+import type { Actor } from "../../core/registry/change";
+import { type ApiEnvironment, callerIn } from "../http/context";
+import type { Fields, Values } from "./fields";
+import { readRequest } from "./request";
+
+/** A request that was read, and what a handler works with. */
+export interface MlflowCall<F extends Fields> {
+  readonly fields: Values<F>;
+  /** Of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  /** As the caller's team sees it. */
+  readonly platform: Platform;
+  /** Display name of the caller, for the records. */
+  readonly actor: string;
+  /** The caller as the registry records it. */
+  readonly caller: Pick<Actor, "by" | "person">;
+  readonly context: Context<ApiEnvironment>;
+}
+
+/** One of MLflow's operations, where its `.proto` files put it. */
+export interface MlflowOperation {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Behind `/api/2.0` and `/ajax-api/2.0`: `/mlflow/runs/create`, `/mlflow/logged-models/{model_id}`. */
+  readonly path: string;
+  /** Of the API: `/api/3.0`; `page`: at the server's root, where MLflow's pages look. */
+  readonly version?: MlflowVersion;
+  /** The scope that a token must have. */
+  readonly scope: Scope;
+  /** What it reads; absent of those that read by themselves. */
+  readonly fields?: Fields;
+  answer(context: Context<ApiEnvironment>): Promise<Response> | Response;
+}
+
+export type MlflowVersion = 2 | 3 | "page";
+
+/** POST operations that change nothing. */
+const readOnly = /\/(?:search|search-datasets|presigned-download-url|get-latest-versions)$/;
+/** Operations that decide what serves. */
+const decisions: ReadonlySet<string> = new Set(["/mlflow/model-versions/transition-stage"]);
+
+function scopeOf(method: MlflowOperation["method"], path: string): Scope {
+  if (decisions.has(path)) return "approve";
+  return method === "GET" || (method === "POST" && readOnly.test(path)) ? "read" : "write";
+}
+
+type Signature = `${MlflowOperation["method"]} /${string}`;
+
+/**
+ * An operation with JSON in and out: `operation("POST /mlflow/runs/delete", { run_id: required(text) }, async ({ fields }) => …)`. What it answers is
+ * sent without members that are `undefined`; nothing is `{}`.
+ */
+export function operation<F extends Fields>(
+  signature: Signature,
+  fields: F,
+  handler: (call: MlflowCall<F>) => Promise<object | undefined>,
+  version: MlflowVersion = 2,
+): MlflowOperation {
+  const raw = rawOperation(
+    signature,
+    async (context) => {
+      const call: MlflowCall<F> = {
+        fields: await readRequest(context, fields),
+        params: context.req.param(),
+        platform: context.get("platform"),
+        actor: context.get("actor"),
+        caller: callerIn(context),
+        context,
+      };
+      return context.json((await handler(call)) ?? {});
+    },
+    version,
+  );
+  return { ...raw, fields };
+}
+
+/** An operation that reads and answers by itself: files and streams. */
+export function rawOperation(
+  signature: Signature,
+  answer: (context: Context<ApiEnvironment>) => Promise<Response> | Response,
+  version: MlflowVersion = 2,
+): MlflowOperation {
+  const [method, path] = signature.split(" ") as [MlflowOperation["method"], string];
+  return { method, path, version, scope: scopeOf(method, path), answer };
+}

@@ -1,0 +1,61 @@
+import { AliasNotFoundError } from "../../../core/registry/errors";
+import { deleteAlias, setAlias } from "../../../core/registry/labels";
+import { doesNotExist, invalidParameter } from "../errors";
+import { required, text } from "../fields";
+import { type MlflowOperation, operation } from "../operation";
+import { actorOf, findModel, findVersion, told, toldOfVersion, versionsOf } from "./reads";
+import { checkAlias, checkAliasIsFree, checkModelName, versionNumber } from "./validation";
+import { versionView } from "./view";
+
+const path = "/mlflow/registered-models/alias";
+
+export const aliasOperations: readonly MlflowOperation[] = [
+  operation(
+    `POST ${path}`,
+    { name: required(text), alias: required(text), version: required(text) },
+    async ({ platform, caller, fields: { name, alias, version } }) => {
+      checkModelName(name);
+      checkAlias(alias);
+      checkAliasIsFree(alias);
+      const number = versionNumber(version);
+      const who = actorOf(platform, caller);
+      await toldOfVersion(name, version, () => platform.registry.apply(name, [number], setAlias(alias, number, who)));
+      return undefined;
+    },
+  ),
+
+  operation(
+    `DELETE ${path}`,
+    { name: required(text), alias: required(text) },
+    async ({ platform, caller, fields: { name, alias } }) => {
+      checkModelName(name);
+      checkAlias(alias);
+      try {
+        await told(() => platform.registry.apply(name, [], deleteAlias(alias, actorOf(platform, caller))));
+      } catch (error) {
+        // What is not there need not be taken away.
+        if (!(error instanceof AliasNotFoundError)) throw error;
+      }
+      return undefined;
+    },
+  ),
+
+  operation(
+    `GET ${path}`,
+    { name: required(text), alias: required(text) },
+    async ({ platform, fields: { name, alias } }) => {
+      checkModelName(name);
+      checkAlias(alias);
+      const model = await findModel(platform, name);
+      if (alias.toLowerCase() === "latest") {
+        const [newest] = await versionsOf(platform, model);
+        if (!newest) throw doesNotExist(`Latest version not found for model ${name}.`);
+        return { model_version: versionView(newest, model.aliases) };
+      }
+      const named = Object.hasOwn(model.aliases, alias) ? model.aliases[alias] : undefined;
+      if (named === undefined) throw invalidParameter(`Registered model alias ${alias} not found.`);
+      const found = await findVersion(platform, name, String(named));
+      return { model_version: versionView(found.version, found.model.aliases) };
+    },
+  ),
+];

@@ -1,0 +1,118 @@
+import type { Platform } from "../../../adapters/platform";
+import { ModelNameFixedError } from "../../../core/registry/errors";
+import { deleteTag, describe, setTag } from "../../../core/registry/labels";
+import { deleteModel } from "../../../core/registry/lifecycle";
+import { list, message, required, text } from "../fields";
+import { type MlflowOperation, operation } from "../operation";
+import { actorOf, findModel, told, versionsOf } from "./reads";
+import { stageName, stageOf } from "./stages";
+import { checkDescription, checkModelName, checkTag, checkTagKey, tagsOf } from "./validation";
+import { latestOfStages, modelView, versionView } from "./view";
+
+/** Its next run would make versions of a model of the old name. @throws ModelNameFixedError */
+async function insistOnNoRule({ retraining }: Pick<Platform, "retraining">, model: string): Promise<void> {
+  for (let nextToken: string | undefined; ; ) {
+    const page = await retraining.list({ limit: 100, nextToken });
+    for (const { rule } of page.items) {
+      if ((rule.job.registerAs ?? rule.job.experiment) !== model) continue;
+      throw new ModelNameFixedError(model, `retraining rule ${JSON.stringify(rule.name)} makes versions of it`);
+    }
+    nextToken = page.nextToken;
+    if (nextToken === undefined) return;
+  }
+}
+
+const keyValue = message({ key: text, value: text });
+const latestOf = { name: required(text), stages: list(text) };
+
+export const modelOperations: readonly MlflowOperation[] = [
+  operation(
+    "POST /mlflow/registered-models/create",
+    { name: required(text), tags: list(keyValue), description: text },
+    async ({ platform, caller, fields: { name, tags, description = "" } }) => {
+      checkModelName(name);
+      const labels = { tags: tagsOf(tags), description: checkDescription(description) };
+      const who = actorOf(platform, caller);
+      const model = await told(() => platform.registry.create(platform.team, name, labels, who));
+      return { registered_model: modelView(model, []) };
+    },
+  ),
+
+  operation("GET /mlflow/registered-models/get", { name: required(text) }, async ({ platform, fields: { name } }) => {
+    const model = await findModel(platform, name);
+    return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
+  }),
+
+  operation(
+    "PATCH /mlflow/registered-models/update",
+    { name: required(text), description: text },
+    async ({ platform, caller, fields: { name, description = "" } }) => {
+      checkModelName(name);
+      const who = actorOf(platform, caller);
+      const model = await told(() =>
+        platform.registry.apply(name, [], describe(undefined, checkDescription(description), who)),
+      );
+      return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
+    },
+  ),
+
+  operation(
+    "POST /mlflow/registered-models/rename",
+    { name: required(text), new_name: required(text) },
+    async ({ platform, caller, fields: { name, new_name } }) => {
+      checkModelName(new_name, "new_name");
+      let model = await findModel(platform, name);
+      if (new_name !== name) {
+        await insistOnNoRule(platform, name);
+        model = await told(() => platform.registry.rename(name, new_name, actorOf(platform, caller)));
+      }
+      return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
+    },
+  ),
+
+  operation(
+    "DELETE /mlflow/registered-models/delete",
+    { name: required(text) },
+    async ({ platform, caller, fields: { name } }) => {
+      checkModelName(name);
+      await told(() => platform.registry.apply(name, [], deleteModel(actorOf(platform, caller))));
+      return undefined;
+    },
+  ),
+
+  operation(
+    "POST /mlflow/registered-models/set-tag",
+    { name: required(text), key: required(text), value: text },
+    async ({ platform, caller, fields: { name, key, value = "" } }) => {
+      checkModelName(name);
+      checkTag({ key, value });
+      const who = actorOf(platform, caller);
+      await told(() => platform.registry.apply(name, [], setTag(undefined, key, value, who)));
+      return undefined;
+    },
+  ),
+
+  operation(
+    "DELETE /mlflow/registered-models/delete-tag",
+    { name: required(text), key: required(text) },
+    async ({ platform, caller, fields: { name, key } }) => {
+      checkModelName(name);
+      checkTagKey(key);
+      await told(() => platform.registry.apply(name, [], deleteTag(undefined, key, actorOf(platform, caller))));
+      return undefined;
+    },
+  ),
+
+  ...(["GET", "POST"] as const).map((method) =>
+    operation(`${method} /mlflow/registered-models/get-latest-versions`, latestOf, async ({ platform, fields }) => {
+      const model = await findModel(platform, fields.name);
+      const wanted = fields.stages.map((stage) => stageName(stageOf(stage)));
+      const latest = latestOfStages(await versionsOf(platform, model)).filter(
+        ({ stage }) => wanted.length === 0 || wanted.includes(stageName(stage)),
+      );
+      return {
+        model_versions: latest.length === 0 ? undefined : latest.map((version) => versionView(version, model.aliases)),
+      };
+    }),
+  ),
+];

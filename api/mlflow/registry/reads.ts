@@ -1,0 +1,86 @@
+import type { Platform } from "../../../adapters/platform";
+import { isoTime } from "../../../core/clock";
+import { type Actor, isVisible } from "../../../core/registry/change";
+import { ModelExistsError, ModelNotFoundError, VersionNotFoundError } from "../../../core/registry/errors";
+import type { Model, ModelVersion } from "../../../core/registry/model";
+import { doesNotExist, MlflowError } from "../errors";
+import { checkModelName, versionNumber } from "./validation";
+
+/** The caller and the time of a change. */
+export function actorOf({ clock }: Pick<Platform, "clock">, caller: Pick<Actor, "by" | "person">): Actor {
+  return { ...caller, at: isoTime(clock) };
+}
+
+/** @throws MlflowError where the team has no such model */
+export async function findModel({ registry }: Pick<Platform, "registry">, name: string): Promise<Model> {
+  checkModelName(name);
+  return told(() => registry.head(name));
+}
+
+/** @throws MlflowError where the model has no such version */
+export async function findVersion(
+  { registry }: Pick<Platform, "registry">,
+  name: string,
+  version: string,
+): Promise<{ readonly model: Model; readonly version: ModelVersion }> {
+  checkModelName(name);
+  const number = versionNumber(version);
+  const [model, found] = await Promise.all([
+    registry.repository.find(name),
+    number < 1 ? undefined : registry.repository.findVersion(name, number),
+  ]);
+  if (!model || !found || !isVisible(model, found)) throw noSuchVersion(name, version);
+  return { model, version: asOf(model, found) };
+}
+
+/** Those that were not deleted, newest first, as they were at one moment with the model. */
+export async function versionsOf(
+  { registry }: Pick<Platform, "registry">,
+  model: Model,
+): Promise<readonly ModelVersion[]> {
+  const versions = await registry.repository.listVersions(model.name);
+  return versions
+    .filter((each) => each.version <= model.latestVersion && isVisible(model, each))
+    .map((each) => asOf(model, each));
+}
+
+/** The head tells who is the champion: of two rows that are read one after the other the one may be older. */
+function asOf(model: Model, version: ModelVersion): ModelVersion {
+  if ((version.version === model.production) === (version.stage === "production")) return version;
+  return { ...version, stage: version.version === model.production ? "production" : "archived" };
+}
+
+/** As `told`, of what is about one version: where there is no such model there is no such version, to MLflow's clients. */
+export async function toldOfVersion<T>(name: string, version: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await told(action);
+  } catch (error) {
+    const missing = error instanceof MlflowError && error.cause instanceof ModelNotFoundError;
+    throw missing ? noSuchVersion(name, version) : error;
+  }
+}
+
+/** Runs a change or a read of the registry, and tells what is missing or there already in MLflow's words: its clients look for them. */
+export async function told<T>(action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (error instanceof ModelNotFoundError) {
+      const { model } = error.details as { readonly model: string };
+      throw new MlflowError("RESOURCE_DOES_NOT_EXIST", `Registered Model with name=${model} not found`, error);
+    }
+    if (error instanceof ModelExistsError) {
+      const { model } = error.details as { readonly model: string };
+      throw new MlflowError("RESOURCE_ALREADY_EXISTS", `Registered Model (name=${model}) already exists.`, error);
+    }
+    if (error instanceof VersionNotFoundError) {
+      const { model, version } = error.details as { readonly model: string; readonly version: number };
+      throw noSuchVersion(model, String(version));
+    }
+    throw error;
+  }
+}
+
+function noSuchVersion(name: string, version: string): Error {
+  return doesNotExist(`Model Version (name=${name}, version=${version}) not found`);
+}

@@ -1,0 +1,162 @@
+import type { Platform } from "../../../adapters/platform";
+import { parseJson } from "../../../core/json-text";
+import type { Actor } from "../../../core/registry/change";
+import type { ModelVersion } from "../../../core/registry/model";
+import { addSubmitters, submittersOfVersion } from "../../../core/registry/version-submitters";
+import { doesNotExist, invalidParameter } from "../errors";
+import { pythonDumps } from "../python-text";
+import { identifyRun } from "../tracking/ports";
+import { type ModelUri, parseModelUri } from "./model-uri";
+import { actorOf, findModel, findVersion, told, versionsOf } from "./reads";
+import { checkSource, notTheSources, schemeOf } from "./source";
+import { stageName, stageOf } from "./stages";
+import { checkDescription, checkModelName, tagsOf } from "./validation";
+
+/** What MLflow's clients send for a prompt's source. */
+const promptSources: ReadonlySet<string> = new Set(["dummy-source", "prompt-template"]);
+const longestSource = 2_000;
+const longestLink = 2_000;
+
+type Caller = Pick<Actor, "by" | "person">;
+
+export interface AskedVersion {
+  readonly name: string;
+  readonly source: string;
+  readonly run_id?: string;
+  readonly tags: readonly { readonly key?: string; readonly value?: string }[];
+  readonly run_link?: string;
+  readonly description?: string;
+  readonly model_id?: string;
+}
+
+/** Makes a version of what a client has logged: of a logged model, of a run's files, of another version, or of files elsewhere. @returns its number */
+export async function registerVersion(platform: Platform, caller: Caller, asked: AskedVersion): Promise<number> {
+  const { name, run_link: runLink = "", description = "" } = asked;
+  checkModelName(name);
+  const tags = tagsOf(asked.tags);
+  checkDescription(description);
+  if (asked.source.length > longestSource || runLink.length > longestLink) {
+    throw invalidParameter(`'source' and 'run_link' may have ${longestSource} characters`);
+  }
+  const isPrompt = tags["mlflow.prompt.is_prompt"]?.toLowerCase() === "true";
+  if (isPrompt && !promptSources.has(asked.source)) {
+    throw invalidParameter(`Invalid prompt source: '${asked.source}'. Prompt sources must use an MLflow placeholder.`);
+  }
+  const origin = isPrompt
+    ? await ownOrigin(platform, { source: asked.source, runId: asked.run_id ?? "", modelId: "" }, caller)
+    : await originOf(platform, asked, caller);
+  await findModel(platform, name);
+  const { source, runId, modelId, submitters } = origin;
+  const version = await told(() =>
+    platform.registry.register(
+      platform.team,
+      {
+        model: name,
+        source,
+        tags,
+        description,
+        // Gates read the run's own, which may be logged after the version was made.
+        metrics: {},
+        ...(runId === "" ? {} : { runId }),
+        ...(runLink === "" ? {} : { runLink }),
+        ...(modelId === "" ? {} : { loggedModelId: modelId }),
+        submitters,
+      },
+      actorOf(platform, caller),
+    ),
+  );
+  // Not on that of a version which was copied.
+  if (asked.model_id) await noteOnModel(platform, asked.model_id, name, version);
+  return version;
+}
+
+interface Origin {
+  readonly source: string;
+  /** Empty where there is none. */
+  readonly runId: string;
+  readonly modelId: string;
+  readonly submitters?: readonly string[];
+}
+
+/** Adds the submitters. @throws MlflowError where the team has no such run */
+async function ownOrigin(platform: Platform, origin: Origin, caller: Caller): Promise<Origin> {
+  const { runId } = origin;
+  if (runId !== "") await identifyRun(platform, runId);
+  return { ...origin, ...(await submittersOfVersion(platform.records, runId || undefined, caller)) };
+}
+
+/** Whence the files are, and what they are known by. */
+async function originOf(
+  platform: Platform,
+  { source, run_id, model_id }: AskedVersion,
+  caller: Caller,
+): Promise<Origin> {
+  const runId = run_id ?? "";
+  const modelId = model_id ?? "";
+  const uri = schemeOf(source) === "models" && !/^models:\/\/[^/]/.test(source) ? parseModelUri(source) : undefined;
+  if (uri && !("modelId" in uri)) {
+    const original = await resolve(platform, source, uri);
+    const known = { runId: original.runId ?? "", modelId: original.loggedModelId ?? "" };
+    if ((run_id !== undefined && runId !== known.runId) || (model_id !== undefined && modelId !== known.modelId)) {
+      throw invalidParameter(
+        `Invalid model version source: '${source}'. The run_id and model_id request parameters must match the referenced model version.`,
+      );
+    }
+    return { source: `models:/${original.model}/${original.version}`, ...known, ...addSubmitters(original, caller) };
+  }
+  await checkSource(platform, source, { runId, modelId });
+  if (modelId === "") return ownOrigin(platform, { source, runId, modelId }, caller);
+  const logged = await platform.loggedModels.find(modelId);
+  if (logged?.lifecycle !== "active") throw notTheSources(source, "model_id");
+  return ownOrigin(platform, { source, runId: runId || logged.sourceRunId, modelId }, caller);
+}
+
+/** The version that a URI means now. */
+async function resolve(
+  platform: Platform,
+  source: string,
+  uri: Exclude<ModelUri, { readonly modelId: string }>,
+): Promise<ModelVersion> {
+  const model = await findModel(platform, uri.name);
+  if (model.tags["mlflow.prompt.is_prompt"]?.toLowerCase() === "true") {
+    throw invalidParameter(
+      `Invalid model version source: '${source}'. Prompt versions cannot be used as model version sources.`,
+    );
+  }
+  const named =
+    uri.alias === undefined || !Object.hasOwn(model.aliases, uri.alias) ? undefined : model.aliases[uri.alias];
+  if (uri.alias !== undefined && named === undefined) {
+    throw invalidParameter(`Registered model alias ${uri.alias} not found.`);
+  }
+  const number = uri.version ?? (named === undefined ? undefined : String(named));
+  if (number !== undefined) return (await findVersion(platform, uri.name, number)).version;
+  const stage = uri.stage === undefined ? undefined : stageName(stageOf(uri.stage));
+  const newest = (await versionsOf(platform, model)).find(
+    (each) => stage === undefined || stageName(each.stage) === stage,
+  );
+  if (newest) return newest;
+  throw doesNotExist(
+    `No versions of model with name '${uri.name}'${stage === undefined ? "" : ` and stage '${stage}'`} found`,
+  );
+}
+
+/** As MLflow's server: a logged model says what it was registered as. */
+async function noteOnModel(platform: Platform, modelId: string, name: string, version: number): Promise<void> {
+  await platform.loggedModels.change(modelId, (model) => {
+    const known = parsed(model.tags[versionsTag]);
+    const note = pythonDumps({ name, version });
+    if (known.some((each) => pythonDumps(each) === note)) return undefined;
+    return { ...model, tags: { ...model.tags, [versionsTag]: pythonDumps([...known, { name, version }]) } };
+  });
+}
+
+const versionsTag = "mlflow.modelVersions";
+
+function parsed(text: string | undefined): readonly unknown[] {
+  try {
+    const read: unknown = parseJson(text ?? "[]");
+    return Array.isArray(read) ? read : [];
+  } catch {
+    return [];
+  }
+}

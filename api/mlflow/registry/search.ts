@@ -1,0 +1,101 @@
+import type { Platform } from "../../../adapters/platform";
+import type { Model, ModelVersion } from "../../../core/registry/model";
+import { invalidParameter } from "../errors";
+import { integer, list, text } from "../fields";
+import { type MlflowOperation, operation } from "../operation";
+import { keyText, parseClauses, quotedText } from "../search/clauses";
+import {
+  parseModelFilter,
+  parseModelOrder,
+  parseModelVersionFilter,
+  parseModelVersionOrder,
+} from "../search/registered-models";
+import { pageOf } from "../tracking/paging";
+import { versionsOf } from "./reads";
+import { latestOfStages, modelView, versionView } from "./view";
+
+const mostModels = 1_000;
+const mostVersions = 200_000;
+/** Models whose versions are read at once. */
+const readAtOnce = 8;
+
+const query = { filter: text, max_results: integer, order_by: list(text), page_token: text };
+
+export const searchOperations: readonly MlflowOperation[] = [
+  operation("GET /mlflow/registered-models/search", query, async ({ platform, fields }) => {
+    const { filter = "", max_results: limit = 100, order_by, page_token } = fields;
+    checkLimit(limit, mostModels);
+    const matches = parseModelFilter(filter);
+    const order = parseModelOrder(order_by);
+    const found = (await platform.registry.list())
+      .map((model) => ({
+        model,
+        name: model.name,
+        tags: model.tags,
+        lastUpdatedTimestamp: Date.parse(model.updatedAt),
+      }))
+      .filter(matches)
+      .sort(order);
+    const { items, nextToken } = pageOf(found, limit, page_token);
+    const views = await inTurns(items, async ({ model }) =>
+      modelView(model, latestOfStages(await versionsOf(platform, model))),
+    );
+    return { registered_models: unlessEmpty(views), next_page_token: nextToken };
+  }),
+
+  operation("GET /mlflow/model-versions/search", query, async ({ platform, fields }) => {
+    const { filter = "", max_results: limit = 10_000, order_by, page_token } = fields;
+    checkLimit(limit, mostVersions);
+    const matches = parseModelVersionFilter(filter);
+    const order = parseModelVersionOrder(order_by);
+    const models = await modelsFor(platform, filter);
+    const versions = (await inTurns(models, (model) => versionsOf(platform, model))).flat();
+    const found = versions.map(searched).filter(matches).sort(order);
+    const { items, nextToken } = pageOf(found, limit, page_token);
+    const views = items.map(({ found: version }) => versionView(version, {}));
+    return { model_versions: unlessEmpty(views), next_page_token: nextToken };
+  }),
+];
+
+/** Of a filter that names its model only that one need be read. */
+async function modelsFor({ registry }: Platform, filter: string): Promise<readonly Model[]> {
+  const named = parseClauses(filter, "bare").find(
+    ({ identifier, comparator }) =>
+      comparator === "=" && keyText(identifier.raw.replace(/^attribute\./, "")) === "name",
+  );
+  if (named?.value === undefined) return registry.list();
+  const model = await registry.repository.find(quotedText(named.value));
+  return model?.lifecycle === "active" ? [model] : [];
+}
+
+function searched(version: ModelVersion) {
+  return {
+    found: version,
+    name: version.model,
+    version: version.version,
+    runId: version.runId ?? "",
+    source: version.source ?? "",
+    tags: version.tags,
+    creationTimestamp: Date.parse(version.createdAt),
+    lastUpdatedTimestamp: Date.parse(version.updatedAt),
+  };
+}
+
+function checkLimit(limit: number, most: number): void {
+  if (limit >= 1 && limit <= most) return;
+  throw invalidParameter(
+    `Invalid value ${limit} for parameter 'max_results' supplied. It must be a positive integer of at most ${most}`,
+  );
+}
+
+async function inTurns<T, R>(items: readonly T[], action: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const results: R[] = [];
+  for (let i = 0; i < items.length; i += readAtOnce) {
+    results.push(...(await Promise.all(items.slice(i, i + readAtOnce).map(action))));
+  }
+  return results;
+}
+
+function unlessEmpty<T>(items: readonly T[]): readonly T[] | undefined {
+  return items.length === 0 ? undefined : items;
+}

@@ -1,0 +1,81 @@
+import { aliasProblem, labelLimits, modelNameProblem, tagsProblem } from "../../../core/registry/names";
+import { invalidParameter } from "../errors";
+import { isLongerThan, problemOfName } from "../names";
+import { pythonJson } from "../python-json";
+
+const seeDocs = "See the API docs for more information about request parameters.";
+
+/** Of a registered model. */
+export function checkModelName(name: string, parameter = "name"): void {
+  if (name.trim() === "") throw invalidParameter(`Missing value for required parameter '${parameter}'. ${seeDocs}`);
+  if (/[/:]/.test(name)) throw invalidParameter(`Invalid model name '${name}'. Names cannot contain '/' or ':'.`);
+  const problem = modelNameProblem(name);
+  if (problem !== undefined) {
+    throw invalidParameter(`Invalid value ${pythonJson(name)} for parameter '${parameter}' supplied: it ${problem}`);
+  }
+}
+
+/** Versions come as texts. What is a number that no version can have is a version that is not there. */
+export function versionNumber(version: string): number {
+  if (!/^\s*[+-]?\d+\s*$/.test(version)) {
+    throw invalidParameter(`Parameter 'version' must be an integer, got '${version}'. ${seeDocs}`);
+  }
+  const number = Number(version);
+  return Number.isSafeInteger(number) ? number : -1;
+}
+
+export function checkTagKey(key: string): void {
+  const problem = problemOfName(key);
+  if (problem !== undefined) {
+    throw invalidParameter(`Invalid value ${pythonJson(key)} for parameter 'key' supplied: ${problem}`);
+  }
+  checkLength("key", key, labelLimits.tagKey);
+}
+
+export function checkTag({ key, value }: { readonly key: string; readonly value: string }): void {
+  checkTagKey(key);
+  checkLength("value", value, labelLimits.tagValue);
+}
+
+export function checkDescription(description: string): string {
+  checkLength("description", description, labelLimits.description);
+  return description;
+}
+
+export function checkAlias(alias: string): void {
+  if (!/^[\p{L}\p{N}_-]*$/u.test(alias)) {
+    throw invalidParameter(
+      `Invalid alias name: '${alias}'. Names may only contain alphanumerics, underscores (_), and dashes (-).`,
+    );
+  }
+  checkLength("Registered model alias name", alias, 255);
+}
+
+/** Names that always mean something else. */
+export function checkAliasIsFree(alias: string): void {
+  if (alias.toLowerCase() === "latest") throw invalidParameter("'latest' alias name (case insensitive) is reserved.");
+  if (/^v\d+$/i.test(alias)) throw invalidParameter(`Version alias name '${alias}' is reserved.`);
+  const problem = aliasProblem(alias);
+  if (problem !== undefined) {
+    throw invalidParameter(`Invalid alias name: '${alias}'. It ${problem}.`);
+  }
+}
+
+/** Of tags that came as a list the last of a key stands. */
+export function tagsOf(tags: readonly { readonly key?: string; readonly value?: string }[]): Record<string, string> {
+  const read = Object.fromEntries(
+    tags.map(({ key = "", value = "" }) => {
+      checkTag({ key, value });
+      return [key, value];
+    }),
+  );
+  const problem = tagsProblem(read);
+  if (problem !== undefined) throw invalidParameter(`Invalid value for parameter 'tags' supplied: they ${problem}`);
+  return read;
+}
+
+function checkLength(what: string, value: string, limit: number): void {
+  if (isLongerThan(value, limit)) {
+    throw invalidParameter(`'${what}' exceeds the maximum length of ${limit} characters`);
+  }
+}

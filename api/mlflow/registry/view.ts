@@ -1,0 +1,55 @@
+import type { Model, ModelVersion } from "../../../core/registry/model";
+import { stageName } from "./stages";
+
+/** `RegisteredModel` of `model_registry.proto`. */
+export function modelView(model: Model, latest: readonly ModelVersion[]): object {
+  return {
+    name: model.name,
+    creation_timestamp: Date.parse(model.createdAt),
+    last_updated_timestamp: Date.parse(model.updatedAt),
+    description: model.description || undefined,
+    // Their aliases are on the model.
+    latest_versions: unlessEmpty(latest.map((version) => versionView(version, {}))),
+    tags: unlessEmpty(Object.entries(model.tags).map(([key, value]) => ({ key, value }))),
+    aliases: unlessEmpty(
+      Object.entries(model.aliases).map(([alias, version]) => ({ alias, version: String(version) })),
+    ),
+  };
+}
+
+/** `ModelVersion`. A version that is here is ready. @param aliases the model's */
+export function versionView(version: ModelVersion, aliases: Readonly<Record<string, number>>): object {
+  return {
+    name: version.model,
+    version: String(version.version),
+    creation_timestamp: Date.parse(version.createdAt),
+    last_updated_timestamp: Date.parse(version.updatedAt),
+    current_stage: stageName(version.stage),
+    description: version.description,
+    source: version.source ?? "",
+    run_id: version.runId ?? "",
+    status: "READY",
+    tags: unlessEmpty(Object.entries(version.tags).map(([key, value]) => ({ key, value }))),
+    run_link: version.runLink ?? "",
+    aliases: unlessEmpty(
+      Object.entries(aliases)
+        .filter(([, named]) => named === version.version)
+        .map(([alias]) => alias),
+    ),
+  };
+}
+
+/** The newest version of each stage. */
+export function latestOfStages(versions: readonly ModelVersion[]): readonly ModelVersion[] {
+  const latest = new Map<string, ModelVersion>();
+  for (const version of versions) {
+    const stage = stageName(version.stage);
+    const known = latest.get(stage);
+    if (known === undefined || known.version < version.version) latest.set(stage, version);
+  }
+  return [...latest.values()].sort((a, b) => a.version - b.version);
+}
+
+function unlessEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
+}

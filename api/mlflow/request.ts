@@ -1,0 +1,122 @@
+import type { Context } from "hono";
+import { JsonLimitError, parseJson } from "../../core/json-text";
+import type { ApiEnvironment } from "../http/context";
+import { unstorableText } from "../http/storable";
+import { invalidParameter } from "./errors";
+import { camelCase, type Field, type Fields, type Values, WrongTypeError } from "./fields";
+import { memberAt, pythonJson, pythonType, withNumberLiterals } from "./python-json";
+
+const seeDocs = "See the API docs for more information about request parameters.";
+
+/** Reads a request's members: of a GET from its query, else from its JSON body. @throws MlflowError in the words of MLflow's server */
+export async function readRequest<F extends Fields>(context: Context<ApiEnvironment>, fields: F): Promise<Values<F>> {
+  const query = context.req.method === "GET" ? context.req.queries() : {};
+  const queried = Object.keys(query).length > 0;
+  try {
+    return readFields(fields, queried ? fromQuery(fields, query) : await readJson(context));
+  } catch (error) {
+    if (!(error instanceof WrongTypeError)) throw error;
+    throw invalidValue(error.at, queried ? error.value : await asWritten(context, error));
+  }
+}
+
+/** Larger bodies are not read again. */
+const maxReadAgain = 100_000;
+
+/** The value that was refused, with its numbers as they were sent, unless the body is large. */
+async function asWritten(context: Context<ApiEnvironment>, { at, value }: WrongTypeError): Promise<unknown> {
+  const text = await context.req.text();
+  if (text.length > maxReadAgain) return value;
+  const body = withNumberLiterals(text);
+  return memberAt(typeof body === "string" ? withNumberLiterals(body) : body, at) ?? value;
+}
+
+function readFields<F extends Fields>(fields: F, from: Readonly<Record<string, unknown>>): Values<F> {
+  const values: Record<string, unknown> = {};
+  for (const name in fields) {
+    const field = fields[name];
+    const camel = camelCase(name);
+    if (camel !== name && Object.hasOwn(from, name) && Object.hasOwn(from, camel)) {
+      throw invalidParameter(`Request specifies both '${name}' and '${camel}'; provide only one of them.`);
+    }
+    const value = givenValue(field, name, from);
+    if (field.required && (value === undefined || value === null || value === "")) {
+      throw invalidParameter(`Missing value for required parameter '${name}'. ${seeDocs}`);
+    }
+    values[name] = value === undefined || value === null ? field.absent : field.read(value, name);
+  }
+  return values as Values<F>;
+}
+
+/** As MLflow's server, which looks for what must be there under its own name alone. */
+function givenValue(field: Field<unknown, unknown>, name: string, from: Readonly<Record<string, unknown>>): unknown {
+  const own = from[name] ?? (field.alias === undefined ? undefined : from[field.alias]);
+  return own ?? (field.required ? undefined : from[camelCase(name)]);
+}
+
+/** What a request's member may not be, in the words of MLflow's schema checks. */
+export function invalidValue(parameter: string, value: unknown, why?: string): Error {
+  const shown =
+    why ??
+    `Invalid value ${shorten(value)} for parameter '${parameter}' supplied:  Hint: Value was of type '${pythonType(value)}'.`;
+  return invalidParameter(`${shown} ${seeDocs}`);
+}
+
+function fromQuery(fields: Fields, query: Readonly<Record<string, readonly string[]>>): Record<string, unknown> {
+  const read: Record<string, unknown> = {};
+  for (const [name, values] of Object.entries(query)) {
+    const field = fields[name];
+    if (field?.repeated) read[name] = values;
+    else if (field?.boolean) read[name] = readQueryBoolean(values[0]);
+    else read[name] = values[0];
+  }
+  return read;
+}
+
+function readQueryBoolean(value: string): boolean {
+  const lower = value.toLowerCase();
+  if (lower !== "true" && lower !== "false") {
+    throw invalidParameter(`Invalid boolean value: ${value}, must be 'true' or 'false'.`);
+  }
+  return lower === "true";
+}
+
+/** An empty body is an empty request. Old clients send their JSON as a JSON text, and PATCH and DELETE have bodies, too. */
+async function readJson(context: Context<ApiEnvironment>): Promise<Readonly<Record<string, unknown>>> {
+  const { method } = context.req;
+  if (method === "POST" || method === "PUT") {
+    const type = context.req.header("content-type");
+    if (type === undefined) throw invalidParameter("Bad Request. Content-Type header is missing.");
+    if (type.split(";")[0].trim().toLowerCase() !== "application/json") {
+      throw invalidParameter("Bad Request. Content-Type must be one of ['application/json'].");
+    }
+  }
+  const body = await context.req.text();
+  if (body === "") return {};
+  const first = parse(body);
+  const read = typeof first === "string" ? parse(first) : first;
+  // Seldom: a batch of metrics is not walked through for nothing.
+  const problem = /\\u|__proto__/.test(body) ? unstorableText(read) : undefined;
+  if (problem !== undefined) throw invalidParameter(`Bad Request. A text or name of the body ${problem}.`);
+  if (read === null) return {};
+  if (typeof read !== "object" || Array.isArray(read))
+    throw invalidParameter("Bad Request. The body must be a JSON object.");
+  return read as Record<string, unknown>;
+}
+
+function parse(body: string): unknown {
+  try {
+    return parseJson(body);
+  } catch (cause) {
+    if (cause instanceof JsonLimitError) throw invalidParameter(`Bad Request. The body ${cause.rule}.`);
+    throw invalidParameter(`Bad Request. The body must be JSON: ${(cause as Error).message}`);
+  }
+}
+
+/** Characters of a refused value in a message. */
+const maxShown = 1_000;
+
+function shorten(value: unknown): string {
+  const shown = pythonJson(value, maxShown);
+  return shown.length <= maxShown ? shown : `${shown.slice(0, maxShown)}…`;
+}

@@ -1,0 +1,170 @@
+import { isoTime } from "../../../core/clock";
+import { defaultExperimentId, type Experiment } from "../../../core/tracking/experiment";
+import { ExperimentExistsError } from "../../../core/tracking/records/errors";
+import { setLifecycle } from "../../services/experiment-lifecycle";
+import { resolvedLocation } from "../artifacts/location";
+import { doesNotExist, invalidParameter, MlflowError } from "../errors";
+import { integer, list, message, oneOf, required, text } from "../fields";
+import { type MlflowOperation, operation } from "../operation";
+import { searchExperiments } from "./experiment-search";
+import { checkExperimentIsActive, findExperiment, noSuchExperiment } from "./ports";
+import { experimentView, unlessEmpty } from "./run-view";
+import { checkExperimentName, checkExperimentTag, limits } from "./validation";
+
+export const viewType = oneOf({ ACTIVE_ONLY: 1, DELETED_ONLY: 2, ALL: 3 });
+export const keyValue = message({ key: text, value: text });
+
+const search = { max_results: integer, page_token: text, filter: text, order_by: list(text), view_type: viewType };
+
+export const experimentOperations: readonly MlflowOperation[] = [
+  operation(
+    "POST /mlflow/experiments/create",
+    { name: required(text), artifact_location: text, tags: list(keyValue) },
+    async ({ fields: { name, artifact_location, tags: given }, platform, actor }) => {
+      checkExperimentName(name);
+      if (artifact_location) checkArtifactLocation(artifact_location);
+      const tags: Record<string, string> = {};
+      for (const { key = "", value = "" } of given) {
+        checkExperimentTag(key, value);
+        tags[key] = value;
+      }
+      const artifactLocation = artifact_location
+        ? resolvedLocation(artifact_location, process.env["RINGMASTER_WORKING_DIRECTORY"])
+        : undefined;
+      const at = isoTime(platform.clock);
+      const { experimentId } = await unlessNameIsTaken(name, () =>
+        platform.experiments.create({ name, tags, artifactLocation, by: actor, at }),
+      );
+      return { experiment_id: experimentId };
+    },
+  ),
+
+  operation("GET /mlflow/experiments/get", { experiment_id: required(text) }, async ({ fields, platform }) => ({
+    experiment: experimentView(await findExperiment(platform, fields.experiment_id)),
+  })),
+
+  operation(
+    "GET /mlflow/experiments/get-by-name",
+    { experiment_name: required(text) },
+    async ({ fields, platform }) => {
+      const experiment = await platform.experiments.findByName(fields.experiment_name);
+      if (!experiment) throw doesNotExist(`Could not find experiment with name '${fields.experiment_name}'`);
+      return { experiment: experimentView(experiment) };
+    },
+  ),
+
+  operation(
+    "POST /mlflow/experiments/update",
+    { experiment_id: required(text), new_name: required(text) },
+    async ({ fields: { experiment_id, new_name }, platform }) => {
+      checkExperimentName(new_name);
+      const { experimentId } = await findExperiment(platform, experiment_id);
+      await unlessNameIsTaken(new_name, () =>
+        platform.experiments.change(experimentId, (experiment) => {
+          if (experiment.lifecycle !== "active") {
+            throw new MlflowError("INVALID_STATE", "Cannot rename a non-active experiment.");
+          }
+          return { ...experiment, name: new_name, updatedAt: isoTime(platform.clock) };
+        }),
+      );
+      return {};
+    },
+  ),
+
+  operation("POST /mlflow/experiments/delete", { experiment_id: required(text) }, async ({ fields, platform }) => {
+    const experiment = await findExperiment(platform, fields.experiment_id);
+    if (experiment.lifecycle !== "active") throw noSuchExperiment(experiment.experimentId);
+    if (experiment.experimentId === defaultExperimentId) {
+      throw invalidParameter("Cannot delete the default experiment: every team has it");
+    }
+    await setLifecycle(platform, experiment.experimentId, "deleted");
+    return {};
+  }),
+
+  operation("POST /mlflow/experiments/restore", { experiment_id: required(text) }, async ({ fields, platform }) => {
+    const experiment = await findExperiment(platform, fields.experiment_id);
+    if (experiment.lifecycle !== "deleted") throw noSuchExperiment(experiment.experimentId);
+    await setLifecycle(platform, experiment.experimentId, "active");
+    return {};
+  }),
+
+  operation(
+    "POST /mlflow/experiments/set-experiment-tag",
+    { experiment_id: required(text), key: required(text), value: text },
+    async ({ fields: { experiment_id, key, value = "" }, platform }) => {
+      checkExperimentTag(key, value);
+      const { experimentId } = await findExperiment(platform, experiment_id);
+      await platform.experiments.change(experimentId, (experiment) => {
+        checkExperimentIsActive(experiment);
+        const { tags } = experiment;
+        return tags[key] === value ? undefined : { ...experiment, tags: { ...tags, [key]: value } };
+      });
+      return {};
+    },
+  ),
+
+  operation(
+    "POST /mlflow/experiments/delete-experiment-tag",
+    { experiment_id: required(text), key: required(text) },
+    async ({ fields: { experiment_id, key }, platform }) => {
+      const { experimentId } = await findExperiment(platform, experiment_id);
+      await platform.experiments.change(experimentId, (experiment) => {
+        checkExperimentIsActive(experiment);
+        if (!Object.hasOwn(experiment.tags, key)) {
+          throw doesNotExist(`No tag with name: ${key} in experiment with id ${experimentId}`);
+        }
+        const { [key]: _, ...tags } = experiment.tags;
+        return { ...experiment, tags };
+      });
+      return {};
+    },
+  ),
+
+  ...(["POST", "GET"] as const).map((method) =>
+    operation(`${method} /mlflow/experiments/search`, search, async ({ fields, platform }) => {
+      const { experiments, nextToken } = searchExperiments(await platform.experiments.list(), {
+        filter: fields.filter ?? "",
+        orderBy: fields.order_by,
+        view: fields.view_type ?? "ACTIVE_ONLY",
+        limit: fields.max_results ?? 0,
+        pageToken: fields.page_token || undefined,
+      });
+      return { ...unlessEmpty("experiments", experiments.map(experimentView)), next_page_token: nextToken };
+    }),
+  ),
+];
+
+/** A name that is taken is refused in the words that MLflow's clients look for. */
+async function unlessNameIsTaken<T>(name: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof ExperimentExistsError)) throw error;
+    throw new MlflowError(
+      "RESOURCE_ALREADY_EXISTS",
+      `Experiment(name=${name}) already exists. ${error.message}`,
+      error,
+    );
+  }
+}
+
+/** A scheme's own rules are its client's business; what could be no place is refused. */
+function checkArtifactLocation(location: string): void {
+  if (location.includes("#") || /;[^/]*$/.test(location)) {
+    throw invalidParameter("'artifact_location' URL can't include fragments or params.");
+  }
+  if (location.startsWith("runs:")) {
+    throw invalidParameter(`Artifact location cannot be a runs:/ URI. Given: '${location}'`);
+  }
+  if (location.length > limits.artifactLocation) {
+    throw invalidParameter(
+      `Invalid artifact path length. The length of the artifact path cannot be greater than ${limits.artifactLocation} characters.`,
+    );
+  }
+}
+
+/** Where an experiment's runs and models put their files. */
+export function locationWithin({ artifactLocation }: Experiment, ...parts: readonly string[]): string {
+  const [, path, query] = /^([^?]*)(\?.*)?$/s.exec(artifactLocation)!;
+  return `${path!.replace(/\/+$/, "")}/${parts.join("/")}${query ?? ""}`;
+}

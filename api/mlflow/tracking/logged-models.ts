@@ -1,0 +1,209 @@
+import { randomUUID } from "node:crypto";
+import type { Platform } from "../../../adapters/platform";
+import { type LoggedModel, LoggedModelNotFoundError } from "../../../core/tracking/logged-model";
+import { directoryPath } from "../../../core/tracking/records/artifact-paths";
+import { checkReferences } from "../../../core/tracking/references";
+import { doesNotExist, invalidParameter } from "../errors";
+import { boolean, integer, list, message, oneOf, required, text } from "../fields";
+import { type MlflowOperation, operation } from "../operation";
+import { pythonRepr } from "../python-text";
+import { keyValue, locationWithin } from "./experiments";
+import { searchLoggedModels } from "./logged-model-search";
+import { loggedModelView, modelStatusFromMlflow } from "./logged-model-view";
+import { pageOf } from "./paging";
+import { checkExperimentIsActive, findExperiment, parseExperimentId } from "./ports";
+import { randomName } from "./random-name";
+import { unlessEmpty } from "./run-view";
+
+const status = oneOf({
+  LOGGED_MODEL_STATUS_UNSPECIFIED: 0,
+  LOGGED_MODEL_PENDING: 1,
+  LOGGED_MODEL_READY: 2,
+  LOGGED_MODEL_UPLOAD_FAILED: 3,
+});
+
+const one = "/mlflow/logged-models/{model_id}" as const;
+
+export const loggedModelOperations: readonly MlflowOperation[] = [
+  operation(
+    "POST /mlflow/logged-models",
+    {
+      experiment_id: required(text),
+      name: text,
+      model_type: text,
+      source_run_id: text,
+      params: list(keyValue),
+      tags: list(keyValue),
+    },
+    async ({ fields, platform }) => {
+      const { name, model_type: modelType = "", source_run_id: sourceRunId = "" } = fields;
+      if (name) checkModelName(name);
+      const experiment = await findExperiment(platform, fields.experiment_id);
+      checkExperimentIsActive(experiment);
+      await checkReferences(platform, { runs: [sourceRunId] });
+      const modelId = `m-${randomUUID().replaceAll("-", "")}`;
+      const at = platform.clock.now();
+      const model: LoggedModel = {
+        modelId,
+        team: platform.team,
+        experimentId: experiment.experimentId,
+        name: name || randomName(Math.random),
+        modelType,
+        sourceRunId,
+        status: "pending",
+        lifecycle: "active",
+        params: textsOf(fields.params),
+        tags: textsOf(fields.tags),
+        metrics: [],
+        artifactLocation: locationWithin(experiment, "models", modelId, "artifacts"),
+        createdAt: at,
+        updatedAt: at,
+        revision: 0,
+      };
+      return { model: loggedModelView(await platform.loggedModels.create(model)) };
+    },
+  ),
+
+  operation(`GET ${one}`, { allow_deleted: boolean }, async ({ fields, params, platform }) => {
+    const model = await platform.loggedModels.find(params["model_id"]!);
+    if (!model || (model.lifecycle === "deleted" && !fields.allow_deleted)) throw notFound(params["model_id"]!);
+    return { model: loggedModelView(model) };
+  }),
+
+  operation(`PATCH ${one}`, { model_id: required(text), status: required(status) }, async ({ fields, platform }) => ({
+    model: loggedModelView(
+      await change(platform, fields.model_id, (model) => ({ ...model, status: modelStatusFromMlflow(fields.status) })),
+    ),
+  })),
+
+  operation(`DELETE ${one}`, {}, async ({ params, platform }) => {
+    await change(platform, params["model_id"]!, (model) => ({ ...model, lifecycle: "deleted" }));
+    return {};
+  }),
+
+  operation(
+    `GET ${one}/artifacts/directories`,
+    { artifact_directory_path: text, page_token: text },
+    async ({ fields, params, platform }) => {
+      const model = await platform.loggedModels.find(params["model_id"]!);
+      if (!model || model.lifecycle === "deleted") throw notFound(params["model_id"]!);
+      const owner = { kind: "logged-model", modelId: model.modelId } as const;
+      const entries = await platform.artifacts.list(owner, directoryPath(fields.artifact_directory_path ?? ""));
+      return {
+        root_uri: model.artifactLocation,
+        ...unlessEmpty(
+          "files",
+          entries.map(({ path, isDirectory, bytes }) => ({ path, is_dir: isDirectory, file_size: bytes })),
+        ),
+      };
+    },
+  ),
+
+  operation(`PATCH ${one}/tags`, { tags: list(keyValue) }, async ({ fields, params, platform }) => {
+    const tags = textsOf(fields.tags);
+    await platform.loggedModels.change(params["model_id"]!, (model) => ({
+      ...model,
+      tags: { ...model.tags, ...tags },
+    }));
+    return {};
+  }),
+
+  operation(`DELETE ${one}/tags/{tag_key}`, {}, async ({ params, platform }) => {
+    const { model_id: modelId, tag_key: key } = params as { readonly model_id: string; readonly tag_key: string };
+    await platform.loggedModels.change(modelId, (model) => {
+      if (!Object.hasOwn(model.tags, key)) {
+        throw doesNotExist(`No tag with key '${key}' found for model with ID '${modelId}'.`);
+      }
+      const { [key]: _, ...tags } = model.tags;
+      return { ...model, tags };
+    });
+    return {};
+  }),
+
+  operation(
+    `POST ${one}/params`,
+    { model_id: required(text), params: list(keyValue) },
+    async ({ fields, params: { model_id: modelId }, platform }) => {
+      const params = textsOf(fields.params);
+      await platform.loggedModels.change(modelId!, (model) => {
+        const changed = Object.keys(params).find(
+          (key) => Object.hasOwn(model.params, key) && model.params[key] !== params[key],
+        );
+        if (changed !== undefined) {
+          throw invalidParameter(
+            `Changing param values is not allowed. Param with key='${changed}' was already logged with value='${model.params[changed]}' for model ID='${modelId}'. Attempted logging new value '${params[changed]}'.`,
+          );
+        }
+        return { ...model, params: { ...model.params, ...params } };
+      });
+      return {};
+    },
+  ),
+
+  operation(
+    "POST /mlflow/logged-models/search",
+    {
+      experiment_ids: required(list(text)),
+      filter: text,
+      datasets: list(message({ dataset_name: text, dataset_digest: text })),
+      max_results: integer,
+      order_by: list(message({ field_name: text, ascending: boolean, dataset_name: text, dataset_digest: text })),
+      page_token: text,
+    },
+    async ({ fields, platform }) => {
+      if (fields.datasets.some(({ dataset_name }) => !dataset_name)) {
+        throw invalidParameter("`dataset_name` in the `datasets` clause must be specified.");
+      }
+      const ids = [...new Set(fields.experiment_ids.map(parseExperimentId))];
+      const models = (await Promise.all(ids.map((id) => platform.loggedModels.list(id)))).flat();
+      const found = searchLoggedModels(models, {
+        filter: fields.filter ?? "",
+        datasets: fields.datasets.map(datasetFilter),
+        orderBy: fields.order_by.map((each) => ({
+          fieldName: each.field_name ?? "",
+          ascending: each.ascending ?? true,
+          datasetName: each.dataset_name || undefined,
+          datasetDigest: each.dataset_digest || undefined,
+        })),
+      });
+      const { items, nextToken } = pageOf(found, fields.max_results || 50, fields.page_token, {
+        "experiment IDs": ids,
+        "filter string": fields.filter || "",
+        "order by": fields.order_by,
+      });
+      return { ...unlessEmpty("models", items.map(loggedModelView)), next_page_token: nextToken };
+    },
+  ),
+];
+
+function change(platform: Platform, modelId: string, to: (model: LoggedModel) => LoggedModel): Promise<LoggedModel> {
+  return platform.loggedModels.change(modelId, (model) => ({ ...to(model), updatedAt: platform.clock.now() }));
+}
+
+function datasetFilter({
+  dataset_name,
+  dataset_digest,
+}: {
+  readonly dataset_name?: string;
+  readonly dataset_digest?: string;
+}) {
+  return { datasetName: dataset_name!, datasetDigest: dataset_digest || undefined };
+}
+
+/** Of a key that comes twice the last value. */
+function textsOf(
+  pairs: readonly { readonly key?: string; readonly value?: string }[],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(pairs.map(({ key = "", value = "" }) => [key, value]));
+}
+
+function notFound(modelId: string): Error {
+  return new LoggedModelNotFoundError(modelId);
+}
+
+function checkModelName(name: string): void {
+  if (!/[/:.%"']/.test(name)) return;
+  throw invalidParameter(
+    `Invalid model name (${pythonRepr(name)}) provided. Model name must be a non-empty string and cannot contain the following characters: ('/', ':', '.', '%', '"', "'")`,
+  );
+}

@@ -1,0 +1,39 @@
+import type { Platform } from "../../../adapters/platform";
+import { type LoggedModelMetric, withModelMetrics } from "../../../core/tracking/logged-model";
+import type { RunIdentity } from "../../../core/tracking/run-record";
+
+/** A metric as a client tells it. Of a logged model it is the model's, too. */
+export interface LoggedMetric {
+  readonly key: string;
+  readonly value: number;
+  readonly timestamp: number;
+  readonly step: number;
+  readonly model_id?: string;
+  readonly dataset_name?: string;
+  readonly dataset_digest?: string;
+}
+
+/** Keeps them with their models; what is kept already is not written again. */
+export async function logModelMetrics(
+  { loggedModels }: Platform,
+  { runId }: RunIdentity,
+  metrics: readonly LoggedMetric[],
+): Promise<void> {
+  for (const modelId of new Set(metrics.map(({ model_id }) => model_id!))) {
+    const points = metrics.filter(({ model_id }) => model_id === modelId).map((metric) => modelMetric(metric, runId));
+    await loggedModels.change(modelId, (model) => withModelMetrics(model, points));
+  }
+}
+
+function modelMetric(metric: LoggedMetric, runId: string): LoggedModelMetric {
+  const { key, value, timestamp, step, dataset_name, dataset_digest } = metric;
+  return {
+    key,
+    value,
+    timestamp,
+    step,
+    runId,
+    ...(dataset_name ? { datasetName: dataset_name } : {}),
+    ...(dataset_digest ? { datasetDigest: dataset_digest } : {}),
+  };
+}

@@ -1,0 +1,39 @@
+import { withMlflowTag } from "../../../core/tracking/member-tags";
+import type { RunRecord } from "../../../core/tracking/run-record";
+
+export interface KeyValue {
+  readonly key: string;
+  readonly value: string;
+}
+
+export interface ParamConflict {
+  readonly key: string;
+  readonly known: string;
+  readonly given: string;
+}
+
+/**
+ * Params and tags of one request. The same record where all is so already.
+ * @throws what `refuse` makes of params that would change
+ */
+export function withParamsAndTags(
+  record: RunRecord,
+  params: readonly KeyValue[],
+  tags: readonly KeyValue[],
+  refuse: (conflicts: readonly ParamConflict[]) => Error,
+): RunRecord {
+  const conflicts: ParamConflict[] = [];
+  const added: Record<string, string> = {};
+  for (const { key, value } of params) {
+    if (!Object.hasOwn(record.params, key)) added[key] = value;
+    else if (record.params[key] !== value) conflicts.push({ key, known: record.params[key]!, given: value });
+  }
+  if (conflicts.length > 0) throw refuse(conflicts);
+  const withParams = Object.keys(added).length === 0 ? record : { ...record, params: { ...record.params, ...added } };
+  return tags.reduce((changed, { key, value }) => withMlflowTag(changed, key, value), withParams);
+}
+
+/** `undefined` where nothing is to be written. */
+export function unlessSame(before: RunRecord, after: RunRecord): RunRecord | undefined {
+  return after === before ? undefined : after;
+}

@@ -1,0 +1,100 @@
+import type { RunSearch, SearchQuery } from "../../../core/tracking/search/query";
+import { invalidParameter } from "../errors";
+import { integer, list, text } from "../fields";
+import { type MlflowOperation, operation, rawOperation } from "../operation";
+import { invalidValue, readRequest } from "../request";
+import { mlflowRuns } from "../search/runs";
+import { viewType } from "./experiments";
+import { checkMaxResults, withPageToken } from "./paging";
+import { parseExperimentId } from "./ports";
+import { runView, unlessEmpty } from "./run-view";
+
+const views = { ACTIVE_ONLY: "active", DELETED_ONLY: "deleted", ALL: "all" } as const;
+const mostResults = 50_000;
+const mostSummaries = 1_000;
+const mostExperiments = 20;
+/** AWS Lambda answers at most 6 MB, of which the gateway's envelope escapes every quote. */
+const largestAnswer = 4_500_000;
+
+export const runSearchOperations: readonly MlflowOperation[] = [
+  rawOperation("POST /mlflow/runs/search", async (context) => {
+    const fields = await readRequest(context, {
+      experiment_ids: list(text),
+      filter: text,
+      run_view_type: viewType,
+      max_results: integer,
+      order_by: list(text),
+      page_token: text,
+    });
+    const limit = fields.max_results ?? 1000;
+    if (limit > mostResults) throw invalidValue("max_results", limit);
+    checkMaxResults(limit);
+    const experimentIds = fields.experiment_ids.map(parseExperimentId);
+    const query: SearchQuery = {
+      // Of no experiment MLflow finds no run; a search of ours would go through all.
+      experimentIds: experimentIds.length > 0 ? experimentIds : ["-1"],
+      filter: fields.filter ?? "",
+      language: mlflowRuns,
+      orderBy: fields.order_by,
+      limit,
+      pageToken: fields.page_token || undefined,
+      view: views[fields.run_view_type ?? "ACTIVE_ONLY"],
+    };
+    const { runs, nextToken } = await withPageToken(fields.page_token, () =>
+      fittingPage(context.get("platform").runSearch, query),
+    );
+    const members = [
+      ...(runs.length > 0 ? [`"runs":[${runs.join(",")}]`] : []),
+      ...(nextToken === undefined ? [] : [`"next_page_token":${JSON.stringify(nextToken)}`]),
+    ];
+    return context.body(`{${members.join(",")}}`, 200, { "content-type": "application/json" });
+  }),
+
+  operation(
+    "POST /mlflow/experiments/search-datasets",
+    { experiment_ids: list(text) },
+    async ({ fields, platform }) => {
+      const { experiment_ids: ids } = fields;
+      if (ids.length === 0) throw invalidParameter("SearchDatasets request must specify at least one experiment_id.");
+      if (ids.length > mostExperiments) {
+        throw invalidParameter(
+          `SearchDatasets request cannot specify more than ${mostExperiments} experiment_ids. Received ${ids.length} experiment_ids.`,
+        );
+      }
+      const { runs } = await platform.runSearch.search({
+        experimentIds: ids.map(parseExperimentId),
+        filter: "",
+        language: mlflowRuns,
+        orderBy: [],
+        limit: mostResults,
+        view: "all",
+      });
+      const summaries = new Map<string, object>();
+      for (const { record } of runs) {
+        for (const { name, digest, tags } of record.datasets) {
+          const context = tags["mlflow.data.context"];
+          const summary = { experiment_id: record.experimentId, name, digest, context };
+          summaries.set(JSON.stringify(summary), summary);
+        }
+      }
+      return unlessEmpty("dataset_summaries", [...summaries.values()].slice(0, mostSummaries));
+    },
+  ),
+];
+
+/** Runs as JSON: as many as a function can answer at once, and where there are more, whence to go on. */
+async function fittingPage(
+  search: RunSearch,
+  query: SearchQuery,
+): Promise<{ readonly runs: readonly string[]; readonly nextToken?: string }> {
+  const page = await search.search(query);
+  const runs: string[] = [];
+  let bytes = 0;
+  for (const { record, metrics } of page.runs) {
+    const run = JSON.stringify(runView(record, metrics));
+    bytes += Buffer.byteLength(run) + 1;
+    if (bytes > largestAnswer && runs.length > 0) return fittingPage(search, { ...query, limit: runs.length });
+    runs.push(run);
+  }
+  return { runs, nextToken: page.nextToken };
+}

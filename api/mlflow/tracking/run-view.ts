@@ -1,0 +1,116 @@
+import type { Experiment } from "../../../core/tracking/experiment";
+import { mlflowTags } from "../../../core/tracking/member-tags";
+import type { MetricPoint, MetricSummary } from "../../../core/tracking/metric-repository";
+import type { DatasetInput, RunRecord } from "../../../core/tracking/run-record";
+import type { RunStatus } from "../../../core/training/run";
+
+export type MlflowRunStatus = "RUNNING" | "SCHEDULED" | "FINISHED" | "FAILED" | "KILLED";
+
+const toMlflow: Readonly<Record<RunStatus, MlflowRunStatus>> = {
+  queued: "SCHEDULED",
+  running: "RUNNING",
+  completed: "FINISHED",
+  failed: "FAILED",
+  killed: "KILLED",
+};
+
+const fromMlflow: Readonly<Record<MlflowRunStatus, RunStatus>> = {
+  SCHEDULED: "queued",
+  RUNNING: "running",
+  FINISHED: "completed",
+  FAILED: "failed",
+  KILLED: "killed",
+};
+
+export function statusFromMlflow(status: MlflowRunStatus): RunStatus {
+  return fromMlflow[status];
+}
+
+/** A run that was just made: it has no outputs to tell of. */
+export function newRunView(record: RunRecord): object {
+  const { outputs: _, ...view } = runView(record, []);
+  return view;
+}
+
+/** The members of `mlflow.Run`; what is not there or empty is left out, as protobuf's JSON mapping has it. */
+export function runView(record: RunRecord, metrics: readonly MetricSummary[]) {
+  const { params, datasets, modelInputs, modelOutputs } = record;
+  return {
+    info: runInfoView(record),
+    data: {
+      ...unlessEmpty("metrics", metrics.map(latestView)),
+      ...unlessEmpty("params", keyValues(params)),
+      ...unlessEmpty("tags", keyValues(mlflowTags(record))),
+    },
+    inputs: {
+      ...unlessEmpty("dataset_inputs", datasets.map(datasetInputView)),
+      ...unlessEmpty(
+        "model_inputs",
+        modelInputs.map((model_id) => ({ model_id })),
+      ),
+    },
+    outputs: unlessEmpty(
+      "model_outputs",
+      modelOutputs.map(({ modelId, step }) => ({ model_id: modelId, step })),
+    ),
+  };
+}
+
+export function runInfoView(record: RunRecord): object {
+  return {
+    run_id: record.runId,
+    run_uuid: record.runId,
+    run_name: record.name,
+    experiment_id: record.experimentId,
+    user_id: record.createdBy,
+    status: toMlflow[record.status],
+    start_time: record.startedAt,
+    end_time: record.endedAt,
+    artifact_uri: record.artifactUri,
+    lifecycle_stage: record.lifecycle,
+  };
+}
+
+function latestView({ metric, last, lastStep, lastTime }: MetricSummary): object {
+  return { key: metric, value: metricValueView(last), timestamp: lastTime, step: lastStep };
+}
+
+/** @param more members of the same, e.g. the run's id */
+export function metricView(key: string, { value, time, step }: MetricPoint, more: object = {}): object {
+  return { key, value: metricValueView(value), timestamp: time, step, ...more };
+}
+
+/** MLflow's databases know no infinity: its server answers the largest number for it. JSON knows no NaN: protobuf makes it a text. */
+export function metricValueView(value: number): number | "NaN" {
+  if (Number.isNaN(value)) return "NaN";
+  return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value));
+}
+
+function datasetInputView({ name, digest, sourceType, source, schema, profile, tags }: DatasetInput): object {
+  return {
+    ...unlessEmpty("tags", keyValues(tags)),
+    dataset: { name, digest, source_type: sourceType, source, schema, profile },
+  };
+}
+
+export function experimentView(experiment: Experiment): object {
+  return {
+    experiment_id: experiment.experimentId,
+    name: experiment.name,
+    artifact_location: experiment.artifactLocation,
+    lifecycle_stage: experiment.lifecycle,
+    creation_time: Date.parse(experiment.createdAt),
+    last_update_time: Date.parse(experiment.updatedAt),
+    // Servers that have no workspaces say so.
+    workspace: "default",
+    ...unlessEmpty("tags", keyValues(experiment.tags)),
+  };
+}
+
+export function keyValues(of: Readonly<Record<string, string>>): readonly { key: string; value: string }[] {
+  return Object.keys(of).map((key) => ({ key, value: of[key]! }));
+}
+
+export function unlessEmpty<T>(name: string, list: readonly T[]): Readonly<Record<string, readonly T[]>> {
+  return list.length === 0 ? {} : { [name]: list };
+}

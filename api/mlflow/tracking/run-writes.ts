@@ -1,0 +1,147 @@
+import type { Platform } from "../../../adapters/platform";
+import { checkNotMeasured } from "../../../core/evaluation/test-metrics";
+import { parseJson } from "../../../core/json-text";
+import { parentsIn, withMlflowTag, withoutMlflowTag } from "../../../core/tracking/member-tags";
+import { encodeValue } from "../../../core/tracking/metric-values";
+import { checkReferences } from "../../../core/tracking/references";
+import { doesNotExist, invalidParameter } from "../errors";
+import { double, integer, required, text } from "../fields";
+import { type MlflowOperation, operation } from "../operation";
+import { pythonRepr } from "../python-text";
+import { logModelMetrics } from "./model-metrics";
+import { changeActiveRun, requireActiveRun } from "./ports";
+import { type KeyValue, type ParamConflict, unlessSame, withParamsAndTags } from "./run-changes";
+import { runId } from "./runs";
+import { checkedParam, checkedTag, checkMetric } from "./validation";
+
+export const runWriteOperations: readonly MlflowOperation[] = [
+  operation(
+    "POST /mlflow/runs/log-metric",
+    {
+      run_id: runId,
+      key: required(text),
+      value: required(double),
+      timestamp: required(integer),
+      step: integer,
+      model_id: text,
+      dataset_name: text,
+      dataset_digest: text,
+    },
+    async ({ fields, platform }) => {
+      const { run_id, key, value, timestamp, step = 0 } = fields;
+      checkMetric(key, value, timestamp, "");
+      const run = await requireActiveRun(platform, run_id);
+      checkNotMeasured(run, [key]);
+      if (fields.model_id) await logModelMetrics(platform, run, [{ ...fields, step }]);
+      await platform.metrics.append(run_id, [
+        { metric: key, steps: [step], values: [encodeValue(value)], times: [timestamp] },
+      ]);
+      return {};
+    },
+  ),
+
+  operation(
+    "POST /mlflow/runs/log-parameter",
+    { run_id: runId, key: required(text), value: text },
+    async ({ fields: { run_id, key, value = "" }, platform }) => {
+      await changeParamsAndTags(platform, run_id, [{ key, value: checkedParam(key, value, "") }], [], conflictOfParam);
+      return {};
+    },
+  ),
+
+  operation(
+    "POST /mlflow/runs/set-tag",
+    { run_id: runId, key: required(text), value: text },
+    async ({ fields: { run_id, key, value = "" }, platform }) => {
+      await changeParamsAndTags(platform, run_id, [], [{ key, value: checkedTag(key, value, "") }]);
+      return {};
+    },
+  ),
+
+  operation(
+    "POST /mlflow/runs/delete-tag",
+    { run_id: required(text), key: required(text) },
+    async ({ fields: { run_id, key }, platform }) => {
+      await changeActiveRun(platform, run_id, (before) => {
+        const without = withoutMlflowTag(before, key);
+        if (!without) throw doesNotExist(`No tag with name: ${key} in run with id ${run_id}`);
+        return unlessSame(before, without);
+      });
+      return {};
+    },
+  ),
+
+  operation(
+    "POST /mlflow/runs/log-model",
+    { run_id: required(text), model_json: required(text) },
+    async ({ fields: { run_id, model_json }, platform }) => {
+      const model = parseModel(model_json);
+      await changeActiveRun(platform, run_id, (before) => {
+        const known = modelsOf(before.tags[modelsTag]);
+        const same = JSON.stringify(model);
+        if (known.some((one) => JSON.stringify(one) === same)) return undefined;
+        return withMlflowTag(before, modelsTag, JSON.stringify([...known, model]));
+      });
+      return {};
+    },
+  ),
+];
+
+/** Where MLflow keeps a run's models that were logged by its second generation's clients. */
+const modelsTag = "mlflow.log-model.history";
+const modelMembers = ["artifact_path", "flavors", "utc_time_created", "run_id"] as const;
+
+/** A client may have set the tag to anything: what is no list is refused rather than thrown away. */
+function modelsOf(tag: string | undefined): readonly unknown[] {
+  let known: unknown;
+  try {
+    known = parseJson(tag ?? "[]");
+  } catch {}
+  if (!Array.isArray(known)) throw invalidParameter(`Tag '${modelsTag}' of the run is no JSON list: delete it first.`);
+  return known;
+}
+
+function parseModel(json: string): object {
+  let model: unknown;
+  try {
+    model = parseJson(json);
+  } catch {}
+  if (model === null || typeof model !== "object" || Array.isArray(model)) {
+    throw invalidParameter(`Malformed model info. \n ${json.slice(0, 500)} \n is not a valid JSON.`);
+  }
+  const lacking = modelMembers.filter((member) => !Object.hasOwn(model, member));
+  if (lacking.length > 0) {
+    throw invalidParameter(`Model json is missing mandatory fields: {${lacking.map((one) => `'${one}'`).join(", ")}}`);
+  }
+  return model;
+}
+
+/** Both in one write; nothing where a param would change. */
+export async function changeParamsAndTags(
+  platform: Platform,
+  id: string,
+  params: readonly KeyValue[],
+  tags: readonly KeyValue[],
+  refusal: (id: string, conflicts: readonly ParamConflict[]) => string = conflictOfBatch,
+): Promise<void> {
+  await checkReferences(platform, { runs: parentsIn(tags) });
+  await changeActiveRun(platform, id, (before) =>
+    unlessSame(
+      before,
+      withParamsAndTags(before, params, tags, (conflicts) => invalidParameter(refusal(id, conflicts))),
+    ),
+  );
+}
+
+function conflictOfParam(id: string, [conflict]: readonly ParamConflict[]): string {
+  const { key, known, given } = conflict!;
+  return `Changing param values is not allowed. Param with key='${key}' was already logged with value='${known}' for run ID='${id}'. Attempted logging new value '${given}'.`;
+}
+
+function conflictOfBatch(id: string, conflicts: readonly ParamConflict[]): string {
+  const shown = conflicts.map(
+    ({ key, known, given }) =>
+      `{'key': ${pythonRepr(key)}, 'old_value': ${pythonRepr(known)}, 'new_value': ${pythonRepr(given)}}`,
+  );
+  return `Changing param values is not allowed. Params were already logged='[${shown.join(", ")}]' for run ID='${id}'.`;
+}

@@ -1,0 +1,98 @@
+import { invalidParameter } from "../errors";
+import { isLongerThan, problemOfName, truncated } from "../names";
+import { pythonFloat, pythonJson } from "../python-json";
+
+/** Of `mlflow/utils/validation.py`; lengths in code points. */
+export const limits = {
+  metricsPerBatch: 1000,
+  paramsPerBatch: 100,
+  tagsPerBatch: 100,
+  entitiesPerBatch: 1000,
+  key: 250,
+  paramValue: 6000,
+  tagValue: 8000,
+  experimentName: 500,
+  experimentTagValue: 20_000,
+  artifactLocation: 2048,
+  datasetName: 500,
+  datasetDigest: 36,
+  datasetSource: 65_535,
+  datasetSchema: 1_048_575,
+  datasetProfile: 16_777_215,
+  inputTagKey: 255,
+  inputTagValue: 500,
+} as const;
+
+export function missing(path: string): Error {
+  return invalidParameter(
+    `Missing value for required parameter '${path}'. See the API docs for more information about request parameters.`,
+  );
+}
+
+function invalid(path: string, value: unknown, why: string): Error {
+  return invalidParameter(`Invalid value ${pythonJson(value)} for parameter '${path}' supplied: ${why}`);
+}
+
+export function checkLength(what: string, limit: number, value: string): void {
+  if (isLongerThan(value, limit)) throw invalidParameter(`'${what}' exceeds the maximum length of ${limit} characters`);
+}
+
+function checkName(name: string, path: string): void {
+  const problem = problemOfName(name);
+  if (problem !== undefined) throw invalid(path, name, problem);
+}
+
+/** @param at of the metric, e.g. `metrics[3].`; empty for the only one */
+export function checkMetric(key: string, value: number, timestamp: number, at: string): void {
+  checkName(key, `${at}name`);
+  if (timestamp < 0) {
+    const why = `metric '${key}' (value=${pythonFloat(value)}). Timestamp must be a nonnegative long (64-bit integer) `;
+    throw invalid(`${at}timestamp`, timestamp, why);
+  }
+  checkLength("Metric name", limits.key, key);
+}
+
+/** A longer value is cut, as MLflow's server does. @returns the value that is kept */
+export function checkedParam(key: string, value: string, at: string): string {
+  checkName(key, `${at}key`);
+  checkLength("Param key", limits.key, key);
+  return truncated(value, limits.paramValue);
+}
+
+/** As of a param. */
+export function checkedTag(key: string, value: string, at: string): string {
+  checkName(key, `${at}key`);
+  checkLength(`${at}key`, limits.key, key);
+  return truncated(value, limits.tagValue);
+}
+
+export function checkExperimentTag(key: string, value: string): void {
+  checkName(key, "key");
+  checkLength("key", limits.key, key);
+  checkLength("value", limits.experimentTagValue, value);
+}
+
+export function checkExperimentName(name: string): void {
+  if (name === "") throw invalidParameter("Invalid experiment name: ''");
+  checkLength("name", limits.experimentName, name);
+}
+
+export function checkRunId(runId: string): void {
+  if (!/^[a-zA-Z0-9][\w-]{0,255}$/.test(runId)) {
+    throw invalidParameter(`Invalid value ${pythonJson(runId)} for parameter 'run_id' supplied.`);
+  }
+}
+
+export function checkBatchLimits(metrics: number, params: number, tags: number): void {
+  const check = (what: string, limit: number, length: number): void => {
+    if (length > limit) {
+      throw invalidParameter(
+        `A batch logging request can contain at most ${limit} ${what}. Got ${length} ${what}. Please split up ${what} across multiple requests and try again.`,
+      );
+    }
+  };
+  check("metrics", limits.metricsPerBatch, metrics);
+  check("params", limits.paramsPerBatch, params);
+  check("tags", limits.tagsPerBatch, tags);
+  check("metrics, params, and tags", limits.entitiesPerBatch, metrics + params + tags);
+}
