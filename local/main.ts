@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -13,6 +13,7 @@ import { printTo, RotatingLog } from "./rotating-log";
 import { dataPaths } from "./settings";
 import { startStack } from "./stack";
 import { DamagedStoreError } from "./storage/damage";
+import { makeDirectory } from "./storage/slot-file";
 
 /** What `<data>/stack.json` says of the stack that runs over it. */
 export interface StackFile {
@@ -49,7 +50,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   // The log lies on the data's disk. A disk that is full must not end the stack, which waits until there is room again.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const data = resolve(values.data);
-  mkdirSync(data, { recursive: true });
+  makeDirectory(data);
   const { stackFile, logFile } = dataPaths(data);
   checkLayout(data);
   const release = lock(data);

@@ -2,8 +2,9 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from "node:path";
 
 /*
- * The state of the disk at each moment of a trace (`sync-trace.c`): for a file, its content at the last sync of it; of a
- * directory, its entries at the last sync of it. Everything else is lost with the power.
+ * The state of the disk at each moment of a trace (`sync-trace.c`): a file's content at its last sync, a directory's entries
+ * at its last sync. Of the later changes of a directory, the disk has carried out a random number of the first ones: each
+ * directory by itself, so that a rename may have reached one directory and not the other.
  */
 
 interface Entry {
@@ -12,20 +13,37 @@ interface Entry {
   readonly name: string;
 }
 
+interface EntryChange {
+  readonly kind: "entry";
+  /** Of the directory. */
+  readonly id: string;
+  readonly name: string;
+  /** Undefined where the entry was removed. */
+  readonly entry?: Entry;
+}
+
 export type TraceRecord =
   | { readonly kind: "file"; readonly id: string; readonly offset: number; readonly bytes: Buffer }
   | { readonly kind: "directory"; readonly id: string; readonly entries: readonly Entry[] }
+  | EntryChange
   | { readonly kind: "acknowledged"; readonly line: string };
 
 export interface DiskImage {
   readonly root: string;
   readonly files: Map<string, Buffer>;
   readonly directories: Map<string, readonly Entry[]>;
+  /** By directory: changes since its last sync. */
+  readonly unsynced: Map<string, readonly EntryChange[]>;
+}
+
+export function copyImage(image: DiskImage): DiskImage {
+  const { root, files, directories, unsynced } = image;
+  return { root, files: new Map(files), directories: new Map(directories), unsynced: new Map(unsynced) };
 }
 
 /** Reads a directory that is wholly on the disk. */
 export function readImage(directory: string): DiskImage {
-  const image: DiskImage = { root: idOf(directory), files: new Map(), directories: new Map() };
+  const image: DiskImage = { root: idOf(directory), files: new Map(), directories: new Map(), unsynced: new Map() };
   const read = (path: string): void => {
     const entries = readdirSync(path).map((name): Entry => {
       const child = join(path, name);
@@ -56,6 +74,13 @@ export function readTrace(trace: Buffer): readonly TraceRecord[] {
       at = end + 1;
       continue;
     }
+    if (kind === "+" || kind === "-") {
+      const line = trace.toString("utf8", at + 2 + id.length + 1, end);
+      const [entry] = kind === "+" ? readEntry(line) : [];
+      records.push({ kind: "entry", id, name: entry?.name ?? line, ...(entry ? { entry } : {}) });
+      at = end + 1;
+      continue;
+    }
     const length = Number(numbers.at(-1));
     const bytes = trace.subarray(end + 1, end + 1 + length);
     if (kind === "F") records.push({ kind: "file", id, offset: Number(numbers[0]), bytes });
@@ -71,7 +96,13 @@ function readEntry(line: string): readonly Entry[] {
 }
 
 export function applyRecord(image: DiskImage, record: TraceRecord): void {
-  if (record.kind === "directory") image.directories.set(record.id, record.entries);
+  if (record.kind === "directory") {
+    image.directories.set(record.id, record.entries);
+    image.unsynced.delete(record.id);
+  }
+  if (record.kind === "entry") {
+    image.unsynced.set(record.id, [...(image.unsynced.get(record.id) ?? []), record]);
+  }
   if (record.kind !== "file") return;
   const before = image.files.get(record.id) ?? Buffer.alloc(0);
   image.files.set(record.id, Buffer.concat([before.subarray(0, record.offset), record.bytes]));
@@ -89,13 +120,26 @@ export function writeImage(
 ): void {
   const write = (id: string, path: string): void => {
     mkdirSync(path, { recursive: true });
-    for (const entry of image.directories.get(id) ?? []) {
+    for (const entry of someEntries(image, id, random)) {
       const child = join(path, entry.name);
       if (entry.isDirectory) write(entry.id, child);
       else writeFileSync(child, withPart(image.files.get(entry.id) ?? Buffer.alloc(0), more.get(entry.id), random));
     }
   };
   write(image.root, directory);
+}
+
+/** A directory's entries at its last sync, after none, some or all of the changes since then. */
+function someEntries(image: DiskImage, id: string, random: () => number): Iterable<Entry> {
+  const entries = new Map((image.directories.get(id) ?? []).map((entry) => [entry.name, entry]));
+  const changes = image.unsynced.get(id) ?? [];
+  const choice = random();
+  const done = choice < 0.3 ? 0 : choice < 0.6 ? changes.length : Math.floor(random() * (changes.length + 1));
+  for (const { name, entry } of changes.slice(0, done)) {
+    if (entry) entries.set(name, entry);
+    else entries.delete(name);
+  }
+  return entries.values();
 }
 
 /** Synced content, then nothing, a part of what followed, or a part that ends in zeros: the length reached the disk, the bytes did not. */

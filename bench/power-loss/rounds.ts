@@ -2,8 +2,17 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { applyRecord, type DiskImage, readImage, readTrace, type TraceRecord, writeImage } from "./disk-image";
-import { contentOf, openStores } from "./stores";
+import { contentOf } from "./content";
+import {
+  applyRecord,
+  copyImage,
+  type DiskImage,
+  readImage,
+  readTrace,
+  type TraceRecord,
+  writeImage,
+} from "./disk-image";
+import { openStores } from "./stores";
 
 export interface PowerLossResult {
   readonly rounds: number;
@@ -17,7 +26,7 @@ export interface PowerLossResult {
 
 export interface PowerLossOptions {
   readonly rounds: number;
-  /** Writes of each of twelve writers. */
+  /** Writes of each of fifteen writers. */
   readonly writes: number;
   readonly random: () => number;
   /** Takes every sync for one that the disk did not carry out: the check must then find losses. */
@@ -57,7 +66,7 @@ export async function losePower(options: PowerLossOptions): Promise<PowerLossRes
         rmSync(data, { recursive: true, force: true });
       }
     }
-    const syncs = records.filter(({ kind }) => kind !== "acknowledged").length;
+    const syncs = records.filter(({ kind }) => kind === "file" || kind === "directory").length;
     return { rounds: options.rounds, syncs, acknowledged, lost, refused };
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -74,7 +83,6 @@ async function runWorkload(
   const built = spawnSync("cc", ["-shared", "-fPIC", "-O1", "-o", library, source, "-ldl", "-lpthread"]);
   if (built.status !== 0) throw new Error(`cc failed: ${built.stderr}`);
   mkdirSync(data);
-  await (await openStores(data)).close();
   const initial = readImage(data);
   writeFileSync(trace, "");
   const traced = { LD_PRELOAD: library, SYNC_TRACE_ROOT: data, SYNC_TRACE_FILE: trace };
@@ -93,14 +101,14 @@ function cutPower(
   to: string,
   random: () => number,
 ): void {
-  const image: DiskImage = { ...initial, files: new Map(initial.files), directories: new Map(initial.directories) };
+  const image = copyImage(initial);
   for (const record of records.slice(0, moment)) applyRecord(image, record);
   // The sync under way: the disk may have carried it out in part. Later ones depend on it.
-  const next = records.slice(moment).find(({ kind }) => kind !== "acknowledged");
+  const next = records.slice(moment).find(({ kind }) => kind === "file" || kind === "directory");
   const more = new Map<string, Buffer>();
   if (next?.kind === "directory" && random() < 0.5) applyRecord(image, next);
   if (next?.kind === "file") {
-    const later: DiskImage = { ...image, files: new Map(image.files) };
+    const later = copyImage(image);
     applyRecord(later, next);
     more.set(next.id, later.files.get(next.id)!);
   }
@@ -112,8 +120,10 @@ async function missing(data: string, promised: readonly string[]): Promise<reado
   try {
     const events = new Map<number, number>();
     for (const event of stores.journal.recover()) events.set(event, (events.get(event) ?? 0) + 1);
-    return promised.filter((line) => {
+    const steps = promised.flatMap((line) => (line.startsWith("objects ") ? [line.slice("objects ".length)] : []));
+    const lost = promised.filter((line) => {
       const [store, key = ""] = line.split(" ");
+      if (store === "objects") return false;
       const number = Number(key.split("-").at(-1));
       if (store === "tables") return stores.tables.get(Buffer.from(`Z${key}`)) !== contentOf(key);
       if (store === "small") return stores.small.get(key) !== contentOf(key);
@@ -122,6 +132,7 @@ async function missing(data: string, promised: readonly string[]): Promise<reado
       events.set(number, left);
       return left < 0;
     });
+    return [...lost, ...(await stores.objects.faults(steps))];
   } finally {
     await stores.close();
   }

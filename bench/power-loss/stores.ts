@@ -1,14 +1,17 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { Store } from "../../local/dynamodb/store/store";
 import { Database } from "../../local/storage/database";
 import { Journal } from "../../local/storage/journal";
 import { JsonDatabase } from "../../local/storage/json-database";
+import { openObjects } from "./objects";
 
 const buffer = 64 * 1024;
 
-/** The stores under test: those of DynamoDB, of the services that keep JSON, and a journal. */
-export async function openStores(data: string) {
+/**
+ * The stores under test: those of DynamoDB, of the services that keep JSON, a journal, and S3.
+ * @param acknowledge see `openObjects`
+ */
+export async function openStores(data: string, acknowledge?: (step: string) => void) {
   const seals = join(data, "seals");
   const tables = await Store.open(join(data, "dynamodb"), seals);
   const small = new Database<string>(
@@ -19,16 +22,17 @@ export async function openStores(data: string) {
   const json = new JsonDatabase<number>({ directory: join(data, "states"), seals, store: "states" });
   await json.open();
   const journal = new Journal<number>({ path: join(data, "journal.ndjson"), seals });
+  const objects = await openObjects(data, seals, acknowledge);
   return {
     tables,
     small,
     json,
     journal,
+    objects,
     async close() {
+      await objects.close();
       await Promise.all([tables.close(), small.close(), json.close()]);
       journal.close();
     },
   };
 }
-
-export const contentOf = (key: string): string => `${key} ${createHash("sha256").update(key).digest("hex").repeat(20)}`;

@@ -7,11 +7,18 @@
  *   F <id> <offset> <length>\n<bytes>\n       content of a file from an offset on, up to its end
  *   D <id> <length>\n<lines>\n                entries of a directory: "<id> <d or f> <name>\n"
  *
+ * Each rename, unlink, mkdir and rmdir appends what it changed in a directory. The disk may carry it out before the next sync
+ * of that directory, or lose it.
+ *
+ *   + <directory> <id> <d or f> <name>\n      a new entry, or another file under a known name
+ *   - <directory> <name>\n                    an entry that is gone
+ *
  * An id is inode and time of birth: inode numbers are used again.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -95,6 +102,57 @@ static void record_directory(const char *path, const char *id, struct buffer *ou
   free(lines.bytes);
 }
 
+static void write_trace(const struct buffer *out) {
+  int trace = open(getenv("SYNC_TRACE_FILE"), O_WRONLY | O_APPEND);
+  if (trace >= 0 && write(trace, out->bytes, out->length) != (ssize_t)out->length) abort();
+  if (trace >= 0) close(trace);
+}
+
+static int is_below_root(const char *path) {
+  const char *root = getenv("SYNC_TRACE_ROOT");
+  return root && getenv("SYNC_TRACE_FILE") && !strncmp(path, root, strlen(root));
+}
+
+/* Appends the change of one entry: `sign` is '+' where the path is there now. */
+static void record_entry(char sign, const char *path, struct buffer *out) {
+  const char *name = strrchr(path, '/');
+  char parent[PATH_MAX], directory[ID_BYTES], child[ID_BYTES], line[PATH_MAX];
+  struct statx found;
+  if (!name || !is_below_root(path)) return;
+  snprintf(parent, sizeof parent, "%.*s", (int)(name - path), path);
+  if (identify(AT_FDCWD, parent, directory, &found)) return;
+  if (sign == '-') append(out, line, snprintf(line, sizeof line, "- %s %s\n", directory, name + 1));
+  else if (!identify(AT_FDCWD, path, child, &found)) {
+    char type = S_ISDIR(found.stx_mode) ? 'd' : 'f';
+    append(out, line, snprintf(line, sizeof line, "+ %s %s %c %s\n", directory, child, type, name + 1));
+  }
+}
+
+#define TRACED_CHANGE(call, added, removed) \
+  struct buffer out = {0}; \
+  pthread_mutex_lock(&lock); \
+  int result = (call); \
+  int error = errno; \
+  const char *new_path = (added), *old_path = (removed); \
+  if (result == 0 && new_path) record_entry('+', new_path, &out); \
+  if (result == 0 && old_path) record_entry('-', old_path, &out); \
+  if (out.length) write_trace(&out); \
+  pthread_mutex_unlock(&lock); \
+  free(out.bytes); \
+  errno = error; \
+  return result;
+
+#define REAL(name) dlsym(RTLD_NEXT, name)
+
+int rename(const char *from, const char *to) {
+  TRACED_CHANGE(((int (*)(const char *, const char *))REAL("rename"))(from, to), to, from)
+}
+int mkdir(const char *path, mode_t mode) {
+  TRACED_CHANGE(((int (*)(const char *, mode_t))REAL("mkdir"))(path, mode), path, NULL)
+}
+int unlink(const char *path) { TRACED_CHANGE(((int (*)(const char *))REAL("unlink"))(path), NULL, path) }
+int rmdir(const char *path) { TRACED_CHANGE(((int (*)(const char *))REAL("rmdir"))(path), NULL, path) }
+
 static int traced(int fd, const char *call) {
   int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, call);
   const char *root = getenv("SYNC_TRACE_ROOT"), *file = getenv("SYNC_TRACE_FILE");
@@ -109,9 +167,7 @@ static int traced(int fd, const char *call) {
   if (S_ISDIR(found.stx_mode)) record_directory(path, id, &out);
   else record_file(fd, path, id, (long)found.stx_size, &out);
   int result = real(fd);
-  int trace = open(file, O_WRONLY | O_APPEND);
-  if (result == 0 && trace >= 0 && write(trace, out.bytes, out.length) != (ssize_t)out.length) abort();
-  if (trace >= 0) close(trace);
+  if (result == 0) write_trace(&out);
   pthread_mutex_unlock(&lock);
   free(out.bytes);
   return result;

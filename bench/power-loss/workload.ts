@@ -1,10 +1,13 @@
 import { appendFileSync } from "node:fs";
-import { contentOf, openStores } from "./stores";
+import { contentOf } from "./content";
+import { openStores } from "./stores";
 
 /** Writes to all stores at once; each write that is acknowledged is noted in the trace, as `A <store> <key>`. */
 async function work(data: string, trace: string, writes: number): Promise<void> {
-  const stores = await openStores(data);
   const acknowledge = (store: string, key: string) => appendFileSync(trace, `A ${store} ${key}\n`);
+  const stores = await openStores(data, (step) => acknowledge("objects", step));
+  const numbers = [0, 1, 2];
+  await stores.objects.prepare(numbers);
   const writers: readonly ((key: string, i: number) => Promise<void>)[] = [
     async (key) => {
       await stores.tables.write((draft) => draft.put(Buffer.from(`Z${key}`), contentOf(key)));
@@ -24,13 +27,13 @@ async function work(data: string, trace: string, writes: number): Promise<void> 
       await new Promise((resolve) => setImmediate(resolve));
     },
   ];
-  await Promise.all(
-    writers.flatMap((write, of) =>
-      [0, 1, 2].map(async (writer) => {
-        for (let i = 0; i < writes; i++) await write(`${of}-${writer}-${i}`, i);
-      }),
-    ),
-  );
+  const repeat = async (write: (i: number) => Promise<void>) => {
+    for (let i = 0; i < writes; i++) await write(i);
+  };
+  await Promise.all([
+    ...writers.flatMap((write, store) => numbers.map((writer) => repeat((i) => write(`${store}-${writer}-${i}`, i)))),
+    ...numbers.map((writer) => repeat((i) => stores.objects.take(writer, i))),
+  ]);
   // The power goes: nothing is closed.
   process.exit(0);
 }

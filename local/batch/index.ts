@@ -1,8 +1,8 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../clock";
 import { batchAccesses } from "../iam/access/json";
 import type { Service } from "../service";
+import { makeDirectory } from "../storage/slot-file";
 import { parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
 import { find, operations } from "./api";
 import { Engine } from "./engine";
@@ -36,7 +36,7 @@ const bodyLimit = 1024 * 1024;
  */
 export function createBatch(options: BatchOptions): BatchService {
   const clock = options.clock ?? systemClock;
-  mkdirSync(options.dataDirectory, { recursive: true });
+  makeDirectory(options.dataDirectory);
   const store = new Store(join(options.dataDirectory, "batch.level"), options.events, options.seals);
   const book = new JobBook(store, clock);
   const resources = new Resources(store);

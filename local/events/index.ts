@@ -1,9 +1,9 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../clock";
 import { eventsAccess } from "../iam/access/json";
 import type { EventSink, Service } from "../service";
 import { JsonDatabase } from "../storage/json-database";
+import { makeDirectory } from "../storage/slot-file";
 import { BodyTooLarge, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
 import { runOperation } from "./api";
 import { Bus } from "./bus";
@@ -38,7 +38,7 @@ const contentType = "application/x-amz-json-1.1";
  */
 export function createEvents(options: EventsOptions): EventsService {
   const clock = options.clock ?? systemClock;
-  mkdirSync(options.dataDirectory, { recursive: true });
+  makeDirectory(options.dataDirectory);
   const { dataDirectory, seals } = options;
   const db = new JsonDatabase({ directory: join(dataDirectory, "events.level"), store: "events", seals });
   const rules = new Rules(db);

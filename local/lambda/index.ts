@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../clock";
 import { lambdaAccess } from "../iam/access/json";
 import type { FunctionInvoker, Service } from "../service";
 import { JsonDatabase } from "../storage/json-database";
+import { makeDirectory } from "../storage/slot-file";
 import { ServiceError, sendError } from "../wire";
 import { handleLambda, plainName } from "./api";
 import { createAsyncInvocations } from "./async-invocations";
@@ -50,7 +50,7 @@ export function createLambda(options: LambdaOptions): LambdaService {
     return pool.invoke(payload);
   };
 
-  mkdirSync(options.dataDirectory, { recursive: true });
+  makeDirectory(options.dataDirectory);
   const db = new JsonDatabase({
     directory: join(options.dataDirectory, "lambda.level"),
     store: "lambda",

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import path from "node:path";
+import { makeDirectory } from "../storage/slot-file";
 import { type BinaryKey, relativePath } from "./keys";
 
 /**
@@ -27,8 +28,9 @@ export class Disk {
   /** Makes the directories, and forgets whatever a killed process was in the middle of. */
   prepare(): void {
     fs.rmSync(this.#temporary, { recursive: true, force: true });
-    fs.mkdirSync(this.#temporary, { recursive: true });
-    fs.mkdirSync(this.buckets(), { recursive: true });
+    makeDirectory(this.root);
+    fs.mkdirSync(this.#temporary);
+    makeDirectory(this.buckets());
   }
 
   buckets = () => path.join(this.root, "buckets");
@@ -67,44 +69,6 @@ export class Disk {
     const file = this.temporary();
     await writeFlushed(file, content);
     return file;
-  }
-}
-
-/**
- * Renames into place, making the directories on the way. Synchronous, see `Store.publish`.
- * @returns the directories with new entries: all must be flushed before the rename counts as durable
- */
-export function renameInto(from: string, to: string): readonly string[] {
-  const directory = path.dirname(to);
-  try {
-    fs.renameSync(from, to);
-    return [directory];
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    const first = fs.mkdirSync(directory, { recursive: true });
-    fs.renameSync(from, to);
-    return first === undefined ? [directory] : [...upTo(directory, first), path.dirname(first)];
-  }
-}
-
-/** A directory and those above it, up to `top`. */
-function upTo(directory: string, top: string): readonly string[] {
-  return directory === top ? [directory] : [directory, ...upTo(path.dirname(directory), top)];
-}
-
-/** Makes a rename in that directory last through a power cut. */
-export async function flushDirectory(directory: string): Promise<void> {
-  let handle: FileHandle;
-  try {
-    handle = await open(directory, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return; // emptied and removed by a later request
-    throw error;
-  }
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

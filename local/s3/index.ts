@@ -8,6 +8,7 @@ import { type Call, type Context, checkSignature, parseAddress, respondError } f
 import type { ContentRule } from "./content";
 import { Disk } from "./disk";
 import { accessDenied, toS3Error } from "./errors";
+import { toBinary } from "./keys";
 import { FolderCache } from "./listing";
 import { Notifications } from "./notifications";
 import { route } from "./route";
@@ -73,8 +74,10 @@ async function handle(
     call = { ...call, ...parseAddress(request) };
     checkSignature(call, context.store.clock.now());
     if (caller) authorize(caller, call);
+    if (call.key) await context.store.settled(call.bucket, toBinary(call.key));
     await route(call)(call);
   } catch (error) {
+    if (call.key) await context.store.settled(call.bucket, toBinary(call.key)); // the refusal may be for what it changed
     const answer = toS3Error(error, context.store.disk.root);
     // Whoever may not list is not told what is not there.
     const hidden = answer.code === "NoSuchKey" && caller !== undefined && !caller.may(listAccess(call.bucket));

@@ -1,9 +1,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { isDamage } from "./damage";
+import { holdsObject } from "./directories";
 import { type BinaryKey, type Entry, parseEntry, startOfPrefix } from "./keys";
 import type { ObjectRecord } from "./record";
-import { holdsObject, type Store } from "./store";
+import type { Store } from "./store";
 
 export interface ListQuery {
   /** All strings here are binary strings (keys.ts). */

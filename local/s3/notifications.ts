@@ -35,6 +35,18 @@ export interface Announcement {
   cancel(): void;
 }
 
+/** No request and no other event comes between the change and its event; a kill does, and finds the journal. */
+export function announced(announcement: Announcement, change: () => void): void {
+  announcement.before();
+  try {
+    change();
+  } catch (error) {
+    announcement.cancel();
+    throw error;
+  }
+  announcement.after();
+}
+
 interface Intent {
   readonly bucket: string;
   readonly key: string;

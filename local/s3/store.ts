@@ -5,11 +5,12 @@ import type { Clock } from "../../core/ports";
 import type { WriteCondition } from "./conditions";
 import { checkWrite } from "./conditions";
 import { DamagedFileError, damagedObject, isDamage } from "./damage";
-import { type Disk, flushDirectory, renameInto } from "./disk";
+import { Directories, flushDirectory, holdsObject } from "./directories";
+import type { Disk } from "./disk";
 import { readDocument, writeDocument } from "./documents";
 import { noSuchBucket, noSuchKey, S3Error } from "./errors";
-import { type BinaryKey, fromBinary, parseEntry, toBinary } from "./keys";
-import type { Announcement } from "./notifications";
+import { type BinaryKey, fromBinary, toBinary } from "./keys";
+import { type Announcement, announced } from "./notifications";
 import { Pins } from "./pins";
 import { findRecord, type ObjectRecord, openIfThere, readRecord, type StoredFile, type Tags } from "./record";
 import type { WrittenIndex } from "./written";
@@ -41,7 +42,10 @@ const damagedVersion = { etag: "", modified: 0 } as const;
 export class Store {
   readonly disk: Disk;
   readonly clock: Clock;
+  readonly #directories = new Directories();
   readonly #pins = new Pins();
+  /** By file: the flush of a change that requests see already. */
+  readonly #flushing = new Map<string, Promise<void>>();
   /** By write: damage that a reader found after it had begun to answer. The client's next try is told at once. */
   readonly #knownDamage = new Map<string, S3Error>();
 
@@ -198,7 +202,7 @@ export class Store {
    * Makes a finished temporary file the object, if the condition holds at that instant. On return it is durable.
    * @param record of the object
    * @param announcement of the event, in the same synchronous section
-   * @param publishParts runs there too, right after the rename (multipart)
+   * @param publishParts runs when the object is durable (multipart)
    * @throws S3Error 404 NoSuchBucket, 412 PreconditionFailed; the temporary file is then removed
    */
   async publish(
@@ -210,21 +214,20 @@ export class Store {
     publishParts: () => void = () => {},
   ): Promise<void> {
     const file = this.disk.object(bucket, key);
-    let changed: readonly string[] = [];
+    let replaced: ObjectRecord | typeof damagedVersion | undefined;
     try {
-      const replaced = this.#replaced(bucket, key);
+      replaced = this.#replaced(bucket, key);
       checkWrite(condition, replaced, fromBinary(key));
-      announced(announcement, () => {
-        changed = renameInto(temporary, file);
-      });
-      publishParts();
+      announced(announcement, () => this.#directories.rename(temporary, file));
       fs.rmSync(`${file}tags`, { force: true });
-      this.#retireParts(bucket, replaced);
     } catch (error) {
       fs.rmSync(temporary, { force: true });
       throw error;
     }
-    await Promise.all(changed.map(flushDirectory));
+    await this.#flush(file, path.dirname(file), this.disk.objects(bucket));
+    // Not before: until here a power loss may bring the replaced object back, and the open upload.
+    publishParts();
+    this.#retireParts(bucket, replaced);
     this.written.note(bucket, key, record);
   }
 
@@ -238,25 +241,44 @@ export class Store {
     let removed = this.#replaced(bucket, key);
     for (;;) {
       checkWrite(condition, removed, fromBinary(key));
-      if (!removed) return false;
+      if (!removed) {
+        await this.settled(bucket, key);
+        return false;
+      }
       const writeId = writeIdOf(removed);
       await this.written.beginRemoval(bucket, key, writeId);
       removed = this.#replaced(bucket, key);
       if (!removed || writeIdOf(removed) === writeId) break; // else it was written again in the meantime
     }
+    const file = this.disk.object(bucket, key);
     if (!removed) {
-      this.written.endRemoval(bucket, key); // another request removed it, or its file was lost
+      await this.settled(bucket, key);
+      if (!this.#replaced(bucket, key)) this.written.endRemoval(bucket, key); // another request removed it, or its file was lost
       return false;
     }
-    const file = this.disk.object(bucket, key);
     announced(announcement, () => fs.rmSync(file, { force: true }));
     fs.rmSync(`${file}tags`, { force: true });
+    const top = this.disk.objects(bucket);
+    await this.#flush(file, this.#directories.removeEmpty(path.dirname(file), top), top);
     this.#retireParts(bucket, removed);
-    const directory = removeEmptyFolders(path.dirname(file), this.disk.objects(bucket));
-    await flushDirectory(directory);
     await this.written.putDocument(bucket, tagsOfKey(key), undefined);
     if (!this.#replaced(bucket, key)) this.written.endRemoval(bucket, key);
     return true;
+  }
+
+  /** Waits for a change of the object that requests see and a power loss would take back. */
+  async settled(bucket: string, key: BinaryKey): Promise<void> {
+    await this.#flushing.get(this.disk.object(bucket, key))?.catch(() => {}); // the request that made it gets the error
+  }
+
+  async #flush(file: string, directory: string, top: string): Promise<void> {
+    const flushed = this.#directories.flush(directory, top);
+    this.#flushing.set(file, flushed);
+    try {
+      await flushed;
+    } finally {
+      if (this.#flushing.get(file) === flushed) this.#flushing.delete(file);
+    }
   }
 
   #retireParts(bucket: string, record: ObjectRecord | typeof damagedVersion | undefined): void {
@@ -319,49 +341,7 @@ function requireOwn(record: ObjectRecord, bucket: string, key: BinaryKey): Objec
   throw new DamagedFileError(`its file is that of s3://${record.bucket ?? bucket}/${record.key}`);
 }
 
-/** No request and no other event comes between the change and its event; a kill does, and finds the journal. */
-function announced(announcement: Announcement, change: () => void): void {
-  announcement.before();
-  try {
-    change();
-  } catch (error) {
-    announcement.cancel();
-    throw error;
-  }
-  announcement.after();
-}
-
 interface LaterTags {
   readonly writeId: string;
   readonly tags: Tags;
-}
-
-/** Whether an object lies anywhere below. Stops at the first; a folder that a crash left empty does not count. */
-export function holdsObject(directory: string): boolean {
-  const folder = fs.opendirSync(directory);
-  const deeper: string[] = [];
-  try {
-    for (let entry = folder.readSync(); entry; entry = folder.readSync()) {
-      const kind = parseEntry(entry.name)?.kind;
-      if (kind === "object") return true;
-      if (kind) deeper.push(path.join(directory, entry.name));
-    }
-  } finally {
-    folder.closeSync();
-  }
-  return deeper.some(holdsObject);
-}
-
-/** Removes a folder and those above it as long as they are empty; returns the first one that stays. */
-function removeEmptyFolders(directory: string, top: string): string {
-  let current = directory;
-  while (current !== top) {
-    try {
-      fs.rmdirSync(current);
-    } catch {
-      return current; // not empty
-    }
-    current = path.dirname(current);
-  }
-  return top;
 }

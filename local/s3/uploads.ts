@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import type { ChecksumAlgorithm, ChecksumType } from "./checksums";
 import { DamagedFileError, damagedObject, isDamage } from "./damage";
-import { flushDirectory } from "./disk";
+import { flushDirectory } from "./directories";
 import { readDocument, writeDocument } from "./documents";
 import { noSuchUpload, S3Error } from "./errors";
 import type { Description } from "./headers";
@@ -117,10 +117,12 @@ export class Uploads {
       .sort((a, b) => a - b);
   }
 
-  abort(bucket: string, uploadId: string, key: BinaryKey): void {
+  /** Durable on return. */
+  async abort(bucket: string, uploadId: string, key: BinaryKey): Promise<void> {
     this.requireOpen(bucket, uploadId, key);
     this.#requireStill(uploadId);
     this.#store.disk.discard(this.#store.disk.upload(bucket, uploadId));
+    await flushDirectory(this.#store.disk.uploads(bucket));
   }
 
   /** Runs a completion with the upload's parts held still. */
@@ -140,10 +142,11 @@ export class Uploads {
     }
   }
 
-  /** Marks the upload completed and removes the parts that its object does not use. Synchronous, see `Store.publish`. */
+  /** Marks the upload completed and removes the parts that its object does not use. The object is durable. */
   markCompleted(bucket: string, record: ObjectRecord): void {
     const { uploadId, list } = record.parts!;
     const directory = this.#store.disk.upload(bucket, uploadId);
+    if (!fs.existsSync(directory)) return; // the object was replaced or removed in the meantime
     fs.renameSync(path.join(directory, openName), path.join(directory, completedName));
     const used = new Set(list.map((part) => part.number));
     for (const number of this.listPartNumbers(bucket, uploadId)) {

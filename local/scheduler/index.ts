@@ -1,10 +1,10 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../clock";
 import type { TargetPorts } from "../events/target";
 import { schedulerAccesses } from "../iam/access/json";
 import type { Service } from "../service";
 import { JsonDatabase } from "../storage/json-database";
+import { makeDirectory } from "../storage/slot-file";
 import { BodyTooLarge, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
 import { handleScheduler } from "./api";
 import { validation } from "./errors";
@@ -35,7 +35,7 @@ const bodyLimit = 1024 * 1024;
  */
 export function createScheduler(options: SchedulerOptions): SchedulerService {
   const clock = options.clock ?? systemClock;
-  mkdirSync(options.dataDirectory, { recursive: true });
+  makeDirectory(options.dataDirectory);
   const { dataDirectory, seals } = options;
   const db = new JsonDatabase({ directory: join(dataDirectory, "scheduler.level"), store: "scheduler", seals });
   const schedules = new Schedules({ ...options, clock, db });

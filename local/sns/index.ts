@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../clock";
 import { DurableQueue } from "../durable-queue";
@@ -7,6 +6,7 @@ import type { Caller } from "../iam/caller";
 import { type Fields, serveQuery, type Xml } from "../query-protocol";
 import type { Service } from "../service";
 import { JsonDatabase } from "../storage/json-database";
+import { makeDirectory } from "../storage/slot-file";
 import { ServiceError } from "../wire";
 import { deliver, type Notification } from "./deliver";
 import { invalid, readAttributes, readEndpoint, readTopicName, topicArn, topicNameOf } from "./fields";
@@ -53,7 +53,7 @@ export function createSns({
   seals,
   ownPorts = [],
 }: SnsOptions): SnsService {
-  mkdirSync(dataDirectory, { recursive: true });
+  makeDirectory(dataDirectory);
   const db = new JsonDatabase({ directory: join(dataDirectory, "sns.level"), store: "sns", seals });
   const topics = new Set<string>();
   const subscriptions = new Map<string, Subscription>();

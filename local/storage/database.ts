@@ -1,10 +1,9 @@
 import { statSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { ClassicLevel } from "classic-level";
 import { DamagedRecordError } from "./damage";
 import { openSeal, type Seal, type StoreLocation } from "./seal";
 import { ValueSeal } from "./sealed-value";
-import { type SlotFile, syncDirectory } from "./slot-file";
+import { makeDirectory, type SlotFile, syncDirectory } from "./slot-file";
 
 export interface DatabaseOptions extends StoreLocation {
   readonly cacheBytes?: number;
@@ -69,7 +68,7 @@ export class Database<K extends Buffer | string> {
   async open(): Promise<void> {
     const { directory, cacheBytes, writeBufferBytes } = this.options;
     const { file, lastSequence } = openSeal(this.options);
-    await mkdir(directory, { recursive: true });
+    makeDirectory(directory);
     this.#seal = file;
     this.#sealed = file.content;
     this.#values = new ValueSeal(file.content.database);
@@ -221,6 +220,8 @@ export class Database<K extends Buffer | string> {
     } finally {
       await entries.close();
     }
+    // LevelDB leaves the entries of a new database's files to chance. The seal must not be ahead of them.
+    syncDirectory(this.options.directory);
     this.#sealed = { ...this.#sealed!, state: "ready" };
     // Both slots: the older one must not bring the migration back.
     this.#acknowledge();

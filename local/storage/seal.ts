@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readdirSync, truncateSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { type Damage, DamagedStoreError } from "./damage";
 import { type FileFault, type Inspection, inspectDatabase } from "./leveldb/inspect";
@@ -59,7 +59,7 @@ export function examine(location: StoreLocation, visit: (entry: Entry) => void =
   if (seal && seal.store !== store) damage(path, `it belongs to the store ${seal.store}`);
 
   const there = hasDatabase(directory);
-  if (!there || (seal?.state === "new" && !existsSync(join(directory, "CURRENT")))) {
+  if (!there || (seal?.state === "new" && holdsNothing(directory))) {
     if (seal && seal.state !== "new") damage(directory, "the database is missing");
     return { damages, seal, lastSequence: 0, faults: [] };
   }
@@ -98,6 +98,9 @@ export function openSeal(location: StoreLocation): { readonly file: SlotFile<Sea
   if (first) throw new DamagedStoreError([first, ...more]);
   if (cut) truncateSync(join(location.directory, cut.file), cut.end);
   const path = sealPath(location);
+  // LevelDB creates a database whose CURRENT is missing, and fails where CURRENT names an incomplete manifest.
+  if (seal?.state === "new" && holdsNothing(location.directory))
+    rmSync(currentPath(location.directory), { force: true });
   if (seal) return { file: SlotFile.open<Seal>(path) as SlotFile<Seal>, lastSequence };
   const state = hasDatabase(location.directory) ? "migrating" : "new";
   const made = newSeal(location.store, state, lastSequence);
@@ -115,6 +118,15 @@ function isIntact({ key, value, sequence }: Entry, seal: Seal | undefined, value
   // Before a migration is over, and in what it has replaced, any text may be a value.
   const mayBeOld = seal.state !== "ready" || sequence < seal.sealedFrom;
   return mayBeOld || values.isIntact(key, value);
+}
+
+const currentPath = (directory: string): string => join(directory, "CURRENT");
+
+/** Whether a database is at most half created: a power loss may leave its CURRENT without its manifest. */
+function holdsNothing(directory: string): boolean {
+  if (!existsSync(currentPath(directory))) return true;
+  const content = readdirSync(directory).filter((name) => /^\d+\.(ldb|sst|log)$/.test(name));
+  return content.every((name) => statSync(join(directory, name)).size === 0);
 }
 
 export function hasDatabase(directory: string): boolean {

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { crc32 } from "node:zlib";
 
 /** Slots lie in sectors of their own: no interrupted write touches both. */
@@ -29,7 +29,7 @@ export class SlotFile<T> {
 
   /** Creates the file, durable, whole or not at all; both slots are written. */
   static create<T>(path: string, content: T): SlotFile<T> {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(path), 0o700);
     const unfinished = `${path}.tmp`;
     const descriptor = openSync(unfinished, "w+", 0o600);
     const file = new SlotFile(descriptor, 0, content);
@@ -70,6 +70,14 @@ export class SlotFile<T> {
     this.flush();
     closeSync(this.descriptor);
   }
+}
+
+/** Creates a directory, with those above it, such that it survives a power loss. Idempotent. */
+export function makeDirectory(directory: string, mode?: number): void {
+  const absolute = resolve(directory);
+  const first = mkdirSync(absolute, { recursive: true, ...(mode === undefined ? {} : { mode }) }) ?? absolute;
+  // Also where it is there already: the process that made it may have died before it synced the entry.
+  for (let made = absolute; made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made));
 }
 
 export function syncDirectory(directory: string): void {

@@ -116,7 +116,7 @@ function sourceRange(call: Call, size: number): Range {
 }
 
 export async function abortMultipartUpload(call: Call): Promise<void> {
-  call.uploads.abort(call.bucket, requireQuery(call.query, "uploadId"), requireKey(call.key));
+  await call.uploads.abort(call.bucket, requireQuery(call.query, "uploadId"), requireKey(call.key));
   respond(call, 204);
 }
 

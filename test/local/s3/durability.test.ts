@@ -5,13 +5,16 @@ import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
+  PutObjectCommand,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { newBucket, put } from "./contract/target";
 import { type RunningS3, startS3 } from "./harness";
 
-/** Everything that was flushed, by its path at that time. */
-async function recordFlushes(): Promise<{ readonly flushed: string[]; restore(): void }> {
+/** Everything that was flushed, by its path at that time. @param onDirectory is called before a directory is flushed */
+async function recordFlushes(
+  onDirectory: (directory: string) => void,
+): Promise<{ readonly flushed: string[]; restore(): void }> {
   const flushed: string[] = [];
   const handle = await open(__filename);
   const prototype = Object.getPrototypeOf(handle) as typeof handle;
@@ -23,10 +26,17 @@ async function recordFlushes(): Promise<{ readonly flushed: string[]; restore():
       return original.call(this);
     });
   });
+  const { fsync } = fs;
+  const directories = jest.spyOn(fs, "fsync").mockImplementation((descriptor, callback) => {
+    const directory = fs.readlinkSync(`/proc/self/fd/${descriptor}`);
+    onDirectory(directory);
+    flushed.push(directory);
+    fsync(descriptor, callback);
+  });
   return {
     flushed,
     restore: () => {
-      for (const spy of spies) spy.mockRestore();
+      for (const spy of [...spies, directories]) spy.mockRestore();
     },
   };
 }
@@ -39,14 +49,16 @@ onLinux("an acknowledged write", () => {
   let Bucket: string;
   let root: string;
   let record: Awaited<ReturnType<typeof recordFlushes>>;
+  let onFlush: (directory: string) => void = () => undefined;
   beforeAll(async () => {
-    record = await recordFlushes();
+    record = await recordFlushes((directory) => onFlush(directory));
     s3 = await startS3();
     Bucket = await newBucket(s3);
     root = path.join(fs.realpathSync(s3.directory), "buckets");
   });
   beforeEach(() => {
     record.flushed.length = 0;
+    onFlush = () => undefined;
   });
   afterAll(async () => {
     record.restore();
@@ -95,4 +107,88 @@ onLinux("an acknowledged write", () => {
     expect(temporary()).toHaveLength(1);
     expect(record.flushed).toEqual(expect.arrayContaining([below("objects", "multipart+"), below("objects")]));
   });
+
+  async function upload(Key: string): Promise<string> {
+    const { UploadId = "" } = await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    const { ETag } = await s3.client.send(
+      new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: "part" }),
+    );
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+    await s3.client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload }));
+    return UploadId;
+  }
+
+  it.each([
+    ["replacement", (Key: string) => put(s3, Bucket, Key, "x")],
+    ["removal", (Key: string) => s3.client.send(new DeleteObjectCommand({ Bucket, Key }))],
+  ])("keeps an object's parts until its %s is flushed", async (name, change) => {
+    const Key = `parts/${name}`;
+    const part = below("uploads", await upload(Key), "part-1");
+    const seen: boolean[] = [];
+    onFlush = (directory) => {
+      if (directory.startsWith(below("objects"))) seen.push(fs.existsSync(part));
+    };
+    await change(Key);
+    expect(seen).not.toEqual([]);
+    expect(seen).not.toContain(false);
+    expect(fs.existsSync(part)).toBe(false);
+  });
+
+  it("keeps an upload open until its object is flushed", async () => {
+    const seen: boolean[] = [];
+    const uploads = () => fs.readdirSync(below("uploads")).map((id) => fs.readdirSync(below("uploads", id)));
+    onFlush = (directory) => {
+      if (directory === below("objects", "open+")) seen.push(uploads().some((names) => names.includes("upload.json")));
+    };
+    await upload("open/x");
+    expect(seen).toEqual([true]);
+    expect(uploads().flat()).not.toContain("upload.json");
+  });
+
+  it("of a key in a directory that another request makes waits for that directory, too", async () => {
+    const { begun, release } = holdFlush(below("objects"));
+    const first = put(s3, Bucket, "made/a", "1");
+    await begun;
+    record.flushed.length = 0;
+    await put(s3, Bucket, "made/b", "2");
+    expect(record.flushed).toEqual(expect.arrayContaining([below("objects", "made+"), below("objects")]));
+    release();
+    await first;
+  });
+
+  it("is waited for by a request that is refused because of it", async () => {
+    const { begun, release } = holdFlush(below("objects"));
+    let answered = "";
+    const first = put(s3, Bucket, "contended", "1").then(() => {
+      answered += "first ";
+    });
+    await begun;
+    const second = s3.client
+      .send(new PutObjectCommand({ Bucket, Key: "contended", Body: "2", IfNoneMatch: "*" }))
+      .catch((error: Error) => {
+        answered += error.name;
+      });
+    // A request that does not wait for it is answered in the meantime.
+    await put(s3, Bucket, "elsewhere/x", "3");
+    expect(answered).toBe("");
+    release();
+    await Promise.all([first, second]);
+    expect(answered).toMatch(/^(?=.*first)(?=.*PreconditionFailed)/);
+  });
 });
+
+/** Keeps the next flush of a directory from ending. */
+function holdFlush(directory: string): { readonly begun: Promise<void>; release(): void } {
+  const spy = jest.mocked(fs.fsync);
+  const flush = spy.getMockImplementation()!;
+  let release = (): void => undefined;
+  const begun = new Promise<void>((resolve) => {
+    spy.mockImplementation((descriptor, callback) => {
+      if (fs.readlinkSync(`/proc/self/fd/${descriptor}`) !== directory) return flush(descriptor, callback);
+      spy.mockImplementation(flush);
+      release = () => flush(descriptor, callback);
+      resolve();
+    });
+  });
+  return { begun, release: () => release() };
+}

@@ -5,6 +5,7 @@ import { ClassicLevel } from "classic-level";
 import { DamagedRecordError, DamagedStoreError } from "../../../local/storage/damage";
 import { Database } from "../../../local/storage/database";
 import { examine } from "../../../local/storage/seal";
+import { SlotFile } from "../../../local/storage/slot-file";
 
 let directory: string;
 beforeEach(() => {
@@ -38,6 +39,26 @@ async function legacy(rows: Readonly<Record<string, string>>): Promise<void> {
   await level.batch(Object.entries(rows).map(([key, value]) => ({ type: "put", key, value })));
   await level.close();
 }
+
+describe("a store that a power loss interrupted", () => {
+  it("is created again where its manifest was not written and nothing was acknowledged", async () => {
+    const seal = { store: "test", database: "new", state: "new", sealedFrom: 1, acknowledged: 0 };
+    SlotFile.create(join(directory, "test.seal"), seal).close();
+    writeFileSync(join(directory, "CURRENT"), "MANIFEST-000001\n");
+    writeFileSync(join(directory, "MANIFEST-000001"), "");
+    await write({ key: "value" });
+    expect(await all()).toEqual({ key: "value" });
+  });
+
+  it("is refused where its log holds changes", async () => {
+    await write({ key: "value" });
+    const seal = { store: "test", database: "new", state: "new", sealedFrom: 1, acknowledged: 0 };
+    SlotFile.create(join(directory, "test.seal"), seal).close();
+    const manifest = readdirSync(directory).find((name) => name.startsWith("MANIFEST"))!;
+    writeFileSync(join(directory, manifest), "");
+    await expect(all()).rejects.toThrow(DamagedStoreError);
+  });
+});
 
 describe("a store of an earlier version", () => {
   const rows = Object.fromEntries(Array.from({ length: 3_500 }, (_, i) => [`key-${i}`, i % 7 ? `{"i":${i}}` : ""]));
