@@ -1,5 +1,5 @@
 import type { Logger } from "../core/logging";
-import { objectKeys } from "../core/platform/object-keys";
+import { objectKeys } from "../core/object-keys";
 import type { ObjectStore } from "../core/ports";
 import type { ModelEvents } from "../core/registry/outbox";
 import { createOutbox } from "../core/registry/outbox";

@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import type { ApiClient } from "../client/api-client";
 import { RingmasterError } from "../core/errors";
 import { CorruptObjectError } from "../core/object-errors";
-import { objectKeys } from "../core/platform/object-keys";
+import { objectKeys } from "../core/object-keys";
 import { unwritable } from "./write-file";
 
 /** The store did not give a content, or gave other bytes than its digest says. */

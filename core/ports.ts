@@ -4,7 +4,7 @@ export interface Clock {
   now(): number;
 }
 
-/** The bucket. Keys are made by `core/platform/object-keys.ts` alone. */
+/** The bucket. Keys are made by `core/object-keys.ts` alone. */
 export interface ObjectStore {
   /** Whole object; rejects with `ObjectNotFoundError`. */
   get(key: string): Promise<Uint8Array>;

@@ -1,5 +1,5 @@
 import { hkdfSync } from "node:crypto";
-import { objectKeys } from "./platform/object-keys";
+import { objectKeys } from "./object-keys";
 import type { ObjectStore } from "./ports";
 
 const keyBytes = 32;

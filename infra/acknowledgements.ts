@@ -1,5 +1,5 @@
 import { Validations } from "aws-cdk-lib";
-import { arnsOf, type Resource } from "../core/platform/permissions";
+import { arnsOf, type Resource } from "../platform/permissions";
 import type { PlatformStacks } from "./platform";
 
 /** Why nothing narrower can be said: a closed list of the resources whose names hold a wildcard. */

@@ -1,6 +1,6 @@
-import { type FunctionName, functions } from "../core/platform/functions";
-import { functionPermissions } from "../core/platform/permissions";
-import { rules } from "../core/platform/rules";
+import { type FunctionName, functions } from "../platform/functions";
+import { functionPermissions } from "../platform/permissions";
+import { rules } from "../platform/rules";
 
 /** What a function may reach, as a reader names it. */
 const reached: readonly (readonly [resource: string, id: string, label: string])[] = [

@@ -1,9 +1,9 @@
 import { Aws, Stack } from "aws-cdk-lib";
 import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
-import { arnsOf, type Permission, type World } from "../core/platform/permissions";
+import { arnsOf, type Permission, type World } from "../platform/permissions";
 import { bucketNameIn } from "./names";
 
-/** The deployment's names and CloudFormation's tokens, of which `core/platform/permissions` makes ARNs. */
+/** The deployment's names and CloudFormation's tokens, of which `platform/permissions` makes ARNs. */
 export function worldOf(stack: Stack, prefix: string): World {
   return {
     partition: Aws.PARTITION,

@@ -1,12 +1,12 @@
 import { ArnFormat, Aws, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import { environmentOf } from "../core/config";
-import { type FunctionName, functionNameIn } from "../core/platform/functions";
-import { runRoleNameIn } from "../core/platform/permissions";
-import { retrainingNames } from "../core/platform/retraining";
-import type { TeamShares } from "../core/platform/shares";
-import { tableNameIn } from "../core/platform/tables";
-import { resourceNames } from "../core/platform/trainer-job";
+import { environmentOf } from "../platform/config";
+import { type FunctionName, functionNameIn } from "../platform/functions";
+import { runRoleNameIn } from "../platform/permissions";
+import { retrainingNames } from "../platform/retraining";
+import type { TeamShares } from "../platform/shares";
+import { tableNameIn } from "../platform/tables";
+import { resourceNames } from "../platform/trainer-job";
 import type { DeploymentConfig, TeamConfig } from "./config";
 
 /** Of the data bucket. Bucket names are the world's, so account and region are in it. */
@@ -94,7 +94,7 @@ function teamSharesOf(teams: readonly TeamConfig[]): TeamShares {
 }
 
 /**
- * Environment of the functions that people call: members of the teams, roles whose session name is a person (`core/config/teams.ts`), and origins of the
+ * Environment of the functions that people call: members of the teams, roles whose session name is a person (`platform/config/teams.ts`), and origins of the
  * pages that may call from browsers.
  */
 export function callersEnvironment({

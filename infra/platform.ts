@@ -39,7 +39,7 @@ const tagsAtCreationOnly = [
 
 /**
  * The whole platform, a stack a lifecycle: data outlive everything, compute changes with the fleet, the workflow with each release. Names come from
- * `core/platform`: the same that the embedded cloud uses.
+ * `platform`: the same that the embedded cloud uses.
  *
  * @throws ConfigError for a configuration that cannot be
  */

@@ -8,6 +8,7 @@ import type { DeploymentConfig } from "./config";
 /** All that the image is made of: a change elsewhere in the repository makes no new image. */
 const sources = [
   "core",
+  "platform",
   "adapters",
   "trainer-container",
   "scripts",

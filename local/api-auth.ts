@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { TokenStore } from "../adapters/files/token-store";
 import { UnauthenticatedError } from "../core/access/errors";
 import { tokenPersonId } from "../core/access/person";
+import { defaultTeam } from "../core/access/teams";
 import { isExpired, type TokenRecord } from "../core/access/tokens";
-import { defaultTeam } from "../core/platform/teams";
 import { checkClaim, isSignature, readClaim, type SignatureClaim, type SignedRequest } from "./sigv4/claim";
 import { sha256, signatureMatches } from "./sigv4/verify";
 

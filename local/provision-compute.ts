@@ -12,7 +12,7 @@ import {
   UpdateJobQueueCommand,
 } from "@aws-sdk/client-batch";
 import { digestOf } from "../core/digest";
-import { resourceNames, trainerJob } from "../core/platform/trainer-job";
+import { resourceNames, trainerJob } from "../platform/trainer-job";
 import { account, region } from "./service";
 import { localConfig } from "./settings";
 

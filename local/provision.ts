@@ -3,16 +3,16 @@ import { EventBridgeClient, PutRuleCommand, PutTargetsCommand } from "@aws-sdk/c
 import { CreateBucketCommand, PutBucketNotificationConfigurationCommand, S3Client } from "@aws-sdk/client-s3";
 import { CreateScheduleGroupCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { CreateStateMachineCommand, SFNClient, UpdateStateMachineCommand } from "@aws-sdk/client-sfn";
-import { functionNameIn, functions } from "../core/platform/functions";
-import { rules } from "../core/platform/rules";
-import { type TableDefinition, tableNameIn, tables } from "../core/platform/tables";
-import { resourceNames } from "../core/platform/trainer-job";
+import { functionNameIn, functions } from "../platform/functions";
+import { rules } from "../platform/rules";
+import { type TableDefinition, tableNameIn, tables } from "../platform/tables";
+import { resourceNames } from "../platform/trainer-job";
 import { createCompute } from "./provision-compute";
 import { account, region } from "./service";
 import { localConfig, localWorld } from "./settings";
 
 /**
- * Makes in the embedded cloud what `cdk deploy` makes in AWS, through the same APIs and from the same descriptions (`core/platform`,
+ * Makes in the embedded cloud what `cdk deploy` makes in AWS, through the same APIs and from the same descriptions (`platform`,
  * `state-machines`). Safe to do at every start: what is there stays, what has changed is updated.
  */
 export async function provision(definition: string): Promise<void> {
@@ -72,7 +72,7 @@ async function createStateMachine(template: string): Promise<void> {
   const { prefix, stateMachineArn } = localConfig();
   const definition = template.replace(/\$\{([a-z-]+)\}/g, (_whole, name: string) => {
     const found = functions.find((one) => one.name === name);
-    if (!found) throw new Error(`the state machine names a function that core/platform/functions.ts does not: ${name}`);
+    if (!found) throw new Error(`the state machine names a function that platform/functions.ts does not: ${name}`);
     return functionArn(functionNameIn(prefix, found.name));
   });
   const roleArn = `arn:aws:iam::${account}:role/${prefix}`;

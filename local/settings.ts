@@ -5,12 +5,12 @@ import {
   hookEnvironment,
   type PlatformConfig,
   trainerEnvironmentOf,
-} from "../core/config";
-import { functionNameIn } from "../core/platform/functions";
-import { runRoleNameIn, type World } from "../core/platform/permissions";
-import { retrainingNames } from "../core/platform/retraining";
-import { tableNameIn } from "../core/platform/tables";
-import { resourceNames } from "../core/platform/trainer-job";
+} from "../platform/config";
+import { functionNameIn } from "../platform/functions";
+import { runRoleNameIn, type World } from "../platform/permissions";
+import { retrainingNames } from "../platform/retraining";
+import { tableNameIn } from "../platform/tables";
+import { resourceNames } from "../platform/trainer-job";
 import { account, region } from "./service";
 
 export interface StackSettings {

@@ -10,6 +10,7 @@ const path = require("node:path");
 const root = path.resolve(__dirname, "..");
 const sourceFolders = [
   "core",
+  "platform",
   "adapters",
   "api",
   "lambdas",

@@ -1,10 +1,10 @@
 import { type BatchClient, ListJobsCommand, SubmitJobCommand, TerminateJobCommand } from "@aws-sdk/client-batch";
-import type { PlatformConfig } from "../../core/config";
-import { schedulingOf } from "../../core/platform/shares";
 import { JobRefusedError } from "../../core/training/errors";
 import { type JobRequest, jobNameOf, type TrainingJobs } from "../../core/training/ports";
 import { isMultiNode } from "../../core/training/run";
 import type { RunKeys } from "../../core/training/run-key";
+import type { PlatformConfig } from "../../platform/config";
+import { schedulingOf } from "../../platform/shares";
 import { describeAll, failedChildren, outcomeOf, spansOf, workerJobsOf } from "./job-details";
 
 /**

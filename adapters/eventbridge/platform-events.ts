@@ -1,7 +1,7 @@
 import { type EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
-import { approvalNeeded, modelChanged, runEnded } from "../../core/platform/event-names";
 import type { ModelEvents } from "../../core/registry/outbox";
 import type { RunEvents } from "../../core/training/run-ended";
+import { approvalNeeded, modelChanged, runEnded } from "../../platform/event-names";
 
 /** The platform's events on the account's default bus. @throws where EventBridge does not accept one: it is published again */
 export function createPlatformEvents(client: EventBridgeClient, platform: string): ModelEvents & RunEvents {

@@ -2,7 +2,7 @@ import { lookup as resolve } from "node:dns/promises";
 import { request as httpRequest, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import type { HookTargets } from "../../core/config";
+import type { HookTargets } from "../../platform/config";
 import { isLoopback, isPublicAddress, isThisMachine } from "./public-address";
 
 /** Why a request was not made, or its answer not taken. */

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
-import type { HookTargets } from "../../core/config";
 import type { Clock } from "../../core/ports";
+import type { HookTargets } from "../../platform/config";
 import { type GuardedPost, guardedPost, HookRefusedError } from "./guarded-post";
 
 const maxBytes = 65_536;

@@ -1,5 +1,5 @@
 import { GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
-import { objectKeys, teamPrefix } from "../../core/platform/object-keys";
+import { objectKeys, teamPrefix } from "../../core/object-keys";
 import type { ContentReference } from "../../core/ports";
 import { presign } from "./presign";
 

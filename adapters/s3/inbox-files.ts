@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { CopyObjectCommand, GetObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import type { InboxFiles } from "../../core/datasets/inbox/report";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import { withRetries } from "./retries";
 import { isMissing, isPreconditionFailure } from "./service-errors";
 

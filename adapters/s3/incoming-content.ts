@@ -8,7 +8,7 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { RingmasterError } from "../../core/errors";
-import { objectKeys, teamIncomingPrefix, teamPrefix } from "../../core/platform/object-keys";
+import { objectKeys, teamIncomingPrefix, teamPrefix } from "../../core/object-keys";
 import type { ContentReference, ObjectStore } from "../../core/ports";
 import { BufferPool } from "./buffer-pool";
 import { filled, partBytes } from "./content-upload";

@@ -8,7 +8,7 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-errors";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import type { ContentReference, ObjectStore } from "../../core/ports";
 import { BufferPool } from "./buffer-pool";
 import { describeContent, partBytes, uploadInParts } from "./content-upload";

@@ -1,6 +1,6 @@
 import type { GetObjectCommand, PutObjectCommand, S3Client, UploadPartCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { teamIncomingPrefix, teamPrefix } from "../../core/platform/object-keys";
+import { teamIncomingPrefix, teamPrefix } from "../../core/object-keys";
 
 /** Seconds. Long enough for a shard over a slow line, short enough to limit what a stolen URL is good for. */
 export const maxUrlSeconds = 900;

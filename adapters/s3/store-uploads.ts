@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import type { UploadPort } from "../../core/datasets/upload-port";
 import { CorruptObjectError } from "../../core/object-errors";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 
 /** Uploads of whoever has the content store at hand, and needs no presigned addresses. */

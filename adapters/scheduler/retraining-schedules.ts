@@ -6,9 +6,9 @@ import {
   type SchedulerClient,
   UpdateScheduleCommand,
 } from "@aws-sdk/client-scheduler";
-import type { PlatformConfig } from "../../core/config";
 import type { RetrainingSchedules, ScheduleInput } from "../../core/retraining/ports";
 import type { RetrainingRule } from "../../core/retraining/rule";
+import type { PlatformConfig } from "../../platform/config";
 
 /** A schedule that could not be delivered in a day is of no use any more. */
 const retryPolicy = { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 };

@@ -1,7 +1,7 @@
 import { PublishCommand, type SNSClient } from "@aws-sdk/client-sns";
 import type { TeamTopic } from "../../core/notifications/ports";
-import { teamTopicName } from "../../core/platform/notifications";
-import type { World } from "../../core/platform/permissions";
+import { teamTopicName } from "../../platform/notifications";
+import type { World } from "../../platform/permissions";
 
 /** The SNS topic of one team. Subscribers filter by the attributes `type` and `id`, or by the body. */
 export function createTeamTopic(client: SNSClient, world: World, team: string): TeamTopic {

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { teamNamePattern } from "../../core/platform/teams";
+import { teamNamePattern } from "../../core/access/teams";
 import { type Contract, type ResponseContract, tags } from "../contract";
 import { type ErrorCode, errorCatalogue, errorCodesOf, generalErrors } from "../errors";
 import { errorBody } from "../schemas/common";

@@ -1,6 +1,6 @@
 import { isoTime } from "../../core/clock";
 import { InvalidInputError } from "../../core/errors";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import type { ArtifactOwner } from "../../core/tracking/artifacts";
 import { folderOf } from "../../core/tracking/records/artifact-paths";
 import { ArtifactNotFoundError } from "../../core/tracking/records/errors";

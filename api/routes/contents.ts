@@ -1,5 +1,5 @@
 import { RingmasterError } from "../../core/errors";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import * as contracts from "../contracts/contents";
 import { defineRoute } from "../http/route";
 

@@ -15,7 +15,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { digestOf, sha256 } from "../../core/digest";
 import { CorruptObjectError } from "../../core/object-errors";
-import { contentDigestOf, objectKeys } from "../../core/platform/object-keys";
+import { contentDigestOf, objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import { readCheckpoints } from "../../core/training/checkpoint/list";
 import { checkpointFormat } from "../../core/training/checkpoint/manifest";

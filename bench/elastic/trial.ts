@@ -1,4 +1,4 @@
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import type { TrainingResult } from "../../core/training/training-task";
 import type { TrainerCloud } from "../../test/trainer/process/cloud";
 import { Crew } from "./crew";

@@ -1,7 +1,7 @@
-import { modelChanged } from "../../core/platform/event-names";
 import type { ModelEvent } from "../../core/registry/outbox";
 import type { Service } from "../../local/service";
 import { readBody, sendJson } from "../../local/wire";
+import { modelChanged } from "../../platform/event-names";
 
 export interface Bus {
   /** EventBridge's PutEvents, and no more. It remembers changes of models. */

@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { createTokenStore, type SigningKeys, signingKeys } from "../../adapters/files/token-store";
 import { defaultScopes, knownScopes, scopes } from "../../core/access/scopes";
+import { defaultTeam } from "../../core/access/teams";
 import { expiryOf, isExpired, makeToken, readLifetime, tokenLifetimes } from "../../core/access/tokens";
 import { InvalidInputError, type Problem } from "../../core/errors";
-import { defaultTeam } from "../../core/platform/teams";
 import { type GlobalOptions, teamOf } from "../context";
 import { printJson, printTable } from "../output";
 

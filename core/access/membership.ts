@@ -1,8 +1,8 @@
-import { defaultTeam } from "../platform/teams";
 import { NoTeamError, NotInTeamError, TeamNotChosenError } from "./errors";
 import type { Person } from "./person";
 import { principalMatches } from "./principals";
 import type { Scope } from "./scopes";
+import { defaultTeam } from "./teams";
 
 /** Who belongs to a team: as an IAM principal, or by a group in the token of Cognito or another OIDC provider. */
 export interface TeamMembers {

@@ -1,6 +1,6 @@
 import { isoTime } from "../clock";
 import { createJson } from "../object-documents";
-import { objectKeys } from "../platform/object-keys";
+import { objectKeys } from "../object-keys";
 import type { Clock, ContentReference, ObjectStore } from "../ports";
 import { EmptyDatasetError, InvalidManifestError, SchemaMismatchError } from "./errors";
 import { type DatasetDraft, schemaChanges, schemaHashOf, versionDigestOf } from "./identity";

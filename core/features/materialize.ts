@@ -1,8 +1,8 @@
 import { type ColumnSchema, type DatasetManifest, type SplitName, splitNames } from "../datasets/manifest";
 import { decodeSplitIndex, splitOfRows } from "../datasets/split-index";
 import { sha256 } from "../digest";
+import { objectKeys } from "../object-keys";
 import type { FeaturesOutput } from "../pipelines/outputs";
-import { objectKeys } from "../platform/object-keys";
 import type { ObjectStore } from "../ports";
 import type { Job } from "../training/job";
 import type { RowSource } from "./columns";

@@ -1,6 +1,6 @@
 import { findJson } from "../object-documents";
 import { CorruptObjectError, ObjectNotFoundError } from "../object-errors";
-import { objectKeys } from "../platform/object-keys";
+import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import type { ModelArtifact, ModelVersion } from "./model";
 

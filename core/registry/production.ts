@@ -1,5 +1,5 @@
 import type { ColumnSchema } from "../datasets/manifest";
-import { objectKeys } from "../platform/object-keys";
+import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import { readArtifact } from "./artifact";
 import type { Model, ModelArtifact, ModelSignature, ModelVersion, OutputSchema } from "./model";

@@ -1,7 +1,7 @@
 import { isoTime } from "../clock";
 import { digestOf } from "../digest";
 import { createJson, getJson } from "../object-documents";
-import { objectKeys } from "../platform/object-keys";
+import { objectKeys } from "../object-keys";
 import type { Clock, ObjectStore } from "../ports";
 
 /** A class, a number, or the probabilities of classes. */

@@ -1,7 +1,7 @@
 import { digestOf } from "../digest";
 import { eachLimited } from "../each-limited";
 import { InvalidInputError } from "../errors";
-import { objectKeys } from "../platform/object-keys";
+import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import { problemsOf } from "../problems";
 import { checkpointOfEpoch, readCheckpoints } from "./checkpoint/list";

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { InvalidInputError } from "../errors";
-import type { PolicyDocument } from "../platform/permissions";
 import { problemsOf } from "../problems";
 import { RunEndedError, RunNotFoundError } from "./errors";
 import { isOpen, type Run } from "./run";
@@ -17,16 +16,15 @@ export interface Credentials {
 
 /** Sessions of the role that trainers act as. */
 export interface RunSessions {
-  /** @param policy what the session may do at most */
-  open(runId: string, policy: PolicyDocument): Promise<Credentials>;
+  /** Opens a session that reaches this run and nothing else. */
+  open(run: Run): Promise<Credentials>;
 }
 
 export interface RunCredentialsDependencies {
   readonly keys: RunKeys;
   readonly sessions: RunSessions;
-  /** Of whatever team it is. */
+  /** Finds a run of any team. */
   findRun(runId: string): Promise<Run | undefined>;
-  policyOf(run: Run): PolicyDocument;
 }
 
 const request = z.object({ runId: z.string().min(1).max(100), runKey: z.string().min(1).max(200) });
@@ -49,5 +47,5 @@ export async function issueRunCredentials(
   const run = await dependencies.findRun(runId);
   if (!run) throw new RunNotFoundError(runId);
   if (!isOpen(run.status)) throw new RunEndedError(runId, run.status);
-  return dependencies.sessions.open(runId, dependencies.policyOf(run));
+  return dependencies.sessions.open(run);
 }

@@ -1,6 +1,6 @@
+import { objectKeys } from "../object-keys";
 import type { FeaturesOutput, TrainingOutput } from "../pipelines/outputs";
 import { outputOf } from "../pipelines/step";
-import { objectKeys } from "../platform/object-keys";
 import { decidingHyperparameters } from "./hyperparameters";
 import type { Run, RunDetails } from "./run";
 import type { TrainingResult, TrainingTask } from "./training-task";

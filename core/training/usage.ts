@@ -1,4 +1,4 @@
-import { type InstancePrice, instancePriceOf, instancePricesAsOf } from "../platform/prices";
+import { type InstancePrice, instancePriceOf, instancePricesAsOf } from "../metering/prices";
 import {
   type AttemptUsage,
   isMultiNode,

@@ -1,5 +1,5 @@
 import { Aws } from "aws-cdk-lib";
-import type { FunctionName } from "../../core/platform/functions";
+import type { FunctionName } from "../../platform/functions";
 
 /** Of a buffered answer: the gateway's limit. */
 const bufferedMilliseconds = 29_000;

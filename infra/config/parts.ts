@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { principalPatternProblem } from "../../core/access/principals";
-import { teamNamePattern, teamNameRule } from "../../core/platform/teams";
+import { teamNamePattern, teamNameRule } from "../../core/access/teams";
 
 /** Schemas of single values. Each says its rule as the end of the sentence "`path` is `value`, but …". */
 

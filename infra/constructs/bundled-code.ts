@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { AssetHashType, DockerImage, FileSystem } from "aws-cdk-lib";
 import { type AssetCode, Code } from "aws-cdk-lib/aws-lambda";
-import type { FunctionName } from "../../core/platform/functions";
+import type { FunctionName } from "../../platform/functions";
 
 /** Never run: everything is put together on this machine, without Docker. */
 const unusedImage = DockerImage.fromRegistry("scratch");
@@ -37,7 +37,7 @@ export function functionCode(bundles: string, name: FunctionName): AssetCode {
   const bundle = path.join(folder, `${name}.js`);
   if (!fs.existsSync(bundle)) {
     throw new Error(
-      `core/platform/functions.ts names the function "${name}", but the build has no ${bundle}: is there a lambdas/${name}/handler.ts?`,
+      `platform/functions.ts names the function "${name}", but the build has no ${bundle}: is there a lambdas/${name}/handler.ts?`,
     );
   }
   return assembled(name, folder, (directory) => {

@@ -9,7 +9,7 @@ import {
   TransitionDefaultMinimumObjectSize,
 } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
-import { incomingPrefix, teamsPrefix } from "../../core/platform/object-keys";
+import { incomingPrefix, teamsPrefix } from "../../core/object-keys";
 import type { DeploymentConfig } from "../config";
 import { bucketNameIn } from "../names";
 import { removalOf } from "../retention";

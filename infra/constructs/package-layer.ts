@@ -3,7 +3,7 @@ import path from "node:path";
 import { Annotations } from "aws-cdk-lib";
 import { Architecture, LayerVersion } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
-import type { FunctionDefinition } from "../../core/platform/functions";
+import type { FunctionDefinition } from "../../platform/functions";
 import { assembled } from "./bundled-code";
 import { functionRuntime } from "./platform-function";
 

@@ -12,8 +12,8 @@ import {
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
-import { type FunctionDefinition, functionNameIn } from "../../core/platform/functions";
-import { functionPermissions } from "../../core/platform/permissions";
+import { type FunctionDefinition, functionNameIn } from "../../platform/functions";
+import { functionPermissions } from "../../platform/permissions";
 import { grant } from "../grants";
 
 export const functionRuntime = Runtime.NODEJS_22_X;
@@ -31,7 +31,7 @@ export interface PlatformFunctionProps {
   readonly givenUp?: IQueue;
 }
 
-/** A function with a role of its own that may do what `core/platform/permissions` says, write its log and trace, and nothing else. */
+/** A function with a role of its own that may do what `platform/permissions` says, write its log and trace, and nothing else. */
 export class PlatformFunction extends LambdaFunction {
   constructor(scope: Construct, props: PlatformFunctionProps) {
     const { definition, code, layers, environment, prefix, retention, reserve = false, givenUp } = props;

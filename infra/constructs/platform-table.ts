@@ -7,7 +7,7 @@ import {
   TableEncryption,
 } from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
-import { type KeyAttribute, type TableDefinition, tableNameIn } from "../../core/platform/tables";
+import { type KeyAttribute, type TableDefinition, tableNameIn } from "../../platform/tables";
 import type { DeploymentConfig } from "../config";
 import { removalOf } from "../retention";
 

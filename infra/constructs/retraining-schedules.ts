@@ -4,7 +4,7 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { retrainingNames } from "../../core/platform/retraining";
+import { retrainingNames } from "../../platform/retraining";
 
 export interface RetrainingSchedulesProps {
   readonly prefix: string;

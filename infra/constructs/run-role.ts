@@ -1,7 +1,7 @@
 import { Duration, Stack } from "aws-cdk-lib";
 import { ArnPrincipal, type IRole, Role } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
-import { runRoleNameIn, runRolePermissions } from "../../core/platform/permissions";
+import { runRoleNameIn, runRolePermissions } from "../../platform/permissions";
 import { grant } from "../grants";
 
 /**

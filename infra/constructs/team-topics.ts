@@ -2,7 +2,7 @@ import { CfnOutput } from "aws-cdk-lib";
 import { Alias } from "aws-cdk-lib/aws-kms";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
-import { teamTopicName } from "../../core/platform/notifications";
+import { teamTopicName } from "../../platform/notifications";
 import type { TeamConfig } from "../config";
 
 export interface TeamTopicsProps {

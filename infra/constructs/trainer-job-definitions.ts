@@ -2,7 +2,7 @@ import { Stack } from "aws-cdk-lib";
 import { CfnJobDefinition } from "aws-cdk-lib/aws-batch";
 import type { IRole } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
-import { resourceNames, trainerJob } from "../../core/platform/trainer-job";
+import { resourceNames, trainerJob } from "../../platform/trainer-job";
 
 export interface TrainerJobDefinitionsProps {
   readonly prefix: string;

@@ -5,7 +5,7 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { DefinitionBody, LogLevel, StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import type { Construct } from "constructs";
-import { resourceNames } from "../../core/platform/trainer-job";
+import { resourceNames } from "../../platform/trainer-job";
 
 export interface TrainingStateMachineProps {
   readonly prefix: string;
@@ -26,8 +26,7 @@ export class TrainingStateMachine extends StateMachine {
     // Not by CloudFormation's own substitutions: their names may not hold hyphens.
     const definition = fs.readFileSync(definitionFile, "utf8").replace(/\$\{([a-z-]+)\}/g, (_whole, name: string) => {
       const found = functions.get(name);
-      if (!found)
-        throw new Error(`${definitionFile} names a function that core/platform/functions.ts does not: ${name}`);
+      if (!found) throw new Error(`${definitionFile} names a function that platform/functions.ts does not: ${name}`);
       named.add(found);
       return found.functionArn;
     });

@@ -1,5 +1,5 @@
-import { functions } from "../../core/platform/functions";
-import { rules } from "../../core/platform/rules";
+import { functions } from "../../platform/functions";
+import { rules } from "../../platform/rules";
 import { freeWhileIdle } from "./free-types";
 import { hoursAMonth, prices } from "./prices";
 
@@ -112,7 +112,7 @@ function scheduledCalls({ ScheduleExpression: schedule, Name: name, State: state
   const definition = functions.find((each) => each.name === rule?.target);
   if (!definition) {
     throw new Error(
-      `The rule ${JSON.stringify(name)} calls by the schedule ${schedule}, but core/platform/rules.ts has no such rule: what it calls cannot be priced.`,
+      `The rule ${JSON.stringify(name)} calls by the schedule ${schedule}, but platform/rules.ts has no such rule: what it calls cannot be priced.`,
     );
   }
   const calls = callsAMonth(schedule);

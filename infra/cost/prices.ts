@@ -1,5 +1,5 @@
 /**
- * What AWS asks for what stands still: list prices of us-east-1 in US dollars, without any free tier. Instances' prices are in `core/platform/prices.ts`.
+ * What AWS asks for what stands still: list prices of us-east-1 in US dollars, without any free tier. Instances' prices are in `core/metering/prices.ts`.
  * Prices change, and other regions' are up to a third higher: check before you rely on a sum.
  */
 export const pricesAsOf = "2026-06-17";

@@ -1,4 +1,4 @@
-import { instancePricesAsOf } from "../../core/platform/prices";
+import { instancePricesAsOf } from "../../core/metering/prices";
 import type { IdleCost } from "./idle";
 import type { RunCost, RunPlan } from "./run";
 
@@ -28,6 +28,6 @@ export function renderRun({ nodes, hours, market, instanceType }: RunPlan, { par
     "",
     line(sum, "in all"),
     "",
-    `List prices of ${instancePricesAsOf}; spot prices are estimates (core/platform/prices.ts). Check before you rely on it.`,
+    `List prices of ${instancePricesAsOf}; spot prices are estimates (core/metering/prices.ts). Check before you rely on it.`,
   ].join("\n");
 }

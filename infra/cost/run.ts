@@ -1,4 +1,4 @@
-import { instancePriceOf, instancePrices } from "../../core/platform/prices";
+import { instancePriceOf, instancePrices } from "../../core/metering/prices";
 import { hoursAMonth, prices } from "./prices";
 
 export interface RunPlan {
@@ -34,7 +34,7 @@ export function runCostOf(plan: RunPlan): RunCost {
   const price = instancePriceOf(plan.instanceType);
   if (!price) {
     throw new Error(
-      `--instance is ${JSON.stringify(plan.instanceType)}, whose price core/platform/prices.ts does not have. It has: ${instancePrices.map(({ instanceType }) => instanceType).join(", ")}.`,
+      `--instance is ${JSON.stringify(plan.instanceType)}, whose price core/metering/prices.ts does not have. It has: ${instancePrices.map(({ instanceType }) => instanceType).join(", ")}.`,
     );
   }
   const { nodes, hours, market } = plan;

@@ -1,6 +1,6 @@
 import { Duration } from "aws-cdk-lib";
 import { ComparisonOperator, type IMetric, MathExpression, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
-import type { FunctionName } from "../../core/platform/functions";
+import type { FunctionName } from "../../platform/functions";
 import type { DeploymentConfig } from "../config";
 import type { PlatformMetrics } from "./metrics";
 

@@ -1,6 +1,6 @@
 import { Color, type IMetric } from "aws-cdk-lib/aws-cloudwatch";
-import { functions } from "../../core/platform/functions";
-import { tables } from "../../core/platform/tables";
+import { functions } from "../../platform/functions";
+import { tables } from "../../platform/tables";
 import type { PlatformMetrics } from "./metrics";
 
 export interface Graph {

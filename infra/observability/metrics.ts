@@ -6,8 +6,8 @@ import {
   type OperationalMetric,
   operationalMetrics,
 } from "../../core/metering/metrics";
-import { type FunctionName, functionNameIn } from "../../core/platform/functions";
-import { type TableName, tableNameIn } from "../../core/platform/tables";
+import { type FunctionName, functionNameIn } from "../../platform/functions";
+import { type TableName, tableNameIn } from "../../platform/tables";
 
 export interface MetricOptions {
   readonly statistic: string;

@@ -1,8 +1,8 @@
 import { CfnOutput, Stack, type StackProps } from "aws-cdk-lib";
 import { type CfnLogGroup, LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
-import { tables } from "../../core/platform/tables";
-import { resourceNames } from "../../core/platform/trainer-job";
+import { tables } from "../../platform/tables";
+import { resourceNames } from "../../platform/trainer-job";
 import type { DeploymentConfig } from "../config";
 import { DataBucket } from "../constructs/data-bucket";
 import { PlatformTable } from "../constructs/platform-table";

@@ -10,7 +10,7 @@ import {
 } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import type { Construct } from "constructs";
-import { arnsOf } from "../../core/platform/permissions";
+import { arnsOf } from "../../platform/permissions";
 import type { DeploymentConfig } from "../config";
 import { AlarmTopic } from "../constructs/alarm-topic";
 import { worldOf } from "../grants";

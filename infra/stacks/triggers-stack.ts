@@ -5,9 +5,9 @@ import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { type IQueue, Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
-import type { FunctionName } from "../../core/platform/functions";
-import type { World } from "../../core/platform/permissions";
-import { type RuleDefinition, rules } from "../../core/platform/rules";
+import type { FunctionName } from "../../platform/functions";
+import type { World } from "../../platform/permissions";
+import { type RuleDefinition, rules } from "../../platform/rules";
 import type { DeploymentConfig } from "../config";
 import { RetrainingSchedules } from "../constructs/retraining-schedules";
 import { TeamTopics } from "../constructs/team-topics";
@@ -33,7 +33,7 @@ export class TriggersStack extends Stack {
     });
     const targetOf = (name: FunctionName, what: string): IFunction => {
       const target = functions.get(name);
-      if (!target) throw new Error(`core/platform/rules.ts: ${what} targets no function: ${name}`);
+      if (!target) throw new Error(`platform/rules.ts: ${what} targets no function: ${name}`);
       return target;
     };
     const world = worldOf(this, prefix);
@@ -75,8 +75,7 @@ export class TriggersStack extends Stack {
 
 function sourceOf({ name, pattern, schedule }: RuleDefinition, world: World) {
   if (schedule !== undefined) return { schedule: Schedule.expression(schedule) };
-  if (pattern === undefined)
-    throw new Error(`core/platform/rules.ts: the rule "${name}" has neither pattern nor schedule.`);
+  if (pattern === undefined) throw new Error(`platform/rules.ts: the rule "${name}" has neither pattern nor schedule.`);
   const { source, "detail-type": detailType, detail } = pattern(world);
   const eventPattern: EventPattern = {
     source: [...source],

@@ -5,7 +5,7 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import type { Construct } from "constructs";
-import { type FunctionName, functions } from "../../core/platform/functions";
+import { type FunctionName, functions } from "../../platform/functions";
 import type { DeploymentConfig } from "../config";
 import { functionCode } from "../constructs/bundled-code";
 import { packageLayer } from "../constructs/package-layer";
@@ -88,8 +88,7 @@ export class WorkflowStack extends Stack {
       ]),
     );
     const broker = this.functions.get("run-credentials")?.role;
-    if (!broker)
-      throw new Error("core/platform/functions.ts: run-credentials, which opens trainers' sessions, has no role");
+    if (!broker) throw new Error("platform/functions.ts: run-credentials, which opens trainers' sessions, has no role");
     new RunRole(this, "RunRole", { prefix, broker });
     this.stateMachine = new TrainingStateMachine(this, "TrainingRun", {
       prefix,

@@ -1,7 +1,7 @@
 import { createPlatform } from "../../adapters/platform";
 import { createApp } from "../../api/app";
 import { handleEvents } from "../../api/http/event-body";
-import { readCorsOrigins, readPersonalRoles, readTeamDirectory } from "../../core/config";
+import { readCorsOrigins, readPersonalRoles, readTeamDirectory } from "../../platform/config";
 
 /** The whole API as one function behind API Gateway. */
 export const handler = handleEvents(

@@ -1,5 +1,5 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from "aws-lambda";
-import { readAuthorizerConfig } from "../../core/config/authorizer";
+import { readAuthorizerConfig } from "../../platform/config/authorizer";
 import { createAuthorizer } from "./authorize";
 import { createVerifier } from "./verifier";
 

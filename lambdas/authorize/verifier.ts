@@ -9,7 +9,7 @@ import {
   WaitPeriodNotYetEndedJwkError,
 } from "aws-jwt-verify/error";
 import { SimpleJwksCache } from "aws-jwt-verify/jwk";
-import type { AuthorizerConfig } from "../../core/config/authorizer";
+import type { AuthorizerConfig } from "../../platform/config/authorizer";
 import type { Verify } from "./authorize";
 
 /** A provider that takes longer is down; API Gateway waits for an authorizer 29 s at most. */

@@ -1,10 +1,10 @@
 import type { EventBridgeEvent } from "aws-lambda";
 import type { Deployment, Platform } from "../../adapters/platform";
+import { teamNamePattern } from "../../core/access/teams";
 import type { Logger } from "../../core/logging";
 import { deliverEvent, sweepDeliveries } from "../../core/notifications/deliver";
 import type { Delivery } from "../../core/notifications/delivery";
 import { notableEventSchema } from "../../core/notifications/event";
-import { teamNamePattern } from "../../core/platform/teams";
 
 export type NotifyEvent =
   | EventBridgeEvent<"Training Run Ended" | "Approval Needed", unknown>

@@ -1,8 +1,8 @@
 import type { EventBridgeEvent } from "aws-lambda";
-import { parseDriftAlarmName } from "../../core/platform/retraining";
-import { teamNamePattern } from "../../core/platform/teams";
+import { teamNamePattern } from "../../core/access/teams";
 import type { ScheduleInput } from "../../core/retraining/ports";
 import { type Severity, severities } from "../../core/retraining/rule";
+import { parseDriftAlarmName } from "../../platform/retraining";
 
 interface ObjectCreated {
   readonly bucket: { readonly name: string };

@@ -1,9 +1,9 @@
 import { STSClient } from "@aws-sdk/client-sts";
 import { createPlatform, type Deployment } from "../../adapters/platform";
 import { createRunSessions } from "../../adapters/sts/run-sessions";
-import { worldOf } from "../../core/config";
-import { sessionPolicy } from "../../core/platform/permissions";
 import { type Credentials, issueRunCredentials, type RunSessions } from "../../core/training/run-credentials";
+import { worldOf } from "../../platform/config";
+import { sessionPolicy } from "../../platform/permissions";
 
 let wired: { readonly deployment: Deployment; readonly sessions: RunSessions } | undefined;
 
@@ -19,7 +19,6 @@ export async function handler(event: unknown): Promise<Credentials> {
         const team = await deployment.teamOf(runId);
         return team === undefined ? undefined : deployment.forTeam(team).runs.find(runId);
       },
-      policyOf: (run) => sessionPolicy(run, worldOf(deployment.config)),
     },
     event,
   );
@@ -27,5 +26,9 @@ export async function handler(event: unknown): Promise<Credentials> {
 
 function wire() {
   const deployment = createPlatform();
-  return { deployment, sessions: createRunSessions(new STSClient({}), deployment.config.runRoleArn) };
+  const world = worldOf(deployment.config);
+  const sessions = createRunSessions(new STSClient({}), deployment.config.runRoleArn, (run) =>
+    sessionPolicy(run, world),
+  );
+  return { deployment, sessions };
 }

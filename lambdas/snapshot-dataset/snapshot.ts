@@ -6,10 +6,10 @@ import { DiskFullError, isDiskFull } from "../../adapters/duckdb/errors";
 import { pushFile } from "../../adapters/duckdb/push-file";
 import type { Deployment, Platform } from "../../adapters/platform";
 import { createStoreUploads } from "../../adapters/s3/store-uploads";
+import { teamNamePattern } from "../../core/access/teams";
 import type { InboxPut, InboxReport } from "../../core/datasets/inbox/report";
 import { type TakeFileDependencies, type TakenFile, takeInboxFile } from "../../core/datasets/inbox/take-file";
 import { RingmasterError } from "../../core/errors";
-import { teamNamePattern } from "../../core/platform/teams";
 import { registerFrom } from "../../core/tracking/lineage/register-from";
 
 /** Of S3's "Object Created" what is read; keys come as they are, not URL-encoded. */

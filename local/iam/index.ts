@@ -1,6 +1,6 @@
 import { type OwnerKeys, ownerKeysOf } from "../../adapters/files/owner-keys";
-import { runRoleNameIn, type World } from "../../core/platform/permissions";
 import type { Clock } from "../../core/ports";
+import { runRoleNameIn, type World } from "../../platform/permissions";
 import type { SignatureClaim } from "../sigv4/claim";
 import { Caller } from "./caller";
 import { type IssuedKeys, KeyMaker, type Session, type TemporaryKeys } from "./keys";

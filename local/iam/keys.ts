@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { PolicyDocument } from "../../core/platform/permissions";
+import type { PolicyDocument } from "../../platform/permissions";
 
 /** Whom temporary keys stand for. */
 export interface Session {

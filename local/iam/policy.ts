@@ -1,4 +1,4 @@
-import type { PolicyDocument, PolicyStatement } from "../../core/platform/permissions";
+import type { PolicyDocument, PolicyStatement } from "../../platform/permissions";
 import { type Condition, compileCondition, list, patternOf, type RequestContext } from "./conditions";
 
 /** What a request asks to do. */

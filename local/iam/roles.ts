@@ -1,4 +1,4 @@
-import { functionNameIn, functions } from "../../core/platform/functions";
+import { functionNameIn, functions } from "../../platform/functions";
 import {
   functionPermissions,
   jobPermissions,
@@ -7,7 +7,7 @@ import {
   runRoleNameIn,
   runRolePermissions,
   type World,
-} from "../../core/platform/permissions";
+} from "../../platform/permissions";
 import { compilePolicy, type Policy } from "./policy";
 
 export interface Role {

@@ -1,4 +1,4 @@
-import type { PolicyDocument } from "../../core/platform/permissions";
+import type { PolicyDocument } from "../../platform/permissions";
 import { type Fields, serveQuery, type Xml } from "../query-protocol";
 import { account, type Service } from "../service";
 import { ServiceError } from "../wire";

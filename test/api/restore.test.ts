@@ -1,7 +1,7 @@
 import type { Platform } from "../../adapters/platform";
 import { createApp } from "../../api/app";
 import { sha256 } from "../../core/digest";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import { type CheckpointManifest, checkpointFormat } from "../../core/training/checkpoint/manifest";
 import type { NumericsRecord } from "../../core/training/numerics";
 import type { Run } from "../../core/training/run";

@@ -5,7 +5,7 @@ import { takeInboxFile } from "../../core/datasets/inbox/take-file";
 import { deliverEvent } from "../../core/notifications/deliver";
 import { eventTypes } from "../../core/notifications/event";
 import { setNotifications } from "../../core/notifications/manage";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import { answeredCheck, pendingCheck } from "../../core/registry/gates/external-check";
 import { setPolicy } from "../../core/registry/lifecycle";
 import type { ModelArtifact } from "../../core/registry/model";

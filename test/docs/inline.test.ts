@@ -22,7 +22,7 @@ describe("a command that README or docs name", () => {
   });
 
   it("is named by a message or a description of the sources as it is", () => {
-    const commands = ["adapters", "api", "cli", "core", "lambdas", "local"].flatMap((folder) =>
+    const commands = ["adapters", "api", "cli", "core", "lambdas", "local", "platform"].flatMap((folder) =>
       (readdirSync(join(root, folder), { recursive: true }) as string[])
         .filter((file) => file.endsWith(".ts"))
         .flatMap((file) => {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
-import { functionNameIn, functions } from "../../core/platform/functions";
+import { functionNameIn, functions } from "../../platform/functions";
 import type { HostileKeys, HostileWorld } from "../support/hostile-requests";
 import { type TestStack, until } from "./harness";
 

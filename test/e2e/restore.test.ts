@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { describeRun } from "../../cli/commands/runs";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import type { CheckpointSummary } from "../../core/training/checkpoint/list";
 import type { Run } from "../../core/training/run";
 import { localConfig } from "../../local/settings";

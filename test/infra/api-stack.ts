@@ -1,9 +1,9 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { authorizer } from "../../core/platform/functions";
 import type { RingmasterConfig } from "../../infra/config";
 import { ApiStack } from "../../infra/stacks/api-stack";
+import { authorizer } from "../../platform/functions";
 import { synthesizeStack } from "./synthesized";
 
 /** The API's stack by itself, which knows the functions by their names. */

@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
-import { functions } from "../../core/platform/functions";
-import { rules } from "../../core/platform/rules";
 import { drawDeployment } from "../../infra/diagram";
+import { functions } from "../../platform/functions";
+import { rules } from "../../platform/rules";
 import { repository } from "./synthesized";
 
 const file = path.join(repository, "docs", "architecture.md");

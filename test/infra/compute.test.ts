@@ -3,7 +3,6 @@ import { Match } from "aws-cdk-lib/assertions";
 import { FairshareSchedulingPolicy } from "aws-cdk-lib/aws-batch";
 import type { Role } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
-import { trainerJob } from "../../core/platform/trainer-job";
 import { type DeploymentConfig, type RingmasterConfig, readConfig } from "../../infra/config";
 import { TrainerInstances } from "../../infra/constructs/trainer-instances";
 import { TrainerNetwork } from "../../infra/constructs/trainer-network";
@@ -11,6 +10,7 @@ import { TrainerQueue } from "../../infra/constructs/trainer-queue";
 import { callersEnvironment, platformEnvironment } from "../../infra/names";
 import { ComputeStack } from "../../infra/stacks/compute-stack";
 import { trainerImage } from "../../infra/trainer-image";
+import { trainerJob } from "../../platform/trainer-job";
 import { actionsOf, repository, resources, statementsOf, synthesizeStack } from "./synthesized";
 
 const settings: RingmasterConfig = {

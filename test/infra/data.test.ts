@@ -1,11 +1,11 @@
 import { Match } from "aws-cdk-lib/assertions";
+import { checkTeamName } from "../../core/access/teams";
 import { InvalidInputError } from "../../core/errors";
-import { teamIncomingPrefix } from "../../core/platform/object-keys";
-import { functionPermissions, runRolePermissions } from "../../core/platform/permissions";
-import { tableNameIn, tables } from "../../core/platform/tables";
-import { checkTeamName } from "../../core/platform/teams";
+import { teamIncomingPrefix } from "../../core/object-keys";
 import type { RingmasterConfig } from "../../infra/config";
 import { DataStack } from "../../infra/stacks/data-stack";
+import { functionPermissions, runRolePermissions } from "../../platform/permissions";
+import { tableNameIn, tables } from "../../platform/tables";
 import { resources, synthesizeStack } from "./synthesized";
 
 const dataStack = (settings: RingmasterConfig) =>

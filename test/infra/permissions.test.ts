@@ -1,10 +1,5 @@
-import { type FunctionName, functions } from "../../core/platform/functions";
-import {
-  functionPermissions,
-  jobPermissions,
-  type Permission,
-  runRolePermissions,
-} from "../../core/platform/permissions";
+import { type FunctionName, functions } from "../../platform/functions";
+import { functionPermissions, jobPermissions, type Permission, runRolePermissions } from "../../platform/permissions";
 import { derive } from "./reach/derive";
 import { repository } from "./synthesized";
 

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { Annotations, Match, type Template } from "aws-cdk-lib/assertions";
-import { functions } from "../../core/platform/functions";
-import { rules } from "../../core/platform/rules";
+import { functions } from "../../platform/functions";
+import { rules } from "../../platform/rules";
 import { repository, resources, type Synthesized, statementsOf, synthesizePlatform } from "./synthesized";
 
 let platform: Synthesized;

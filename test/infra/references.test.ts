@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { functions } from "../../core/platform/functions";
+import { functions } from "../../platform/functions";
 import {
   arnsOf,
   functionPermissions,
@@ -8,8 +8,8 @@ import {
   type Resource,
   runRolePermissions,
   type World,
-} from "../../core/platform/permissions";
-import { rules } from "../../core/platform/rules";
+} from "../../platform/permissions";
+import { rules } from "../../platform/rules";
 import { textOf } from "./policies";
 import { repository, type Synthesized, synthesizePlatform } from "./synthesized";
 
@@ -124,7 +124,7 @@ function variablesIn(...places: readonly string[]): ReadonlySet<string> {
   return found;
 }
 
-const configOf = (...files: readonly string[]) => files.map((file) => `core/config/${file}.ts`);
+const configOf = (...files: readonly string[]) => files.map((file) => `platform/config/${file}.ts`);
 const trainerConfig = configOf("trainer", "run-session");
 
 describe("what code refers to is deployed", () => {
@@ -155,7 +155,7 @@ describe("what code refers to is deployed", () => {
   });
 
   it("variables: those that functions read are set for each of them, and those that are set are read", () => {
-    const read = variablesIn(...configOf("platform", "teams"), "adapters", "api", "lambdas", "core/platform");
+    const read = variablesIn(...configOf("platform", "teams"), "adapters", "api", "lambdas", "platform/permissions");
     const own = [...variablesIn("adapters/batch")];
     const { ofFunctions } = environments();
     expect(ofFunctions).toHaveLength(functions.length);
@@ -164,7 +164,7 @@ describe("what code refers to is deployed", () => {
     );
     // Trainers read what launching hands them.
     expect([...read].filter((name) => !set.has(name) && !own.includes(name) && !(name in unset)).sort()).toEqual([]);
-    const readAnywhere = new Set([...read, ...variablesIn("core/config", "api", "lambdas")]);
+    const readAnywhere = new Set([...read, ...variablesIn("platform/config", "api", "lambdas")]);
     expect([...set].filter((name) => !readAnywhere.has(name))).toEqual([]);
     // Of those that must be there; the image is told to who makes runs.
     const required = [...variablesIn(...configOf("platform"))].filter((name) => name !== "RINGMASTER_TRAINER_IMAGE");
@@ -181,7 +181,7 @@ describe("what code refers to is deployed", () => {
       expect([...read].filter((name) => !set.has(name) && !(name in unset)).sort()).toEqual([]);
       expect([...set].filter((name) => !read.has(name)).sort()).toEqual([]);
     }
-    const readSomewhere = variablesIn("adapters", "core", "api", "lambdas", "trainer-container");
+    const readSomewhere = variablesIn("adapters", "core", "platform", "api", "lambdas", "trainer-container");
     expect(Object.keys(unset).filter((name) => !readSomewhere.has(name))).toEqual([]);
   });
 

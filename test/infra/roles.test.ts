@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { functions } from "../../core/platform/functions";
+import { functions } from "../../platform/functions";
 import {
   arnsOf,
   functionPermissions,
@@ -8,7 +8,7 @@ import {
   type Permission,
   runRolePermissions,
   type World,
-} from "../../core/platform/permissions";
+} from "../../platform/permissions";
 import { rolesOf, type SynthesizedRole, textOf } from "./policies";
 import { repository, type Synthesized, synthesizePlatform } from "./synthesized";
 

@@ -3,9 +3,9 @@ import os from "node:os";
 import path from "node:path";
 import { App, type Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
-import { authorizer, functions } from "../../core/platform/functions";
 import { type DeploymentConfig, type RingmasterConfig, readConfig } from "../../infra/config";
 import { definePlatform, type PlatformStacks } from "../../infra/platform";
+import { authorizer, functions } from "../../platform/functions";
 
 export const repository = path.resolve(__dirname, "../..");
 

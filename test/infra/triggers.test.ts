@@ -1,9 +1,9 @@
 import { Match, type Template } from "aws-cdk-lib/assertions";
-import { driftAlarmName, parseDriftAlarmName } from "../../core/platform/retraining";
-import { rules } from "../../core/platform/rules";
 import { matchesPattern } from "../../local/events/pattern";
 import { parsePattern } from "../../local/events/pattern-rules";
 import { localWorld } from "../../local/settings";
+import { driftAlarmName, parseDriftAlarmName } from "../../platform/retraining";
+import { rules } from "../../platform/rules";
 import { type Synthesized, synthesizePlatform } from "./synthesized";
 
 let platform: Synthesized;

@@ -2,9 +2,9 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { Match } from "aws-cdk-lib/assertions";
-import { functions } from "../../core/platform/functions";
-import { rules } from "../../core/platform/rules";
 import { WorkflowStack } from "../../infra/stacks/workflow-stack";
+import { functions } from "../../platform/functions";
+import { rules } from "../../platform/rules";
 import { repository, resources, synthesizeStack } from "./synthesized";
 
 /** Empty bundles, and no packages for the layers: what they hold is not what this is about. */

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import { stateBuffers } from "../../trainer-container/checkpoint/state";
 import { contentOf, fileOf, readLive, stateFiles, storeState } from "../../trainer-container/checkpoint/state-files";
 import type { ParameterSlot } from "../../trainer-container/engine/engine";

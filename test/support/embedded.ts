@@ -6,13 +6,12 @@ import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createDocumentClient } from "../../adapters/dynamodb/client";
 import { createDeployment, type Platform } from "../../adapters/platform";
+import { defaultTeam } from "../../core/access/teams";
 import { createLogger } from "../../core/logging";
 import type { Measures } from "../../core/metering/meter";
 import type { AttemptResult } from "../../core/notifications/delivery";
 import type { Message } from "../../core/notifications/event";
-import { contentDigestOf } from "../../core/platform/object-keys";
-import { tables } from "../../core/platform/tables";
-import { defaultTeam } from "../../core/platform/teams";
+import { contentDigestOf } from "../../core/object-keys";
 import type { Clock } from "../../core/ports";
 import type { ApprovalNeeded } from "../../core/registry/approval-needed";
 import type { ModelEvent } from "../../core/registry/outbox";
@@ -26,6 +25,7 @@ import { createFront } from "../../local/front";
 import { listen, portOf } from "../../local/listen";
 import { createS3 } from "../../local/s3";
 import { localConfig } from "../../local/settings";
+import { tables } from "../../platform/tables";
 import { testIam } from "./iam";
 
 /** The stores of the embedded cloud in a temporary directory, with stock clients and the platform's tables and bucket. */

@@ -1,4 +1,4 @@
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import type { CheckpointManifest } from "../../core/training/checkpoint/manifest";
 import type { Replica } from "../loop/replica";
 import type { Score } from "../loop/score";

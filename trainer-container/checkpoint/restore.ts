@@ -1,5 +1,5 @@
 import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-errors";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import { findCheckpointManifest, manifestKeys } from "../../core/training/checkpoint/list";
 import {

@@ -1,5 +1,5 @@
 import { isoTime } from "../../core/clock";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import type { Clock, ObjectStore } from "../../core/ports";
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LambdaClient } from "@aws-sdk/client-lambda";
-import { readRunSession } from "../../core/config";
+import { readRunSession } from "../../platform/config";
 import { type Identity, keepCredentials } from "./keeper";
 import { CredentialsRefusedError, fetchRunCredentials } from "./lambda-credentials";
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { promises as fs } from "node:fs";
 import path from "node:path";
 import { CorruptObjectError } from "../../core/object-errors";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import type { ContentReference, ObjectStore } from "../../core/ports";
 
 export interface ShardCache {

@@ -1,6 +1,6 @@
 import type { FeatureManifest } from "../../core/features/manifest";
 import { getJson } from "../../core/object-documents";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import type { ModelDefinition, ModuleDefinition } from "../../core/training/model-definition";
 import { builtInDefinition, taskOf } from "../../core/training/model-of-task";

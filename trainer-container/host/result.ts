@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isoTime } from "../../core/clock";
 import { createJson, findJson } from "../../core/object-documents";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import type { Clock, ObjectStore } from "../../core/ports";
 import type { NumericsRecord } from "../../core/training/numerics";
 import type { TrainingResult } from "../../core/training/training-task";

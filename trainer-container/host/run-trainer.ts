@@ -1,14 +1,14 @@
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isoTime } from "../../core/clock";
-import type { TrainerConfig } from "../../core/config";
 import type { FeatureManifest } from "../../core/features/manifest";
 import type { Logger } from "../../core/logging";
 import { getJson } from "../../core/object-documents";
-import { objectKeys } from "../../core/platform/object-keys";
+import { objectKeys } from "../../core/object-keys";
 import type { Clock, ObjectStore } from "../../core/ports";
 import { type TrainingFailure, type TrainingTask, trainerExitCodes } from "../../core/training/training-task";
 import type { Warning } from "../../core/warnings";
+import type { TrainerConfig } from "../../platform/config";
 import { createCheckpointer } from "../checkpoint/checkpointer";
 import { otherNumericsOf, restoreNewest } from "../checkpoint/restore";
 import { SnapshotSpace } from "../checkpoint/snapshot";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Platform } from "../../../adapters/platform";
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import type { ArtifactEntry, ArtifactFile } from "../../../core/tracking/artifacts";
 
 /** Files of the export of a version, named by the content of the export's manifest: nothing can change them. */

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Platform } from "../../../adapters/platform";
 import { CorruptObjectError, ObjectNotFoundError } from "../../../core/object-errors";
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import type { ArtifactFile } from "../../../core/tracking/artifacts";
 import type { ApiEnvironment } from "../../http/context";
 import { doesNotExist, invalidParameter } from "../errors";

@@ -1,7 +1,7 @@
 import { getDatasetVersion } from "../../datasets/reference";
 import type { DatasetRepository } from "../../datasets/repository";
 import { RingmasterError } from "../../errors";
-import { objectKeys } from "../../platform/object-keys";
+import { objectKeys } from "../../object-keys";
 import type { ObjectStore } from "../../ports";
 import { LineageBuilder, type LineageGraph } from "./graph";
 import { addDataset, addShards, addSources, addUses, type ForwardDependencies, type LineagePage } from "./of-dataset";

@@ -1,4 +1,4 @@
-import { objectKeys } from "../../platform/object-keys";
+import { objectKeys } from "../../object-keys";
 import type { ArtifactEntry } from "../artifacts";
 import type { RunPage, RunPagePorts } from "./run-page";
 

@@ -1,7 +1,7 @@
 import { type EvaluationView, readEvaluationView } from "../../evaluation/view";
+import { objectKeys } from "../../object-keys";
 import type { EvaluationOutput } from "../../pipelines/outputs";
 import { findOutput } from "../../pipelines/step";
-import { objectKeys } from "../../platform/object-keys";
 import type { ObjectStore } from "../../ports";
 import type { Model, ModelVersion } from "../../registry/model";
 import { type NextStep, nextSteps } from "../../registry/next-steps";

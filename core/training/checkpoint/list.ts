@@ -1,5 +1,5 @@
 import { CorruptObjectError } from "../../object-errors";
-import { objectKeys } from "../../platform/object-keys";
+import { objectKeys } from "../../object-keys";
 import type { ObjectStore } from "../../ports";
 import { CheckpointDamagedError } from "../errors";
 import { type CheckpointManifest, parseCheckpointManifest } from "./manifest";

@@ -2,7 +2,7 @@ import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createDatasetRepository } from "../../../adapters/dynamodb/dataset-repository";
 import { InvalidInputError } from "../../../core/errors";
-import { tables } from "../../../core/platform/tables";
+import { tables } from "../../../platform/tables";
 import { describeDatasetRepository } from "../../core/datasets/repository-contract";
 import { type Subject, startEmbedded } from "../../local/dynamodb/harness";
 

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { createCheckHooks } from "../../../adapters/http/check-hooks";
 import { isLoopbackUrl, isPublicAddress } from "../../../adapters/http/public-address";
-import { publicTargets } from "../../../core/config";
 import { deliveryId, type HookRequest, type HttpCheck } from "../../../core/registry/gates/hook";
+import { publicTargets } from "../../../platform/config";
 
 const request: HookRequest = {
   type: "ringmaster.check",

@@ -3,8 +3,8 @@ import type { AddressInfo, Socket } from "node:net";
 import { createCheckHooks } from "../../../adapters/http/check-hooks";
 import { isPublicAddress } from "../../../adapters/http/public-address";
 import { createWebhooks } from "../../../adapters/http/webhooks";
-import { type HookTargets, publicTargets } from "../../../core/config";
 import { deliveryId, type HookRequest, type HttpCheck } from "../../../core/registry/gates/hook";
+import { type HookTargets, publicTargets } from "../../../platform/config";
 
 const request: HookRequest = {
   ...{ type: "ringmaster.check", check: "safety", team: "default", model: "digits", version: 3 },

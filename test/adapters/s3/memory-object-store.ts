@@ -1,6 +1,6 @@
 import { sha256 } from "../../../core/digest";
 import { CorruptObjectError, ObjectNotFoundError } from "../../../core/object-errors";
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import type { ObjectStore } from "../../../core/ports";
 
 export interface MemoryObjectStore extends ObjectStore {

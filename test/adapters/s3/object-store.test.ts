@@ -4,7 +4,7 @@ import { createContentUrls } from "../../../adapters/s3/content-urls";
 import { createIncomingContent } from "../../../adapters/s3/incoming-content";
 import { createObjectStore } from "../../../adapters/s3/object-store";
 import { presign } from "../../../adapters/s3/presign";
-import { objectKeys, teamIncomingPrefix, teamPrefix } from "../../../core/platform/object-keys";
+import { objectKeys, teamIncomingPrefix, teamPrefix } from "../../../core/object-keys";
 import { type RunningS3, startS3 } from "../../local/s3/harness";
 import { objectStoreContract } from "./object-store-contract";
 

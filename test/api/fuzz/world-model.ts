@@ -1,6 +1,6 @@
 import type { Platform } from "../../../adapters/platform";
 import { examples } from "../../../api/examples";
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import { answeredCheck, pendingCheck, verdictPassed } from "../../../core/registry/gates/external-check";
 import { policyRulesSchema } from "../../../core/registry/gates/spec";
 import { setAlias } from "../../../core/registry/labels";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Platform } from "../../../adapters/platform";
 import { setLifecycle } from "../../../api/services/experiment-lifecycle";
 import { takeInboxFile } from "../../../core/datasets/inbox/take-file";
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import { restoreModel, restoreVersion } from "../../../core/registry/lifecycle";
 import { createRule } from "../../../core/retraining/lifecycle";
 import { ruleDefinitionSchema } from "../../../core/retraining/rule";

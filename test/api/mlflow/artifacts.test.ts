@@ -5,7 +5,7 @@ import type { Platform } from "../../../adapters/platform";
 import { createApp } from "../../../api/app";
 import type { ApiEnvironment } from "../../../api/http/context";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import { localConfig } from "../../../local/settings";
 import { flipBit, objectFiles } from "../../support/damage";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";

@@ -6,8 +6,8 @@ import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import type { Shape } from "../../../api/mlflow/fields";
 import type { MlflowOperation } from "../../../api/mlflow/operation";
 import { mlflowOperations } from "../../../api/mlflow/operations";
-import { tables } from "../../../core/platform/tables";
 import { localConfig } from "../../../local/settings";
+import { tables } from "../../../platform/tables";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 
 /** The ids and names of one team's records; or names of the same shape that nothing has. */

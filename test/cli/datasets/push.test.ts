@@ -7,7 +7,7 @@ import type { DatasetDraft } from "../../../core/datasets/identity";
 import { registerDataset } from "../../../core/datasets/register";
 import type { UploadPort } from "../../../core/datasets/upload-port";
 import { InvalidInputError } from "../../../core/errors";
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { createMemoryDatasetRepository } from "../../core/datasets/memory-dataset-repository";
 

@@ -3,7 +3,7 @@ import { type DatasetDraft, versionDigestOf } from "../../../core/datasets/ident
 import type { ColumnSchema } from "../../../core/datasets/manifest";
 import { registerDataset } from "../../../core/datasets/register";
 import { InvalidInputError } from "../../../core/errors";
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { columns, draftOf } from "./drafts";
 import { createMemoryDatasetRepository } from "./memory-dataset-repository";

@@ -3,7 +3,7 @@ import type { Champion } from "../../../core/evaluation/champion";
 import { evaluationStep, type LoadModel, type WithRows } from "../../../core/evaluation/step";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/manifest";
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import type { Phase, Run, RunDetails } from "../../../core/training/run";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 

@@ -4,7 +4,7 @@ import { evaluationStep, type WithRows } from "../../../core/evaluation/step";
 import { readReport, readSlicedPredictions } from "../../../core/evaluation/stored-predictions";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/manifest";
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import type { RunDetails } from "../../../core/training/run";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 

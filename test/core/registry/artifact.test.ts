@@ -1,4 +1,4 @@
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import { readArtifact, storeArtifact } from "../../../core/registry/artifact";
 import type { ModelArtifact } from "../../../core/registry/model";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";

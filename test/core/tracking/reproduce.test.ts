@@ -1,5 +1,5 @@
+import { objectKeys } from "../../../core/object-keys";
 import type { TrainingOutput } from "../../../core/pipelines/outputs";
-import { objectKeys } from "../../../core/platform/object-keys";
 import type { MetricPoint } from "../../../core/tracking/metric-repository";
 import { type Agreement, compareRuns } from "../../../core/tracking/reproduce/compare";
 import { reproduceRun } from "../../../core/tracking/reproduce/reproduce";

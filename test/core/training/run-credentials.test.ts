@@ -1,9 +1,7 @@
-import type { PolicyDocument } from "../../../core/platform/permissions";
 import type { Run } from "../../../core/training/run";
 import { issueRunCredentials } from "../../../core/training/run-credentials";
 import { runOf } from "../../support/fixtures";
 
-const policy: PolicyDocument = { Version: "2012-10-17", Statement: [] };
 const credentials = {
   accessKeyId: "a",
   secretAccessKey: "s",
@@ -17,14 +15,12 @@ function dependencies(run: Run | undefined) {
     opened,
     keys: { keyOf: async () => "key", find: async (runId: string) => (runId === "run-1" ? "key" : undefined) },
     sessions: {
-      open: async (runId: string, given: PolicyDocument) => {
-        expect(given).toBe(policy);
-        opened.push(runId);
+      open: async (opens: Run) => {
+        opened.push(opens.runId);
         return credentials;
       },
     },
     findRun: async () => run,
-    policyOf: () => policy,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Permission } from "../../../core/platform/permissions";
+import type { Permission } from "../../../platform/permissions";
 
 /** SDK commands and what IAM asks for them: the action (service authorization reference) and the resource that it is asked on. */
 export const fixed: Readonly<Record<string, readonly (readonly [action: string, resource: Permission["resource"]])[]>> =

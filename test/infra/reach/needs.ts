@@ -1,4 +1,4 @@
-import { type TableName, tables } from "../../../core/platform/tables";
+import { type TableName, tables } from "../../../platform/tables";
 import { fixed, tableCommands, transactionParts, transactions } from "./commands";
 import type { Unit } from "./model";
 import type { Reach } from "./reach";

@@ -326,10 +326,10 @@ export class Reach {
     }
   }
 
-  /** A property that `core/config` declares, with those around it: `tables.catalog`. */
+  /** A property that `platform/config` declares, with those around it: `tables.catalog`. */
   #setting(name: Node): string | undefined {
     const [handle] = this.#sources.symbolOf(name)?.declarations ?? [];
-    if (!handle?.path.includes("/core/config/")) return undefined;
+    if (!handle?.path.includes("/platform/config/")) return undefined;
     const names: string[] = [];
     for (let node = this.#sources.nodeOf(handle); node; node = node.parent) {
       if (is.isPropertySignatureDeclaration(node)) names.unshift(nameOf(node));

@@ -1,7 +1,7 @@
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
-import { tables } from "../../../core/platform/tables";
 import { localConfig } from "../../../local/settings";
+import { tables } from "../../../platform/tables";
 import type { Embedded } from "../../support/embedded";
 
 type Row = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
-import { driftAlarmName } from "../../../core/platform/retraining";
 import { createRule } from "../../../core/retraining/lifecycle";
 import { ruleDefinitionSchema } from "../../../core/retraining/rule";
 import type { RetrainEvent } from "../../../lambdas/retrain/events";
 import { createRetrainHandler } from "../../../lambdas/retrain/retrain";
+import { driftAlarmName } from "../../../platform/retraining";
 import { jobInput, registerTestDataset } from "../../support/fixtures";
 import { at, type Delivery, type World } from "./world";
 

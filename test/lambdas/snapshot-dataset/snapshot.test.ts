@@ -16,11 +16,11 @@ import { createStoreUploads } from "../../../adapters/s3/store-uploads";
 import { retryInboxFile } from "../../../core/datasets/inbox/retry";
 import { registerDataset } from "../../../core/datasets/register";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
-import { rules } from "../../../core/platform/rules";
 import { type FilePutEvent, readFilePut, takeFilePut } from "../../../lambdas/snapshot-dataset/snapshot";
 import { matchesPattern } from "../../../local/events/pattern";
 import { parsePattern } from "../../../local/events/pattern-rules";
 import { localWorld } from "../../../local/settings";
+import { rules } from "../../../platform/rules";
 import { toyCsv, toySchema } from "../../e2e/harness";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 

@@ -13,7 +13,7 @@ import type { DatasetManifest } from "../../../core/datasets/manifest";
 import type { DatasetProfile } from "../../../core/datasets/profile";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 import { encodeSplitIndex } from "../../../core/datasets/split-index";
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import { validateDataset } from "../../../lambdas/validate-dataset/validate";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
 

@@ -6,9 +6,6 @@ import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createRunKeys } from "../../../adapters/dynamodb/run-keys";
 import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
-import { publicTargets } from "../../../core/config";
-import { type FunctionName, functionNameIn } from "../../../core/platform/functions";
-import { tables } from "../../../core/platform/tables";
 import { createDynamoDb } from "../../../local/dynamodb";
 import { createFront } from "../../../local/front";
 import { Iam, jobRoleName } from "../../../local/iam";
@@ -19,6 +16,9 @@ import { listen, portOf } from "../../../local/listen";
 import { createS3 } from "../../../local/s3";
 import type { Service } from "../../../local/service";
 import { functionEnvironment, localConfig, localWorld } from "../../../local/settings";
+import { publicTargets } from "../../../platform/config";
+import { type FunctionName, functionNameIn } from "../../../platform/functions";
+import { tables } from "../../../platform/tables";
 import { ensureBuild } from "../../../scripts/build.js";
 
 /** Stores, STS, and the two functions that trainers call, behind a front that holds everybody to their role. */

@@ -1,6 +1,6 @@
-import type { PolicyStatement } from "../../../core/platform/permissions";
 import type { RequestContext } from "../../../local/iam/conditions";
 import { compilePolicy, decide } from "../../../local/iam/policy";
+import type { PolicyStatement } from "../../../platform/permissions";
 
 const policy = (...statements: readonly Partial<PolicyStatement>[]) =>
   compilePolicy({

@@ -11,7 +11,7 @@ import {
 import { createContentUrls } from "../../../adapters/s3/content-urls";
 import { createObjectStore } from "../../../adapters/s3/object-store";
 import { sha256 } from "../../../core/digest";
-import { contentDigestOf, teamPrefix } from "../../../core/platform/object-keys";
+import { contentDigestOf, teamPrefix } from "../../../core/object-keys";
 import { relativePath, toBinary } from "../../../local/s3/keys";
 import { newBucket, put, text } from "./contract/target";
 import { type RunningS3, startS3 } from "./harness";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import { parseCheckpointManifest } from "../../../core/training/checkpoint/manifest";
 import type { NumericsRecord } from "../../../core/training/numerics";
 import { type CheckpointerOptions, createCheckpointer } from "../../../trainer-container/checkpoint/checkpointer";

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { NetworkInterfaceInfo } from "node:os";
-import { readTrainerConfig as read } from "../../../core/config";
 import { CorruptObjectError, StorageFullError } from "../../../core/object-errors";
+import { readTrainerConfig as read } from "../../../platform/config";
 import { BackendUnavailableError, ModelError } from "../../../trainer-container/engine/errors";
 import { type Gang, GangCompletedError, type Generation } from "../../../trainer-container/gang/gang";
 import { advertisedHost } from "../../../trainer-container/host/advertised-host";

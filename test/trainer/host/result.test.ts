@@ -1,4 +1,4 @@
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import { publishResult, type ResultOptions } from "../../../trainer-container/host/result";
 import { planTraining } from "../../../trainer-container/loop/plan";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";

@@ -6,7 +6,7 @@ import path from "node:path";
 import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { createObjectStore } from "../../../adapters/s3/object-store";
-import { teamPrefix } from "../../../core/platform/object-keys";
+import { teamPrefix } from "../../../core/object-keys";
 import type { ObjectStore } from "../../../core/ports";
 import type { MetricBatch } from "../../../core/tracking/metric-batch";
 import { createDynamoDb } from "../../../local/dynamodb";

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { buildSync } from "esbuild";
 import { sha256 } from "../../../core/digest";
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import { readCheckpoints } from "../../../core/training/checkpoint/list";
 import { decodeSafetensors } from "../../../core/training/safetensors";
 import type { TrainingTask } from "../../../core/training/training-task";

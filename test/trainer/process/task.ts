@@ -1,6 +1,6 @@
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/manifest";
-import { objectKeys } from "../../../core/platform/object-keys";
+import { objectKeys } from "../../../core/object-keys";
 import type { ObjectStore } from "../../../core/ports";
 import type { TrainingResult, TrainingTask } from "../../../core/training/training-task";
 

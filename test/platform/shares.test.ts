@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { readTeamShares, schedulingOf, shareIdentifierOf, weightFactorOf } from "../../../core/platform/shares";
-import { teamNamePattern } from "../../../core/platform/teams";
+import { teamNamePattern } from "../../core/access/teams";
+import { readTeamShares, schedulingOf, shareIdentifierOf, weightFactorOf } from "../../platform/shares";
 
 describe("a share's identifier", () => {
   it.each([

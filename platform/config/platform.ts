@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { World } from "../platform/permissions";
-import { readTeamShares, type TeamShares } from "../platform/shares";
+import type { World } from "../permissions";
+import { readTeamShares, type TeamShares } from "../shares";
 import { ConfigurationError } from "./errors";
 
 const resource = z.string().min(1);

@@ -1,12 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
-import { functions } from "../../../core/platform/functions";
-import {
-  functionPermissions,
-  jobPermissions,
-  type Permission,
-  runRolePermissions,
-} from "../../../core/platform/permissions";
+import { functions } from "../../platform/functions";
+import { functionPermissions, jobPermissions, type Permission, runRolePermissions } from "../../platform/permissions";
 
 /** `Catalog` GetItem, Query; `objects` … */
 function rightsOf(permissions: readonly Permission[]): string {
@@ -27,7 +22,7 @@ it("docs/security.md says who may do what, as it is", () => {
     ["the run role (narrowed to one run by each session)", runRolePermissions] as const,
   ];
   const table = ["| who | may |", "|---|---|", ...rows.map(([who, may]) => `| ${who} | ${rightsOf(may)} |`)].join("\n");
-  const file = path.join(__dirname, "../../../docs/security.md");
+  const file = path.join(__dirname, "../../docs/security.md");
   const text = fs.readFileSync(file, "utf8");
   const pattern = /(?<=<!-- rights -->\n)[\s\S]*?(?=\n?<!-- \/rights -->)/;
   // UPDATE_DOCS=1 writes it anew.

@@ -1,4 +1,4 @@
-import { readTeamDirectory } from "../../../core/config";
+import { readTeamDirectory } from "../../../platform/config";
 
 describe("RINGMASTER_TEAMS", () => {
   it("is who is in which team", () => {

@@ -101,6 +101,6 @@ export function arnsOf(resource: Resource, world: World): readonly string[] {
     case "*":
       return ["*"];
     default:
-      throw new Error(`core/platform/permissions/world.ts knows no resource "${resource}"`);
+      throw new Error(`platform/permissions/world.ts knows no resource "${resource}"`);
   }
 }

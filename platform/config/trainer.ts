@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { functionNameIn } from "../platform/functions";
-import { teamNamePattern, teamNameRule } from "../platform/teams";
-import { wholeJobOf } from "../training/ports";
+import { teamNamePattern, teamNameRule } from "../../core/access/teams";
+import { wholeJobOf } from "../../core/training/ports";
+import { functionNameIn } from "../functions";
 import { ConfigurationError } from "./errors";
 import type { PlatformConfig } from "./platform";
 

@@ -1,4 +1,4 @@
-import { sessionPolicy, type World } from "../../../core/platform/permissions";
+import { sessionPolicy, type World } from "../../platform/permissions";
 
 /** The longest names that there are. */
 const world: World = {

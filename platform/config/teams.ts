@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { TeamMembers } from "../access/membership";
-import { principalPatternProblem } from "../access/principals";
-import { teamNamePattern, teamNameRule } from "../platform/teams";
+import type { TeamMembers } from "../../core/access/membership";
+import { principalPatternProblem } from "../../core/access/principals";
+import { teamNamePattern, teamNameRule } from "../../core/access/teams";
 import { ConfigurationError } from "./errors";
 
 const principal = z.string().superRefine((pattern, context) => {

@@ -1,4 +1,4 @@
-import { RingmasterError } from "../errors";
+import { RingmasterError } from "../../core/errors";
 
 /** Thrown at start when the environment does not describe a platform. */
 export class ConfigurationError extends RingmasterError {

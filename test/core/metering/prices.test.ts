@@ -1,4 +1,4 @@
-import { instancePriceOf, instancePrices } from "../../../core/platform/prices";
+import { instancePriceOf, instancePrices } from "../../../core/metering/prices";
 
 it.each([
   ["c6i.large", { vcpus: 2, memoryGib: 4, gpus: 0, onDemandUsdPerHour: 0.085, spotUsdPerHourEstimate: 0.0323 }],

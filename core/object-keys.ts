@@ -1,4 +1,4 @@
-import { sha256 } from "../digest";
+import { sha256 } from "./digest";
 
 /** Every team's prefix begins with this. */
 export const teamsPrefix = "teams/";
