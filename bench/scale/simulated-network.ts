@@ -1,6 +1,6 @@
+import { GenerationLostError } from "../../trainer-container/collective/errors";
 import type { Listener } from "../../trainer-container/collective/listener";
 import type { Mesh, MeshOptions } from "../../trainer-container/collective/mesh";
-import { GenerationLostError } from "../../trainer-container/gang/gang";
 import type { VirtualTime } from "./virtual-time";
 
 /** Dial, hello, welcome; a peer's end or farewell until the training loop has heard of it. */

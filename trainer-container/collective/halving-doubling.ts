@@ -1,9 +1,9 @@
-import type { GenerationLostError } from "../gang/gang";
 import type { HalvingPlans } from "../reduction/halving";
 import type { ReductionPlan } from "../reduction/plan";
 import type { AllReduceInput, AllReduceResult } from "./all-reduce";
+import type { GenerationLostError } from "./errors";
 import { type FrameHeader, frameTypes } from "./frame";
-import { HalvingPart, partSlots } from "./halving-part";
+import { type HalvingOperation, HalvingPart, partSlots } from "./halving-part";
 import type { Mesh } from "./mesh";
 import { MeshOperation } from "./mesh-operation";
 import type { Staging } from "./staging";
@@ -19,7 +19,7 @@ const twoParts = { from: 16 * 1024, to: 4 * 1024 * 1024 };
  * All-reduce in 2·log2 P message latencies instead of two, with log2 P peers instead of W − 1, where P is the largest power of two up to W. The
  * stages are those of `HalvingPart`; docs/algorithms.md counts steps and bytes.
  */
-export class HalvingDoubling extends MeshOperation {
+export class HalvingDoubling extends MeshOperation implements HalvingOperation {
   /** OR of what has been heard. */
   signals: number;
   private readonly parts: readonly HalvingPart[];

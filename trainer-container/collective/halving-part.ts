@@ -1,15 +1,27 @@
 import type { HalvingPlan, HalvingRole } from "../reduction/halving";
-import type { LeafRange } from "../reduction/plan";
+import type { LeafRange, ReductionPlan } from "../reduction/plan";
 import type { Addition } from "../reduction/tree";
 import { type Add, add as addFloats } from "./add";
+import type { AllReduceInput } from "./all-reduce";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
-import type { HalvingDoubling } from "./halving-doubling";
 import { halvingSpan } from "./halving-span";
 import { HalvingStages } from "./halving-stages";
+import type { MeshOperation } from "./mesh-operation";
 import { chunkCount, chunkOf, type Span } from "./segments";
+import type { Staging } from "./staging";
 
 /** Slots of one part of a vector; a part's own start at its index times this. */
 export const partSlots = 2 ** 16;
+/** The operation that a part belongs to. */
+export interface HalvingOperation extends MeshOperation {
+  readonly plan: ReductionPlan;
+  readonly input: AllReduceInput;
+  readonly chunkElements: number;
+  readonly staging: Staging;
+  /** OR of the signals received so far. */
+  readonly signals: number;
+}
+
 /** Elements added or sent between two looks at the sockets. */
 const elementsPerTurn = 256 * 1024;
 
@@ -39,7 +51,7 @@ export class HalvingPart {
   private wake: (() => void) | undefined;
 
   constructor(
-    private readonly operation: HalvingDoubling,
+    private readonly operation: HalvingOperation,
     private readonly halving: HalvingPlan,
     private readonly whole: Span,
     index: number,

@@ -1,4 +1,4 @@
-import type { GenerationLostError } from "../gang/gang";
+import type { GenerationLostError } from "./errors";
 import type { FrameHeader } from "./frame";
 import type { Mesh, Operation } from "./mesh";
 

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { GenerationLostError, RankUnreachableError } from "../gang/gang";
+import { GenerationLostError, RankUnreachableError } from "./errors";
 import { type FrameHeader, frameTypes, noRank } from "./frame";
 import { type Pulse, pulseOff } from "./heartbeat";
 import { encodeHello, type Hello } from "./hello";

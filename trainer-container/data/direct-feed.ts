@@ -1,8 +1,8 @@
 import { createSparseInputs } from "../../core/features/sparse";
 import { allocateSum } from "../collective/sum-memory";
 import type { Batch } from "../engine/engine";
-import type { Feed, ValidationBlocks } from "../loop/feed";
 import type { FeatureSplit } from "./feature-split";
+import type { Feed, ValidationBlocks } from "./feed";
 import type { Sampler } from "./sampler";
 
 /** Gathering ahead looks at the sockets so often: other ranks wait for this one's sums. */

@@ -1,7 +1,7 @@
 import type { FeatureManifest } from "../../core/features/manifest";
-import type { ValidationBlocks } from "../loop/feed";
 import { createValidationBlocks } from "./direct-feed";
 import { loadFeatureSplit } from "./feature-split";
+import type { ValidationBlocks } from "./feed";
 import { windowedShards } from "./row-order";
 import type { ShardCache } from "./shard-cache";
 import { createWindowedValidation } from "./windowed-feed";

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Batch } from "../engine/engine";
 import type { LeafRange } from "../gang/gang";
-import type { Feed } from "../loop/feed";
+import type { Feed } from "./feed";
 import {
   type PrefetchBuffers,
   type PrefetchReply,

@@ -1,6 +1,6 @@
 import type { FeatureManifest } from "../../core/features/manifest";
-import type { Feed, ValidationBlocks } from "../loop/feed";
 import { createBatch } from "./direct-feed";
+import type { Feed, ValidationBlocks } from "./feed";
 import { windowedOrder } from "./row-order";
 import { createSampler, type SamplerOptions } from "./sampler";
 import type { ShardCache } from "./shard-cache";

@@ -1,4 +1,5 @@
 import type { Add } from "../collective/add";
+import type { GenerationLostError } from "../collective/errors";
 import type { ParcelsInput } from "../collective/messages";
 import type { ReduceScatterInput } from "../collective/reduce-scatter";
 import type { LeafRange } from "../reduction/plan";
@@ -132,28 +133,6 @@ export const gangSignals = {
   /** The leader wants all of a sharded optimizer's state after this step. */
   checkpoint: 16,
 } as const;
-
-/** The generation cannot go on; `enter` the next one. Nothing that was not finished counts. */
-export class GenerationLostError extends Error {
-  constructor(
-    readonly generation: number,
-    /** Rank that was lost, where it is known. */
-    readonly rank: number | undefined,
-    reason: string,
-    options?: { readonly cause?: unknown },
-  ) {
-    super(`generation ${generation} lost${rank === undefined ? "" : ` rank ${rank}`}: ${reason}`, options);
-    this.name = "GenerationLostError";
-  }
-}
-
-/** The cause of a loss: that rank took no connection from here, or answered none, in time. */
-export class RankUnreachableError extends Error {
-  constructor(withinMs: number) {
-    super(`not connected within ${withinMs} ms`);
-    this.name = "RankUnreachableError";
-  }
-}
 
 /** Another member has completed the run, so that there is nothing left to enter for. */
 export class GangCompletedError extends Error {

@@ -1,9 +1,10 @@
 import type { Add } from "../collective/add";
 import { Collective } from "../collective/collective";
+import { GenerationLostError } from "../collective/errors";
 import type { Mesh } from "../collective/mesh";
 import type { ParcelsInput } from "../collective/messages";
 import type { ReduceScatterInput } from "../collective/reduce-scatter";
-import { type BegunSum, type GangMember, type Generation, GenerationLostError, type LeafRange } from "./gang";
+import type { BegunSum, GangMember, Generation, LeafRange } from "./gang";
 import type { GangHead } from "./model";
 import { Slowest } from "./slowest";
 import { stateSource } from "./state-source";

@@ -1,19 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { GenerationLostError, RankUnreachableError } from "../collective/errors";
 import type { Listener } from "../collective/listener";
 import type { Mesh } from "../collective/mesh";
 import { Alarm } from "./alarm";
 import { withDeadline } from "./deadline";
 import { type Decision, decide, decideAtGlance, type GangLimits } from "./decide";
 import { type GangEnvironment, processEnvironment } from "./environment";
-import {
-  type Gang,
-  GangCompletedError,
-  GangLeftError,
-  GangMemberReplacedError,
-  type Generation,
-  GenerationLostError,
-  RankUnreachableError,
-} from "./gang";
+import { type Gang, GangCompletedError, GangLeftError, GangMemberReplacedError, type Generation } from "./gang";
 import { accuses, timingOf } from "./large-gang";
 import { Membership } from "./membership";
 import { MeshGeneration } from "./mesh-generation";

@@ -8,7 +8,7 @@ import type { LeafComputer } from "../loop/gradients";
 import type { TrainingPlan } from "../loop/plan";
 import { namedScore } from "../loop/score";
 import { isWhole } from "../loop/sharded-replica";
-import type { TrainingEvents } from "../loop/train";
+import type { TrainingEvents } from "../loop/training";
 import type { GpuReading } from "../telemetry/gpu-reading";
 import { Pace, WorkerRoster } from "../telemetry/progress";
 import { type SystemReading, systemMetrics } from "../telemetry/system-metrics";

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { allocateSum } from "../collective/sum-memory";
+import type { Feed } from "../data/feed";
 import type { OnFinal, TrainableModel } from "../engine/engine";
 import type { LeafRange } from "../gang/gang";
-import type { Feed } from "./feed";
 import { createGradientWire } from "./gradient-wire";
 import type { TrainingPlan } from "./plan";
 import { addScore, type ScoreLayout } from "./score";

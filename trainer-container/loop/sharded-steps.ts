@@ -1,17 +1,9 @@
 import { gangSignals } from "../gang/gang";
 import { gatheringRank, gatherSlots } from "./sharded-gather";
-import type { ShardedReplica } from "./sharded-replica";
 import { shardedStep } from "./sharded-step";
-import { type Recovery, synchronizeShards } from "./sharded-synchronize";
+import { synchronizeShards } from "./sharded-synchronize";
 import type { Steps } from "./steps";
-import type { Training } from "./train";
-
-/** What a sharded optimizer needs besides. */
-export interface Sharding extends Recovery {
-  readonly replica: ShardedReplica;
-  /** Whether a checkpoint is due after that step. Asked of the leader before it. */
-  readonly checkpointDue: (finishedSteps: number) => boolean;
-}
+import type { Sharding, Training } from "./training";
 
 /** Each rank holds the slots of two segments and computes these segments' steps. */
 export function shardedSteps({ model, layout, leaves, writable }: Training, sharding: Sharding): Steps {

@@ -1,5 +1,6 @@
+import { GenerationLostError } from "../collective/errors";
 import type { Parcel } from "../collective/messages";
-import { type Generation, GenerationLostError } from "../gang/gang";
+import type { Generation } from "../gang/gang";
 import { agree } from "../sharding/agree";
 import { decodeStanding, encodeStanding, type Standing } from "../sharding/rank-state";
 import { heldSegments, lengthOf, shardSegment } from "../sharding/segments";

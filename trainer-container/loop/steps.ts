@@ -1,7 +1,7 @@
 import { allocateSum, releaseSum } from "../collective/sum-memory";
 import type { BegunSum, Generation } from "../gang/gang";
 import { applyStep, type StepOutcome } from "./apply";
-import type { Training } from "./train";
+import type { Training } from "./training";
 
 export interface StepResult {
   readonly outcome: StepOutcome;

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ValidationBlocks } from "../data/feed";
 import type { TrainableModel } from "../engine/engine";
 import type { Generation } from "../gang/gang";
 import { leafRange } from "../reduction/plan";
-import type { ValidationBlocks } from "./feed";
 import { addScore, type Score, type ScoreLayout, scoreOf } from "./score";
 
 /**

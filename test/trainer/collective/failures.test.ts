@@ -1,10 +1,10 @@
 import { connect, type Socket } from "node:net";
+import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { ThreadPulse } from "../../../trainer-container/collective/heartbeat";
 import { encodeHello, type Hello } from "../../../trainer-container/collective/hello";
 import { Listener } from "../../../trainer-container/collective/listener";
 import { Mesh } from "../../../trainer-container/collective/mesh";
 import { defaultCollectiveTiming } from "../../../trainer-container/collective/timing";
-import { GenerationLostError } from "../../../trainer-container/gang/gang";
 import { makeLeaves, meshOptions, reduceAll, referenceSum, sameBits, startListeners, startWorld } from "./support";
 
 const lost = async (promise: Promise<unknown>): Promise<GenerationLostError> => {

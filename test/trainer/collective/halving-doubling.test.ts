@@ -1,6 +1,6 @@
+import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import type { Mesh } from "../../../trainer-container/collective/mesh";
 import { allocateSum } from "../../../trainer-container/collective/sum-memory";
-import { GenerationLostError } from "../../../trainer-container/gang/gang";
 import { makeLeaves, reduceAll, referenceSum, sameBits, startWorld, type World } from "./support";
 
 const algorithm = "halving-doubling";

@@ -1,5 +1,5 @@
+import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { allocateSum } from "../../../trainer-container/collective/sum-memory";
-import { GenerationLostError } from "../../../trainer-container/gang/gang";
 import { shardSegment } from "../../../trainer-container/sharding/segments";
 import { makeLeaves, reduceAll, referenceSum, sameBits, startWorld, type World } from "./support";
 

@@ -1,4 +1,4 @@
-import { GenerationLostError } from "../../../trainer-container/gang/gang";
+import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { makeLeaves, reduceAll, referenceSum, sameBits, startWorld } from "./support";
 
 describe("transferState", () => {

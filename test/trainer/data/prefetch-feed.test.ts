@@ -4,9 +4,9 @@ import path from "node:path";
 import { buildSync } from "esbuild";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/manifest";
+import type { Feed } from "../../../trainer-container/data/feed";
 import { openFeed } from "../../../trainer-container/data/open-feed";
 import { createShardCache } from "../../../trainer-container/data/shard-cache";
-import type { Feed } from "../../../trainer-container/loop/feed";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
 const width = 2_000;

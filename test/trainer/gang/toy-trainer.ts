@@ -1,11 +1,6 @@
 import { createHash } from "node:crypto";
-import {
-  type Gang,
-  GangCompletedError,
-  type Generation,
-  GenerationLostError,
-  gangSignals,
-} from "../../../trainer-container/gang/gang";
+import { GenerationLostError } from "../../../trainer-container/collective/errors";
+import { type Gang, GangCompletedError, type Generation, gangSignals } from "../../../trainer-container/gang/gang";
 
 export interface ToyTask {
   /** At most; a worker that raises `gangSignals.stop` ends all at the same step before. */

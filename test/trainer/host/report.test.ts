@@ -1,5 +1,5 @@
 import type { RecoveryRecord } from "../../../core/training/run";
-import { GenerationLostError } from "../../../trainer-container/gang/gang";
+import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { createReporter, type ReporterOptions } from "../../../trainer-container/host/report";
 import { noTelemetry } from "../../../trainer-container/telemetry/telemetry";
 

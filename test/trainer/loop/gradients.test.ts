@@ -1,5 +1,5 @@
+import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { createDirectFeed } from "../../../trainer-container/data/direct-feed";
-import { GenerationLostError } from "../../../trainer-container/gang/gang";
 import { createLeafComputer } from "../../../trainer-container/loop/gradients";
 import { planTraining } from "../../../trainer-container/loop/plan";
 import { scoreLayout } from "../../../trainer-container/loop/score";

@@ -9,7 +9,8 @@ import { createLeafComputer } from "../../../trainer-container/loop/gradients";
 import { planTraining } from "../../../trainer-container/loop/plan";
 import { createReplica, type Replica } from "../../../trainer-container/loop/replica";
 import { type Score, scoreLayout } from "../../../trainer-container/loop/score";
-import { type Training, type TrainingEvents, train } from "../../../trainer-container/loop/train";
+import { train } from "../../../trainer-container/loop/train";
+import type { Training, TrainingEvents } from "../../../trainer-container/loop/training";
 import { linearModel } from "./linear-model";
 
 export const features = 4;

@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import type { Gang } from "../../../trainer-container/gang/gang";
 import type { Replica } from "../../../trainer-container/loop/replica";
 import { ShardedReplica } from "../../../trainer-container/loop/sharded-replica";
-import type { Sharding } from "../../../trainer-container/loop/sharded-steps";
-import type { TrainingEvents } from "../../../trainer-container/loop/train";
+import type { Sharding, TrainingEvents } from "../../../trainer-container/loop/training";
 import { createWorker, taskOf, type Worker } from "./in-process";
 import { wideModel } from "./wide-model";
 
