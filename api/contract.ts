@@ -7,13 +7,13 @@ export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** How dear a call is; the gateway's rate limits are set by class. */
 export type RouteClass = "read" | "write" | "heavy";
 
-/** What a successful answer holds. `schema` describes JSON; other content (a page, an event stream) only has its media type. */
+/** A successful response. `schema` describes JSON; other content (a page, an event stream) has a media type only. */
 export interface ResponseContract<Schema extends z.ZodType = z.ZodType> {
   readonly description: string;
   readonly schema?: Schema;
-  /** Media types; `application/json` where it is left out, none for an answer without a body. */
+  /** Media types. Default: `application/json`. Empty: a response without a body. */
   readonly content?: readonly string[];
-  /** Headers that it always has beside `x-request-id`, by name, with what they say. */
+  /** Headers that the response always has in addition to `x-request-id`: description by name. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly example?: unknown;
 }
@@ -21,8 +21,8 @@ export interface ResponseContract<Schema extends z.ZodType = z.ZodType> {
 export type ResponseContracts = Readonly<Record<number, ResponseContract>>;
 
 /**
- * One operation of the API. The same object checks requests, documents them, makes the typed client and the gateway's routes: there is no
- * second description that could differ.
+ * Describes one operation of the API. The same object checks requests, types the client (`client/operations.ts`), documents
+ * the operation and defines the gateway's route.
  */
 export interface Contract<
   Params extends z.ZodType = z.ZodType,
@@ -30,11 +30,13 @@ export interface Contract<
   Headers extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
   Responses extends ResponseContracts = ResponseContracts,
+  Pages extends string | undefined = string | undefined,
+  Keyed extends boolean = boolean,
 > {
-  /** The name of the client's function: `submitTrainingRun`. */
+  /** Name of the exported constant and of the client's operation: `submitTrainingRun`. */
   readonly operationId: string;
   readonly method: HttpMethod;
-  /** Under `/api/v1`: `/training-runs/{runId}`. */
+  /** Path under `/api/v1`: `/training-runs/{runId}`. */
   readonly path: string;
   readonly tag: Tag;
   /** One line, imperative, no full stop. */
@@ -46,20 +48,20 @@ export interface Contract<
   /** An empty body is read as `{}`. */
   readonly body?: Body;
   readonly bodyExample?: unknown;
-  /** By status: 2xx, 304 of what has an `ETag`, 307 of what is fetched from the store. */
+  /** By status: 2xx, 304 (resource with an `ETag`), 307 (redirect to the content store). */
   readonly responses: Responses;
-  /** Codes beside those that any route may answer (`generalErrors`). */
+  /** Error codes in addition to those of every route (`generalErrors`). */
   readonly errors: readonly ErrorCode[];
   readonly class: RouteClass;
   /** The scope that a token must have. */
   readonly scope: Scope;
-  /** Whether sending the same request again changes nothing more: clients repeat such requests by themselves. */
+  /** Whether a repeated request changes nothing more. Clients repeat such requests automatically. */
   readonly idempotent: boolean;
-  /** Takes `Idempotency-Key`, which makes it idempotent. */
-  readonly idempotencyKey: boolean;
-  /** The array in the answer that goes on at `nextToken`. */
-  readonly pages?: string;
-  /** The function that answers it on AWS, and whether its answer is streamed. */
+  /** Whether the operation takes `Idempotency-Key`, which makes it idempotent. */
+  readonly idempotencyKey: Keyed;
+  /** The member of the response that holds the page's items; the next page is requested with `nextToken`. */
+  readonly pages: Pages;
+  /** The Lambda function that serves the operation. `stream-metrics` streams its response. */
   readonly function: "api" | "stream-metrics";
 }
 
@@ -81,16 +83,18 @@ export type Tag = keyof typeof tags;
 const nothing = z.strictObject({});
 type Nothing = typeof nothing;
 
-/** What a contract needs said; the rest has defaults. */
+/** A contract with the fields that have defaults left out. */
 type Definition<
   Params extends z.ZodType,
   Query extends z.ZodType,
   Headers extends z.ZodType,
   Body extends z.ZodType,
   Responses extends ResponseContracts,
+  Pages extends string | undefined,
+  Keyed extends boolean,
 > = Pick<
-  Contract<Params, Query, Headers, Body, Responses>,
-  "operationId" | "method" | "path" | "tag" | "summary" | "description" | "body" | "bodyExample" | "responses" | "pages"
+  Contract<Params, Query, Headers, Body, Responses, Pages>,
+  "operationId" | "method" | "path" | "tag" | "summary" | "description" | "body" | "bodyExample" | "responses"
 > & {
   readonly params?: Params;
   readonly query?: Query;
@@ -99,7 +103,8 @@ type Definition<
   readonly class?: RouteClass;
   readonly scope?: Scope;
   readonly idempotent?: boolean;
-  readonly idempotencyKey?: boolean;
+  readonly idempotencyKey?: Keyed;
+  readonly pages?: Pages;
   readonly function?: Contract["function"];
 };
 
@@ -109,21 +114,34 @@ export function contract<
   Query extends z.ZodType = Nothing,
   Headers extends z.ZodType = Nothing,
   Body extends z.ZodType = z.ZodUndefined,
->(definition: Definition<Params, Query, Headers, Body, Responses>): Contract<Params, Query, Headers, Body, Responses> {
+  const Pages extends string | undefined = undefined,
+  const Keyed extends boolean = false,
+>(
+  definition: Definition<Params, Query, Headers, Body, Responses, Pages, Keyed>,
+): Contract<Params, Query, Headers, Body, Responses, Pages, Keyed> {
   const { method } = definition;
   return {
     errors: [],
     class: method === "GET" ? "read" : "write",
     scope: method === "GET" ? "read" : "write",
     idempotent: method === "GET" || method === "PUT" || method === "DELETE",
-    idempotencyKey: false,
     function: "api",
     ...definition,
-    // A schema left out is `nothing`, which is what its type parameter then defaults to.
+    // The casts state the defaults of the type parameters: `Nothing`, `undefined` and `false`.
     params: definition.params ?? (nothing as unknown as Params),
     query: definition.query ?? (nothing as unknown as Query),
     headers: definition.headers ?? (nothing as unknown as Headers),
+    pages: definition.pages as Pages,
+    idempotencyKey: (definition.idempotencyKey ?? false) as Keyed,
   };
+}
+
+/** Whether clients may send a request again automatically: always, with an `Idempotency-Key` only, or never. */
+export type Repeatability = "always" | "with-key" | "never";
+
+export function repeatabilityOf({ idempotent, idempotencyKey }: Contract): Repeatability {
+  if (idempotent) return "always";
+  return idempotencyKey ? "with-key" : "never";
 }
 
 /** Names in braces in a contract's path, in order. */

@@ -1,4 +1,4 @@
-import type { RunView } from "../client/generated/schemas";
+import type { Answer } from "../client/operations";
 import { formatDuration } from "../core/quantities";
 import { decodedSummary } from "../core/tracking/metric-values";
 import { paramsOfJob } from "../core/tracking/records/job-params";
@@ -6,6 +6,8 @@ import type { Job } from "../core/training/job";
 import { displayedStatus, workMs } from "../core/training/run-status";
 import { printMetrics } from "./metric-table";
 import { printTable, shownText } from "./output";
+
+type RunView = Answer<"getRun">;
 
 type Line = readonly [name: string, value: string | undefined];
 

@@ -1,9 +1,11 @@
-import type { SearchedRun } from "../client/generated/schemas";
+import type { Answer } from "../client/operations";
 import { InvalidInputError } from "../core/errors";
 import { byRank } from "../core/tracking/compare/metric-rank";
 import { decodeValue } from "../core/tracking/metric-values";
 import { metricNameSets, paramNameSets } from "../core/tracking/search/names";
 import { formatNumber } from "./output";
+
+type SearchedRun = Answer<"searchRuns">["runs"][number];
 
 const metricNames = metricNameSets();
 const paramNames = paramNameSets();

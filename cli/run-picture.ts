@@ -1,6 +1,6 @@
 import pc from "picocolors";
-import type { RunDetails } from "../client/api-client";
 import { formatDuration } from "../core/quantities";
+import type { RunDetails } from "../core/training/run";
 import { phases } from "../core/training/run";
 import { displayedStatus } from "../core/training/run-status";
 

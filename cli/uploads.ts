@@ -1,7 +1,10 @@
 import { openAsBlob } from "node:fs";
-import type { ApiClient, UploadTarget } from "../client/api-client";
+import type { ApiClient } from "../client/api-client";
+import type { Answer } from "../client/operations";
 import type { UploadPort } from "../core/datasets/upload-port";
 import { RingmasterError } from "../core/errors";
+
+type UploadTarget = Answer<"createUploads">["missing"][number];
 
 const attempts = 4;
 

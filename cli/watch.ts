@@ -1,6 +1,7 @@
 import pc from "picocolors";
-import type { ApiClient, Run, RunDetails } from "../client/api-client";
+import type { ApiClient } from "../client/api-client";
 import { formatCount, formatDuration } from "../core/quantities";
+import type { Run, RunDetails } from "../core/training/run";
 import { isOpen } from "../core/training/run";
 import { exitCodes, printJson, shownText } from "./output";
 import { drawRun } from "./run-picture";

@@ -1,15 +1,13 @@
 import type { MetricPoint, MetricSummary } from "../core/tracking/metric-repository";
 import { decodeValue } from "../core/tracking/metric-values";
-import type { Operations } from "./generated/operations";
-import type * as schemas from "./generated/schemas";
+import type { Warning } from "../core/warnings";
+import type { Answer, OperationName, Request } from "./operations";
 import { createTransport, type TransportOptions } from "./transport";
 
-export type { Model, ModelVersion, ResolvedModel, Run, RunDetails, UploadTarget } from "./generated/schemas";
 export type ClientOptions = TransportOptions;
 
-type Query<Name extends keyof Operations> = Operations[Name]["request"] extends { readonly query?: infer Q }
-  ? Q
-  : never;
+type Query<Name extends OperationName> = Request<Name> extends { readonly query?: infer Q } ? Q : never;
+type Body<Name extends OperationName> = Request<Name> extends { readonly body?: infer B } ? B : never;
 
 /**
  * The API, typed: `call` and `pages` take any operation by its name; the functions beside them are what the command line says often.
@@ -23,7 +21,7 @@ export function createClient(options: ClientOptions) {
     /** Events of a run until it has ended, over as many connections as that takes. */
     followRun,
 
-    submitRun: async (body: schemas.SubmitRequest, idempotencyKey: string) =>
+    submitRun: async (body: Body<"submitTrainingRun">, idempotencyKey: string) =>
       (await call("submitTrainingRun", { body, idempotencyKey })).run,
     run: (runId: string) => call("getTrainingRun", { params: { runId } }),
     runs: (query: Query<"listTrainingRuns"> = {}) => call("listTrainingRuns", { query }),
@@ -33,10 +31,17 @@ export function createClient(options: ClientOptions) {
     reproduction: async (runId: string, of?: string) =>
       (await call("getReproduction", { params: { runId }, query: of === undefined ? {} : { of } })).reproduction,
     checkpoints: (runId: string) => call("listCheckpoints", { params: { runId } }),
-    restoreRun: async (runId: string, epoch: number | string, body: schemas.RestoreRequest, idempotencyKey: string) =>
-      (await call("restoreTrainingRun", { params: { runId, epoch }, body, idempotencyKey })).run,
+    restoreRun: async (
+      runId: string,
+      epoch: number | string,
+      body: Body<"restoreTrainingRun">,
+      idempotencyKey: string,
+    ) => (await call("restoreTrainingRun", { params: { runId, epoch }, body, idempotencyKey })).run,
     async metrics(runId: string): Promise<readonly MetricSummary[]> {
-      const answer = (await call("getTrainingRunMetrics", { params: { runId } })) as schemas.MetricSummaries;
+      const answer = (await call("getTrainingRunMetrics", { params: { runId } })) as Extract<
+        Answer<"getTrainingRunMetrics">,
+        { readonly metrics: unknown }
+      >;
       return answer.metrics.map(({ last, min, max, ...rest }) => ({
         ...rest,
         last: decodeValue(last),
@@ -46,7 +51,10 @@ export function createClient(options: ClientOptions) {
     },
     async metric(runId: string, metric: string): Promise<readonly MetricPoint[]> {
       const request = { params: { runId }, query: { metric } };
-      const answer = (await call("getTrainingRunMetrics", request)) as schemas.MetricView;
+      const answer = (await call("getTrainingRunMetrics", request)) as Extract<
+        Answer<"getTrainingRunMetrics">,
+        { readonly points: unknown }
+      >;
       return answer.points.map((point) => ({ ...point, value: decodeValue(point.value) }));
     },
     logs: (runId: string, query: Query<"getTrainingRunLogs"> = {}) =>
@@ -60,10 +68,10 @@ export function createClient(options: ClientOptions) {
         ? (await call("getDataset", { params: { name } })).version
         : (await call("getDatasetVersion", { params: { name, version } })).version,
     registerDataset: (
-      draft: schemas.DatasetDraft,
+      draft: Body<"registerDatasetVersion">["draft"],
       allowSchemaChange: boolean,
-      sources: readonly schemas.SourceFile[] = [],
-      warnings: readonly schemas.Warning[] = [],
+      sources: Body<"registerDatasetVersion">["sources"] = [],
+      warnings: readonly Warning[] = [],
     ) =>
       call("registerDatasetVersion", {
         params: { name: draft.name },
@@ -74,7 +82,7 @@ export function createClient(options: ClientOptions) {
     inbox: (dataset?: string) =>
       all(pages("listInboxReports", { query: { limit: 200, ...(dataset ? { dataset } : {}) } })),
     retryInboxFile: async (id: string) => (await call("retryInboxFile", { params: { id } })).report,
-    uploads: async (contents: schemas.UploadRequest["contents"]) =>
+    uploads: async (contents: Body<"createUploads">["contents"]) =>
       (await call("createUploads", { body: { contents } })).missing,
     datasetLineage: async (name: string, version: number, query: Query<"getDatasetLineage"> = {}) =>
       (await call("getDatasetLineage", { params: { name, version }, query })).lineage,
@@ -87,10 +95,10 @@ export function createClient(options: ClientOptions) {
     model: (name: string) => call("getModel", { params: { name } }),
     modelVersion: async (name: string, version: number) =>
       (await call("getModelVersion", { params: { name, version } })).version,
-    exportVersion: async (name: string, version: number, format: schemas.ExportRequest["format"]) =>
+    exportVersion: async (name: string, version: number, format: Body<"createExport">["format"]) =>
       (await call("createExport", { params: { name, version }, body: { format } })).export,
     production: (name: string) => call("getProductionModel", { params: { name } }),
-    decide: async (name: string, version: number, body: schemas.DecisionRequest, idempotencyKey: string) =>
+    decide: async (name: string, version: number, body: Body<"decideModelVersion">, idempotencyKey: string) =>
       (await call("decideModelVersion", { params: { name, version }, body, idempotencyKey })).version,
     promote: (name: string, version: number, reason: string, idempotencyKey: string) =>
       call("setModelVersionStage", {
@@ -98,7 +106,7 @@ export function createClient(options: ClientOptions) {
         body: { stage: "production", reason },
         idempotencyKey,
       }),
-    rollback: (name: string, body: schemas.RollbackRequest, idempotencyKey: string) =>
+    rollback: (name: string, body: Body<"rollBackModel">, idempotencyKey: string) =>
       call("rollBackModel", { params: { name }, body, idempotencyKey }),
   };
 }

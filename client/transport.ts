@@ -1,7 +1,8 @@
 import { RingmasterError } from "../core/errors";
+import { type OperationCall, operationCalls } from "./calls";
 import { ApiError, ApiTimeoutError, ApiUnreachableError } from "./errors";
 import { follow, type RunEvent } from "./follow";
-import { type Operations, operations } from "./generated/operations";
+import type { Answer, Item, OperationName, PagedName, Request } from "./operations";
 import { isWorthRepeating, pauseBefore, type RetryOptions, retryDefaults } from "./retries";
 
 export interface TransportOptions extends Partial<RetryOptions> {
@@ -27,9 +28,7 @@ export interface OutgoingRequest {
   readonly body: string | undefined;
 }
 
-type Name = keyof Operations;
-
-/** A request as the generated types have it, looked at without them. */
+/** The members that a request of some operation may have. */
 interface AnyRequest {
   readonly params?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
@@ -45,8 +44,8 @@ export function createTransport(options: TransportOptions) {
   const retry = { ...retryDefaults, ...options };
   const send = options.fetch ?? fetch;
 
-  function outgoingOf(name: Name, { params, query, body, idempotencyKey }: AnyRequest): OutgoingRequest {
-    const { method, path } = operations[name];
+  function outgoingOf(name: OperationName, { params, query, body, idempotencyKey }: AnyRequest): OutgoingRequest {
+    const { method, path } = callOf(name);
     return {
       method,
       url: urlOf(options.baseUrl, path, params ?? {}, query ?? {}),
@@ -62,14 +61,14 @@ export function createTransport(options: TransportOptions) {
   }
 
   /** @throws ApiError, ApiUnreachableError, ApiTimeoutError */
-  async function call<N extends Name>(name: N, request: Operations[N]["request"]): Promise<Operations[N]["answer"]> {
-    const { repeatable } = operations[name];
-    const { idempotencyKey }: AnyRequest = request;
+  async function call<Name extends OperationName>(name: Name, request: Request<Name>): Promise<Answer<Name>> {
+    const { repeatable } = callOf(name);
+    const { idempotencyKey } = request as AnyRequest;
     const outgoing = outgoingOf(name, request);
     const safe = repeatable === "always" || (repeatable === "with-key" && idempotencyKey !== undefined);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return (await once(outgoing)) as Operations[N]["answer"];
+        return (await once(outgoing)) as Answer<Name>;
       } catch (error) {
         if (attempt >= retry.attempts || !isWorthRepeating(error, safe)) throw error;
         await retry.sleep(pauseBefore(attempt, error, retry));
@@ -116,17 +115,17 @@ export function createTransport(options: TransportOptions) {
     });
   }
 
-  /** Everything of a list, page after page, as it is asked for. */
-  async function* pages<N extends PagedName>(
-    name: N,
-    request: Operations[N]["request"],
-  ): AsyncGenerator<Item<N>, void, undefined> {
-    const items = operations[name].pages!;
+  /** Yields the items of a list and requests its pages as they are needed. */
+  async function* pages<Name extends PagedName>(
+    name: Name,
+    request: Request<Name>,
+  ): AsyncGenerator<Item<Name>, void, undefined> {
+    const { pages: items = "items" } = callOf(name);
     let query: Readonly<Record<string, unknown>> = (request as AnyRequest).query ?? {};
     for (;;) {
-      const page: object = await call(name, { ...request, query } as Operations[N]["request"]);
+      const page: object = await call(name, { ...request, query } as Request<Name>);
       const { [items]: found, nextToken } = page as Readonly<Record<string, unknown>>;
-      yield* found as readonly Item<N>[];
+      yield* found as readonly Item<Name>[];
       if (nextToken === undefined) return;
       query = { ...query, nextToken };
     }
@@ -146,16 +145,11 @@ async function answerOf({ method, url }: OutgoingRequest, response: Response): P
   throw new ApiError(error, response.status, response.headers);
 }
 
-/** Operations that list something page by page. */
-export type PagedName = { [N in Name]: [Operations[N]["pages"]] extends [never] ? never : N }[Name];
-
-type Item<N extends PagedName> = Operations[N]["answer"] extends infer Page
-  ? Operations[N]["pages"] extends keyof Page
-    ? Page[Operations[N]["pages"]] extends readonly (infer One)[]
-      ? One
-      : never
-    : never
-  : never;
+function callOf(name: string): OperationCall {
+  const call = operationCalls()[name];
+  if (call === undefined) throw new Error(`the API has no operation ${name}`);
+  return call;
+}
 
 function urlOf(
   baseUrl: string,

@@ -1,6 +1,2 @@
-/** Nothing in it changes: a value that is kept, sent or shared. */
-export type DeepReadonly<T> = T extends readonly (infer Item)[]
-  ? readonly DeepReadonly<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
-    : T;
+/** Makes every member readonly, at any depth; arrays and tuples too. */
+export type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;

@@ -66,25 +66,63 @@ function entryPoints() {
   return entries;
 }
 
+/**
+ * Modules that the build evaluates. Each exports one function without parameters; the bundles contain a function that returns
+ * the value as JSON instead, without the modules that computed it.
+ */
+const evaluated = { "client/calls.ts": "operationCalls", "api/openapi/text.ts": "openApiText" };
+
+const settings = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "cjs",
+  logLevel: "error",
+};
+
+/** @returns {unknown} the value of the function that a module exports */
+function evaluate(module, name) {
+  const { outputFiles } = require("esbuild").buildSync({ ...settings, entryPoints: [module], write: false });
+  const bundle = { exports: {} };
+  new Function("module", "exports", "require", outputFiles[0].text)(bundle, bundle.exports, require);
+  return bundle.exports[name]();
+}
+
+const evaluateModules = {
+  name: "evaluate-modules",
+  setup(build) {
+    build.onLoad({ filter: /[\\/](calls|text)\.ts$/ }, ({ path: file }) => {
+      const module = path.relative(root, file).split(path.sep).join("/");
+      const name = evaluated[module];
+      if (name === undefined) return undefined;
+      const value = JSON.stringify(evaluate(module, name));
+      return { contents: `const value = ${value};\nexport const ${name} = () => value;\n`, loader: "js" };
+    });
+  },
+};
+
+async function bundleInto(directory) {
+  await require("esbuild").build({
+    ...settings,
+    entryPoints: entryPoints(),
+    outdir: directory,
+    sourcemap: true,
+    legalComments: "none",
+    external: [...external],
+    plugins: [evaluateModules],
+  });
+  fs.writeFileSync(path.join(directory, "openapi.json"), evaluate("api/openapi/text.ts", "openApiText"));
+}
+
 /** Builds when the sources have changed since the last build; returns the directory of the bundles. */
 function ensureBuild() {
   const dist = path.join(root, "dist");
   const out = path.join(dist, sourceKey());
   if (fs.existsSync(out)) return out;
   const temporary = `${out}.tmp-${process.pid}`;
-  require("esbuild").buildSync({
-    absWorkingDir: root,
-    entryPoints: entryPoints(),
-    outdir: temporary,
-    bundle: true,
-    platform: "node",
-    target: "node20",
-    format: "cjs",
-    sourcemap: true,
-    logLevel: "error",
-    legalComments: "none",
-    external: [...external],
-  });
+  // esbuild runs plugins in its asynchronous interface only; callers need the directory at once.
+  require("node:child_process").execFileSync(process.execPath, [__filename, "--into", temporary], { stdio: "inherit" });
   fs.cpSync(path.join(root, "state-machines"), path.join(temporary, "state-machines"), { recursive: true });
   try {
     fs.renameSync(temporary, out);
@@ -123,4 +161,8 @@ function isOfRunningBench(name) {
 }
 
 module.exports = { ensureBuild, entryPoints, external, root };
-if (require.main === module) process.stdout.write(`${ensureBuild()}\n`);
+if (require.main === module) {
+  const [option, directory] = process.argv.slice(2);
+  if (option === "--into") bundleInto(directory);
+  else process.stdout.write(`${ensureBuild()}\n`);
+}

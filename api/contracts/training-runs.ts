@@ -132,7 +132,7 @@ export const restoreTrainingRun = contract({
   summary: "Create a run that goes on from a checkpoint of another",
   description:
     "The other run stays as it is. Overrides may change conduct and length, nothing that decides what a step computes.",
-  params: params.extend({ epoch: z.coerce.number().int().min(0).max(999_999_999) }),
+  params: params.extend({ epoch: z.coerce.number<number | string>().int().min(0).max(999_999_999) }),
   body: z
     .strictObject({
       overrides: restoreOverrides.default({}),
@@ -213,7 +213,13 @@ export const getTrainingRunLogs = contract({
   summary: "Read what a run's workers printed",
   params,
   query: z.strictObject({
-    worker: z.coerce.number().int().min(0).max(100_000).optional().meta({ description: "Of this one only." }),
+    worker: z.coerce
+      .number<number | string>()
+      .int()
+      .min(0)
+      .max(100_000)
+      .optional()
+      .meta({ description: "Of this one only." }),
     nextToken: z.string().max(4_096).optional(),
   }),
   pages: "lines",

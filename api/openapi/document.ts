@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { teamNamePattern } from "../../core/access/teams";
-import { type Contract, type ResponseContract, tags } from "../contract";
+import { type Contract, type ResponseContract, repeatabilityOf, tags } from "../contract";
 import { type ErrorCode, errorCatalogue, errorCodesOf, generalErrors } from "../errors";
 import { errorBody } from "../schemas/common";
 import { introduction } from "./introduction";
@@ -9,24 +9,14 @@ import { SchemaCollection } from "./schemas";
 
 const requestIdHeader = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
 
-/** Describes the API by the contracts that check its requests. Pure: the same contracts give the same document. */
+/** Describes the API by the contracts that check its requests. Pure: equal contracts give an equal document. */
 export function openApiDocument(contracts: readonly Contract[]): OpenApiDocument {
-  const steps = openApiSteps(contracts);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
-}
-
-/** Does the work of `openApiDocument` in steps of one contract: all of them together take longer than a server may be blocked. */
-export function* openApiSteps(contracts: readonly Contract[]): Generator<void, OpenApiDocument> {
   const schemas = new SchemaCollection();
   const error = schemas.add(errorBody, "output");
   const paths: Record<string, Record<string, Operation>> = {};
   for (const contract of contracts) {
     const { path, method } = contract;
     paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(contract, schemas, error) };
-    yield;
   }
   return {
     openapi: "3.1.0",
@@ -147,7 +137,7 @@ function operationOf(contract: Contract, schemas: SchemaCollection, error: JsonS
       class: contract.class,
       scope: contract.scope,
       function: contract.function,
-      repeatable: contract.idempotent ? "always" : contract.idempotencyKey ? "with-key" : "never",
+      repeatable: repeatabilityOf(contract),
       ...(pages === undefined ? {} : { pages }),
     },
   };

@@ -1,4 +1,6 @@
 import type { Scope } from "../../core/access/scopes";
+import type { Repeatability } from "../contract";
+
 /** The parts of OpenAPI 3.1 (spec.openapis.org/oas/v3.1.1) that our document has. */
 
 /** JSON Schema 2020-12, which OpenAPI 3.1 takes as it is. */
@@ -51,8 +53,7 @@ export interface Operation {
     /** The scope that a token must have. */
     readonly scope: Scope;
     readonly function: "api" | "stream-metrics";
-    /** Clients may send it again by themselves: always, with an `Idempotency-Key` only, or never. */
-    readonly repeatable: "always" | "with-key" | "never";
+    readonly repeatable: Repeatability;
     /** The array in the answer that goes on at `nextToken`. */
     readonly pages?: string;
   };

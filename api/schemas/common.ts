@@ -25,11 +25,17 @@ export const datasetReference = z
 
 /** Of datasets, experiments and models. */
 export const nameText = z.string().min(1).max(255);
-export const versionNumber = z.coerce.number().int().min(1).max(999_999_999);
+export const versionNumber = z.coerce.number<number | string>().int().min(1).max(999_999_999);
 export const reason = z.string().max(2_000).default("").meta({ description: "Why, for the record." });
 
 export const pageQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(200).default(50).meta({ description: "How many, at most." }),
+  limit: z.coerce
+    .number<number | string>()
+    .int()
+    .min(1)
+    .max(200)
+    .default(50)
+    .meta({ description: "How many, at most." }),
   nextToken: z.string().max(4_096).optional().meta({ description: "Of the page before: go on where it ended." }),
 });
 export const nextToken = z.string().optional().meta({ description: "Opaque; absent on the last page." });

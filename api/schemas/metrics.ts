@@ -50,10 +50,10 @@ export const logMetricsBody = z
   })
   .meta({ id: "LogMetricsRequest" });
 
-const stepQuery = z.coerce.number().int();
+const stepQuery = z.coerce.number<number | string>().int();
 /** A view of a metric, as a part of a query. */
 export const viewQuery = {
-  points: z.coerce.number().int().min(1).max(metricLimits.view).optional().meta({
+  points: z.coerce.number<number | string>().int().min(1).max(metricLimits.view).optional().meta({
     description: "At most this many: first and last, and the min and max of each stretch at their own steps.",
   }),
   fromStep: stepQuery.optional().meta({ description: "This step and later ones." }),

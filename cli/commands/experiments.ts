@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
-import type { Experiment, RunRecord } from "../../client/generated/schemas";
 import { InvalidInputError } from "../../core/errors";
+import type { Experiment } from "../../core/tracking/experiment";
 import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
+import type { RunRecord } from "../../core/tracking/run-record";
 import { displayedStatus } from "../../core/training/run-status";
 import { contextOf } from "../context";
 import { formatTime, printJson, printTable } from "../output";

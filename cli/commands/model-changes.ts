@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import type { RegisterModelRequest } from "../../client/generated/schemas";
+import type { Request } from "../../client/operations";
+
 import { InvalidInputError } from "../../core/errors";
 import { contextOf } from "../context";
 import { printJson } from "../output";
 import { wholeNumber } from "../whole-number";
 import { versionArgument } from "./model-decisions";
+
+type RegisterModelRequest = Request<"registerModelVersion">["body"];
 
 interface Options {
   readonly reason: string;

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Argument, type Command } from "commander";
-import type { ModelVersion } from "../../client/generated/schemas";
+import type { Answer } from "../../client/operations";
+
 import { stages } from "../../core/registry/model";
 import { verdictWord } from "../../core/registry/report/report";
 import { contextOf } from "../context";
@@ -8,6 +9,8 @@ import { exitCodes, printJson } from "../output";
 import { nextLines } from "../waiting";
 import { exitCodeOf, watchRun } from "../watch";
 import { wholeNumber } from "../whole-number";
+
+type ModelVersion = Answer<"getModelVersion">["version"];
 
 export const versionArgument = new Argument("<version>", "version number").argParser(wholeNumber("version"));
 

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import type { ModelVersion, VersionReport } from "../../client/generated/schemas";
+import type { Answer } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
 import { reportHtml } from "../../core/registry/report/html";
 import { reportMarkdown } from "../../core/registry/report/markdown";
+import type { VersionReport } from "../../core/registry/report/report";
 import { verdictWord } from "../../core/registry/report/report";
 import { contextOf } from "../context";
 import { downloadFile } from "../download";
@@ -14,6 +15,8 @@ import { runCheck } from "../run-check";
 import { nextLines } from "../waiting";
 import { wholeNumber } from "../whole-number";
 import { versionArgument } from "./model-decisions";
+
+type ModelVersion = Answer<"getModelVersion">["version"];
 
 /** What verdicts rest on, and checks of one's own. */
 export function addModelGateCommands(models: Command): void {

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import type { HistoryEntry, ModelVersion, ResolvedModel } from "../../client/generated/schemas";
+import type { Answer } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
 import type { RawRow } from "../../core/features/transform";
+import type { HistoryEntry } from "../../core/registry/model";
 import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";
 import { predictRows } from "../predict";
@@ -14,6 +15,9 @@ import { addModelDecisionCommands } from "./model-decisions";
 import { addModelGateCommands } from "./model-gates";
 import { addModelPolicyCommands } from "./model-policies";
 import { addServingCommands } from "./serving";
+
+type ModelVersion = Answer<"getModelVersion">["version"];
+type ResolvedModel = Answer<"getProductionModel">;
 
 export function addModelCommands(program: Command): void {
   const models = program

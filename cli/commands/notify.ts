@@ -1,10 +1,13 @@
 import type { Command } from "commander";
-import type { NotificationAnswer } from "../../client/generated/schemas";
+import type { Answer } from "../../client/operations";
+
 import { InvalidInputError } from "../../core/errors";
 import { type EventType, eventTypes } from "../../core/notifications/event";
 import { contextOf } from "../context";
 import { exitCodes, formatTime, printJson, printTable } from "../output";
 import { wholeNumber } from "../whole-number";
+
+type NotificationAnswer = Answer<"getNotifications">;
 
 interface SetOptions {
   readonly url?: string;

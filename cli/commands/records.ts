@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
-import type { RunRecord } from "../../client/generated/schemas";
+import type { RunRecord } from "../../core/tracking/run-record";
+
 import { contextOf } from "../context";
 import { printJson } from "../output";
 import { tagsOf } from "../tags";

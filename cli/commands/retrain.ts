@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type Command, Option } from "commander";
-import type { RetrainingCauseRecord, RetrainingRule, RetrainingRuleState } from "../../client/generated/schemas";
+import type { CauseRecord as RetrainingCauseRecord } from "../../core/retraining/cause";
+import type { RetrainingRule, RuleState as RetrainingRuleState } from "../../core/retraining/rule";
+
 import { severities } from "../../core/retraining/rule";
 import { contextOf } from "../context";
 import { exitCodes, printJson, printTable } from "../output";

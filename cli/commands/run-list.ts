@@ -1,13 +1,16 @@
 import { type Command, Option } from "commander";
-import type { ApiClient, Run } from "../../client/api-client";
-import type { SearchedRun } from "../../client/generated/schemas";
+import type { ApiClient } from "../../client/api-client";
+import type { Answer } from "../../client/operations";
 import { formatDuration } from "../../core/quantities";
 import { quoted } from "../../core/registry/next-steps";
 import { decodeValue } from "../../core/tracking/metric-values";
+import type { Run } from "../../core/training/run";
 import { displayedStatus, type StatusFilter, statusFilters, timesOf, workMs } from "../../core/training/run-status";
 import { contextOf } from "../context";
 import { formatTime, printJson, printTable } from "../output";
 import { metricCell } from "../run-columns";
+
+type SearchedRun = Answer<"searchRuns">["runs"][number];
 
 interface ListOptions {
   readonly experiment?: string;

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import type { RunDetails } from "../../client/api-client";
 import { testPrefix } from "../../core/evaluation/test-metrics";
 import type { EvaluationOutput, TrainingOutput } from "../../core/pipelines/outputs";
 import { findOutput } from "../../core/pipelines/step";
 import { formatDuration } from "../../core/quantities";
 import type { MetricSummary } from "../../core/tracking/metric-repository";
+import type { RunDetails } from "../../core/training/run";
 import { isOpen } from "../../core/training/run";
 import { displayedStatus } from "../../core/training/run-status";
 import { totalUsage } from "../../core/training/usage";

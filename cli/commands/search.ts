@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import type { CompareRequest, Comparison, SearchedRun } from "../../client/generated/schemas";
+import type { Answer, Request } from "../../client/operations";
 import { InvalidInputError, type Problem } from "../../core/errors";
-import type { Comparison as ComparedRuns } from "../../core/tracking/compare/comparison";
+import type { Comparison as ComparedRuns, Comparison } from "../../core/tracking/compare/comparison";
 import { comparisonHtml } from "../../core/tracking/compare/html/page";
 import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
 import { decodeValue } from "../../core/tracking/metric-values";
@@ -12,6 +12,9 @@ import { tookOf } from "../record-view";
 import { cellOf, checkColumns, usualColumns } from "../run-columns";
 import { wholeNumber } from "../whole-number";
 import { writeFileOf } from "../write-file";
+
+type CompareRequest = Request<"compareRuns">["body"];
+type SearchedRun = Answer<"searchRuns">["runs"][number];
 
 interface SearchOptions {
   readonly experiment: readonly string[];

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { DeepReadonly } from "../deep-readonly";
 import { ExpressionError, parseExpression } from "../schedules/expression";
 import { isTimeZone } from "../schedules/time-zone";
 import { jobSchema } from "../training/job";
@@ -86,7 +87,7 @@ export const ruleDefinitionOf = (job: typeof jobSchema) =>
 /** What a person says of a rule: when to retrain, and by which job. */
 export const ruleDefinitionSchema = ruleDefinitionOf(jobSchema);
 
-export type RuleDefinition = z.output<typeof ruleDefinitionSchema>;
+export type RuleDefinition = DeepReadonly<z.output<typeof ruleDefinitionSchema>>;
 export type RuleDefinitionInput = z.input<typeof ruleDefinitionSchema>;
 export type Trigger = RuleDefinition["trigger"];
 

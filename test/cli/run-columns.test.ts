@@ -1,6 +1,9 @@
 import { cellOf, checkColumns, usualColumns } from "../../cli/run-columns";
-import type { SearchedRun } from "../../client/generated/schemas";
+import type { Answer } from "../../client/operations";
+
 import { metricsOf, runOf } from "../core/tracking/search/runs";
+
+type SearchedRun = Answer<"searchRuns">["runs"][number];
 
 const run = {
   run: runOf("a", { params: { "hyperparameters.learningRate": "0.01", depth: "3" }, tags: { host: "lab-2" } }),

@@ -2,13 +2,18 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { describeRun } from "../../cli/commands/runs";
-import type { Model, ModelVersion, ResolvedModel, RunDetails } from "../../client/api-client";
+import type { Answer } from "../../client/operations";
 import { sha256 } from "../../core/digest";
+import type { Model } from "../../core/registry/model";
+import type { RunDetails } from "../../core/training/run";
 import { ensureBuild } from "../../scripts/build.js";
 import { csvOf, customers, job, jsonLinesOf, model, schema, wrongModel } from "./newcomer/files";
 import { forward, readJson } from "./newcomer/forward";
 import { restClient, runPython, withoutMlflow } from "./newcomer/mlflow";
 import { Project } from "./newcomer/project";
+
+type ModelVersion = Answer<"getModelVersion">["version"];
+type ResolvedModel = Answer<"getProductionModel">;
 
 /** The package is installed, and runs are trained: a loaded machine needs minutes. */
 jest.setTimeout(300_000);

@@ -1,0 +1,27 @@
+import { type Contract, type Repeatability, repeatabilityOf } from "../api/contract";
+import { contracts } from "../api/contracts";
+
+/** How an operation is called. */
+export interface OperationCall {
+  readonly method: Contract["method"];
+  /** Path under `/api/v1`, parameters in braces. */
+  readonly path: string;
+  readonly repeatable: Repeatability;
+  readonly pages?: string;
+}
+
+let calls: Readonly<Record<string, OperationCall>> | undefined;
+
+/**
+ * Returns each operation's call by operation id. The build replaces this function by its result (`scripts/build.js`), so that
+ * the command line starts without the contracts' schemas.
+ */
+export function operationCalls(): Readonly<Record<string, OperationCall>> {
+  calls ??= Object.fromEntries(contracts.map((contract) => [contract.operationId, callOf(contract)]));
+  return calls;
+}
+
+function callOf(contract: Contract): OperationCall {
+  const { method, path, pages } = contract;
+  return { method, path, repeatable: repeatabilityOf(contract), ...(pages === undefined ? {} : { pages }) };
+}

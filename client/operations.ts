@@ -1,0 +1,59 @@
+import type { z } from "zod";
+import type { Contract, ResponseContracts } from "../api/contract";
+import type { operations } from "../api/contracts";
+import type { DeepReadonly } from "../core/deep-readonly";
+
+type Contracts = typeof operations;
+
+/** Response body of a contract's successes: JSON only. `never` where there is none (a page, a redirect). */
+type BodyOf<Responses extends ResponseContracts> = {
+  [Status in keyof Responses]: Responses[Status] extends { readonly schema: infer Schema extends z.ZodType }
+    ? DeepReadonly<z.output<Schema>>
+    : never;
+}[keyof Responses];
+
+type Answers = { readonly [Name in keyof Contracts]: BodyOf<Contracts[Name]["responses"]> };
+
+/** Operations that answer JSON. */
+export type OperationName = { [Name in keyof Answers]: [Answers[Name]] extends [never] ? never : Name }[keyof Answers];
+
+/** Response body of an operation: `Answer<"getModel">`. */
+export type Answer<Name extends OperationName> = Answers[Name];
+
+/** A member that is absent where it has no fields, and optional where all of its fields are. */
+type Member<Key extends string, Fields> = [keyof Fields] extends [never]
+  ? unknown
+  : Record<never, never> extends Fields
+    ? { readonly [K in Key]?: DeepReadonly<Fields> }
+    : { readonly [K in Key]: DeepReadonly<Fields> };
+
+/** What the client takes for an operation: `Request<"getModel">` is `{ params: { name: string } }`. */
+export type Request<Name extends OperationName> =
+  Contracts[Name] extends Contract<
+    infer Params,
+    infer Query,
+    z.ZodType,
+    infer Body,
+    ResponseContracts,
+    string | undefined,
+    infer Keyed
+  >
+    ? Readonly<Record<never, never>> &
+        Member<"params", z.input<Params>> &
+        Member<"query", z.input<Query>> &
+        ([Body] extends [z.ZodUndefined] ? unknown : Member<"body", z.input<Body>>) &
+        ([Keyed] extends [true] ? { readonly idempotencyKey?: string } : unknown)
+    : never;
+
+/** Operations that list items page by page. */
+export type PagedName = {
+  [Name in OperationName]: Contracts[Name]["pages"] extends string ? Name : never;
+}[OperationName];
+
+/** One item of a paged operation: `Item<"listDatasets">`. */
+export type Item<Name extends PagedName> =
+  Answer<Name> extends {
+    readonly [Key in Contracts[Name]["pages"] & string]: readonly (infer One)[];
+  }
+    ? One
+    : never;

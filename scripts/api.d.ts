@@ -1,2 +1,0 @@
-/** Paths of the files made from the contracts that are not as they should be. */
-export function staleFiles(): readonly string[];
