@@ -36,6 +36,7 @@ import type { RunChanges, RunRecords } from "../core/tracking/run-records";
 import type { RunSearch } from "../core/tracking/search/query";
 import { createRunSearches } from "../core/tracking/search/run-search";
 import { teamMetrics } from "../core/tracking/team-metrics";
+import type { EndedRuns } from "../core/training/end-sessions";
 import { RunNotFoundError } from "../core/training/errors";
 import type { Executions, TaskTokens, TrainingJobs } from "../core/training/ports";
 import type { Run } from "../core/training/run";
@@ -51,6 +52,7 @@ import { createArtifactRepository } from "./dynamodb/artifact-repository";
 import { createDocumentClient } from "./dynamodb/client";
 import { pauseBeforeRound } from "./dynamodb/contention";
 import { createDatasetRepository } from "./dynamodb/dataset-repository";
+import { createEndedRuns } from "./dynamodb/ended-runs";
 import { createExperimentRepositories } from "./dynamodb/experiment-repository";
 import { createInboxRepository } from "./dynamodb/inbox-repository";
 import { createLineageIndex } from "./dynamodb/lineage-repository";
@@ -90,6 +92,7 @@ export interface Deployment {
   /** What is measured of the platform's own running. */
   readonly meter: Meter;
   readonly runKeys: RunKeys;
+  readonly endedRuns: EndedRuns;
   /** Every team's, for those who look after them all. */
   listOpenRuns(): Promise<readonly Run[]>;
   /** Every team's processes on an EC2 instance. */
@@ -249,6 +252,7 @@ export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: B
     logger: shared.logger,
     meter: shared.meter,
     runKeys: createRunKeys(dynamodb, tables.catalog),
+    endedRuns: createEndedRuns(dynamodb, tables.catalog),
     retrainingIndex: createRetrainingIndex(dynamodb, tables.catalog),
     schedules: shared.schedules,
     outboxIndex: createOutboxIndex(dynamodb, tables.catalog),

@@ -16,8 +16,16 @@ export function worldOf(stack: Stack, prefix: string): World {
 
 /** Gives a role what the description says, and nothing else. */
 export function grant(role: Role, permissions: readonly Permission[], prefix: string): void {
-  const world = worldOf(Stack.of(role), prefix);
-  for (const { resource, actions } of permissions) {
-    role.addToPrincipalPolicy(new PolicyStatement({ actions: [...actions], resources: [...arnsOf(resource, world)] }));
-  }
+  for (const statement of statementsOf(Stack.of(role), permissions, prefix)) role.addToPrincipalPolicy(statement);
+}
+
+export function statementsOf(
+  stack: Stack,
+  permissions: readonly Permission[],
+  prefix: string,
+): readonly PolicyStatement[] {
+  const world = worldOf(stack, prefix);
+  return permissions.map(
+    ({ resource, actions }) => new PolicyStatement({ actions: [...actions], resources: [...arnsOf(resource, world)] }),
+  );
 }

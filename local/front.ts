@@ -90,7 +90,6 @@ function serve(made: Promise<ReadonlyMap<string, Service>>, iam: Iam): Door {
   return async (request, response) => {
     const caller = await authenticate(iam, request);
     const services = await made;
-    await iam.checkRun(caller);
     const name = serviceName(request);
     const service = name === undefined ? undefined : services.get(name);
     if (!service) throw unknownService(name, [...services.keys()]);
@@ -158,7 +157,7 @@ function refuse(
       ? error
       : new ServiceError("InternalFailure", 500, `The embedded ${name} service met an unexpected error: ${error}`);
   if (name === "s3") sendXml(response, refusal, requestId);
-  else if (name === "sts" || name === "sns") sendQueryError(response, refusal);
+  else if (name === "sts" || name === "sns" || name === "iam") sendQueryError(response, refusal);
   else sendError(response, refusal);
   request.resume();
 }

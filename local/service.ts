@@ -6,7 +6,7 @@ import type { Caller } from "./iam/caller";
  * scope (or by `X-Amz-Target`), and hands it the raw request; the service speaks its own wire protocol, errors included.
  */
 export interface Service {
-  /** The service's name in a signature's scope: `dynamodb`, `s3`, `states`, `batch`, `events`, `scheduler`, `lambda`, `logs`. */
+  /** The service's name in a signature's scope: `dynamodb`, `s3`, `states`, `batch`, `events`, `scheduler`, `lambda`, `logs`, `sts`, `sns`, `iam`. */
   readonly signingName: string;
   /** @param caller whoever holds temporary keys: every operation must be authorized by it. Undefined: a person, who may do everything. */
   handle(request: IncomingMessage, response: ServerResponse, caller?: Caller): Promise<void>;

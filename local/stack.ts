@@ -20,7 +20,7 @@ import { createDynamoDb } from "./dynamodb";
 import { createEvents } from "./events";
 import { createFront } from "./front";
 import { Iam, jobRoleName } from "./iam";
-import { openRuns } from "./iam/open-runs";
+import { createRolePolicies } from "./iam/role-policies";
 import { createSts } from "./iam/sts";
 import { createLambda } from "./lambda";
 import { listen, portOf } from "./listen";
@@ -88,7 +88,6 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
     schedulerClock,
     services.promise,
   );
-  iam.endSessionsWithRuns(openRuns(endpoint, iam.owner));
   services.resolve(opened);
 
   await provision(readFileSync(join(bundles, "state-machines", "training-run.asl.json"), "utf8"));
@@ -168,13 +167,14 @@ async function openServices(
     ownPorts: readHookTargets(environment).ownPorts,
     provided: (name) => name.startsWith(teamTopicName(localConfig().prefix, "")),
   });
+  const rolePolicies = createRolePolicies(iam, { dataDirectory: service("iam"), seals });
   const [dynamodb, s3, states] = await Promise.all([
     createDynamoDb({ dataDirectory: service("dynamodb"), seals }),
     createS3({ dataDirectory: service("s3"), seals, events, contentDigest: contentDigestOf }),
     createStepFunctions({ dataDirectory: service("states"), seals, functions: lambda, events, ready }),
   ]);
-  await Promise.all([lambda.ready, events.ready, scheduler.ready, batch.ready, sns.ready]);
-  return [scheduler, batch, states, events, lambda, sns, dynamodb, s3, createSts(iam), logs];
+  await Promise.all([lambda.ready, events.ready, scheduler.ready, batch.ready, sns.ready, rolePolicies.ready]);
+  return [scheduler, batch, states, events, lambda, sns, dynamodb, s3, createSts(iam), rolePolicies, logs];
 }
 
 /** What the trainer's image is on one machine: the bundle, under the environment that the job definition gives it on AWS. */

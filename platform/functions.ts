@@ -37,6 +37,7 @@ export type FunctionName =
   | "stream-metrics"
   | "ingest-metrics"
   | "run-credentials"
+  | "end-sessions"
   | "reconcile-runs"
   | "retrain"
   | "notify"
@@ -68,6 +69,15 @@ export const functions: readonly FunctionDefinition[] = [
   { name: "stream-metrics", timeoutSeconds: 900, memoryMb: 512, externals: [], atOnce: 100 }, // a screen that is left open takes one
   { name: "ingest-metrics", timeoutSeconds: 30, memoryMb: 512, externals: [] },
   { name: "run-credentials", timeoutSeconds: 15, memoryMb: 256, externals: [] },
+  {
+    name: "end-sessions",
+    timeoutSeconds: 60,
+    memoryMb: 256,
+    externals: [],
+    // After 15 minutes the sessions of the run have expired.
+    asynchronous: { retries: 2, maxAgeSeconds: 900, keepGivenUp: true },
+    atOnce: 1, // each writes the same policy, and IAM answers few writes a second
+  },
   {
     name: "reconcile-runs",
     timeoutSeconds: 60,

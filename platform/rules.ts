@@ -118,6 +118,16 @@ export const rules: readonly RuleDefinition[] = [
     }),
   },
   {
+    name: "run-ended",
+    description: "A run has ended: end the sessions of its trainers.",
+    target: "end-sessions",
+    pattern: ({ prefix }) => ({
+      source: [runEnded.Source],
+      "detail-type": [runEnded.DetailType],
+      detail: { platform: [prefix] },
+    }),
+  },
+  {
     name: "notification-sweep",
     description: "Every five minutes: notifications whose receiver has not accepted them yet.",
     target: "notify",

@@ -16,7 +16,7 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
-import { type Credentials, Signer } from "./lean-signer";
+import { type Credentials, Signer } from "../signer";
 import { fromWire, toWire } from "./lean-values";
 
 /** A command's class and what the protocol calls it. */

@@ -1,10 +1,7 @@
 import { AssumeRoleCommand, type STSClient } from "@aws-sdk/client-sts";
 import type { Run } from "../../core/training/run";
-import type { RunSessions } from "../../core/training/run-credentials";
+import { type RunSessions, runSessionSeconds } from "../../core/training/run-credentials";
 import type { PolicyDocument } from "../../platform/permissions";
-
-/** The least that STS gives: a session that was copied is of no use 15 minutes after the last renewal, which ends with the run. */
-const sessionSeconds = 900;
 
 /** @param policyOf what a run's session may do at most */
 export function createRunSessions(
@@ -17,10 +14,10 @@ export function createRunSessions(
       const { Credentials } = await client.send(
         new AssumeRoleCommand({
           RoleArn: roleArn,
-          // What CloudTrail shows beside each request of the run's trainers.
+          // CloudTrail shows it with each request, and the run role's policy denies ended runs by it.
           RoleSessionName: run.runId,
           Policy: JSON.stringify(policyOf(run)),
-          DurationSeconds: sessionSeconds,
+          DurationSeconds: runSessionSeconds,
         }),
       );
       if (

@@ -5,6 +5,9 @@ import { RunEndedError, RunNotFoundError } from "./errors";
 import { isOpen, type Run } from "./run";
 import { checkRunKey, type RunKeys } from "./run-key";
 
+/** How long a run's session is valid: the least that STS gives. */
+export const runSessionSeconds = 900;
+
 /** Temporary keys to AWS. */
 export interface Credentials {
   readonly accessKeyId: string;
@@ -30,8 +33,8 @@ export interface RunCredentialsDependencies {
 const request = z.object({ runId: z.string().min(1).max(100), runKey: z.string().min(1).max(200) });
 
 /**
- * Returns the credentials of one run, for the holder of its key, while the run is open. Those that were given out before its end expire within 15
- * minutes; on one machine they end with the run.
+ * Returns the credentials of one run, for the holder of its key, while the run is open. `endSessions` ends those that were issued before the run's
+ * end.
  *
  * @throws RunKeyRefusedError, RunNotFoundError, RunEndedError, InvalidInputError
  */

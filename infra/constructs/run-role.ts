@@ -1,21 +1,35 @@
 import { Duration, Stack } from "aws-cdk-lib";
-import { ArnPrincipal, type IRole, Role } from "aws-cdk-lib/aws-iam";
+import { ArnPrincipal, type IRole, ManagedPolicy, Policy, PolicyDocument, Role } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
-import { runRoleNameIn, runRolePermissions } from "../../platform/permissions";
-import { grant } from "../grants";
+import { endedRunsPolicy, endedRunsPolicyName, runRoleNameIn, runRolePermissions } from "../../platform/permissions";
+import { statementsOf } from "../grants";
 
 /**
  * What trainers act as: in sessions that `run-credentials` opens and narrows to one run each. Nobody else is trusted, neither the trainers'
  * job nor the account's people.
+ *
+ * One managed policy is both the role's permissions and its boundary: `end-sessions`, which writes an inline policy of the role, can take rights
+ * away and give none. The inline policies have all the space that IAM allows them.
  */
 export class RunRole extends Role {
   constructor(scope: Construct, id: string, { prefix, broker }: { readonly prefix: string; readonly broker: IRole }) {
+    const permissions = new ManagedPolicy(scope, `${id}Permissions`, {
+      description: "The most that a trainer may do",
+      statements: [...statementsOf(Stack.of(scope), runRolePermissions, prefix)],
+    });
     super(scope, id, {
       roleName: runRoleNameIn({ prefix, region: Stack.of(scope).region }),
       description: "Trainers' sessions, each narrowed to one run",
       assumedBy: new ArnPrincipal(broker.roleArn),
       maxSessionDuration: Duration.hours(1),
+      managedPolicies: [permissions],
+      permissionsBoundary: permissions,
     });
-    grant(this, runRolePermissions, prefix);
+    // Part of the stack, so that it is deleted with the role. `end-sessions` replaces its content.
+    new Policy(this, "EndedRuns", {
+      policyName: endedRunsPolicyName,
+      document: PolicyDocument.fromJson(endedRunsPolicy([]).document),
+      roles: [this],
+    });
   }
 }

@@ -27,6 +27,7 @@ const unattended: readonly FunctionName[] = [
   "notify",
   "ingest-metrics",
   "run-credentials",
+  "end-sessions",
 ];
 
 /** A sum of several metrics, each of which counts as one in what alarms cost. */
@@ -67,7 +68,7 @@ export function alarmDefinitions(
     },
     {
       name: "function-errors",
-      says: "A function that nobody waits for fails: finish-training, conclude-run, retrain, notify, ingest-metrics or run-credentials. The dashboard's 'Function errors' says which; its log says why.",
+      says: "A function that nobody waits for fails: finish-training, conclude-run, retrain, notify, ingest-metrics, run-credentials or end-sessions. The dashboard's 'Function errors' says which; its log says why.",
       metric: sumOf(
         unattended.map((name) => metrics.ofFunction(name, "Errors", { statistic: "Sum" })),
         "errors",

@@ -1,5 +1,6 @@
 import { account } from "../service";
 import { ServiceError } from "../wire";
+import type { RequestContext } from "./conditions";
 import type { Session } from "./keys";
 import { type Access, compilePolicy, decide, type Policy } from "./policy";
 import type { Role } from "./roles";
@@ -17,31 +18,43 @@ export class AccessDenied extends ServiceError {
   }
 }
 
+/** The unique id of a role's session. All roles have the same id here. */
+export const userIdOf = (sessionName: string): string => `AROA:${sessionName}`;
+
 /** Somebody with temporary keys: a function, a job, or a run's trainers. People are not `Caller`s: they may do everything. */
 export class Caller {
   readonly arn: string;
-  /** The run's id, for a session of a run's trainers. */
-  readonly sessionName: string;
+  /** What `aws:userid` is in conditions. */
+  readonly userId: string;
   readonly role: Role;
   readonly #policies: readonly Policy[];
   readonly #onAccess: ((access: Access, caller: Caller) => void) | undefined;
 
   constructor(role: Role, session: Session, onAccess?: (access: Access, caller: Caller) => void) {
     this.role = role;
-    this.sessionName = session.name;
+    this.userId = userIdOf(session.name);
     this.arn = `arn:aws:sts::${account}:assumed-role/${role.name}/${session.name}`;
-    this.#policies = [role.policy, ...(session.policy ? [compilePolicy(session.policy)] : [])];
+    this.#policies = [
+      role.policy,
+      ...(role.boundary ? [role.boundary] : []),
+      ...(session.policy ? [compilePolicy(session.policy)] : []),
+    ];
     this.#onAccess = onAccess;
   }
 
   may(access: Access): boolean {
-    return decide(this.#policies, access).allowed;
+    return this.#decide(access).allowed;
+  }
+
+  #decide(access: Access): ReturnType<typeof decide> {
+    const context = (): RequestContext => ({ ...access.context?.(), "aws:userid": this.userId });
+    return decide(this.#policies, { ...access, context });
   }
 
   /** @throws AccessDenied */
   authorize(access: Access): void {
     this.#onAccess?.(access, this);
-    const { allowed, denied } = decide(this.#policies, access);
+    const { allowed, denied } = this.#decide(access);
     if (allowed) return;
     const why = denied
       ? `a policy denies the ${access.action} action explicitly`

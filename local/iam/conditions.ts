@@ -1,11 +1,15 @@
 /** The values of condition keys that a request has; keys in lower case. A key that is not here is absent from the request. */
 export type RequestContext = Readonly<Record<string, string | readonly string[]>>;
 
-type Test = (wanted: string, actual: string) => boolean;
+/** Compiles a wanted value: a list may have hundreds, and each request is held against it. */
+type Test = (wanted: string) => (actual: string) => boolean;
 
-const equals: Test = (wanted, actual) => wanted === actual;
-const like: Test = (wanted, actual) => patternOf(wanted).test(actual);
-const bool: Test = (wanted, actual) => wanted.toLowerCase() === actual.toLowerCase();
+const equals: Test = (wanted) => (actual) => wanted === actual;
+const like: Test = (wanted) => {
+  const pattern = patternOf(wanted);
+  return (actual) => pattern.test(actual);
+};
+const bool: Test = (wanted) => (actual) => wanted.toLowerCase() === actual.toLowerCase();
 
 /** Operators by what they do with one wanted and one actual value; negated ones hold where none of the wanted does. */
 const operators: Readonly<Record<string, { readonly test: Test; readonly negated?: true }>> = {
@@ -36,7 +40,8 @@ export function compileCondition(name: string, keys: Readonly<Record<string, str
     const known = Object.hasOwn(operators, operator) ? operators[operator] : undefined;
     if (!known) throw new Error(`The embedded IAM does not know the condition operator ${name}.`);
     const { test, negated } = known;
-    const holds = (actual: string) => wants.some((want) => test(want, actual)) !== (negated === true);
+    const matches = wants.map(test);
+    const holds = (actual: string) => matches.some((match) => match(actual)) !== (negated === true);
     return (context) => {
       const actual = valuesOf(context, from);
       if (set === "ForAllValues") return actual.every(holds);

@@ -1,6 +1,6 @@
 import { type OwnerKeys, ownerKeysOf } from "../../adapters/files/owner-keys";
 import type { Clock } from "../../core/ports";
-import { runRoleNameIn, type World } from "../../platform/permissions";
+import type { World } from "../../platform/permissions";
 import type { SignatureClaim } from "../sigv4/claim";
 import { Caller } from "./caller";
 import { type IssuedKeys, KeyMaker, type Session, type TemporaryKeys } from "./keys";
@@ -45,7 +45,6 @@ export class Iam {
   readonly owner: OwnerKeys;
   readonly #keys: KeyMaker;
   readonly #options: IamOptions;
-  #runIsOpen: (runId: string) => Promise<boolean> = async () => true;
   /** By session token. */
   readonly #callers = new Map<string, Known>();
 
@@ -89,23 +88,6 @@ export class Iam {
       throw new SignatureError("expired-token", "The security token included in the request is expired");
     }
     return { secretAccessKey, caller };
-  }
-
-  /** From here on, sessions of the run role end with their run. The stack says so once its stores are there. */
-  endSessionsWithRuns(runIsOpen: (runId: string) => Promise<boolean>): void {
-    this.#runIsOpen = runIsOpen;
-  }
-
-  /**
-   * Refuses a session of a run that has ended, whatever time it has left. On AWS such a session expires within 15 minutes.
-   *
-   * @throws SignatureError
-   */
-  async checkRun(caller: Caller | undefined): Promise<void> {
-    if (caller?.role.name !== runRoleNameIn(this.#options.world)) return;
-    if (await this.#runIsOpen(caller.sessionName)) return;
-    const message = `The security token included in the request is expired: run ${caller.sessionName} has ended`;
-    throw new SignatureError("expired-token", message);
   }
 
   #read(accessKeyId: string, token: string): Known {

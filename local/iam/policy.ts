@@ -60,8 +60,21 @@ function compileStatement(statement: PolicyStatement): Compiled {
   };
 }
 
+/** Combines policies that add rights to each other, as a role's do. The function sees policies that are added to the list later. */
+export function unionOf(policies: () => Iterable<Policy>): Policy {
+  return (access) => {
+    let answer: "allow" | undefined;
+    for (const policy of policies()) {
+      const one = policy(access);
+      if (one === "deny") return "deny";
+      answer ??= one;
+    }
+    return answer;
+  };
+}
+
 /**
- * Whether the policies allow an access together: a role's own, and where the session has one, the session's as well.
+ * Whether the policies allow an access together: a role's own, its boundary, and where the session has one, the session's as well.
  * @returns the decision, and whether somebody denied it in so many words
  */
 export function decide(

@@ -8,13 +8,18 @@ import {
   runRolePermissions,
   type World,
 } from "../../platform/permissions";
-import { compilePolicy, type Policy } from "./policy";
+import { compilePolicy, type Policy, unionOf } from "./policy";
 
 export interface Role {
   readonly name: string;
+  /** All policies of the role together. */
   readonly policy: Policy;
   /** Names of the roles that may assume it. */
   readonly trusts: readonly string[];
+  /** The most that the role may do, whatever its policies allow. */
+  readonly boundary?: Policy;
+  /** Policies that were put after the deployment, by name. */
+  readonly inline: Map<string, Policy>;
 }
 
 export const jobRoleName = (prefix: string): string => `${prefix}-trainer-job`;
@@ -22,16 +27,17 @@ export const jobRoleName = (prefix: string): string => `${prefix}-trainer-job`;
 /** The roles of the platform, of the description that `infra/` deploys. */
 export function platformRoles(world: World): ReadonlyMap<string, Role> {
   const { prefix } = world;
-  const role = (name: string, permissions: readonly Permission[], trusts: readonly string[] = []): Role => ({
-    name,
-    policy: compilePolicy(policyOf(permissions, world)),
-    trusts,
-  });
+  const role = (name: string, permissions: readonly Permission[], trusts: readonly string[] = []): Role => {
+    const deployed = compilePolicy(policyOf(permissions, world));
+    const inline = new Map<string, Policy>();
+    return { name, trusts, inline, policy: unionOf(() => [deployed, ...inline.values()]) };
+  };
+  const runRole = role(runRoleNameIn(world), runRolePermissions, [functionNameIn(prefix, "run-credentials")]);
   const roles = [
     // A function's role has its name here; CloudFormation gives them names of its own.
     ...functions.map(({ name }) => role(functionNameIn(prefix, name), functionPermissions[name])),
     role(jobRoleName(prefix), jobPermissions),
-    role(runRoleNameIn(world), runRolePermissions, [functionNameIn(prefix, "run-credentials")]),
+    { ...runRole, boundary: compilePolicy(policyOf(runRolePermissions, world)) },
   ];
   return new Map(roles.map((one) => [one.name, one]));
 }

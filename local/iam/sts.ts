@@ -3,7 +3,7 @@ import { type Fields, serveQuery, type Xml } from "../query-protocol";
 import { account, type Service } from "../service";
 import { ServiceError } from "../wire";
 import type { Caller, Iam } from ".";
-import { AccessDenied } from "./caller";
+import { AccessDenied, userIdOf } from "./caller";
 import { compilePolicy } from "./policy";
 
 const namespace = "https://sts.amazonaws.com/doc/2011-06-15/";
@@ -28,8 +28,7 @@ function perform(iam: Iam, action: string, fields: Fields, caller: Caller | unde
   switch (action) {
     case "GetCallerIdentity": {
       const arn = caller?.arn ?? `arn:aws:iam::${account}:root`;
-      const userId = caller ? `AROA:${arn.split("/").at(-1)}` : account;
-      return { Arn: arn, UserId: userId, Account: account };
+      return { Arn: arn, UserId: caller?.userId ?? account, Account: account };
     }
     case "AssumeRole":
       return assumeRole(iam, fields, caller);
@@ -65,7 +64,7 @@ function assumeRole(iam: Iam, fields: Fields, caller: Caller | undefined): Xml {
       Expiration: new Date(expiresAt).toISOString(),
     },
     AssumedRoleUser: {
-      AssumedRoleId: `AROA:${name}`,
+      AssumedRoleId: userIdOf(name),
       Arn: `arn:aws:sts::${account}:assumed-role/${role.name}/${name}`,
     },
     PackedPolicySize: String(Math.ceil((100 * (fields.get("Policy")?.length ?? 0)) / maxPolicyLength)),

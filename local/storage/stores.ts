@@ -7,7 +7,7 @@ export function storesOf(data: string): readonly StoreLocation[] {
   const seals = join(data, "seals");
   const own = ["dynamodb", "states"].map((store) => ({ store, seals, directory: join(data, store) }));
   const index = { store: "s3-index", seals, directory: join(data, "s3", "index") };
-  const nested = ["batch", "events", "lambda", "scheduler", "sns"].map((store) => ({
+  const nested = ["batch", "events", "iam", "lambda", "scheduler", "sns"].map((store) => ({
     store,
     seals,
     directory: join(data, store, `${store}.level`),

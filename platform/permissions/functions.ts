@@ -9,6 +9,7 @@ import {
   objects,
   publishToTopics,
   putEvents,
+  putRunRolePolicy,
   queryIndex,
   readJobLogs,
   stateMachine,
@@ -111,6 +112,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
   "stream-metrics": [catalog("GetItem"), table("Metrics", ...readMetrics)],
   "ingest-metrics": [catalog("GetItem", "PutItem", "UpdateItem"), table("Metrics", ...readMetrics, ...writeMetrics)],
   "run-credentials": [catalog("GetItem"), assumeRunRole],
+  "end-sessions": [catalog("GetItem", "Query", "PutItem"), putRunRolePolicy],
   "reconcile-runs": [
     catalog("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem", "BatchWriteItem"),
     queryIndex("Catalog", "gsi1"),

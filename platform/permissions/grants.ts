@@ -70,4 +70,7 @@ export const publishToTopics: Permission = on("team-topics", "sns")("Publish");
 /** The account's default bus. */
 export const putEvents: Permission = on("event-bus", "events")("PutEvents");
 
+/** Ends sessions of the run role. The role's boundary limits what a policy can grant. */
+export const putRunRolePolicy: Permission = on("run-role", "iam")("PutRolePolicy");
+
 export const assumeRunRole: Permission = on("run-role", "sts")("AssumeRole");

@@ -1,4 +1,5 @@
 /** Who may do what: the one description that `infra/` makes roles of and the embedded cloud enforces. */
+export { endedRunsPolicy, endedRunsPolicyName } from "./ended-runs";
 export { functionPermissions } from "./functions";
 export { type Conditions, type Permission, type PolicyDocument, type PolicyStatement, policyOf } from "./policy";
 export { jobPermissions, runRolePermissions, sessionPolicy } from "./trainer";

@@ -145,23 +145,21 @@ const allowedToJob: typeof allowed = {
   services: { "invoke ringmaster-run-credentials": "done", "say who it is": "done", "answer a task": "InvalidToken" },
 };
 
-/** Differences from the rights of a session or of a job: `class: verb: outcome, not …`. */
-export function faults(outcomes: Outcomes, of: "session" | "job", more: typeof allowed = {}): readonly string[] {
-  const rights = of === "session" ? allowed : allowedToJob;
+/** The keys of a session whose run has ended. IAM refuses nobody `GetCallerIdentity`, and a task's token is checked first. */
+const allowedAfterTheEnd: typeof allowed = {
+  services: { "say who it is": "done", "answer a task": "InvalidToken" },
+};
+
+const rightsOf = { session: allowed, job: allowedToJob, "ended session": allowedAfterTheEnd };
+
+/** Differences from the rights of a session, of a job, or of a session whose run has ended: `class: verb: outcome, not …`. */
+export function faults(outcomes: Outcomes, of: keyof typeof rightsOf, more: typeof allowed = {}): readonly string[] {
+  const rights = rightsOf[of];
   return Object.entries(outcomes).flatMap(([name, verbs]) =>
     Object.entries(verbs).flatMap(([verb, outcome]) => {
       const expected = more[name]?.[verb] ?? rights[name]?.[verb];
       const holds = expected === undefined ? refused.test(outcome) : outcome === expected;
       return holds ? [] : [`${name}: ${verb}: ${outcome}, not ${expected ?? "refused"}`];
     }),
-  );
-}
-
-/** Requests that were not refused because the session is over. */
-export function notExpired(outcomes: Outcomes): readonly string[] {
-  return Object.entries(outcomes).flatMap(([name, verbs]) =>
-    Object.entries(verbs).flatMap(([verb, outcome]) =>
-      /^ExpiredToken(Exception)?$/.test(outcome) ? [] : [`${name}: ${verb}: ${outcome}`],
-    ),
   );
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
-import { ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import type { describeRun } from "../../cli/commands/runs";
 import { sha256 } from "../../core/digest";
 import type { ModelVersion } from "../../core/registry/model";
@@ -9,7 +9,7 @@ import type { CheckpointSummary } from "../../core/training/checkpoint/list";
 import type { RunDetails } from "../../core/training/run";
 import { hostileRequests } from "../support/hostile-requests";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
-import { faults, HostileModule, hostileWorld, notExpired } from "./hostile-run";
+import { faults, HostileModule, hostileWorld } from "./hostile-run";
 
 type Shown = ReturnType<typeof describeRun>;
 
@@ -208,11 +208,16 @@ describe("user code", () => {
     expect(evaluated.production.artifact.outputSchema).toEqual({ kind: "probabilities", classes: [0, 1, 2] });
     expect(evaluated.exported).toMatchObject({ export: { weightsSha256: expect.stringMatching(/^[0-9a-f]{64}$/) } });
 
-    const after = await hostileRequests({
-      ...world,
-      connection: { ...stack.connection, credentials: during.keys, maxAttempts: 1 },
-    });
-    expect(notExpired(after)).toEqual([]);
+    const connection = { ...stack.connection, credentials: during.keys, maxAttempts: 1 } as const;
+    const store = new S3Client(connection);
+    await until("the end of the session", () =>
+      store.send(new GetObjectCommand({ Bucket, Key: world.keys["content"] })).then(
+        () => undefined,
+        (error: Error) => error.name === "AccessDenied" || undefined,
+      ),
+    );
+    const after = await hostileRequests({ ...world, connection });
+    expect(faults(after, "ended session")).toEqual([]);
     await plant();
     expect(await served()).toEqual(evaluated);
   }, 240_000);

@@ -5,7 +5,10 @@ export interface SynthesizedRole {
   readonly logicalId: string;
   readonly trust: readonly string[];
   readonly managed: readonly string[];
+  /** Of its policies, managed ones of the template included. A denied right begins with `not`. */
   readonly rights: readonly string[];
+  /** Of its permissions boundary; undefined where it has none. */
+  readonly boundary: readonly string[] | undefined;
 }
 
 interface Statement {
@@ -20,16 +23,23 @@ interface Document {
 
 export function rolesOf(template: Template): readonly SynthesizedRole[] {
   const roles = template.findResources("AWS::IAM::Role");
-  const policies = [
-    ...Object.values(template.findResources("AWS::IAM::Policy")),
-    ...Object.values(template.findResources("AWS::IAM::ManagedPolicy")),
-  ];
+  const managedPolicies = template.findResources("AWS::IAM::ManagedPolicy");
+  const policies = [...Object.values(template.findResources("AWS::IAM::Policy")), ...Object.values(managedPolicies)];
+  const managedOf = (reference: unknown): readonly Document[] => {
+    const policy = managedPolicies[textOf(reference).replace(/^<(.*)>$/, "$1")];
+    return policy ? [policy["Properties"]["PolicyDocument"] as Document] : [];
+  };
+  const rightsIn = (documents: readonly Document[]) =>
+    documents.flatMap(({ Statement }) => Statement.flatMap(rightsOf)).sort();
   return Object.entries(roles).map(([logicalId, { Properties }]) => {
     const attached = policies.filter((policy) =>
       ((policy["Properties"]["Roles"] ?? []) as readonly unknown[]).some((role) => textOf(role) === `<${logicalId}>`),
     );
     const inline = (Properties["Policies"] ?? []) as readonly { readonly PolicyDocument: Document }[];
+    const managed = (Properties["ManagedPolicyArns"] ?? []) as readonly unknown[];
+    const boundary: unknown = Properties["PermissionsBoundary"];
     const documents = [
+      ...managed.flatMap(managedOf),
       ...attached.map((policy) => policy["Properties"]["PolicyDocument"] as Document),
       ...inline.map((policy) => policy.PolicyDocument),
     ];
@@ -43,8 +53,9 @@ export function rolesOf(template: Template): readonly SynthesizedRole[] {
             .map(textOf),
         )
         .sort(),
-      managed: ((Properties["ManagedPolicyArns"] ?? []) as readonly unknown[]).map(textOf).sort(),
-      rights: documents.flatMap(({ Statement }) => Statement.flatMap(rightsOf)).sort(),
+      managed: managed.map(textOf).sort(),
+      rights: rightsIn(documents),
+      boundary: boundary === undefined ? undefined : rightsIn(managedOf(boundary)),
     };
   });
 }

@@ -3,6 +3,8 @@ import path from "node:path";
 import { functions } from "../../platform/functions";
 import {
   arnsOf,
+  endedRunsPolicy,
+  endedRunsPolicyName,
   functionPermissions,
   jobPermissions,
   type Permission,
@@ -23,6 +25,8 @@ const rightsOf = (permissions: readonly Permission[]): readonly string[] =>
     )
     .sort();
 
+/** Of the policy of ended runs, under a condition. */
+const denial = "not * *";
 const tracing = ["xray:PutTelemetryRecords *", "xray:PutTraceSegments *"];
 const repositoryOfImages = `arn:${partition}:ecr:${region}:${account}:repository/cdk-hnb659fds-container-assets-${account}-${region}`;
 const trainerLog = `arn:${partition}:logs:${region}:${account}:log-group:/aws/batch/${prefix}-trainer:*`;
@@ -108,8 +112,25 @@ describe("the roles that are deployed", () => {
 
   it("the run role trusts the function that gives out sessions, and nobody else", () => {
     const role = roles.get("RunRole")!;
-    expect(role.rights).toEqual(rightsOf(runRolePermissions));
+    expect(role.rights.filter((right) => right !== denial)).toEqual(rightsOf(runRolePermissions));
     expect(role.trust.map(withoutHashes)).toEqual(["<runcredentialsrole.Arn>"]);
+  });
+
+  it("the run role has a boundary, within which one function may write the policy that ends sessions", () => {
+    const role = roles.get("RunRole")!;
+    expect(role.boundary).toEqual(rightsOf(runRolePermissions));
+    expect([...roles.values()].filter(({ boundary }) => boundary)).toEqual([role]);
+    const changes = [...roles].flatMap(([name, { rights }]) =>
+      rights.filter((right) => /^iam:(?!PassRole )/.test(right)).map((right) => [name, right]),
+    );
+    const [runRole] = arnsOf("run-role", world);
+    expect(changes).toEqual([["endsessionsrole", `iam:PutRolePolicy ${runRole}`]]);
+    const named = Object.values(platform.template("workflow").findResources("AWS::IAM::Policy")).filter(
+      ({ Properties }) => Properties["PolicyName"] === endedRunsPolicyName,
+    );
+    expect(named.map(({ Properties }) => Properties["PolicyDocument"])).toEqual([endedRunsPolicy([]).document]);
+    // All other rights are in the managed policy: IAM counts the inline ones together.
+    expect([role.managed.length, role.rights.filter((right) => right === denial)]).toEqual([1, [denial]]);
   });
 
   it("the state machine may invoke the functions that it names", () => {
@@ -162,9 +183,11 @@ describe("the roles that are deployed", () => {
     }
   });
 
-  it("name their actions, and resources where there are any; deny nothing, attach nothing", () => {
-    for (const { rights } of roles.values()) {
+  it("name their actions, and resources where there are any; none but the run role denies", () => {
+    for (const [name, { rights }] of roles) {
+      expect(rights.includes(denial)).toBe(name === "RunRole");
       for (const right of rights) {
+        if (right === denial) continue;
         const [action, resource] = right.split(" ") as [string, string];
         expect(action).not.toContain("*");
         expect(action).not.toBe("not");

@@ -15,7 +15,7 @@ import {
 import { SignatureV4 } from "@smithy/signature-v4";
 import type { SourceData } from "@smithy/types";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
-import { contentType, Signer } from "../../../adapters/dynamodb/lean-signer";
+import { contentType, Signer } from "../../../adapters/signer";
 
 /** A server that answers what a test says, and keeps what it was asked. */
 interface Asked {

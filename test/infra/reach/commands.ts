@@ -58,6 +58,11 @@ export const fixed: Readonly<Record<string, readonly (readonly [action: string, 
     ListSchedulesCommand: [["scheduler:ListSchedules", "*"]],
   };
 
+/** Files that sign requests themselves instead of sending the SDK's commands. */
+export const signing: typeof fixed = {
+  "adapters/iam/session-denials.ts": [["iam:PutRolePolicy", "run-role"]],
+};
+
 /** Of the document client. */
 export const tableCommands: Readonly<Record<string, string>> = {
   GetCommand: "GetItem",

@@ -1,5 +1,5 @@
 import { type TableName, tables } from "../../../platform/tables";
-import { fixed, tableCommands, transactionParts, transactions } from "./commands";
+import { fixed, signing, tableCommands, transactionParts, transactions } from "./commands";
 import type { Unit } from "./model";
 import type { Reach } from "./reach";
 
@@ -24,6 +24,9 @@ export function needsOf(reach: Reach): readonly string[] {
     }
   }
   for (const unit of reach.units.values()) {
+    const file =
+      unit.name === "module" ? undefined : Object.keys(signing).find((path) => unit.file.endsWith(`/${path}`));
+    for (const [action, resource] of file === undefined ? [] : signing[file]!) needs.add(`${action} ${resource}`);
     for (const value of unit.sdkValues) {
       if (!harmless.test(value))
         throw new Error(

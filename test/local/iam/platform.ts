@@ -9,7 +9,7 @@ import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
 import { createDynamoDb } from "../../../local/dynamodb";
 import { createFront } from "../../../local/front";
 import { Iam, jobRoleName } from "../../../local/iam";
-import { openRuns } from "../../../local/iam/open-runs";
+import { createRolePolicies } from "../../../local/iam/role-policies";
 import { createSts } from "../../../local/iam/sts";
 import { createLambda } from "../../../local/lambda";
 import { listen, portOf } from "../../../local/listen";
@@ -36,7 +36,7 @@ export async function startPlatform() {
   const lambda = createLambda({
     dataDirectory: join(directory, "lambda"),
     runtimePath: join(bundles, "lambda-runtime.js"),
-    functions: (["run-credentials", "ingest-metrics", "promote"] as const).map((name) => ({
+    functions: (["run-credentials", "end-sessions", "ingest-metrics", "promote"] as const).map((name) => ({
       name: roleOf(name),
       bundle: join(bundles, "lambdas", `${name}.js`),
       environment: { ...functionEnvironment(endpoint, publicTargets), ...iam.environmentOf(roleOf(name), name) },
@@ -48,9 +48,9 @@ export async function startPlatform() {
     await createDynamoDb({ dataDirectory: join(directory, "dynamodb") }),
     await createS3({ dataDirectory: join(directory, "s3"), events: { put: () => undefined } }),
     createSts(iam),
+    createRolePolicies(iam, { dataDirectory: join(directory, "iam") }),
     lambda,
   ];
-  iam.endSessionsWithRuns(openRuns(endpoint, iam.owner));
   opened(services);
 
   const connection = { endpoint, region: "us-east-1", credentials: iam.owner, maxAttempts: 1 };

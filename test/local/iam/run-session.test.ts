@@ -23,6 +23,7 @@ import {
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createLambdaMetricSink } from "../../../adapters/lambda/metric-sink";
 import { createObjectStore } from "../../../adapters/s3/object-store";
+import type { TrainingAttempt } from "../../../core/training/run";
 import { jobRoleName } from "../../../local/iam";
 import { functionNameIn } from "../../../platform/functions";
 import { openRunSession } from "../../../trainer-container/credentials/run-session";
@@ -39,11 +40,25 @@ describe("the credentials of a run's trainers", () => {
   let runKey: string;
   const environment = { ...process.env };
   const content = "a".repeat(64);
+  const attempt: TrainingAttempt = {
+    ...{ attempt: 1, market: "spot" as const, workers: 1, status: "submitted" as const },
+    startedAt: new Date().toISOString(),
+  };
   const own = "teams/vision/runs/run-own";
 
   const sessionFor = async (runId: string) => {
     const key = await platform.keys.keyOf(runId);
     return openRunSession(platform.jobEnvironment(runId, key), () => undefined);
+  };
+  /** As EventBridge invokes the function. */
+  const notifyOfEnd = async (runId: string) => {
+    const { FunctionError, Payload } = await new LambdaClient(platform.connection).send(
+      new InvokeCommand({
+        FunctionName: functionNameIn("ringmaster", "end-sessions"),
+        Payload: JSON.stringify({ id: "event", "detail-type": "Training Run Ended", detail: { runId } }),
+      }),
+    );
+    expect([FunctionError, Payload?.transformToString()]).toEqual([undefined, "null"]);
   };
   const put = (Key: string, more: object = {}) =>
     s3.send(new PutObjectCommand({ Bucket: platform.config.bucket, Key, Body: "x", ...more }));
@@ -224,8 +239,9 @@ describe("the credentials of a run's trainers", () => {
     await expect(client.credentials?.()).rejects.toThrow(message);
   });
 
-  it("end with their run, whatever time they have left", async () => {
-    await platform.runs.create(runOf("run-ends", { team: "vision", status: "running" }));
+  it("end with their run, whatever time they have left, and those of other runs do not", async () => {
+    await platform.runs.create(runOf("run-ends", { team: "vision", status: "running", phase: "LaunchTraining" }));
+    expect(await platform.runs.beginAttempt("run-ends", attempt)).toBe(true);
     const { client } = await sessionFor("run-ends");
     const credentials = await client.credentials!();
     const Key = "teams/vision/runs/run-ends/training/late.json";
@@ -245,13 +261,21 @@ describe("the credentials of a run's trainers", () => {
           new PutCommand({ TableName: platform.config.tables.gangs, Item: gang }),
         ),
       () => new LambdaClient(connection).send(new InvokeCommand({ FunctionName, Payload: "{}" })),
-      () => new STSClient(connection).send(new GetCallerIdentityCommand({})),
     ];
+    const other = () => get(`${own}/training/task.json`);
     for (const use of uses) await use();
-    await platform.runs.conclude("run-ends", { status: "completed", at: "2026-01-01T00:00:00.000Z" });
+    // A forged event ends no session of an open run.
+    for (const runId of ["run-ends", "run-none", ""]) await notifyOfEnd(runId);
+    for (const use of uses) await use();
+    await platform.runs.conclude("run-ends", { status: "completed", at: new Date().toISOString() });
+    await notifyOfEnd("run-ends");
+    await notifyOfEnd("run-ends");
     for (const use of uses) {
-      await expect(use()).rejects.toMatchObject({ name: expect.stringMatching(/^ExpiredToken(Exception)?$/) });
+      await expect(use()).rejects.toMatchObject({ name: expect.stringMatching(/^AccessDenied(Exception)?$/) });
     }
+    await other();
+    // IAM denies nobody the question who it is.
+    await new STSClient(connection).send(new GetCallerIdentityCommand({}));
     await expect(platform.s3.send(new GetObjectCommand({ Bucket, Key }))).rejects.toMatchObject({ name: "NoSuchKey" });
   });
 

@@ -6,10 +6,13 @@ export interface Credentials {
   readonly sessionToken?: string;
 }
 
-/** A POST to `/` with a body, which is all that DynamoDB's protocol knows. */
+/** A POST to `/` with a body. */
 export interface SignableRequest {
   readonly host: string;
-  readonly target: string;
+  /** The value of `X-Amz-Target`. The query protocol has none. */
+  readonly target?: string;
+  /** By default that of DynamoDB's protocol. */
+  readonly contentType?: string;
   readonly body: Buffer;
 }
 
@@ -26,23 +29,24 @@ export class Signer {
   constructor(private readonly service: string) {}
 
   sign(request: SignableRequest, credentials: Credentials, region: string, now: Date): Record<string, string> {
-    const { host, target, body } = request;
+    const { host, target, body, contentType: type = contentType } = request;
     const time = now.toISOString().replaceAll(/[-:]|\.\d{3}/g, "");
     const scope = `${time.slice(0, 8)}/${region}/${this.service}/aws4_request`;
     const { sessionToken } = credentials;
     const token = sessionToken === undefined ? "" : `x-amz-security-token:${sessionToken}\n`;
-    const names = `content-type;host;x-amz-date${token && ";x-amz-security-token"};x-amz-target`;
-    const headers = `content-type:${contentType}\nhost:${host}\nx-amz-date:${time}\n${token}x-amz-target:${target}\n`;
+    const operation = target === undefined ? "" : `x-amz-target:${target}\n`;
+    const names = `content-type;host;x-amz-date${token && ";x-amz-security-token"}${operation && ";x-amz-target"}`;
+    const headers = `content-type:${type}\nhost:${host}\nx-amz-date:${time}\n${token}${operation}`;
     const digest = sha256(`POST\n/\n\n${headers}\n${names}\n${sha256(body)}`);
     const signature = createHmac("sha256", this.keyOf(credentials.secretAccessKey, scope))
       .update(`AWS4-HMAC-SHA256\n${time}\n${scope}\n${digest}`)
       .digest("hex");
     return {
       host,
-      "content-type": contentType,
+      "content-type": type,
       "content-length": String(body.length),
       "x-amz-date": time,
-      "x-amz-target": target,
+      ...(target === undefined ? {} : { "x-amz-target": target }),
       ...(sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken }),
       authorization: `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
     };

@@ -1,0 +1,76 @@
+import type { SessionDenials } from "../../core/training/end-sessions";
+import { endedRunsPolicy, endedRunsPolicyName, type PolicyDocument } from "../../platform/permissions";
+import { type Credentials, Signer } from "../signer";
+
+/** The endpoint of IAM, which is one a partition, and the region that its requests are signed for (AWS General Reference, "IAM endpoints"). */
+const endpoints: Readonly<Record<string, { readonly url: string; readonly region: string }>> = {
+  aws: { url: "https://iam.amazonaws.com", region: "us-east-1" },
+  "aws-cn": { url: "https://iam.cn-north-1.amazonaws.com.cn", region: "cn-north-1" },
+  "aws-us-gov": { url: "https://iam.us-gov.amazonaws.com", region: "us-gov-west-1" },
+};
+
+const timeoutMs = 10_000;
+
+export interface SessionDenialsOptions {
+  readonly roleArn: string;
+  readonly credentials: () => Promise<Credentials>;
+  /** In place of IAM's own. */
+  readonly endpoint?: string;
+  readonly now?: () => Date;
+}
+
+/**
+ * Creates the port to the run role's policy `ended-runs` in IAM. The policy is written by one signed request of the query
+ * protocol, because this is the only operation of IAM that the platform uses. The caller repeats what fails.
+ */
+export function createSessionDenials({
+  roleArn,
+  credentials,
+  endpoint,
+  now = () => new Date(),
+}: SessionDenialsOptions): SessionDenials {
+  const [, partition = ""] = roleArn.split(":");
+  const signer = new Signer("iam");
+
+  /** @throws Error with IAM's code and message */
+  async function put(document: PolicyDocument): Promise<void> {
+    const service = endpoints[partition];
+    if (!service) throw new Error(`No IAM endpoint is known for the partition "${partition}" of ${roleArn}`);
+    const url = new URL(endpoint ?? service.url);
+    const form = new URLSearchParams({
+      Action: "PutRolePolicy",
+      Version: "2010-05-08",
+      RoleName: roleArn.split("/").at(-1) ?? "",
+      PolicyName: endedRunsPolicyName,
+      PolicyDocument: JSON.stringify(document),
+    });
+    const body = Buffer.from(form.toString());
+    const request = { host: url.host, contentType: "application/x-www-form-urlencoded", body };
+    // `fetch` sets these two itself, to the same values.
+    const {
+      host,
+      "content-length": length,
+      ...headers
+    } = signer.sign(request, await credentials(), service.region, now());
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { method: "POST", headers, body, signal });
+    if (!response.ok) throw new Error(`IAM refused PutRolePolicy on ${roleArn}: ${await refusalOf(response)}`);
+    await response.body?.cancel();
+  }
+
+  return {
+    async replace(runIds) {
+      const { document, omitted } = endedRunsPolicy(runIds);
+      await put(document);
+      return omitted;
+    },
+  };
+}
+
+/** The code and message of an answer of the query protocol; its start, if it is something else. */
+async function refusalOf(response: Response): Promise<string> {
+  const text = await response.text();
+  const [, code] = /<Code>([^<]*)<\/Code>/.exec(text) ?? [];
+  const [, message] = /<Message>([^<]*)<\/Message>/.exec(text) ?? [];
+  return `${response.status} ${code === undefined ? text.slice(0, 200) : `${code}: ${message ?? ""}`}`;
+}

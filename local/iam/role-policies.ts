@@ -1,0 +1,101 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { PolicyDocument } from "../../platform/permissions";
+import { type Fields, serveQuery, type Xml } from "../query-protocol";
+import { account, type Service } from "../service";
+import { JsonDatabase } from "../storage/json-database";
+import { ServiceError } from "../wire";
+import type { Caller, Iam } from ".";
+import { compilePolicy, type Policy } from "./policy";
+import type { Role } from "./roles";
+
+export interface RolePoliciesOptions {
+  /** The service keeps its files in here. */
+  readonly dataDirectory: string;
+  /** Where the seal of the store lies; by default next to its files. */
+  readonly seals?: string;
+}
+
+export interface RolePoliciesService extends Service {
+  /** Resolves when the policies of earlier processes apply; requests wait for it by themselves. */
+  readonly ready: Promise<void>;
+}
+
+const namespace = "https://iam.amazonaws.com/doc/2010-05-08/";
+const maxBytes = 64 * 1024;
+/** Of all inline policies of a role together, without white space. */
+const maxCharacters = 10_240;
+
+/** Identity and Access Management on one machine: `PutRolePolicy`, for the platform's roles. A policy applies to all sessions of its role at once. */
+export function createRolePolicies(iam: Iam, { dataDirectory, seals }: RolePoliciesOptions): RolePoliciesService {
+  mkdirSync(dataDirectory, { recursive: true });
+  const db = new JsonDatabase<PolicyDocument>({ directory: join(dataDirectory, "iam.level"), store: "iam", seals });
+  /** Characters of each policy, by the database's key. */
+  const sizes = new Map<string, number>();
+  const apply = (key: string, role: Role, name: string, document: PolicyDocument, policy: Policy): void => {
+    role.inline.set(name, policy);
+    sizes.set(key, JSON.stringify(document).length);
+  };
+  const ready = db.open().then(async () => {
+    for await (const [key, document] of db.iterator()) {
+      const [roleName = "", name = ""] = key.split("/");
+      const role = iam.roles.get(roleName);
+      if (role) apply(key, role, name, document, compilePolicy(document));
+    }
+  });
+  // A caller that waits for it receives the error.
+  ready.catch(() => undefined);
+
+  async function putRolePolicy(fields: Fields, caller: Caller | undefined): Promise<Xml> {
+    const roleName = required(fields, "RoleName", /^[\w+=,.@-]{1,64}$/);
+    caller?.authorize({ action: "iam:PutRolePolicy", resource: `arn:aws:iam::${account}:role/${roleName}` });
+    const name = required(fields, "PolicyName", /^[\w+=,.@-]{1,128}$/);
+    const { document, policy } = readDocument(fields.get("PolicyDocument") ?? "");
+    const role = iam.roles.get(roleName);
+    if (!role) throw new ServiceError("NoSuchEntity", 404, `The role with name ${roleName} cannot be found.`);
+    const key = `${roleName}/${name}`;
+    const others = [...sizes].filter(([other]) => other.startsWith(`${roleName}/`) && other !== key);
+    const total = others.reduce((sum, [, size]) => sum + size, JSON.stringify(document).length);
+    if (total > maxCharacters) {
+      const rule = `Maximum policy size of ${maxCharacters} bytes exceeded for role ${roleName}`;
+      throw new ServiceError("LimitExceeded", 409, rule);
+    }
+    await db.put(key, document);
+    apply(key, role, name, document, policy);
+    return {};
+  }
+
+  return {
+    signingName: "iam",
+    ready,
+    handle: (request, response, caller) =>
+      serveQuery(request, response, { namespace, maxBytes }, async (action, fields) => {
+        await ready;
+        if (action === "PutRolePolicy") return putRolePolicy(fields, caller);
+        throw new ServiceError(
+          "InvalidAction",
+          400,
+          `The embedded IAM does not implement ${action}; it has PutRolePolicy.`,
+        );
+      }),
+    async close() {
+      await ready.catch(() => undefined);
+      await db.close();
+    },
+  };
+}
+
+function readDocument(text: string): { readonly document: PolicyDocument; readonly policy: Policy } {
+  try {
+    const document = JSON.parse(text) as PolicyDocument;
+    return { document, policy: compilePolicy(document) };
+  } catch (error) {
+    throw new ServiceError("MalformedPolicyDocument", 400, (error as Error).message);
+  }
+}
+
+function required(fields: Fields, name: string, pattern: RegExp): string {
+  const value = fields.get(name) ?? "";
+  if (!pattern.test(value)) throw new ServiceError("ValidationError", 400, `${name} must match ${pattern.source}`);
+  return value;
+}
