@@ -25,7 +25,7 @@ try {
       "sharding-rank": "bench/sharding/rank.ts",
       "train-worker": "bench/train/worker.ts",
     },
-    external: ["@tensorflow/*", "classic-level"],
+    external: ["@tensorflow/*", "classic-level", "esbuild"],
     outdir: out,
     bundle: true,
     platform: "node",

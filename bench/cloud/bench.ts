@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { LineProcess } from "../support/line-process";
 import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
-import { type Operation, prepare } from "./work";
+import { bundleOf, startVariant, type Variant } from "./variants";
+import type { Operation } from "./work";
 
 interface Measurement {
   /** CPU time of the services for 1,000 requests, which other processes of the machine hardly change. */
@@ -15,46 +13,61 @@ interface Measurement {
   readonly p99: number;
 }
 
-/** Throughput and latency of the embedded cloud, through stock AWS clients; with `--unsynced`, without waiting for the disk. */
+/** The measurements of an operation: by variant, then by round. */
+interface Row {
+  readonly name: string;
+  readonly rounds: readonly (readonly Measurement[])[];
+}
+
+/**
+ * Throughput, latency and CPU time of the embedded cloud, through stock AWS clients: as it is, without waiting for the
+ * disk, and with the services of another checkout. All run side by side, and take turns.
+ */
 export async function benchCloud(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
       json: { type: "boolean", default: false },
-      unsynced: { type: "boolean", default: false },
+      /** Folder of a checkout of another commit. */
+      against: { type: "string" },
       rounds: { type: "string", default: "5" },
+      /** Operations whose name contains this text. */
+      only: { type: "string", default: "" },
     },
   });
-  const data = mkdtempSync(join(tmpdir(), "ringmaster-cloud-"));
-  const services = new LineProcess(process.execPath, [
-    join(__dirname, "cloud-services.js"),
-    data,
-    values.unsynced ? "unsynced" : "synced",
-  ]);
+  const bundle = join(__dirname, "cloud-services.js");
+  const variants: Variant[] = [];
   try {
-    const { ports } = await services.receive<{ readonly ports: readonly number[] }>();
-    const operations = await prepare(ports);
-    const cpuTime = async (): Promise<number> => {
-      services.send({});
-      return (await services.receive<{ readonly cpuMs: number }>()).cpuMs;
-    };
-    const rounds = Math.max(1, Number(values.rounds));
-    const results = new Map(operations.map(({ name }) => [name, [] as Measurement[]]));
-    // The first round warms up.
+    if (values.against) variants.push(await startVariant("before", await bundleOf(values.against), "synced"));
+    variants.push(await startVariant("unsynced", bundle, "unsynced"));
+    variants.push(await startVariant("synced", bundle, "synced"));
+    const rows = await measureAll(variants, Math.max(1, Number(values.rounds)), values.only);
+    const machine = describeMachine();
+    const names = variants.map(({ name }) => name);
+    if (values.json) process.stdout.write(`${JSON.stringify({ machine, variants: names, rows })}\n`);
+    else process.stdout.write(`${machineLine(machine)}\n\n${tableOf(names, rows)}\n`);
+  } finally {
+    for (const variant of variants) variant.close();
+  }
+}
+
+async function measureAll(variants: readonly Variant[], rounds: number, only: string): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const [index, { name }] of (variants[0]?.operations ?? []).entries()) {
+    if (!name.includes(only)) continue;
+    const measured = variants.map((): Measurement[] => []);
+    // The first round warms up. Each round begins with another variant.
     for (let round = 0; round <= rounds; round++) {
-      for (const operation of operations) {
-        const measured = await measure(operation, cpuTime);
-        if (round > 0) results.get(operation.name)?.push(measured);
+      for (let turn = 0; turn < variants.length; turn++) {
+        const which = (round + turn) % variants.length;
+        const { operations, cpuTime } = variants[which]!;
+        const measurement = await measure(operations[index]!, cpuTime);
+        if (round > 0) measured[which]!.push(measurement);
       }
     }
-    const rows = [...results].map(([name, all]) => ({ name, ...medians(all) }));
-    const machine = describeMachine();
-    if (values.json) process.stdout.write(`${JSON.stringify({ machine, unsynced: values.unsynced, rows })}\n`);
-    else process.stdout.write(`${machineLine(machine)}\n\n${tableOf(rows)}\n`);
-  } finally {
-    services.kill();
-    rmSync(data, { recursive: true, force: true, maxRetries: 5 });
+    rows.push({ name, rounds: measured });
   }
+  return rows;
 }
 
 async function measure({ count, clients, run }: Operation, cpuTime: () => Promise<number>): Promise<Measurement> {
@@ -78,19 +91,26 @@ async function measure({ count, clients, run }: Operation, cpuTime: () => Promis
   return { cpuMs, perSecond: count / seconds, p50: at(0.5), p99: at(0.99) };
 }
 
-function medians(all: readonly Measurement[]): Measurement {
-  const of = (member: keyof Measurement) => median(all.map((one) => one[member]));
-  return { cpuMs: of("cpuMs"), perSecond: of("perSecond"), p50: of("p50"), p99: of("p99") };
-}
-
-function tableOf(rows: readonly (Measurement & { readonly name: string })[]): string {
-  const lines = rows.map(
-    ({ name, perSecond, p50, p99, cpuMs }) =>
-      `| ${name} | ${perSecond.toFixed(0)} | ${p50.toFixed(2)} | ${p99.toFixed(2)} | ${cpuMs.toFixed(0)} |`,
-  );
+/** Medians of the rounds; behind each variant but the first, the median of the ratios to the first, round by round. */
+function tableOf(variants: readonly string[], rows: readonly Row[]): string {
+  const [first, ...others] = variants;
+  const columns = [first, ...others.flatMap((name) => [name, `÷ ${first}`])];
+  const cells = (rounds: Row["rounds"], member: keyof Measurement) => {
+    const [base = [], ...rest] = rounds.map((round) => round.map((one) => one[member]));
+    return [
+      median(base).toFixed(0),
+      ...rest.flatMap((values) => [
+        median(values).toFixed(0),
+        median(values.map((value, round) => value / base[round]!)).toFixed(2),
+      ]),
+    ];
+  };
+  const heads = [`requests/s: ${columns.join(" | ")}`, `CPU ms for 1,000: ${columns.join(" | ")}`];
   return [
-    "| operation | per second | p50 ms | p99 ms | CPU ms / 1,000 |",
-    "| -- | --: | --: | --: | --: |",
-    ...lines,
+    `| operation | ${heads.join(" | ")} |`,
+    `| --- |${" --: |".repeat(2 * columns.length)}`,
+    ...rows.map(({ name, rounds }) =>
+      ["", name, ...cells(rounds, "perSecond"), ...cells(rounds, "cpuMs"), ""].join(" | ").trim(),
+    ),
   ].join("\n");
 }
