@@ -140,8 +140,8 @@ async function withStore(directory: string, read: (store: Store, seen: Observati
 function observeObjects(directory: string): Promise<Observation> {
   return withStore(directory, async (store, seen) => {
     await seen.read("buckets", () =>
-      store
-        .listBuckets()
+      store.buckets
+        .list()
         .map(({ name }) => name)
         .join(),
     );

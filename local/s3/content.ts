@@ -57,7 +57,10 @@ export function sha256OfParts(call: Call, record: ObjectRecord): Promise<string>
   return sha256Of(call, { record, descriptor: -1 });
 }
 
-async function sha256Of(call: Call, open: Pick<OpenObject, "record" | "descriptor" | "table">): Promise<string> {
+async function sha256Of(
+  call: Call,
+  open: Pick<OpenObject, "record" | "descriptor" | "table" | "body">,
+): Promise<string> {
   const hash = createHash("sha256");
   const whole = { start: 0, end: open.record.size - 1 };
   for await (const block of readObject(call.store, call.bucket, open, whole)) hash.update(block);

@@ -23,3 +23,12 @@ export function damagedObject(bucket: string, binaryKey: string, cause: DamagedF
 export function isDamage(error: unknown): error is S3Error {
   return error instanceof S3Error && error.cause instanceof DamagedFileError;
 }
+
+/** Turns damage of a file into the error that names its object. */
+export function namingDamage<T>(bucket: string, key: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof DamagedFileError ? damagedObject(bucket, key, error) : error;
+  }
+}

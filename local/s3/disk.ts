@@ -1,9 +1,18 @@
 import { randomUUID } from "node:crypto";
 import fs from "node:fs";
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import path from "node:path";
+import { promisify } from "node:util";
 import { makeDirectory } from "../storage/slot-file";
 import { type BinaryKey, relativePath } from "./keys";
+
+// Descriptors, and not `FileHandle`s: those take more time, and close in the thread pool.
+const open = promisify((file: string, flags: string, done: Done<number>) => fs.open(file, flags, done));
+const writev = promisify((descriptor: number, chunks: readonly Uint8Array[], done: Done<number>) =>
+  fs.writev(descriptor, chunks, done),
+);
+const fdatasync = promisify((descriptor: number, done: fs.NoParamCallback) => fs.fdatasync(descriptor, done));
+type Done<T> = (error: Error | null, result: T) => void;
 
 /**
  * Where everything lies under the data directory:
@@ -92,14 +101,15 @@ const batchBytes = 1024 ** 2;
  */
 export class FileWriter {
   readonly file: string;
-  readonly #handle: FileHandle;
+  readonly #descriptor: number;
   #batch: Uint8Array[] = [];
   #batchSize = 0;
   #writing: Promise<void> = Promise.resolve();
+  #closed = false;
 
-  private constructor(file: string, handle: FileHandle) {
+  private constructor(file: string, descriptor: number) {
     this.file = file;
-    this.#handle = handle;
+    this.#descriptor = descriptor;
   }
 
   static async create(file: string): Promise<FileWriter> {
@@ -126,7 +136,7 @@ export class FileWriter {
   async #writeAll(batch: Uint8Array[]): Promise<void> {
     let left = batch;
     while (left.length > 0) {
-      let { bytesWritten } = await this.#handle.writev(left);
+      let bytesWritten = await writev(this.#descriptor, left);
       // A short write comes before the error that explains it (a disk that fills up).
       const rest: Uint8Array[] = [];
       for (const chunk of left) {
@@ -144,14 +154,21 @@ export class FileWriter {
   async finish(): Promise<void> {
     await this.#flush();
     await this.#writing;
-    await this.#handle.datasync();
-    await this.#handle.close();
+    await fdatasync(this.#descriptor);
+    this.#close();
   }
 
   /** Closes and removes the file. */
   async abandon(): Promise<void> {
     await this.#writing.catch(() => {});
-    await this.#handle.close().catch(() => {});
+    this.#close();
     fs.rmSync(this.file, { force: true });
+  }
+
+  /** Closes once: the number may be another file's afterwards, even where closing failed. */
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    fs.closeSync(this.#descriptor);
   }
 }

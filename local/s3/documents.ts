@@ -16,6 +16,8 @@ export async function writeDocument(file: string, document: object): Promise<voi
 export function readDocument<T extends object>(file: string, member: keyof T & string): T | undefined {
   let text: string;
   try {
+    // Takes a tenth of the time of the exception.
+    if (!fs.statSync(file, { throwIfNoEntry: false })) return undefined;
     text = fs.readFileSync(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;

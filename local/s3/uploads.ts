@@ -2,14 +2,14 @@ import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import type { ChecksumAlgorithm, ChecksumType } from "./checksums";
-import { DamagedFileError, damagedObject, isDamage } from "./damage";
+import { DamagedFileError, damagedObject, isDamage, namingDamage } from "./damage";
 import { flushDirectory } from "./directories";
 import { readDocument, writeDocument } from "./documents";
 import { noSuchUpload, S3Error } from "./errors";
 import type { Description } from "./headers";
 import { type BinaryKey, toBinary } from "./keys";
 import { findRecord, type ObjectRecord, type PartRecord } from "./record";
-import { namingDamage, type Store } from "./store";
+import type { Store } from "./store";
 
 /** A multipart upload that was begun: `upload.json` while it is open, `completed.json` once its object is there. */
 export interface Upload {
@@ -41,14 +41,14 @@ export class Uploads {
   }
 
   async create(bucket: string, upload: Omit<Upload, "uploadId" | "initiated">): Promise<Upload> {
-    this.#store.requireBucket(bucket);
+    this.#store.buckets.require(bucket);
     const whole: Upload = { ...upload, uploadId: randomBytes(24).toString("hex"), initiated: this.#store.clock.now() };
     const { disk } = this.#store;
     const temporary = disk.temporary();
     fs.mkdirSync(temporary);
     await writeDocument(path.join(temporary, openName), whole);
     await flushDirectory(temporary);
-    this.#store.requireBucket(bucket);
+    this.#store.buckets.require(bucket);
     fs.renameSync(temporary, disk.upload(bucket, whole.uploadId));
     await flushDirectory(disk.uploads(bucket));
     return whole;
@@ -67,7 +67,7 @@ export class Uploads {
   }
 
   #read(bucket: string, uploadId: string, name: string): Upload | undefined {
-    this.#store.requireBucket(bucket);
+    this.#store.buckets.require(bucket);
     if (!/^[0-9a-f]{48}$/.test(uploadId)) throw noSuchUpload(uploadId);
     const file = path.join(this.#store.disk.upload(bucket, uploadId), name);
     const upload = namingDamage(bucket, `uploads/${uploadId}`, () => readDocument<Upload>(file, "uploadId"));
@@ -76,7 +76,7 @@ export class Uploads {
   }
 
   listOpen(bucket: string): readonly Upload[] {
-    this.#store.requireBucket(bucket);
+    this.#store.buckets.require(bucket);
     return fs
       .readdirSync(this.#store.disk.uploads(bucket))
       .map((uploadId) => this.#read(bucket, uploadId, openName))
@@ -156,7 +156,7 @@ export class Uploads {
 
   /** After a crash: finishes completions whose object is there, and removes the parts of objects that are gone. */
   recover(): void {
-    for (const { name: bucket } of this.#store.listBuckets()) {
+    for (const { name: bucket } of this.#store.buckets.list()) {
       for (const uploadId of fs.readdirSync(this.#store.disk.uploads(bucket))) {
         try {
           this.#recoverUpload(bucket, uploadId);

@@ -22,12 +22,19 @@ export class ValueSeal {
 
   /** Returns the value, or undefined where the seal is broken or missing. */
   open(key: Buffer | string, sealed: string): string | undefined {
+    if (!looksSealed(sealed)) return undefined;
     const value = sealed.slice(headLength);
-    return sealed.startsWith(this.#head(key, value)) ? value : undefined;
+    return Number.parseInt(sealed.slice(marker.length, headLength), 16) === this.#checksum(key, value)
+      ? value
+      : undefined;
+  }
+
+  #checksum(key: Buffer | string, value: Buffer | string): number {
+    return crc32(value, crc32(key, this.#seed));
   }
 
   #head(key: Buffer | string, value: Buffer | string): string {
-    return marker + crc32(value, crc32(key, this.#seed)).toString(16).padStart(digits, "0");
+    return marker + this.#checksum(key, value).toString(16).padStart(digits, "0");
   }
 
   /** As `open`, for bytes; says whether it is intact. */

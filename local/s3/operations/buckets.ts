@@ -10,7 +10,7 @@ export async function listBuckets(call: Call): Promise<void> {
   const prefix = call.query.get("prefix") ?? "";
   const after = Buffer.from(call.query.get("continuation-token") ?? "", "base64url").toString();
   const most = queryNumber(call.query, "max-buckets", 10_000, 10_000);
-  const matching = call.store.listBuckets().filter(({ name }) => name.startsWith(prefix) && name > after);
+  const matching = call.store.buckets.list().filter(({ name }) => name.startsWith(prefix) && name > after);
   const page = matching.slice(0, most);
   respondXml(call, "ListAllMyBucketsResult", {
     Buckets: {
@@ -39,22 +39,22 @@ export async function createBucket(call: Call): Promise<void> {
   if (asked && asked !== region) {
     throw new S3Error(400, "InvalidLocationConstraint", `The specified location-constraint is not valid: ${asked}.`);
   }
-  await call.store.createBucket(bucket);
+  await call.store.buckets.create(bucket);
   respond(call, 200, { location: `/${bucket}` });
 }
 
 export async function headBucket(call: Call): Promise<void> {
-  call.store.requireBucket(call.bucket);
+  call.store.buckets.require(call.bucket);
   respond(call, 200, { "x-amz-bucket-region": region, "x-amz-access-point-alias": "false" });
 }
 
 /** us-east-1 is the empty location. */
 export async function getBucketLocation(call: Call): Promise<void> {
-  call.store.requireBucket(call.bucket);
+  call.store.buckets.require(call.bucket);
   respondXml(call, "LocationConstraint", {});
 }
 
 export async function deleteBucket(call: Call): Promise<void> {
-  await call.store.deleteBucket(call.bucket);
+  await call.store.buckets.remove(call.bucket);
   respond(call, 204);
 }

@@ -13,7 +13,7 @@ export async function copyObject(call: Call): Promise<void> {
   const { store, bucket, request } = call;
   const { headers } = request;
   const key = requireKey(call.key);
-  store.requireBucket(bucket);
+  store.buckets.require(bucket);
   const condition = writeCondition(headers);
   const replaceMetadata = isReplaced(call, "x-amz-metadata-directive");
   const replaceTags = isReplaced(call, "x-amz-tagging-directive");

@@ -14,7 +14,7 @@ export async function deleteObject(call: Call): Promise<void> {
 const mostKeys = 1000;
 
 export async function deleteObjects(call: Call): Promise<void> {
-  call.store.requireBucket(call.bucket);
+  call.store.buckets.require(call.bucket);
   const root = parseXml(await receiveText(call.request));
   const objects = childrenNamed(root, "Object");
   if (root.name !== "Delete" || objects.length === 0 || objects.length > mostKeys) {

@@ -46,7 +46,7 @@ interface Page {
 
 async function readPage(call: Call, after: string): Promise<Page> {
   const { query, store, bucket } = call;
-  store.requireBucket(bucket);
+  store.buckets.require(bucket);
   const encoding = query.get("encoding-type");
   if (encoding !== null && encoding !== "url") {
     throw invalidArgument("Invalid Encoding Method specified in Request", "encoding-type", encoding);

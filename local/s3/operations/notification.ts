@@ -5,7 +5,7 @@ import { childrenNamed, parseXml } from "../xml";
 
 /** Events go to EventBridge, all of a bucket's or none; queues, topics and functions are not served. */
 export async function putBucketNotification(call: Call): Promise<void> {
-  call.store.requireBucket(call.bucket);
+  call.store.buckets.require(call.bucket);
   const root = parseXml(await receiveText(call.request));
   if (root.name !== "NotificationConfiguration") throw malformedXml("a <NotificationConfiguration> is expected");
   const other = root.children.find(({ name }) => name !== "EventBridgeConfiguration");
@@ -15,7 +15,7 @@ export async function putBucketNotification(call: Call): Promise<void> {
 }
 
 export async function getBucketNotification(call: Call): Promise<void> {
-  call.store.requireBucket(call.bucket);
+  call.store.buckets.require(call.bucket);
   const on = call.notifications.isOn(call.bucket);
   respondXml(call, "NotificationConfiguration", on ? { EventBridgeConfiguration: {} } : {});
 }

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import { blockBytes, verifyBlocks } from "../blocks";
 import type { Range } from "../conditions";
 import { DamagedFileError, damagedObject } from "../damage";
-import { openIfThere, type PartRecord, readRecord, readTable, type StoredPart } from "../record";
+import { openIfThere, type PartRecord, readRecord, readTable, type StoredFile, type StoredPart } from "../record";
 import type { OpenObject, Store } from "../store";
 
 /** A multiple of a checksum's block, large enough that system calls do not show, small enough for many readers at once. */
@@ -16,13 +16,13 @@ const readBytes = 8 * blockBytes;
 export async function* readObject(
   store: Store,
   bucket: string,
-  open: Pick<OpenObject, "record" | "descriptor" | "table">,
+  open: Pick<OpenObject, "record" | "descriptor" | "table" | "body">,
   range: Range,
 ): AsyncGenerator<Buffer> {
   try {
     if (open.record.size === 0) return;
     if (!open.record.parts) {
-      yield* readBody(open.descriptor, open.table && readTable(open.descriptor, open.table), range, open.record.size);
+      yield* readBody(open.descriptor, open, range, open.record.size);
       return;
     }
     let offset = 0;
@@ -45,23 +45,30 @@ async function* readPart(file: string, part: StoredPart, range: Range): AsyncGen
   const descriptor = openIfThere(file);
   if (descriptor === undefined) throw new DamagedFileError(`the file of its part ${part.number} is missing`);
   try {
-    const { record, table } = readRecord<PartRecord>(descriptor);
+    const found = readRecord<PartRecord>(descriptor);
+    const { record } = found;
     if (record.size !== part.size || (part.etag ?? record.etag) !== record.etag) {
       throw new DamagedFileError(`the file of its part ${part.number} holds another part`);
     }
-    yield* readBody(descriptor, table && readTable(descriptor, table), range, part.size);
+    yield* readBody(descriptor, found, range, part.size);
   } finally {
     fs.closeSync(descriptor);
   }
 }
 
-/** @param table undefined for the file of an earlier version: its blocks cannot be verified */
 async function* readBody(
   descriptor: number,
-  table: Buffer | undefined,
+  { table: location, body }: Pick<StoredFile<unknown>, "table" | "body">,
   { start, end }: Range,
   size: number,
 ): AsyncGenerator<Buffer> {
+  // The blocks of a file of an earlier version cannot be verified.
+  const table = location && readTable(descriptor, location);
+  if (body) {
+    if (table) verifyBlocks(table, body, 0);
+    yield body.subarray(start, end + 1);
+    return;
+  }
   const lastBlock = end - (end % blockBytes);
   const needed = Math.min(lastBlock + blockBytes, size);
   const read = async (at: number): Promise<Buffer> => {

@@ -1,5 +1,4 @@
 import fs from "node:fs";
-import { open } from "node:fs/promises";
 import path from "node:path";
 import {
   CompleteMultipartUploadCommand,
@@ -12,31 +11,24 @@ import { newBucket, put } from "./contract/target";
 import { type RunningS3, startS3 } from "./harness";
 
 /** Everything that was flushed, by its path at that time. @param onDirectory is called before a directory is flushed */
-async function recordFlushes(
-  onDirectory: (directory: string) => void,
-): Promise<{ readonly flushed: string[]; restore(): void }> {
+function recordFlushes(onDirectory: (directory: string) => void): {
+  readonly flushed: string[];
+  restore(): void;
+} {
   const flushed: string[] = [];
-  const handle = await open(__filename);
-  const prototype = Object.getPrototypeOf(handle) as typeof handle;
-  await handle.close();
-  const spies = (["sync", "datasync"] as const).map((name) => {
-    const original = prototype[name];
-    return jest.spyOn(prototype, name).mockImplementation(function (this: typeof handle) {
-      flushed.push(fs.readlinkSync(`/proc/self/fd/${this.fd}`));
-      return original.call(this);
+  const spies = (["fsync", "fdatasync"] as const).map((name) => {
+    const original = fs[name];
+    return jest.spyOn(fs, name).mockImplementation((descriptor, done) => {
+      const file = fs.readlinkSync(`/proc/self/fd/${descriptor}`);
+      if (name === "fsync") onDirectory(file);
+      flushed.push(file);
+      original(descriptor, done);
     });
-  });
-  const { fsync } = fs;
-  const directories = jest.spyOn(fs, "fsync").mockImplementation((descriptor, callback) => {
-    const directory = fs.readlinkSync(`/proc/self/fd/${descriptor}`);
-    onDirectory(directory);
-    flushed.push(directory);
-    fsync(descriptor, callback);
   });
   return {
     flushed,
     restore: () => {
-      for (const spy of [...spies, directories]) spy.mockRestore();
+      for (const spy of spies) spy.mockRestore();
     },
   };
 }
@@ -48,10 +40,10 @@ onLinux("an acknowledged write", () => {
   let s3: RunningS3;
   let Bucket: string;
   let root: string;
-  let record: Awaited<ReturnType<typeof recordFlushes>>;
+  let record: ReturnType<typeof recordFlushes>;
   let onFlush: (directory: string) => void = () => undefined;
   beforeAll(async () => {
-    record = await recordFlushes((directory) => onFlush(directory));
+    record = recordFlushes((directory) => onFlush(directory));
     s3 = await startS3();
     Bucket = await newBucket(s3);
     root = path.join(fs.realpathSync(s3.directory), "buckets");
