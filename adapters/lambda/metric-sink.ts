@@ -2,7 +2,9 @@ import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-sink";
 
 /** Errors of the ingest function's own making about the batch itself. */
-const final: readonly (string | undefined)[] = ["InvalidInputError", "RunNotFoundError", "RunKeyRefusedError"];
+const final: readonly (string | undefined)[] = [
+  ...["InvalidInputError", "RunNotFoundError", "RunKeyRefusedError", "RunFieldFixedError", "RunEndedError"],
+];
 
 /**
  * Sends metrics to the ingest function, synchronously: an answer means that they are stored.

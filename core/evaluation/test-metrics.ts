@@ -9,7 +9,7 @@ import type { Metrics } from "./report";
 export const testPrefix = "test/";
 
 /**
- * Refuses a client's points of metrics that the platform measures: those of a training run under `test/`.
+ * Refuses the points of a client or of a trainer for metrics that the platform measures: those of a training run under `test/`.
  *
  * @throws RunFieldFixedError
  */

@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { InvalidInputError } from "../errors";
+import { checkNotMeasured } from "../evaluation/test-metrics";
 import type { Meter } from "../metering/meter";
+import { RunEndedError } from "../training/errors";
+import { isOpen } from "../training/run";
 import { checkRunKey, type RunKeys } from "../training/run-key";
 import type { RunRepository } from "../training/run-repository";
 import type { MetricBatch } from "./metric-batch";
@@ -73,10 +76,12 @@ export interface IngestDependencies {
 }
 
 /**
- * Checks a batch and writes it. The order of the writes does not matter: each may be repeated. A recovery is metered when it is first recorded with a time.
+ * Checks a batch of an open run and writes it. The order of the writes does not matter: each may be repeated. A recovery is metered when it is first recorded with a time.
  *
  * @param forRun the repositories of the run's team. @throws RunNotFoundError from it, InvalidInputError
- * @throws RunKeyRefusedError where whoever sends the batch is no trainer of the run
+ * @throws RunKeyRefusedError if the sender is no trainer of the run
+ * @throws RunFieldFixedError for metrics that the run's evaluation measures
+ * @throws RunEndedError
  */
 export async function ingest(
   forRun: (runId: string) => Promise<IngestDependencies>,
@@ -92,15 +97,22 @@ export async function ingest(
   }
   const { runKey, ...batch }: MetricBatch & { readonly runKey: string } = parsed.data;
   const dependencies = await forRun(batch.runId);
-  await checkRunKey(keys, batch.runId, runKey);
+  const { runId } = batch;
+  await checkRunKey(keys, runId, runKey);
+  checkNotMeasured(
+    { runId, source: "training" },
+    batch.series.map(({ metric }) => metric),
+  );
+  const run = await dependencies.runs.find(runId);
+  if (!run || !isOpen(run.status)) throw new RunEndedError(runId, run?.status ?? "gone");
   await Promise.all([
-    dependencies.metrics.write(batch.runId, batch.series),
-    batch.progress && dependencies.runs.recordProgress(batch.runId, batch.progress),
-    batch.machine && dependencies.runs.recordMachine(batch.runId, batch.machine),
+    dependencies.metrics.write(runId, batch.series),
+    batch.progress && dependencies.runs.recordProgress(runId, batch.progress),
+    batch.machine && dependencies.runs.recordMachine(runId, batch.machine),
     ...(batch.recoveries ?? []).map(async (one) => {
-      if (!(await dependencies.runs.recordRecovery(batch.runId, one))) return;
+      if (!(await dependencies.runs.recordRecovery(runId, one))) return;
       if (one.seconds === undefined) return;
-      dependencies.meter.emit({ RecoveryTime: one.seconds }, dependencies.team, { runId: batch.runId });
+      dependencies.meter.emit({ RecoveryTime: one.seconds }, dependencies.team, { runId: runId });
     }),
   ]);
   return batch;

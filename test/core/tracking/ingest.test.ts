@@ -1,5 +1,6 @@
 import type { Measures } from "../../../core/metering/meter";
 import { ingest } from "../../../core/tracking/ingest";
+import type { MetricSeries } from "../../../core/tracking/metric-batch";
 import type { MetricRepository } from "../../../core/tracking/metric-repository";
 import { runOf } from "../../support/fixtures";
 import { createMemoryRuns } from "../training/life/memory-runs";
@@ -7,13 +8,16 @@ import { createMemoryRuns } from "../training/life/memory-runs";
 describe("what trainers send beside points", () => {
   const runs = createMemoryRuns();
   const measured: { measures: Measures; team?: string }[] = [];
+  const written: (readonly string[])[] = [];
+  const write = async (_run: string, series: readonly MetricSeries[]) =>
+    void written.push(series.map(({ metric }) => metric));
   const key = "k".repeat(64);
   const send = (more: object) =>
     ingest(
       async () => ({
         runs,
         team: "vision",
-        metrics: { write: async () => undefined } as unknown as MetricRepository,
+        metrics: { write } as unknown as MetricRepository,
         meter: {
           emit: (measures: Measures, team?: string) => void measured.push({ measures, ...(team ? { team } : {}) }),
         },
@@ -38,6 +42,23 @@ describe("what trainers send beside points", () => {
       { measures: { RecoveryTime: 1 }, team: "vision" },
       { measures: { RecoveryTime: 1.5 }, team: "vision" },
     ]);
+  });
+
+  it("is refused under the names of what the evaluation measures, as a whole", async () => {
+    const one = (metric: string) => ({ metric, steps: [1], values: [1], times: [1] });
+    const [before] = written.slice(-1);
+    const series = [one("train/loss"), one("test/accuracy")];
+    await expect(send({ series })).rejects.toMatchObject({ code: "RUN_FIELD_FIXED" });
+    expect(written.at(-1)).toBe(before);
+    await send({ series: [one("train/loss"), one("latest/accuracy")] });
+    expect(written.at(-1)).toEqual(["train/loss", "latest/accuracy"]);
+  });
+
+  it("is refused once the run has ended", async () => {
+    await runs.create(runOf("run-ended", { status: "completed" }));
+    const machine = { memberId: "late", instanceType: "c6i.large" };
+    await expect(send({ runId: "run-ended", machine })).rejects.toMatchObject({ code: "RUN_ENDED" });
+    expect((await runs.findDetails("run-ended"))!.machines).toEqual([]);
   });
 
   it.each([

@@ -217,6 +217,12 @@ describe("the credentials of a run's trainers", () => {
     await expect(sink.send({ runId: "run-other", ...batch })).rejects.toThrow(
       "run key in the request is not the key of run run-other",
     );
+    const measured = [{ metric: "test/accuracy", steps: [1_000], values: [1], times: [1] }];
+    await expect(sink.send({ runId: "run-own", series: measured })).rejects.toThrow('metric "test/accuracy" of run');
+    const late = createLambdaMetricSink(lambda, nameOf("ingest-metrics"), await platform.keys.keyOf("run-ended"));
+    await expect(late.send({ runId: "run-ended", ...batch })).rejects.toThrow(
+      "metrics were refused: run run-ended is killed",
+    );
     for (const name of ["promote", "run-credentials"] as const) {
       const invoke = new InvokeCommand({ FunctionName: nameOf(name), Payload: "{}" });
       await expect(lambda.send(invoke)).rejects.toMatchObject({ name: "AccessDeniedException" });
