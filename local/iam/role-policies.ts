@@ -1,9 +1,9 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { PolicyDocument } from "../../platform/permissions";
 import { type Fields, serveQuery, type Xml } from "../query-protocol";
 import { account, type Service } from "../service";
 import { JsonDatabase } from "../storage/json-database";
+import { makeDirectory } from "../storage/slot-file";
 import { ServiceError } from "../wire";
 import type { Caller, Iam } from ".";
 import { compilePolicy, type Policy } from "./policy";
@@ -28,7 +28,7 @@ const maxCharacters = 10_240;
 
 /** Identity and Access Management on one machine: `PutRolePolicy`, for the platform's roles. A policy applies to all sessions of its role at once. */
 export function createRolePolicies(iam: Iam, { dataDirectory, seals }: RolePoliciesOptions): RolePoliciesService {
-  mkdirSync(dataDirectory, { recursive: true });
+  makeDirectory(dataDirectory);
   const db = new JsonDatabase<PolicyDocument>({ directory: join(dataDirectory, "iam.level"), store: "iam", seals });
   /** Characters of each policy, by the database's key. */
   const sizes = new Map<string, number>();

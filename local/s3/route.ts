@@ -1,3 +1,4 @@
+import { operationName } from "../iam/access/s3";
 import type { Call } from "./call";
 import { notImplemented, S3Error } from "./errors";
 import { createBucket, deleteBucket, getBucketLocation, headBucket, listBuckets } from "./operations/buckets";
@@ -21,7 +22,7 @@ import { deleteObjectTagging, getObjectTagging, putObjectTagging } from "./opera
 export type Operation = (call: Call) => Promise<void>;
 
 /** Operations by scope, method and the query parameter that selects them. */
-const operations: Readonly<Record<string, Operation>> = {
+export const operations: Readonly<Record<string, Operation>> = {
   "service GET": listBuckets,
   "bucket PUT": createBucket,
   "bucket HEAD": headBucket,
@@ -49,42 +50,11 @@ const operations: Readonly<Record<string, Operation>> = {
   "object POST uploadId": completeMultipartUpload,
 };
 
-/** Parameters that make a request another operation: with one that is not listed above, the answer is 501. */
-const selectors = [
-  ...["list-type", "location", "uploads", "delete", "tagging", "uploadId"],
-  ...[
-    "acl",
-    "accelerate",
-    "analytics",
-    "append",
-    "attributes",
-    "cors",
-    "encryption",
-    "intelligent-tiering",
-    "inventory",
-  ],
-  ...["legal-hold", "lifecycle", "logging", "metrics", "notification", "object-lock", "ownershipControls", "policy"],
-  ...["policyStatus", "publicAccessBlock", "renameObject", "replication", "requestPayment", "restore", "retention"],
-  ...[
-    "select",
-    "session",
-    "torrent",
-    "versioning",
-    "versions",
-    "website",
-    "metadataTable",
-    "abac",
-    "max-directory-buckets",
-  ],
-];
-
 export function route(call: Call): Operation {
   const { request, query, bucket, key } = call;
-  const scope = bucket === "" ? "service" : key === "" ? "bucket" : "object";
   const method = request.method ?? "GET";
-  const selector = selectors.find((name) => query.has(name));
-  const copy = method === "PUT" && request.headers["x-amz-copy-source"] !== undefined ? "copy" : undefined;
-  const name = [scope, method, selector, copy].filter((word) => word !== undefined).join(" ");
+  const copy = method === "PUT" && request.headers["x-amz-copy-source"] !== undefined ? " copy" : "";
+  const name = operationName({ method, bucket, key, query }) + copy;
   const versionId = query.get("versionId");
   if (versionId !== null && versionId !== "null") throw notImplemented("object versions");
   const operation = operations[name];

@@ -11,7 +11,7 @@ export interface S3Request {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** By scope, method and the query parameter that makes it another operation; see `local/s3/route.ts`. */
+/** By the operation's name. */
 const actions: Readonly<Record<string, string>> = {
   "service GET": "ListAllMyBuckets",
   "bucket PUT": "CreateBucket",
@@ -20,6 +20,8 @@ const actions: Readonly<Record<string, string>> = {
   "bucket GET": "ListBucket",
   "bucket GET list-type": "ListBucket",
   "bucket GET location": "GetBucketLocation",
+  "bucket GET notification": "GetBucketNotification",
+  "bucket PUT notification": "PutBucketNotification",
   "bucket GET uploads": "ListBucketMultipartUploads",
   "bucket POST delete": "DeleteObject",
   "object PUT": "PutObject",
@@ -36,21 +38,53 @@ const actions: Readonly<Record<string, string>> = {
   "object POST uploadId": "PutObject",
 };
 
-const selectors = ["list-type", "location", "uploads", "delete", "tagging", "uploadId"];
+/** Parameters that make a request another operation. */
+const selectors = [
+  ...["list-type", "location", "uploads", "delete", "tagging", "uploadId"],
+  ...[
+    "acl",
+    "accelerate",
+    "analytics",
+    "append",
+    "attributes",
+    "cors",
+    "encryption",
+    "intelligent-tiering",
+    "inventory",
+  ],
+  ...["legal-hold", "lifecycle", "logging", "metrics", "notification", "object-lock", "ownershipControls", "policy"],
+  ...["policyStatus", "publicAccessBlock", "renameObject", "replication", "requestPayment", "restore", "retention"],
+  ...[
+    "select",
+    "session",
+    "torrent",
+    "versioning",
+    "versions",
+    "website",
+    "metadataTable",
+    "abac",
+    "max-directory-buckets",
+  ],
+];
+
+/** Names the operation of a request: scope, method and the parameter that selects it. S3 finds what to do by this name, too. */
+export function operationName({ method, bucket, key, query }: Omit<S3Request, "headers">): string {
+  const scope = bucket === "" ? "service" : key === "" ? "bucket" : "object";
+  const selector = selectors.find((name) => query.has(name));
+  return [scope, method, selector].filter((word) => word !== undefined).join(" ");
+}
 
 /** What IAM is asked for a request to S3; what it does not know is asked for under a name that nobody is granted. */
 export function s3Accesses(request: S3Request): readonly Access[] {
-  const { method, bucket, key, query, headers } = request;
-  const scope = bucket === "" ? "service" : key === "" ? "bucket" : "object";
-  const selector = selectors.find((name) => query.has(name));
-  const operation = [scope, method, selector].filter((word) => word !== undefined).join(" ");
+  const { bucket, key, headers } = request;
+  const operation = operationName(request);
   const action = `s3:${actions[operation] ?? `Unknown(${operation})`}`;
   const context = () => contextOf(request, operation);
   // A list of keys to delete is in the body: who may delete any may send one.
   const resource =
     operation === "bucket POST delete"
       ? objectArn(bucket, "*")
-      : scope === "object"
+      : key !== ""
         ? objectArn(bucket, key)
         : bucketArn(bucket);
   const source = headers["x-amz-copy-source"];

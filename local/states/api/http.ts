@@ -14,7 +14,7 @@ import type { Api, Operation } from "./operation";
 import * as tags from "./tags";
 import * as tasks from "./tasks";
 
-const operations: Readonly<Record<string, Operation>> = {
+export const operations: Readonly<Record<string, Operation>> = {
   CreateStateMachine: machines.createStateMachine,
   UpdateStateMachine: machines.updateStateMachine,
   DescribeStateMachine: machines.describeStateMachine,

@@ -1,0 +1,233 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { createDocumentClient } from "../../../adapters/dynamodb/client";
+import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
+import { Iam, jobRoleName } from "../../../local/iam";
+import { localConfig, localWorld } from "../../../local/settings";
+import { functionNameIn, functions } from "../../../platform/functions";
+import {
+  endedRunsPolicy,
+  endedRunsPolicyName,
+  functionPermissions,
+  jobPermissions,
+  type PolicyDocument,
+  policyOf,
+  runRoleNameIn,
+  sessionPolicy,
+} from "../../../platform/permissions";
+import { runOf } from "../../support/fixtures";
+import type { Keys, Unsigned } from "../../support/sign";
+import { type Answer, startAwsPort } from "./aws-port";
+import { ids, objects, type PortRequest, portRequests, rows } from "./aws-requests";
+
+const world = localWorld();
+const { prefix, bucket, tables } = localConfig();
+const runRole = runRoleNameIn(world);
+const requests = portRequests("http://placeholder");
+const nameOf = ({ service, operation }: PortRequest): string => `${service} ${operation}`;
+const operations = [...new Set(requests.map(nameOf))];
+
+const fewTargets: ReadonlySet<string> = new Set(
+  requests.map(({ target }) => target).filter((target) => !/^its team|^its ch|^its artifacts|^another/.test(target)),
+);
+const training = ["its training", "its checkpoint"];
+const readable = [...training, "its artifacts", "its team's content", "its team's features"];
+/** What a run's trainers may do, by operation: docs/security.md, "A trainer's credentials". All else is refused. */
+const ofTrainers: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    ["GetItem", "BatchGetItem", "TransactGetItems", "Query", "PutItem", "UpdateItem"].map((name) => [
+      `dynamodb ${name}`,
+      ["its gang"],
+    ]),
+  ),
+  "s3 object GET": readable,
+  "s3 object HEAD": readable,
+  "s3 object PUT": training,
+  "s3 object PUT copy onto": training,
+  "s3 object PUT copy from": readable,
+  "s3 object DELETE": training,
+  "s3 object POST uploads": [...training, "its team's content"],
+  "s3 object PUT uploadId": [...training, "its team's content"],
+  "s3 object PUT uploadId copy onto": [...training, "its team's content"],
+  "s3 object PUT uploadId copy from": readable,
+  "s3 object POST uploadId": training,
+  "s3 object DELETE uploadId": [...training, "its team's content"],
+  "s3 bucket GET": [...training, "its artifacts"],
+  "s3 bucket GET list-type": [...training, "its artifacts"],
+  "lambda Invoke": ["ingest-metrics"],
+};
+
+/** Whether a policy without conditions allows all that a request needs. */
+function allows({ Statement }: PolicyDocument, { needs }: PortRequest): boolean {
+  return needs.every(({ action, resource }) =>
+    Statement.some(({ Action, Resource }) => {
+      const globs = [Resource]
+        .flat()
+        .map((one) => one.split("*").map((part) => part.replace(/[.?+^$()[\]{}|\\]/g, "\\$&")));
+      return (
+        [Action].flat().includes(action) && globs.some((parts) => new RegExp(`^${parts.join(".*")}$`).test(resource))
+      );
+    }),
+  );
+}
+
+/** Every operation of the AWS port, by every class of keys, under the deployed policies. */
+describe("the matrix of the AWS port's operations and classes of keys", () => {
+  let port: Awaited<ReturnType<typeof startAwsPort>>;
+  let before: readonly string[];
+  /** Refused whatever they ask for, and why. */
+  let strangers: Readonly<Record<string, readonly [keys: Keys | undefined, code: RegExp]>>;
+  let roles: readonly {
+    readonly name: string;
+    readonly keys: Keys;
+    readonly targets?: ReadonlySet<string>;
+    may(request: PortRequest): boolean;
+  }[];
+
+  const at = ({ url, ...rest }: Unsigned): Unsigned => ({
+    ...rest,
+    url: url.replace("http://placeholder", port.endpoint),
+  });
+  const session = (iam: Iam, runId: string, team: string = ids.team): Keys =>
+    iam.issue({ role: runRole, name: runId, policy: sessionPolicy({ team, runId }, world) });
+  const isRefused = ({ status, text }: Answer): boolean =>
+    (status === 403 && text === "") || ([400, 403].includes(status) && /AccessDenied|InvalidToken/.test(text));
+
+  beforeAll(async () => {
+    port = await startAwsPort();
+    const { iam, endpoint } = port;
+    const documents = createDocumentClient(new DynamoDBClient({ endpoint }));
+    const runs = createRunRepository(documents, tables.catalog);
+    for (const [runId, team] of [
+      [ids.run, ids.team],
+      [ids.sibling, ids.team],
+      [ids.other, ids.otherTeam],
+    ] as const) {
+      await runs.create(runOf(runId, { team, status: "running" }));
+    }
+    await runs.create(runOf("run-ended", { team: ids.team, status: "running" }));
+    await runs.conclude("run-ended", { status: "killed", at: "2026-01-01T00:00:00.000Z" });
+    await owner({
+      ...{ method: "POST", url: `${endpoint}/`, service: "iam" },
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({
+        ...{ Action: "PutRolePolicy", RoleName: runRole, PolicyName: endedRunsPolicyName },
+        PolicyDocument: JSON.stringify(endedRunsPolicy(["run-ended"]).document),
+      }).toString(),
+    });
+    for (const key of Object.values(objects)) {
+      await owner({ method: "PUT", url: `${endpoint}/${bucket}/${key}`, body: "what was there", service: "s3" });
+    }
+    for (const [, TableName, pk] of rows) {
+      await owner(json("PutItem", { TableName, Item: { pk: { S: pk }, sk: { S: "HOSTILE" }, is: { S: "there" } } }));
+    }
+    before = await stored();
+    const elsewhere = new Iam({ world, secret: "another data directory's" });
+    const wrong = { secretAccessKey: "x".repeat(40) };
+    const unknown = /UnrecognizedClient|InvalidClientTokenId|InvalidAccessKeyId/;
+    const mismatch = /InvalidSignature|SignatureDoesNotMatch/;
+    const expired = /ExpiredToken/;
+    const denied = /AccessDenied|InvalidToken/;
+    strangers = {
+      "no keys": [undefined, /MissingAuthenticationToken|AccessDenied/],
+      "the owner's key with a wrong signature": [{ ...iam.owner, ...wrong }, mismatch],
+      "a session with a wrong signature": [{ ...session(iam, ids.run), ...wrong }, mismatch],
+      "another data directory's owner": [elsewhere.owner, unknown],
+      "another data directory's session": [session(elsewhere, ids.run), unknown],
+      "a session that has expired": [iam.issue({ role: runRole, name: ids.run, expiresAt: Date.now() - 1 }), expired],
+      "the session of a run that has ended": [session(iam, "run-ended"), denied],
+    };
+    const jobPolicy = policyOf(jobPermissions, world);
+    roles = [
+      {
+        name: "a run's trainers",
+        keys: session(iam, ids.run),
+        may: (request) => ofTrainers[nameOf(request)]?.includes(request.target) ?? false,
+      },
+      {
+        name: "a trainer's job",
+        keys: iam.issue({ role: jobRoleName(prefix), name: "trainer" }),
+        may: (request) => allows(jobPolicy, request),
+      },
+      // A function serves all teams: one target of each resource is enough.
+      ...functions.map(({ name }) => {
+        const policy = policyOf(functionPermissions[name], world);
+        const keys = iam.issue({ role: functionNameIn(prefix, name), name });
+        return { name, keys, targets: fewTargets, may: (request: PortRequest) => allows(policy, request) };
+      }),
+    ];
+  });
+  afterAll(() => port.stop());
+
+  const json = (operation: string, body: object): Unsigned => ({
+    ...{ method: "POST", url: `${port.endpoint}/`, service: "dynamodb", body: JSON.stringify(body) },
+    headers: { "content-type": "application/x-amz-json-1.0", "x-amz-target": `DynamoDB_20120810.${operation}` },
+  });
+  async function owner(request: Unsigned): Promise<string> {
+    const { status, text } = await port.send(request, port.iam.owner);
+    if (status >= 300) throw new Error(`${request.url} was answered ${status}: ${text}`);
+    return text;
+  }
+
+  /** All that the services store, as the owner reads it. */
+  async function stored(): Promise<readonly string[]> {
+    const reads = requests.filter((one) =>
+      /(^(states List|states Describe|events List|sns ListTopics|scheduler List|logs DescribeLogGroups)|batch describe|batch list)/.test(
+        nameOf(one),
+      ),
+    );
+    const listed = reads.map(({ request }) => port.send(at(request), port.iam.owner).then(({ text }) => text));
+    return Promise.all([
+      ...Object.values(tables).map((TableName) => owner(json("Scan", { TableName }))),
+      ...Object.values(tables).map((TableName) => owner(json("DescribeTable", { TableName }))),
+      owner({ url: `${port.endpoint}/${bucket}?list-type=2`, service: "s3" }),
+      owner({ url: `${port.endpoint}/${bucket}?uploads=`, service: "s3" }),
+      ...listed.map(async (text) => (await text).replace(/<RequestId>.*<\/RequestId>/, "")),
+    ]);
+  }
+
+  it("has operations of every service", () => {
+    const services = new Set(requests.map(({ service }) => service));
+    const all = ["dynamodb", "s3", "states", "events", "logs", "batch", "scheduler", "sns", "lambda", "iam", "sts"];
+    expect([...services]).toEqual(all);
+    expect(operations.length).toBeGreaterThan(100);
+  });
+
+  it.each(operations)("%s is refused to everyone without the right to it, and changes nothing", async (operation) => {
+    const ofThis = requests.filter((one) => nameOf(one) === operation);
+    const faults: string[] = [];
+    for (const [name, [keys, code]] of Object.entries(strangers)) {
+      const { status, text } = await port.send(at(ofThis[0]!.request), keys);
+      const isHead = ofThis[0]!.request.method === "HEAD";
+      if (![400, 403].includes(status) || !(isHead || code.test(text))) faults.push(`${name}: ${status} ${text}`);
+    }
+    for (const { name, keys, may, targets } of roles) {
+      for (const one of ofThis.filter((each) => !may(each) && (targets?.has(each.target) ?? true))) {
+        const answer = await port.send(at(one.request), keys);
+        if (!isRefused(answer)) faults.push(`${name}: ${one.target}: ${answer.status} ${answer.text}`);
+      }
+    }
+    expect(faults).toEqual([]);
+    // A read that changes something shows after the next change.
+    if (!/ (?:Get|List|Describe|BatchGet|TransactGet|Query|Scan|describe|list|\w+ GET|\w+ HEAD)/.test(operation)) {
+      expect(await stored()).toEqual(before);
+    }
+  });
+
+  it("no refused operation has changed anything", async () => {
+    expect(await stored()).toEqual(before);
+  });
+
+  it("each operation is open to those that have the right to it", async () => {
+    const faults: string[] = [];
+    for (const { name, keys, may, targets } of roles) {
+      const open = requests.filter((each) => may(each) && (targets?.has(each.target) ?? true));
+      for (const one of open.filter(({ operation }) => !/ (DELETE|POST uploadId)/.test(operation))) {
+        const { status, text } = await port.send(at(one.request), keys);
+        if (status === 401 || status === 403 || /AccessDenied/.test(text)) {
+          faults.push(`${name}: ${nameOf(one)}: ${one.target}: ${status} ${text}`);
+        }
+      }
+    }
+    expect(faults).toEqual([]);
+  });
+});
