@@ -4,15 +4,19 @@ import path from "node:path";
 import type { RingmasterConfig } from "../../infra/config";
 import { ApiStack } from "../../infra/stacks/api-stack";
 import { authorizer } from "../../platform/functions";
-import { synthesizeStack } from "./synthesized";
+import { type Rules, synthesizeStack } from "./synthesized";
 
-/** The API's stack by itself, which knows the functions by their names. */
-export function apiStack(config: RingmasterConfig) {
+/** Synthesizes the API's stack without the others; it refers to the functions by name. */
+export function apiStack(config: RingmasterConfig, rules?: Rules) {
   const bundles = fs.mkdtempSync(path.join(os.tmpdir(), "infra-api-"));
   fs.mkdirSync(path.join(bundles, "lambdas"));
   fs.writeFileSync(path.join(bundles, "lambdas", `${authorizer.name}.js`), "exports.handler = async () => undefined;");
   try {
-    return synthesizeStack(config, (app, deployment) => new ApiStack(app, "api", { config: deployment, bundles }));
+    return synthesizeStack(
+      config,
+      (app, deployment) => new ApiStack(app, "api", { config: deployment, bundles }),
+      rules,
+    );
   } finally {
     fs.rmSync(bundles, { recursive: true });
   }

@@ -11,7 +11,7 @@ import {
 } from "../../platform/permissions";
 import { rules } from "../../platform/rules";
 import { textOf } from "./policies";
-import { repository, type Synthesized, synthesizePlatform } from "./synthesized";
+import { repository, type Synthesized, synthesizePlatform, unstagedAssets } from "./synthesized";
 
 type Resources = Readonly<Record<string, { readonly Properties?: Readonly<Record<string, unknown>> }>>;
 
@@ -61,7 +61,7 @@ let all: readonly { readonly stack: string; readonly resources: Resources }[];
 let names: ReadonlySet<string>;
 
 beforeAll(() => {
-  platform = synthesizePlatform();
+  platform = synthesizePlatform(unstagedAssets);
   all = Object.keys(platform.stacks).map((stack) => ({
     stack,
     resources: platform.template(stack as keyof Synthesized["stacks"]).toJSON()["Resources"] as Resources,

@@ -12,7 +12,7 @@ import {
   type World,
 } from "../../platform/permissions";
 import { rolesOf, type SynthesizedRole, textOf } from "./policies";
-import { repository, type Synthesized, synthesizePlatform } from "./synthesized";
+import { repository, type Synthesized, synthesizePlatform, unstagedAssets } from "./synthesized";
 
 const prefix = "ringmaster";
 const [partition, region, account] = ["<AWS::Partition>", "<AWS::Region>", "<AWS::AccountId>"];
@@ -75,7 +75,7 @@ const idOf = (name: string) => name.replaceAll("-", "");
 let platform: Synthesized;
 let roles: ReadonlyMap<string, SynthesizedRole>;
 beforeAll(() => {
-  platform = synthesizePlatform();
+  platform = synthesizePlatform(unstagedAssets);
   const all = Object.keys(platform.stacks).flatMap((name) =>
     rolesOf(platform.template(name as keyof Synthesized["stacks"])),
   );

@@ -17,12 +17,13 @@ export interface Synthesized {
 }
 
 /**
- * The platform as `cdk synth` makes it, with the context of `cdk.json`, but with empty functions in place of the build: what they hold is not
- * what these tests are about, and each asset is by its content its own.
+ * Synthesizes the platform as `cdk synth` does, with the context of `cdk.json`, but with empty functions in place of the
+ * build and without CDK's rules (see `Rules`). Each function differs, so that each asset has its own key.
  */
 export function synthesizePlatform(
   context: Readonly<Record<string, unknown>> = {},
   config: RingmasterConfig = {},
+  rules: Rules = "skip-rules",
 ): Synthesized {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), "infra-"));
   const bundles = path.join(directory, "bundles");
@@ -31,7 +32,7 @@ export function synthesizePlatform(
     fs.writeFileSync(path.join(bundles, "lambdas", `${name}.js`), `exports.handler = async () => "${name}";`);
   }
   fs.cpSync(path.join(repository, "state-machines"), path.join(bundles, "state-machines"), { recursive: true });
-  const app = new App({ context: { ...defaultContext(), ...context }, outdir: path.join(directory, "out") });
+  const app = newApp(path.join(directory, "out"), rules, context);
   const stacks = definePlatform(app, { repository, bundles }, config);
   return {
     app,
@@ -41,27 +42,45 @@ export function synthesizePlatform(
   };
 }
 
-/** Context with which assets are neither put together nor copied: for tests of templates, to which it makes no difference. */
-export const withoutAssets: Readonly<Record<string, unknown>> = {
+/**
+ * Whether synthesis applies CDK's own rules to the templates, as it does for users. They take 10 s of processor time:
+ * `nag.test.ts` and `api-nag.test.ts` apply them to every configuration, the other files skip them.
+ */
+export type Rules = "apply-rules" | "skip-rules";
+
+const newApp = (outdir: string, rules: Rules, context: Readonly<Record<string, unknown>> = {}) =>
+  new App({
+    context: { ...defaultContext(), ...context },
+    outdir,
+    builtinCloudFormationValidation: rules === "apply-rules",
+  });
+
+/** Skips the packaging and copying of assets, which templates do not depend on. */
+export const unstagedAssets: Readonly<Record<string, unknown>> = {
   "aws:cdk:bundling-stacks": [],
   "aws:cdk:disable-asset-staging": true,
+};
+/** Skips the trainer's image too. */
+export const withoutAssets: Readonly<Record<string, unknown>> = {
+  ...unstagedAssets,
   trainerImage: "registry.example.com/trainer:1",
 };
 
-/** Removed when the test file that imports this is done. */
+/** Directories that are removed when the test file that imports this is done. */
 const made: string[] = [];
 afterAll(() => {
   for (const directory of made) fs.rmSync(directory, { recursive: true, force: true });
 });
 
-/** One stack of the platform by itself, where the others do not matter: made at once. */
+/** Synthesizes one stack of the platform without the others. */
 export function synthesizeStack<S extends Stack>(
   settings: RingmasterConfig,
   make: (app: App, config: DeploymentConfig) => S,
+  rules: Rules = "skip-rules",
 ) {
   const outdir = fs.mkdtempSync(path.join(os.tmpdir(), "infra-stack-"));
   made.push(outdir);
-  const app = new App({ context: defaultContext(), outdir });
+  const app = newApp(outdir, rules);
   const stack = make(app, readConfig(settings, app.node));
   return { app, stack, template: Template.fromStack(stack) };
 }

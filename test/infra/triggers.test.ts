@@ -4,12 +4,12 @@ import { parsePattern } from "../../local/events/pattern-rules";
 import { localWorld } from "../../local/settings";
 import { driftAlarmName, parseDriftAlarmName } from "../../platform/retraining";
 import { rules } from "../../platform/rules";
-import { type Synthesized, synthesizePlatform } from "./synthesized";
+import { type Synthesized, synthesizePlatform, withoutAssets } from "./synthesized";
 
 let platform: Synthesized;
 let triggers: Template;
 beforeAll(() => {
-  platform = synthesizePlatform();
+  platform = synthesizePlatform(withoutAssets);
   triggers = platform.template("triggers");
 });
 afterAll(() => platform.remove());
