@@ -1,7 +1,7 @@
 import { type Stack, Validations } from "aws-cdk-lib";
 import type { DeploymentConfig } from "../config";
 
-/** Findings of cdk-nag's AwsSolutions rules on the API that are as they should be; `test/infra/api-nag.test.ts` runs them in each mode. */
+/** Lists findings of cdk-nag's AwsSolutions rules on the API that are intended; `test/infra/nag.test.ts` checks each mode. */
 export function acknowledgeApiFindings(stack: Stack, { api: { auth, waf } }: DeploymentConfig): void {
   const acknowledge = (id: string, reason: string): void => {
     Validations.of(stack).acknowledge({ id: `AwsSolutions-${id}`, reason });

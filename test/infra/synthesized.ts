@@ -44,7 +44,7 @@ export function synthesizePlatform(
 
 /**
  * Whether synthesis applies CDK's own rules to the templates, as it does for users. They take 10 s of processor time:
- * `nag.test.ts` and `api-nag.test.ts` apply them to every configuration, the other files skip them.
+ * `nag.test.ts` applies them to every configuration, the other files skip them.
  */
 export type Rules = "apply-rules" | "skip-rules";
 
@@ -82,7 +82,13 @@ export function synthesizeStack<S extends Stack>(
   made.push(outdir);
   const app = newApp(outdir, rules);
   const stack = make(app, readConfig(settings, app.node));
-  return { app, stack, template: Template.fromStack(stack) };
+  return {
+    app,
+    stack,
+    get template() {
+      return Template.fromStack(stack);
+    },
+  };
 }
 
 /** What `cdk.json` sets. */
