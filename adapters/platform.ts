@@ -27,7 +27,6 @@ import type { Experiments } from "../core/tracking/experiments";
 import { notingInputs } from "../core/tracking/lineage/noting-inputs";
 import type { LineageIndex } from "../core/tracking/lineage/port";
 import type { LoggedModels } from "../core/tracking/logged-model";
-import type { MetricRepository } from "../core/tracking/metric-repository";
 import type { MetricStore } from "../core/tracking/metric-store";
 import { createLiveRuns, type LiveRuns, notingRecords } from "../core/tracking/records/live-runs";
 import { firstRecordOf, trackedRuns } from "../core/tracking/records/tracked-runs";
@@ -35,7 +34,6 @@ import { canBeRunId, type RunIdentity } from "../core/tracking/run-record";
 import type { RunChanges, RunRecords } from "../core/tracking/run-records";
 import type { RunSearch } from "../core/tracking/search/query";
 import { createRunSearches } from "../core/tracking/search/run-search";
-import { teamMetrics } from "../core/tracking/team-metrics";
 import type { EndedRuns } from "../core/training/end-sessions";
 import { RunNotFoundError } from "../core/training/errors";
 import type { Executions, TaskTokens, TrainingJobs } from "../core/training/ports";
@@ -57,6 +55,8 @@ import { createExperimentRepositories } from "./dynamodb/experiment-repository";
 import { createInboxRepository } from "./dynamodb/inbox-repository";
 import { createLineageIndex } from "./dynamodb/lineage-repository";
 import { createLoggedModelRepository } from "./dynamodb/logged-model-repository";
+import { MetricLogs } from "./dynamodb/metric-logs";
+import { MetricRows } from "./dynamodb/metric-rows";
 import { createMetricStore } from "./dynamodb/metric-store";
 import { createModelRepository } from "./dynamodb/model-repository";
 import { createDueDeliveries, createNotificationRepository } from "./dynamodb/notification-repository";
@@ -122,7 +122,7 @@ export interface Platform extends Deployment, StepDependencies {
   readonly datasets: DatasetRepository;
   readonly inbox: InboxRepository;
   readonly inboxFiles: InboxFiles;
-  readonly metrics: MetricRepository & MetricStore;
+  readonly metrics: MetricStore;
   readonly experiments: Experiments;
   readonly records: RunRecords;
   readonly changes: RunChanges;
@@ -239,7 +239,7 @@ export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: B
     const team = await runs.teamOf(runId);
     return team === undefined ? undefined : { runId, team, experimentId: defaultExperimentId, source: "training" };
   };
-  const metrics = createMetricStore(dynamodb, tables.metrics);
+  const metrics = new MetricLogs(new MetricRows(dynamodb, tables.metrics));
   const hooks =
     shared.hooks ?? createCheckHooks({ clock: shared.clock, pause: pauseBeforeRound, targets: publicTargets });
 
@@ -272,7 +272,7 @@ export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: B
       if (known) return known;
       const objects = createObjectStore(s3, bucket, teamPrefix(team));
       const tracking = {
-        metrics: teamMetrics(metrics, team, { identify, changes }),
+        metrics: createMetricStore(metrics, team, { identify, changes }),
         experiments: experimentsOf(team),
         records: notingInputs(notingRecords(records.of(team), liveRuns), lineage),
         changes: changes.of(team),

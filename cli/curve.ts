@@ -1,4 +1,4 @@
-import type { MetricPoint } from "../core/tracking/metric-repository";
+import type { MetricPoint } from "../core/tracking/metric-store";
 
 /** Dots of a braille character: two beside each other, four below each other. Unicode 15, table 2800: bit by column and row. */
 const dots = [

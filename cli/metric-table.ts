@@ -1,5 +1,5 @@
 import { byRank } from "../core/tracking/compare/metric-rank";
-import type { MetricSummary } from "../core/tracking/metric-repository";
+import type { MetricSummary } from "../core/tracking/metric-store";
 import { formatMetric } from "../core/tracking/metric-text";
 import { formatNumber, printTable } from "./output";
 

@@ -1,4 +1,4 @@
-import type { MetricPoint, MetricSummary } from "../core/tracking/metric-repository";
+import type { MetricPoint, MetricSummary } from "../core/tracking/metric-store";
 import { decodeValue } from "../core/tracking/metric-values";
 import type { Warning } from "../core/warnings";
 import type { Answer, OperationName, Request } from "./operations";

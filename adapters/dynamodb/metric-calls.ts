@@ -1,8 +1,6 @@
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import type { BatchReceipt } from "../../core/tracking/metric-store";
-import { decodeValue } from "../../core/tracking/metric-values";
-import type { LogBatch } from "../../core/tracking/metrics/log-batch";
-import { noPoints } from "../../core/tracking/metrics/packed-points";
+import { appendTo, type LogBatch, noPoints } from "../../core/tracking/metrics/packed-points";
 import type { MetricLog } from "./metric-log";
 
 /** Of one batch, at some 10 bytes a point and 1,000 a name at worst: below 400 KB. */
@@ -109,11 +107,9 @@ export function draftBatch(
       }
       points.ids.push(id);
       points.counts.push(steps.length);
-      for (let i = 0; i < steps.length; i += 1) {
-        points.steps.push(steps[i]!);
-        points.times.push(times[i]!);
-        points.values.push(decodeValue(values[i]!));
-      }
+      appendTo(points.steps, steps);
+      appendTo(points.times, times);
+      appendTo(points.values, values);
     }
   }
   return points.steps.length + receipts.length === 0 ? undefined : { names, receipts, points };

@@ -1,6 +1,6 @@
 import { type FoldedGroup, type FoldSizes, foldSegment } from "../../core/tracking/metrics/fold";
 import type { Segment } from "../../core/tracking/metrics/log-state";
-import type { PointColumns } from "../../core/tracking/metrics/packed-points";
+import type { NumberedPoints } from "../../core/tracking/metrics/packed-points";
 import { blockKey, directoryKey, type MetricRows, pkOf } from "./metric-rows";
 
 /** Groups of a segment go together up to about as many rows as a request takes. */
@@ -15,7 +15,7 @@ export class SegmentFold {
     private readonly runId: string,
     private readonly rows: MetricRows,
     readonly segment: Segment,
-    batches: readonly PointColumns[],
+    batches: readonly NumberedPoints[],
     sizes: FoldSizes,
   ) {
     this.groups = foldSegment(batches, sizes);

@@ -1,13 +1,17 @@
-import type { MetricPoint, MetricSummary } from "../../core/tracking/metric-repository";
+import type { MetricPoint, MetricSummary } from "../../core/tracking/metric-store";
 import { type FoldSizes, groupOf } from "../../core/tracking/metrics/fold";
-import { type LogBatch, packBatch, unpackBatch, unpackBatchOf } from "../../core/tracking/metrics/log-batch";
 import { LogState, type Segment, type SegmentLimits } from "../../core/tracking/metrics/log-state";
 import {
   addPoints,
   eachSeries,
+  type LogBatch,
+  type NumberedPoints,
   noPoints,
-  type PointColumns,
+  packBatch,
   packPoints,
+  pointsAt,
+  unpackBatch,
+  unpackBatchOf,
   unpackPoints,
 } from "../../core/tracking/metrics/packed-points";
 import { pauseBeforeRound } from "./contention";
@@ -48,7 +52,7 @@ const bytesPerPoint = 12;
 export class MetricLog {
   private state: LogState;
   private grown = false;
-  private inline: PointColumns = noPoints();
+  private inline: NumberedPoints = noPoints();
   /** Batches past `tailFrom`, packed. */
   private tail: LoggedBatch[] = [];
   private tailFrom = 0;
@@ -288,7 +292,7 @@ export class MetricLog {
     this.state.prune(folded);
   }
 
-  private async batchesOf(from: number, to: number): Promise<PointColumns[]> {
+  private async batchesOf(from: number, to: number): Promise<NumberedPoints[]> {
     await this.completeTail();
     const batches = this.tail.filter(({ version }) => version > from && version <= to);
     const young = from === 0 ? [this.inline] : [];
@@ -307,11 +311,9 @@ export class MetricLog {
   async unfolded(id: number, after = 0): Promise<{ readonly points: MetricPoint[]; readonly folded: number }> {
     if (after < this.tailFrom) await this.completeTail();
     const points: MetricPoint[] = [];
-    const { steps, times, values } = this.inline;
     // Of which versions these are is not known: whoever has them tells them apart by their steps.
     eachSeries(this.inline, (one, from, to) => {
-      if (one !== id) return;
-      for (let i = from; i < to; i += 1) points.push({ step: steps[i]!, value: values[i]!, time: times[i]! });
+      if (one === id) points.push(...pointsAt(this.inline, from, to));
     });
     for (const { version, data } of this.tail) {
       if (version > after) for (const point of unpackBatchOf(data, id)) points.push(point);

@@ -1,12 +1,17 @@
+import { eachLimited } from "../../core/each-limited";
 import type { MetricSeries } from "../../core/tracking/metric-batch";
-import type { BatchReceipt } from "../../core/tracking/metric-store";
+import type { BatchReceipt, MetricSummary } from "../../core/tracking/metric-store";
+import { noSeries, type StoredSeries } from "../../core/tracking/metrics/series";
 import { type Call, type CallPart, draftBatch, partsOf, takeParts } from "./metric-calls";
-import { type LogLimits, MetricLog } from "./metric-log";
-import type { MetricRows } from "./metric-rows";
+import { type LogLimits, logLimits, MetricLog } from "./metric-log";
+import type { LogHead, MetricRows } from "./metric-rows";
+import { readSeries } from "./metric-series";
 
 /** Of all logs in memory; one that is used meanwhile may be larger. */
 const mostMemoryBytes = 64 * 1024 * 1024;
 const mostLogs = 5_000;
+/** Logs whose ends are read at the same time. */
+const readsAtOnce = 16;
 /** Groups are folded so many times faster than segments that are closed need it: half of the time there is nothing to fold. */
 const foldingPace = 2;
 /** Of a group, that each call folds at least: what others have left is done in the end, too. */
@@ -31,7 +36,9 @@ interface Known {
   bytes: number;
 }
 
-/** The logs of the runs that this process lately wrote or read. */
+/**
+ * The logs of all teams' runs, of which this process remembers those that it recently wrote or read. One for a process. All reads are strongly consistent.
+ */
 export class MetricLogs {
   /** By last use, the latest at the end. */
   private readonly known = new Map<string, Known>();
@@ -44,11 +51,55 @@ export class MetricLogs {
 
   constructor(
     private readonly rows: MetricRows,
-    private readonly limits: LogLimits,
+    private readonly limits: LogLimits = logLimits,
   ) {}
 
+  /** Finds a metric's points. A metric that the run does not have has no points. */
+  series(runId: string, metric: string): Promise<StoredSeries> {
+    return this.withFresh(runId, (log) => readSeries(this.rows, log, metric));
+  }
+
+  /** Finds the points of a metric past a version of the log, perhaps with earlier ones. As fresh as the last `summaries` here. */
+  seriesAfter(
+    runId: string,
+    metric: string,
+    version: number,
+  ): Promise<{ readonly series: StoredSeries; readonly version: number }> {
+    return this.withKnown(runId, async (log) => {
+      const id = log.idOf(metric);
+      if (version === 0 || id === undefined || !log.isUnfolded(version)) {
+        return { series: await readSeries(this.rows, log, metric), version: log.version };
+      }
+      const { points } = await log.unfolded(id, version);
+      return { series: { ...noSeries, loose: points }, version: log.version };
+    });
+  }
+
+  /** By name of the metric. */
+  summaries(runId: string): Promise<readonly MetricSummary[]> {
+    return this.withFresh(runId, (log) => log.summaries());
+  }
+
+  /** Runs without metrics are left out. */
+  async summariesOf(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly MetricSummary[]>> {
+    const found = new Map<string, readonly MetricSummary[]>();
+    await eachLimited([...(await this.rows.findHeads(runIds))], readsAtOnce, async ([runId, head]) => {
+      const summaries = await this.summariesFrom(runId, head);
+      if (summaries.length > 0) found.set(runId, summaries);
+    });
+    return found;
+  }
+
+  private async summariesFrom(runId: string, head: LogHead): Promise<readonly MetricSummary[]> {
+    if (head.grown && this.known.get(runId)?.log.isLoaded) return this.summaries(runId);
+    const log = new MetricLog(runId, this.rows, this.limits);
+    log.applyHead(head);
+    if (head.grown) log.applyAll(await this.rows.batches(runId, log.version));
+    return log.summaries();
+  }
+
   /** Works with a log that knows all that was stored before the call. */
-  withFresh<T>(runId: string, work: (log: MetricLog) => Promise<T> | T): Promise<T> {
+  private withFresh<T>(runId: string, work: (log: MetricLog) => Promise<T> | T): Promise<T> {
     return this.use(runId, async (known) => {
       known.refreshing ??= this.exclusively(known, () => {
         known.refreshing = undefined;
@@ -60,7 +111,7 @@ export class MetricLogs {
   }
 
   /** The same as fresh as the last `withFresh`, or fresh where there was none. */
-  async withKnown<T>(runId: string, work: (log: MetricLog) => Promise<T> | T): Promise<T> {
+  private async withKnown<T>(runId: string, work: (log: MetricLog) => Promise<T> | T): Promise<T> {
     if (!this.known.get(runId)?.log.isLoaded) return this.withFresh(runId, work);
     return this.use(runId, (known) => this.withLoaded(known, work));
   }
@@ -73,12 +124,8 @@ export class MetricLogs {
     });
   }
 
-  has(runId: string): boolean {
-    return this.known.get(runId)?.log.isLoaded ?? false;
-  }
-
   /** Resolves with whether it was stored before, once it is stored. Calls that come while others are being written go into one batch. */
-  append(runId: string, series: readonly MetricSeries[], receipt: BatchReceipt | undefined): Promise<boolean> {
+  append(runId: string, series: readonly MetricSeries[], receipt?: BatchReceipt): Promise<boolean> {
     return this.use(runId, async (known) => {
       const stored = new Promise<boolean>((settle, fail) => {
         known.queue.push(...partsOf(series, { receipt, settle, fail, failed: false }));

@@ -1,122 +1,64 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import type { MetricPoint, MetricSummary } from "../../core/tracking/metric-repository";
-import { type AllMetrics, noSeries } from "../../core/tracking/metrics/all-metrics";
-import { type DirectoryEntry, unpackDirectory } from "../../core/tracking/metrics/directory";
-import { groupOf } from "../../core/tracking/metrics/fold";
-import { eachSeries, unpackPoints } from "../../core/tracking/metrics/packed-points";
-import type { StoredSeries } from "../../core/tracking/metrics/series";
-import { type LogLimits, logLimits, MetricLog } from "./metric-log";
-import { MetricLogs } from "./metric-logs";
-import { blockKey, MetricRows } from "./metric-rows";
+import type { MetricStore } from "../../core/tracking/metric-store";
+import { downsample } from "../../core/tracking/metrics/downsample";
+import { followPage, historyPage } from "../../core/tracking/metrics/point-pages";
+import type { PointIdentity } from "../../core/tracking/metrics/points";
+import { openAll } from "../../core/tracking/metrics/series";
+import type { RunIdentity } from "../../core/tracking/run-record";
+import type { RunChanges } from "../../core/tracking/run-records";
+import { RunNotFoundError } from "../../core/training/errors";
+import type { MetricLogs } from "./metric-logs";
 
-/** Logs whose ends are asked for side by side. */
-const readsAtOnce = 16;
-
-/** A stretch of points with where it lies. */
-interface StoredEntry extends DirectoryEntry {
-  readonly key: string;
-  /** The how manieth of its metric in its block. */
-  readonly place: number;
+/** A team's directory of runs: who owns which, and which have changed. */
+export interface RunDirectory {
+  readonly changes: Pick<RunChanges, "mark">;
+  identify(runId: string): Promise<RunIdentity | undefined>;
 }
 
-/** Metrics of all runs in table Metrics; docs/access-patterns.md, "Metrics". One for a process, which remembers the logs of the runs that it meets. */
-export function createMetricStore(
-  client: DynamoDBDocumentClient,
-  table: string,
-  limits: LogLimits = logLimits,
-): AllMetrics {
-  const rows = new MetricRows(client, table);
-  const logs = new MetricLogs(rows, limits);
-
-  async function entriesOf(runId: string, id: number, folded: number): Promise<StoredEntry[]> {
-    if (folded === 0) return [];
-    const group = groupOf(id);
-    const found = await rows.directories(runId, group, folded);
-    return found.flatMap(({ segment, data }) => {
-      const entries = unpackDirectory(data, id);
-      return entries.map((entry, i) => ({
-        ...entry,
-        key: blockKey(group, segment, entry.block),
-        place: entries.slice(0, i).filter(({ block }) => block === entry.block).length,
-      }));
-    });
-  }
-
-  async function open(runId: string, entries: readonly StoredEntry[]): Promise<MetricPoint[][]> {
-    const blocks = await rows.blocks(runId, [...new Set(entries.map(({ key }) => key))]);
-    const unpacked = new Map<string, ReturnType<typeof unpackPoints>>();
-    return entries.map(({ key, id, place }) => {
-      const data = blocks.get(key);
-      if (!data) throw new Error(`the metrics of run ${runId} lack ${key}, which their directory names`);
-      const columns = unpacked.get(key) ?? unpackPoints(data);
-      unpacked.set(key, columns);
-      const { steps, times, values } = columns;
-      const points: MetricPoint[] = [];
-      let at = 0;
-      eachSeries(columns, (one, from, to) => {
-        if (one !== id || at++ !== place) return;
-        for (let i = from; i < to; i += 1) points.push({ step: steps[i]!, value: values[i]!, time: times[i]! });
-      });
-      return points;
-    });
-  }
-
-  async function seriesOf(runId: string, log: MetricLog, metric: string): Promise<StoredSeries> {
-    const id = log.idOf(metric);
-    if (id === undefined) return noSeries;
-    const { points, folded } = await log.unfolded(id);
-    const entries = await entriesOf(runId, id, folded);
-    const series: StoredSeries<StoredEntry> = { loose: points, entries, openEntries: (some) => open(runId, some) };
-    return series as StoredSeries;
-  }
+/** Metrics of a team's runs in table Metrics; docs/access-patterns.md, "Metrics". @param logs one for a process */
+export function createMetricStore(logs: MetricLogs, team: string, runs: RunDirectory): MetricStore {
+  const owned = async (runId: string): Promise<RunIdentity> => {
+    const identity = await runs.identify(runId);
+    if (identity?.team !== team) throw new RunNotFoundError(runId);
+    return identity;
+  };
 
   return {
     async append(runId, series, receipt) {
-      return { duplicate: await logs.append(runId, series, receipt) };
+      const identity = await owned(runId);
+      if (receipt === undefined && series.every(({ steps }) => steps.length === 0)) return { duplicate: false };
+      const duplicate = await logs.append(runId, series, receipt);
+      await runs.changes.mark(identity);
+      return { duplicate };
     },
-
-    series: (runId, metric) => logs.withFresh(runId, (log) => seriesOf(runId, log, metric)),
-
-    seriesAfter: (runId, metric, version) =>
-      logs.withKnown(runId, async (log) => {
-        const id = log.idOf(metric);
-        if (version === 0 || id === undefined || !log.isUnfolded(version)) {
-          return { series: await seriesOf(runId, log, metric), version: log.version };
-        }
-        const { points } = await log.unfolded(id, version);
-        return { series: { ...noSeries, loose: points }, version: log.version };
-      }),
-
-    summaries: (runId) => logs.withFresh(runId, (log) => log.summaries()),
-
+    async read(runId, metric) {
+      const identity = pointIdentity(await owned(runId));
+      return openAll(await logs.series(runId, metric), identity);
+    },
+    async readAfter(runId, metric, { step, item }) {
+      const identity = pointIdentity(await owned(runId));
+      const { series, version } = await logs.seriesAfter(runId, metric, item);
+      return followPage(series, identity, step, version);
+    },
+    async downsample(runId, metric, points, range) {
+      const identity = pointIdentity(await owned(runId));
+      return downsample(await logs.series(runId, metric), identity, points, range);
+    },
+    async history(runId, metric, page) {
+      const identity = pointIdentity(await owned(runId));
+      return historyPage(await logs.series(runId, metric), identity, page);
+    },
+    async summaries(runId) {
+      await owned(runId);
+      return logs.summaries(runId);
+    },
     async summariesOf(runIds) {
-      const heads = await rows.findHeads(runIds);
-      const found = new Map<string, readonly MetricSummary[]>();
-      const growing: string[] = [];
-      for (const [runId, head] of heads) {
-        if (head.grown) growing.push(runId);
-        else found.set(runId, logOf(runId, head).summaries());
-      }
-      const takeGrowing = async (): Promise<void> => {
-        for (let runId = growing.shift(); runId !== undefined; runId = growing.shift()) {
-          if (logs.has(runId)) {
-            found.set(runId, await logs.withFresh(runId, (log) => log.summaries()));
-            continue;
-          }
-          const log = logOf(runId, heads.get(runId)!);
-          log.applyAll(await rows.batches(runId, log.version));
-          found.set(runId, log.summaries());
-        }
-      };
-      await Promise.all(Array.from({ length: readsAtOnce }, takeGrowing));
-      for (const [runId, summaries] of found) if (summaries.length === 0) found.delete(runId);
-      return found;
+      const identities = await Promise.all(runIds.map((runId) => runs.identify(runId)));
+      return logs.summariesOf(runIds.filter((_, i) => identities[i]?.team === team));
     },
   };
+}
 
-  function logOf(runId: string, head: Parameters<MetricLog["applyHead"]>[0]): MetricLog {
-    const log = new MetricLog(runId, rows, limits);
-    log.applyHead(head);
-    return log;
-  }
+/** A deterministic run has one value a step; a client's points are kept as it sent them. */
+function pointIdentity({ source }: RunIdentity): PointIdentity {
+  return source === "training" ? "step" : "point";
 }

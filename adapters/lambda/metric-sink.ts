@@ -1,5 +1,6 @@
 import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-sink";
+import { encodedSeries } from "../../core/tracking/metric-values";
 
 /** Errors of the ingest function's own making about the batch itself. */
 const final: readonly (string | undefined)[] = [
@@ -21,7 +22,7 @@ export function createLambdaMetricSink(
         new InvokeCommand({
           FunctionName: functionName,
           InvocationType: "RequestResponse",
-          Payload: JSON.stringify({ ...batch, runKey }),
+          Payload: JSON.stringify({ ...batch, series: batch.series.map(encodedSeries), runKey }),
         }),
       );
       if (answer.FunctionError === undefined) return;

@@ -1,7 +1,16 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "../../core/logging";
-import { eventText, streamStart } from "../../core/tracking/event-stream";
 import type { FollowEvent } from "../../core/tracking/follow";
+
+/** Tells a client how long to wait before it reconnects. Sent once at the start. */
+const streamStart = "retry: 2000\n\n";
+
+/** Formats an event as text/event-stream (HTML standard, 9.2). JSON has no line breaks, so that data are always one line. */
+export function eventText(event: FollowEvent): string {
+  if (event.event === "heartbeat") return ": heartbeat\n\n";
+  const id = "id" in event ? `id: ${event.id}\n` : "";
+  return `${id}event: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;
+}
 
 /** The follower's end of the line. */
 export interface Connection {

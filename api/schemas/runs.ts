@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { progressSchema } from "../../core/tracking/ingest";
 import type { TrainingProgress } from "../../core/tracking/metric-batch";
-import type { MetricSummary } from "../../core/tracking/metric-repository";
+import type { MetricSummary } from "../../core/tracking/metric-store";
 import type { EncodedValue } from "../../core/tracking/metric-values";
 import type { CheckpointSummary, DamagedCheckpoint } from "../../core/training/checkpoint/list";
 import { jobSchema } from "../../core/training/job";

@@ -1,8 +1,9 @@
 import { parseArgs } from "node:util";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { MetricLogs } from "../../adapters/dynamodb/metric-logs";
+import { MetricRows } from "../../adapters/dynamodb/metric-rows";
 import { createMetricStore } from "../../adapters/dynamodb/metric-store";
 import type { MetricSeries } from "../../core/tracking/metric-batch";
-import { teamMetrics } from "../../core/tracking/team-metrics";
 import { localConfig } from "../../local/settings";
 import { startEmbedded } from "../../test/support/embedded";
 import { describeMachine, machineLine } from "../support/machine";
@@ -60,9 +61,9 @@ export async function benchPoints(args: readonly string[]): Promise<void> {
 async function measure(dynamodb: DynamoDBDocumentClient, one: Case): Promise<Measured> {
   const counted = countingClient(dynamodb);
   const open = () => {
-    const all = createMetricStore(counted.client, localConfig().tables.metrics);
+    const logs = new MetricLogs(new MetricRows(counted.client, localConfig().tables.metrics));
     const identify = async (runId: string) => ({ runId, team: "t", experimentId: "0", source: "logged" as const });
-    return teamMetrics(all, "t", { identify, changes: { mark: async () => undefined } });
+    return createMetricStore(logs, "t", { identify, changes: { mark: async () => undefined } });
   };
   const runId = one.name.replaceAll(" ", "-");
   const metric = (i: number) => `layer_${i % 50}/statistic_${i}`;

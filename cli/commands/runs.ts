@@ -3,7 +3,7 @@ import { testPrefix } from "../../core/evaluation/test-metrics";
 import type { EvaluationOutput, TrainingOutput } from "../../core/pipelines/outputs";
 import { findOutput } from "../../core/pipelines/step";
 import { formatDuration } from "../../core/quantities";
-import type { MetricSummary } from "../../core/tracking/metric-repository";
+import type { MetricSummary } from "../../core/tracking/metric-store";
 import type { RunDetails } from "../../core/training/run";
 import { isOpen } from "../../core/training/run";
 import { displayedStatus } from "../../core/training/run-status";

@@ -1,8 +1,8 @@
 import { testPrefix } from "../evaluation/test-metrics";
 import { metricsBehind, newPoints } from "./follow";
-import type { MetricRepository } from "./metric-repository";
+import type { MetricStore } from "./metric-store";
 
-export type CopyPorts = Pick<MetricRepository, "summaries" | "readAfter" | "write">;
+export type CopyPorts = Pick<MetricStore, "summaries" | "readAfter" | "append">;
 
 /** Names a metric of the machines that a run used. */
 const machinePrefix = "system/";
@@ -24,6 +24,6 @@ export async function copyTrainingMetrics(metrics: CopyPorts, fromRunId: string,
       values: points.map(({ value }) => value),
       times: points.map(({ time }) => time),
     }));
-    await metrics.write(toRunId, series);
+    await metrics.append(toRunId, series);
   }
 }

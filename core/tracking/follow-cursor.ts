@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
 import { InvalidInputError } from "../errors";
-import type { SeriesPosition } from "./metric-repository";
+import type { SeriesPosition } from "./metric-store";
 
 /** How far a follower has come: for each metric the last point that it has, and that the run's end was told. */
 export interface FollowCursor {

@@ -1,8 +1,8 @@
 import type { Clock } from "../ports";
 import { isOpen, type Run } from "../training/run";
 import { encodeCursor, type FollowCursor } from "./follow-cursor";
-import type { MetricPoint, MetricRepository, SeriesPosition } from "./metric-repository";
-import { type EncodedValue, encodeValue } from "./metric-values";
+import type { MetricPoint, MetricStore, SeriesPosition } from "./metric-store";
+import { type EncodedValue, encodedPoint } from "./metric-values";
 
 /** What a follower is told. `id` is where he goes on after he was cut off. */
 export type FollowEvent =
@@ -21,9 +21,14 @@ export interface FollowedSeries {
   readonly points: readonly (Omit<MetricPoint, "value"> & { readonly value: EncodedValue })[];
 }
 
+interface NewPoints {
+  readonly metric: string;
+  readonly points: readonly MetricPoint[];
+}
+
 export interface FollowDependencies {
   readonly findRun: () => Promise<Run | undefined>;
-  readonly metrics: Pick<MetricRepository, "summaries" | "readAfter">;
+  readonly metrics: Pick<MetricStore, "summaries" | "readAfter">;
   readonly clock: Clock;
   /** Resolves early where the follower is gone. */
   readonly sleep: (ms: number) => Promise<void>;
@@ -84,7 +89,8 @@ export async function* followRun(
     for await (const series of newPoints(metrics, runId, behind, positions)) {
       if (isGone() || clock.now() >= until) return;
       news = true;
-      yield { event: "metrics", id: encodeCursor({ positions, ended: false }), data: { metrics: series } };
+      const encoded = series.map(({ metric, points }) => ({ metric, points: points.map(encodedPoint) }));
+      yield { event: "metrics", id: encodeCursor({ positions, ended: false }), data: { metrics: encoded } };
     }
     if (settled) {
       yield { event: "end", id: encodeCursor({ positions, ended: true }), data: state };
@@ -113,14 +119,14 @@ export function metricsBehind(
     .map(({ metric }) => metric);
 }
 
-/** New points of several metrics in parcels, each with the positions after it. */
+/** Reads new points of several metrics, some thousand at a time. Advances `positions` past what it yields. */
 export async function* newPoints(
-  metrics: Pick<MetricRepository, "readAfter">,
+  metrics: Pick<MetricStore, "readAfter">,
   runId: string,
   behind: readonly string[],
   positions: Map<string, SeriesPosition>,
-): AsyncGenerator<readonly FollowedSeries[]> {
-  let parcel: FollowedSeries[] = [];
+): AsyncGenerator<readonly NewPoints[]> {
+  let part: NewPoints[] = [];
   let size = 0;
   for (const metric of behind) {
     let from = positions.get(metric) ?? start;
@@ -131,7 +137,7 @@ export async function* newPoints(
       more = page.more;
       if (page.points.length > 0) {
         found = true;
-        parcel.push({ metric, points: page.points.map((point) => ({ ...point, value: encodeValue(point.value) })) });
+        part.push({ metric, points: page.points });
         size += page.points.length;
         positions.set(metric, from);
       } else if (!more && !found && again) {
@@ -141,12 +147,12 @@ export async function* newPoints(
         from = { step: from.step, item: 0 };
       }
       if (size < pointsPerEvent) continue;
-      yield parcel;
-      parcel = [];
+      yield part;
+      part = [];
       size = 0;
     }
   }
-  if (parcel.length > 0) yield parcel;
+  if (part.length > 0) yield part;
 }
 
 function stateOf({ runId, status, phase, updatedAt, endedAt, failure, outcome }: Run): FollowedRun {

@@ -7,9 +7,10 @@ import { isOpen } from "../training/run";
 import { checkRunKey, type RunKeys } from "../training/run-key";
 import type { RunRepository } from "../training/run-repository";
 import type { MetricBatch } from "./metric-batch";
-import type { MetricRepository } from "./metric-repository";
+import type { MetricStore } from "./metric-store";
+import { decodeValue } from "./metric-values";
 
-const value = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]);
+const value = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]).transform(decodeValue);
 const count = z.int().min(0);
 
 const series = z
@@ -70,7 +71,7 @@ const metricBatch = z.object({
 
 export interface IngestDependencies {
   readonly runs: RunRepository;
-  readonly metrics: MetricRepository;
+  readonly metrics: MetricStore;
   readonly meter: Meter;
   readonly team: string;
 }
@@ -106,7 +107,7 @@ export async function ingest(
   const run = await dependencies.runs.find(runId);
   if (!run || !isOpen(run.status)) throw new RunEndedError(runId, run?.status ?? "gone");
   await Promise.all([
-    dependencies.metrics.write(runId, batch.series),
+    dependencies.metrics.append(runId, batch.series),
     batch.progress && dependencies.runs.recordProgress(runId, batch.progress),
     batch.machine && dependencies.runs.recordMachine(runId, batch.machine),
     ...(batch.recoveries ?? []).map(async (one) => {

@@ -15,14 +15,18 @@ export interface MetricBatch {
   readonly recoveries?: readonly RecoveryRecord[];
 }
 
-/** Parallel columns: the i-th point is (steps[i], values[i], times[i]). Steps ascend. Values may be NaN or infinite (as strings on the wire). */
-export interface MetricSeries {
-  /** `train/loss`, `system/worker-0/rss`, … */
-  readonly metric: string;
+/** Points as parallel columns of float64: the i-th point is (steps[i], values[i], times[i]). Values may be NaN or infinite. */
+export interface PointColumns {
   readonly steps: readonly number[];
-  readonly values: readonly (number | "NaN" | "Infinity" | "-Infinity")[];
+  readonly values: readonly number[];
   /** Milliseconds since the epoch. */
   readonly times: readonly number[];
+}
+
+/** Points of one metric. Steps ascend in what trainers send. */
+export interface MetricSeries extends PointColumns {
+  /** `train/loss`, `system/worker-0/rss`, … */
+  readonly metric: string;
 }
 
 export interface TrainingProgress {

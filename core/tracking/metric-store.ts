@@ -1,7 +1,25 @@
 import type { MetricSeries } from "./metric-batch";
-import type { MetricPoint, MetricSummary } from "./metric-repository";
 
-/** Of whom a batch is, and its number among his: the same number again is the same batch. */
+export interface MetricPoint {
+  readonly step: number;
+  readonly value: number;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+}
+
+/** Summarizes a metric: its last point by (step, time, value), and the extremes of all points that were ever stored. */
+export interface MetricSummary {
+  readonly metric: string;
+  readonly last: number;
+  readonly lastStep: number;
+  /** Milliseconds since the epoch. */
+  readonly lastTime: number;
+  /** NaN where all values are. */
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Identifies a batch: the same sequence number of the same writer is the same batch. */
 export interface BatchReceipt {
   readonly writer: string;
   readonly sequence: number;
@@ -17,9 +35,9 @@ export interface PointRange {
 }
 
 export interface Downsampled {
-  /** At most as many as asked for, ascending by step: first and last, and the least and greatest of each stretch, at their own steps. */
+  /** First and last, and the minimum and maximum of each stretch, at their own steps. Ascending by step. */
   readonly points: readonly MetricPoint[];
-  /** How many there are in the range. */
+  /** Number of points in the range. */
   readonly total: number;
 }
 
@@ -29,20 +47,53 @@ export interface HistoryPage {
   readonly nextToken?: string;
 }
 
-/** What the metric repository is to become: how runs with a million points are written and looked at. */
+/** A place in a metric's points. */
+export interface SeriesPosition {
+  /** The last step before it; −1 at the beginning. */
+  readonly step: number;
+  /** Where the store continues to look. Opaque to callers; 0 where it is not known. */
+  readonly item: number;
+}
+
+export interface SeriesPage {
+  /** Points after the requested position, ascending by step. May be empty although there are more. */
+  readonly points: readonly MetricPoint[];
+  /** The position after them. */
+  readonly position: SeriesPosition;
+  readonly more: boolean;
+}
+
+/**
+ * The port to the metrics of a team's runs. All reads are strongly consistent. A point of a training run is identified by (run, metric, step), a point of a
+ * logged run by all that it holds: storing it again changes nothing.
+ *
+ * Every method but `summariesOf` @throws RunNotFoundError for a run that the team does not have.
+ */
 export interface MetricStore {
-  /** `duplicate`: a batch of that receipt was stored before, and nothing was written. Marks the run in `RunChanges` before it resolves. */
+  /**
+   * Stores points, and marks the run in `RunChanges` before it resolves. Without points and receipt only checks that the run exists.
+   *
+   * @returns `duplicate`: a batch of that receipt was stored before, and nothing was written
+   */
   append(
     runId: string,
     series: readonly MetricSeries[],
     receipt?: BatchReceipt,
   ): Promise<{ readonly duplicate: boolean }>;
+  /** All points of a metric, ascending by step. */
+  read(runId: string, metric: string): Promise<readonly MetricPoint[]>;
+  /** Some points after a position. Includes every point that an earlier summary counts. */
+  readAfter(runId: string, metric: string, position: SeriesPosition): Promise<SeriesPage>;
+  /** @param points the maximum number of points to return */
   downsample(runId: string, metric: string, points: number, range?: PointRange): Promise<Downsampled>;
+  /** @throws InvalidInputError for a token that no page gave */
   history(
     runId: string,
     metric: string,
     page: { readonly limit: number; readonly token?: string },
   ): Promise<HistoryPage>;
-  /** Of many runs at once, for search and compare; runs without metrics are left out. Strongly consistent. */
+  /** By name of the metric. */
+  summaries(runId: string): Promise<readonly MetricSummary[]>;
+  /** Summaries of many runs at once. Runs of other teams and runs without metrics are left out. */
   summariesOf(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly MetricSummary[]>>;
 }

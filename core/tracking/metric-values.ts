@@ -1,6 +1,7 @@
-import type { MetricPoint, MetricSummary } from "./metric-repository";
+import type { MetricSeries } from "./metric-batch";
+import type { MetricPoint, MetricSummary } from "./metric-store";
 
-/** JSON has no NaN and no infinities; on the wire and in the store they are strings. */
+/** JSON has no NaN and no infinities: requests and answers have them as strings. All else has numbers. */
 export type EncodedValue = number | "NaN" | "Infinity" | "-Infinity";
 
 export function encodeValue(value: number): EncodedValue {
@@ -9,6 +10,15 @@ export function encodeValue(value: number): EncodedValue {
 
 export function decodeValue(value: EncodedValue): number {
   return Number(value);
+}
+
+/** Points of a metric as JSON has them. */
+export interface EncodedSeries extends Omit<MetricSeries, "values"> {
+  readonly values: readonly EncodedValue[];
+}
+
+export function encodedSeries<Series extends MetricSeries>({ values, ...rest }: Series) {
+  return { ...rest, values: values.map(encodeValue) };
 }
 
 /** For the wire. */

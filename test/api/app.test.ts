@@ -125,8 +125,8 @@ describe("the API", () => {
     it("serves metrics as they were written, NaN included", async () => {
       const { body } = await call("POST", "/training-runs", { job: jobInput() });
       const { runId } = body.run;
-      await platform.metrics.write(runId, [
-        { metric: "train/loss", steps: [1, 2, 3], values: [2, "NaN", 1], times: [10, 20, 30] },
+      await platform.metrics.append(runId, [
+        { metric: "train/loss", steps: [1, 2, 3], values: [2, Number.NaN, 1], times: [10, 20, 30] },
       ]);
       expect((await call("GET", `/training-runs/${runId}/metrics`)).body.metrics).toMatchObject([
         { metric: "train/loss", last: 1, lastStep: 3, min: 1, max: 2 },

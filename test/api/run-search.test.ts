@@ -40,7 +40,7 @@ describe("POST /runs/search", () => {
     await registerTestDataset(platform);
     const job = jobInput({ experiment: "searched" });
     await platform.runs.create(runOf("trained", { job: { ...runOf("x").job, experiment: job.experiment } }));
-    await platform.metrics.write("trained", [
+    await platform.metrics.append("trained", [
       { metric: "validation/loss", steps: [1, 2], values: [0.9, 0.15], times: [1, 2] },
     ]);
     const rate = platform.records.find("trained").then((record) => record?.params["hyperparameters.learningRate"]);

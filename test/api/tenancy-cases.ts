@@ -313,7 +313,7 @@ export async function furnish(platform: Platform): Promise<Things> {
   for (let i = 0; i < 5; i += 1) await platform.experiments.ensure(`its-experiment-${i}`, "test", at);
   await runs.create(runOf(runId, { team, dataset: { name: dataset, version: 1, digest: draft.digest } }));
   const experimentId = (await platform.records.find(runId))?.experimentId as string;
-  await metrics.write(runId, [{ metric: "train/loss", steps: [1], values: [1], times: [1] }]);
+  await metrics.append(runId, [{ metric: "train/loss", steps: [1], values: [1], times: [1] }]);
   const weights = await objects.putContent("weights");
   const checkpoint = {
     format: checkpointFormat,

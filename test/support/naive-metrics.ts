@@ -1,5 +1,5 @@
 import type { MetricSeries } from "../../core/tracking/metric-batch";
-import type { MetricPoint, MetricSummary } from "../../core/tracking/metric-repository";
+import type { MetricPoint, MetricSummary } from "../../core/tracking/metric-store";
 
 /** What a store of metrics has to answer, worked out in the plainest way from all that was ever written. */
 
@@ -16,9 +16,7 @@ export const inTime = (a: MetricPoint, b: MetricPoint): number =>
 function told(written: readonly MetricSeries[], metric: string): MetricPoint[] {
   return written
     .filter((one) => one.metric === metric)
-    .flatMap(({ steps, values, times }) =>
-      steps.map((step, i) => ({ step, value: Number(values[i]), time: times[i]! })),
-    )
+    .flatMap(({ steps, values, times }) => steps.map((step, i) => ({ step, value: values[i]!, time: times[i]! })))
     .sort(bySteps);
 }
 

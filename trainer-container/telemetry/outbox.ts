@@ -1,5 +1,6 @@
 import { promises as fs } from "node:fs";
 import path from "node:path";
+import { deserialize, serialize } from "node:v8";
 import type { MetricBatch } from "../../core/tracking/metric-batch";
 import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-sink";
 import type { Courier } from "./courier";
@@ -88,10 +89,10 @@ export class Outbox implements Courier {
     while (this.memory.length === 0 && this.spilledFirst < this.spilledEnd) {
       await this.spilling;
       const file = this.fileOf(this.spilledFirst);
-      const text = await fs.readFile(file, "utf8").catch(() => undefined);
+      const bytes = await fs.readFile(file).catch(() => undefined);
       await fs.rm(file, { force: true }).catch(() => undefined);
       this.spilledFirst += 1;
-      if (text !== undefined) this.memory.push(JSON.parse(text) as MetricBatch);
+      if (bytes !== undefined) this.memory.push(deserialize(bytes) as MetricBatch);
       else this.senders.shift()?.(); // lost, and told of when it could not be written
     }
     return this.memory[0];
@@ -107,12 +108,12 @@ export class Outbox implements Courier {
     this.spilledEnd += 1;
     this.spilling = this.spilling
       .then(() => fs.mkdir(this.options.directory, { recursive: true }))
-      .then(() => fs.writeFile(file, JSON.stringify(batch)))
+      .then(() => fs.writeFile(file, serialize(batch)))
       .catch((error: unknown) => this.options.onTrouble("metrics are lost: they could not be kept on disk", error));
     return true;
   }
 
   private fileOf(index: number): string {
-    return path.join(this.options.directory, `${index}.json`);
+    return path.join(this.options.directory, `${index}.batch`);
   }
 }

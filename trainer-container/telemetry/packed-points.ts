@@ -1,5 +1,4 @@
 import type { MetricSeries } from "../../core/tracking/metric-batch";
-import { decodeValue, encodeValue } from "../../core/tracking/metric-values";
 import type { UnsentMetrics } from "../../core/training/checkpoint/manifest";
 
 /** Series of one metric become one. */
@@ -13,7 +12,7 @@ export function packPoints(series: readonly MetricSeries[]): UnsentMetrics["seri
   return [...byMetric].map(([metric, parts]) => {
     const columns = [
       ...parts.flatMap(({ steps }) => steps),
-      ...parts.flatMap(({ values }) => values.map(decodeValue)),
+      ...parts.flatMap(({ values }) => values),
       ...parts.flatMap(({ times }) => times),
     ];
     return { metric, points: Buffer.from(Float64Array.from(columns).buffer).toString("base64") };
@@ -26,6 +25,6 @@ export function unpackPoints(packed: UnsentMetrics["series"]): readonly MetricSe
     const columns = new Float64Array(bytes.buffer, 0, Math.floor(bytes.length / 24) * 3);
     const count = columns.length / 3;
     const column = (index: number) => [...columns.subarray(index * count, (index + 1) * count)];
-    return { metric, steps: column(0), values: column(1).map(encodeValue), times: column(2) };
+    return { metric, steps: column(0), values: column(1), times: column(2) };
   });
 }

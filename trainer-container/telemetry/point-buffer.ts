@@ -1,5 +1,4 @@
 import type { MetricSeries } from "../../core/tracking/metric-batch";
-import { encodeValue } from "../../core/tracking/metric-values";
 
 interface Columns {
   readonly steps: number[];
@@ -43,7 +42,7 @@ export class PointBuffer {
     return [...this.series].map(([metric, { steps, values, times }]) => ({
       metric,
       steps: [...steps],
-      values: values.map(encodeValue),
+      values: [...values],
       times: [...times],
     }));
   }
@@ -55,7 +54,7 @@ export class PointBuffer {
     for (const [metric, columns] of this.series) {
       if (room === 0) break;
       const points = Math.min(room, columns.steps.length);
-      const values = columns.values.splice(0, points).map(encodeValue);
+      const values = columns.values.splice(0, points);
       taken.push({ metric, steps: columns.steps.splice(0, points), values, times: columns.times.splice(0, points) });
       room -= points;
       if (columns.steps.length === 0) this.series.delete(metric);

@@ -1,6 +1,5 @@
 import type { Clock } from "../../core/ports";
 import type { MetricBatch, MetricSeries, TrainingProgress } from "../../core/tracking/metric-batch";
-import { decodeValue } from "../../core/tracking/metric-values";
 import type { MachineRecord, RecoveryRecord } from "../../core/training/run";
 import type { Courier } from "./courier";
 import { PointBuffer } from "./point-buffer";
@@ -99,7 +98,7 @@ export function createTelemetry(runId: string, courier: Courier, clock: Clock): 
     resume(series) {
       for (const { metric, steps, values, times } of series) {
         steps.forEach((step, i) => {
-          everyones.add(metric, step, decodeValue(values[i]!), times[i]!);
+          everyones.add(metric, step, values[i]!, times[i]!);
         });
       }
     },

@@ -1,6 +1,5 @@
 import { checkNotMeasured } from "../../../core/evaluation/test-metrics";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
-import { encodeValue } from "../../../core/tracking/metric-values";
 import { invalidParameter } from "../errors";
 import { double, type Field, integer, list, message, readDouble, required, text, WrongTypeError } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
@@ -129,7 +128,7 @@ export function seriesOf(metrics: readonly LoggedMetric[]): readonly MetricSerie
     series.push({
       metric,
       steps: unique.map(({ step }) => step),
-      values: unique.map(({ value }) => encodeValue(value)),
+      values: unique.map(({ value }) => value),
       times: unique.map(({ timestamp }) => timestamp),
     });
   }

@@ -1,6 +1,5 @@
 import type { Platform } from "../../../adapters/platform";
-import type { MetricPoint } from "../../../core/tracking/metric-repository";
-import type { PointRange } from "../../../core/tracking/metric-store";
+import type { MetricPoint, PointRange } from "../../../core/tracking/metric-store";
 import { invalidParameter } from "../errors";
 import { integer, list, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";

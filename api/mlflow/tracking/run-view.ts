@@ -1,6 +1,6 @@
 import type { Experiment } from "../../../core/tracking/experiment";
 import { mlflowTags } from "../../../core/tracking/member-tags";
-import type { MetricPoint, MetricSummary } from "../../../core/tracking/metric-repository";
+import type { MetricPoint, MetricSummary } from "../../../core/tracking/metric-store";
 import type { DatasetInput, RunRecord } from "../../../core/tracking/run-record";
 import type { RunStatus } from "../../../core/training/run";
 

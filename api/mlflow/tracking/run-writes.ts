@@ -2,7 +2,6 @@ import type { Platform } from "../../../adapters/platform";
 import { checkNotMeasured } from "../../../core/evaluation/test-metrics";
 import { parseJson } from "../../../core/json-text";
 import { parentsIn, withMlflowTag, withoutMlflowTag } from "../../../core/tracking/member-tags";
-import { encodeValue } from "../../../core/tracking/metric-values";
 import { checkReferences } from "../../../core/tracking/references";
 import { doesNotExist, invalidParameter } from "../errors";
 import { double, integer, required, text } from "../fields";
@@ -33,9 +32,7 @@ export const runWriteOperations: readonly MlflowOperation[] = [
       const run = await requireActiveRun(platform, run_id);
       checkNotMeasured(run, [key]);
       if (fields.model_id) await logModelMetrics(platform, run, [{ ...fields, step }]);
-      await platform.metrics.append(run_id, [
-        { metric: key, steps: [step], values: [encodeValue(value)], times: [timestamp] },
-      ]);
+      await platform.metrics.append(run_id, [{ metric: key, steps: [step], values: [value], times: [timestamp] }]);
       return {};
     },
   ),

@@ -1,4 +1,4 @@
-import type { MetricPoint } from "../../../core/tracking/metric-repository";
+import type { MetricPoint } from "../../../core/tracking/metric-store";
 
 /**
  * At most `most` points in the order of steps: the first of each of as many equal buckets (SQL's NTILE: the first buckets have one more where it does not go

@@ -1,5 +1,4 @@
-import type { MetricPoint } from "../metric-repository";
-import type { MetricStore } from "../metric-store";
+import type { MetricPoint, MetricStore } from "../metric-store";
 import { encodeValue } from "../metric-values";
 import type { SearchedRun } from "../search/query";
 import type { Axis, Curve, CurveSeries } from "./comparison";

@@ -1,5 +1,5 @@
 import { testPrefix } from "../../evaluation/test-metrics";
-import type { MetricSummary } from "../metric-repository";
+import type { MetricSummary } from "../metric-store";
 import { goalOf } from "./goal";
 
 /** Metrics of the test split that sum up a model. */

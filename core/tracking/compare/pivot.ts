@@ -1,4 +1,4 @@
-import type { MetricSummary } from "../metric-repository";
+import type { MetricSummary } from "../metric-store";
 import { encodeValue } from "../metric-values";
 import type { SearchedRun } from "../search/query";
 import type { Goal, MetricCell, MetricRow, Row } from "./comparison";

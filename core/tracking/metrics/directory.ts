@@ -1,4 +1,4 @@
-import type { MetricPoint } from "../metric-repository";
+import type { MetricPoint } from "../metric-store";
 import { ByteReader, ByteWriter } from "./bytes";
 
 /** A stretch of a metric's points in a block, and what a coarse view needs to know of them. */

@@ -1,5 +1,4 @@
-import type { MetricPoint } from "../metric-repository";
-import type { Downsampled, PointRange } from "../metric-store";
+import type { Downsampled, MetricPoint, PointRange } from "../metric-store";
 import type { DirectoryEntry } from "./directory";
 import { comparePoints, type PointIdentity } from "./points";
 import { openAll, type StoredSeries, setApart } from "./series";

@@ -1,5 +1,6 @@
+import type { MetricPoint } from "../metric-store";
 import { type DirectoryEntry, packDirectory } from "./directory";
-import { addPoints, eachSeries, noPoints, type PointColumns, packPoints } from "./packed-points";
+import { addPoints, eachSeries, type NumberedPoints, noPoints, packPoints } from "./packed-points";
 import { comparePoints } from "./points";
 
 /** Metrics that share a directory, by number: reading one reads what the directory says of the others, too. */
@@ -28,7 +29,7 @@ export interface FoldedGroup {
  * Orders a segment's points by metric. A pure function of the batches, so that two who fold the same segment write the same: neither needs to know of the other.
  */
 export function* foldSegment(
-  batches: readonly PointColumns[],
+  batches: readonly NumberedPoints[],
   { entryPoints, blockPoints }: FoldSizes = foldSizes,
 ): Generator<FoldedGroup> {
   const all = noPoints();
@@ -42,7 +43,7 @@ export function* foldSegment(
   const ids = [...series.keys()].sort((a, b) => a - b);
   for (let first = 0; first < ids.length; ) {
     const group = groupOf(ids[first]!);
-    const blocks: PointColumns[] = [noPoints()];
+    const blocks: NumberedPoints[] = [noPoints()];
     const entries: DirectoryEntry[] = [];
     for (; first < ids.length && groupOf(ids[first]!) === group; first += 1) {
       const id = ids[first]!;
@@ -59,15 +60,12 @@ export function* foldSegment(
   }
 }
 
-interface Point {
-  readonly step: number;
-  readonly time: number;
-  readonly value: number;
-}
-
 /** Very same points once. Two of one step stay two: which of them stands depends on the run, of which this knows nothing. */
-function orderedOnce({ steps, times, values }: PointColumns, parts: readonly (readonly [number, number])[]): Point[] {
-  const points: Point[] = [];
+function orderedOnce(
+  { steps, times, values }: NumberedPoints,
+  parts: readonly (readonly [number, number])[],
+): MetricPoint[] {
+  const points: MetricPoint[] = [];
   let ordered = true;
   for (const [from, to] of parts) {
     for (let i = from; i < to; i += 1) {
@@ -81,7 +79,7 @@ function orderedOnce({ steps, times, values }: PointColumns, parts: readonly (re
   return points.filter((point, i) => i === 0 || comparePoints(points[i - 1]!, point) !== 0);
 }
 
-function columnsOf(id: number, points: readonly Point[]): PointColumns {
+function columnsOf(id: number, points: readonly MetricPoint[]): NumberedPoints {
   return {
     ids: [id],
     counts: [points.length],
@@ -91,7 +89,7 @@ function columnsOf(id: number, points: readonly Point[]): PointColumns {
   };
 }
 
-function entryOf(id: number, block: number, points: readonly Point[]): DirectoryEntry {
+function entryOf(id: number, block: number, points: readonly MetricPoint[]): DirectoryEntry {
   const [first, last] = [points[0]!, points.at(-1)!];
   let [least, greatest, earliest, latest] = [first, first, first.time, first.time];
   let repeats = false;

@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter } from "./bytes";
-import type { LogBatch } from "./log-batch";
+import type { LogBatch } from "./packed-points";
 import { Receipts } from "./receipts";
 import { Statistics } from "./statistics";
 

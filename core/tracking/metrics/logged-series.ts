@@ -1,5 +1,6 @@
 import type { MetricSeries } from "../metric-batch";
 import type { BatchReceipt } from "../metric-store";
+import { decodeValue, type EncodedSeries } from "../metric-values";
 import { limits } from "../records/limits";
 
 /** What one call may hold, far above what logging each step takes; and what one answer does. */
@@ -9,7 +10,7 @@ export const metricLimits = { series: 10_000, points: 100_000, view: 10_000, pag
 export interface LoggedMetrics {
   readonly writer?: string;
   readonly sequence?: number;
-  readonly series: readonly (Omit<MetricSeries, "times"> & { readonly times?: readonly number[] })[];
+  readonly series: readonly (Omit<EncodedSeries, "times"> & { readonly times?: readonly number[] })[];
 }
 
 const known: ReadonlySet<string> = new Set(["writer", "sequence", "series"]);
@@ -62,9 +63,14 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-/** @param now of points whose time the caller does not say; milliseconds since the epoch */
+/** Decodes a call. @param now the time of points that come without; milliseconds since the epoch */
 export function seriesOf({ series }: LoggedMetrics, now: number): MetricSeries[] {
-  return series.map((one) => ({ ...one, times: one.times ?? one.steps.map(() => now) }));
+  return series.map(({ metric, steps, values, times }) => ({
+    metric,
+    steps,
+    values: values.map(decodeValue),
+    times: times ?? steps.map(() => now),
+  }));
 }
 
 export function receiptOf({ writer, sequence }: LoggedMetrics): BatchReceipt | undefined {

@@ -1,23 +1,32 @@
-import type { MetricPoint } from "../metric-repository";
+import type { PointColumns } from "../metric-batch";
+import type { BatchReceipt, MetricPoint } from "../metric-store";
 import { ByteReader, ByteWriter } from "./bytes";
 
 /**
- * Points of several metrics as columns: the i-th series has the metric `ids[i]` and the next `counts[i]` points. A metric may occur in several series. Metrics
- * are numbered within their run, in the order in which they first occurred.
+ * Points of several metrics: the i-th series has the metric `ids[i]` and the next `counts[i]` points. A metric may occur in several series. Metrics are
+ * numbered within their run, in the order in which they first occurred.
  */
-export interface PointColumns {
+export interface NumberedPoints extends PointColumns {
   readonly ids: number[];
   readonly counts: number[];
   readonly steps: number[];
-  /** Milliseconds since the epoch. */
   readonly times: number[];
   readonly values: number[];
 }
 
-export const noPoints = (): PointColumns => ({ ids: [], counts: [], steps: [], times: [], values: [] });
+export const noPoints = (): NumberedPoints => ({ ids: [], counts: [], steps: [], times: [], values: [] });
 
-/** Some 10 bytes a point: 8 of the value, one or two of step and time. */
-export function writePoints(out: ByteWriter, { ids, counts, steps, times, values }: PointColumns): void {
+/** What one write adds to a run's log. */
+export interface LogBatch {
+  /** Metrics that occur for the first time; they take the next numbers. */
+  readonly names: readonly string[];
+  /** Receipts of the calls whose last points are in this batch. */
+  readonly receipts: readonly BatchReceipt[];
+  readonly points: NumberedPoints;
+}
+
+/** Writes about 10 bytes a point: 8 of the value, one or two of step and time. */
+function writePoints(out: ByteWriter, { ids, counts, steps, times, values }: NumberedPoints): void {
   out.count(ids.length);
   out.column(ids);
   out.column(counts);
@@ -26,7 +35,7 @@ export function writePoints(out: ByteWriter, { ids, counts, steps, times, values
   out.floats(values);
 }
 
-export function readPoints(from: ByteReader): PointColumns {
+function readPoints(from: ByteReader): NumberedPoints {
   const series = from.count();
   const ids = from.column(series);
   const counts = from.column(series);
@@ -34,25 +43,43 @@ export function readPoints(from: ByteReader): PointColumns {
   return { ids, counts, steps: from.column(total), times: from.column(total), values: from.floats(total) };
 }
 
-export function packPoints(points: PointColumns): Buffer {
+export function packPoints(points: NumberedPoints): Buffer {
   const out = new ByteWriter(64 + 12 * points.steps.length);
   writePoints(out, points);
   return out.bytes();
 }
 
-export const unpackPoints = (bytes: Uint8Array): PointColumns => readPoints(new ByteReader(bytes));
+export const unpackPoints = (bytes: Uint8Array): NumberedPoints => readPoints(new ByteReader(bytes));
 
-/** The points of one metric, in their order, without a look at the values of the others: most of what is packed. */
-export function readPointsOf(from: ByteReader, wanted: number): MetricPoint[] {
+export function packBatch({ names, receipts, points }: LogBatch): Buffer {
+  const out = new ByteWriter(256 + 12 * points.steps.length);
+  out.count(names.length);
+  for (const name of names) out.text(name);
+  out.count(receipts.length);
+  for (const { writer, sequence } of receipts) {
+    out.text(writer);
+    out.count(sequence);
+  }
+  writePoints(out, points);
+  return out.bytes();
+}
+
+export function unpackBatch(bytes: Uint8Array): LogBatch {
+  const from = new ByteReader(bytes);
+  return { ...readFront(from), points: readPoints(from) };
+}
+
+/** Reads one metric's points of a packed batch, in their order. Skips the values of all other metrics, which are most of the bytes. */
+export function unpackBatchOf(bytes: Uint8Array, wanted: number): MetricPoint[] {
+  const from = new ByteReader(bytes);
+  readFront(from);
   const series = from.count();
   const ids = from.column(series);
   const counts = from.column(series);
-  const points: MetricPoint[] = [];
-  if (!ids.includes(wanted)) return points;
+  if (!ids.includes(wanted)) return [];
   const total = counts.reduce((sum, count) => sum + count, 0);
-  const steps = from.column(total);
-  const times = from.column(total);
-  const valueAt = from.someFloats(total);
+  const [steps, times, valueAt] = [from.column(total), from.column(total), from.someFloats(total)];
+  const points: MetricPoint[] = [];
   eachSeries({ ids, counts }, (id, first, end) => {
     if (id !== wanted) return;
     for (let i = first; i < end; i += 1) points.push({ step: steps[i]!, value: valueAt(i), time: times[i]! });
@@ -60,17 +87,32 @@ export function readPointsOf(from: ByteReader, wanted: number): MetricPoint[] {
   return points;
 }
 
-/** Adds the points of `more` behind those of `all`. */
-export function addPoints(all: PointColumns, more: PointColumns): void {
-  for (const name of ["ids", "counts", "steps", "times", "values"] as const) {
-    const [into, from] = [all[name], more[name]];
-    for (let i = 0; i < from.length; i += 1) into.push(from[i]!);
-  }
+function readFront(from: ByteReader): Omit<LogBatch, "points"> {
+  const names = Array.from({ length: from.count() }, () => from.text());
+  const receipts = Array.from({ length: from.count() }, () => ({ writer: from.text(), sequence: from.count() }));
+  return { names, receipts };
 }
 
-/** Each series' metric with the first of its points and the first behind them. */
+/** Appends the points of `more` to those of `all`. */
+export function addPoints(all: NumberedPoints, more: NumberedPoints): void {
+  for (const name of ["ids", "counts", "steps", "times", "values"] as const) appendTo(all[name], more[name]);
+}
+
+/** Appends values one by one: a spread of some 100,000 arguments would overflow the stack. */
+export function appendTo(into: number[], from: readonly number[]): void {
+  for (let i = 0; i < from.length; i += 1) into.push(from[i]!);
+}
+
+/** Converts a part of some columns to points. */
+export function pointsAt({ steps, values, times }: PointColumns, from: number, to: number): MetricPoint[] {
+  const points: MetricPoint[] = [];
+  for (let i = from; i < to; i += 1) points.push({ step: steps[i]!, value: values[i]!, time: times[i]! });
+  return points;
+}
+
+/** Visits each series: its metric, the index of its first point and the index after its last. */
 export function eachSeries(
-  { ids, counts }: Pick<PointColumns, "ids" | "counts">,
+  { ids, counts }: Pick<NumberedPoints, "ids" | "counts">,
   visit: (id: number, from: number, to: number) => void,
 ): void {
   let from = 0;

@@ -1,4 +1,4 @@
-import type { MetricPoint } from "../metric-repository";
+import type { MetricPoint } from "../metric-store";
 
 /**
  * When two points of a metric are one. `step`: of a training run, where a step has one value and the later told one stands. `point`: of a logged run, where a

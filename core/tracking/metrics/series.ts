@@ -1,5 +1,4 @@
-import type { MetricPoint } from "../metric-repository";
-import type { PointRange } from "../metric-store";
+import type { MetricPoint, PointRange } from "../metric-store";
 import type { DirectoryEntry } from "./directory";
 import { comparePoints, mergePoints, type PointIdentity } from "./points";
 
@@ -11,6 +10,8 @@ export interface StoredSeries<Entry extends DirectoryEntry = DirectoryEntry> {
   /** Points of some entries, each entry's in order. */
   openEntries(entries: readonly Entry[]): Promise<readonly (readonly MetricPoint[])[]>;
 }
+
+export const noSeries: StoredSeries = { loose: [], entries: [], openEntries: async () => [] };
 
 /** The same without anything double: entries apart from each other and from every loose point, all within the range. */
 export interface ApartSeries<Entry extends DirectoryEntry = DirectoryEntry> extends StoredSeries<Entry> {

@@ -1,6 +1,6 @@
-import type { MetricSummary } from "../metric-repository";
+import type { MetricSummary } from "../metric-store";
 import type { ByteReader, ByteWriter } from "./bytes";
-import { eachSeries, type PointColumns } from "./packed-points";
+import { eachSeries, type NumberedPoints } from "./packed-points";
 import { comparePoints } from "./points";
 
 /** Names of a run's metrics, and of each how many points were stored, the latest, the least and the greatest: by number of the metric. */
@@ -34,7 +34,7 @@ export class Statistics {
     this.maxs.push(Number.NaN);
   }
 
-  add(points: PointColumns): void {
+  add(points: NumberedPoints): void {
     const { steps, times, values } = points;
     eachSeries(points, (id, from, to) => {
       for (let i = from; i < to; i += 1) {

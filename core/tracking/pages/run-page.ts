@@ -16,8 +16,7 @@ import { mayHaveCurve } from "../compare/metric-rank";
 import { metricsOf } from "../compare/pivot";
 import type { Experiment } from "../experiment";
 import type { Experiments } from "../experiments";
-import type { MetricRepository, MetricSummary } from "../metric-repository";
-import type { MetricStore } from "../metric-store";
+import type { MetricStore, MetricSummary } from "../metric-store";
 import type { RunRecord } from "../run-record";
 import type { RunRecords } from "../run-records";
 import type { SearchedRun } from "../search/query";
@@ -40,7 +39,7 @@ export interface RunPagePorts {
   readonly records: Pick<RunRecords, "find" | "findMany" | "children">;
   readonly runs: Pick<RunRepository, "findDetails">;
   readonly experiments: Pick<Experiments, "find">;
-  readonly metrics: Pick<MetricRepository, "summaries"> & Pick<MetricStore, "downsample" | "summariesOf">;
+  readonly metrics: Pick<MetricStore, "summaries"> & Pick<MetricStore, "downsample" | "summariesOf">;
   readonly artifacts: Pick<Artifacts, "list">;
   readonly objects: Pick<ObjectStore, "getRange" | "size" | "getContent">;
   readonly registry: { readonly repository: Pick<ModelRepository, "list" | "listVersions"> };

@@ -4,7 +4,7 @@ import { html, type Markup } from "../compare/html/markup";
 import { byRank } from "../compare/metric-rank";
 import { timeText } from "../compare/numbers";
 import { metricsOf } from "../compare/pivot";
-import type { MetricSummary } from "../metric-repository";
+import type { MetricSummary } from "../metric-store";
 import { formatMetric } from "../metric-text";
 import type { RunRecord } from "../run-record";
 import type { SearchedRun } from "../search/query";

@@ -7,7 +7,7 @@ import { defaultExperimentId, type Experiment } from "../experiment";
 import type { Experiments } from "../experiments";
 import type { MetricSeries } from "../metric-batch";
 import type { MetricStore } from "../metric-store";
-import type { EncodedValue } from "../metric-values";
+import { decodeValue, type EncodedValue } from "../metric-values";
 import { checkReferences, type ReferencePorts } from "../references";
 import type { DatasetInput, RunCode, RunRecord } from "../run-record";
 import type { RunRecords } from "../run-records";
@@ -102,7 +102,12 @@ export async function logRun(dependencies: LogRunDependencies, request: LogRunRe
 }
 
 function seriesOf(metrics: LogRunRequest["metrics"], time: number): readonly MetricSeries[] {
-  return Object.entries(metrics).map(([metric, value]) => ({ metric, steps: [0], values: [value], times: [time] }));
+  return Object.entries(metrics).map(([metric, value]) => ({
+    metric,
+    steps: [0],
+    values: [decodeValue(value)],
+    times: [time],
+  }));
 }
 
 async function experimentFor(

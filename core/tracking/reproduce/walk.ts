@@ -1,6 +1,6 @@
 import type { ObjectStore } from "../../ports";
 import { readCheckpoints } from "../../training/checkpoint/list";
-import type { MetricPoint, MetricRepository, SeriesPosition } from "../metric-repository";
+import type { MetricPoint, MetricStore, SeriesPosition } from "../metric-store";
 import type { Agreement, FirstDifference } from "./compare";
 import type { TrainingFacts } from "./facts";
 
@@ -8,7 +8,7 @@ import type { TrainingFacts } from "./facts";
 const walked = "train/loss";
 
 export interface WalkDependencies {
-  readonly metrics: Pick<MetricRepository, "readAfter">;
+  readonly metrics: Pick<MetricStore, "readAfter">;
   readonly objects: ObjectStore;
 }
 

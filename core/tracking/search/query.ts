@@ -1,4 +1,4 @@
-import type { MetricSummary } from "../metric-repository";
+import type { MetricSummary } from "../metric-store";
 import type { RunRecord } from "../run-record";
 import type { Expression, OrderTerm } from "./expression";
 

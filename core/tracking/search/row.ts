@@ -1,4 +1,4 @@
-import type { MetricSummary } from "../metric-repository";
+import type { MetricSummary } from "../metric-store";
 import type { RunRecord } from "../run-record";
 import type { MetricAspect } from "./expression";
 import { metricNameSets, type NameSet, paramNameSets } from "./names";

@@ -1,6 +1,7 @@
 import { BatchWriteCommand, type DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
 import type { LogLimits } from "../../../adapters/dynamodb/metric-log";
-import { createMetricStore } from "../../../adapters/dynamodb/metric-store";
+import { MetricLogs } from "../../../adapters/dynamodb/metric-logs";
+import { MetricRows } from "../../../adapters/dynamodb/metric-rows";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
 import { localConfig } from "../../../local/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
@@ -46,11 +47,11 @@ describe("folding of metrics", () => {
 
   it("is done by the calls that come after, a little by each", async () => {
     const { counts, client } = counting(embedded.dynamodb);
-    const store = createMetricStore(client, table, limits);
+    const store = new MetricLogs(new MetricRows(client, table), limits);
     const rows: number[] = [];
     for (let step = 0; step < 110; step += 1) {
       counts.rows = 0;
-      await store.append("even", at(step), undefined);
+      await store.append("even", at(step));
       rows.push(counts.rows);
     }
     // Groups for each batch are 8 / 20 or less, of which twice as many are folded.
@@ -61,11 +62,11 @@ describe("folding of metrics", () => {
   });
 
   it("is done by others where a run goes silent", async () => {
-    const store = createMetricStore(embedded.dynamodb, table, limits);
-    for (let step = 0; step < 20; step += 1) await store.append("silent", at(step), undefined);
+    const store = new MetricLogs(new MetricRows(embedded.dynamodb, table), limits);
+    for (let step = 0; step < 20; step += 1) await store.append("silent", at(step));
     expect(await foldedOf("silent")).toBe(0);
     for (let step = 0; step < 80; step += 1)
-      await store.append("small", [{ metric: "loss", steps: [step], values: [step], times: [step] }], undefined);
+      await store.append("small", [{ metric: "loss", steps: [step], values: [step], times: [step] }]);
     expect(await foldedOf("silent")).toBe(1);
     const { loose, entries } = await store.series("silent", "metric-63");
     expect([loose.length, entries.map(({ count }) => count)]).toEqual([0, [20]]);
@@ -73,11 +74,11 @@ describe("folding of metrics", () => {
 
   it("that fails takes nothing from who reads meanwhile", async () => {
     const { counts, client } = counting(embedded.dynamodb);
-    const store = createMetricStore(client, table, limits);
-    for (let step = 0; step < 20; step += 1) await store.append("read", at(step), undefined);
+    const store = new MetricLogs(new MetricRows(client, table), limits);
+    for (let step = 0; step < 20; step += 1) await store.append("read", at(step));
     counts.refuses = true;
     const written = (async () => {
-      for (let step = 20; step < 60; step += 1) await store.append("read", at(step), undefined);
+      for (let step = 20; step < 60; step += 1) await store.append("read", at(step));
     })();
     let done = false;
     void written.then(() => {
@@ -92,21 +93,21 @@ describe("folding of metrics", () => {
 
   it("is done by whole segments where much is left, one by each call", async () => {
     const { counts, client } = counting(embedded.dynamodb);
-    const store = createMetricStore(client, table, limits);
+    const store = new MetricLogs(new MetricRows(client, table), limits);
     counts.refuses = true;
-    for (let step = 0; step < 95; step += 1) await store.append("late", at(step), undefined);
+    for (let step = 0; step < 95; step += 1) await store.append("late", at(step));
     expect(await foldedOf("late")).toBe(0);
     counts.refuses = false;
     const rows: number[] = [];
     for (let step = 95; step < 98; step += 1) {
       counts.rows = 0;
-      await store.append("late", at(step), undefined);
+      await store.append("late", at(step));
       rows.push(counts.rows);
     }
     // Four segments: two calls fold one each, and at most a group of the next beside it.
     expect([Math.max(...rows) <= 8 * 2 + 2, rows.filter((count) => count >= 8 * 2).length]).toEqual([true, 2]);
     expect(await foldedOf("late")).toBe(2);
-    for (let step = 98; step < 120; step += 1) await store.append("late", at(step), undefined);
+    for (let step = 98; step < 120; step += 1) await store.append("late", at(step));
     expect(await foldedOf("late")).toBeGreaterThanOrEqual(4);
   });
 });

@@ -1,12 +1,11 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import fc from "fast-check";
 import type { LogLimits } from "../../../adapters/dynamodb/metric-log";
+import { MetricLogs } from "../../../adapters/dynamodb/metric-logs";
+import { MetricRows } from "../../../adapters/dynamodb/metric-rows";
 import { createMetricStore } from "../../../adapters/dynamodb/metric-store";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
-import type { MetricPoint, MetricRepository } from "../../../core/tracking/metric-repository";
-import type { MetricStore } from "../../../core/tracking/metric-store";
-import { encodeValue } from "../../../core/tracking/metric-values";
-import { teamMetrics } from "../../../core/tracking/team-metrics";
+import type { MetricPoint, MetricStore } from "../../../core/tracking/metric-store";
 import { localConfig } from "../../../local/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { bySteps, inTime, naivePoints, naiveSummaries } from "../../support/naive-metrics";
@@ -40,7 +39,7 @@ function seriesOf(name: string, points: readonly MetricPoint[]): MetricSeries {
   return {
     metric: name,
     steps: points.map(({ step }) => step),
-    values: points.map((one) => encodeValue(one.value)),
+    values: points.map((one) => one.value),
     times: points.map(({ time }) => time),
   };
 }
@@ -85,10 +84,10 @@ describe("metrics in DynamoDB, whatever happens", () => {
   afterAll(() => embedded.stop());
   let runs = 0;
 
-  function openProcess(client: DynamoDBDocumentClient, source: "training" | "logged"): MetricRepository & MetricStore {
-    const all = createMetricStore(client, localConfig().tables.metrics, limits);
+  function openProcess(client: DynamoDBDocumentClient, source: "training" | "logged"): MetricStore {
+    const logs = new MetricLogs(new MetricRows(client, localConfig().tables.metrics), limits);
     const identify = async (runId: string) => ({ runId, team: "t", experimentId: "0", source });
-    return teamMetrics(all, "t", { identify, changes: { mark: async () => undefined } });
+    return createMetricStore(logs, "t", { identify, changes: { mark: async () => undefined } });
   }
 
   it("nothing is lost, and nothing is there twice", async () => {
@@ -103,7 +102,7 @@ describe("metrics in DynamoDB, whatever happens", () => {
           const lossy = failing(embedded.dynamodb, [...faults, "none"]);
           // Two processes at the same run, each of which may be replaced by one that knows nothing.
           const processes = [openProcess(lossy, source), openProcess(lossy, source)];
-          const until = async <T>(work: (store: MetricRepository & MetricStore) => Promise<T>): Promise<T> => {
+          const until = async <T>(work: (store: MetricStore) => Promise<T>): Promise<T> => {
             for (let attempt = 0; attempt < 50; attempt += 1) {
               try {
                 return await work(processes[attempt % 2]!);

@@ -63,16 +63,16 @@ async function furnishRuns(platform: Platform, round: number): Promise<readonly 
   await platform.runs.create(runOf(queued, { dataset }));
   await platform.runs.create(runOf(trained, { dataset }));
   await platform.runs.create(runOf(again, { dataset, reproducedFrom: trained }));
-  await platform.metrics.write(queued, [
-    { metric: "train/loss", steps: [1, 2, 3], values: [2, "NaN", "Infinity"], times: [10, 20, 30] },
-    { metric: "only-nan", steps: [1], values: ["NaN"], times: [10] },
+  await platform.metrics.append(queued, [
+    { metric: "train/loss", steps: [1, 2, 3], values: [2, Number.NaN, Number.POSITIVE_INFINITY], times: [10, 20, 30] },
+    { metric: "only-nan", steps: [1], values: [Number.NaN], times: [10] },
   ]);
   await putCheckpoint(platform, queued, 2);
   for (const [runId, weightsSha256] of [
     [trained, "a".repeat(64)],
     [again, "b".repeat(64)],
   ] as const) {
-    await platform.metrics.write(runId, [
+    await platform.metrics.append(runId, [
       { metric: "train/loss", steps: [1, 2], values: [2, runId === again ? 1 : 0.5], times: [10, 20] },
     ]);
     const output = { ...resultOf(runId), weightsSha256 };

@@ -13,7 +13,7 @@ describe("an evaluation's metrics in the metric store", () => {
     const { platform } = createTestPlatform(embedded);
     await platform.runs.create(runOf("run-e1"));
     const { metrics } = platform;
-    await metrics.write("run-e1", [{ metric: "train/loss", steps: [40], values: [0.5], times: [1] }]);
+    await metrics.append("run-e1", [{ metric: "train/loss", steps: [40], values: [0.5], times: [1] }]);
     const evaluation = { metrics: { accuracy: 0.75, logLoss: 0.5, auc: Number.NaN } };
     const answers: boolean[] = [];
     const counting: typeof metrics = {

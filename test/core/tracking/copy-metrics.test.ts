@@ -1,5 +1,5 @@
 import { copyTrainingMetrics } from "../../../core/tracking/copy-metrics";
-import type { MetricRepository } from "../../../core/tracking/metric-repository";
+import type { MetricStore } from "../../../core/tracking/metric-store";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 
@@ -18,19 +18,19 @@ describe("the metrics of a training that another run reuses", () => {
     for (const runId of [source, target]) await platform.runs.create(runOf(runId));
     const count = 6_000;
     const steps = Array.from({ length: count }, (_, i) => i + 1);
-    const column = (metric: string, value: (step: number) => number | "NaN") => ({
+    const column = (metric: string, value: (step: number) => number) => ({
       metric,
       steps,
       values: steps.map(value),
       times: steps.map((step) => 1_000 * step),
     });
-    await platform.metrics.write(source, [
-      column("train/loss", (step) => (step === 7 ? "NaN" : 1 / step)),
+    await platform.metrics.append(source, [
+      column("train/loss", (step) => (step === 7 ? Number.NaN : 1 / step)),
       column("train/learning-rate", () => 0.1),
       column("system/worker-0/rss", (step) => step),
     ]);
     const at = { steps: [count], times: [1] };
-    await platform.metrics.write(source, [
+    await platform.metrics.append(source, [
       { metric: "validation/loss", values: [0.25], ...at },
       { metric: "test/accuracy", values: [0.9], ...at },
     ]);
@@ -39,7 +39,7 @@ describe("the metrics of a training that another run reuses", () => {
 
   const copied = ["train/learning-rate", "train/loss", "validation/loss"];
 
-  async function expectCopied(metrics: MetricRepository, source: string, target: string): Promise<void> {
+  async function expectCopied(metrics: MetricStore, source: string, target: string): Promise<void> {
     const all = await metrics.summaries(source);
     expect(await metrics.summaries(target)).toEqual(all.filter(({ metric }) => copied.includes(metric)));
     for (const metric of copied) expect(await metrics.read(target, metric)).toEqual(await metrics.read(source, metric));
@@ -56,9 +56,9 @@ describe("the metrics of a training that another run reuses", () => {
     let writes = 0;
     const counting: typeof metrics = {
       ...metrics,
-      write(runId, series) {
+      append(runId, series) {
         writes += 1;
-        return metrics.write(runId, series);
+        return metrics.append(runId, series);
       },
     };
     await copyTrainingMetrics(counting, source, target);
@@ -72,9 +72,9 @@ describe("the metrics of a training that another run reuses", () => {
     let writes = 0;
     const killed: typeof metrics = {
       ...metrics,
-      write(runId, series) {
+      append(runId, series) {
         writes += 1;
-        return writes === 2 ? Promise.reject(new Error("killed here")) : metrics.write(runId, series);
+        return writes === 2 ? Promise.reject(new Error("killed here")) : metrics.append(runId, series);
       },
     };
     await expect(copyTrainingMetrics(killed, source, target)).rejects.toThrow("killed here");

@@ -1,7 +1,7 @@
-import { eventText } from "../../../core/tracking/event-stream";
+import { eventText } from "../../../api/http/event-stream";
 import { type FollowEvent, type FollowOptions, followRun, metricsBehind } from "../../../core/tracking/follow";
 import { beginning, decodeCursor } from "../../../core/tracking/follow-cursor";
-import type { MetricPoint, SeriesPosition } from "../../../core/tracking/metric-repository";
+import type { MetricPoint, SeriesPosition } from "../../../core/tracking/metric-store";
 import type { Run } from "../../../core/training/run";
 import { runOf } from "../../support/fixtures";
 

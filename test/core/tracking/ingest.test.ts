@@ -1,7 +1,9 @@
+import type { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { createLambdaMetricSink } from "../../../adapters/lambda/metric-sink";
 import type { Measures } from "../../../core/metering/meter";
 import { ingest } from "../../../core/tracking/ingest";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
-import type { MetricRepository } from "../../../core/tracking/metric-repository";
+import type { MetricStore } from "../../../core/tracking/metric-store";
 import { runOf } from "../../support/fixtures";
 import { createMemoryRuns } from "../training/life/memory-runs";
 
@@ -9,7 +11,7 @@ describe("what trainers send beside points", () => {
   const runs = createMemoryRuns();
   const measured: { measures: Measures; team?: string }[] = [];
   const written: (readonly string[])[] = [];
-  const write = async (_run: string, series: readonly MetricSeries[]) =>
+  const append = async (_run: string, series: readonly MetricSeries[]) =>
     void written.push(series.map(({ metric }) => metric));
   const key = "k".repeat(64);
   const send = (more: object) =>
@@ -17,7 +19,7 @@ describe("what trainers send beside points", () => {
       async () => ({
         runs,
         team: "vision",
-        metrics: { write } as unknown as MetricRepository,
+        metrics: { append } as unknown as MetricStore,
         meter: {
           emit: (measures: Measures, team?: string) => void measured.push({ measures, ...(team ? { team } : {}) }),
         },
@@ -59,6 +61,31 @@ describe("what trainers send beside points", () => {
     const machine = { memberId: "late", instanceType: "c6i.large" };
     await expect(send({ runId: "run-ended", machine })).rejects.toMatchObject({ code: "RUN_ENDED" });
     expect((await runs.findDetails("run-ended"))!.machines).toEqual([]);
+  });
+
+  it("keeps NaN and infinities on the way from a trainer's sink to the store", async () => {
+    const values = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0.5];
+    const series = [{ metric: "train/loss", steps: [1, 2, 3, 4], values, times: [1, 2, 3, 4] }];
+    const stored: unknown[] = [];
+    const lambda = {
+      async send({ input }: InvokeCommand) {
+        const forRun = async () => ({
+          runs,
+          team: "vision",
+          meter: { emit: () => undefined },
+          metrics: {
+            async append(_runId: string, given: readonly MetricSeries[]) {
+              stored.push(...given);
+              return { duplicate: false };
+            },
+          } as unknown as MetricStore,
+        });
+        await ingest(forRun, { find: async () => key }, JSON.parse(input.Payload as string));
+        return {};
+      },
+    } as unknown as LambdaClient;
+    await createLambdaMetricSink(lambda, "ingest", key).send({ runId: "run-1", series });
+    expect(stored).toEqual(series);
   });
 
   it.each([

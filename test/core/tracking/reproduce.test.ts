@@ -1,6 +1,6 @@
 import { objectKeys } from "../../../core/object-keys";
 import type { TrainingOutput } from "../../../core/pipelines/outputs";
-import type { MetricPoint } from "../../../core/tracking/metric-repository";
+import type { MetricPoint } from "../../../core/tracking/metric-store";
 import { type Agreement, compareRuns } from "../../../core/tracking/reproduce/compare";
 import { reproduceRun } from "../../../core/tracking/reproduce/reproduce";
 import { walkOf } from "../../../core/tracking/reproduce/walk";

@@ -32,7 +32,7 @@ describe("the function stream-metrics", () => {
     handler = streamHandle(createStreamApp(platform, { directory })) as unknown as Handler;
     const vision = platform.forTeam("vision");
     await vision.runs.create(runOf("run-s", { team: "vision" }));
-    await vision.metrics.write("run-s", [{ metric: "loss", steps: [1], values: [2], times: [1] }]);
+    await vision.metrics.append("run-s", [{ metric: "loss", steps: [1], values: [2], times: [1] }]);
     await vision.runs.conclude("run-s", { status: "failed", at: "2025-12-31T00:00:00.000Z" });
   });
   afterAll(async () => {

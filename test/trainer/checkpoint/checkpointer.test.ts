@@ -171,7 +171,7 @@ describe("checkpoints", () => {
     const worker = createWorker(new FakeGang(6, ["a"]).member("a"));
     const state = await storedState(worker, at);
     const asked: number[] = [];
-    const points = [{ metric: "train/loss", steps: [3, 4], values: [0.5, "NaN"], times: [10, 20] } as const];
+    const points = [{ metric: "train/loss", steps: [3, 4], values: [0.5, Number.NaN], times: [10, 20] } as const];
     const write = (unsent: typeof points | []) =>
       writeCheckpoint(
         {

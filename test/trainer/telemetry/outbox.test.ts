@@ -21,11 +21,13 @@ describe("Outbox", () => {
   let refused: string[];
   let refuse: number | undefined;
   let outbox: Outbox;
+  let observe: (sent: MetricBatch) => void;
 
   beforeEach(() => {
     directory = fs.mkdtempSync(path.join(os.tmpdir(), "outbox-"));
     [received, pauses, troubles, refused] = [[], [], [], []];
     [away, refuse] = [false, undefined];
+    observe = () => undefined;
     outbox = new Outbox({
       sink: {
         async send(sent) {
@@ -33,6 +35,7 @@ describe("Outbox", () => {
           if (away) throw new Error("away");
           if (stepOf(sent) === refuse) throw new MetricsRefusedError("no such run");
           received.push(stepOf(sent));
+          observe(sent);
         },
       },
       directory,
@@ -70,8 +73,8 @@ describe("Outbox", () => {
     await outbox.post(batch(1));
     away = true;
     const ends = Array.from({ length: 40 }, (_, index) => outbox.post(batch(index + 2)));
-    while (!fs.existsSync(path.join(directory, "7.json"))) await turn();
-    fs.rmSync(path.join(directory, "3.json"));
+    while (!fs.existsSync(path.join(directory, "7.batch"))) await turn();
+    fs.rmSync(path.join(directory, "3.batch"));
     away = false;
     await Promise.all(ends);
     expect(received).toHaveLength(39);
@@ -96,6 +99,22 @@ describe("Outbox", () => {
     await settle();
     expect(received).toEqual(Array.from({ length: 101 }, (_, i) => i + 1));
     expect(fs.readdirSync(directory)).toEqual([]);
+  });
+
+  it("keeps NaN and infinities of batches that wait on disk", async () => {
+    away = true;
+    const sent: (readonly number[])[] = [];
+    const values = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (let step = 1; step <= 32; step += 1) void outbox.post(batch(step));
+    observe = ({ series }) => sent.push(series[0]!.values);
+    void outbox.post({
+      runId: "run-1",
+      series: [{ metric: "train/loss", steps: [33, 34, 35], values, times: [0, 0, 0] }],
+    });
+    while (fs.readdirSync(directory).length < 1) await turn();
+    away = false;
+    await settle();
+    expect(sent.at(-1)).toEqual(values);
   });
 
   it("waits longer and longer, up to a bound", async () => {

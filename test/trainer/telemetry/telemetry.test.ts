@@ -7,15 +7,15 @@ import { systemMetrics } from "../../../trainer-container/telemetry/system-metri
 import { createTelemetry } from "../../../trainer-container/telemetry/telemetry";
 
 describe("PointBuffer", () => {
-  it("gives columns a metric, spells out what JSON cannot, and forgets what it gave", () => {
+  it("gives columns a metric with NaN and infinities as numbers, and forgets what it gave", () => {
     const points = new PointBuffer();
     points.add("loss", 1, 0.5, 10);
     points.add("loss", 2, Number.NaN, 20);
     points.add("norm", 1, Number.NEGATIVE_INFINITY, 30);
     expect(points.size).toBe(3);
     expect(points.take(10)).toEqual([
-      { metric: "loss", steps: [1, 2], values: [0.5, "NaN"], times: [10, 20] },
-      { metric: "norm", steps: [1], values: ["-Infinity"], times: [30] },
+      { metric: "loss", steps: [1, 2], values: [0.5, Number.NaN], times: [10, 20] },
+      { metric: "norm", steps: [1], values: [Number.NEGATIVE_INFINITY], times: [30] },
     ]);
     expect(points.size).toBe(0);
     expect(points.take(10)).toEqual([]);
@@ -149,7 +149,7 @@ describe("createTelemetry", () => {
   });
 
   it("sends what a checkpoint carried, with the times that it had, and each step once", async () => {
-    const series = { metric: "train/loss", steps: [1, 2], values: [0.5, "NaN"], times: [10, 20] } as const;
+    const series = { metric: "train/loss", steps: [1, 2], values: [0.5, Number.NaN], times: [10, 20] } as const;
     const { sent, telemetry } = open();
     telemetry.resume(unpackPoints(packPoints([series, { ...series, steps: [2, 3] }])));
     telemetry.lead(true);
@@ -157,7 +157,12 @@ describe("createTelemetry", () => {
     telemetry.shared("train/loss", 4, 0.125);
     await telemetry.close(1_000);
     expect(sent.flatMap((batch) => batch.series)).toEqual([
-      { metric: "train/loss", steps: [1, 2, 3, 4], values: [0.5, "NaN", "NaN", 0.125], times: [10, 20, 20, 99] },
+      {
+        metric: "train/loss",
+        steps: [1, 2, 3, 4],
+        values: [0.5, Number.NaN, Number.NaN, 0.125],
+        times: [10, 20, 20, 99],
+      },
     ]);
   });
 

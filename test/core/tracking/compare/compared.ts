@@ -1,5 +1,5 @@
 import type { ComparePorts, CompareRequest } from "../../../../core/tracking/compare/compare";
-import type { MetricPoint } from "../../../../core/tracking/metric-repository";
+import type { MetricPoint } from "../../../../core/tracking/metric-store";
 import { createRunSearches } from "../../../../core/tracking/search/run-search";
 import { MemoryRuns } from "../search/memory-runs";
 import { metricsOf, runOf } from "../search/runs";

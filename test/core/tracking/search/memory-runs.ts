@@ -1,5 +1,5 @@
 import type { Experiment } from "../../../../core/tracking/experiment";
-import type { MetricSummary } from "../../../../core/tracking/metric-repository";
+import type { MetricSummary } from "../../../../core/tracking/metric-store";
 import type { RunRecord } from "../../../../core/tracking/run-record";
 import type { SearchSources } from "../../../../core/tracking/search/run-search";
 

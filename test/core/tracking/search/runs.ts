@@ -1,4 +1,4 @@
-import type { MetricSummary } from "../../../../core/tracking/metric-repository";
+import type { MetricSummary } from "../../../../core/tracking/metric-store";
 import type { DatasetInput, RunRecord } from "../../../../core/tracking/run-record";
 import type { SearchedRun, SearchQuery } from "../../../../core/tracking/search/query";
 import { RowMaker, type SearchRow } from "../../../../core/tracking/search/row";

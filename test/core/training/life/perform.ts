@@ -10,7 +10,7 @@ export const runId = "run-a";
 
 /** There is one run only, and so no training to reuse. */
 const refuse = () => Promise.reject(new Error("no metrics are to be copied"));
-const noMetrics = { summaries: refuse, readAfter: refuse, write: refuse };
+const noMetrics = { summaries: refuse, readAfter: refuse, append: refuse };
 
 /** What the functions of `lambdas/` do, by the same calls of core. The steps around training are short ones. */
 export async function perform(

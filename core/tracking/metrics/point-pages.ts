@@ -1,8 +1,7 @@
 import { InvalidInputError } from "../../errors";
-import type { MetricPoint } from "../metric-repository";
-import type { HistoryPage } from "../metric-store";
+import type { HistoryPage, MetricPoint, SeriesPage } from "../metric-store";
 import type { DirectoryEntry } from "./directory";
-import { comparePoints, type PointIdentity } from "./points";
+import { comparePoints, mergePoints, type PointIdentity } from "./points";
 import { type StoredSeries, setApart } from "./series";
 
 /** By time, then step, then value: MLflow's order of a history. */
@@ -64,4 +63,33 @@ function decodeToken(token: string): MetricPoint {
   }
   const [time, step, value] = [0, 8, 16].map((at) => bytes.readDoubleLE(at));
   return { time: time!, step: step!, value: value! };
+}
+
+/** Approximate number of points on a follower's page. */
+const followedPoints = 10_000;
+
+/**
+ * Reads a page of a series after a step, in the order of steps.
+ *
+ * @param version of the log that the series was read from; a follower that has all of it continues there
+ */
+export async function followPage(
+  series: StoredSeries,
+  identity: PointIdentity,
+  step: number,
+  version: number,
+): Promise<SeriesPage> {
+  const { entries, loose, openEntries } = await setApart(series, identity, { fromStep: step + 1 });
+  let count = 0;
+  const taken = entries.filter(({ count: points }) => {
+    const room = count < followedPoints;
+    count += points;
+    return room;
+  });
+  const next = entries[taken.length];
+  // Loose points past the next entry belong to the page that has this entry.
+  const between = loose.filter((point) => next === undefined || comparePoints(point, next.first) < 0);
+  const points = mergePoints([...between, ...(await openEntries(taken)).flat()], identity);
+  const last = points.at(-1)?.step ?? step;
+  return { points, position: { step: last, item: next === undefined ? version : 0 }, more: next !== undefined };
 }
