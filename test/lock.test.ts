@@ -48,6 +48,12 @@ describe("package-lock.json", () => {
     }
   });
 
+  it("has the version of DuckDB's library that the guide installs", () => {
+    const { version } = lock.packages["node_modules/@duckdb/node-bindings-linux-x64"]!;
+    const guide = readFileSync(join(__dirname, "..", "docs/deploy.md"), "utf8");
+    expect(guide).toContain(` @duckdb/node-bindings-linux-x64@${version}\n`);
+  });
+
   it("has only known packages with install scripts, and npm runs none of them", () => {
     const found = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript);
     expect(found.map(([place]) => place.replace("node_modules/", ""))).toEqual(withInstallScript);
