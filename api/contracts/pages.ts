@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { searchLimits } from "../../core/tracking/search/parser";
+import { searchLimits } from "../../core/tracking/search/native";
 import { contract } from "../contract";
 import { experimentIdText, runIdText } from "../schemas/tracking";
 

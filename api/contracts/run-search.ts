@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { compareLimits } from "../../core/tracking/compare/compare";
-import { searchLimits } from "../../core/tracking/search/parser";
+import { searchLimits } from "../../core/tracking/search/native";
 import { contract } from "../contract";
 import { examples } from "../examples";
 import { count, nextToken } from "../schemas/common";

@@ -21,7 +21,7 @@ const statuses = {
 
 export type MlflowErrorCode = keyof typeof statuses;
 
-/** A refusal in MLflow's words. */
+/** A refusal with one of MLflow's codes. */
 export class MlflowError extends RingmasterError {
   constructor(code: MlflowErrorCode, message: string, cause?: unknown) {
     super(message, { code, httpStatus: statuses[code], cause });
@@ -30,6 +30,24 @@ export class MlflowError extends RingmasterError {
 
 export function invalidParameter(message: string): MlflowError {
   return new MlflowError("INVALID_PARAMETER_VALUE", message);
+}
+
+/** Characters of a refused value in a message. */
+const maxShown = 1_000;
+
+/** @param value as JSON, or any other value @param rule what it must be */
+export function invalidValue(parameter: string, value: unknown, rule?: string): MlflowError {
+  return invalidJsonValue(parameter, JSON.stringify(value) ?? "null", rule);
+}
+
+/** As `invalidValue`, of a value that is JSON already. */
+export function invalidJsonValue(parameter: string, json: string, rule = "it has the wrong type"): MlflowError {
+  const shown = json.length <= maxShown ? json : `${json.slice(0, maxShown)}…`;
+  return invalidParameter(`Invalid value ${shown} for parameter '${parameter}' supplied: ${rule}`);
+}
+
+export function missingValue(parameter: string): MlflowError {
+  return invalidParameter(`Missing value for required parameter '${parameter}'.`);
 }
 
 export function doesNotExist(message: string): MlflowError {

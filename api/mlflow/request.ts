@@ -2,13 +2,11 @@ import type { Context } from "hono";
 import { JsonLimitError, parseJson } from "../../core/json-text";
 import type { ApiEnvironment } from "../http/context";
 import { unstorableText } from "../http/storable";
-import { invalidParameter } from "./errors";
+import { memberAsSent } from "./as-sent";
+import { invalidJsonValue, invalidParameter, invalidValue, missingValue } from "./errors";
 import { camelCase, type Field, type Fields, type Values, WrongTypeError } from "./fields";
-import { memberAt, pythonJson, pythonType, withNumberLiterals } from "./python-json";
 
-const seeDocs = "See the API docs for more information about request parameters.";
-
-/** Reads a request's members: of a GET from its query, else from its JSON body. @throws MlflowError in the words of MLflow's server */
+/** Reads a request's members: of a GET from its query, else from its JSON body. @throws MlflowError */
 export async function readRequest<F extends Fields>(context: Context<ApiEnvironment>, fields: F): Promise<Values<F>> {
   const query = context.req.method === "GET" ? context.req.queries() : {};
   const queried = Object.keys(query).length > 0;
@@ -16,20 +14,15 @@ export async function readRequest<F extends Fields>(context: Context<ApiEnvironm
     return readFields(fields, queried ? fromQuery(fields, query) : await readJson(context));
   } catch (error) {
     if (!(error instanceof WrongTypeError)) throw error;
-    throw invalidValue(error.at, queried ? error.value : await asWritten(context, error));
+    const { at, value } = error;
+    const text = queried ? "" : await context.req.text();
+    const sent = text.length > 0 && text.length <= maxReadAgain ? memberAsSent(text, at) : undefined;
+    throw sent === undefined ? invalidValue(at, value) : invalidJsonValue(at, sent);
   }
 }
 
-/** Larger bodies are not read again. */
+/** Characters of a body that is read a second time to show a refused value as it was sent. */
 const maxReadAgain = 100_000;
-
-/** The value that was refused, with its numbers as they were sent, unless the body is large. */
-async function asWritten(context: Context<ApiEnvironment>, { at, value }: WrongTypeError): Promise<unknown> {
-  const text = await context.req.text();
-  if (text.length > maxReadAgain) return value;
-  const body = withNumberLiterals(text);
-  return memberAt(typeof body === "string" ? withNumberLiterals(body) : body, at) ?? value;
-}
 
 function readFields<F extends Fields>(fields: F, from: Readonly<Record<string, unknown>>): Values<F> {
   const values: Record<string, unknown> = {};
@@ -41,25 +34,17 @@ function readFields<F extends Fields>(fields: F, from: Readonly<Record<string, u
     }
     const value = givenValue(field, name, from);
     if (field.required && (value === undefined || value === null || value === "")) {
-      throw invalidParameter(`Missing value for required parameter '${name}'. ${seeDocs}`);
+      throw missingValue(name);
     }
     values[name] = value === undefined || value === null ? field.absent : field.read(value, name);
   }
   return values as Values<F>;
 }
 
-/** As MLflow's server, which looks for what must be there under its own name alone. */
+/** Reads a required member under its own name alone, as MLflow's server does. */
 function givenValue(field: Field<unknown, unknown>, name: string, from: Readonly<Record<string, unknown>>): unknown {
   const own = from[name] ?? (field.alias === undefined ? undefined : from[field.alias]);
   return own ?? (field.required ? undefined : from[camelCase(name)]);
-}
-
-/** What a request's member may not be, in the words of MLflow's schema checks. */
-export function invalidValue(parameter: string, value: unknown, why?: string): Error {
-  const shown =
-    why ??
-    `Invalid value ${shorten(value)} for parameter '${parameter}' supplied:  Hint: Value was of type '${pythonType(value)}'.`;
-  return invalidParameter(`${shown} ${seeDocs}`);
 }
 
 function fromQuery(fields: Fields, query: Readonly<Record<string, readonly string[]>>): Record<string, unknown> {
@@ -111,12 +96,4 @@ function parse(body: string): unknown {
     if (cause instanceof JsonLimitError) throw invalidParameter(`Bad Request. The body ${cause.rule}.`);
     throw invalidParameter(`Bad Request. The body must be JSON: ${(cause as Error).message}`);
   }
-}
-
-/** Characters of a refused value in a message. */
-const maxShown = 1_000;
-
-function shorten(value: unknown): string {
-  const shown = pythonJson(value, maxShown);
-  return shown.length <= maxShown ? shown : `${shown.slice(0, maxShown)}…`;
 }

@@ -4,7 +4,6 @@ import type { Actor } from "../../../core/registry/change";
 import type { ModelVersion } from "../../../core/registry/model";
 import { addSubmitters, submittersOfVersion } from "../../../core/registry/version-submitters";
 import { doesNotExist, invalidParameter } from "../errors";
-import { pythonDumps } from "../python-text";
 import { identifyRun } from "../tracking/ports";
 import { type ModelUri, parseModelUri } from "./model-uri";
 import { actorOf, findModel, findVersion, told, versionsOf } from "./reads";
@@ -140,13 +139,13 @@ async function resolve(
   );
 }
 
-/** As MLflow's server: a logged model says what it was registered as. */
+/** Records on a logged model what it was registered as. */
 async function noteOnModel(platform: Platform, modelId: string, name: string, version: number): Promise<void> {
   await platform.loggedModels.change(modelId, (model) => {
     const known = parsed(model.tags[versionsTag]);
-    const note = pythonDumps({ name, version });
-    if (known.some((each) => pythonDumps(each) === note)) return undefined;
-    return { ...model, tags: { ...model.tags, [versionsTag]: pythonDumps([...known, { name, version }]) } };
+    const note = JSON.stringify({ name, version });
+    if (known.some((each) => JSON.stringify(each) === note)) return undefined;
+    return { ...model, tags: { ...model.tags, [versionsTag]: JSON.stringify([...known, { name, version }]) } };
   });
 }
 

@@ -1,10 +1,10 @@
 import type { Platform } from "../../../adapters/platform";
 import type { Model, ModelVersion } from "../../../core/registry/model";
-import { invalidParameter } from "../errors";
+import { invalidValue } from "../errors";
 import { integer, list, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { keyText, parseClauses, quotedText } from "../search/clauses";
 import {
+  modelNamedIn,
   parseModelFilter,
   parseModelOrder,
   parseModelVersionFilter,
@@ -57,14 +57,11 @@ export const searchOperations: readonly MlflowOperation[] = [
   }),
 ];
 
-/** Of a filter that names its model only that one need be read. */
+/** Lists the models whose versions may meet a filter: one where the filter names it. */
 async function modelsFor({ registry }: Platform, filter: string): Promise<readonly Model[]> {
-  const named = parseClauses(filter, "bare").find(
-    ({ identifier, comparator }) =>
-      comparator === "=" && keyText(identifier.raw.replace(/^attribute\./, "")) === "name",
-  );
-  if (named?.value === undefined) return registry.list();
-  const model = await registry.repository.find(quotedText(named.value));
+  const name = modelNamedIn(filter);
+  if (name === undefined) return registry.list();
+  const model = await registry.repository.find(name);
   return model?.lifecycle === "active" ? [model] : [];
 }
 
@@ -83,9 +80,7 @@ function searched(version: ModelVersion) {
 
 function checkLimit(limit: number, most: number): void {
   if (limit >= 1 && limit <= most) return;
-  throw invalidParameter(
-    `Invalid value ${limit} for parameter 'max_results' supplied. It must be a positive integer of at most ${most}`,
-  );
+  throw invalidValue("max_results", limit, `must be from 1 to ${most}`);
 }
 
 async function inTurns<T, R>(items: readonly T[], action: (item: T) => Promise<R>): Promise<readonly R[]> {

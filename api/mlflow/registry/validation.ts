@@ -1,24 +1,19 @@
 import { aliasProblem, labelLimits, modelNameProblem, tagsProblem } from "../../../core/registry/names";
-import { invalidParameter } from "../errors";
+import { invalidParameter, invalidValue, missingValue } from "../errors";
 import { isLongerThan, problemOfName } from "../names";
-import { pythonJson } from "../python-json";
-
-const seeDocs = "See the API docs for more information about request parameters.";
 
 /** Of a registered model. */
 export function checkModelName(name: string, parameter = "name"): void {
-  if (name.trim() === "") throw invalidParameter(`Missing value for required parameter '${parameter}'. ${seeDocs}`);
+  if (name.trim() === "") throw missingValue(parameter);
   if (/[/:]/.test(name)) throw invalidParameter(`Invalid model name '${name}'. Names cannot contain '/' or ':'.`);
   const problem = modelNameProblem(name);
-  if (problem !== undefined) {
-    throw invalidParameter(`Invalid value ${pythonJson(name)} for parameter '${parameter}' supplied: it ${problem}`);
-  }
+  if (problem !== undefined) throw invalidValue(parameter, name, `it ${problem}`);
 }
 
 /** Versions come as texts. What is a number that no version can have is a version that is not there. */
 export function versionNumber(version: string): number {
   if (!/^\s*[+-]?\d+\s*$/.test(version)) {
-    throw invalidParameter(`Parameter 'version' must be an integer, got '${version}'. ${seeDocs}`);
+    throw invalidParameter(`Parameter 'version' must be an integer, got '${version}'.`);
   }
   const number = Number(version);
   return Number.isSafeInteger(number) ? number : -1;
@@ -26,9 +21,7 @@ export function versionNumber(version: string): number {
 
 export function checkTagKey(key: string): void {
   const problem = problemOfName(key);
-  if (problem !== undefined) {
-    throw invalidParameter(`Invalid value ${pythonJson(key)} for parameter 'key' supplied: ${problem}`);
-  }
+  if (problem !== undefined) throw invalidValue("key", key, problem);
   checkLength("key", key, labelLimits.tagKey);
 }
 

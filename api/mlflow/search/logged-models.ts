@@ -1,9 +1,10 @@
-import { MlflowFilterError } from "../../../core/tracking/search/errors";
-import { listTexts, parseClauses } from "./clauses";
-import { entityComparator, meetsCondition, orderComparators, textComparators } from "./conditions";
-import type { MlflowToken } from "./tokens";
+import { SearchSyntaxError } from "../../../core/tracking/search/errors";
+import { compileFilter, type Reader } from "../../../core/tracking/search/evaluate";
+import { fieldsOf } from "../../../core/tracking/search/expression";
+import { orderOf } from "./entities";
+import { mlflowGrammar, parseMlflowFilter } from "./grammar";
 
-/** What MLflow's `logged-models/search` looks at. */
+/** A logged model as MLflow's `logged-models/search` reads it. */
 export interface SearchedLoggedModel {
   readonly modelId: string;
   readonly name: string;
@@ -11,7 +12,7 @@ export interface SearchedLoggedModel {
   readonly modelType?: string;
   readonly sourceRunId?: string;
   readonly artifactLocation: string;
-  /** As it is to be compared with: MLflow keeps a number, which no quoted text equals. */
+  /** MLflow keeps a number here, which does not equal the name of a status. */
   readonly status: string | number;
   /** Milliseconds since the epoch. */
   readonly creationTimestamp: number;
@@ -31,7 +32,7 @@ export interface SearchedModelMetric {
   readonly datasetDigest?: string;
 }
 
-/** Metrics on these data alone count; on any where there are none. */
+/** Restricts the metrics that count to those on a dataset. */
 export interface DatasetFilter {
   readonly datasetName: string;
   readonly datasetDigest?: string;
@@ -44,7 +45,9 @@ export interface LoggedModelOrder {
   readonly datasetDigest?: string;
 }
 
-const attributeReaders: Readonly<Record<string, (model: SearchedLoggedModel) => string | number | undefined>> = {
+type Attribute = (model: SearchedLoggedModel) => string | number | undefined;
+
+const attributes: Readonly<Record<string, Attribute>> = {
   model_id: (model) => model.modelId,
   name: (model) => model.name,
   experiment_id: (model) => model.experimentId,
@@ -60,14 +63,40 @@ const attributeAliases: Readonly<Record<string, string>> = {
   creation_timestamp: "creation_timestamp_ms",
   last_updated_timestamp: "last_updated_timestamp_ms",
 };
-const entityTypes = ["attributes", "metrics", "params", "tags"] as const;
-const listedComparators = [...textComparators, "IN", "NOT IN"];
+
+interface LoggedModelField {
+  readonly kind: "attribute" | "metrics" | "params" | "tags";
+  readonly key: string;
+}
+
+const grammar = mlflowGrammar<LoggedModelField>((entity, key) => {
+  switch (entity) {
+    case "metrics":
+      return { field: { kind: entity, key }, type: "number" };
+    case "params":
+    case "tags":
+      return { field: { kind: entity, key }, type: "text", list: true };
+    case "attribute":
+    case "attributes": {
+      const name = attributeName(key);
+      if (name === undefined) return `is not an attribute of a logged model: use ${Object.keys(attributes).join(", ")}`;
+      const type = name.endsWith("_timestamp_ms") ? "number" : "text";
+      return { field: { kind: "attribute", key: name }, type, list: type === "text" };
+    }
+    default:
+      return "must begin with attributes., metrics., params. or tags.";
+  }
+});
+
+function attributeName(key: string): string | undefined {
+  const name = Object.hasOwn(attributeAliases, key) ? attributeAliases[key]! : key;
+  return Object.hasOwn(attributes, name) ? name : undefined;
+}
 
 /**
- * The grammar of `mlflow/utils/search_logged_model_utils.py`: a filter, and the datasets whose metrics count. A model may have a metric many times; one
- * that meets the condition is enough.
+ * Compiles a filter and the datasets whose metrics count. A model may have several values of a metric: one that meets the condition is enough.
  *
- * @throws MlflowFilterError
+ * @throws SearchSyntaxError
  */
 export function parseLoggedModelFilter(
   filter: string,
@@ -79,107 +108,47 @@ export function parseLoggedModelFilter(
       (one) =>
         one.datasetName === datasetName && (one.datasetDigest === undefined || one.datasetDigest === datasetDigest),
     );
-  const conditions = parseClauses(filter, "filter").map(({ identifier, comparator, value }) => {
-    const { type, key } = entityOf(identifier.raw);
-    const isNumeric = type === "metrics" || (type === "attributes" && key.endsWith("_timestamp_ms"));
-    const allowed: readonly string[] = isNumeric ? orderComparators : listedComparators;
-    if (value === undefined || !allowed.includes(comparator)) {
-      throw new MlflowFilterError(
-        `Invalid comparison operator for ${type}.${key}: '${comparator}'. Expected one of (${allowed.map((one) => `'${one}'`).join(", ")}).`,
-      );
+  const readerOf = ({ kind, key }: LoggedModelField): Reader<SearchedLoggedModel> => {
+    if (kind === "attribute") return attributes[key] ?? (() => undefined);
+    if (kind === "metrics") {
+      return ({ metrics }) => metrics.filter((one) => one.name === key && onDatasets(one)).map(({ value }) => value);
     }
-    return { type, key, comparator, value: isNumeric ? numberOf(value) : textsOf(value, comparator) };
-  });
-  const needsMetric = datasets.length > 0 && !conditions.some(({ type }) => type === "metrics");
-  return (model) => {
-    if (needsMetric && !model.metrics.some(onDatasets)) return false;
-    return conditions.every(({ type, key, ...condition }) => {
-      if (type === "metrics") {
-        return model.metrics.some((one) => one.name === key && onDatasets(one) && meetsCondition(one.value, condition));
-      }
-      if (type === "attributes") return meetsCondition(attributeReaders[key]!(model), condition);
-      const values = model[type];
-      return meetsCondition(Object.hasOwn(values, key) ? values[key] : undefined, condition);
-    });
+    return ({ [kind]: values }) => (Object.hasOwn(values, key) ? values[key] : undefined);
   };
+  const expression = parseMlflowFilter(grammar, filter);
+  const fields = expression === undefined ? [] : fieldsOf(expression);
+  const needsMetric = datasets.length > 0 && !fields.some(({ kind }) => kind === "metrics");
+  const meets = expression === undefined ? () => true : compileFilter(expression, readerOf);
+  return (model) => (!needsMetric || model.metrics.some(onDatasets)) && meets(model);
 }
 
-function entityOf(raw: string): { readonly type: (typeof entityTypes)[number]; readonly key: string } {
-  const named = /^([a-z]+)\.(.+)$/s.exec(raw);
-  if (named) {
-    const type = entityTypes.find((one) => one === named[1]);
-    if (type === undefined) {
-      throw new MlflowFilterError(
-        `Invalid entity type: '${named[1]}'. Expected one of [${entityTypes.map((one) => `'${one}'`).join(", ")}].`,
-      );
-    }
-    const key = withoutBackticks(named[2]!);
-    if (type === "attributes") checkAttribute(key);
-    return { type, key };
-  }
-  const bare = withoutBackticks(raw);
-  const key = Object.hasOwn(attributeAliases, bare) ? attributeAliases[bare]! : bare;
-  checkAttribute(key);
-  return { type: "attributes", key };
-}
-
-function checkAttribute(key: string): void {
-  if (!Object.hasOwn(attributeReaders, key)) throw new MlflowFilterError(`Invalid logged model search key '${key}'`);
-}
-
-function withoutBackticks(text: string): string {
-  return text.replace(/^`+/, "").replace(/`+$/, "");
-}
-
-function numberOf({ kind, raw }: MlflowToken): number {
-  if (kind === "integer" || kind === "float") return Number(raw);
-  throw new MlflowFilterError(`Expected numeric value type. Found ${raw}`);
-}
-
-function textsOf(token: MlflowToken, comparator: string): string | readonly string[] {
-  const isListed = comparator === "IN" || comparator === "NOT IN";
-  if ((token.kind === "list") !== isListed) {
-    throw new MlflowFilterError(`Invalid value for comparator '${comparator}': ${token.raw}`);
-  }
-  return isListed ? listTexts(token) : token.raw.replace(/^'+/, "").replace(/'+$/, "");
-}
-
-/** Without an order: newest first. @throws MlflowFilterError */
+/** Parses an order; what is left equal is ordered by creation, newest first. @throws SearchSyntaxError */
 export function parseLoggedModelOrder(
   orders: readonly LoggedModelOrder[],
 ): (a: SearchedLoggedModel, b: SearchedLoggedModel) => number {
   const columns = orders.map(({ fieldName, ascending = true, datasetName, datasetDigest }) => {
-    const dot = fieldName.indexOf(".");
-    if (dot === -1) {
-      const key = Object.hasOwn(attributeAliases, fieldName) ? attributeAliases[fieldName]! : fieldName;
-      const read = Object.hasOwn(attributeReaders, key) ? attributeReaders[key] : undefined;
-      if (!read) throw new MlflowFilterError(`Invalid order by field name: ${fieldName}`);
-      return { key, ascending, read };
-    }
-    if (fieldName.slice(0, dot) !== "metrics") {
-      throw new MlflowFilterError(`Invalid order by field name: ${fieldName}. Only metrics are supported.`);
+    const attribute = attributeName(fieldName);
+    if (attribute !== undefined) return { name: attribute, ascending, read: attributes[attribute]! };
+    const [, metric] = /^metrics\.(.+)$/s.exec(fieldName) ?? [];
+    if (metric === undefined) {
+      const rule = `is not an attribute or a metric of a logged model: use ${Object.keys(attributes).join(", ")} or metrics.<name>`;
+      throw new SearchSyntaxError("order_by", { position: 1, token: fieldName, rule });
     }
     const isMeant = (one: SearchedModelMetric): boolean =>
-      one.name === fieldName.slice(dot + 1) &&
+      one.name === metric &&
       (!datasetName || one.datasetName === datasetName) &&
       (!datasetDigest || one.datasetDigest === datasetDigest);
-    return {
-      key: `${fieldName}@${datasetName}@${datasetDigest}`,
-      ascending,
-      read: (model: SearchedLoggedModel) => latestOf(model.metrics.filter(isMeant)),
-    };
+    const read: Attribute = ({ metrics }) => latestOf(metrics.filter(isMeant));
+    return { name: fieldName, ascending, read };
   });
-  const has = (key: string): boolean => columns.some((one) => one.key === key);
-  return entityComparator([
-    ...columns,
-    ...(has("creation_timestamp_ms")
-      ? []
-      : [{ read: (model: SearchedLoggedModel) => model.creationTimestamp, ascending: false }]),
-    ...(has("model_id") ? [] : [{ read: (model: SearchedLoggedModel) => model.modelId, ascending: true }]),
-  ]);
+  const last = [
+    { name: "creation_timestamp_ms", ascending: false, read: attributes["creation_timestamp_ms"]! },
+    { name: "model_id", ascending: true, read: attributes["model_id"]! },
+  ];
+  return orderOf([...columns, ...last.filter(({ name }) => !columns.some((one) => one.name === name))]);
 }
 
-/** By time, then step; of one time and step that of the first run by id. */
+/** Returns the value of the highest time, then step; where both are equal, that of the first run by id. */
 function latestOf(metrics: readonly SearchedModelMetric[]): number | undefined {
   let latest: SearchedModelMetric | undefined;
   for (const one of metrics) {

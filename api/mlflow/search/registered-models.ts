@@ -1,16 +1,15 @@
-import { MlflowFilterError } from "../../../core/tracking/search/errors";
-import { parseClauses, pythonSet } from "./clauses";
+import type { Condition, Expression } from "../../../core/tracking/search/expression";
 import {
-  type EntityCondition,
+  type EntityField,
   type EntityGrammar,
-  entityComparator,
-  entityCondition,
-  entityIdentifier,
-  meetsCondition,
-} from "./conditions";
-import { parseOrderText, refuseDuplicates } from "./order";
+  entityFilter,
+  entityGrammar,
+  entityOrder,
+  parseEntityOrder,
+} from "./entities";
+import { parseMlflowFilter, refuseDuplicates } from "./grammar";
 
-/** What MLflow's `registered-models/search` looks at. */
+/** A model as MLflow's `registered-models/search` reads it. */
 export interface SearchedModel {
   readonly name: string;
   /** Milliseconds since the epoch. */
@@ -18,7 +17,7 @@ export interface SearchedModel {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** What its `model-versions/search` looks at. */
+/** A version as MLflow's `model-versions/search` reads it. */
 export interface SearchedModelVersion {
   readonly name: string;
   readonly version: number;
@@ -29,128 +28,113 @@ export interface SearchedModelVersion {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-const modelGrammar: EntityGrammar = {
-  attributes: ["name"],
-  numericAttributes: [],
-  listAttributes: ["name"],
-  strictNumbers: false,
-  nullableTags: false,
-  wrongComparator: (_key, comparator) => `Invalid comparator for attribute: ${comparator}`,
+const modelGrammar = entityGrammar({ name: { type: "text", list: true } });
+const modelOrders = entityGrammar({
+  name: { type: "text" },
+  timestamp: { type: "number" },
+  last_updated_timestamp: { type: "number" },
+});
+const modelAttributes = {
+  name: ({ name }: SearchedModel) => name,
+  last_updated_timestamp: ({ lastUpdatedTimestamp }: SearchedModel) => lastUpdatedTimestamp,
 };
 
-const versionGrammar: EntityGrammar = {
-  attributes: ["name", "version_number", "run_id", "source_path"],
-  numericAttributes: ["version_number"],
-  listAttributes: ["name", "run_id"],
-  strictNumbers: false,
-  nullableTags: false,
-  wrongComparator: (key, comparator, numeric) =>
-    `Invalid comparator for attribute${numeric ? ` ${key}` : ""}: ${comparator}`,
-  shownNumericAttributes: ["version_number", "creation_timestamp", "last_updated_timestamp"],
+const versionGrammar = entityGrammar({
+  name: { type: "text", list: true },
+  version_number: { type: "integer-or-text" },
+  run_id: { type: "text", list: true },
+  source_path: { type: "text" },
+});
+const versionOrders = entityGrammar({
+  name: { type: "text" },
+  version_number: { type: "number" },
+  creation_timestamp: { type: "number" },
+  last_updated_timestamp: { type: "number" },
+});
+const versionAttributes = {
+  name: ({ name }: SearchedModelVersion) => name,
+  version_number: ({ version }: SearchedModelVersion) => version,
+  run_id: ({ runId }: SearchedModelVersion) => runId,
+  source_path: ({ source }: SearchedModelVersion) => source,
+  creation_timestamp: ({ creationTimestamp }: SearchedModelVersion) => creationTimestamp,
+  last_updated_timestamp: ({ lastUpdatedTimestamp }: SearchedModelVersion) => lastUpdatedTimestamp,
 };
 
-/** A model or a version with this tag set to `true` is a prompt, which searches leave out unless they ask for prompts. */
+/** @throws SearchSyntaxError */
+export function parseModelFilter(filter: string): (model: SearchedModel) => boolean {
+  return promptFilter(modelGrammar, filter, modelAttributes);
+}
+
+/** @throws SearchSyntaxError */
+export function parseModelVersionFilter(filter: string): (version: SearchedModelVersion) => boolean {
+  return promptFilter(versionGrammar, filter, versionAttributes);
+}
+
+/** Returns the name of the model to which a filter of versions restricts itself. @throws SearchSyntaxError */
+export function modelNamedIn(filter: string): string | undefined {
+  for (const condition of conditionsOf(parseMlflowFilter(versionGrammar, filter))) {
+    const { field } = condition;
+    const isName = field.kind === "attribute" && field.key === "name";
+    if (isName && condition.type === "compare" && condition.comparator === "=") return String(condition.value);
+  }
+  return undefined;
+}
+
+/** A model or a version with this tag set to `true` is a prompt. Searches leave prompts out unless the filter asks for them. */
 const promptTag = "mlflow.prompt.is_prompt";
 
-/** @throws MlflowFilterError */
-export function parseModelFilter(filter: string): (model: SearchedModel) => boolean {
-  return entityFilter(filter, modelGrammar, (model, key) => (key === "name" ? model.name : undefined));
-}
-
-/** @throws MlflowFilterError */
-export function parseModelVersionFilter(filter: string): (version: SearchedModelVersion) => boolean {
-  return entityFilter(filter, versionGrammar, versionAttribute);
-}
-
-function entityFilter<T extends { readonly tags: Readonly<Record<string, string>> }>(
-  filter: string,
+function promptFilter<T extends { readonly tags: Readonly<Record<string, string>> }>(
   grammar: EntityGrammar,
-  read: (entity: T, key: string) => string | number | undefined,
+  filter: string,
+  attributes: Parameters<typeof entityFilter<T>>[1],
 ): (entity: T) => boolean {
-  const all = parseClauses(filter, "bare").map((clause) => entityCondition(clause, grammar));
-  const prompts = asksForPrompts(all);
-  const conditions = prompts ? all : all.filter(({ type, key }) => type !== "tag" || key !== promptTag);
-  return (entity) => {
-    const tag = (key: string): string | undefined => (Object.hasOwn(entity.tags, key) ? entity.tags[key] : undefined);
-    if (!prompts && tag(promptTag) === "true") return false;
-    return conditions.every((condition) =>
-      meetsCondition(condition.type === "tag" ? tag(condition.key) : read(entity, condition.key), condition),
-    );
-  };
+  const conditions = conditionsOf(parseMlflowFilter(grammar, filter));
+  const onPrompts = conditions.filter(({ field }) => field.kind === "tag" && field.key === promptTag);
+  const [first] = onPrompts;
+  if (first && asksForPrompts(first)) return entityFilter({ type: "and", operands: conditions }, attributes);
+  const others = conditions.filter((condition) => !onPrompts.includes(condition));
+  const meets = entityFilter({ type: "and", operands: others }, attributes);
+  return (entity) => entity.tags[promptTag] !== "true" && meets(entity);
 }
 
-function asksForPrompts(conditions: readonly EntityCondition[]): boolean {
-  const first = conditions.find(({ type, key }) => type === "tag" && key === promptTag);
-  if (typeof first?.value !== "string") return false;
-  const value = first.value.toLowerCase();
-  return (first.comparator === "=" && value === "true") || (first.comparator === "!=" && value === "false");
+function conditionsOf(filter: Expression<EntityField> | undefined): readonly Condition<EntityField>[] {
+  if (filter === undefined) return [];
+  switch (filter.type) {
+    case "not":
+      return [];
+    case "and":
+    case "or":
+      return filter.operands.flatMap(conditionsOf);
+    default:
+      return [filter];
+  }
 }
 
-/** @throws MlflowFilterError */
+function asksForPrompts(condition: Condition<EntityField>): boolean {
+  if (condition.type !== "compare") return false;
+  const value = String(condition.value).toLowerCase();
+  return condition.comparator === "=" ? value === "true" : value === "false";
+}
+
+/** Parses an order; what is left equal is ordered by name. @throws SearchSyntaxError */
 export function parseModelOrder(texts: readonly string[]): (a: SearchedModel, b: SearchedModel) => number {
-  const columns = texts.map((text) => {
-    const { column, ascending } = parseOrderText(text);
-    if (!["name", "timestamp", "last_updated_timestamp"].includes(column)) {
-      throw new MlflowFilterError(
-        `Invalid order by key '${column}' specified. Valid keys are '${pythonSet(["name", "timestamp"])}'`,
-      );
-    }
-    return { key: column === "name" ? "name" : "last_updated_time", ascending };
-  });
-  refuseDuplicates(
-    columns.map(({ key }) => key),
-    texts,
-  );
-  if (!columns.some(({ key }) => key === "name")) columns.push({ key: "name", ascending: true });
-  return entityComparator(
-    columns.map(({ key, ascending }) => ({
-      ascending,
-      read: (model: SearchedModel) => (key === "name" ? model.name : model.lastUpdatedTimestamp),
-    })),
-  );
+  const terms = parseEntityOrder(modelOrders, texts).map(({ field, ascending }) => ({
+    field: field === "timestamp" ? "last_updated_timestamp" : field,
+    ascending,
+  }));
+  refuseDuplicates(terms.map(({ field }) => field));
+  return entityOrder(terms, [{ field: "name", ascending: true }], modelAttributes);
 }
 
-/** Without an order: last updated first. @throws MlflowFilterError */
+/** Parses an order; without one, those that were updated last come first. @throws SearchSyntaxError */
 export function parseModelVersionOrder(
   texts: readonly string[],
 ): (a: SearchedModelVersion, b: SearchedModelVersion) => number {
-  const orderable = ["name", "version_number", "creation_timestamp", "last_updated_timestamp"];
-  const asked = texts.length > 0 ? texts : ["last_updated_timestamp DESC", "name ASC", "version_number DESC"];
-  const columns = asked.map((text) => {
-    const { column, ascending } = parseOrderText(text);
-    const { type, key } = entityIdentifier(column, orderable);
-    if (type === "tag") {
-      throw new MlflowFilterError(`Invalid order by key '${key}' specified. Valid keys are ${pythonSet(orderable)}`);
-    }
-    return { key, ascending };
-  });
-  refuseDuplicates(
-    columns.map(({ key }) => key),
-    texts,
-  );
-  if (!columns.some(({ key }) => key === "name")) columns.push({ key: "name", ascending: true });
-  if (!columns.some(({ key }) => key === "version_number")) columns.push({ key: "version_number", ascending: false });
-  return entityComparator(
-    columns.map(({ key, ascending }) => ({
-      ascending,
-      read: (version: SearchedModelVersion) => versionAttribute(version, key),
-    })),
-  );
-}
-
-function versionAttribute(version: SearchedModelVersion, key: string): string | number | undefined {
-  switch (key) {
-    case "name":
-      return version.name;
-    case "version_number":
-      return version.version;
-    case "run_id":
-      return version.runId;
-    case "source_path":
-      return version.source;
-    case "creation_timestamp":
-      return version.creationTimestamp;
-    default:
-      return version.lastUpdatedTimestamp;
-  }
+  const terms = parseEntityOrder(versionOrders, texts.length > 0 ? texts : ["last_updated_timestamp DESC"]);
+  refuseDuplicates(terms.map(({ field }) => field));
+  const last = [
+    { field: "name", ascending: true },
+    { field: "version_number", ascending: false },
+  ];
+  return entityOrder(terms, last, versionAttributes);
 }

@@ -1,33 +1,26 @@
-import { MlflowFilterError } from "../../../core/tracking/search/errors";
-import type {
-  Attribute,
-  Comparator,
-  Condition,
-  Expression,
-  Field,
-  OrderTerm,
-  Value,
-} from "../../../core/tracking/search/expression";
+import { SearchSyntaxError } from "../../../core/tracking/search/errors";
+import type { Attribute, Field } from "../../../core/tracking/search/expression";
 import type { QueryLanguage } from "../../../core/tracking/search/query";
-import { type Clause, keyText, listTexts, parseClauses, pythonList, pythonSet, quotedText } from "./clauses";
-import { parseOrderText, refuseDuplicates } from "./order";
+import { type FieldResolver, mlflowGrammar, parseMlflowFilter, parseMlflowOrder, refuseDuplicates } from "./grammar";
 
-type EntityType = "metric" | "parameter" | "tag" | "attribute" | "dataset";
-
-const entityTypes: readonly EntityType[] = ["metric", "parameter", "tag", "attribute", "dataset"];
-const entityAliases: Readonly<Record<string, EntityType>> = {
+const entities: Readonly<Record<string, Field["kind"]>> = {
+  metric: "metric",
   metrics: "metric",
-  parameters: "parameter",
-  param: "parameter",
-  params: "parameter",
+  parameter: "param",
+  parameters: "param",
+  param: "param",
+  params: "param",
+  tag: "tag",
   tags: "tag",
-  attr: "attribute",
+  attribute: "attribute",
   attributes: "attribute",
+  attr: "attribute",
   run: "attribute",
+  dataset: "dataset",
   datasets: "dataset",
 };
 
-const attributeFields: Readonly<Record<string, Attribute>> = {
+const attributes: Readonly<Record<string, Attribute>> = {
   run_id: "run_id",
   run_name: "name",
   "run name": "name",
@@ -41,166 +34,48 @@ const attributeFields: Readonly<Record<string, Attribute>> = {
   end_time: "end_time",
   artifact_uri: "artifact_uri",
 };
-const orderAttributes = Object.keys(attributeFields).filter((key) => !key.toLowerCase().startsWith("run name"));
-const numericAttributes = ["start_time", "end_time", "created", "Created"];
+const times: readonly Attribute[] = ["start_time", "end_time"];
 const datasetKeys = ["name", "digest", "context"] as const;
 
-const orderComparators = ["=", "!=", "<", "<=", ">", ">="];
-const textComparators = ["=", "!=", "LIKE", "ILIKE"];
-const nullComparators = ["IS NULL", "IS NOT NULL"];
-const listComparators = ["IN", "NOT IN"];
+const runField: FieldResolver<Field> = (entity, key) => {
+  const kind = Object.hasOwn(entities, entity) ? entities[entity] : undefined;
+  switch (kind) {
+    case "metric":
+      return { field: { kind, name: key, aspect: "last", exact: true }, type: "number" };
+    case "param":
+      return { field: { kind, name: key, exact: true }, type: "text", nullable: true };
+    case "tag":
+      return { field: { kind, name: key }, type: "text", nullable: true };
+    case "attribute": {
+      const name = Object.hasOwn(attributes, key) ? attributes[key] : undefined;
+      if (name === undefined) return `is not an attribute of a run: use ${Object.keys(attributes).join(", ")}`;
+      return { field: { kind, name }, type: times.includes(name) ? "number" : "text", list: name === "run_id" };
+    }
+    case "dataset": {
+      const name = datasetKeys.find((one) => one === key);
+      if (name === undefined) return `must be one of dataset.${datasetKeys.join(", dataset.")}`;
+      return { field: { kind, name }, type: "text", list: true };
+    }
+    default:
+      return "must begin with metrics., params., tags., attributes. or dataset.";
+  }
+};
 
-interface Identifier {
-  readonly type: EntityType;
-  readonly key: string;
-}
+const grammar = mlflowGrammar(runField, ({ field }) => field.kind !== "dataset");
 
 /** The language of MLflow's `runs/search`. */
 export const mlflowRuns: QueryLanguage = {
   name: "mlflow",
   ordersNumbersInText: false,
-  parseFilter: parseRunFilter,
-  parseOrder: parseRunOrder,
-};
-
-/** A filter of MLflow's `runs/search`. `undefined` where it is empty. @throws MlflowFilterError */
-export function parseRunFilter(filter: string): Expression | undefined {
-  if (filter !== "" && filter.trim() === "") {
-    throw new MlflowFilterError(`Invalid filter '${filter}'. Could not be parsed.`);
-  }
-  // As there: every clause is read before one is judged by its comparator.
-  const read = parseClauses(filter, "quoted").map(readClause);
-  const operands = read.map(condition);
-  return operands.length === 0 ? undefined : { type: "and", operands };
-}
-
-/** Its `order_by`: what they leave equal is ordered by start, newest first, then by run id. @throws MlflowFilterError */
-export function parseRunOrder(texts: readonly string[]): readonly OrderTerm[] {
-  const terms = texts.map((text) => {
-    const { column, ascending } = parseOrderText(text);
-    const identifier = identify(column, orderAttributes);
-    if (identifier.type === "dataset") throw new MlflowFilterError("Invalid identifier type 'dataset'");
-    return { field: fieldOf(identifier), ascending };
-  });
-  refuseDuplicates(
-    terms.map(({ field }) => `${field.kind}.${field.name}`),
-    texts,
-  );
-  return terms;
-}
-
-function identify(raw: string, attributes: readonly string[]): Identifier {
-  const dot = raw.indexOf(".");
-  const entity = dot === -1 ? "attribute" : keyOfBackticks(raw.slice(0, dot));
-  const type = Object.hasOwn(entityAliases, entity) ? entityAliases[entity] : entityTypes.find((one) => one === entity);
-  if (type === undefined) {
-    throw new MlflowFilterError(`Invalid entity type '${entity}'. Valid values are ${pythonList(entityTypes)}`);
-  }
-  const key = keyText(raw.slice(dot + 1));
-  if (type === "attribute" && !attributes.includes(key)) {
-    throw new MlflowFilterError(`Invalid attribute key '${key}' specified. Valid keys are '${pythonSet(attributes)}'`);
-  }
-  if (type === "dataset" && !datasetKeys.some((one) => one === key)) {
-    throw new MlflowFilterError(`Invalid dataset key '${key}' specified. Valid keys are '${pythonSet(datasetKeys)}'`);
-  }
-  return { type, key };
-}
-
-function keyOfBackticks(raw: string): string {
-  return raw.length >= 2 && raw.startsWith("`") && raw.endsWith("`") ? raw.slice(1, -1) : raw;
-}
-
-function fieldOf({ type, key }: Identifier): Field {
-  switch (type) {
-    case "metric":
-      return { kind: "metric", name: key, aspect: "last", exact: true };
-    case "parameter":
-      return { kind: "param", name: key, exact: true };
-    case "tag":
-      return { kind: "tag", name: key };
-    case "attribute":
-      return { kind: "attribute", name: attributeFields[key]! };
-    case "dataset":
-      return { kind: "dataset", name: key as (typeof datasetKeys)[number] };
-  }
-}
-
-interface ReadClause {
-  readonly clause: Clause;
-  readonly identifier: Identifier;
-  readonly value: Value | readonly string[] | undefined;
-}
-
-function readClause(clause: Clause): ReadClause {
-  const identifier = identify(clause.identifier.raw, Object.keys(attributeFields));
-  const { type, key } = identifier;
-  if (clause.value !== undefined) return { clause, identifier, value: literalOf(identifier, clause) };
-  if (type === "tag" || type === "parameter") return { clause, identifier, value: undefined };
-  throw new MlflowFilterError(
-    `IS NULL / IS NOT NULL is only supported for tags and params, not for '${type}' '${key}'`,
-  );
-}
-
-function condition({ clause, identifier, value }: ReadClause): Condition {
-  const { comparator } = clause;
-  const field = fieldOf(identifier);
-  if (value === undefined) return { type: "null", field, negated: comparator === "IS NOT NULL" };
-  checkComparator(comparator, identifier);
-  if (typeof value === "object") {
-    if (!listComparators.includes(comparator)) {
-      throw new MlflowFilterError(
-        `Invalid comparator '${clause.rawComparator}' for a list of values. Expected IN or NOT IN`,
-      );
+  parseFilter(filter) {
+    if (filter !== "" && filter.trim() === "") {
+      throw new SearchSyntaxError("filter", { position: 1, token: filter, rule: "is blank: leave it out" });
     }
-    return { type: "in", field, negated: comparator === "NOT IN", values: value };
-  }
-  if (comparator === "LIKE" || comparator === "ILIKE") {
-    return { type: "like", field, negated: false, pattern: String(value), ignoreCase: comparator === "ILIKE" };
-  }
-  return { type: "compare", field, comparator: comparator as Comparator, value };
-}
-
-function checkComparator(comparator: string, { type, key }: Identifier): void {
-  const isText = type === "parameter" || (type === "attribute" && !numericAttributes.includes(key));
-  const allowed = isNumeric({ type, key })
-    ? orderComparators
-    : [...textComparators, ...(type === "attribute" || type === "dataset" ? listComparators : nullComparators)];
-  if (allowed.includes(comparator)) return;
-  // MLflow closes the quote around the set of some kinds only; of a numeric attribute it shows the texts' comparators.
-  const shown = type === "attribute" && !isText ? [...textComparators, ...listComparators] : allowed;
-  throw new MlflowFilterError(`Invalid comparator '${comparator}' not one of '${pythonSet(shown)}${isText ? "'" : ""}`);
-}
-
-function isNumeric({ type, key }: Identifier): boolean {
-  return type === "metric" || (type === "attribute" && numericAttributes.includes(key));
-}
-
-function literalOf({ type, key }: Identifier, { value }: Clause): Value | readonly string[] {
-  const { kind, raw } = value!;
-  const isQuoted = kind === "text" || kind === "identifier";
-  if (type === "metric") {
-    if (kind === "integer" || kind === "float") return Number(raw);
-    throw new MlflowFilterError(`Expected numeric value type for metric. Found ${raw}`);
-  }
-  if (type === "attribute" && numericAttributes.includes(key)) {
-    if (kind === "integer" || kind === "float") return Number(raw);
-    throw new MlflowFilterError(`Expected numeric value type for numeric attribute: ${key}. Found ${raw}`);
-  }
-  if (isQuoted) return quotedText(value!);
-  switch (type) {
-    case "attribute":
-      if (kind !== "list")
-        throw new MlflowFilterError(`Expected a quoted string value for attributes. Got value ${raw}`);
-      if (key !== "run_id") {
-        throw new MlflowFilterError(
-          "Only ['run_id'] attributes support comparison with a list of quoted string values.",
-        );
-      }
-      return listTexts(value!);
-    case "dataset":
-      if (kind === "list") return listTexts(value!);
-      throw new MlflowFilterError(`Expected a quoted string value for dataset attributes. Got value ${raw}`);
-    default:
-      throw new MlflowFilterError(`Expected a quoted string value for ${type} (e.g. 'my-value'). Got value ${raw}`);
-  }
-}
+    return parseMlflowFilter(grammar, filter);
+  },
+  parseOrder(orderBy) {
+    const terms = parseMlflowOrder(grammar, orderBy);
+    refuseDuplicates(terms.map(({ field }) => `${field.kind}.${field.name}`));
+    return terms;
+  },
+};

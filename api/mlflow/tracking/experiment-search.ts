@@ -10,7 +10,7 @@ export interface ExperimentQuery {
   readonly pageToken?: string;
 }
 
-/** A team has few: all are looked through. @throws MlflowFilterError, MlflowError */
+/** A team has few: all are looked through. @throws SearchSyntaxError, MlflowError */
 export function searchExperiments(all: readonly Experiment[], query: ExperimentQuery) {
   checkMaxResults(query.limit);
   const fulfils = parseExperimentFilter(query.filter);

@@ -1,13 +1,13 @@
 import { checkNotMeasured } from "../../../core/evaluation/test-metrics";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
-import { invalidParameter } from "../errors";
+import { invalidParameter, missingValue } from "../errors";
 import { double, type Field, integer, list, message, readDouble, required, text, WrongTypeError } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
 import { type LoggedMetric, logModelMetrics } from "./model-metrics";
 import { requireActiveRun } from "./ports";
 import type { KeyValue } from "./run-changes";
 import { changeParamsAndTags } from "./run-writes";
-import { checkBatchLimits, checkedParam, checkedTag, checkMetric, checkRunId, missing } from "./validation";
+import { checkBatchLimits, checkedParam, checkedTag, checkMetric, checkRunId } from "./validation";
 
 /** Read by hand: five hundred of them come in a request, many requests a second. */
 const metricList: Field<readonly LoggedMetric[], readonly LoggedMetric[]> = {
@@ -32,9 +32,9 @@ function readMetric(value: unknown, at: string, i: number): LoggedMetric {
   if (value === null || typeof value !== "object") throw new WrongTypeError(`${at}[${i}]`, value);
   const given = value as Readonly<Record<string, unknown>>;
   const { key, timestamp, step } = given;
-  if (isMissing(key)) throw missing(`${at}[${i}].key`);
-  if (isMissing(given["value"])) throw missing(`${at}[${i}].value`);
-  if (isMissing(timestamp)) throw missing(`${at}[${i}].timestamp`);
+  if (isMissing(key)) throw missingValue(`${at}[${i}].key`);
+  if (isMissing(given["value"])) throw missingValue(`${at}[${i}].value`);
+  if (isMissing(timestamp)) throw missingValue(`${at}[${i}].timestamp`);
   const metric = {
     key: typeof key === "string" ? key : text.read(key, `${at}[${i}].key`),
     value: typeof given["value"] === "number" ? given["value"] : readDouble(given["value"], `${at}[${i}].value`),
@@ -63,7 +63,7 @@ function keyValueList(): Field<readonly KeyValue[], readonly KeyValue[]> {
       if (!Array.isArray(value)) throw new WrongTypeError(at, value);
       return value.map((one: unknown, i) => {
         const { key, value: said } = pair.read(one, `${at}[${i}]`);
-        if (isMissing(key)) throw missing(`${at}[${i}].key`);
+        if (isMissing(key)) throw missingValue(`${at}[${i}].key`);
         return { key: key!, value: said ?? "" };
       });
     },
@@ -95,11 +95,11 @@ export const logBatch: MlflowOperation = operation(
 );
 
 /** The path is made for those that are refused alone. */
-function checkMetricAt({ key, value, timestamp }: LoggedMetric, i: number): void {
+function checkMetricAt({ key, timestamp }: LoggedMetric, i: number): void {
   try {
-    checkMetric(key, value, timestamp, "");
+    checkMetric(key, timestamp, "");
   } catch {
-    checkMetric(key, value, timestamp, `metrics[${i}].`);
+    checkMetric(key, timestamp, `metrics[${i}].`);
   }
 }
 
@@ -107,9 +107,7 @@ function checkParamsUnique(params: readonly KeyValue[]): void {
   const keys = params.map(({ key }) => key);
   if (new Set(keys).size === keys.length) return;
   const twice = keys.filter((key, i) => keys.indexOf(key) !== i);
-  throw invalidParameter(
-    `Duplicate parameter keys have been submitted: [${twice.map((key) => `'${key}'`).join(", ")}]. Please ensure the request contains only one param value per param key.`,
-  );
+  throw invalidParameter(`Duplicate parameter keys have been submitted: ${JSON.stringify(twice)}`);
 }
 
 /** Columns by metric, ascending by step, time, value; each point once. */

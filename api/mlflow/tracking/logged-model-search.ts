@@ -10,7 +10,7 @@ import {
 /** As MLflow's database has them, where a filter compares with a text: none of them is one. */
 const statusNumber = { unspecified: 0, pending: 1, ready: 2, failed: 3 } as const;
 
-/** Those that are not deleted. @throws MlflowFilterError */
+/** Those that are not deleted. @throws SearchSyntaxError */
 export function searchLoggedModels(
   models: readonly LoggedModel[],
   query: {

@@ -3,10 +3,9 @@ import type { Platform } from "../../../adapters/platform";
 import { type LoggedModel, LoggedModelNotFoundError } from "../../../core/tracking/logged-model";
 import { directoryPath } from "../../../core/tracking/records/artifact-paths";
 import { checkReferences } from "../../../core/tracking/references";
-import { doesNotExist, invalidParameter } from "../errors";
+import { doesNotExist, invalidParameter, invalidValue } from "../errors";
 import { boolean, integer, list, message, oneOf, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { pythonRepr } from "../python-text";
 import { keyValue, locationWithin } from "./experiments";
 import { searchLoggedModels } from "./logged-model-search";
 import { loggedModelView, modelStatusFromMlflow } from "./logged-model-view";
@@ -167,9 +166,9 @@ export const loggedModelOperations: readonly MlflowOperation[] = [
         })),
       });
       const { items, nextToken } = pageOf(found, fields.max_results || 50, fields.page_token, {
-        "experiment IDs": ids,
-        "filter string": fields.filter || "",
-        "order by": fields.order_by,
+        experiment_ids: ids,
+        filter: fields.filter || "",
+        order_by: fields.order_by,
       });
       return { ...unlessEmpty("models", items.map(loggedModelView)), next_page_token: nextToken };
     },
@@ -203,7 +202,5 @@ function notFound(modelId: string): Error {
 
 function checkModelName(name: string): void {
   if (!/[/:.%"']/.test(name)) return;
-  throw invalidParameter(
-    `Invalid model name (${pythonRepr(name)}) provided. Model name must be a non-empty string and cannot contain the following characters: ('/', ':', '.', '%', '"', "'")`,
-  );
+  throw invalidValue("name", name, "the name of a logged model cannot contain / : . % \" or '");
 }

@@ -1,10 +1,8 @@
 import type { Platform } from "../../../adapters/platform";
 import type { MetricPoint, PointRange } from "../../../core/tracking/metric-store";
-import { invalidParameter } from "../errors";
+import { invalidParameter, invalidValue } from "../errors";
 import { integer, list, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { invalidValue } from "../request";
-import { withPageToken } from "./paging";
 import { metricView, unlessEmpty } from "./run-view";
 import { runId } from "./runs";
 import { sampled } from "./sampling";
@@ -23,9 +21,7 @@ export const metricOperations: readonly MlflowOperation[] = [
     { run_id: runId, metric_key: required(text), page_token: text, max_results: integer },
     async ({ fields: { run_id, metric_key, page_token, max_results }, platform }) => {
       if (max_results !== undefined && max_results <= 0) {
-        throw invalidParameter(
-          `Invalid value ${max_results} for parameter 'max_results' supplied. It must be a positive integer.`,
-        );
+        throw invalidValue("max_results", max_results, "must be a positive integer");
       }
       // Of a run that is nowhere MLflow's server has no points, and no complaint.
       if (!(await platform.records.identify(run_id))) return {};
@@ -34,9 +30,10 @@ export const metricOperations: readonly MlflowOperation[] = [
         return unlessEmpty("metrics", (await wholeHistory(platform, run_id, metric_key)).map(view));
       }
       const limit = Math.min(max_results ?? pageSize, pageSize);
-      const { points, nextToken } = await withPageToken(page_token, () =>
-        platform.metrics.history(run_id, metric_key, { limit, token: page_token || undefined }),
-      );
+      const { points, nextToken } = await platform.metrics.history(run_id, metric_key, {
+        limit,
+        token: page_token || undefined,
+      });
       return { ...unlessEmpty("metrics", points.map(view)), next_page_token: nextToken };
     },
   ),
@@ -76,11 +73,12 @@ export const metricOperations: readonly MlflowOperation[] = [
     async ({ fields, platform }) => {
       const { run_ids: runIds, metric_key, start_step, end_step, max_results = mostPointsPerRun } = fields;
       if (runIds.length > mostBulkRuns) {
-        const why = `GetMetricHistoryBulkInterval request must specify at most ${mostBulkRuns} run_ids. Received ${runIds.length} run_ids.`;
-        throw invalidValue("run_ids", runIds, why);
+        throw invalidParameter(
+          `GetMetricHistoryBulkInterval request must specify at most ${mostBulkRuns} run_ids. Received ${runIds.length} run_ids.`,
+        );
       }
       if (max_results < 1 || max_results > mostPointsPerRun) {
-        throw invalidValue("max_results", max_results, `max_results must be between 1 and ${mostPointsPerRun}.`);
+        throw invalidValue("max_results", max_results, `max_results must be between 1 and ${mostPointsPerRun}`);
       }
       const range = stepRange(start_step, end_step);
       const metrics: object[] = [];

@@ -1,21 +1,17 @@
 import { digestOf } from "../../../core/digest";
-import { InvalidInputError } from "../../../core/errors";
 import { parseJson } from "../../../core/json-text";
-import { invalidParameter } from "../errors";
+import { invalidParameter, invalidValue } from "../errors";
 
 /** Of searches (`SEARCH_MAX_RESULTS_THRESHOLD`). */
 const mostResults = 50_000;
 
 export function checkMaxResults(limit: number): void {
-  const refuse = (rule: string): never => {
-    throw invalidParameter(`Invalid value ${limit} for parameter 'max_results' supplied. It must be ${rule}`);
-  };
-  if (limit < 1) refuse("a positive integer");
-  if (limit > mostResults) refuse(`at most ${mostResults}`);
+  if (limit >= 1 && limit <= mostResults) return;
+  throw invalidValue("max_results", limit, `must be from 1 to ${mostResults}`);
 }
 
-/** What a token is of, by the names of its parts in MLflow's refusals. */
-export type PagedQuery = Readonly<Partial<Record<"experiment IDs" | "filter string" | "order by", unknown>>>;
+/** The query that a token belongs to, by the names of its parts. */
+export type PagedQuery = Readonly<Partial<Record<"experiment_ids" | "filter" | "order_by", unknown>>>;
 
 /**
  * A stretch of a list that was found whole. Tokens are places in it, as MLflow's own are.
@@ -38,8 +34,7 @@ function offsetOf(token: string | undefined, parts: readonly string[], of: reado
   const read = readToken(token);
   parts.forEach((part, i) => {
     if (read.of[i] === of[i]) return;
-    const begun = `${part[0]!.toUpperCase()}${part.slice(1)} in the page token ${part.endsWith("s") ? "do" : "does"}`;
-    throw invalidParameter(`${begun} not match the requested ${part}. Begin anew, without a token.`);
+    throw invalidParameter(`the page token belongs to a search with other ${part}: search again without it`);
   });
   return read.offset;
 }
@@ -51,15 +46,5 @@ function readToken(token: string): { readonly offset: number; readonly of: reado
       return { offset: offset as number, of };
     }
   } catch {}
-  throw invalidParameter("Invalid page token, could not base64-decode");
-}
-
-/** Pages of a store with tokens of its own: what it says of a wrong one, begun as MLflow's server does. */
-export async function withPageToken<T>(token: string | undefined, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!token || !(error instanceof InvalidInputError)) throw error;
-    throw invalidParameter(`Invalid page token, could not base64-decode: ${error.message}`);
-  }
+  throw invalidParameter("Invalid page token: it is not one that a search returned");
 }

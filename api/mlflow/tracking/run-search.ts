@@ -2,10 +2,10 @@ import type { RunSearch, SearchQuery } from "../../../core/tracking/search/query
 import { invalidParameter } from "../errors";
 import { integer, list, text } from "../fields";
 import { type MlflowOperation, operation, rawOperation } from "../operation";
-import { invalidValue, readRequest } from "../request";
+import { readRequest } from "../request";
 import { mlflowRuns } from "../search/runs";
 import { viewType } from "./experiments";
-import { checkMaxResults, withPageToken } from "./paging";
+import { checkMaxResults } from "./paging";
 import { parseExperimentId } from "./ports";
 import { runView, unlessEmpty } from "./run-view";
 
@@ -27,7 +27,6 @@ export const runSearchOperations: readonly MlflowOperation[] = [
       page_token: text,
     });
     const limit = fields.max_results ?? 1000;
-    if (limit > mostResults) throw invalidValue("max_results", limit);
     checkMaxResults(limit);
     const experimentIds = fields.experiment_ids.map(parseExperimentId);
     const query: SearchQuery = {
@@ -40,9 +39,7 @@ export const runSearchOperations: readonly MlflowOperation[] = [
       pageToken: fields.page_token || undefined,
       view: views[fields.run_view_type ?? "ACTIVE_ONLY"],
     };
-    const { runs, nextToken } = await withPageToken(fields.page_token, () =>
-      fittingPage(context.get("platform").runSearch, query),
-    );
+    const { runs, nextToken } = await fittingPage(context.get("platform").runSearch, query);
     const members = [
       ...(runs.length > 0 ? [`"runs":[${runs.join(",")}]`] : []),
       ...(nextToken === undefined ? [] : [`"next_page_token":${JSON.stringify(nextToken)}`]),

@@ -6,7 +6,6 @@ import { checkReferences } from "../../../core/tracking/references";
 import { doesNotExist, invalidParameter } from "../errors";
 import { double, integer, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { pythonRepr } from "../python-text";
 import { logModelMetrics } from "./model-metrics";
 import { changeActiveRun, requireActiveRun } from "./ports";
 import { type KeyValue, type ParamConflict, unlessSame, withParamsAndTags } from "./run-changes";
@@ -28,7 +27,7 @@ export const runWriteOperations: readonly MlflowOperation[] = [
     },
     async ({ fields, platform }) => {
       const { run_id, key, value, timestamp, step = 0 } = fields;
-      checkMetric(key, value, timestamp, "");
+      checkMetric(key, timestamp, "");
       const run = await requireActiveRun(platform, run_id);
       checkNotMeasured(run, [key]);
       if (fields.model_id) await logModelMetrics(platform, run, [{ ...fields, step }]);
@@ -41,7 +40,7 @@ export const runWriteOperations: readonly MlflowOperation[] = [
     "POST /mlflow/runs/log-parameter",
     { run_id: runId, key: required(text), value: text },
     async ({ fields: { run_id, key, value = "" }, platform }) => {
-      await changeParamsAndTags(platform, run_id, [{ key, value: checkedParam(key, value, "") }], [], conflictOfParam);
+      await changeParamsAndTags(platform, run_id, [{ key, value: checkedParam(key, value, "") }], []);
       return {};
     },
   ),
@@ -104,11 +103,11 @@ function parseModel(json: string): object {
     model = parseJson(json);
   } catch {}
   if (model === null || typeof model !== "object" || Array.isArray(model)) {
-    throw invalidParameter(`Malformed model info. \n ${json.slice(0, 500)} \n is not a valid JSON.`);
+    throw invalidParameter(`Malformed model info: ${json.slice(0, 500)} is not a JSON object`);
   }
   const lacking = modelMembers.filter((member) => !Object.hasOwn(model, member));
   if (lacking.length > 0) {
-    throw invalidParameter(`Model json is missing mandatory fields: {${lacking.map((one) => `'${one}'`).join(", ")}}`);
+    throw invalidParameter(`Model json is missing mandatory fields: ${lacking.join(", ")}`);
   }
   return model;
 }
@@ -119,26 +118,19 @@ export async function changeParamsAndTags(
   id: string,
   params: readonly KeyValue[],
   tags: readonly KeyValue[],
-  refusal: (id: string, conflicts: readonly ParamConflict[]) => string = conflictOfBatch,
 ): Promise<void> {
   await checkReferences(platform, { runs: parentsIn(tags) });
   await changeActiveRun(platform, id, (before) =>
     unlessSame(
       before,
-      withParamsAndTags(before, params, tags, (conflicts) => invalidParameter(refusal(id, conflicts))),
+      withParamsAndTags(before, params, tags, (conflicts) => paramsChanged(id, conflicts)),
     ),
   );
 }
 
-function conflictOfParam(id: string, [conflict]: readonly ParamConflict[]): string {
-  const { key, known, given } = conflict!;
-  return `Changing param values is not allowed. Param with key='${key}' was already logged with value='${known}' for run ID='${id}'. Attempted logging new value '${given}'.`;
-}
-
-function conflictOfBatch(id: string, conflicts: readonly ParamConflict[]): string {
+function paramsChanged(id: string, conflicts: readonly ParamConflict[]): Error {
   const shown = conflicts.map(
-    ({ key, known, given }) =>
-      `{'key': ${pythonRepr(key)}, 'old_value': ${pythonRepr(known)}, 'new_value': ${pythonRepr(given)}}`,
+    ({ key, known, given }) => `${JSON.stringify(key)} is ${JSON.stringify(known)}, not ${JSON.stringify(given)}`,
   );
-  return `Changing param values is not allowed. Params were already logged='[${shown.join(", ")}]' for run ID='${id}'.`;
+  return invalidParameter(`Changing param values is not allowed. Param of run ${id}: ${shown.join("; ")}`);
 }

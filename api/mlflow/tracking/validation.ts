@@ -1,6 +1,5 @@
-import { invalidParameter } from "../errors";
+import { invalidParameter, invalidValue } from "../errors";
 import { isLongerThan, problemOfName, truncated } from "../names";
-import { pythonFloat, pythonJson } from "../python-json";
 
 /** Of `mlflow/utils/validation.py`; lengths in code points. */
 export const limits = {
@@ -23,31 +22,20 @@ export const limits = {
   inputTagValue: 500,
 } as const;
 
-export function missing(path: string): Error {
-  return invalidParameter(
-    `Missing value for required parameter '${path}'. See the API docs for more information about request parameters.`,
-  );
-}
-
-function invalid(path: string, value: unknown, why: string): Error {
-  return invalidParameter(`Invalid value ${pythonJson(value)} for parameter '${path}' supplied: ${why}`);
-}
-
 export function checkLength(what: string, limit: number, value: string): void {
   if (isLongerThan(value, limit)) throw invalidParameter(`'${what}' exceeds the maximum length of ${limit} characters`);
 }
 
 function checkName(name: string, path: string): void {
   const problem = problemOfName(name);
-  if (problem !== undefined) throw invalid(path, name, problem);
+  if (problem !== undefined) throw invalidValue(path, name, problem);
 }
 
 /** @param at of the metric, e.g. `metrics[3].`; empty for the only one */
-export function checkMetric(key: string, value: number, timestamp: number, at: string): void {
+export function checkMetric(key: string, timestamp: number, at: string): void {
   checkName(key, `${at}name`);
   if (timestamp < 0) {
-    const why = `metric '${key}' (value=${pythonFloat(value)}). Timestamp must be a nonnegative long (64-bit integer) `;
-    throw invalid(`${at}timestamp`, timestamp, why);
+    throw invalidValue(`${at}timestamp`, timestamp, `the timestamp of metric '${key}' must not be negative`);
   }
   checkLength("Metric name", limits.key, key);
 }
@@ -79,16 +67,14 @@ export function checkExperimentName(name: string): void {
 
 export function checkRunId(runId: string): void {
   if (!/^[a-zA-Z0-9][\w-]{0,255}$/.test(runId)) {
-    throw invalidParameter(`Invalid value ${pythonJson(runId)} for parameter 'run_id' supplied.`);
+    throw invalidValue("run_id", runId, "is not the id of a run");
   }
 }
 
 export function checkBatchLimits(metrics: number, params: number, tags: number): void {
   const check = (what: string, limit: number, length: number): void => {
     if (length > limit) {
-      throw invalidParameter(
-        `A batch logging request can contain at most ${limit} ${what}. Got ${length} ${what}. Please split up ${what} across multiple requests and try again.`,
-      );
+      throw invalidParameter(`A batch logging request can contain at most ${limit} ${what}. Got ${length}.`);
     }
   };
   check("metrics", limits.metricsPerBatch, metrics);

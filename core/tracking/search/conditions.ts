@@ -1,21 +1,43 @@
 import { SearchSyntaxError } from "./errors";
-import { attributes, type Comparator, type Condition, type Field, type Value } from "./expression";
+import { attributes, type Condition, type Field, type Value } from "./expression";
 import { fieldText } from "./fields";
+import { momentHint } from "./moments";
 import { nearest } from "./nearest";
+import type { Operator } from "./parser";
 import type { Token } from "./tokens";
 
-/** Conditions of our dialect: which literals and which comparisons go with which field. All throw `SearchSyntaxError`. */
-export function comparison(field: Field, comparator: Comparator, token: Token): Condition {
-  const value = literal(field, token);
-  if (comparator !== "=" && comparator !== "!=") checkOrdered(field, value, token);
-  return { type: "compare", field, comparator, value };
+/** Builds a condition of the native language: checks which literals and comparisons go with the field. @throws SearchSyntaxError */
+export function nativeCondition(field: Field, { name, negated }: Operator, tokens: readonly Token[]): Condition {
+  if (name === "IS NULL") return { type: "null", field, negated };
+  for (const token of tokens) checkValue(token);
+  const [first, second] = tokens as readonly [Token, Token];
+  switch (name) {
+    case "IN":
+      return { type: "in", field, negated, values: tokens.map((token) => literal(field, token)) };
+    case "BETWEEN":
+      return range(field, negated, first, second);
+    case "LIKE":
+    case "ILIKE":
+      return likeCondition(field, negated, name === "ILIKE", first);
+    default: {
+      const value = literal(field, first);
+      if (name !== "=" && name !== "!=") checkOrdered(field, value, first);
+      return { type: "compare", field, comparator: name, value };
+    }
+  }
 }
 
-export function inList(field: Field, negated: boolean, tokens: readonly Token[]): Condition {
-  return { type: "in", field, negated, values: tokens.map((token) => literal(field, token)) };
+/** Refuses what is not a literal. */
+function checkValue(token: Token): void {
+  if (token.type === "number" || token.type === "moment" || token.type === "text") return;
+  if (token.type === "word" && /^(?:true|false|nan|inf|infinity)$/i.test(token.raw)) return;
+  if (/^now\b/i.test(token.raw)) refuse(token, "is not a time", momentHint);
+  const isName = token.type === "word" || token.type === "quoted-name";
+  const meant = isName && token.raw[0] !== "`" ? `put text in quotes: '${token.raw}'` : undefined;
+  refuse(token, "a value was expected", meant);
 }
 
-export function range(field: Field, negated: boolean, from: Token, to: Token): Condition {
+function range(field: Field, negated: boolean, from: Token, to: Token): Condition {
   const low = literal(field, from);
   const high = literal(field, to);
   checkOrdered(field, low, from);
@@ -25,7 +47,7 @@ export function range(field: Field, negated: boolean, from: Token, to: Token): C
   return { type: "between", field, negated, low, high };
 }
 
-export function likeCondition(field: Field, negated: boolean, ignoreCase: boolean, token: Token): Condition {
+function likeCondition(field: Field, negated: boolean, ignoreCase: boolean, token: Token): Condition {
   const type = typeOf(field);
   if (type !== "text" && type !== "status" && type !== "any") {
     refuse(token, `cannot be compared with LIKE: ${fieldText(field)} is a ${type}`, "use <, >, = or BETWEEN");

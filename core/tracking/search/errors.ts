@@ -1,4 +1,4 @@
-import { InvalidInputError, type Problem, RingmasterError } from "../../errors";
+import { InvalidInputError, type Problem } from "../../errors";
 
 /** Where in a filter or an order something is wrong: `position` counts characters from 1. */
 export interface SearchProblem {
@@ -10,20 +10,23 @@ export interface SearchProblem {
   readonly suggestion?: string;
 }
 
+/** The member of a request that is wrong; `order_by` is that of MLflow. */
+export type SearchPath = "filter" | "orderBy" | "order_by";
+
 /** A line of the source and, below it, marks under what is wrong: for people, in a font whose letters are equally wide. */
 export interface Excerpt {
   readonly line: string;
   readonly marks: string;
 }
 
-/** A filter or an order of ours that breaks the language. */
+/** A filter or an order that breaks the grammar of its language. */
 export class SearchSyntaxError extends InvalidInputError {
   readonly problem: SearchProblem;
   declare readonly details: {
     readonly problems: readonly Problem[];
     readonly search: SearchProblem & { readonly excerpt?: Excerpt };
   };
-  constructor(path: "filter" | "orderBy", problem: SearchProblem) {
+  constructor(path: SearchPath, problem: SearchProblem) {
     const hint = problem.suggestion === undefined ? "" : `; ${problem.suggestion}`;
     const found: Problem = {
       path: `${path} at character ${problem.position}`,
@@ -66,17 +69,6 @@ export function excerptOf(source: string, { position, token }: Pick<SearchProble
   const line = source.slice(start, start + excerptWidth).replaceAll(/\s/g, " ");
   const length = Math.max(1, Math.min(token.length, start + excerptWidth - at));
   return { line: cutBefore + line + cutAfter, marks: " ".repeat(cutBefore.length + at - start) + "^".repeat(length) };
-}
-
-/** Refused as MLflow refuses it, in its words: what its clients' users find when they look the message up. */
-export class MlflowFilterError extends RingmasterError {
-  constructor(message: string) {
-    super(message, {
-      code: "INVALID_INPUT",
-      httpStatus: 400,
-      details: { problems: [{ path: "filter", rule: message }] },
-    });
-  }
 }
 
 /** The same short name means several params (or metrics) of one run. */

@@ -1,66 +1,57 @@
-import type { Comparator, Condition, Expression, Field, Value } from "./expression";
+import type { Comparator, Condition, Expression, Test, Value } from "./expression";
 import { likeMatcher } from "./like";
-import { datasetValue, numberOfText, type SearchContext } from "./record-values";
-import type { SearchRow } from "./row";
-import { valueReader } from "./row-values";
+import { numberOfText } from "./record-values";
 
-export type Predicate = (row: SearchRow) => boolean;
+/** The value of a field; `undefined` where a row does not have it. A list where a row may have several. */
+export type Reader<Row> = (row: Row) => Value | undefined | readonly Value[];
 
 /**
- * A filter as a function of a row. As in SQL, a condition about what a run does not have is neither true nor false, and NOT of it is neither too: NOT is
- * carried down to the conditions (De Morgan), and a condition, denied or not, is met only where the value is there. `IS NULL` alone asks about that.
+ * Compiles a filter to a predicate. As in SQL, a condition on a value that a row does not have is neither true nor false, and neither is its NOT: NOT is
+ * moved down to the conditions (De Morgan), and a condition, negated or not, holds only where there is a value. `IS NULL` alone tests for that.
  *
- * A run may have several datasets: a condition on `dataset.…` asks whether one of them meets it, its NOT whether none does.
+ * A row may have several values of a field, such as the datasets of a run: a condition holds where one of them meets it, its NOT where none does.
  */
-export function compileFilter(expression: Expression, context: SearchContext, denied = false): Predicate {
+export function compileFilter<F, Row>(
+  expression: Expression<F>,
+  readerOf: (field: F) => Reader<Row>,
+  denied = false,
+): (row: Row) => boolean {
   switch (expression.type) {
     case "not":
-      return compileFilter(expression.operand, context, !denied);
+      return compileFilter(expression.operand, readerOf, !denied);
     case "and":
     case "or": {
-      const parts = expression.operands.map((operand) => compileFilter(operand, context, denied));
+      const parts = expression.operands.map((operand) => compileFilter(operand, readerOf, denied));
       const all = (expression.type === "and") !== denied;
       return all ? (row) => parts.every((part) => part(row)) : (row) => parts.some((part) => part(row));
     }
     default:
-      return compileCondition(expression, context, denied);
+      return compileCondition(expression, readerOf(expression.field), denied);
   }
 }
 
-function compileCondition(condition: Condition, context: SearchContext, denied: boolean): Predicate {
-  const { field } = condition;
-  if (field.kind === "dataset") return compileDataset(condition, field, denied);
-  const read = valueReader(field, context);
+function compileCondition<F, Row>(condition: Condition<F>, read: Reader<Row>, denied: boolean): (row: Row) => boolean {
   if (condition.type === "null") {
     const wanted = condition.negated !== denied;
-    return (row) => (read(row) !== undefined) === wanted;
+    return (row) => {
+      const value = read(row);
+      return (Array.isArray(value) ? value.length > 0 : value !== undefined) === wanted;
+    };
   }
   const test = valueTest(condition);
   return (row) => {
     const value = read(row);
     if (value === undefined) return false;
+    if (typeof value === "object") return value.some((one) => test(one) === true) !== denied;
     const met = test(value);
     return met !== undefined && met !== denied;
   };
 }
 
-function compileDataset(condition: Condition, field: Field & { kind: "dataset" }, denied: boolean): Predicate {
-  if (condition.type === "null") {
-    const wanted = condition.negated !== denied;
-    return ({ record }) => record.datasets.some((one) => datasetValue(one, field.name) !== undefined) === wanted;
-  }
-  const test = valueTest(condition);
-  return ({ record }) =>
-    record.datasets.some((one) => {
-      const value = datasetValue(one, field.name);
-      return value !== undefined && test(value) === true;
-    }) !== denied;
-}
-
 /** `undefined`: the value is of another kind than the literal, and so neither meets nor fails the condition. */
 type ValueTest = (value: Value) => boolean | undefined;
 
-function valueTest(condition: Exclude<Condition, { type: "null" }>): ValueTest {
+function valueTest(condition: Exclude<Test, { type: "null" }>): ValueTest {
   switch (condition.type) {
     case "compare":
       return comparisonTest(condition.comparator, condition.value);

@@ -1,29 +1,20 @@
-/** What a filter means, whichever dialect it was written in. */
-export type Expression =
-  | { readonly type: "and" | "or"; readonly operands: readonly Expression[] }
-  | { readonly type: "not"; readonly operand: Expression }
-  | Condition;
+/** A filter as a tree, the same for every language. @typeParam F what a condition may be about: by default a run's fields */
+export type Expression<F = Field> =
+  | { readonly type: "and" | "or"; readonly operands: readonly Expression<F>[] }
+  | { readonly type: "not"; readonly operand: Expression<F> }
+  | Condition<F>;
 
 export type Comparator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
-export type Condition =
-  | { readonly type: "compare"; readonly field: Field; readonly comparator: Comparator; readonly value: Value }
-  | { readonly type: "in"; readonly field: Field; readonly negated: boolean; readonly values: readonly Value[] }
-  | {
-      readonly type: "like";
-      readonly field: Field;
-      readonly negated: boolean;
-      readonly pattern: string;
-      readonly ignoreCase: boolean;
-    }
-  | {
-      readonly type: "between";
-      readonly field: Field;
-      readonly negated: boolean;
-      readonly low: Value;
-      readonly high: Value;
-    }
-  | { readonly type: "null"; readonly field: Field; readonly negated: boolean };
+export type Condition<F = Field> = { readonly field: F } & Test;
+
+/** What a condition asks of its field's value. */
+export type Test =
+  | { readonly type: "compare"; readonly comparator: Comparator; readonly value: Value }
+  | { readonly type: "in"; readonly negated: boolean; readonly values: readonly Value[] }
+  | { readonly type: "like"; readonly negated: boolean; readonly pattern: string; readonly ignoreCase: boolean }
+  | { readonly type: "between"; readonly negated: boolean; readonly low: Value; readonly high: Value }
+  | { readonly type: "null"; readonly negated: boolean };
 
 /** A number is compared as a number, a text as a text; a boolean with texts that say so in whatever case. */
 export type Value = number | string | boolean;
@@ -80,17 +71,17 @@ export const attributes = {
 export type Attribute = keyof typeof attributes;
 export type AttributeType = (typeof attributes)[Attribute];
 
-export interface OrderTerm {
-  readonly field: Field;
+export interface OrderTerm<F = Field> {
+  readonly field: F;
   readonly ascending: boolean;
 }
 
-/** Every field that a filter is about. */
-export function fieldsOf(expression: Expression): readonly Field[] {
+/** Returns every field that a filter is about. */
+export function fieldsOf<F>(expression: Expression<F>): readonly F[] {
   switch (expression.type) {
     case "and":
     case "or":
-      return expression.operands.flatMap(fieldsOf);
+      return expression.operands.flatMap((operand) => fieldsOf(operand));
     case "not":
       return fieldsOf(expression.operand);
     default:

@@ -1,6 +1,7 @@
 import { SearchSyntaxError } from "./errors";
 import { type Attribute, attributes, type DatasetField, type Field, type MetricAspect } from "./expression";
 import { nearest } from "./nearest";
+import type { NamedPart, Place } from "./parser";
 
 /** What stands before the first dot. */
 const kinds: Readonly<Record<string, "metric" | "param" | "tag" | "attribute" | "dataset">> = {
@@ -44,19 +45,11 @@ export const metricAspects: readonly MetricAspect[] = ["last", "min", "max", "st
 
 const shownAttributes = Object.keys(attributes).filter((name) => name !== "mlflow_status");
 
-export interface NamedPart {
-  readonly value: string;
-  readonly quoted: boolean;
-}
-
 /**
  * The field of a name's parts: a kind and what follows it, or an attribute's name alone. A name whose parts were quoted is meant to the letter; another
  * may be short for a longer one (`row.ts`).
  */
-export function resolveField(
-  parts: readonly NamedPart[],
-  at: { readonly path: "filter" | "orderBy"; readonly position: number; readonly raw: string },
-): Field {
+export function resolveField(parts: readonly NamedPart[], at: Place): Field {
   const refuse = (rule: string, suggestion?: string): never => {
     throw new SearchSyntaxError(at.path, {
       position: at.position,

@@ -60,7 +60,8 @@ export function orderComparator(terms: readonly OrderTerm[]): (a: OrderKey, b: O
   };
 }
 
-function compareValues(a: OrderValue, b: OrderValue, sign: number): number {
+/** Compares two values: NaN comes after the numbers, and what is absent last, in both directions. @param sign −1: descending */
+export function compareValues(a: OrderValue, b: OrderValue, sign: number): number {
   const rank = rankOf(a) - rankOf(b);
   if (rank !== 0) return rank;
   if (a === b || a === null || b === null) return 0;

@@ -1,75 +1,111 @@
-import { comparison, inList, likeCondition, range } from "./conditions";
-import { pointingInto, SearchSyntaxError } from "./errors";
-import type { Comparator, Expression, Field, OrderTerm } from "./expression";
-import { metricAspects, type NamedPart, resolveField } from "./fields";
-import { momentHint } from "./moments";
+import { pointingInto, type SearchPath, SearchSyntaxError } from "./errors";
+import type { Comparator, Condition, Expression, OrderTerm } from "./expression";
 import { type Token, tokenize } from "./tokens";
 
-/** What one search may ask for: a filter costs what it says, on every run. */
-export const searchLimits = {
-  filterLength: 16_384,
-  depth: 32,
-  conditions: 200,
-  listLength: 1_000,
-  orderTerms: 8,
-} as const;
+/** A part of a dotted name. */
+export interface NamedPart {
+  readonly value: string;
+  readonly quoted: boolean;
+}
+
+/** A place in a filter or an order, for errors. */
+export interface Place {
+  readonly path: SearchPath;
+  /** Of the first character, from 1. */
+  readonly position: number;
+  readonly raw: string;
+}
+
+export interface Operator {
+  readonly name: Comparator | "IN" | "BETWEEN" | "LIKE" | "ILIKE" | "IS NULL";
+  readonly negated: boolean;
+  readonly token: Token;
+}
+
+export interface FilterLimits {
+  /** Characters. */
+  readonly filterLength: number;
+  /** Levels of parentheses and NOT. */
+  readonly depth: number;
+  readonly conditions: number;
+  /** Values of IN. */
+  readonly listLength: number;
+}
 
 /**
- * A filter of our dialect, by recursive descent:
+ * What a language adds to the common syntax: which fields there are, and which conditions go with them.
+ *
+ * @typeParam N a field as the language resolves it
+ * @typeParam F a field as the evaluator reads it
+ */
+export interface Grammar<N, F> {
+  readonly orderPath: SearchPath;
+  readonly limits: FilterLimits;
+  /** OR, NOT and parentheses. Without them a filter is a list of conditions, with or without AND between them. */
+  readonly logic: boolean;
+  /** @throws SearchSyntaxError where there is no such field */
+  field(parts: readonly NamedPart[], at: Place): N;
+  /** Names of the functions of a field, as in `min(metrics.loss)`. */
+  readonly functions: readonly string[];
+  /** @throws SearchSyntaxError where the function does not apply to the field */
+  applied(name: string, field: N, at: Place): N;
+  /** @throws SearchSyntaxError where the field cannot be compared so */
+  condition(field: N, operator: Operator, values: readonly Token[]): Condition<F>;
+  /** @throws SearchSyntaxError where nothing can be ordered by the field */
+  ordered(field: N, at: Place): F;
+}
+
+/**
+ * Parses a filter by recursive descent:
  *
  *     or        := and (OR and)*
  *     and       := not (AND not)*
  *     not       := NOT not | '(' or ')' | condition
  *     condition := field (comparator value | [NOT] IN '(' value, … ')' | [NOT] LIKE text | [NOT] ILIKE text
  *                         | [NOT] BETWEEN value AND value | IS [NOT] NULL)
- *     field     := name | ('min' | 'max' | 'last' | 'step') '(' name ')'
+ *     field     := name | function '(' name ')'
  *
- * `undefined` where the filter is empty: every run.
- *
- * @param now milliseconds since the epoch: what `now-7d` is counted from @throws SearchSyntaxError
+ * @param now milliseconds since the epoch, for times such as `now-7d`
+ * @returns `undefined` where the filter is empty
+ * @throws SearchSyntaxError
  */
-export function parseFilter(source: string, now: number): Expression | undefined {
-  checkLength(source, "filter");
+export function parseExpression<N, F>(grammar: Grammar<N, F>, source: string, now: number): Expression<F> | undefined {
+  checkLength(source, "filter", grammar.limits.filterLength);
   return pointingInto(source, () => {
-    const parser = new Parser(tokenize(source, "filter", now), "filter");
+    const parser = new Parser(grammar, tokenize(source, "filter", now), "filter");
     if (parser.peek.type === "end") return undefined;
-    const expression = parser.disjunction(0);
-    parser.end("AND, OR or the end");
+    const expression = grammar.logic ? parser.disjunction(0) : parser.conditionList();
+    parser.end(grammar.logic ? "AND, OR or the end" : "AND or the end");
     return expression;
   });
 }
 
-/** `metrics.val_loss ASC, params.depth`: terms of all the texts, in order. @throws SearchSyntaxError */
-export function parseOrder(sources: readonly string[]): readonly OrderTerm[] {
-  const terms = sources.flatMap((source) => {
-    checkLength(source, "orderBy");
-    return pointingInto(source, () => new Parser(tokenize(source, "orderBy", 0), "orderBy").order());
-  });
-  if (terms.length > searchLimits.orderTerms) {
-    const rule = `has ${terms.length} terms, more than the maximum of ${searchLimits.orderTerms}`;
-    throw new SearchSyntaxError("orderBy", { position: 1, token: sources[0]!.slice(0, 40), rule });
-  }
-  return terms;
+/** Parses `metrics.val_loss ASC, params.depth`. @throws SearchSyntaxError */
+export function parseOrderTerms<N, F>(grammar: Grammar<N, F>, source: string): readonly OrderTerm<F>[] {
+  const path = grammar.orderPath;
+  checkLength(source, path, grammar.limits.filterLength);
+  return pointingInto(source, () => new Parser(grammar, tokenize(source, path, 0), path).order());
 }
 
-function checkLength(source: string, path: "filter" | "orderBy"): void {
-  if (source.length <= searchLimits.filterLength) return;
+function checkLength(source: string, path: SearchPath, max: number): void {
+  if (source.length <= max) return;
   throw new SearchSyntaxError(path, {
-    position: searchLimits.filterLength + 1,
+    position: max + 1,
     token: source.slice(0, 40),
-    rule: `has ${source.length} characters, more than the maximum of ${searchLimits.filterLength}`,
+    rule: `has ${source.length} characters, more than the maximum of ${max}`,
   });
 }
 
 const comparators: readonly string[] = ["=", "!=", "<", "<=", ">", ">="];
 const reserved = new Set(["AND", "OR", "NOT", "IN", "LIKE", "ILIKE", "BETWEEN", "IS", "NULL"]);
 
-class Parser {
+class Parser<N, F> {
   private at = 0;
   private conditions = 0;
   constructor(
+    private readonly grammar: Grammar<N, F>,
     private readonly tokens: readonly Token[],
-    private readonly path: "filter" | "orderBy",
+    private readonly path: SearchPath,
   ) {}
 
   get peek(): Token {
@@ -113,24 +149,32 @@ class Parser {
     this.refuse(token, `${expected} was expected`, suggestion);
   }
 
-  disjunction(depth: number): Expression {
+  /** AND may be missing or repeated. */
+  conditionList(): Expression<F> {
+    const operands: Expression<F>[] = [];
+    do {
+      while (this.takeKeyword("AND"));
+      if (this.peek.type !== "end") operands.push(this.condition());
+    } while (this.peek.type !== "end");
+    return { type: "and", operands };
+  }
+
+  disjunction(depth: number): Expression<F> {
     const operands = [this.conjunction(depth)];
     while (this.takeKeyword("OR")) operands.push(this.conjunction(depth));
     return operands.length === 1 ? operands[0]! : { type: "or", operands };
   }
 
-  private conjunction(depth: number): Expression {
+  private conjunction(depth: number): Expression<F> {
     const operands = [this.negation(depth)];
     while (this.takeKeyword("AND")) operands.push(this.negation(depth));
     return operands.length === 1 ? operands[0]! : { type: "and", operands };
   }
 
-  private negation(depth: number): Expression {
-    if (depth > searchLimits.depth) {
-      this.refuse(
-        this.peek,
-        `is nested ${depth} levels deep, but a filter may have at most ${searchLimits.depth} levels`,
-      );
+  private negation(depth: number): Expression<F> {
+    const { depth: maxDepth } = this.grammar.limits;
+    if (depth > maxDepth) {
+      this.refuse(this.peek, `is nested ${depth} levels deep, but a filter may have at most ${maxDepth} levels`);
     }
     if (this.takeKeyword("NOT")) return { type: "not", operand: this.negation(depth + 1) };
     if (this.peek.type === "punctuation" && this.peek.raw === "(") {
@@ -142,37 +186,38 @@ class Parser {
     return this.condition();
   }
 
-  private condition(): Expression {
+  private condition(): Condition<F> {
     this.conditions += 1;
-    if (this.conditions > searchLimits.conditions) {
+    const { limits, condition } = this.grammar;
+    if (this.conditions > limits.conditions) {
       this.refuse(
         this.peek,
-        `is condition ${this.conditions}, but a filter may have at most ${searchLimits.conditions} conditions`,
+        `is condition ${this.conditions}, but a filter may have at most ${limits.conditions} conditions`,
       );
     }
     const field = this.field();
-    const operator = this.peek;
-    if (operator.type === "operator") {
+    const token = this.peek;
+    if (token.type === "operator") {
       this.next();
-      if (!comparators.includes(operator.raw)) {
-        this.refuse(operator, "is not a comparison", operator.raw === "==" ? "write =" : "write !=");
+      if (!comparators.includes(token.raw)) {
+        this.refuse(token, "is not a comparison", token.raw === "==" ? "write =" : "write !=");
       }
-      return comparison(field, operator.raw as Comparator, this.value());
+      return condition(field, { name: token.raw as Comparator, negated: false, token }, [this.value()]);
     }
     if (this.takeKeyword("IS")) {
       const negated = this.takeKeyword("NOT");
       if (!this.takeKeyword("NULL")) this.refuse(this.peek, "stands where NULL or NOT NULL must be");
-      return { type: "null", field, negated };
+      return condition(field, { name: "IS NULL", negated, token }, []);
     }
     const negated = this.takeKeyword("NOT");
-    if (this.takeKeyword("IN")) return inList(field, negated, this.list());
+    if (this.takeKeyword("IN")) return condition(field, { name: "IN", negated, token }, this.list());
     if (this.takeKeyword("BETWEEN")) {
       const low = this.value();
       if (!this.takeKeyword("AND")) this.refuse(this.peek, "the AND of BETWEEN was expected");
-      return range(field, negated, low, this.value());
+      return condition(field, { name: "BETWEEN", negated, token }, [low, this.value()]);
     }
-    for (const keyword of ["LIKE", "ILIKE"]) {
-      if (this.takeKeyword(keyword)) return likeCondition(field, negated, keyword === "ILIKE", this.value());
+    for (const name of ["LIKE", "ILIKE"] as const) {
+      if (this.takeKeyword(name)) return condition(field, { name, negated, token }, [this.value()]);
     }
     return this.refuse(
       this.peek,
@@ -182,50 +227,50 @@ class Parser {
 
   private list(): readonly Token[] {
     this.expect("(", "the ( of IN was expected");
+    const { listLength } = this.grammar.limits;
     const values = [this.value()];
     while (this.peek.raw === "," && this.peek.type === "punctuation") {
       this.next();
+      // Python writes a tuple of one as `('a',)`.
+      if (this.isClosing()) break;
       values.push(this.value());
-      if (values.length > searchLimits.listLength) {
-        this.refuse(
-          values.at(-1)!,
-          `is value ${values.length} of IN, which takes at most ${searchLimits.listLength} values`,
-        );
+      if (values.length > listLength) {
+        this.refuse(values.at(-1)!, `is value ${values.length} of IN, which takes at most ${listLength} values`);
       }
     }
     this.expect(")", "a comma or the ) of IN was expected");
     return values;
   }
 
-  /** A literal; what it may be depends on the field. */
-  private value(): Token {
-    const token = this.next();
-    if (token.type === "number" || token.type === "moment" || token.type === "text") return token;
-    if (token.type === "word" && /^(?:true|false|nan|inf|infinity)$/i.test(token.raw)) return token;
-    const isName = token.type === "word" || token.type === "quoted-name";
-    if (/^now\b/i.test(token.raw)) this.refuse(token, "is not a time", momentHint);
-    return this.refuse(
-      token,
-      "a value was expected",
-      isName && token.raw[0] !== "`" ? `put text in quotes: '${token.raw}'` : undefined,
-    );
+  private isClosing(): boolean {
+    return this.peek.type === "punctuation" && this.peek.raw === ")";
   }
 
-  private field(): Field {
+  /** A literal or a name: the language decides what a field may be compared with. */
+  private value(): Token {
+    const token = this.next();
+    const isValue = token.type !== "end" && token.type !== "punctuation" && token.type !== "operator";
+    return isValue ? token : this.refuse(token, "a value was expected");
+  }
+
+  private field(): N {
     const token = this.peek;
-    const aspect = metricAspects.find((one) => this.isKeyword(one.toUpperCase()));
+    const name = this.grammar.functions.find((one) => this.isKeyword(one.toUpperCase()));
     const following = this.tokens[this.at + 1];
-    if (aspect !== undefined && following?.raw === "(" && following.type === "punctuation") {
+    if (name !== undefined && following?.raw === "(" && following.type === "punctuation") {
       this.at += 2;
-      const field = this.name();
-      if (field.kind !== "metric") this.refuse(token, `can be used only with metrics, as in ${aspect}(metrics.loss)`);
-      this.expect(")", `the ) of ${aspect}( was expected`);
-      return { ...field, aspect };
+      const field = this.grammar.applied(name, this.name(), this.placeOf(token));
+      this.expect(")", `the ) of ${name}( was expected`);
+      return field;
     }
     return this.name();
   }
 
-  private name(): Field {
+  private placeOf({ position, raw }: Token): Place {
+    return { path: this.path, position, raw };
+  }
+
+  private name(): N {
     const first = this.next();
     const isName = first.type === "word" || first.type === "quoted-name";
     if (!isName || (first.type === "word" && reserved.has(first.raw.toUpperCase()) && this.peek.raw !== ".")) {
@@ -243,15 +288,14 @@ class Parser {
       parts.push({ value: part.value, quoted: part.type === "quoted-name" });
       raw += `.${part.raw}`;
     }
-    return resolveField(parts, { path: this.path, position: first.position, raw });
+    return this.grammar.field(parts, { path: this.path, position: first.position, raw });
   }
 
-  order(): readonly OrderTerm[] {
-    const terms: OrderTerm[] = [];
+  order(): readonly OrderTerm<F>[] {
+    const terms: OrderTerm<F>[] = [];
     do {
       const start = this.peek;
-      const field = this.field();
-      if (field.kind === "dataset") this.refuse(start, "cannot be used for the order: a run may have several datasets");
+      const field = this.grammar.ordered(this.field(), this.placeOf(start));
       const descending = this.takeKeyword("DESC");
       if (!descending) this.takeKeyword("ASC");
       terms.push({ field, ascending: !descending });

@@ -1,13 +1,21 @@
 import { mlflowTag } from "../member-tags";
 import { AmbiguousNameError } from "./errors";
+import type { Reader } from "./evaluate";
 import { type Expression, type Field, fieldsOf, type OrderTerm, type Value } from "./expression";
 import type { NameSet, Resolution } from "./names";
-import { attributeValues, type SearchContext } from "./record-values";
+import { attributeValues, datasetValue, type SearchContext } from "./record-values";
 import { metricOffsets, metricWidth, type SearchRow } from "./row";
 
 export type ValueReader = (row: SearchRow) => Value | undefined;
 
-/** Reads a field, other than a dataset's, from a row. */
+/** Returns the reader of a field of a run, for a filter. */
+export function fieldReader(field: Field, context: SearchContext): Reader<SearchRow> {
+  if (field.kind !== "dataset") return valueReader(field, context);
+  return ({ record }) =>
+    record.datasets.map((one) => datasetValue(one, field.name)).filter((value) => value !== undefined);
+}
+
+/** Returns the reader of a field that has one value. */
 export function valueReader(field: Exclude<Field, { kind: "dataset" }>, context: SearchContext): ValueReader {
   switch (field.kind) {
     case "metric": {

@@ -1,12 +1,12 @@
 import { compileFilter } from "./evaluate";
 import type { Expression, OrderTerm } from "./expression";
+import { nativeLanguage } from "./native";
 import { orderComparator, type Ranked, ranker } from "./order";
 import { pageTokenOf, readPageToken } from "./page-token";
-import { parseFilter, parseOrder } from "./parser";
 import type { QueryLanguage, SearchQuery } from "./query";
 import type { SearchContext } from "./record-values";
 import type { SearchRow } from "./row";
-import { ambiguityCheck } from "./row-values";
+import { ambiguityCheck, fieldReader } from "./row-values";
 import { TopK } from "./top-k";
 
 /** A query that was understood. */
@@ -17,9 +17,7 @@ export interface PlannedQuery {
   readonly order: readonly OrderTerm[];
 }
 
-const nativeLanguage: QueryLanguage = { name: "ringmaster", ordersNumbersInText: true, parseFilter, parseOrder };
-
-/** Parses a query. @param now milliseconds since the epoch @throws SearchSyntaxError, MlflowFilterError */
+/** Parses a query. @param now milliseconds since the epoch @throws SearchSyntaxError */
 export function planQuery(query: SearchQuery, now: number): PlannedQuery {
   const { language = nativeLanguage } = query;
   return {
@@ -46,7 +44,7 @@ export function selectPage(plan: PlannedQuery, rows: Iterable<SearchRow>, contex
   const compare = orderComparator(order);
   const after = query.pageToken === undefined ? undefined : readPageToken(query, order.length, query.pageToken);
   const check = ambiguityCheck(filter, order);
-  const meets = filter === undefined ? undefined : compileFilter(filter, context);
+  const meets = filter === undefined ? undefined : compileFilter(filter, (field) => fieldReader(field, context));
   const rank = ranker(order, context, language.ordersNumbersInText);
   // One more than the page tells whether there is another.
   let total = 0;

@@ -1,4 +1,4 @@
-import { SearchSyntaxError } from "./errors";
+import { type SearchPath, SearchSyntaxError } from "./errors";
 import { momentHint, momentOf, momentPattern } from "./moments";
 
 export type Token =
@@ -31,8 +31,8 @@ const patterns = {
   punctuation: /[(),.]/y,
 };
 
-/** Lexical analysis of our dialect. @param now milliseconds since the epoch @throws SearchSyntaxError */
-export function tokenize(source: string, path: "filter" | "orderBy", now: number): readonly Token[] {
+/** Splits a filter or an order into tokens. @param now milliseconds since the epoch @throws SearchSyntaxError */
+export function tokenize(source: string, path: SearchPath, now: number): readonly Token[] {
   const tokens: Token[] = [];
   let at = 0;
   let end = -1;
@@ -104,11 +104,7 @@ export function tokenize(source: string, path: "filter" | "orderBy", now: number
 }
 
 /** A quote within is written twice. */
-function quoted(
-  source: string,
-  start: number,
-  path: "filter" | "orderBy",
-): { readonly raw: string; readonly value: string } {
+function quoted(source: string, start: number, path: SearchPath): { readonly raw: string; readonly value: string } {
   const quote = source[start]!;
   let at = start + 1;
   let value = "";

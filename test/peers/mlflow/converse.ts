@@ -1,16 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { request } from "node:http";
 import type { MlflowCase, Step } from "./case";
-import { normalize, type Saved, withoutMessage } from "./normalize";
+import { isError, normalize, refusal, type Saved } from "./normalize";
 
-/** An answer as it is compared and recorded. */
-export interface Answer {
-  /** For whoever reads the recording. */
-  readonly request: string;
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string | undefined>>;
-  readonly body: unknown;
-}
+/** An answer as it is compared and recorded: status, normalised body and the headers that are compared. */
+export type Answer = readonly [status: number, body?: unknown, headers?: Readonly<Record<string, string | undefined>>];
 
 interface Received {
   readonly status: number;
@@ -34,18 +28,23 @@ export async function converse(base: string, { name, steps }: MlflowCase): Promi
       }
       saved.set(variable, { value, key: path.split(".").at(-1)! });
     }
-    const compared = step.compare?.body === "error" && !isError(body) ? "<not compared>" : body;
-    const headers = Object.fromEntries(
-      (step.compare?.headers ?? []).map((header) => [header, normalHeader(received.headers[header], saved)]),
-    );
-    answers.push({
-      request: `${step.method} ${step.path}`,
-      status: received.status,
-      ...(step.compare?.headers ? { headers } : {}),
-      body: normalize(withoutMessage(compared, step.compare), saved, Date.now(), step.compare),
-    });
+    answers.push(answerOf(step, received, body, saved));
   }
   return answers;
+}
+
+function answerOf(step: Step, received: Received, body: unknown, saved: ReadonlyMap<string, Saved>): Answer {
+  const { compare = {}, says } = step;
+  const headers = compare.headers?.map((name) => [name, normalHeader(received.headers[name], saved)] as const);
+  const isLeftOut = !isError(body) && (compare.body === "error" || isEmpty(body));
+  const shown = isLeftOut ? {} : normalize(isError(body) ? refusal(body, says) : body, saved, Date.now(), compare);
+  if (headers) return [received.status, shown, Object.fromEntries(headers)];
+  return isLeftOut ? [received.status] : [received.status, shown];
+}
+
+/** `{}` is the answer of most changes, and is not recorded. */
+function isEmpty(body: unknown): boolean {
+  return body !== null && typeof body === "object" && Object.keys(body).length === 0;
 }
 
 /** What a step sends, with all that was saved put in. A text that is one variable alone becomes its value, whatever its type. */
@@ -121,10 +120,6 @@ function at(body: unknown, path: string): unknown {
   return path
     .split(".")
     .reduce<unknown>((part, name) => (part as Readonly<Record<string, unknown>> | null | undefined)?.[name], body);
-}
-
-function isError(body: unknown): boolean {
-  return body !== null && typeof body === "object" && "error_code" in body;
 }
 
 function normalHeader(value: string | string[] | undefined, saved: ReadonlyMap<string, Saved>): string | undefined {

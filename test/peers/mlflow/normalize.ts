@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Comparison } from "./case";
 
 /** What was saved in a conversation, and where it was found. */
@@ -9,6 +10,8 @@ export interface Saved {
 
 /** Shorter ones may be anything else's value too: they stand for themselves only under the name that they were saved from, and as parts of paths. */
 const tellingLength = 8;
+/** Characters of a text that is recorded whole. */
+const longestText = 200;
 const hourMs = 3_600_000;
 const timeKey = /(_time|timestamp|_time_ms|_timestamp_ms)$/;
 const id = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/g;
@@ -53,22 +56,27 @@ export function normalize(
       else if (/^[a-z-]+:\//.test(result))
         result = result.replace(new RegExp(`(?<=[/:])${escaped(known_)}(?=/|$)`), `<${variable}>`);
     }
-    const plain = result.replaceAll(id, "<id>");
+    const plain = shortened(compactJson(result.replaceAll(id, "<id>")));
     return compare.body === "shape" && !plain.includes("<") ? "<string>" : plain;
   }
 
   return value(body, []);
 }
 
-/**
- * `{error_code, message}` with the message only where it is compared: no two servers word alike. What MLflow's says beside them for another product's
- * clients is left out.
- */
-export function withoutMessage(body: unknown, compare: Comparison = {}): unknown {
-  if (body === null || typeof body !== "object" || !("error_code" in body)) return body;
-  const { error_code, message } = body as { readonly error_code: unknown; readonly message?: unknown };
-  if (compare.message) return { error_code, message };
-  return { error_code, message: typeof message === "string" && message !== "" ? "<message>" : message };
+interface ErrorBody {
+  readonly error_code: unknown;
+  readonly message?: unknown;
+}
+
+export function isError(body: unknown): body is ErrorBody {
+  return body !== null && typeof body === "object" && "error_code" in body;
+}
+
+/** The code of a refusal, whose message must be a text. @param says a phrase that the message must contain */
+export function refusal({ error_code, message }: ErrorBody, says: string | undefined): unknown {
+  if (typeof message !== "string" || message === "") return { error_code, message };
+  if (says === undefined) return error_code;
+  return { error_code, ...(message.includes(says) ? { says } : { message }) };
 }
 
 function matches(pattern: readonly string[], path: readonly string[]): boolean {
@@ -86,6 +94,23 @@ function byKey(items: readonly unknown[]): readonly unknown[] {
 /** Stable: what has the same key keeps its order. */
 function sorted(items: readonly unknown[], keyOf: (item: unknown) => string): readonly unknown[] {
   return [...items].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0));
+}
+
+/** JSON in a text is compared without its blanks. */
+function compactJson(text: string): string {
+  if (!/^[[{]/.test(text)) return text;
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+/** A long text is told by its beginning, its length and its digest. */
+function shortened(text: string): string {
+  if (text.length <= longestText) return text;
+  const digest = createHash("sha256").update(text).digest("hex").slice(0, 12);
+  return `${text.slice(0, 20)}… ${text.length} characters, ${digest}`;
 }
 
 function singular(name: string): string {

@@ -4,7 +4,7 @@ import type { CaseGroup } from "./case";
 import { stepsDigest } from "./check";
 import type { Answer } from "./converse";
 
-/** What MLflow's server answered to a group's cases. */
+/** What MLflow's server answered to a group's cases: an answer a line. */
 export interface Recording {
   /** The server's version. */
   readonly mlflow: string;
@@ -28,11 +28,11 @@ export function writeRecording(
   mlflow: string,
   answers: ReadonlyMap<string, readonly Answer[]>,
 ): void {
-  const recording: Recording = {
-    mlflow,
-    cases: Object.fromEntries(
-      cases.map((each) => [each.name, { steps: stepsDigest(each), answers: answers.get(each.name) ?? [] }]),
-    ),
-  };
-  writeFileSync(fileOf(group), `${JSON.stringify(recording, null, 1)}\n`);
+  const recorded = cases.map((each) => {
+    // What is not compared is not kept.
+    const kept = answers.get(each.name)?.map((answer, index) => (each.steps[index]?.ours ? null : answer)) ?? [];
+    const lines = kept.map((answer) => JSON.stringify(answer)).join(",\n");
+    return `${JSON.stringify(each.name)}:{"steps":"${stepsDigest(each)}","answers":[\n${lines}]}`;
+  });
+  writeFileSync(fileOf(group), `{"mlflow":"${mlflow}","cases":{\n${recorded.join(",\n")}}}\n`);
 }

@@ -1,5 +1,5 @@
 import { AmbiguousNameError, SearchSyntaxError } from "../../../../core/tracking/search/errors";
-import { parseFilter, parseOrder, searchLimits } from "../../../../core/tracking/search/parser";
+import { parseFilter, parseOrder, searchLimits } from "../../../../core/tracking/search/native";
 import { datasetOf, found, runOf, told } from "./runs";
 
 const day = (text: string): number => Date.parse(text);

@@ -1,5 +1,5 @@
 import type { Condition, Expression, Field, OrderTerm, Value } from "../../../../core/tracking/search/expression";
-import { parseFilter, parseOrder } from "../../../../core/tracking/search/parser";
+import { parseFilter, parseOrder } from "../../../../core/tracking/search/native";
 import type { SearchQuery } from "../../../../core/tracking/search/query";
 import { numberOfText } from "../../../../core/tracking/search/record-values";
 import type { Told } from "./runs";

@@ -1,6 +1,6 @@
 import { mlflowRuns } from "../../../../api/mlflow/search/runs";
 import { PageTokenError, SearchSyntaxError } from "../../../../core/tracking/search/errors";
-import { parseOrder } from "../../../../core/tracking/search/parser";
+import { parseOrder } from "../../../../core/tracking/search/native";
 import { planQuery, selectPage } from "../../../../core/tracking/search/select";
 import { experimentNames, found, queryOf, rowsOf, runOf, type Told, told } from "./runs";
 

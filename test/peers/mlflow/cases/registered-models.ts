@@ -340,7 +340,7 @@ const searching: readonly MlflowCase[] = [
             ours: {
               why: "MLflow answers no models and a token of the same page",
               status: 400,
-              body: { error_code: "INVALID_PARAMETER_VALUE", message: "<message>" },
+              body: "INVALID_PARAMETER_VALUE",
             },
           },
         ),
@@ -351,7 +351,7 @@ const searching: readonly MlflowCase[] = [
           ours: {
             why: "MLflow answers 500",
             status: 400,
-            body: { error_code: "INVALID_PARAMETER_VALUE", message: "<message>" },
+            body: "INVALID_PARAMETER_VALUE",
           },
         },
       ),

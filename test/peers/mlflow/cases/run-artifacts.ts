@@ -107,7 +107,7 @@ const runs: readonly MlflowCase[] = [
         ours: {
           why: "MLflow answers a page",
           status: 404,
-          body: { error_code: "ENDPOINT_NOT_FOUND", message: "<message>" },
+          body: "ENDPOINT_NOT_FOUND",
         },
       },
     ],

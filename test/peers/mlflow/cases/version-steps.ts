@@ -2,7 +2,12 @@ import type { Step } from "../case";
 
 export const models = "mlflow/registered-models";
 export const versions = "mlflow/model-versions";
-export const createModel: Step = { method: "POST", path: `${models}/create`, body: { name: "<nonce>" } };
+export const createModel: Step = {
+  method: "POST",
+  path: `${models}/create`,
+  body: { name: "<nonce>" },
+  compare: { body: "error" },
+};
 export const getModel: Step = {
   method: "GET",
   path: `${models}/get`,
@@ -101,6 +106,6 @@ export const makeLoggedModel: Step = {
   save: { logged: "model.info.model_id" },
   compare: { body: "error" },
 };
-export const refused = { error_code: "PERMISSION_DENIED", message: "<message>" };
-export const invalid = { error_code: "INVALID_PARAMETER_VALUE", message: "<message>" };
+export const refused = "PERMISSION_DENIED";
+export const invalid = "INVALID_PARAMETER_VALUE";
 export const long = (length: number): string => "x".repeat(length);

@@ -1,8 +1,8 @@
 import type { CaseGroup, MlflowCase, Step } from "../case";
 import { get, getRun, notOurs, onExperiment, onRun, post } from "./steps";
 
-/** MLflow's tests look into the messages of refusals; clients' users, too. */
-const saying = (step: Step): Step => ({ ...step, compare: { ...step.compare, message: true } });
+/** A step that is refused with a phrase that MLflow's own client tests read. */
+const saying = (says: string, step: Step): Step => ({ ...step, says });
 const setTag = (key: string, value: string): Step => post("runs/set-tag", { run_id: "<run>", key, value });
 const deleteTag = (key: string): Step => post("runs/delete-tag", { run_id: "<run>", key });
 const search = (filter: string): Step =>
@@ -11,7 +11,7 @@ const batch = (members: object): Step => post("runs/log-batch", { run_id: "<run>
 const params = (...pairs: readonly (readonly [string, string])[]): Step =>
   batch({ params: pairs.map(([key, value]) => ({ key, value })) });
 const models = (members: object): Step =>
-  saying(post("logged-models/search", { experiment_ids: ["<experiment>"], ...members }));
+  post("logged-models/search", { experiment_ids: ["<experiment>"], ...members });
 
 const loggedModel = (name: string): Step =>
   post("logged-models", { experiment_id: "<experiment>", name }, { save: { [name]: "model.info.model_id" } });
@@ -81,40 +81,45 @@ const memberTags: readonly MlflowCase[] = [
   ),
 ];
 
+const changing = "Changing param values is not allowed";
+
 const refusals: readonly MlflowCase[] = [
   onRun(
     "params that would change",
     post("runs/log-parameter", { run_id: "<run>", key: "a", value: "1" }),
-    saying(post("runs/log-parameter", { run_id: "<run>", key: "a", value: "2" })),
-    saying(params(["a", "2"])),
-    saying(params(["a", "it's"], ["b", "3"])),
-    params(["b", "x"], ["c", 'say "hi"']),
-    saying(params(["a", "2"], ["b", "y"], ["c", "it's\n"])),
-    saying(params(["d", "1"], ["d", "2"])),
+    saying(changing, post("runs/log-parameter", { run_id: "<run>", key: "a", value: "2" })),
+    saying(changing, params(["a", "2"], ["b", "3"])),
+    saying("Duplicate parameter keys have been submitted", params(["d", "1"], ["d", "2"])),
     getRun,
   ),
   onRun(
     "what is not there, and who is deleted",
-    saying(post("runs/delete-tag", { run_id: "<nonce>", key: "a" })),
-    saying(deleteTag("a")),
+    saying("not found", post("runs/delete-tag", { run_id: "<nonce>", key: "a" })),
+    saying("No tag with name: a", deleteTag("a")),
     post("runs/delete", { run_id: "<run>" }),
-    ...[deleteTag("a"), setTag("a", "1"), params(["a", "1"]), batch({})].map(saying),
+    ...[deleteTag("a"), setTag("a", "1"), params(["a", "1"]), batch({})].map((step) =>
+      saying("must be in the 'active' state", step),
+    ),
   ),
   onExperiment(
     "a filter of experiments",
     ...["name = 5", "params.x = 'a'", "name IS NULL", "name = 'a' OR name = 'b'"].map((filter) =>
-      saying(post("experiments/search", { max_results: 5, filter })),
+      post("experiments/search", { max_results: 5, filter }),
     ),
-    saying(post("experiments/search", { max_results: 0 })),
-    saying(post("experiments/search", { max_results: 50_001 })),
+    ...[0, 50_001].map((max_results) =>
+      saying(
+        `Invalid value ${max_results} for parameter 'max_results' supplied`,
+        post("experiments/search", { max_results }),
+      ),
+    ),
   ),
   onExperiment(
     "a filter of logged models",
     ...["name", "name = 'a' OR name = 'b'", "things.a = 'b'", "name > 'a'", "it's"].map((filter) => models({ filter })),
     models({ datasets: [{ dataset_digest: "d" }] }),
     models({ order_by: [{ field_name: "nothing" }] }),
-    saying(post("logged-models", { experiment_id: "<experiment>", name: "it's" })),
-    saying(post("logged-models", { experiment_id: "<experiment>", name: "a/b" })),
+    post("logged-models", { experiment_id: "<experiment>", name: "it's" }),
+    post("logged-models", { experiment_id: "<experiment>", name: "a/b" }),
   ),
   onExperiment(
     "a page of another query",

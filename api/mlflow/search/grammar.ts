@@ -1,0 +1,146 @@
+import { SearchSyntaxError } from "../../../core/tracking/search/errors";
+import type { Condition, OrderTerm, Value } from "../../../core/tracking/search/expression";
+import {
+  type Grammar,
+  type NamedPart,
+  type Operator,
+  type Place,
+  parseExpression,
+  parseOrderTerms,
+} from "../../../core/tracking/search/parser";
+import type { Token } from "../../../core/tracking/search/tokens";
+
+/** What a field of MLflow's search API may be compared with. */
+export interface Comparable<F> {
+  readonly field: F;
+  /** `id`: a whole number between quotes. */
+  readonly type: "text" | "number" | "integer" | "integer-or-text" | "id";
+  /** Allows IN and NOT IN. */
+  readonly list?: boolean;
+  /** Allows IS NULL and IS NOT NULL. */
+  readonly nullable?: boolean;
+}
+
+/** Resolves `entity.key`; a name without a dot is an attribute. @returns what is wrong where there is no such field */
+export type FieldResolver<F> = (entity: string, key: string) => Comparable<F> | string;
+
+/**
+ * The grammar of MLflow's search API: conditions joined by AND, quoted texts, and few comparators for each type.
+ * Names with characters other than letters, digits and `_` are quoted.
+ */
+export function mlflowGrammar<F>(
+  resolve: FieldResolver<F>,
+  orderable: (field: Comparable<F>) => boolean = () => true,
+): Grammar<Comparable<F>, F> {
+  return {
+    orderPath: "order_by",
+    limits: { filterLength: 100_000, depth: 0, conditions: Number.POSITIVE_INFINITY, listLength: 100_000 },
+    logic: false,
+    functions: [],
+    applied: (_name, field) => field,
+    field(parts, at) {
+      const [first, ...rest] = parts as readonly [NamedPart, ...NamedPart[]];
+      const bare = parts.find(({ value, quoted }) => !quoted && !/^[\p{L}\p{N}_$#]+$/u.test(value));
+      if (bare) refuse(at, `has a name with special characters: write \`${bare.value}\` in backticks`);
+      const found = rest.length === 0 ? resolve("attribute", first.value) : resolve(first.value, keyOf(rest));
+      return typeof found === "string" ? refuse(at, found) : found;
+    },
+    condition: mlflowCondition,
+    ordered(field, at) {
+      return orderable(field) ? field.field : refuse(at, "cannot be used for the order");
+    },
+  };
+}
+
+function keyOf(parts: readonly NamedPart[]): string {
+  return parts.map(({ value }) => value).join(".");
+}
+
+/** Parses an `order_by` list: a field a text. @throws SearchSyntaxError */
+export function parseMlflowOrder<N, F>(grammar: Grammar<N, F>, texts: readonly string[]): readonly OrderTerm<F>[] {
+  return texts.map((text) => {
+    if (text !== text.trim()) refuse({ path: "order_by", position: 1, raw: text }, "begins or ends with a blank");
+    const [term, more] = parseOrderTerms(grammar, text);
+    if (!term || more) throw new SearchSyntaxError("order_by", { position: 1, token: text, rule: "must be one field" });
+    return term;
+  });
+}
+
+/** Parses a filter. @returns `undefined` where it is empty @throws SearchSyntaxError */
+export function parseMlflowFilter<N, F>(grammar: Grammar<N, F>, filter: string) {
+  return parseExpression(grammar, filter, 0);
+}
+
+/** Refuses a list of orders that names a field twice. @throws SearchSyntaxError */
+export function refuseDuplicates(names: readonly string[]): void {
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice === undefined) return;
+  throw new SearchSyntaxError("order_by", { position: 1, token: twice, rule: "is named twice" });
+}
+
+function mlflowCondition<F>(compared: Comparable<F>, operator: Operator, values: readonly Token[]): Condition<F> {
+  const { field } = compared;
+  const { name, negated } = operator;
+  checkOperator(compared, operator);
+  switch (name) {
+    case "IS NULL":
+      return { type: "null", field, negated };
+    case "IN":
+      return { type: "in", field, negated, values: values.map((token) => literal(compared, token)) };
+    case "LIKE":
+    case "ILIKE":
+      return {
+        type: "like",
+        field,
+        negated,
+        pattern: String(literal(compared, values[0]!)),
+        ignoreCase: name === "ILIKE",
+      };
+    case "BETWEEN":
+      return refuse(placeOf(operator.token), "is not a comparator of MLflow's search");
+    default:
+      return { type: "compare", field, comparator: name, value: literal(compared, values[0]!) };
+  }
+}
+
+function checkOperator<F>({ type, list, nullable }: Comparable<F>, { name, negated, token }: Operator): void {
+  const written = name === "IS NULL" && negated ? "IS NOT NULL" : negated ? `NOT ${name}` : name;
+  const allowed = [
+    ...["=", "!="],
+    ...(type === "text" ? ["LIKE", "ILIKE"] : type === "id" ? [] : ["<", "<=", ">", ">="]),
+    ...(list ? ["IN", "NOT IN"] : []),
+    ...(nullable ? ["IS NULL", "IS NOT NULL"] : []),
+  ];
+  if (!allowed.includes(written))
+    refuse(placeOf(token), `is not a comparator of this field: use ${allowed.join(", ")}`);
+}
+
+const wholeNumber = /^\s*[-+]?\d+\s*$/;
+
+function literal<F>({ type }: Comparable<F>, token: Token): Value {
+  const text = token.type === "text" ? token.raw.slice(1, -1) : undefined;
+  const number = token.type === "number" ? token : undefined;
+  switch (type) {
+    case "text":
+      return text ?? refuse(placeOf(token), `must be a text in quotes: '${token.raw}'`);
+    case "id":
+      // Ids are numbers, whatever zeros they begin with.
+      if (text !== undefined && /^\s*\+?\d{1,15}\s*$/.test(text)) return String(Number(text));
+      return refuse(placeOf(token), "must be an id in quotes: '1'");
+    case "number":
+      return number?.number ?? refuse(placeOf(token), "must be a number without quotes");
+    default: {
+      const written = number?.raw ?? (type === "integer" ? undefined : text);
+      if (written !== undefined && wholeNumber.test(written)) return Number(written);
+      return refuse(placeOf(token), "must be a whole number");
+    }
+  }
+}
+
+function placeOf({ position, raw }: Token): Place {
+  return { path: "filter", position, raw };
+}
+
+function refuse({ path, position, raw: token }: Place, rule: string): never {
+  throw new SearchSyntaxError(path, { position, token, rule });
+}
