@@ -1,4 +1,5 @@
-import type { Git } from "./code";
+/** Runs git; `undefined` where it fails, or there is none. */
+export type Git = (...args: readonly string[]) => string | undefined;
 
 /** A patch larger than this says that the commit does not describe the code; what fits is kept. */
 const mostBytes = 1024 * 1024;

@@ -4,10 +4,7 @@ import { basename, dirname, join } from "node:path";
 import type { UploadPort } from "../core/datasets/upload-port";
 import { sha256 } from "../core/digest";
 import type { CodeReference, SubmittedEnvironment } from "../core/training/run";
-import { describeChanges } from "./code-changes";
-
-/** Runs git; `undefined` where it fails, or there is none. */
-export type Git = (...args: readonly string[]) => string | undefined;
+import { describeChanges, type Git } from "./code-changes";
 
 /** The names that package managers give, of which one lies beside the code. */
 const lockfiles = [

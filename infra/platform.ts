@@ -6,6 +6,7 @@ import { ApiStack } from "./stacks/api-stack";
 import { ComputeStack } from "./stacks/compute-stack";
 import { DataStack } from "./stacks/data-stack";
 import { ObservabilityStack } from "./stacks/observability-stack";
+import type { PlatformStacks } from "./stacks/platform-stacks";
 import { TriggersStack } from "./stacks/triggers-stack";
 import { WorkflowStack } from "./stacks/workflow-stack";
 import { trainerImage } from "./trainer-image";
@@ -15,15 +16,6 @@ export interface PlatformSources {
   readonly repository: string;
   /** Directory of the built bundles (`scripts/build.js`). */
   readonly bundles: string;
-}
-
-export interface PlatformStacks {
-  readonly data: DataStack;
-  readonly compute: ComputeStack;
-  readonly workflow: WorkflowStack;
-  readonly api: ApiStack;
-  readonly triggers: TriggersStack;
-  readonly observability: ObservabilityStack;
 }
 
 /**

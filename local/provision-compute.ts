@@ -13,7 +13,7 @@ import {
 } from "@aws-sdk/client-batch";
 import { digestOf } from "../core/digest";
 import { resourceNames, trainerJob } from "../platform/trainer-job";
-import { account, region } from "./service";
+import { account, region } from "./account";
 import { localConfig } from "./settings";
 
 /** The image by which job definitions name the trainer. */

@@ -7,8 +7,8 @@ import { functionNameIn, functions } from "../platform/functions";
 import { rules } from "../platform/rules";
 import { type TableDefinition, tableNameIn, tables } from "../platform/tables";
 import { resourceNames } from "../platform/trainer-job";
+import { account, region } from "./account";
 import { createCompute } from "./provision-compute";
-import { account, region } from "./service";
 import { localConfig, localWorld } from "./settings";
 
 /**

@@ -42,7 +42,3 @@ export interface FunctionResult {
   readonly payload: unknown;
   readonly functionError?: string;
 }
-
-/** The one account and region of the embedded cloud; ARNs are made of them. */
-export const account = "000000000000";
-export const region = "us-east-1";

@@ -11,7 +11,7 @@ import { runRoleNameIn, type World } from "../platform/permissions";
 import { retrainingNames } from "../platform/retraining";
 import { tableNameIn } from "../platform/tables";
 import { resourceNames } from "../platform/trainer-job";
-import { account, region } from "./service";
+import { account, region } from "./account";
 
 export interface StackSettings {
   /** Of the AWS wire protocols; 0 takes a free one. */

@@ -1,7 +1,5 @@
-import type { World } from "./permissions/world";
-
-/** Names of what retraining has in an account. */
-export const retrainingNames = ({ prefix, region }: Pick<World, "prefix" | "region">) => ({
+/** Names of the resources for retraining in an account. */
+export const retrainingNames = ({ prefix, region }: { readonly prefix: string; readonly region: string }) => ({
   /** Holds a schedule for each rule on a schedule: `<team>.<rule>`. */
   scheduleGroup: `${prefix}-retraining`,
   /** The role that schedules call the function `retrain` by. Roles are the account's, not a region's. */

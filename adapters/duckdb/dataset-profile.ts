@@ -1,7 +1,7 @@
 import { type DatasetManifest, type SplitName, splitNames } from "../../core/datasets/manifest";
-import { type DatasetProfile, exactProfileRows } from "../../core/datasets/profile";
+import { type Category, type DatasetProfile, exactProfileRows } from "../../core/datasets/profile";
 import { RepeatedRows } from "../../core/datasets/repeated-rows";
-import { type Category, categoryAt, compareCategories } from "../../core/features/values";
+import { categoryAt, compareCategories } from "../../core/features/values";
 import { hashRows, profileColumns } from "./profile";
 import { readColumns } from "./row-reader";
 import type { DuckDbSession } from "./session";

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { Platform } from "../../adapters/platform";
 import type { Person } from "../../core/access/person";
 import { requireScope, type Scope } from "../../core/access/scopes";
-import type { Actor } from "../../core/registry/change";
+import type { Actor } from "../../core/registry/model";
 import type { Contract } from "../contract";
 
 /** What every route finds in its context. */

@@ -1,9 +1,9 @@
 import { isoTime } from "../../core/clock";
 import { answerOutdated, approveOrReject } from "../../core/registry/approval";
-import type { Actor, Transition } from "../../core/registry/change";
+import type { Transition } from "../../core/registry/change";
 import { deleteTag, describe, setSemver, setTag } from "../../core/registry/labels";
 import { deleteVersion, restoreVersion } from "../../core/registry/lifecycle";
-import type { ModelVersion } from "../../core/registry/model";
+import type { Actor, ModelVersion } from "../../core/registry/model";
 import { registeredSource } from "../../core/registry/registered-source";
 import type { Registry } from "../../core/registry/registry";
 import { setStage } from "../../core/registry/stages";

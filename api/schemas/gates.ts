@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CheckAnswer } from "../../core/registry/gates/external-check";
+import type { CheckAnswer } from "../../core/registry/gates/verdict";
 import { type GateVerdict, gateNames } from "../../core/registry/gates/verdict";
 import { contentReference, count, instant } from "./common";
 

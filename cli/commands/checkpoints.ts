@@ -4,8 +4,8 @@ import { formatBytes } from "../../core/quantities";
 import type { RestoreOverrides } from "../../core/training/restore";
 import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";
+import { describeRun } from "../run-description";
 import { exitCodeOf, watchRun } from "../watch";
-import { describeRun } from "./runs";
 
 interface RestoreOptions {
   readonly epoch: string;

@@ -1,19 +1,17 @@
 import type { Command } from "commander";
 import { testPrefix } from "../../core/evaluation/test-metrics";
-import type { EvaluationOutput, TrainingOutput } from "../../core/pipelines/outputs";
-import { findOutput } from "../../core/pipelines/step";
 import { formatDuration } from "../../core/quantities";
 import type { MetricSummary } from "../../core/tracking/metric-store";
 import type { RunDetails } from "../../core/training/run";
 import { isOpen } from "../../core/training/run";
 import { displayedStatus } from "../../core/training/run-status";
-import { totalUsage } from "../../core/training/usage";
 import type { LogPage } from "../../core/training/worker-logs";
-import { attemptColumns, attemptRow, attemptsSoFar, describeEnds, describeLosses, describeUsage } from "../attempts";
+import { attemptColumns, attemptRow, describeEnds, describeLosses, describeUsage } from "../attempts";
 import { contextOf } from "../context";
 import { printMetrics } from "../metric-table";
 import { formatNumber, printJson, printTable, shownText } from "../output";
 import { printLines, recordLines, showRecord } from "../record-view";
+import { describeRun } from "../run-description";
 import { exitCodeOf, watchRun } from "../watch";
 import { wholeNumber } from "../whole-number";
 import { addArtifactCommands } from "./artifacts";
@@ -117,56 +115,6 @@ export function addRunCommands(program: Command): Command {
       else process.stdout.write(`${runId} is ${run.status}\n`);
     });
   return runs;
-}
-
-/** The whole record, with what people ask for first brought to the top. */
-export function describeRun(details: RunDetails, metrics: readonly MetricSummary[]) {
-  const { run, steps, workers, progress } = details;
-  const attempts = attemptsSoFar(details, Date.now());
-  const training = findOutput<TrainingOutput>(details, "LaunchTraining");
-  const evaluation = findOutput<EvaluationOutput>(details, "Evaluate");
-  return {
-    runId: run.runId,
-    status: run.status,
-    phase: run.phase,
-    step: progress?.step ?? training?.steps,
-    totalSteps: progress?.totalSteps ?? training?.steps,
-    weightsSha256: training?.weightsSha256,
-    backend: training?.backend ?? progress?.backend,
-    cause: run.cause,
-    restoredFrom: run.restoredFrom,
-    otherNumerics: training?.otherNumerics,
-    evaluation: evaluation?.metrics,
-    workers: (progress?.workers ?? []).map((worker) => ({
-      ...worker,
-      ...batchRecord(workers, worker.workerIndex),
-      ...noticeOf(details, worker.memberId),
-      state: isOpen(run.status) ? worker.state : "left",
-    })),
-    reused: steps
-      .filter((record) => record.reusedFrom !== undefined)
-      .map(({ step, reusedFrom }) => ({ step, reusedFrom })),
-    attempts,
-    usage: totalUsage(attempts),
-    metrics,
-    warnings: details.warnings,
-    failure: run.failure,
-    outcome: run.outcome,
-    run,
-    steps,
-    progress,
-  };
-}
-
-/** Of the process that runs, or ran last. */
-function noticeOf({ machines }: RunDetails, memberId: string): { readonly interruptionNoticeAt?: string } {
-  const at = machines.find((machine) => machine.memberId === memberId)?.interruptionNoticeAt;
-  return at === undefined ? {} : { interruptionNoticeAt: at };
-}
-
-function batchRecord(workers: RunDetails["workers"], index: number) {
-  const record = workers.find((worker) => worker.workerIndex === index);
-  return record && { jobId: record.jobId, batchStatus: record.status, attempts: record.attempts };
 }
 
 function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { contextOf } from "../context";
 import { printJson } from "../output";
+import { describeRun } from "../run-description";
 import { type JobOptions, prepareJob, withJobOptions } from "../submission";
 import { exitCodeOf, warningLines, watchRun } from "../watch";
-import { describeRun } from "./runs";
 
 interface SubmitOptions extends JobOptions {
   readonly wait?: boolean;

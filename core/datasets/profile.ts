@@ -1,5 +1,7 @@
-import type { Category } from "../features/values";
 import type { ColumnType, SplitName } from "./manifest";
+
+/** A category, as vocabularies and classes store it. */
+export type Category = string | number | boolean;
 
 /** Probabilities of the quantiles in a profile. */
 export const profiledQuantiles = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99] as const;

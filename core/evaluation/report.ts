@@ -1,4 +1,4 @@
-import type { Category } from "../features/values";
+import type { Category } from "../datasets/profile";
 import type { ContentReference } from "../ports";
 
 /**

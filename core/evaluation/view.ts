@@ -1,4 +1,4 @@
-import type { Category } from "../features/values";
+import type { Category } from "../datasets/profile";
 import type { ContentReference, ObjectStore } from "../ports";
 import { type Calibration, calibrationOf } from "./calibration";
 import { type Predictions, probabilityOf } from "./metrics";

@@ -1,11 +1,12 @@
 import type { SplitName } from "../datasets/manifest";
+import type { Category } from "../datasets/profile";
 import { elementsOf } from "../datasets/rules";
 import type { ColumnBatch } from "./columns";
 import { TooManyValuesError } from "./errors";
 import type { FeatureOutput, FeatureTransform, LabelEncoding, SliceColumn } from "./manifest";
 import { Moments } from "./moments";
 import type { FeaturePlan, Plan } from "./plan";
-import { type Category, categoryAt, compareCategories, vocabularyOf } from "./values";
+import { categoryAt, compareCategories, vocabularyOf } from "./values";
 
 /** Most distinct values of a one-hot, a label's classes or a slice. */
 export const valueLimit = 1_000;

@@ -1,8 +1,9 @@
 import type { ColumnSchema } from "../datasets/manifest";
+import type { Category } from "../datasets/profile";
 import { elementsOf, isNullable, rulesOf } from "../datasets/rules";
 import { InvalidInputError, type Problem } from "../errors";
 import type { FeatureOutput, FeatureTransform } from "./manifest";
-import { type Category, partOf } from "./values";
+import { partOf } from "./values";
 
 type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
 

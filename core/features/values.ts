@@ -1,9 +1,7 @@
 import type { ColumnSchema } from "../datasets/manifest";
+import type { Category } from "../datasets/profile";
 import type { ColumnValues } from "./columns";
 import type { TimestampPart } from "./manifest";
-
-/** A category as vocabularies and classes hold it. */
-export type Category = string | number | boolean;
 
 /** The row's category; `undefined` where it is missing. */
 export function categoryAt(

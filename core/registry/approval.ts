@@ -5,11 +5,11 @@ import type { TaskTokens } from "../training/ports";
 import { isOpen } from "../training/run";
 import type { RunRepository } from "../training/run-repository";
 import { decisionOn } from "./approvals";
-import { type Actor, isVisible } from "./change";
+import { isVisible } from "./change";
 import { GateOutdatedError } from "./errors";
 import { outdatedBy } from "./gates/evidence";
 import { isPending } from "./gates/external-check";
-import type { Model, ModelVersion } from "./model";
+import type { Actor, Model, ModelVersion } from "./model";
 import type { Registry } from "./registry";
 import { decideApproval } from "./transitions";
 

@@ -1,6 +1,5 @@
 import { isNamed, type Person } from "../access/person";
-import type { Actor } from "./change";
-import type { Approval, ApprovalsWithdrawn, Model, ModelVersion } from "./model";
+import type { Actor, Approval, ApprovalsWithdrawn, Model, ModelVersion } from "./model";
 import { type ApprovalRules, approvalRulesOf, comparesPeople } from "./policy";
 
 /** What people's words on a version come to under its model's policy. */

@@ -1,6 +1,5 @@
-import type { Person } from "../access/person";
 import { ModelNotFoundError, VersionNotFoundError } from "./errors";
-import type { HistoryEntry, Model, ModelVersion } from "./model";
+import type { Actor, HistoryEntry, Model, ModelVersion } from "./model";
 import type { ModelPolicy } from "./policy";
 
 /** A model with those of its versions that a decision needs. */
@@ -24,16 +23,6 @@ export interface ModelChange {
 
 /** `undefined`: what was asked for is so already. */
 export type Transition = (state: ModelState) => ModelChange | undefined;
-
-export interface Actor {
-  /** A display name. */
-  readonly by: string;
-  /** Absent where the caller is a system, or was not authenticated as a person. */
-  readonly person?: Person;
-  readonly reason?: string;
-  /** ISO 8601. */
-  readonly at: string;
-}
 
 type What = Pick<HistoryEntry, "action" | "replaced" | "subject">;
 

@@ -1,8 +1,7 @@
 import { RingmasterError } from "../errors";
 import type { Decision, DecisionRefusal } from "./approvals";
-import type { Actor } from "./change";
 import type { GateVerdict } from "./gates/verdict";
-import type { ApprovalsWithdrawn, ModelVersion } from "./model";
+import type { Actor, ApprovalsWithdrawn, ModelVersion } from "./model";
 import type { ApprovalRules } from "./policy";
 
 type Named = Pick<ModelVersion, "model" | "version">;

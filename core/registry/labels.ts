@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../errors";
-import { type Actor, activeModel, activeVersion, changeModel, changeVersion, type Transition } from "./change";
+import { activeModel, activeVersion, changeModel, changeVersion, type Transition } from "./change";
 import { AliasFollowsProductionError, AliasNotFoundError, SemverTakenError } from "./errors";
-import type { HistoryEntry, Model, ModelVersion } from "./model";
+import type { Actor, HistoryEntry, Model, ModelVersion } from "./model";
 import { championAlias, labelLimits } from "./names";
 
 /** What is said of a model or, where a version is named, of that version. */

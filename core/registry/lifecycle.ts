@@ -1,7 +1,7 @@
 import { isSamePerson } from "../access/person";
 import { digestOf } from "../digest";
 import { withoutApprovals } from "./approvals";
-import { type Actor, activeModel, activeVersion, changeModel, changeVersion, type Transition } from "./change";
+import { activeModel, activeVersion, changeModel, changeVersion, type Transition } from "./change";
 import {
   InProductionError,
   ModelExistsError,
@@ -9,7 +9,7 @@ import {
   PolicyNeedsPeopleError,
   VersionNotFoundError,
 } from "./errors";
-import type { Model } from "./model";
+import type { Actor, Model } from "./model";
 import { type ApprovalRules, areLooser, type ModelPolicy, missingRequests, type PolicyRules } from "./policy";
 
 /** A name that nobody has used, before its first change. */

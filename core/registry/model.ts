@@ -213,3 +213,14 @@ export interface ModelArtifact {
 export type OutputSchema =
   | { readonly kind: "probabilities"; readonly classes: readonly (string | number | boolean)[] }
   | { readonly kind: "value"; readonly column: string };
+
+/** The caller of a change. */
+export interface Actor {
+  /** A display name. */
+  readonly by: string;
+  /** Absent where the caller is a system, or was not authenticated as a person. */
+  readonly person?: Person;
+  readonly reason?: string;
+  /** ISO 8601. */
+  readonly at: string;
+}

@@ -1,7 +1,7 @@
 import { submittersOf } from "../access/person";
-import { type Actor, changeModel, type ModelChange, type ModelState } from "./change";
+import { changeModel, type ModelChange, type ModelState } from "./change";
 import { SemverTakenError } from "./errors";
-import type { ModelVersion } from "./model";
+import type { Actor, ModelVersion } from "./model";
 
 /** What whoever registers a version tells of it. */
 export type NewVersion = Pick<ModelVersion, "model" | "metrics"> &

@@ -1,7 +1,6 @@
 import { InvalidInputError } from "../errors";
-import type { Actor } from "./change";
 import { AliasNotFoundError } from "./errors";
-import type { ModelVersion } from "./model";
+import type { Actor, ModelVersion } from "./model";
 import { type ModelUri, readModelUri } from "./model-uri";
 import type { Registry } from "./registry";
 import { type SourceFault, type SourcePorts, schemeOf, sourceFault } from "./source";

@@ -1,10 +1,10 @@
 import { RingmasterError } from "../errors";
 import { settleTraffic } from "../serving/settle";
-import type { Actor, ModelChange, Transition } from "./change";
+import type { ModelChange, Transition } from "./change";
 import { isVisible } from "./change";
 import { ModelNotFoundError, NoChampionError, RegistryBusyError, VersionNotFoundError } from "./errors";
 import { createModel, emptyModel, renewed } from "./lifecycle";
-import type { HistoryEntry, Model, ModelVersion } from "./model";
+import type { Actor, HistoryEntry, Model, ModelVersion } from "./model";
 import { type NewVersion, newVersion } from "./new-version";
 import { renameModel } from "./rename";
 import type { ModelRepository, Once } from "./repository";

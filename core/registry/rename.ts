@@ -1,8 +1,8 @@
-import type { Actor, ModelChange } from "./change";
+import type { ModelChange } from "./change";
 import { changeModel } from "./change";
 import { ModelExistsError, ModelNameFixedError } from "./errors";
 import { emptyModel, renewed } from "./lifecycle";
-import type { Model, ModelVersion } from "./model";
+import type { Actor, Model, ModelVersion } from "./model";
 
 /** Both names' changes, which are one write. */
 export interface Rename {

@@ -1,7 +1,7 @@
 import { withoutApprovals } from "./approvals";
-import { type Actor, activeVersion, changeVersion, type Transition } from "./change";
+import { activeVersion, changeVersion, type Transition } from "./change";
 import { InProductionError } from "./errors";
-import type { Stage } from "./model";
+import type { Actor, Stage } from "./model";
 import { mayServe, promote } from "./transitions";
 
 /**

@@ -1,7 +1,7 @@
 import { isSamePerson } from "../access/person";
 import { isUnderTest } from "../serving/traffic";
 import { decisionOn, refusalOfDecision, withoutApprovals } from "./approvals";
-import { type Actor, activeVersion, changeVersion, type ModelChange, type ModelState, type Transition } from "./change";
+import { activeVersion, changeVersion, type ModelChange, type ModelState, type Transition } from "./change";
 import {
   AlreadyDecidedError,
   CanaryUnderTestError,
@@ -15,7 +15,7 @@ import {
 } from "./errors";
 import { evidenceChange, outdatedBy } from "./gates/evidence";
 import type { GateVerdict } from "./gates/verdict";
-import type { Approval, HistoryAction, Model, ModelVersion, Stage } from "./model";
+import type { Actor, Approval, HistoryAction, Model, ModelVersion, Stage } from "./model";
 import { approvalRulesOf } from "./policy";
 
 /** A rollback goes back so far; each is in the list once, and the champion never. */

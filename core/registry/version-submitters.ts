@@ -1,7 +1,6 @@
 import type { RunRecords } from "../tracking/run-records";
 import { RunNotFoundError } from "../training/errors";
-import type { Actor } from "./change";
-import type { ModelVersion } from "./model";
+import type { Actor, ModelVersion } from "./model";
 
 type Submitters = Pick<ModelVersion, "submitters">;
 

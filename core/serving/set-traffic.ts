@@ -1,8 +1,9 @@
 import { digestOf } from "../digest";
 import { InvalidInputError } from "../errors";
 import { decisionOn } from "../registry/approvals";
-import { type Actor, activeModel, activeVersion, changeModel, type Transition } from "../registry/change";
+import { activeModel, activeVersion, changeModel, type Transition } from "../registry/change";
 import { NoChampionError, NotApprovedError } from "../registry/errors";
+import type { Actor } from "../registry/model";
 import { mayServe } from "../registry/transitions";
 import { NotACanaryError } from "./errors";
 import { trafficOf } from "./settle";

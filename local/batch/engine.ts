@@ -1,6 +1,6 @@
+import { account, region } from "../account";
 import type { Clock } from "../clock";
 import type { EventSink } from "../service";
-import { account, region } from "../service";
 import { Dependencies } from "./dependencies";
 import { clientError } from "./errors";
 import { nextByFairShare } from "./fair-share";

@@ -1,4 +1,4 @@
-import { account, region } from "../service";
+import { account, region } from "../account";
 
 export function batchArn(resource: string): string {
   return `arn:aws:batch:${region}:${account}:${resource}`;

@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { account, region } from "../account";
 import type { Clock } from "../clock";
 import type { DurableQueue } from "../durable-queue";
-import { Ticker } from "../scheduler/ticker";
-import { account, type EmittedEvent, region } from "../service";
+import type { EmittedEvent } from "../service";
 import { Journal } from "../storage/journal";
 import type { JsonDatabase } from "../storage/json-database";
+import { Ticker } from "../ticker";
 import { targetInput } from "./input";
 import { createParcelQueue } from "./parcel-queue";
 import { type Rule, type Rules, ruleArn } from "./rules";

@@ -1,5 +1,5 @@
 import { parseJson } from "../../core/json-text";
-import { account, region } from "../service";
+import { account, region } from "../account";
 import { isObject, portLimits } from "../wire";
 import type { Bus, BusEvent } from "./bus";
 import { validation } from "./errors";

@@ -1,5 +1,5 @@
 import { type Expression, nextFire, parseExpression } from "../../core/schedules/expression";
-import { account, region } from "../service";
+import { account, region } from "../account";
 import type { JsonDatabase } from "../storage/json-database";
 import type { TargetInput } from "./input";
 import { matchesPattern, type Pattern } from "./pattern";

@@ -1,4 +1,4 @@
-import { account } from "../service";
+import { account } from "../account";
 import { ServiceError } from "../wire";
 import type { RequestContext } from "./conditions";
 import type { Session } from "./keys";

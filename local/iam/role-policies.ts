@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { PolicyDocument } from "../../platform/permissions";
+import { account } from "../account";
 import { type Fields, serveQuery, type Xml } from "../query-protocol";
-import { account, type Service } from "../service";
+import type { Service } from "../service";
 import { JsonDatabase } from "../storage/json-database";
 import { makeDirectory } from "../storage/slot-file";
 import { ServiceError } from "../wire";

@@ -1,6 +1,7 @@
 import type { PolicyDocument } from "../../platform/permissions";
+import { account } from "../account";
 import { type Fields, serveQuery, type Xml } from "../query-protocol";
-import { account, type Service } from "../service";
+import type { Service } from "../service";
 import { ServiceError } from "../wire";
 import type { Caller, Iam } from ".";
 import { AccessDenied, userIdOf } from "./caller";

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
+import { account, region } from "../account";
 import { inheritedEnvironment } from "../inherited-environment";
-import { account, region } from "../service";
 import type { FunctionConfig } from "./types";
 
 /** The variables that Lambda sets, then the function's own, which win as far as Lambda lets them. */

@@ -1,4 +1,4 @@
-import { account, region } from "../service";
+import { account, region } from "../account";
 import { ServiceError } from "../wire";
 
 export function functionArn(name: string): string {

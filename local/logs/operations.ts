@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Clock } from "../../core/ports";
-import { account, region } from "../service";
+import { account, region } from "../account";
 import { ServiceError } from "../wire";
 import { parseFilterPattern } from "./filter-pattern";
 import type { LogFile } from "./log-file";

@@ -1,6 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { account } from "../service";
-import type { ContentRule } from "./content";
+import { account } from "../account";
 import { accessDenied, invalidRequest, S3Error } from "./errors";
 import type { FolderCache } from "./listing";
 import type { Announcement, Notifications, ObjectEventType } from "./notifications";
@@ -8,6 +7,9 @@ import type { ObjectRecord } from "./record";
 import type { Store } from "./store";
 import type { Uploads } from "./uploads";
 import { writeXml, type XmlFields } from "./xml";
+
+/** The lowercase hex SHA-256 that a key promises for its content, undefined where it promises none. */
+export type ContentRule = (key: string) => string | undefined;
 
 /** What operations work on. */
 export interface Context {

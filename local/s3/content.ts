@@ -8,9 +8,6 @@ import { readObject } from "./operations/read";
 import type { ObjectRecord } from "./record";
 import type { OpenObject } from "./store";
 
-/** The lowercase hex SHA-256 that a key promises for its content, undefined where it promises none. */
-export type ContentRule = (key: string) => string | undefined;
-
 /** @throws S3Error 400 BadDigest where the key promises other content */
 export function requireContent(call: Call, promised: string | undefined, actual: string | undefined): void {
   if (promised === undefined || actual === promised) return;

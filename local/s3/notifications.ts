@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
-import { account, type EmittedEvent, type EventSink } from "../service";
+import { account } from "../account";
+import type { EmittedEvent, EventSink } from "../service";
 import { Journal } from "../storage/journal";
 import { DamagedFileError } from "./damage";
 import type { Disk } from "./disk";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { type Expression, ExpressionError, nextFire, parseExpression } from "../../core/schedules/expression";
 import { isTimeZone } from "../../core/schedules/time-zone";
+import { account, region } from "../account";
 import { targetKind } from "../events/target";
-import { account, region } from "../service";
 import { isObject } from "../wire";
 import { validation } from "./errors";
 

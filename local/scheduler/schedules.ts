@@ -4,8 +4,8 @@ import type { DurableQueue } from "../durable-queue";
 import { createParcelQueue } from "../events/parcel-queue";
 import type { Parcel, TargetPorts } from "../events/target";
 import type { JsonDatabase } from "../storage/json-database";
+import { Ticker } from "../ticker";
 import { firingInput, nextFiring, type Schedule } from "./schedule";
-import { Ticker } from "./ticker";
 
 export interface Group {
   readonly Name: string;

@@ -1,6 +1,6 @@
 import { isLoopbackUrl } from "../../adapters/http/public-address";
+import { account, region } from "../account";
 import type { Fields } from "../query-protocol";
-import { account, region } from "../service";
 import { ServiceError } from "../wire";
 import type { Attribute } from "./deliver";
 

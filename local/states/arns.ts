@@ -1,4 +1,4 @@
-import { account, region } from "../service";
+import { account, region } from "../account";
 import { ServiceError } from "./errors";
 
 const prefix = `arn:aws:states:${region}:${account}`;

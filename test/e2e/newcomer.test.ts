@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { describeRun } from "../../cli/commands/runs";
+import type { describeRun } from "../../cli/run-description";
 import type { Answer } from "../../client/operations";
 import { sha256 } from "../../core/digest";
 import type { Model } from "../../core/registry/model";

@@ -1,5 +1,5 @@
 import { SNSClient, SubscribeCommand } from "@aws-sdk/client-sns";
-import type { describeRun } from "../../cli/commands/runs";
+import type { describeRun } from "../../cli/run-description";
 import type { Awaited } from "../../cli/waiting";
 import type { HistoryEntry, ModelVersion } from "../../core/registry/model";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";

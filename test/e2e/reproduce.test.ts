@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { describeRun } from "../../cli/commands/runs";
+import type { describeRun } from "../../cli/run-description";
 import type { ExportManifest } from "../../core/export/export-version";
 import type { Comparison } from "../../core/tracking/compare/comparison";
 import type { LineageGraph } from "../../core/tracking/lineage/graph";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { describeRun } from "../../cli/commands/runs";
+import type { describeRun } from "../../cli/run-description";
 import { objectKeys } from "../../core/object-keys";
 import type { CheckpointSummary } from "../../core/training/checkpoint/list";
 import type { Run } from "../../core/training/run";

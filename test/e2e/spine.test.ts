@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { describeRun } from "../../cli/commands/runs";
+import type { describeRun } from "../../cli/run-description";
 import type { TrainingOutput } from "../../core/pipelines/outputs";
 import { findOutput } from "../../core/pipelines/step";
 import type { RunDetails } from "../../core/training/run";

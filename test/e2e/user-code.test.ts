@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 
 import { join, resolve } from "node:path";
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import type { describeRun } from "../../cli/commands/runs";
+import type { describeRun } from "../../cli/run-description";
 import { sha256 } from "../../core/digest";
 import type { ModelVersion } from "../../core/registry/model";
 import type { CheckpointSummary } from "../../core/training/checkpoint/list";

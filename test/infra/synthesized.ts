@@ -4,7 +4,8 @@ import path from "node:path";
 import { App, type Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { type DeploymentConfig, type RingmasterConfig, readConfig } from "../../infra/config";
-import { definePlatform, type PlatformStacks } from "../../infra/platform";
+import { definePlatform } from "../../infra/platform";
+import type { PlatformStacks } from "../../infra/stacks/platform-stacks";
 import { authorizer, functions } from "../../platform/functions";
 
 export const repository = path.resolve(__dirname, "../..");

@@ -1,8 +1,8 @@
 import type { Platform } from "../../../adapters/platform";
 import { isoTime } from "../../../core/clock";
-import { type Actor, isVisible } from "../../../core/registry/change";
+import { isVisible } from "../../../core/registry/change";
 import { ModelExistsError, ModelNotFoundError, VersionNotFoundError } from "../../../core/registry/errors";
-import type { Model, ModelVersion } from "../../../core/registry/model";
+import type { Actor, Model, ModelVersion } from "../../../core/registry/model";
 import { doesNotExist, MlflowError } from "../errors";
 import { checkModelName, versionNumber } from "./validation";
 

@@ -1,7 +1,6 @@
 import type { Platform } from "../../../adapters/platform";
 import { parseJson } from "../../../core/json-text";
-import type { Actor } from "../../../core/registry/change";
-import type { ModelVersion } from "../../../core/registry/model";
+import type { Actor, ModelVersion } from "../../../core/registry/model";
 import { addSubmitters, submittersOfVersion } from "../../../core/registry/version-submitters";
 import { doesNotExist, invalidParameter } from "../errors";
 import { identifyRun } from "../tracking/ports";

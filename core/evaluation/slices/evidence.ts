@@ -1,4 +1,4 @@
-import type { Category } from "../../features/values";
+import type { Category } from "../../datasets/profile";
 
 /** One slice's part in a gate: its metric, or the rate that decides. */
 export interface SliceRow {

@@ -1,4 +1,4 @@
-import type { Category } from "../../features/values";
+import type { Category } from "../../datasets/profile";
 import { lessIsBetter } from "../metric-direction";
 import type { Predictions } from "../metrics";
 import type { SliceEvidence, SliceRow } from "./evidence";

@@ -1,8 +1,8 @@
 import { isoTime } from "../../clock";
 import { type ApprovalDependencies, answerApproval } from "../approval";
 import type { ModelVersion } from "../model";
-import type { CheckAnswer } from "./external-check";
 import { answerCheck } from "./transitions";
+import type { CheckAnswer } from "./verdict";
 
 /**
  * What a command said of a version: recorded first, then told to the run that waits with it, where it means its end. The same twice is once.

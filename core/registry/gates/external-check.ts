@@ -1,19 +1,6 @@
 import { digestOf } from "../../digest";
 import type { ExternalCheck } from "../policy";
-import type { GateCheck, GateVerdict } from "./verdict";
-
-/** What somebody outside said of a version. */
-export interface CheckAnswer {
-  readonly passed: boolean;
-  /** A sentence of whoever checked. */
-  readonly evidence: string;
-  readonly by: string;
-  readonly at: string;
-  /** Of a command: how it ended, what it was, and the end of what it wrote. */
-  readonly exitCode?: number;
-  readonly command?: string;
-  readonly output?: string;
-}
+import type { CheckAnswer, GateCheck, GateVerdict } from "./verdict";
 
 /** Of what is asked: where the declaration changes, answers to the one before are none. */
 export function checkDigest(check: ExternalCheck): string {

@@ -1,7 +1,7 @@
 import { sha256 } from "../../digest";
 import type { ContentReference } from "../../ports";
 import type { ExternalCheck } from "../policy";
-import type { CheckAnswer } from "./external-check";
+import type { CheckAnswer } from "./verdict";
 
 export type HttpCheck = Extract<ExternalCheck, { readonly kind: "http" }>;
 

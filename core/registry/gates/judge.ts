@@ -1,12 +1,12 @@
 import type { LatencyReport } from "../../evaluation/latency";
 import type { SlicedPredictions, Unjudged } from "../../evaluation/slices/judge";
-import { answeredCheck, type CheckAnswer, pendingCheck, verdictPassed } from "./external-check";
+import { answeredCheck, pendingCheck, verdictPassed } from "./external-check";
 import { type MetChampion, noRegression } from "./no-regression";
 import type { GateRequirements } from "./requirements";
 import { latencyGate, sizeGate } from "./resources";
 import { sliceGates } from "./slices";
 import { threshold } from "./threshold";
-import type { GateCheck, GateVerdict } from "./verdict";
+import type { CheckAnswer, GateCheck, GateVerdict } from "./verdict";
 
 /** What is known of a candidate. */
 export interface GateSubject {

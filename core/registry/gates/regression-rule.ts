@@ -1,9 +1,18 @@
 import { defaultNoRegression, type NoRegressionRule, type PolicyRules } from "../policy";
-import type { JobEvaluation } from "./requirements";
+import type { JobGates } from "./spec";
 
 export type RegressionRule = NoRegressionRule["rule"];
 
-/** What is asked of a candidate beside the champion. */
+/** The gates that a job declares. A member that is absent is the model's own; runs of earlier versions lack some. */
+export interface JobEvaluation {
+  readonly thresholds?: Readonly<Record<string, number>>;
+  readonly regressionTolerance?: number;
+  readonly regressionRule?: RegressionRule;
+  readonly incompatibleChampion?: "refuse" | "pass";
+  readonly gates?: JobGates;
+}
+
+/** What a candidate must show in comparison with the champion. */
 export interface RegressionRequirement extends NoRegressionRule {
   /** Where the rule is from. `default`: no policy says anything of it. */
   readonly from: "default" | "policy" | "job";

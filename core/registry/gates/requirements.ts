@@ -1,7 +1,6 @@
 import { lessIsBetter } from "../../evaluation/metric-direction";
 import type { ExternalCheck, FairnessRule, PolicyRules, SliceRule } from "../policy";
-import { type RegressionRequirement, type RegressionRule, regressionOf } from "./regression-rule";
-import type { JobGates } from "./spec";
+import { type JobEvaluation, type RegressionRequirement, type RegressionRule, regressionOf } from "./regression-rule";
 
 /** What one candidate is held against: the job's gates and its model's, of two limits the stricter. */
 export interface GateRequirements {
@@ -12,15 +11,6 @@ export interface GateRequirements {
   readonly latencyP99Ms?: number;
   readonly artifactBytes?: number;
   readonly checks: readonly ExternalCheck[];
-}
-
-/** A job's part; runs from before a member was asked for lack it, and what a job leaves out is its model's. */
-export interface JobEvaluation {
-  readonly thresholds?: Readonly<Record<string, number>>;
-  readonly regressionTolerance?: number;
-  readonly regressionRule?: RegressionRule;
-  readonly incompatibleChampion?: "refuse" | "pass";
-  readonly gates?: JobGates;
 }
 
 /**

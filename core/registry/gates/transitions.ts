@@ -1,8 +1,9 @@
-import { type Actor, activeVersion, type Transition } from "../change";
+import { activeVersion, type Transition } from "../change";
+import type { Actor } from "../model";
 import { recordGate } from "../transitions";
 import { CheckAnsweredByHookError, CheckNotFoundError, NotJudgedError } from "./errors";
-import { answeredCheck, answerIn, type CheckAnswer, verdictPassed } from "./external-check";
-import type { GateVerdict } from "./verdict";
+import { answeredCheck, answerIn, verdictPassed } from "./external-check";
+import type { CheckAnswer, GateVerdict } from "./verdict";
 
 /** A verdict, with the answers that came while it was made: an answer to the same check is not lost by judging anew. */
 export function recordVerdict(version: number, verdict: GateVerdict, actor: Actor): Transition {

@@ -1,7 +1,6 @@
 import type { PairedInterval } from "../../evaluation/paired-bootstrap";
 import type { SliceEvidence } from "../../evaluation/slices/evidence";
 import type { ContentReference } from "../../ports";
-import type { CheckAnswer } from "./external-check";
 
 export const gateNames = [
   "threshold",
@@ -53,4 +52,17 @@ export interface GateVerdict {
   /** The verdict with its whole evidence, JSON in the content store: every slice, the latency's histogram. */
   readonly document?: ContentReference;
   readonly at: string;
+}
+
+/** The answer of an external check on a version. */
+export interface CheckAnswer {
+  readonly passed: boolean;
+  /** A sentence from the checker. */
+  readonly evidence: string;
+  readonly by: string;
+  readonly at: string;
+  /** For a command: its exit code, the command line, and the end of its output. */
+  readonly exitCode?: number;
+  readonly command?: string;
+  readonly output?: string;
 }

@@ -1,4 +1,4 @@
-import { account, region } from "../../service";
+import { account, region } from "../../account";
 import type { KeySchema } from "../expression/key-condition";
 import { readCounters } from "../store/store";
 import type { Index, Table, Throughput } from "../store/table";

@@ -1,4 +1,4 @@
-import { account, region } from "../../service";
+import { account, region } from "../../account";
 import type { RequestContext } from "../conditions";
 import type { Access } from "../policy";
 

@@ -1,4 +1,4 @@
-import { account, region } from "../../service";
+import { account, region } from "../../account";
 import type { Access } from "../policy";
 
 type Body = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { account, region } from "../../service";
+import { account, region } from "../../account";
 import { receiveText } from "../body";
 import { type Call, queryNumber, respond, respondXml } from "../call";
 import { S3Error } from "../errors";

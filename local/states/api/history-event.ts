@@ -1,7 +1,7 @@
-import { region } from "../../service";
-import { type Fact, isHidden, type LogRecord, type ScheduledTask } from "../engine/record";
-import { parseResource } from "../engine/tasks/resource";
+import { region } from "../../account";
 import type { Json } from "../json";
+import { parseResource } from "../resource";
+import { type Fact, isHidden, type LogRecord, type ScheduledTask } from "../store/log-record";
 
 /** How the API shows a history event: type, and the details under the key that belongs to the type. */
 type Shown = readonly [type: string, key?: string, details?: Readonly<Record<string, unknown>>];

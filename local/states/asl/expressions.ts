@@ -3,8 +3,8 @@ import { parseIntrinsic } from "../query/intrinsic-parse";
 import { compile, jsonataMessage } from "../query/jsonata";
 import { parsePath } from "../query/path-parse";
 import { expressionIn } from "../query/template";
+import type { QueryLanguage } from "../types";
 import type { Report } from "./report";
-import type { QueryLanguage } from "./types";
 
 /** Checks the expressions in a value of either language, wherever they stand in it. */
 export function checkTemplate(value: Json, language: QueryLanguage, at: string, report: Report): void {

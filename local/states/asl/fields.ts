@@ -1,4 +1,4 @@
-import type { QueryLanguage, StateType } from "./types";
+import type { QueryLanguage, StateType } from "../types";
 
 /** The fields that a state may have, by type and query language (https://states-language.net/spec.html). */
 const common = ["Type", "Comment", "QueryLanguage"];

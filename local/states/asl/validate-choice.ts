@@ -1,8 +1,8 @@
-import { operatorOf } from "../engine/states/comparison";
 import { isArray, isObject, type Json, type JsonObject } from "../json";
+import { operatorOf } from "../query/comparison";
+import type { ChoiceRule, QueryLanguage } from "../types";
 import { checkAssign, checkPath, checkTemplate } from "./expressions";
 import type { Report } from "./report";
-import type { ChoiceRule, QueryLanguage } from "./types";
 
 export function checkChoices(choices: Json | undefined, language: QueryLanguage, report: Report, at: string): void {
   if (choices === undefined) return;

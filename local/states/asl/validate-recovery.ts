@@ -1,7 +1,7 @@
 import { isArray, isInteger, isObject, type Json, type JsonObject } from "../json";
+import type { QueryLanguage } from "../types";
 import { checkAssign, checkPath, checkTemplate } from "./expressions";
 import type { Report } from "./report";
-import type { QueryLanguage } from "./types";
 
 type Range = (value: Json) => boolean;
 const between =

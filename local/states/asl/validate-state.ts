@@ -1,11 +1,11 @@
-import { implementedResources, parseResource } from "../engine/tasks/resource";
 import { isArray, isInteger, isObject, type Json, type JsonObject } from "../json";
 import { expressionIn } from "../query/template";
+import { implementedResources, parseResource } from "../resource";
+import type { QueryLanguage, StateType } from "../types";
 import { checkAssign, checkPath, checkTemplate } from "./expressions";
 import { allowedFields, isStateType, required, stateTypes, unimplementedFields } from "./fields";
 import type { Report } from "./report";
-import type { QueryLanguage, StateType } from "./types";
-import { checkContainer, type Surroundings } from "./validate";
+import { checkScope } from "./scopes";
 import { checkChoices } from "./validate-choice";
 import { checkCatch, checkRetry } from "./validate-recovery";
 
@@ -131,4 +131,86 @@ function checkProcessor(state: JsonObject, around: Surroundings, at: string): vo
     around.report.add(`${at}/${field}/ProcessorConfig/Mode`, why);
   }
   checkContainer(processor, around, `${at}/${field}`);
+}
+
+/** What a check needs to know of its surroundings. */
+export interface Surroundings {
+  /** Of the enclosing container, which a state may override. */
+  readonly language: QueryLanguage;
+  /** Of the whole state machine. */
+  readonly whole: QueryLanguage;
+  /** All state names so far: they are unique in the whole machine. */
+  readonly names: Set<string>;
+  /** Variables that the enclosing scopes assign: an inner scope may read them, and not assign them. */
+  readonly assigned: ReadonlySet<string>;
+  readonly report: Report;
+}
+
+/** A place where states stand: the machine itself, a branch, a Map's processor. */
+export function checkContainer(container: JsonObject, around: Surroundings, at: string): void {
+  const { report, names } = around;
+  const { StartAt: start, States: states } = container;
+  const missing = ["States", "StartAt"].filter((field) => container[field] === undefined);
+  if (missing.length > 0) {
+    report.add(at || "/", `These fields are required: [${missing.join(", ")}]`);
+    return;
+  }
+  if (!isObject(states) || Object.keys(states).length === 0) {
+    report.add(`${at}/States`, "Expected value of type Object with at least one state");
+    return;
+  }
+  if (typeof start !== "string" || !Object.hasOwn(states, start)) {
+    report.add(`${at}/StartAt`, `Missing 'StartAt' target: ${String(start)}`, "MISSING_TRANSITION_TARGET");
+  }
+  const inner = { ...around, assigned: checkScope(states, around.assigned, report, at) };
+  for (const [name, state] of Object.entries(states)) {
+    const here = `${at}/States/${name}`;
+    if (name.length > 80) report.add(here, "A state's name has at most 80 characters");
+    if (names.has(name)) report.add(here, `Duplicate state name: ${name}`, "DUPLICATE_STATE_NAME");
+    names.add(name);
+    if (!isObject(state)) report.add(here, "Expected value of type Object");
+    else checkState(name, state, inner, here);
+  }
+  checkTargets(start, states, report, at);
+}
+
+/** Every place in a state that names another one. */
+function targets(state: Json | undefined): readonly { readonly field: string; readonly to: Json }[] {
+  if (!isObject(state)) return [];
+  const list = (field: "Catch" | "Choices") =>
+    (isArray(state[field]) ? state[field] : []).map((each, i) => ({
+      field: `${field}[${i}]/Next`,
+      to: isObject(each) ? each["Next"] : undefined,
+    }));
+  return [
+    { field: "Next", to: state["Next"] },
+    { field: "Default", to: state["Default"] },
+    ...list("Catch"),
+    ...list("Choices"),
+  ].flatMap(({ field, to }) => (to === undefined ? [] : [{ field, to }]));
+}
+
+function checkTargets(start: Json | undefined, states: JsonObject, report: Report, at: string): void {
+  for (const [name, state] of Object.entries(states)) {
+    for (const { field, to } of targets(state)) {
+      if (typeof to === "string" && Object.hasOwn(states, to)) continue;
+      const what = field.split("/").at(-1);
+      report.add(
+        `${at}/States/${name}/${field}`,
+        `Missing '${what}' target: ${String(to)}`,
+        "MISSING_TRANSITION_TARGET",
+      );
+    }
+  }
+  const reached = new Set<string>();
+  const visit = (name: Json | undefined): void => {
+    if (typeof name !== "string" || reached.has(name) || !Object.hasOwn(states, name)) return;
+    reached.add(name);
+    for (const { to } of targets(states[name])) visit(to);
+  };
+  visit(start);
+  for (const name of Object.keys(states)) {
+    if (reached.has(name)) continue;
+    report.add(`${at}/States/${name}`, `State "${name}" is not reachable.`, "MISSING_TRANSITION_TARGET");
+  }
 }

@@ -1,6 +1,6 @@
 import { StateError } from "../errors";
 import { byteLength, type Json, maxPayloadBytes } from "../json";
-import type { Fact, Failure } from "./record";
+import type { Fact, Failure } from "../store/log-record";
 import type { Thread } from "./thread";
 
 /** A fact to be recorded: of which thread, and after which event if not the thread's latest. */

@@ -1,10 +1,10 @@
 import type { Clock } from "../../clock";
 import { executionArn } from "../arns";
-import type { StateMachine } from "../asl/types";
 import { ServiceError } from "../errors";
 import type { Json } from "../json";
 import type { ExecutionSummary, MachineRecord } from "../store/records";
 import type { Store } from "../store/store";
+import type { StateMachine } from "../types";
 import { Execution, type ExecutionServices } from "./execution";
 import { apply, emptyState } from "./fold";
 import { record } from "./log";

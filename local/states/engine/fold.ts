@@ -1,6 +1,6 @@
-import type { Container, StateMachine } from "../asl/types";
 import type { Json } from "../json";
-import { type Failure, isHidden, type LogRecord } from "./record";
+import { type Failure, isHidden, type LogRecord } from "../store/log-record";
+import type { Container, StateMachine } from "../types";
 import { type ExecutionState, type JoinPhase, rootThread, stateOf, type Thread } from "./thread";
 
 /*

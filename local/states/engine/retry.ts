@@ -1,6 +1,6 @@
-import type { Catcher, Retrier, State } from "../asl/types";
 import { runtimeError } from "../errors";
-import type { Failure } from "./record";
+import type { Failure } from "../store/log-record";
+import type { Catcher, Retrier, State } from "../types";
 
 /** Named failures that `States.TaskFailed` does not stand for. */
 const timeout = "States.Timeout";

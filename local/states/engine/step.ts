@@ -1,9 +1,9 @@
 import { StateError } from "../errors";
 import type { Json, JsonObject } from "../json";
 import { exitCaught, exitWithResult } from "../query/dataflow";
+import type { Failure } from "../store/log-record";
 import { scopeOf, type View } from "./context";
 import { type Draft, draft, failureDraft, failureOf } from "./draft";
-import type { Failure } from "./record";
 import { decideRetry, findCatcher } from "./retry";
 import { choose } from "./states/choice";
 import { exitDraft } from "./states/exit";

@@ -1,6 +1,6 @@
-import type { Container, State, StateMachine } from "../asl/types";
 import type { Json, JsonObject } from "../json";
-import type { Failure, ScheduledTask } from "./record";
+import type { Failure, ScheduledTask } from "../store/log-record";
+import type { Container, State, StateMachine } from "../types";
 
 /** A line of control: the execution itself (`rootThread`), a branch of a Parallel, or an iteration of a Map. */
 export interface Thread {

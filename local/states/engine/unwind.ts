@@ -1,5 +1,5 @@
+import type { Failure } from "../store/log-record";
 import type { Draft } from "./draft";
-import type { Failure } from "./record";
 import { type ExecutionState, type JoinPhase, rootThread, stateOf, type Thread } from "./thread";
 
 /** The types of states that AWS's history shows as aborted when a sibling fails. */

@@ -1,5 +1,5 @@
-import type { Catcher, State } from "../asl/types";
 import type { Json, JsonObject } from "../json";
+import type { Catcher, State } from "../types";
 import { insert, resolve } from "./path";
 import { fillPayload } from "./payload-template";
 import type { Scope } from "./scope";

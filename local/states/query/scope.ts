@@ -1,5 +1,5 @@
-import type { QueryLanguage } from "../asl/types";
 import type { Json, JsonObject } from "../json";
+import type { QueryLanguage } from "../types";
 
 /** What an expression in a state may refer to. */
 export interface Scope {

@@ -1,6 +1,6 @@
 import type { EmittedEvent } from "../../service";
 import { JsonDatabase, type JsonWrite } from "../../storage/json-database";
-import type { LogRecord } from "../engine/record";
+import type { LogRecord } from "./log-record";
 import type { ExecutionSummary, MachineRecord } from "./records";
 
 /*

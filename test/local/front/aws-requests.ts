@@ -1,8 +1,8 @@
+import { account, region } from "../../../local/account";
 import { operations as batchOperations } from "../../../local/batch/api";
 import { operations as rowOperations } from "../../../local/dynamodb/operations";
 import { operations as eventOperations } from "../../../local/events/api";
 import { operations as objectOperations } from "../../../local/s3/route";
-import { account, region } from "../../../local/service";
 import { localConfig, localWorld } from "../../../local/settings";
 import { operations as stateOperations } from "../../../local/states/api/http";
 import { functions } from "../../../platform/functions";

@@ -6,7 +6,7 @@ import path from "node:path";
 import { S3Client } from "@aws-sdk/client-s3";
 import type { Clock } from "../../../core/ports";
 import { createS3 } from "../../../local/s3";
-import type { ContentRule } from "../../../local/s3/content";
+import type { ContentRule } from "../../../local/s3/call";
 import type { EmittedEvent } from "../../../local/service";
 import type { Target } from "./contract/target";
 

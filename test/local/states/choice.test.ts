@@ -1,7 +1,7 @@
-import type { ChoiceRule } from "../../../local/states/asl/types";
-import { ruleHolds } from "../../../local/states/engine/states/comparison";
 import type { Json } from "../../../local/states/json";
+import { ruleHolds } from "../../../local/states/query/comparison";
 import type { Scope } from "../../../local/states/query/scope";
+import type { ChoiceRule } from "../../../local/states/types";
 
 const input = {
   s: "abc",

@@ -1,14 +1,14 @@
-import type { ChoiceRule, State } from "../../asl/types";
 import { StateError } from "../../errors";
 import type { Json } from "../../json";
+import { ruleHolds } from "../../query/comparison";
 import { exitWithInput } from "../../query/dataflow";
 import { resolve } from "../../query/path";
 import type { Scope } from "../../query/scope";
 import { fillTemplate, unexpectedType } from "../../query/template";
+import type { ChoiceRule, State } from "../../types";
 import { scopeOf, type View } from "../context";
 import type { Draft } from "../draft";
 import { stateOf, type Thread } from "../thread";
-import { ruleHolds } from "./comparison";
 import { exitDraft } from "./exit";
 
 async function holds(rule: ChoiceRule, index: number, scope: Scope, subject: Json): Promise<boolean> {

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { type EventSink, type FunctionInvoker, region } from "../../../service";
+import { region } from "../../../account";
+import type { EventSink, FunctionInvoker } from "../../../service";
 import { byteLength, isArray, isObject, type Json, type JsonObject, maxPayloadBytes } from "../../json";
-import type { FailureDetails, ScheduledTask } from "../record";
-import { functionName, parseResource } from "./resource";
+import { functionName, parseResource } from "../../resource";
+import type { FailureDetails, ScheduledTask } from "../../store/log-record";
 
 /** What tasks may call. */
 export interface Integrations {

@@ -3,7 +3,8 @@ import type { SlicedPredictions } from "../../../../core/evaluation/slices/judge
 import { isPending } from "../../../../core/registry/gates/external-check";
 import { type CheckOutcome, type GateSubject, judge as judgeSubject } from "../../../../core/registry/gates/judge";
 import type { MetChampion } from "../../../../core/registry/gates/no-regression";
-import { combine, type JobEvaluation } from "../../../../core/registry/gates/requirements";
+import type { JobEvaluation } from "../../../../core/registry/gates/regression-rule";
+import { combine } from "../../../../core/registry/gates/requirements";
 import { noRules, type PolicyRules } from "../../../../core/registry/policy";
 
 interface Given extends Partial<Omit<GateSubject, "champion">> {

@@ -1,5 +1,5 @@
-import type { StateType } from "../asl/types";
 import type { Json, JsonObject } from "../json";
+import type { StateType } from "../types";
 
 /*
  * The log of an execution: the truth about it. What is in memory is folded from it (`fold.ts`), and what AWS shows as the

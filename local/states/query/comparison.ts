@@ -1,8 +1,8 @@
-import type { ChoiceRule } from "../../asl/types";
-import { equal, type Json } from "../../json";
-import { lookUp, resolve } from "../../query/path";
-import type { Scope } from "../../query/scope";
-import { rfc3339 } from "./simple";
+import { rfc3339 } from "../engine/states/simple";
+import { equal, type Json } from "../json";
+import type { ChoiceRule } from "../types";
+import { lookUp, resolve } from "./path";
+import type { Scope } from "./scope";
 
 /** JSONPath's comparison operators of Choice rules. `…Path` variants compare with another path's value. */
 type Comparison = (value: Json, operand: Json) => boolean;

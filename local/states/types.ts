@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../json";
+import type { Json, JsonObject } from "./json";
 
 export type QueryLanguage = "JSONata" | "JSONPath";
 export type StateType = "Task" | "Pass" | "Choice" | "Wait" | "Parallel" | "Map" | "Succeed" | "Fail";

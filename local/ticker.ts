@@ -1,4 +1,4 @@
-import type { Clock } from "../clock";
+import type { Clock } from "./clock";
 
 /**
  * Calls back for each thing that is due, by a clock that may be moved: one timer, for the earliest. What is due is taken out first;

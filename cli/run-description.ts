@@ -1,0 +1,56 @@
+import type { EvaluationOutput, TrainingOutput } from "../core/pipelines/outputs";
+import { findOutput } from "../core/pipelines/step";
+import type { MetricSummary } from "../core/tracking/metric-store";
+import { isOpen, type RunDetails } from "../core/training/run";
+import { totalUsage } from "../core/training/usage";
+import { attemptsSoFar } from "./attempts";
+
+/** Returns the whole record of a run, its most requested fields first. */
+export function describeRun(details: RunDetails, metrics: readonly MetricSummary[]) {
+  const { run, steps, workers, progress } = details;
+  const attempts = attemptsSoFar(details, Date.now());
+  const training = findOutput<TrainingOutput>(details, "LaunchTraining");
+  const evaluation = findOutput<EvaluationOutput>(details, "Evaluate");
+  return {
+    runId: run.runId,
+    status: run.status,
+    phase: run.phase,
+    step: progress?.step ?? training?.steps,
+    totalSteps: progress?.totalSteps ?? training?.steps,
+    weightsSha256: training?.weightsSha256,
+    backend: training?.backend ?? progress?.backend,
+    cause: run.cause,
+    restoredFrom: run.restoredFrom,
+    otherNumerics: training?.otherNumerics,
+    evaluation: evaluation?.metrics,
+    workers: (progress?.workers ?? []).map((worker) => ({
+      ...worker,
+      ...batchRecord(workers, worker.workerIndex),
+      ...noticeOf(details, worker.memberId),
+      state: isOpen(run.status) ? worker.state : "left",
+    })),
+    reused: steps
+      .filter((record) => record.reusedFrom !== undefined)
+      .map(({ step, reusedFrom }) => ({ step, reusedFrom })),
+    attempts,
+    usage: totalUsage(attempts),
+    metrics,
+    warnings: details.warnings,
+    failure: run.failure,
+    outcome: run.outcome,
+    run,
+    steps,
+    progress,
+  };
+}
+
+/** Finds the interruption notice of a worker's latest process. */
+function noticeOf({ machines }: RunDetails, memberId: string): { readonly interruptionNoticeAt?: string } {
+  const at = machines.find((machine) => machine.memberId === memberId)?.interruptionNoticeAt;
+  return at === undefined ? {} : { interruptionNoticeAt: at };
+}
+
+function batchRecord(workers: RunDetails["workers"], index: number) {
+  const record = workers.find((worker) => worker.workerIndex === index);
+  return record && { jobId: record.jobId, batchStatus: record.status, attempts: record.attempts };
+}
