@@ -135,8 +135,8 @@ async function openServices(
     seals,
     logs,
     runtimePath: join(bundles, "lambda-runtime.js"),
-    // Steps come one after the other: what one held is memory that the trainers could use.
-    idleMs: 10_000,
+    // The next run's steps find the environments of this one's; a training that takes longer gets their memory.
+    idleMs: 30_000,
     functions: functions.map(({ name, timeoutSeconds, memoryMb }) => ({
       name: functionNameIn(localConfig().prefix, name),
       bundle: join(bundles, "lambdas", `${name}.js`),

@@ -29,12 +29,13 @@ interface Invocation {
 export class ExecutionEnvironment {
   private readonly child: ChildProcess;
   private readonly logStream: string;
-  private readonly started: Promise<FunctionError | undefined>;
   private readonly launchedAt: number;
   private invocation?: Invocation;
   private markers = 0;
   private onMarkers?: () => void;
   private initMs?: number;
+  /** Resolves when the handler is loaded, or with the error that kept it from loading. */
+  readonly started: Promise<FunctionError | undefined>;
   /** Resolves when the process has gone. */
   readonly ended: Promise<void>;
   dead = false;
@@ -102,7 +103,8 @@ export class ExecutionEnvironment {
       void this.started.then((initError) => {
         if (!this.invocation) return;
         if (initError) return this.fail(initError, true);
-        if (this.dead || !this.child.connected) return;
+        if (this.dead) return this.fail({ errorType: "Runtime.ExitError", errorMessage: "Runtime exited" });
+        if (!this.child.connected) return;
         this.invocation = Object.assign(this.invocation, { startedAt: clock.now() });
         this.markers = 0;
         this.onMarkers = undefined;
@@ -110,7 +112,6 @@ export class ExecutionEnvironment {
         const message: InvokeMessage = { type: "invoke", requestId, payload, deadline: clock.now() + timeoutMs };
         this.child.send(message, () => undefined);
       });
-      if (this.dead) this.fail({ errorType: "Runtime.ExitError", errorMessage: "Runtime exited" });
     });
   }
 

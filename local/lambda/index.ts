@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../clock";
 import { lambdaAccess } from "../iam/access/json";
@@ -40,6 +41,7 @@ export function createLambda(options: LambdaOptions): LambdaService {
     clock,
     logs: options.logs,
     maxEnvironments: options.maxEnvironments ?? 10,
+    maxStarting: options.maxStarting ?? Math.max(1, Math.floor(availableParallelism() / 2)),
     idleMs: options.idleMs ?? 60_000,
   };
   const pools = new Map([...functions].map(([name, config]) => [name, new FunctionPool(config, poolOptions)]));

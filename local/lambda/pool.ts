@@ -10,6 +10,8 @@ export interface PoolOptions {
   readonly clock: Clock;
   readonly logs?: LogAppender;
   readonly maxEnvironments: number;
+  /** Environments of one function that may start at once. */
+  readonly maxStarting: number;
   readonly idleMs: number;
 }
 
@@ -18,15 +20,23 @@ interface Idle {
   readonly cancelReaping: () => void;
 }
 
+type Taker = (environment: ExecutionEnvironment | undefined) => void;
+
 /**
- * The execution environments of one function. Each serves one invocation at a time; there are at most `maxEnvironments`, and
- * an environment that has been idle for `idleMs` is reaped.
+ * Holds the execution environments of one function. Each serves one invocation at a time; there are at most
+ * `maxEnvironments`, and an environment that has been idle for `idleMs` is reaped.
+ *
+ * An invocation takes the first environment that becomes free, whether it is new or not. A start costs more processor
+ * time than most invocations: where as many environments start at once as invocations arrive, a burst is served later.
  */
 export class FunctionPool {
   /** The most recently used is last, and goes first: the others grow old enough to be reaped. */
   private readonly idle: Idle[] = [];
   private readonly all = new Set<ExecutionEnvironment>();
   private readonly waiting: (() => void)[] = [];
+  /** Invocations that have their turn and wait for an environment. */
+  private readonly takers: Taker[] = [];
+  private starting = 0;
   private busy = 0;
   private closed = false;
 
@@ -41,8 +51,8 @@ export class FunctionPool {
     if (reservedConcurrency !== undefined && this.busy + this.waiting.length >= reservedConcurrency) throw throttled();
     if (this.busy >= this.options.maxEnvironments) await new Promise<void>((turn) => this.waiting.push(turn));
     else this.busy += 1;
-    if (this.closed) throw new Error(`Lambda is shutting down; '${this.config.name}' was not invoked.`);
-    const environment = this.take();
+    const environment = this.closed ? undefined : await this.take();
+    if (!environment) throw new Error(`Lambda is shutting down; '${this.config.name}' was not invoked.`);
     const requestId = randomUUID();
     const outcome = await environment.invoke(requestId, payload);
     this.release(environment);
@@ -57,24 +67,42 @@ export class FunctionPool {
     this.closed = true;
     for (const { cancelReaping } of this.idle) cancelReaping();
     for (const turn of this.waiting.splice(0)) turn();
+    for (const taker of this.takers.splice(0)) taker(undefined);
     await Promise.all([...this.all].map((environment) => environment.kill()));
   }
 
-  private take(): ExecutionEnvironment {
+  private async take(): Promise<ExecutionEnvironment | undefined> {
     for (;;) {
       const idle = this.idle.pop();
       if (!idle) break;
       idle.cancelReaping();
       if (!idle.environment.dead) return idle.environment;
     }
-    const environment = new ExecutionEnvironment(this.config, this.options);
-    this.all.add(environment);
-    void environment.ended.then(() => this.all.delete(environment));
-    return environment;
+    return new Promise((taken) => {
+      this.takers.push(taken);
+      this.startMore();
+    });
   }
 
-  private release(environment: ExecutionEnvironment): void {
-    if (!environment.dead && !this.closed) {
+  private startMore(): void {
+    while (this.starting < Math.min(this.options.maxStarting, this.takers.length)) {
+      const environment = new ExecutionEnvironment(this.config, this.options);
+      this.starting += 1;
+      this.all.add(environment);
+      void environment.ended.then(() => this.all.delete(environment));
+      void environment.started.then(() => {
+        this.starting -= 1;
+        this.offer(environment);
+        this.startMore();
+      });
+    }
+  }
+
+  /** Gives an environment to an invocation that waits for one, which reports the error of a start that failed. */
+  private offer(environment: ExecutionEnvironment): void {
+    const taker = this.takers.shift();
+    if (taker) taker(environment);
+    else if (!environment.dead && !this.closed) {
       const cancelReaping = this.options.clock.schedule(this.options.idleMs, () => {
         this.idle.splice(this.idle.indexOf(idle), 1);
         void environment.kill();
@@ -82,6 +110,11 @@ export class FunctionPool {
       const idle = { environment, cancelReaping };
       this.idle.push(idle);
     }
+  }
+
+  private release(environment: ExecutionEnvironment): void {
+    if (environment.dead) this.startMore();
+    else this.offer(environment);
     // A waiter takes over the place of the invocation that ended, so `busy` stays as it is.
     const turn = this.waiting.shift();
     if (turn) turn();

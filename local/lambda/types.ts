@@ -27,6 +27,8 @@ export interface LambdaOptions {
   readonly runtimePath?: string;
   /** Execution environments a function may have at once; more invocations wait. Default 10. */
   readonly maxEnvironments?: number;
+  /** Environments of a function that may start at once. Default: half of the processor's cores. */
+  readonly maxStarting?: number;
   /** How long an idle environment is kept warm. Default 60 s. */
   readonly idleMs?: number;
   /** Waits before the retries of an asynchronous invocation. Default 1 and 2 minutes, as Lambda's. */

@@ -30,6 +30,8 @@ const handlers: Readonly<Record<string, string>> = {
   nohandler: "exports.other = 1;",
   logs: "exports.handler = async () => { console.log('first'); console.error('second'); process.stdout.write('no end'); return 1; };",
   pid: "let n = 0; exports.handler = async (e) => { await new Promise((r) => setTimeout(r, e.ms ?? 0)); return { pid: process.pid, n: ++n }; };",
+  together:
+    "const fs = require('fs'); exports.handler = async ({ file, count }) => { fs.appendFileSync(file, '.'); while (fs.statSync(file).size < count) await new Promise((r) => setTimeout(r, 5)); return process.pid; };",
   large: "exports.handler = async (e) => 'x'.repeat(e.size);",
   flaky:
     "const fs = require('fs'); exports.handler = async (e) => { fs.appendFileSync(e.file, '.'); if (fs.readFileSync(e.file).length < e.until) throw new Error('not yet'); };",
@@ -164,8 +166,33 @@ describe("lambda", () => {
   it("keeps an environment warm, scales out under concurrency, and queues beyond its limit", async () => {
     const first = (await invoke("pid")).body;
     expect((await invoke("pid")).body).toEqual({ pid: first.pid, n: 2 });
-    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => invoke("pid", { ms: 100 })));
-    expect(new Set(answers.map(({ body }) => body.pid)).size).toBe(3);
+    const meeting = { file: join(directory, "together"), count: 3 };
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => invoke("together", meeting)));
+    expect(new Set(answers.map(({ body }) => body)).size).toBe(3);
+  });
+
+  it("starts as many environments at once as it may, and serves a burst with those that are ready", async () => {
+    const lock = join(directory, "starting");
+    const code = `const fs = require("fs");
+      fs.mkdirSync("${lock}"); // fails where another environment starts
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+      fs.rmdirSync("${lock}");
+      exports.handler = async () => process.pid;`;
+    writeFileSync(join(directory, "burst.js"), code);
+    const one = createLambda({
+      functions: [{ name: "burst", bundle: join(directory, "burst.js"), timeoutSeconds: 60 }],
+      dataDirectory: join(directory, "burst"),
+      runtimePath: bundle("local/lambda/runtime.ts", directory),
+      maxStarting: 1,
+    });
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => one.invoke("burst", {})));
+    expect(outcomes.map(({ functionError, payload }) => functionError ?? typeof payload)).toEqual(
+      Array(8).fill("number"),
+    );
+    expect(new Set(outcomes.map(({ payload }) => payload)).size).toBeLessThan(8);
+    const late = Promise.allSettled(Array.from({ length: 12 }, () => one.invoke("burst", {})));
+    await one.close();
+    expect(await late).toHaveLength(12); // none waits for an environment that nobody starts
   });
 
   it("throttles beyond the reserved concurrency", async () => {
