@@ -108,6 +108,7 @@ async function bundleInto(directory) {
     entryPoints: entryPoints(),
     outdir: directory,
     sourcemap: true,
+    sourcesContent: false, // traces need positions only, and every start of a process reads the map
     legalComments: "none",
     external: [...external],
     plugins: [evaluateModules],
