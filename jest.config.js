@@ -1,3 +1,5 @@
+const { availableParallelism } = require("node:os");
+
 /** @type {import('jest').Config} */
 module.exports = {
   testMatch: ["<rootDir>/test/**/*.test.ts"],
@@ -10,7 +12,9 @@ module.exports = {
   },
   modulePathIgnorePatterns: ["<rootDir>/dist", "<rootDir>/cdk.out", "<rootDir>/.ringmaster"],
   setupFiles: ["<rootDir>/test/support/setup.ts"],
-  // Much of the time is spent waiting for processes and clocks: as many suites at once as there are cores.
-  maxWorkers: "100%",
+  testSequencer: "<rootDir>/test/support/sequencer.js",
+  reporters: ["default", "<rootDir>/test/support/native-reporter.js"],
+  // End-to-end tests wait for processes and clocks half of their time: on two cores three files run at once.
+  maxWorkers: Math.max(3, availableParallelism()),
   testTimeout: 60_000,
 };
