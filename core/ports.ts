@@ -1,3 +1,7 @@
+import type { ContentReference } from "./shapes";
+
+export type { ContentReference } from "./shapes";
+
 /** Time, passed in so that tests own it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -37,10 +41,4 @@ export interface ObjectStore {
   /** Keys under a prefix, in lexical order. */
   list(prefix: string): Promise<readonly string[]>;
   delete(key: string): Promise<void>;
-}
-
-export interface ContentReference {
-  /** Lowercase hex. */
-  readonly sha256: string;
-  readonly bytes: number;
 }

@@ -1,9 +1,6 @@
-/** A finding that does not stop the work and that people should see. */
-export interface Warning {
-  /** Stable, for programs: `LEAKED_TEST_ROWS`. */
-  readonly code: string;
-  readonly message: string;
-}
+import type { Warning } from "./shapes";
+
+export type { Warning } from "./shapes";
 
 /** Reads the warnings of a step's output; outputs of earlier versions hold texts alone. */
 export function warningsOf(output: unknown): readonly Warning[] {

@@ -1,9 +1,10 @@
 import { z } from "zod";
+import { count, sha256 } from "../../core/shapes";
 import { artifactPathRule } from "../../core/tracking/records/artifact-paths";
+import { artifactEntry } from "../../core/tracking/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { count, sha256 } from "../schemas/common";
-import { artifactEntry, runIdText } from "../schemas/tracking";
+import { runIdText } from "../schemas/tracking";
 
 const tag = "Runs";
 const params = z.strictObject({ runId: runIdText });

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { sha256 } from "../../core/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { sha256 } from "../schemas/common";
 
 const tag = "Contents";
 

@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { datasetDraft, datasetVersion, sourceFile } from "../../core/datasets/shapes";
+import { warning } from "../../core/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { nameText, pageQuery, versionNumber, warning } from "../schemas/common";
-import { datasetDraft, datasetPage, datasetVersion, datasetVersionPage, sourceFile } from "../schemas/datasets";
+import { nameText, pageQuery, versionNumber } from "../schemas/common";
+import { datasetPage, datasetVersionPage } from "../schemas/datasets";
 
 const tag = "Datasets";
 const name = z.strictObject({ name: nameText });

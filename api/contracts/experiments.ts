@@ -1,17 +1,11 @@
 import { z } from "zod";
+import { nextToken } from "../../core/shapes";
 import { keyText, limits } from "../../core/tracking/records/limits";
+import { experiment, runRecord } from "../../core/tracking/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { nextToken, pageQuery } from "../schemas/common";
-import {
-  experiment,
-  experimentIdText,
-  experimentName,
-  lifecycleView,
-  runIdText,
-  runRecord,
-  runView,
-} from "../schemas/tracking";
+import { pageQuery } from "../schemas/common";
+import { experimentIdText, experimentName, lifecycleView, runIdText, runView } from "../schemas/tracking";
 
 const tag = "Experiments";
 const params = z.strictObject({ experimentId: experimentIdText });

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { exportFormats } from "../../core/export/formats";
+import { exportManifest } from "../../core/export/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
 import { nameText, versionNumber } from "../schemas/common";
-import { exportManifest } from "../schemas/exports";
 
 const tag = "Models";
 const params = z.strictObject({ name: nameText, version: versionNumber });

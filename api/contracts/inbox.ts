@@ -1,9 +1,10 @@
 import { z } from "zod";
+import { inboxReport } from "../../core/datasets/inbox/shapes";
+import { datasetName } from "../../core/datasets/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
 import { pageQuery } from "../schemas/common";
-import { datasetName } from "../schemas/datasets";
-import { inboxPage, inboxReport } from "../schemas/inbox";
+import { inboxPage } from "../schemas/inbox";
 
 const tag = "Datasets";
 const answer = z.object({ report: inboxReport }).meta({ id: "InboxReportAnswer" });

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { sha256 } from "../../core/shapes";
+import { lineageGraph } from "../../core/tracking/lineage/shapes";
+import { reproduction } from "../../core/tracking/reproduce/shapes";
+import { run } from "../../core/training/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { nameText, pageQuery, sha256, versionNumber } from "../schemas/common";
-import { lineageGraph } from "../schemas/lineage";
-import { reproduction } from "../schemas/reproduction";
-import { run } from "../schemas/runs";
+import { nameText, pageQuery, versionNumber } from "../schemas/common";
 
 const ofRun = z.strictObject({ runId: nameText });
 

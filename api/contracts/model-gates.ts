@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { versionReport } from "../../core/registry/report/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
 import { versionNumber } from "../schemas/common";
-import { versionReport } from "../schemas/model-report";
 import { answerVersion } from "../schemas/model-requests";
 import { modelName } from "../schemas/models";
 

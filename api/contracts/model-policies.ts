@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { modelPolicy } from "../../core/registry/policy-shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
 import { reason, versionNumber } from "../schemas/common";
 import { answerModel, answerVersion, reasonRequest } from "../schemas/model-requests";
 import { modelName } from "../schemas/models";
-import { declaredPolicy, modelPolicy } from "../schemas/policies";
+import { declaredPolicy } from "../schemas/policies";
 
 const tag = "Models";
 const name = z.strictObject({ name: modelName });

@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { decision, model, modelDataset, modelSignature, modelVersion, stage } from "../../core/registry/model";
+import { metrics, sha256 } from "../../core/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { metrics, reason, sha256, versionNumber } from "../schemas/common";
+import { reason, versionNumber } from "../schemas/common";
 import {
   answerModel,
   answerVersion,
@@ -11,19 +13,7 @@ import {
   tagQuery,
   tagRequest,
 } from "../schemas/model-requests";
-import {
-  decision,
-  description,
-  model,
-  modelDataset,
-  modelName,
-  modelSignature,
-  modelVersion,
-  semver,
-  stage,
-  tagKey,
-  tagValue,
-} from "../schemas/models";
+import { description, modelName, semver, tagKey, tagValue } from "../schemas/models";
 
 const tag = "Models";
 const name = z.strictObject({ name: modelName });

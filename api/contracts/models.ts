@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { historyEntry, model, modelVersion } from "../../core/registry/model";
 import { tagsProblem } from "../../core/registry/names";
+import { nextToken } from "../../core/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { nextToken, pageQuery, reason, versionNumber } from "../schemas/common";
+import { pageQuery, reason, versionNumber } from "../schemas/common";
 import {
   answerModel,
   answerVersion,
@@ -12,17 +14,7 @@ import {
   tagQuery,
   tagRequest,
 } from "../schemas/model-requests";
-import {
-  aliasName,
-  description,
-  historyEntry,
-  model,
-  modelName,
-  modelVersion,
-  resolvedModel,
-  tagKey,
-  tagValue,
-} from "../schemas/models";
+import { aliasName, description, modelName, resolvedModel, tagKey, tagValue } from "../schemas/models";
 
 const tag = "Models";
 const name = z.strictObject({ name: modelName });

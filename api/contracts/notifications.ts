@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { channel } from "../../core/notifications/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
 import { pageQuery } from "../schemas/common";
-import { channel, deliveryPage, notificationAnswer, notificationRequest } from "../schemas/notifications";
+import { deliveryPage, notificationAnswer, notificationRequest } from "../schemas/notifications";
 
 const tag = "Notifications";
 const answered = {

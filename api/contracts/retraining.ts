@@ -1,8 +1,11 @@
 import { z } from "zod";
+import { causeRecord } from "../../core/retraining/cause";
+import { retrainingRule, ruleState } from "../../core/retraining/rule";
+import { instant } from "../../core/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { instant, nameText, pageQuery, reason } from "../schemas/common";
-import { causePage, causeRecord, retrainingRule, ruleDefinition, rulePage, ruleState } from "../schemas/retraining";
+import { nameText, pageQuery, reason } from "../schemas/common";
+import { causePage, ruleDefinition, rulePage } from "../schemas/retraining";
 
 const tag = "Retraining";
 const params = z.strictObject({ rule: nameText });

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { nextToken } from "../../core/shapes";
 import { metricLimits } from "../../core/tracking/metrics/logged-series";
 import { contract } from "../contract";
-import { nextToken } from "../schemas/common";
 import { logMetricsBody, metricName as metric, metricSummaries, metricView, viewQuery } from "../schemas/metrics";
 import { metricPoint } from "../schemas/runs";
 import { runIdText } from "../schemas/tracking";

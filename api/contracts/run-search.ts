@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { count, nextToken } from "../../core/shapes";
 import { compareLimits } from "../../core/tracking/compare/compare";
+import { axis, comparison, goal } from "../../core/tracking/compare/comparison";
 import { searchLimits } from "../../core/tracking/search/native";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { count, nextToken } from "../schemas/common";
-import { axis, comparison, goal } from "../schemas/comparison";
 import { searchedRun } from "../schemas/search";
 import { runIdText } from "../schemas/tracking";
 

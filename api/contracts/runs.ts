@@ -1,18 +1,10 @@
 import { z } from "zod";
+import { metricValue, sha256 } from "../../core/shapes";
 import { keyText, limits, paramsInput, tagChanges, tagsInput } from "../../core/tracking/records/limits";
+import { runCode, runRecord, runStatus } from "../../core/tracking/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
-import { metricValue, sha256 } from "../schemas/common";
-import {
-  datasetGiven,
-  experimentIdText,
-  experimentName,
-  runCode,
-  runIdText,
-  runRecord,
-  runStatus,
-  runView,
-} from "../schemas/tracking";
+import { datasetGiven, experimentIdText, experimentName, runIdText, runView } from "../schemas/tracking";
 
 const tag = "Runs";
 const params = z.strictObject({ runId: runIdText });

@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { armState, decided, traffic } from "../../core/serving/shapes";
+import { count } from "../../core/shapes";
 import { contract } from "../contract";
-import { count, versionNumber } from "../schemas/common";
+import { versionNumber } from "../schemas/common";
 import { modelName } from "../schemas/models";
-import { armState, decided, modelOutput, outcomeValue, traffic, trafficRequest, unit } from "../schemas/serving";
+import { modelOutput, outcomeValue, trafficRequest, unit } from "../schemas/serving";
 
 const tag = "Serving";
 const name = z.strictObject({ name: modelName });

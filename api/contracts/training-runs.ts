@@ -1,21 +1,19 @@
 import { z } from "zod";
 import { statusFilters } from "../../core/training/run-status";
-import { contract } from "../contract";
-import { examples } from "../examples";
-import { nameText, pageQuery } from "../schemas/common";
-import { metricSummaries, metricView, viewQuery } from "../schemas/metrics";
 import {
   checkpointSummary,
   codeReference,
   damagedCheckpoint,
-  jobInput,
   logPage,
-  restoreOverrides,
   run,
   runDetails,
-  runPage,
   submittedEnvironment,
-} from "../schemas/runs";
+} from "../../core/training/shapes";
+import { contract } from "../contract";
+import { examples } from "../examples";
+import { nameText, pageQuery } from "../schemas/common";
+import { metricSummaries, metricView, viewQuery } from "../schemas/metrics";
+import { jobInput, restoreOverrides, runPage } from "../schemas/runs";
 
 const tag = "Training runs";
 const params = z.strictObject({ runId: nameText });

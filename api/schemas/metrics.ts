@@ -1,11 +1,13 @@
 import { z } from "zod";
+import { metricValue } from "../../core/shapes";
 import { metricLimits } from "../../core/tracking/metrics/logged-series";
 import { keyText } from "../../core/tracking/records/limits";
-import { metricValue } from "./common";
 import { metricPoint, metricSummary } from "./runs";
 
 const step = z.int().meta({ description: "May be negative." });
+
 const time = z.int().meta({ description: "Milliseconds since the epoch." });
+
 export const metricName = keyText.meta({ description: "A metric's name.", example: "train/loss" });
 
 const loggedSeries = z
@@ -51,6 +53,7 @@ export const logMetricsBody = z
   .meta({ id: "LogMetricsRequest" });
 
 const stepQuery = z.coerce.number<number | string>().int();
+
 /** A view of a metric, as a part of a query. */
 export const viewQuery = {
   points: z.coerce.number<number | string>().int().min(1).max(metricLimits.view).optional().meta({
@@ -59,6 +62,7 @@ export const viewQuery = {
   fromStep: stepQuery.optional().meta({ description: "This step and later ones." }),
   toStep: stepQuery.optional().meta({ description: "This step and earlier ones." }),
 };
+
 export const metricView = z
   .object({
     metric: z.string(),

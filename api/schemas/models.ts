@@ -1,30 +1,9 @@
 import { z } from "zod";
-import type { FeatureTransform, LabelEncoding } from "../../core/features/manifest";
-import {
-  type HistoryEntry,
-  historyActions,
-  type Model,
-  type ModelArtifact,
-  type ModelSignature,
-  type ModelVersion,
-  type OutputSchema,
-  stages,
-} from "../../core/registry/model";
+import { columnSchema } from "../../core/datasets/shapes";
+import { modelArtifact, modelSignature, outputSchema, version } from "../../core/registry/model";
 import { aliasProblem, labelLimits, modelNameProblem } from "../../core/registry/names";
-import { type NextStep, nextStepKinds } from "../../core/registry/next-steps";
 import { semverProblem } from "../../core/registry/semver";
-import type { NumericsRecord } from "../../core/training/numerics";
-import { contentReference, count, instant, metrics, metricValue, sha256 } from "./common";
-import { columnSchema } from "./datasets";
-import { gateVerdict } from "./gates";
-import { modelPolicy, policyProposal } from "./policies";
-import { traffic } from "./serving";
-
-const version = z.int().min(1);
-const category = z.union([z.string(), z.number(), z.boolean()]);
-const texts = z.record(z.string(), z.string());
-export const stage = z.enum(stages);
-const lifecycle = z.enum(["active", "deleted"]).meta({ description: "`deleted`: hidden, and never gone." });
+import { count, metrics, sha256 } from "../../core/shapes";
 
 /** A text that a rule of core's finds nothing wrong with. */
 const ruled = (problemOf: (text: string) => string | undefined) =>
@@ -32,250 +11,22 @@ const ruled = (problemOf: (text: string) => string | undefined) =>
     const problem = problemOf(text);
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
   });
+
 export const modelName = ruled(modelNameProblem);
+
 export const aliasName = ruled(aliasProblem);
+
 export const semver = ruled(semverProblem);
+
 export const description = z.string().max(labelLimits.description).meta({ description: "Markdown." });
+
 export const tagKey = z
   .string()
   .min(1)
   .max(labelLimits.tagKey)
   .refine((key) => key !== "__proto__", "must not be __proto__, which a JavaScript object cannot have as a key");
+
 export const tagValue = z.string().max(labelLimits.tagValue);
-
-export const modelDataset = z
-  .object({ name: z.string().min(1).max(500), version: version.optional(), digest: z.string().min(1).max(128) })
-  .meta({ id: "ModelDataset", description: "The data that a version was made of." });
-
-const signatureField = z.object({
-  name: z.string().max(1_000).optional(),
-  type: z.string().min(1).max(100),
-  shape: z.array(z.int().min(-1)).max(16).optional().meta({ description: "-1: any size." }),
-  required: z.boolean().optional(),
-});
-export const modelSignature = z
-  .object({
-    inputs: z.array(signatureField).max(1_000),
-    outputs: z.array(signatureField).max(1_000),
-    params: z
-      .array(signatureField.extend({ default: z.string().max(1_000).optional() }))
-      .max(100)
-      .optional(),
-  })
-  .meta({ id: "ModelSignature", description: "What goes in and what comes out." }) satisfies z.ZodType<ModelSignature>;
-
-export const model = z
-  .object({
-    name: z.string(),
-    team: z.string(),
-    revision: count.meta({ description: "Counts every change of the model and its versions." }),
-    lifecycle,
-    latestVersion: count,
-    firstVersion: version.meta({ description: "Older ones belong to a model of this name that was deleted." }),
-    description: z.string(),
-    tags: texts,
-    aliases: z.record(z.string(), version).meta({ description: "Version by name; `champion` follows production." }),
-    formerNames: z
-      .array(z.object({ name: z.string(), from: count, until: count }))
-      .optional()
-      .meta({ description: "Names that it had, oldest first, and the revisions that its history has of each." }),
-    nameSince: count.optional().meta({ description: "The revision that gave it this name, where it had another." }),
-    renamedTo: z.string().optional().meta({ description: "The name that it has now, where this one was given up." }),
-    policy: modelPolicy.optional(),
-    policyProposal: policyProposal.optional(),
-    traffic: traffic.optional(),
-    production: version.optional().meta({ description: "The champion, if there is one." }),
-    productionRevision: count.optional().meta({ description: "The revision that made it so." }),
-    formerProduction: z.array(version).meta({ description: "Former champions, latest last: where a rollback goes." }),
-    createdBy: z.string(),
-    createdAt: instant,
-    updatedAt: instant,
-  })
-  .meta({ id: "Model", description: "A registered model." }) satisfies z.ZodType<Model>;
-
-const personId = z.string().meta({ description: "Immutable id of the person, as the gateway authenticated it." });
-const person = z
-  .object({ id: personId, names: z.array(z.string()) })
-  .meta({ description: "The person by its immutable id and names; absent where the caller was not authenticated." });
-
-export const decision = z.enum(["approved", "rejected"]);
-export const approval = z
-  .object({
-    decision,
-    by: z.string().meta({ description: "A display name." }),
-    person: person.optional(),
-    reason: z.string(),
-    at: instant,
-  })
-  .meta({ id: "Approval" });
-
-export const nextStep = z
-  .object({
-    kind: z.enum(nextStepKinds).meta({
-      description:
-        "`check`, `approval`, `test`: people or systems outside have to act. `evaluation`: the gates have to evaluate the version. " +
-        "`run`: its run does it. `promotion`: nothing is missing, and nothing promotes it by itself. `none`: nothing leads to production.",
-    }),
-    name: z.string().optional().meta({ description: "Name of the check." }),
-    what: z.string(),
-    command: z.string().optional().meta({ description: "The command that does it, or shows it." }),
-  })
-  .meta({
-    id: "NextStep",
-    description: "What has to happen next to a version before it is in production.",
-  }) satisfies z.ZodType<NextStep>;
-
-export const modelVersion = z
-  .object({
-    model: z.string(),
-    version,
-    semver: z.string().optional(),
-    stage,
-    lifecycle,
-    description: z.string(),
-    tags: texts,
-    submittedBy: z.string().meta({ description: "Whoever submitted the run, or registered the version." }),
-    submitters: z.array(personId).optional().meta({ description: "Their immutable ids, where they are known." }),
-    runId: z.string().optional(),
-    runLink: z.string().optional(),
-    loggedModelId: z.string().optional(),
-    weightsSha256: sha256.optional(),
-    artifactKey: z.string().optional(),
-    source: z.string().optional().meta({ description: "Where its files lie, of one that was made elsewhere." }),
-    framework: z.string().optional(),
-    signature: modelSignature.optional(),
-    dataset: modelDataset.optional(),
-    metrics,
-    loggedMetrics: z.record(z.string(), metricValue).optional().meta({
-      description:
-        "Not the version's, but of the run or the logged model that it was made of: last values, as of now. Answered by `getModel` (of the newest 100 versions) and `getModelVersion`.",
-    }),
-    next: z.array(nextStep).optional().meta({
-      description:
-        "The steps that lead it to production, in their order. Answered by `getModel` (of the newest 20 versions), `getModelVersion` and every decision on a version.",
-    }),
-    evaluationReport: contentReference.optional(),
-    gate: gateVerdict.optional(),
-    approvals: z.array(approval).meta({ description: "Every person's word since the last verdict." }),
-    approval: approval.optional().meta({ description: "The word that decided." }),
-    approvalsWithdrawn: z
-      .object({
-        after: z.enum(["rolled-back", "canary-ended", "evaluated-again"]),
-        of: z.array(z.string()).optional().meta({ description: "The people whose approvals were withdrawn." }),
-        revision: count,
-        by: z.string(),
-        reason: z.string().optional(),
-        at: instant,
-      })
-      .optional()
-      .meta({ description: "Why approvals that it had no longer count: it needs new ones." }),
-    served: z
-      .object({ gate: gateVerdict, approvals: z.array(approval), approval })
-      .optional()
-      .meta({ description: "What it was promoted upon; a rollback to it rests on that." }),
-    awaitedBy: z.string().optional().meta({ description: "The run that waits for the approval." }),
-    createdAt: instant,
-    updatedAt: instant,
-  })
-  .meta({ id: "ModelVersion" }) satisfies z.ZodType<ModelVersion>;
-
-export const historyEntry = z
-  .object({
-    revision: count,
-    action: z.enum(historyActions),
-    version: version.optional().meta({ description: "Absent where the model itself was changed." }),
-    from: stage.optional(),
-    to: stage.optional(),
-    replaced: version.optional().meta({ description: "The champion that made room." }),
-    model: z.string().optional().meta({
-      description: "The name that it had then, where it has another now: revisions are each name's own.",
-    }),
-    subject: z.string().optional().meta({
-      description: "Which tag, alias, semver; the other name of a model that was renamed.",
-    }),
-    approvalsWithdrawn: z
-      .string()
-      .optional()
-      .meta({ description: "Why this change withdrew approvals of the version, and whose." }),
-    by: z.string(),
-    personId: personId.optional(),
-    reason: z.string().optional(),
-    at: instant,
-  })
-  .meta({
-    id: "HistoryEntry",
-    description: "Who did what, when and why; append-only.",
-  }) satisfies z.ZodType<HistoryEntry>;
-
-const place = { column: z.string(), offset: count, width: count, source: count };
-const featureTransform = z
-  .object({
-    outputs: z.array(
-      z.discriminatedUnion("kind", [
-        z.object({ kind: z.literal("numeric"), ...place, mean: z.number(), deviation: z.number() }),
-        z.object({
-          kind: z.literal("one-hot"),
-          ...place,
-          part: z.enum(["hour", "dayOfWeek", "month"]).optional(),
-          vocabulary: z.array(category),
-        }),
-      ]),
-    ),
-    width: count,
-    shape: z.array(count),
-  })
-  .meta({
-    id: "FeatureTransform",
-    description: "The fitted transform: raw row in, dense input out.",
-  }) satisfies z.ZodType<FeatureTransform>;
-
-const labelEncoding = z
-  .discriminatedUnion("kind", [
-    z.object({ kind: z.literal("class"), column: z.string(), classes: z.array(category) }),
-    z.object({ kind: z.literal("value"), column: z.string() }),
-  ])
-  .meta({ id: "LabelEncoding" }) satisfies z.ZodType<LabelEncoding>;
-
-const outputSchema = z
-  .discriminatedUnion("kind", [
-    z.object({ kind: z.literal("probabilities"), classes: z.array(category) }),
-    z.object({ kind: z.literal("value"), column: z.string() }),
-  ])
-  .meta({ id: "OutputSchema" }) satisfies z.ZodType<OutputSchema>;
-
-export const numericsRecord = z
-  .object({
-    backend: z.enum(["native", "wasm"]),
-    device: z.enum(["cpu", "gpu"]),
-    libraries: texts,
-    threads: z.object({ intraOp: z.int(), interOp: z.int() }),
-    cpu: z.object({ model: z.string(), features: z.array(z.string()) }),
-    gpu: z.object({ model: z.string(), driver: z.string() }).optional(),
-    switches: texts,
-    node: z.string(),
-    platform: z.string(),
-    arch: z.string(),
-  })
-  .meta({
-    id: "NumericsRecord",
-    description: "Everything outside code, data and seed that decides the weights' bits.",
-  }) satisfies z.ZodType<NumericsRecord>;
-
-const modelArtifact = z
-  .object({
-    format: z.literal(1),
-    runId: z.string(),
-    model: z.string(),
-    weights: contentReference,
-    topology: contentReference.meta({ description: "tfjs-layers topology JSON." }),
-    weightsSha256: sha256,
-    transform: featureTransform,
-    label: labelEncoding,
-    inputSchema: z.array(columnSchema),
-    outputSchema,
-    numerics: numericsRecord,
-  })
-  .meta({ id: "ModelArtifact", description: "What serving loads." }) satisfies z.ZodType<ModelArtifact>;
 
 export const resolvedModel = z
   .object({

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { runRecord } from "../../core/tracking/shapes";
 import { metricSummary } from "./runs";
-import { runRecord } from "./tracking";
 
 /** A record without what is long and no search is about: `GET /runs/{runId}` tells all. */
 export const runSummary = runRecord

@@ -1,11 +1,5 @@
 import { z } from "zod";
-import type { ArmState, Decided } from "../../core/serving/decide";
-import type { SequentialPlan, SequentialVerdict } from "../../core/serving/sequential-test";
-import type { Traffic } from "../../core/serving/traffic";
-import { count } from "./common";
-
-const version = z.int().min(1).max(999_999_999);
-const range = z.object({ from: count, to: count });
+import { version } from "../../core/serving/shapes";
 
 /** Beyond these sums of squares would lose units. */
 const outcomeLimit = 1e9;
@@ -43,30 +37,6 @@ const planRequest = z
     description: "A test of a canary against the champion that may be looked at at any time.",
   });
 
-const sequentialPlan = z
-  .object({
-    metric: z.string(),
-    kind: z.enum(["binary", "mean"]),
-    goal: z.enum(["increase", "decrease"]),
-    margin: z.number(),
-    alpha: z.number(),
-    effect: z.number(),
-    minUnits: count,
-    maxUnits: count.optional(),
-    act: z.enum(["advise", "automatic"]),
-  })
-  .meta({ id: "SequentialPlan" }) satisfies z.ZodType<SequentialPlan>;
-
-export const traffic = z
-  .object({
-    canaries: z.array(z.object({ version, weight: z.number(), ranges: z.array(range) })),
-    shadows: z.array(version),
-    test: sequentialPlan.optional(),
-    deal: count,
-    epoch: count.meta({ description: "Outcomes are counted from this revision of the model on." }),
-  })
-  .meta({ id: "Traffic", description: "Who answers whom beside the champion." }) satisfies z.ZodType<Traffic>;
-
 export const trafficRequest = z
   .strictObject({
     canaries: z
@@ -88,43 +58,13 @@ export const trafficRequest = z
   })
   .meta({ id: "TrafficRequest" });
 
-const arm = { units: count, sum: z.number(), sumOfSquares: z.number() };
-
-export const sequentialVerdict = z
-  .object({
-    decision: z.enum(["promote", "keep-on", "roll-back"]),
-    canary: z.number(),
-    champion: z.number(),
-    units: z.object({ canary: count, champion: count }),
-    gain: z
-      .object({ estimate: z.number(), lower: z.number(), upper: z.number() })
-      .optional()
-      .meta({ description: "In the good direction, with its confidence sequence." }),
-    evidence: z.string(),
-  })
-  .meta({ id: "SequentialVerdict" }) satisfies z.ZodType<SequentialVerdict>;
-
-export const armState = z
-  .object({ version, role: z.enum(["champion", "canary"]), ...arm, verdict: sequentialVerdict.optional() })
-  .meta({
-    id: "ArmState",
-    description: "What an arm's units have reported in this epoch.",
-  }) satisfies z.ZodType<ArmState>;
-
-export const decided = z
-  .object({
-    version,
-    verdict: sequentialVerdict,
-    done: z.enum(["promoted", "rolled-back", "none", "refused"]),
-    refusal: z.object({ code: z.string(), message: z.string() }).optional(),
-  })
-  .meta({ id: "CanaryDecision" }) satisfies z.ZodType<Decided>;
-
 export const unit = z.string().min(1).max(1_000).meta({
   description: "Whom to be consistent with: a user, a session, a device.",
   example: "user-17",
 });
+
 export const outcomeValue = z.number().min(-outcomeLimit).max(outcomeLimit);
+
 export const modelOutput = z
   .union([z.string().max(1_000), z.number(), z.boolean(), z.array(z.number()).min(1).max(10_000)])
   .meta({ id: "ModelOutput", description: "A class, a number, or the probabilities of classes." });

@@ -1,8 +1,8 @@
 import { digestOf } from "../digest";
-import type { ColumnSchema, DatasetManifest } from "./manifest";
+import type { ColumnSchema } from "./manifest";
+import type { DatasetDraft } from "./shapes";
 
-/** A version before it has a number. */
-export type DatasetDraft = Omit<DatasetManifest, "version" | "createdAt">;
+export type { DatasetDraft } from "./shapes";
 
 /** SHA-256 over column names and types (a tensor's shape is part of its type), in the columns' order. */
 export function schemaHashOf(columns: readonly ColumnSchema[]): string {

@@ -1,35 +1,8 @@
 import type { Warning } from "../warnings";
 import type { DatasetDraft } from "./identity";
-import type { DatasetManifest } from "./manifest";
+import type { DatasetSummary, DatasetVersion, Deprecation } from "./shapes";
 
-export interface DatasetVersion {
-  readonly manifest: DatasetManifest;
-  readonly team: string;
-  /** Who registered it, at the manifest's `createdAt`; absent in rows of earlier releases. */
-  readonly createdBy?: string;
-  /** Deprecated versions stay readable; no new run may use them. */
-  readonly deprecation?: Deprecation;
-  /** Found by its push, then by the validation of its first run; absent in versions that neither has judged. */
-  readonly warnings?: readonly Warning[];
-}
-
-export interface Deprecation {
-  readonly at: string;
-  readonly reason: string;
-  /** Absent in rows of earlier releases. */
-  readonly by?: string;
-}
-
-export interface DatasetSummary {
-  readonly name: string;
-  readonly latestVersion: number;
-  readonly rowCount: number;
-  readonly bytes: number;
-  /** ISO 8601, of the latest version. */
-  readonly updatedAt: string;
-  /** Who registered the latest version; absent in rows of earlier releases. */
-  readonly updatedBy?: string;
-}
+export type { DatasetSummary, DatasetVersion, Deprecation } from "./shapes";
 
 export interface Page<Item> {
   readonly items: readonly Item[];

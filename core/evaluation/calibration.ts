@@ -1,22 +1,7 @@
 import { type Predictions, predictedClasses, probabilityOf } from "./metrics";
+import type { Calibration } from "./shapes";
 
-/** Rows whose confidence is in one tenth: how sure the model was of them, and how often it was right. */
-export interface CalibrationBin {
-  readonly from: number;
-  readonly to: number;
-  readonly rows: number;
-  /** Mean confidence, and the share that came true; 0 where there are no rows. */
-  readonly confidence: number;
-  readonly observed: number;
-}
-
-export interface Calibration {
-  /** Of what the probability was: the second of two classes, or whichever class was predicted. */
-  readonly of: "positive" | "predicted";
-  readonly bins: readonly CalibrationBin[];
-  /** Expected calibration error: |observed - confidence|, weighted by rows (Naeini, Cooper and Hauskrecht, 2015). */
-  readonly error: number;
-}
+export type { Calibration, CalibrationBin } from "./shapes";
 
 const tenths = 10;
 

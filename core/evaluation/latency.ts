@@ -1,5 +1,8 @@
 import type { FeatureView } from "../features/encoding";
 import type { RowPredictor } from "./predict";
+import type { LatencyReport } from "./shapes";
+
+export type { LatencyReport } from "./shapes";
 
 /** The machine that a latency was measured on: a number without it says little. */
 export interface Machine {
@@ -12,21 +15,6 @@ export interface Machine {
   readonly node: string;
   readonly platform: string;
   readonly arch: string;
-}
-
-/** Time of one prediction, on this machine. */
-export interface LatencyReport {
-  /** Of one row each; those of the warm-up are not counted. */
-  readonly predictions: number;
-  readonly warmUp: number;
-  /** Milliseconds; the nearest rank's. */
-  readonly p50Ms: number;
-  readonly p90Ms: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
-  /** Counts by time; bounds grow by equal factors. */
-  readonly histogram: readonly { readonly fromMs: number; readonly toMs: number; readonly count: number }[];
-  readonly machine: Machine;
 }
 
 export interface Stopwatch {

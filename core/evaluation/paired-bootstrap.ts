@@ -1,26 +1,7 @@
 import { quantile } from "./draws";
+import type { PairedInterval } from "./shapes";
 
-/**
- * A bootstrap interval of the difference between two models' metrics on the same rows (Efron and Tibshirani, "An Introduction to the Bootstrap",
- * 1993, chapter 13: the percentile interval).
- *
- * Rows are drawn with replacement, and both models are judged by the rows drawn: what makes a row hard, it makes hard for both, so the
- * difference varies far less than two intervals side by side would have it. The percentile interval needs no assumption on the distribution and
- * maps with any monotone scale; what BCa corrects besides (bias and skew, of order 1/n) is below the resampling's own noise at the
- * thousands of rows that a test split has.
- */
-export interface PairedInterval {
-  /** Of the metric, in its own units: candidate minus champion. */
-  readonly difference: number;
-  /** Bounds of the difference's interval. */
-  readonly lower: number;
-  readonly upper: number;
-  /** 0.95. */
-  readonly confidence: number;
-  readonly rows: number;
-  readonly resamples: number;
-  readonly seed: number;
-}
+export type { PairedInterval } from "./shapes";
 
 /** What a metric makes of rows' outcomes: their mean (accuracy, of 0 and 1), or its root (RMSE, of squared errors). */
 export type OutcomeMetric = "mean" | "root-mean";

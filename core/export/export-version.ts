@@ -11,10 +11,13 @@ import { ExportTooLargeError, NothingToExportError } from "./errors";
 import { type Exporter, type ExportFormat, exportFormats } from "./formats";
 import { tolerance } from "./parity";
 import type { ExportTools } from "./ports";
+import type { ExportManifest } from "./shapes";
 import { toMlflow } from "./to-mlflow";
 import { toOnnx } from "./to-onnx";
 import { toSafetensors } from "./to-safetensors";
 import { toTfjs } from "./to-tfjs";
+
+export type { ExportManifest, ExportManifestFile } from "./shapes";
 
 /** Of the exporters: files that another one made are made anew. */
 const revision = 1;
@@ -27,25 +30,6 @@ const exporters: Readonly<Record<ExportFormat, Exporter>> = {
   tfjs: toTfjs,
   mlflow: toMlflow,
 };
-
-/** What an export consists of; all that it names lies in the content store. */
-export interface ExportManifest {
-  readonly format: ExportFormat;
-  readonly revision: number;
-  readonly model: string;
-  readonly runId: string;
-  readonly weightsSha256: string;
-  readonly files: readonly ExportManifestFile[];
-  /** On how many rows files were held against the platform's predictor, and what was allowed. */
-  readonly check: { readonly rows: number; readonly tolerance: number };
-}
-
-export interface ExportManifestFile extends ContentReference {
-  readonly path: string;
-  readonly contentType: string;
-  /** The largest that the check found, of the larger of 1 and the value; absent of a file that nothing runs. */
-  readonly difference?: number;
-}
 
 export interface ExportDependencies {
   readonly objects: ObjectStore;

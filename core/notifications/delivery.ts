@@ -1,22 +1,6 @@
-import type { Message } from "./event";
-import type { Channel } from "./settings";
+import type { Delivery } from "./shapes";
 
-/** One event on its way through one channel. */
-export interface Delivery {
-  readonly id: string;
-  /** When the event happened. ISO 8601. */
-  readonly at: string;
-  readonly channel: Channel;
-  readonly message: Message;
-  /** `dropped`: the channel was removed before the event was delivered. */
-  readonly status: "pending" | "delivered" | "failed" | "dropped";
-  readonly attempts: number;
-  /** When the next attempt is due; while an attempt runs, when another process may take it over. Absent once it has ended. */
-  readonly dueAt?: string;
-  /** What the receiver answered last, or why it was not reached. */
-  readonly answer?: string;
-  readonly answeredAt?: string;
-}
+export type { Delivery } from "./shapes";
 
 /** What an attempt came to. `retryable`: the same request may succeed later. */
 export type AttemptResult =

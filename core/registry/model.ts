@@ -1,218 +1,249 @@
+import { z } from "zod";
 import type { Person } from "../access/person";
-import type { ColumnSchema } from "../datasets/manifest";
-import type { FeatureTransform, LabelEncoding } from "../features/manifest";
-import type { ContentReference } from "../ports";
-import type { Traffic } from "../serving/traffic";
-import type { NumericsRecord } from "../training/numerics";
-import type { GateVerdict } from "./gates/verdict";
-import type { ModelPolicy, PolicyProposal } from "./policy";
+import { columnSchema } from "../datasets/shapes";
+import type { Shape } from "../deep-readonly";
+import { featureTransform, labelEncoding } from "../features/shapes";
+import { traffic } from "../serving/shapes";
+import { category, contentReference, count, instant, metrics, metricValue, sha256, texts } from "../shapes";
+import { numericsRecord } from "../training/shapes";
+import { gateVerdict } from "./gates/verdict";
+import { type ModelPolicy, modelPolicy, type PolicyProposal, policyProposal } from "./policy-shapes";
+import { stages } from "./stage-names";
 
-export const stages = ["none", "staging", "canary", "production", "archived"] as const;
-export type Stage = (typeof stages)[number];
+export const version = z.int().min(1);
 
-/** `deleted`: hidden from lists and from every change but its restoration; nothing of it is gone. */
-export type Lifecycle = "active" | "deleted";
+export const stage = z.enum(stages);
+export type Stage = Shape<typeof stage>;
 
-/** A registered model: the head row, whose `revision` guards every change of the model and its versions. */
-export interface Model {
-  readonly name: string;
-  readonly team: string;
-  readonly revision: number;
-  readonly lifecycle: Lifecycle;
-  readonly latestVersion: number;
-  /** Versions below belong to a model of this name that was deleted before this one was made; 1 where there was none. */
-  readonly firstVersion: number;
-  /** Markdown. */
-  readonly description: string;
-  readonly tags: Readonly<Record<string, string>>;
-  /** Version by name. `champion` follows production from the first promotion on. */
-  readonly aliases: Readonly<Record<string, number>>;
-  /** The name that the model has now, where this one was given up. */
-  readonly renamedTo?: string;
-  /** Those that it had, oldest first: history of revisions `from` to `until` is under each. */
-  readonly formerNames?: readonly FormerName[];
-  /** The revision that gave it this name; absent where it never had another. */
-  readonly nameSince?: number;
-  /** The gates and approvals that it declares. */
+const lifecycle = z.enum(["active", "deleted"]).meta({ description: "`deleted`: hidden, and never gone." });
+export type Lifecycle = Shape<typeof lifecycle>;
+
+export const modelDataset = z
+  .object({ name: z.string().min(1).max(500), version: version.optional(), digest: z.string().min(1).max(128) })
+  .meta({ id: "ModelDataset", description: "The data that a version was made of." });
+
+const signatureField = z.object({
+  name: z.string().max(1_000).optional(),
+  type: z.string().min(1).max(100),
+  shape: z.array(z.int().min(-1)).max(16).optional().meta({ description: "-1: any size." }),
+  required: z.boolean().optional(),
+});
+export interface SignatureField extends Shape<typeof signatureField> {}
+
+export const modelSignature = z
+  .object({
+    inputs: z.array(signatureField).max(1_000),
+    outputs: z.array(signatureField).max(1_000),
+    params: z
+      .array(signatureField.extend({ default: z.string().max(1_000).optional() }))
+      .max(100)
+      .optional(),
+  })
+  .meta({ id: "ModelSignature", description: "What goes in and what comes out." });
+export interface ModelSignature extends Shape<typeof modelSignature> {}
+
+export const model = z
+  .object({
+    name: z.string(),
+    team: z.string(),
+    revision: count.meta({ description: "Counts every change of the model and its versions." }),
+    lifecycle,
+    latestVersion: count,
+    firstVersion: version.meta({ description: "Older ones belong to a model of this name that was deleted." }),
+    description: z.string(),
+    tags: texts,
+    aliases: z.record(z.string(), version).meta({ description: "Version by name; `champion` follows production." }),
+    formerNames: z
+      .array(z.object({ name: z.string(), from: count, until: count }))
+      .optional()
+      .meta({ description: "Names that it had, oldest first, and the revisions that its history has of each." }),
+    nameSince: count.optional().meta({ description: "The revision that gave it this name, where it had another." }),
+    renamedTo: z.string().optional().meta({ description: "The name that it has now, where this one was given up." }),
+    policy: modelPolicy.optional(),
+    policyProposal: policyProposal.optional(),
+    traffic: traffic.optional(),
+    production: version.optional().meta({ description: "The champion, if there is one." }),
+    productionRevision: count.optional().meta({ description: "The revision that made it so." }),
+    formerProduction: z.array(version).meta({ description: "Former champions, latest last: where a rollback goes." }),
+    createdBy: z.string(),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: "Model", description: "A registered model." });
+export interface Model extends Omit<Shape<typeof model>, "policy" | "policyProposal"> {
   readonly policy?: ModelPolicy;
-  /** Looser approval rules that people have requested. */
   readonly policyProposal?: PolicyProposal;
-  /** Who answers whom beside the champion. */
-  readonly traffic?: Traffic;
-  /** The champion, if there is one. */
-  readonly production?: number;
-  /** The revision that made it so: grows with each promotion and rollback. */
-  readonly productionRevision?: number;
-  /** Former champions, latest last, each once: where a rollback goes. */
-  readonly formerProduction: readonly number[];
-  readonly createdBy: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
 }
+export type FormerName = NonNullable<Model["formerNames"]>[number];
 
-export interface FormerName {
-  readonly name: string;
-  readonly from: number;
-  readonly until: number;
-}
+const personId = z.string().meta({ description: "Immutable id of the person, as the gateway authenticated it." });
 
-/** One made by a run of ours has run, weights, artifact, dataset and report; one that was registered from elsewhere what its maker told. */
-export interface ModelVersion {
-  readonly model: string;
-  readonly version: number;
-  /** Given once, for good, to one version of the model. */
-  readonly semver?: string;
-  readonly stage: Stage;
-  readonly lifecycle: Lifecycle;
-  /** Markdown. */
-  readonly description: string;
-  readonly tags: Readonly<Record<string, string>>;
-  /** Display name of the caller that submitted the run, or registered the version. */
-  readonly submittedBy: string;
-  /** Ids of the people who submitted the run, wrote its retraining rule or registered the version; absent where they are not known. */
-  readonly submitters?: readonly string[];
-  readonly runId?: string;
-  /** Where the run is shown, of one that is not here. */
-  readonly runLink?: string;
-  readonly loggedModelId?: string;
-  readonly weightsSha256?: string;
-  /** Key of the artifact manifest. */
-  readonly artifactKey?: string;
-  /** Where its files lie, of one that was made elsewhere: a URI. */
-  readonly source?: string;
-  /** `ringmaster`, `sklearn`, `pytorch`, … */
-  readonly framework?: string;
-  readonly signature?: ModelSignature;
-  readonly dataset?: { readonly name: string; readonly version?: number; readonly digest: string };
-  readonly metrics: Readonly<Record<string, number>>;
-  readonly evaluationReport?: ContentReference;
-  readonly gate?: GateVerdict;
-  /** Every person's word since the last verdict, oldest first. */
-  readonly approvals: readonly Approval[];
-  /** The word that decided: the last approval that was needed, or a rejection. */
-  readonly approval?: Approval;
-  /** Why approvals that it had no longer count; until it is promoted. */
-  readonly approvalsWithdrawn?: ApprovalsWithdrawn;
-  /** Of a version that was promoted: what it was promoted upon. */
-  readonly served?: {
-    readonly gate: GateVerdict;
-    readonly approvals: readonly Approval[];
-    readonly approval: Approval;
-  };
-  /** The run whose state machine waits for the approval. */
-  readonly awaitedBy?: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+const person = z
+  .object({ id: personId, names: z.array(z.string()) })
+  .meta({ description: "The person by its immutable id and names; absent where the caller was not authenticated." });
 
-/** What goes in and what comes out. A wide one (over 1,000 fields) is in the artifact alone. */
-export interface ModelSignature {
-  readonly inputs: readonly SignatureField[];
-  readonly outputs: readonly SignatureField[];
-  /** Of a call, beside its rows. */
-  readonly params?: readonly (SignatureField & { readonly default?: string })[];
-}
+export const decision = z.enum(["approved", "rejected"]);
 
-export interface SignatureField {
-  readonly name?: string;
-  /** `float`, `int64`, `string`, … as the framework has it. */
-  readonly type: string;
-  /** -1: any size. */
-  readonly shape?: readonly number[];
-  readonly required?: boolean;
-}
+export const approval = z
+  .object({
+    decision,
+    by: z.string().meta({ description: "A display name." }),
+    person: person.optional(),
+    reason: z.string(),
+    at: instant,
+  })
+  .meta({ id: "Approval" });
+export interface Approval extends Shape<typeof approval> {}
 
-export interface Approval {
-  readonly decision: "approved" | "rejected";
-  /** A display name. */
-  readonly by: string;
-  /** Absent in rows of earlier releases, and where the caller was not authenticated as a person. */
-  readonly person?: Person;
-  readonly reason: string;
-  readonly at: string;
-}
+export const nextStep = z
+  .object({
+    kind: z.enum(["check", "approval", "test", "evaluation", "run", "promotion", "none"]).meta({
+      description:
+        "`check`, `approval`, `test`: people or systems outside have to act. `evaluation`: the gates have to evaluate the version. " +
+        "`run`: its run does it. `promotion`: nothing is missing, and nothing promotes it by itself. `none`: nothing leads to production.",
+    }),
+    name: z.string().optional().meta({ description: "Name of the check." }),
+    what: z.string(),
+    command: z.string().optional().meta({ description: "The command that does it, or shows it." }),
+  })
+  .meta({
+    id: "NextStep",
+    description: "What has to happen next to a version before it is in production.",
+  });
+export interface NextStep extends Shape<typeof nextStep> {}
 
-/** Records that approvals of a version no longer count: it was rolled back, ended as a canary, or evaluated again with other evidence. */
-export interface ApprovalsWithdrawn {
-  readonly after: "rolled-back" | "canary-ended" | "evaluated-again";
-  /** The people whose approvals were withdrawn; absent in rows of earlier releases. */
-  readonly of?: readonly string[];
-  /** The change that withdrew them: history has the rest. */
-  readonly revision: number;
-  readonly by: string;
-  readonly reason?: string;
-  readonly at: string;
-}
+export const modelVersion = z
+  .object({
+    model: z.string(),
+    version,
+    semver: z.string().optional(),
+    stage,
+    lifecycle,
+    description: z.string(),
+    tags: texts,
+    submittedBy: z.string().meta({ description: "Whoever submitted the run, or registered the version." }),
+    submitters: z.array(personId).optional().meta({ description: "Their immutable ids, where they are known." }),
+    runId: z.string().optional(),
+    runLink: z.string().optional(),
+    loggedModelId: z.string().optional(),
+    weightsSha256: sha256.optional(),
+    artifactKey: z.string().optional(),
+    source: z.string().optional().meta({ description: "Where its files lie, of one that was made elsewhere." }),
+    framework: z.string().optional(),
+    signature: modelSignature.optional(),
+    dataset: modelDataset.optional(),
+    metrics,
+    loggedMetrics: z.record(z.string(), metricValue).optional().meta({
+      description:
+        "Not the version's, but of the run or the logged model that it was made of: last values, as of now. Answered by `getModel` (of the newest 100 versions) and `getModelVersion`.",
+    }),
+    next: z.array(nextStep).optional().meta({
+      description:
+        "The steps that lead it to production, in their order. Answered by `getModel` (of the newest 20 versions), `getModelVersion` and every decision on a version.",
+    }),
+    evaluationReport: contentReference.optional(),
+    gate: gateVerdict.optional(),
+    approvals: z.array(approval).meta({ description: "Every person's word since the last verdict." }),
+    approval: approval.optional().meta({ description: "The word that decided." }),
+    approvalsWithdrawn: z
+      .object({
+        after: z.enum(["rolled-back", "canary-ended", "evaluated-again"]),
+        of: z.array(z.string()).optional().meta({ description: "The people whose approvals were withdrawn." }),
+        revision: count,
+        by: z.string(),
+        reason: z.string().optional(),
+        at: instant,
+      })
+      .optional()
+      .meta({ description: "Why approvals that it had no longer count: it needs new ones." }),
+    served: z
+      .object({ gate: gateVerdict, approvals: z.array(approval), approval })
+      .optional()
+      .meta({ description: "What it was promoted upon; a rollback to it rests on that." }),
+    awaitedBy: z.string().optional().meta({ description: "The run that waits for the approval." }),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: "ModelVersion" });
+export interface ModelVersion extends Shape<typeof modelVersion> {}
+export type ApprovalsWithdrawn = NonNullable<ModelVersion["approvalsWithdrawn"]>;
 
-export const historyActions = [
-  "created",
-  "registered",
-  "gated",
-  "approval-requested",
-  "approved",
-  "rejected",
-  "staged",
-  "promoted",
-  "rolled-back",
-  "described",
-  "tagged",
-  "untagged",
-  "alias-set",
-  "alias-deleted",
-  "semver-set",
-  "policy-set",
-  "policy-proposed",
-  "traffic-set",
-  "renamed",
-  "deleted",
-  "restored",
-] as const;
-export type HistoryAction = (typeof historyActions)[number];
+export const historyEntry = z
+  .object({
+    revision: count,
+    action: z.enum([
+      "created",
+      "registered",
+      "gated",
+      "approval-requested",
+      "approved",
+      "rejected",
+      "staged",
+      "promoted",
+      "rolled-back",
+      "described",
+      "tagged",
+      "untagged",
+      "alias-set",
+      "alias-deleted",
+      "semver-set",
+      "policy-set",
+      "policy-proposed",
+      "traffic-set",
+      "renamed",
+      "deleted",
+      "restored",
+    ]),
+    version: version.optional().meta({ description: "Absent where the model itself was changed." }),
+    from: stage.optional(),
+    to: stage.optional(),
+    replaced: version.optional().meta({ description: "The champion that made room." }),
+    model: z.string().optional().meta({
+      description: "The name that it had then, where it has another now: revisions are each name's own.",
+    }),
+    subject: z.string().optional().meta({
+      description: "Which tag, alias, semver; the other name of a model that was renamed.",
+    }),
+    approvalsWithdrawn: z
+      .string()
+      .optional()
+      .meta({ description: "Why this change withdrew approvals of the version, and whose." }),
+    by: z.string(),
+    personId: personId.optional(),
+    reason: z.string().optional(),
+    at: instant,
+  })
+  .meta({
+    id: "HistoryEntry",
+    description: "Who did what, when and why; append-only.",
+  });
+export interface HistoryEntry extends Shape<typeof historyEntry> {}
 
-/** One line of a model's history; append-only. */
-export interface HistoryEntry {
-  /** The model's revision that this change made. */
-  readonly revision: number;
-  readonly action: HistoryAction;
-  /** The name that the model had then, where it has another now: revisions are each name's own. */
-  readonly model?: string;
-  /** Absent where the model itself was changed. */
-  readonly version?: number;
-  /** The version's stage before and after, where it moved. */
-  readonly from?: Stage;
-  readonly to?: Stage;
-  /** The champion that made room. */
-  readonly replaced?: number;
-  /** Which tag, alias, semver; the other name of a model that was renamed. */
-  readonly subject?: string;
-  /** Why this change withdrew approvals of the version, and whose. */
-  readonly approvalsWithdrawn?: string;
-  readonly by: string;
-  /** Identity of the person who made the change, where the gateway authenticated one. */
-  readonly personId?: string;
-  readonly reason?: string;
-  readonly at: string;
-}
+export const outputSchema = z
+  .discriminatedUnion("kind", [
+    z.object({ kind: z.literal("probabilities"), classes: z.array(category) }),
+    z.object({ kind: z.literal("value"), column: z.string() }),
+  ])
+  .meta({ id: "OutputSchema" });
+export type OutputSchema = Shape<typeof outputSchema>;
 
-/** What serving loads: the manifest at a version's `artifactKey`. */
-export interface ModelArtifact {
-  readonly format: 1;
-  readonly runId: string;
-  readonly model: string;
-  readonly weights: ContentReference;
-  /** tfjs-layers topology JSON. */
-  readonly topology: ContentReference;
-  readonly weightsSha256: string;
-  readonly transform: FeatureTransform;
-  readonly label: LabelEncoding;
-  readonly inputSchema: readonly ColumnSchema[];
-  readonly outputSchema: OutputSchema;
-  readonly numerics: NumericsRecord;
-}
-
-export type OutputSchema =
-  | { readonly kind: "probabilities"; readonly classes: readonly (string | number | boolean)[] }
-  | { readonly kind: "value"; readonly column: string };
+export const modelArtifact = z
+  .object({
+    format: z.literal(1),
+    runId: z.string(),
+    model: z.string(),
+    weights: contentReference,
+    topology: contentReference.meta({ description: "tfjs-layers topology JSON." }),
+    weightsSha256: sha256,
+    transform: featureTransform,
+    label: labelEncoding,
+    inputSchema: z.array(columnSchema),
+    outputSchema,
+    numerics: numericsRecord,
+  })
+  .meta({ id: "ModelArtifact", description: "What serving loads." });
+export interface ModelArtifact extends Shape<typeof modelArtifact> {}
+export type HistoryAction = HistoryEntry["action"];
 
 /** The caller of a change. */
 export interface Actor {

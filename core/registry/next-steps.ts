@@ -5,25 +5,10 @@ import { decisionOn, mayDecide } from "./approvals";
 import { withdrawal } from "./errors";
 import { championOf, outdatedBy } from "./gates/evidence";
 import { isPending } from "./gates/external-check";
-import type { Model, ModelVersion } from "./model";
+import type { Model, ModelVersion, NextStep } from "./model";
 import { approvalRulesOf } from "./policy";
 
-export const nextStepKinds = ["check", "approval", "test", "evaluation", "run", "promotion", "none"] as const;
-
-/** The next thing that has to happen to a version before it is in production. */
-export interface NextStep {
-  /**
-   * `check`, `approval`, `test`: people or systems outside have to act. `evaluation`: the gates have to evaluate the version. `run`: its run
-   * does it. `promotion`: nothing is missing, and nothing promotes it by itself. `none`: nothing leads to production.
-   */
-  readonly kind: (typeof nextStepKinds)[number];
-  /** Name of the check. */
-  readonly name?: string;
-  /** A phrase without its full stop. */
-  readonly what: string;
-  /** The command that does it, or shows it. */
-  readonly command?: string;
-}
+export type { NextStep } from "./model";
 
 /**
  * The steps that lead a version to production, in their order.

@@ -1,28 +1,46 @@
+import { z } from "zod";
+import type { Shape } from "../deep-readonly";
 import { sha256 } from "../digest";
+import { instant } from "../shapes";
 import type { RunCause } from "../training/run";
-import type { Severity } from "./rule";
+import { severities } from "./rule";
 
-/** Something that happened, once, whatever the number of events that tell of it. Times are ISO 8601 in UTC with milliseconds. */
-export type Cause =
-  | { readonly type: "dataset"; readonly at: string; readonly dataset: string; readonly version: number }
-  /** `at` is the time that the schedule named, not that of the delivery. */
-  | { readonly type: "schedule"; readonly at: string }
-  /** `windowEnd` is where the window ends in which the monitor found drift. */
-  | {
-      readonly type: "drift";
-      readonly at: string;
-      readonly monitor: string;
-      readonly windowEnd: string;
-      readonly severity: Severity;
-    }
-  /** A person's word; `key` tells one from its repetition. */
-  | {
-      readonly type: "manual";
-      readonly at: string;
-      readonly by: string;
-      readonly personId?: string;
-      readonly key: string;
-    };
+const cause = z
+  .discriminatedUnion("type", [
+    z.object({ type: z.literal("dataset"), at: instant, dataset: z.string(), version: z.int() }),
+    z.object({ type: z.literal("schedule"), at: instant }),
+    z.object({
+      type: z.literal("drift"),
+      at: instant,
+      monitor: z.string(),
+      windowEnd: instant,
+      severity: z.enum(severities),
+    }),
+    z.object({
+      type: z.literal("manual"),
+      at: instant,
+      by: z.string(),
+      personId: z.string().optional(),
+      key: z.string(),
+    }),
+  ])
+  .meta({ id: "RetrainingCause", description: "What happened." });
+export type Cause = Shape<typeof cause>;
+
+export const causeRecord = z
+  .object({
+    rule: z.string(),
+    id: z.string().meta({ description: "The same however many events told of it: `dataset:digits@2`." }),
+    cause,
+    state: z.enum(["waiting", "started", "submitted", "skipped", "failed"]),
+    reason: z.string().optional().meta({ description: "Why it waits or was skipped." }),
+    failure: z.object({ code: z.string(), message: z.string() }).optional(),
+    runId: z.string().optional(),
+    heardAt: instant,
+    changedAt: instant,
+  })
+  .meta({ id: "RetrainingCauseRecord", description: "What became of a cause." });
+export interface CauseRecord extends Shape<typeof causeRecord> {}
 
 /** The cause's own name within a rule, made from what happened and from nothing that differs between two events of it. */
 export function causeIdOf(cause: Cause): string {
@@ -46,21 +64,6 @@ export function idempotencyKeyOf(rule: string, causeId: string): string {
 /** What the run says of it. */
 export function runCauseOf(rule: string, cause: Cause): RunCause {
   return { rule, type: cause.type, id: causeIdOf(cause), at: cause.at };
-}
-
-/** What became of a cause. `waiting` and `started` are open: something is still to be done. */
-export interface CauseRecord {
-  readonly rule: string;
-  readonly id: string;
-  readonly cause: Cause;
-  readonly state: "waiting" | "started" | "submitted" | "skipped" | "failed";
-  /** Why it waits or was skipped. */
-  readonly reason?: string;
-  readonly failure?: { readonly code: string; readonly message: string };
-  readonly runId?: string;
-  /** When the platform first heard of it, and when this state was reached. */
-  readonly heardAt: string;
-  readonly changedAt: string;
 }
 
 export function isOpenCause({ state }: Pick<CauseRecord, "state">): boolean {

@@ -1,9 +1,11 @@
 import { z } from "zod";
-import type { DeepReadonly } from "../deep-readonly";
+import type { DeepReadonly, Shape } from "../deep-readonly";
 import { ExpressionError, parseExpression } from "../schedules/expression";
 import { isTimeZone } from "../schedules/time-zone";
+import { count, instant } from "../shapes";
 import { jobSchema } from "../training/job";
 import type { CodeReference } from "../training/run";
+import { codeReference, job } from "../training/shapes";
 
 const name = z
   .string()
@@ -91,42 +93,49 @@ export type RuleDefinition = DeepReadonly<z.output<typeof ruleDefinitionSchema>>
 export type RuleDefinitionInput = z.input<typeof ruleDefinitionSchema>;
 export type Trigger = RuleDefinition["trigger"];
 
-/** Binds causes to a job. Its name is the team's; its history outlives it. */
-export interface RetrainingRule extends RuleDefinition {
-  readonly team: string;
-  /** 1 when it is made; each change adds one. */
-  readonly revision: number;
-  readonly enabled: boolean;
-  /** Why it is not enabled. */
-  readonly pausedReason?: string;
-  /** Causes from before this moment are none: when the rule was made, or last enabled or pointed at something else. */
-  readonly since: string;
-  readonly createdBy: string;
-  /** Ids of all who have written the definition, who count as submitters of its runs; absent where one of them is not known. */
-  readonly authors?: readonly string[];
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  /** Who made the last change; absent in rules of earlier releases. */
-  readonly updatedBy?: string;
-  readonly deletedAt?: string;
-}
+export const trigger = triggerSchema.meta({
+  id: "RetrainingTrigger",
+  description: "When to retrain: a new version of a dataset, a time, or drift that a monitor finds.",
+});
 
-/** A rule with what became of it. */
-export interface RuleState {
-  readonly rule: RetrainingRule;
-  /** Starts so far: each is counted in the write that begins it, so that limits hold whoever comes at the same moment. */
-  readonly starts: number;
-  readonly lastStartedAt?: string;
-  /** The rule's revision that the Scheduler has. */
-  readonly scheduledRevision?: number;
-  /** The latest cause that no run could be made of. */
-  readonly lastFailure?: {
-    readonly cause: string;
-    readonly code: string;
-    readonly message: string;
-    readonly at: string;
-  };
-}
+export const retrainingRule = z
+  .object({
+    name: z.string(),
+    trigger,
+    job,
+    code: codeReference,
+    cooldownMinutes: count,
+    maxConcurrentRuns: z.int().optional(),
+    team: z.string(),
+    revision: z.int().min(1),
+    enabled: z.boolean(),
+    pausedReason: z.string().optional(),
+    since: instant.meta({ description: "What happened before is no cause." }),
+    createdBy: z.string(),
+    authors: z.array(z.string()).optional().meta({
+      description: "Ids of all who have written the definition: they count as submitters of its runs.",
+    }),
+    updatedBy: z.string().optional().meta({ description: "Who made the last change." }),
+    createdAt: instant,
+    updatedAt: instant,
+    deletedAt: instant.optional(),
+  })
+  .meta({ id: "RetrainingRule" });
+export interface RetrainingRule extends Shape<typeof retrainingRule> {}
+
+export const ruleState = z
+  .object({
+    rule: retrainingRule,
+    starts: count.meta({ description: "Runs begun so far." }),
+    lastStartedAt: instant.optional(),
+    scheduledRevision: z.int().optional().meta({ description: "The revision that the Scheduler has." }),
+    lastFailure: z
+      .object({ cause: z.string(), code: z.string(), message: z.string(), at: instant })
+      .optional()
+      .meta({ description: "The latest cause that no run could be made of." }),
+  })
+  .meta({ id: "RetrainingRuleState", description: "A rule, and what became of it." });
+export interface RuleState extends Shape<typeof ruleState> {}
 
 /** The rule that an expression breaks; `undefined` where it is right. */
 function expressionProblem(text: string): string | undefined {

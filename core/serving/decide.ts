@@ -11,19 +11,15 @@ import { NoCanaryTestError } from "./errors";
 import { noSums, type OutcomeRepository } from "./outcomes";
 import { type ArmSums, judgeCanary, type SequentialPlan, type SequentialVerdict } from "./sequential-test";
 import { trafficOf } from "./settle";
+import type { ArmState, Decided } from "./shapes";
+
+export type { ArmState, Decided } from "./shapes";
 
 /** Runs and tokens: the run that made a canary may wait for what becomes of it. */
 export interface ServingDependencies extends Pick<ApprovalDependencies, "runs" | "tokens"> {
   readonly registry: Registry;
   readonly outcomes: OutcomeRepository;
   readonly clock: Clock;
-}
-
-export interface ArmState extends ArmSums {
-  readonly version: number;
-  readonly role: "champion" | "canary";
-  /** Of a canary, where there is a test. */
-  readonly verdict?: SequentialVerdict;
 }
 
 /** What each arm has shown since the traffic was last changed, and what the test says of it. */
@@ -49,14 +45,6 @@ export async function armStates(
 /** Several canaries are several chances to be wrong: Bonferroni's share for each. */
 function amongSeveral(test: SequentialPlan, canaries: number): SequentialPlan {
   return { ...test, alpha: test.alpha / canaries };
-}
-
-export interface Decided {
-  readonly version: number;
-  readonly verdict: SequentialVerdict;
-  /** `refused`: the registry does not allow it, and why. `none`: the test goes on. */
-  readonly done: "promoted" | "rolled-back" | "none" | "refused";
-  readonly refusal?: { readonly code: string; readonly message: string };
 }
 
 /**

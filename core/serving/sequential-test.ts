@@ -1,57 +1,12 @@
-/**
- * The mixture sequential probability ratio test of the difference between two arms' means (Robbins, "Statistical methods related to the law of the
- * iterated logarithm", 1970; Johari, Koomen, Pekelis and Walsh, "Always Valid Inference", Operations Research 2022).
- *
- * With Δ̂ the difference of means and V its variance, and the true difference drawn from N(θ, τ²) under the alternative, the likelihood ratio against Δ = θ is
- *
- *     Λ(θ) = √(V / (V + τ²)) · exp( τ² (Δ̂ − θ)² / (2 V (V + τ²)) )
- *
- * which under Δ = θ is a martingale with mean 1: it ever reaches 1/α with a probability of at most α, however often one looks. The θ that it does not refuse
- * are a confidence sequence: an interval that holds the truth at all times together with probability 1 − α.
- *
- * Means are taken as normal and variances as known. A small arm's own variance goes with its mean (few conversions: little variance), which would make it sure of
- * itself by chance; so the larger is taken of V by each arm's own and V by both arms together, and of rates nothing is decided before each arm may expect ten
- * units of either kind. `npm run bench -- sequential` shows the error rates that remain.
- */
-export interface SequentialPlan {
-  /** Name of what is reported, for the records: `conversion`. */
-  readonly metric: string;
-  /** `binary`: outcomes are 0 or 1. `mean`: any numbers of bounded size. */
-  readonly kind: "binary" | "mean";
-  readonly goal: "increase" | "decrease";
-  /** How much worse than the champion a canary may be and still be taken; absolute, in the metric's units. */
-  readonly margin: number;
-  /** Probability, over all looks together, that a decision is wrong either way. */
-  readonly alpha: number;
-  /** τ: the size of difference that is looked for. Decides how fast, never how wrongly. */
-  readonly effect: number;
-  /** Units an arm before which nothing is decided. */
-  readonly minUnits: number;
-  /** Units of the canary after which it is taken back without proof. Absent: never. */
-  readonly maxUnits?: number;
-  /** `automatic`: a decision is carried out when it falls, promotion as far as gates and approvals allow it. */
-  readonly act: "advise" | "automatic";
-}
+import type { SequentialPlan, SequentialVerdict } from "./shapes";
+
+export type { SequentialDecision, SequentialPlan, SequentialVerdict } from "./shapes";
 
 /** Sums over the units of an arm that have reported. */
 export interface ArmSums {
   readonly units: number;
   readonly sum: number;
   readonly sumOfSquares: number;
-}
-
-export type SequentialDecision = "promote" | "keep-on" | "roll-back";
-
-export interface SequentialVerdict {
-  readonly decision: SequentialDecision;
-  /** Means: of the canary, of the champion. */
-  readonly canary: number;
-  readonly champion: number;
-  readonly units: { readonly canary: number; readonly champion: number };
-  /** In the good direction: above 0 the canary is better. Absent before there are `minUnits`. */
-  readonly gain?: { readonly estimate: number; readonly lower: number; readonly upper: number };
-  /** A sentence: what was seen, which rule. */
-  readonly evidence: string;
 }
 
 /** What is to become of a canary, by what its units and the champion's have reported until now. May be asked after every outcome. */

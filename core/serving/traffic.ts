@@ -1,29 +1,11 @@
 import { digestOf } from "../digest";
 import type { SequentialPlan } from "./sequential-test";
+import type { CanaryArm, Traffic } from "./shapes";
+
+export type { CanaryArm, Traffic } from "./shapes";
 
 /** Parts of the units are counted in so many slots. */
 export const slots = 10_000;
-
-/** A version that serves a part of the units beside the champion. */
-export interface CanaryArm {
-  readonly version: number;
-  /** Part of the units, in (0, 1], to the ten-thousandth; those of all canaries together are at most 1, the champion has the rest. */
-  readonly weight: number;
-  /** The slots that are its own, `to` being none of them any more; ascending, apart. */
-  readonly ranges: readonly { readonly from: number; readonly to: number }[];
-}
-
-/** Who answers whom; a part of the model's head, so that it changes in the same write as stages do. */
-export interface Traffic {
-  readonly canaries: readonly CanaryArm[];
-  /** Versions that are asked too, and whose answers nobody gets. */
-  readonly shadows: readonly number[];
-  readonly test?: SequentialPlan;
-  /** The model's revision at which the champion last had all units to itself no more: units are dealt anew then, so that it is not always the same who try what is new. */
-  readonly deal: number;
-  /** The model's revision at which arms, weights or test last changed: outcomes are counted from there, because only units of one time and one part can be compared. */
-  readonly epoch: number;
-}
 
 export const noTraffic: Traffic = { canaries: [], shadows: [], deal: 0, epoch: 0 };
 

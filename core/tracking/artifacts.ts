@@ -1,4 +1,7 @@
 import type { ContentReference } from "../ports";
+import type { ArtifactEntry } from "./shapes";
+
+export type { ArtifactEntry } from "./shapes";
 
 /** What an artifact belongs to: a run, a logged model, or nothing but the team: what clients put where they like. */
 export type ArtifactOwner =
@@ -17,14 +20,6 @@ export interface Artifact extends ArtifactFile {
   readonly contentType?: string;
   /** ISO 8601. */
   readonly updatedAt: string;
-}
-
-export interface ArtifactEntry {
-  readonly path: string;
-  readonly isDirectory: boolean;
-  /** Of a file. */
-  readonly bytes?: number;
-  readonly sha256?: string;
 }
 
 /**

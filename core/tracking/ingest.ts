@@ -9,6 +9,7 @@ import type { RunRepository } from "../training/run-repository";
 import type { MetricBatch } from "./metric-batch";
 import type { MetricStore } from "./metric-store";
 import { decodeValue } from "./metric-values";
+import { progressSchema } from "./progress";
 
 const value = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]).transform(decodeValue);
 const count = z.int().min(0);
@@ -26,30 +27,6 @@ const series = z
   .refine((one) => one.steps.every((step, i) => i === 0 || step > one.steps[i - 1]), {
     message: "must have increasing steps",
   });
-
-/** How far training is, as trainers tell it. */
-export const progressSchema = z.object({
-  step: count,
-  totalSteps: count,
-  epoch: count,
-  epochs: count,
-  generation: count,
-  worldSize: count,
-  loss: z.number().nullable(),
-  samplesPerSecond: z.number(),
-  backend: z.enum(["native", "wasm"]),
-  workers: z.array(
-    z.object({
-      rank: count,
-      memberId: z.string(),
-      workerIndex: count,
-      host: z.string(),
-      pid: count,
-      state: z.enum(["joining", "training", "left", "lost"]),
-      step: count,
-    }),
-  ),
-});
 
 const name = z.string().min(1).max(200);
 const machine = z.object({

@@ -1,4 +1,7 @@
 import type { MachineRecord, RecoveryRecord } from "../training/run";
+import type { TrainingProgress } from "./progress";
+
+export type { TrainingProgress, WorkerProgress } from "./progress";
 
 /**
  * What a trainer sends every 500 ms to the `ingest-metrics` function. Sending it twice, late or from two leaders changes nothing: a point is
@@ -27,29 +30,4 @@ export interface PointColumns {
 export interface MetricSeries extends PointColumns {
   /** `train/loss`, `system/worker-0/rss`, … */
   readonly metric: string;
-}
-
-export interface TrainingProgress {
-  readonly step: number;
-  readonly totalSteps: number;
-  readonly epoch: number;
-  readonly epochs: number;
-  readonly generation: number;
-  readonly worldSize: number;
-  readonly loss: number | null;
-  readonly samplesPerSecond: number;
-  readonly backend: "native" | "wasm";
-  /** By rank. */
-  readonly workers: readonly WorkerProgress[];
-}
-
-export interface WorkerProgress {
-  readonly rank: number;
-  readonly memberId: string;
-  /** `AWS_BATCH_JOB_ARRAY_INDEX` or node index. */
-  readonly workerIndex: number;
-  readonly host: string;
-  readonly pid: number;
-  readonly state: "joining" | "training" | "left" | "lost";
-  readonly step: number;
 }

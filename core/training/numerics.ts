@@ -1,25 +1,11 @@
+import type { NumericsRecord } from "./shapes";
+
+export type { BackendName, NumericsRecord } from "./shapes";
+
 /**
  * The numerics record of a run: everything outside code, data and seed that decides the bits of its weights. Two runs of
  * one commit, dataset version and seed are promised to be identical only where `numericsDifferences` finds nothing.
  */
-
-export type BackendName = "native" | "wasm";
-
-export interface NumericsRecord {
-  readonly backend: BackendName;
-  readonly device: "cpu" | "gpu";
-  /** Library → version, e.g. `{"tfjs-core": "4.22.0", "tensorflow": "2.21.0"}`. */
-  readonly libraries: Readonly<Record<string, string>>;
-  /** Threads of one kernel, and kernels side by side. Sums may split by thread count, so both count. */
-  readonly threads: { readonly intraOp: number; readonly interOp: number };
-  readonly cpu: { readonly model: string; readonly features: readonly string[] };
-  readonly gpu?: { readonly model: string; readonly driver: string };
-  /** Switches that choose kernels, e.g. `{"simd": "on"}`, `{"tf32": "off", "deterministicOps": "on"}`. */
-  readonly switches: Readonly<Record<string, string>>;
-  readonly node: string;
-  readonly platform: string;
-  readonly arch: string;
-}
 
 export interface NumericsDifference {
   readonly field: string;

@@ -1,16 +1,7 @@
 import type { WorkerRecord } from "./run";
+import type { LogPage } from "./shapes";
 
-export interface LogLine {
-  readonly worker: number;
-  /** Milliseconds since the epoch. */
-  readonly time: number;
-  readonly message: string;
-}
-
-export interface LogPage {
-  readonly lines: readonly LogLine[];
-  readonly nextToken?: string;
-}
+export type { LogLine, LogPage } from "./shapes";
 
 /** The port to what trainers print. */
 export interface WorkerLogs {

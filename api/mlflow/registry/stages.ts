@@ -1,4 +1,5 @@
-import { type Stage, stages } from "../../../core/registry/model";
+import type { Stage } from "../../../core/registry/model";
+import { stages } from "../../../core/registry/stage-names";
 import { invalidParameter } from "../errors";
 
 /** MLflow knows no canary: one is a candidate like those in staging, to its clients. */

@@ -1,10 +1,7 @@
 import type { Page } from "../repository";
+import type { InboxReport } from "./shapes";
 
-/**
- * What became of a file that was put under `teams/<team>/inbox/<dataset>/<file>`. `retried`: somebody has asked for another try, whose event is on its
- * way.
- */
-export type InboxStatus = "reading" | "taken" | "refused" | "retried";
+export type { InboxReport, InboxStatus } from "./shapes";
 
 /** One put of one file, as its event tells of it. */
 export interface InboxPut {
@@ -16,37 +13,6 @@ export interface InboxPut {
   readonly sequencer: string;
   /** ISO 8601. */
   readonly at: string;
-}
-
-/** One row a file and content: the same content put again is the same row, with its newest put. */
-export interface InboxReport {
-  /** Made from path and ETag. */
-  readonly id: string;
-  readonly path: string;
-  /** Absent where the path names none. */
-  readonly dataset?: string;
-  readonly etag: string;
-  readonly bytes: number;
-  readonly sequencer: string;
-  /** When the file was put. */
-  readonly putAt: string;
-  /** When the status last changed. */
-  readonly updatedAt: string;
-  readonly status: InboxStatus;
-  /** Deliveries of this put's event that have begun to read it. */
-  readonly tries: number;
-  /** Of the try before, where that one could say. */
-  readonly lastError?: string;
-  /** Of `taken`. `created` is false where an earlier version has the same content. */
-  readonly version?: number;
-  readonly created?: boolean;
-  readonly rowCount?: number;
-  /** Columns of the file that the dataset's schema does not name. */
-  readonly ignoredColumns?: readonly string[];
-  /** Of `refused`. */
-  readonly code?: string;
-  readonly reason?: string;
-  readonly nextStep?: string;
 }
 
 /** The port to a team's reports. */

@@ -1,7 +1,7 @@
 import type { Category } from "../../datasets/profile";
 import { lessIsBetter } from "../metric-direction";
 import type { Predictions } from "../metrics";
-import type { SliceEvidence, SliceRow } from "./evidence";
+import type { SliceEvidence, SliceRow } from "../shapes";
 import {
   confidence,
   criticalOfGroups,

@@ -1,6 +1,6 @@
 import { sha256 } from "../../digest";
 import { lessIsBetter } from "../../evaluation/metric-direction";
-import type { SliceEvidence } from "../../evaluation/slices/evidence";
+import type { SliceEvidence } from "../../evaluation/shapes";
 import {
   rateDifference,
   type SlicedPredictions,

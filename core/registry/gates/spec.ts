@@ -1,12 +1,6 @@
 import { z } from "zod";
 import type { DeepReadonly } from "../../deep-readonly";
-import {
-  defaultNoRegression,
-  type ExternalCheck,
-  type FairnessRule,
-  type PolicyRules,
-  type SliceRule,
-} from "../policy";
+import { defaultNoRegression, type ExternalCheck, type FairnessRule, type PolicyRules, type SliceRule } from "./rules";
 
 const column = z.string().min(1).max(255);
 const metric = z.string().min(1).max(250);

@@ -1,68 +1,62 @@
-import type { PairedInterval } from "../../evaluation/paired-bootstrap";
-import type { SliceEvidence } from "../../evaluation/slices/evidence";
-import type { ContentReference } from "../../ports";
+import { z } from "zod";
+import type { Shape } from "../../deep-readonly";
+import { pairedInterval, sliceEvidence } from "../../evaluation/shapes";
+import { contentReference, count, instant } from "../../shapes";
 
-export const gateNames = [
-  "threshold",
-  "no-regression",
-  "worst-slice",
-  "slice-gap",
-  "demographic-parity",
-  "equalized-odds",
-  "latency",
-  "size",
-  "check",
-] as const;
-export type GateName = (typeof gateNames)[number];
+const checkAnswer = z
+  .object({
+    passed: z.boolean(),
+    evidence: z.string(),
+    by: z.string(),
+    at: instant,
+    exitCode: z.int().optional(),
+    command: z.string().optional(),
+    output: z.string().optional().meta({ description: "The end of what the command wrote." }),
+  })
+  .meta({ id: "CheckAnswer" });
+export interface CheckAnswer extends Shape<typeof checkAnswer> {}
 
-export interface GateCheck {
-  readonly gate: GateName;
-  /** What was measured: a metric, `p99Ms`, `bytes`; of an external check its name. */
-  readonly metric: string;
-  readonly value: number | null;
-  /** What the value was held against. */
-  readonly limit: number | null;
-  readonly passed: boolean;
-  /** Nobody has answered yet: neither passed nor failed, and nothing is promoted meanwhile. */
-  readonly pending?: true;
-  /** Its rule was not kept, and need not be: the model's policy says so. */
-  readonly waived?: true;
-  /** A sentence: which value, which rule. */
-  readonly evidence: string;
-  /** What the sentence rests on, where two models were compared row by row. */
-  readonly interval?: PairedInterval;
-  /** The same, where slices of the test split were. Of many slices those that decide; all of them are in the verdict's document. */
-  readonly slices?: SliceEvidence;
-  /** Of an external check. */
-  readonly external?: {
-    readonly kind: "http" | "command";
-    /** Of its declaration: an answer holds for the check that was asked. */
-    readonly digest: string;
-    readonly answer?: CheckAnswer;
-  };
-}
-
-export interface GateVerdict {
-  readonly passed: boolean;
-  readonly checks: readonly GateCheck[];
-  /** The revision of the policy's rules that it was judged by; absent: of none. */
-  readonly rulesRevision?: number;
-  /** The champion that it was compared with. */
-  readonly champion?: number;
-  /** The verdict with its whole evidence, JSON in the content store: every slice, the latency's histogram. */
-  readonly document?: ContentReference;
-  readonly at: string;
-}
-
-/** The answer of an external check on a version. */
-export interface CheckAnswer {
-  readonly passed: boolean;
-  /** A sentence from the checker. */
-  readonly evidence: string;
-  readonly by: string;
-  readonly at: string;
-  /** For a command: its exit code, the command line, and the end of its output. */
-  readonly exitCode?: number;
-  readonly command?: string;
-  readonly output?: string;
-}
+export const gateVerdict = z
+  .object({
+    passed: z.boolean(),
+    checks: z.array(
+      z
+        .object({
+          gate: z.enum([
+            "threshold",
+            "no-regression",
+            "worst-slice",
+            "slice-gap",
+            "demographic-parity",
+            "equalized-odds",
+            "latency",
+            "size",
+            "check",
+          ]),
+          metric: z.string(),
+          value: z.number().nullable(),
+          limit: z.number().nullable(),
+          passed: z.boolean(),
+          pending: z.literal(true).optional().meta({ description: "Nobody has answered yet." }),
+          waived: z
+            .literal(true)
+            .optional()
+            .meta({ description: "Its rule was not kept, and the model's policy does not ask for it." }),
+          evidence: z.string().meta({ description: "A sentence: which value, which rule." }),
+          interval: pairedInterval.optional(),
+          slices: sliceEvidence.optional(),
+          external: z
+            .object({ kind: z.enum(["http", "command"]), digest: z.string(), answer: checkAnswer.optional() })
+            .optional(),
+        })
+        .meta({ id: "GateCheck" }),
+    ),
+    rulesRevision: count.optional().meta({ description: "Of the policy that it was judged by." }),
+    champion: z.int().min(1).optional().meta({ description: "The version that it was compared with." }),
+    document: contentReference.optional().meta({ description: "The verdict with its whole evidence, as JSON." }),
+    at: instant,
+  })
+  .meta({ id: "GateVerdict" });
+export interface GateVerdict extends Shape<typeof gateVerdict> {}
+export type GateCheck = GateVerdict["checks"][number];
+export type GateName = GateCheck["gate"];

@@ -1,4 +1,4 @@
-import type { SliceEvidence } from "../../evaluation/slices/evidence";
+import type { SliceEvidence } from "../../evaluation/shapes";
 import { shown, type VersionReport, verdictWord } from "./report";
 
 /** The report as Markdown: tables, no plots. */

@@ -1,35 +1,15 @@
-import { type Calibration, calibrationOf } from "../../evaluation/calibration";
+import { calibrationOf } from "../../evaluation/calibration";
 import type { LatencyReport } from "../../evaluation/latency";
 import type { EvaluationReport } from "../../evaluation/report";
 import { readPredictions, readReport } from "../../evaluation/stored-predictions";
-import type { ContentReference, ObjectStore } from "../../ports";
+import type { ObjectStore } from "../../ports";
 import { readArtifact } from "../artifact";
 import { withdrawal } from "../errors";
 import type { GateCheck, GateVerdict } from "../gates/verdict";
-import type { Approval, ModelArtifact, ModelVersion, Stage } from "../model";
+import type { ModelArtifact, ModelVersion } from "../model";
+import type { VersionReport } from "./shapes";
 
-/** All that a verdict on a version rests on, for people to read. */
-export interface VersionReport {
-  readonly model: string;
-  readonly version: number;
-  readonly stage: Stage;
-  readonly runId?: string;
-  readonly dataset?: ModelVersion["dataset"];
-  readonly createdAt: string;
-  readonly metrics: Readonly<Record<string, number>>;
-  /** With every slice of every gate; absent while it has not been judged. */
-  readonly gate?: GateVerdict;
-  readonly approvals: readonly Approval[];
-  /** Why earlier approvals no longer count. */
-  readonly approvalsWithdrawn?: string;
-  /** What serving loads, of a version that was made here; in the content store. */
-  readonly files?: readonly ({ readonly name: string } & ContentReference)[];
-  readonly latency?: LatencyReport;
-  /** Of a version that was evaluated here. */
-  readonly evaluation?: Pick<EvaluationReport, "rows" | "label" | "classes" | "confusionMatrix" | "slices"> & {
-    readonly calibration?: Calibration;
-  };
-}
+export type { VersionReport } from "./shapes";
 
 /** What `verdictOn` keeps beside the verdict. */
 interface VerdictDocument {

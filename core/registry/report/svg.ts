@@ -1,7 +1,7 @@
 import type { Calibration } from "../../evaluation/calibration";
 import type { LatencyReport } from "../../evaluation/latency";
 import type { CurvePoint, RankingCurves } from "../../evaluation/ranking";
-import type { SliceEvidence } from "../../evaluation/slices/evidence";
+import type { SliceEvidence } from "../../evaluation/shapes";
 import { shown } from "./report";
 
 /** Small plots, as SVG with classes that the page colours. All text is escaped. */

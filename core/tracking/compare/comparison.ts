@@ -1,86 +1,80 @@
-import type { Phase, RunStatus } from "../../training/run";
-import type { EncodedValue } from "../metric-values";
+import { z } from "zod";
+import type { Shape } from "../../deep-readonly";
+import { metricValue } from "../../shapes";
+import { phase } from "../../training/shapes";
+import { runStatus } from "../shapes";
 
-/** Whether less or more of a metric is better. */
-export type Goal = "min" | "max";
+export const axis = z.enum(["step", "time", "relative-time"]);
+export type Axis = Shape<typeof axis>;
 
-/** `step`; `time`: seconds of the clock, milliseconds since the epoch; `relative-time`: seconds since the run's first point. */
-export const axes = ["step", "time", "relative-time"] as const;
-export type Axis = (typeof axes)[number];
+export const goal = z.enum(["min", "max"]).meta({ description: "Whether less or more is better." });
+export type Goal = Shape<typeof goal>;
 
-/** Everything about several runs side by side. Lists of values are in the order of `runs`; `null` where a run has none. */
-export interface Comparison {
-  readonly runs: readonly ComparedRun[];
-  readonly baseline?: string;
-  /** What the runs were chosen and ordered by. */
-  readonly rankedBy?: { readonly metric: string; readonly goal: Goal };
-  readonly params: {
-    readonly differing: readonly Row[];
-    /** Of all runs the same. */
-    readonly common: readonly { readonly name: string; readonly value: string }[];
-  };
-  readonly metrics: readonly MetricRow[];
-  readonly curves: readonly Curve[];
-  /** What else is not the same: fields by dotted path. */
-  readonly differences: {
-    readonly code: readonly Row[];
-    readonly data: readonly Row[];
-    readonly environment: readonly Row[];
-  };
-}
+const row = z
+  .object({ name: z.string(), values: z.array(z.string().nullable()) })
+  .meta({ id: "ComparisonRow", description: "A field of all runs, in their order; null where one has none." });
+export interface Row extends Shape<typeof row> {}
 
-export interface ComparedRun {
-  readonly runId: string;
-  readonly name: string;
-  readonly experimentId: string;
-  readonly status: RunStatus;
-  /** Of an open training run. */
-  readonly phase?: Phase;
-  readonly source: string;
-  /** Id of the run whose training, with its metrics, this one reuses. */
-  readonly reusedFrom?: string;
-  readonly createdBy: string;
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number;
-  readonly endedAt?: number;
-}
+const cell = z
+  .object({
+    last: metricValue,
+    lastStep: z.number(),
+    min: metricValue,
+    max: metricValue,
+    delta: z.number().optional().meta({ description: "Of the last value to the baseline's." }),
+    relativeDelta: z.number().optional().meta({ description: "As a part of the baseline's size." }),
+  })
+  .meta({ id: "ComparisonCell" });
+export interface MetricCell extends Shape<typeof cell> {}
 
-export interface Row {
-  readonly name: string;
-  readonly values: readonly (string | null)[];
-}
+const series = z
+  .object({
+    runId: z.string(),
+    x: z.array(z.number()),
+    y: z.array(metricValue),
+    total: z.int().meta({ description: "How many points there are." }),
+  })
+  .meta({ id: "ComparisonSeries", description: "Parallel columns, ascending by x; downsampled (min/max kept)." });
+export interface CurveSeries extends Shape<typeof series> {}
 
-export interface MetricRow {
-  readonly metric: string;
-  /** Absent where its name does not tell and nobody said. */
-  readonly goal?: Goal;
-  readonly values: readonly (MetricCell | null)[];
-  /** Of the runs whose last value is best; none where there is no goal or but one value. */
-  readonly best: readonly string[];
-}
-
-export interface MetricCell {
-  readonly last: EncodedValue;
-  readonly lastStep: number;
-  readonly min: EncodedValue;
-  readonly max: EncodedValue;
-  /** Of the last value to the baseline's; absent of the baseline, and where one of the two is no finite number. */
-  readonly delta?: number;
-  /** `delta` as a part of the baseline's size; absent where that is 0. */
-  readonly relativeDelta?: number;
-}
-
-export interface Curve {
-  readonly metric: string;
-  readonly axis: Axis;
-  readonly series: readonly CurveSeries[];
-}
-
-/** Parallel columns, ascending by `x`; extremes are kept, so that what is drawn touches what was. */
-export interface CurveSeries {
-  readonly runId: string;
-  readonly x: readonly number[];
-  readonly y: readonly EncodedValue[];
-  /** How many points there are in the store. */
-  readonly total: number;
-}
+export const comparison = z
+  .object({
+    runs: z.array(
+      z.object({
+        runId: z.string(),
+        name: z.string(),
+        experimentId: z.string(),
+        status: runStatus,
+        phase: phase.optional().meta({ description: "Of an open training run." }),
+        source: z.string(),
+        reusedFrom: z
+          .string()
+          .optional()
+          .meta({ description: "Id of the run whose training, with its metrics, this one reuses." }),
+        createdBy: z.string(),
+        startedAt: z.number(),
+        endedAt: z.number().optional(),
+      }),
+    ),
+    baseline: z.string().optional(),
+    rankedBy: z.object({ metric: z.string(), goal }).optional(),
+    params: z.object({
+      differing: z.array(row),
+      common: z.array(z.object({ name: z.string(), value: z.string() })),
+    }),
+    metrics: z.array(
+      z.object({
+        metric: z.string(),
+        goal: goal.optional(),
+        values: z.array(cell.nullable()),
+        best: z.array(z.string()).meta({ description: "Ids of the runs whose last value is best." }),
+      }),
+    ),
+    curves: z.array(z.object({ metric: z.string(), axis, series: z.array(series) })),
+    differences: z.object({ code: z.array(row), data: z.array(row), environment: z.array(row) }),
+  })
+  .meta({ id: "Comparison", description: "Runs side by side." });
+export interface Comparison extends Shape<typeof comparison> {}
+export type Curve = Comparison["curves"][number];
+export type MetricRow = Comparison["metrics"][number];
+export type ComparedRun = Comparison["runs"][number];

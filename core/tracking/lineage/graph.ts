@@ -1,26 +1,6 @@
-/** A thing in the history of data and models, and how things came of each other. */
-export interface LineageNode {
-  /** Kind and name: `run:run-0a1b`. */
-  readonly id: string;
-  readonly kind: "file" | "shard" | "dataset" | "features" | "code" | "run" | "model-version";
-  readonly name: string;
-  readonly details: Readonly<Record<string, string | number | boolean>>;
-}
+import type { LineageEdge, LineageGraph, LineageNode } from "./shapes";
 
-/** `to` was made of `from`, or read it. */
-export interface LineageEdge {
-  readonly from: string;
-  readonly to: string;
-}
-
-export interface LineageGraph {
-  /** The node that was asked for. */
-  readonly root: string;
-  readonly nodes: readonly LineageNode[];
-  readonly edges: readonly LineageEdge[];
-  /** Where there are more runs. */
-  readonly nextToken?: string;
-}
+export type { LineageEdge, LineageGraph, LineageNode } from "./shapes";
 
 /** Collects a graph; a node or edge that is there already stays as it is. */
 export class LineageBuilder {

@@ -2,15 +2,11 @@ import type { DatasetDraft } from "../../datasets/identity";
 import type { DatasetManifest } from "../../datasets/manifest";
 import { type RegisterDependencies, registerDataset } from "../../datasets/register";
 import type { DatasetVersion } from "../../datasets/repository";
+import type { SourceFile } from "../../datasets/shapes";
 import { InvalidInputError } from "../../errors";
-import type { ContentReference } from "../../ports";
 import type { DatasetContent, LineageIndex } from "./port";
 
-/** A raw file, as whoever makes a version of it names it, and how many of the version's rows it gave; files follow each other in the version. */
-export interface SourceFile extends ContentReference {
-  readonly file: string;
-  readonly rows: number;
-}
+export type { SourceFile } from "../../datasets/shapes";
 
 /**
  * Registers a version, and notes which files and shards hold which of its rows. Who dies between the two repeats the push; the version is found, and the rest

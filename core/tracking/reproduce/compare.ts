@@ -2,48 +2,9 @@ import { numericsDifferences } from "../../training/numerics";
 import type { RunDetails } from "../../training/run";
 import { isOpen } from "../../training/run";
 import { factsOf, type TrainingFacts } from "./facts";
+import type { Agreement, Reproduction, ReproductionDifference } from "./shapes";
 
-/** A fact in which the two runs differ. `original` is the run that was to be reproduced. */
-export interface ReproductionDifference {
-  readonly kind: "code" | "data" | "parameters" | "numerics";
-  readonly field: string;
-  readonly original: string;
-  readonly reproduction: string;
-}
-
-/** Where two trainings part, as far as was kept of them. */
-export interface FirstDifference {
-  /** A metric's point, or a checkpoint's weights. */
-  readonly by: "metric" | "checkpoint";
-  /** Finished steps. */
-  readonly step: number;
-  readonly metric?: string;
-  readonly original: string;
-  readonly reproduction: string;
-}
-
-export interface Agreement {
-  /** Steps of which both have a point. */
-  readonly steps: number;
-  /** Checkpoints of the same step that both still have. */
-  readonly checkpoints: number;
-  readonly first?: FirstDifference;
-}
-
-export interface Reproduction {
-  readonly runId: string;
-  readonly of: string;
-  /** `pending`: one of the two has not trained yet. `failed`: it ended without. */
-  readonly verdict: "pending" | "identical" | "different" | "failed";
-  readonly originalSha256?: string;
-  readonly reproductionSha256?: string;
-  /** What could have made them differ: code first, then data, parameters, numerics. May be told of identical ones, too. */
-  readonly differences: readonly ReproductionDifference[];
-  /** Of two that have trained and differ. */
-  readonly agreement?: Agreement;
-  /** A sentence: identical or not, from where on, and why. */
-  readonly explanation: string;
-}
+export type { Agreement, FirstDifference, Reproduction, ReproductionDifference } from "./shapes";
 
 /**
  * Holds a run against the one that it reproduces, or any other.

@@ -2,28 +2,10 @@ import { CorruptObjectError } from "../../object-errors";
 import { objectKeys } from "../../object-keys";
 import type { ObjectStore } from "../../ports";
 import { CheckpointDamagedError } from "../errors";
+import type { CheckpointSummary, DamagedCheckpoint } from "../shapes";
 import { type CheckpointManifest, parseCheckpointManifest } from "./manifest";
 
-/** What a person needs to choose a checkpoint. */
-export interface CheckpointSummary {
-  readonly finishedSteps: number;
-  /** Epochs that are finished. */
-  readonly epoch: number;
-  readonly validation?: CheckpointManifest["validation"];
-  /** Of all tensors, those that other checkpoints share included. */
-  readonly bytes: number;
-  readonly weightsSha256: string;
-  /** ISO 8601. */
-  readonly createdAt: string;
-}
-
-/** A checkpoint whose manifest cannot be read. */
-export interface DamagedCheckpoint {
-  readonly finishedSteps: number;
-  /** Key of the manifest. */
-  readonly key: string;
-  readonly error: string;
-}
+export type { CheckpointSummary, DamagedCheckpoint } from "../shapes";
 
 /** A run's checkpoints, oldest first. */
 export interface CheckpointList {

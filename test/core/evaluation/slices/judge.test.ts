@@ -1,6 +1,6 @@
 import { seededRandom } from "../../../../bench/elastic/random";
 import { metricsOf, type Predictions, selectRows } from "../../../../core/evaluation/metrics";
-import type { SliceEvidence } from "../../../../core/evaluation/slices/evidence";
+import type { SliceEvidence } from "../../../../core/evaluation/shapes";
 import {
   rateDifference,
   type SlicedPredictions,

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { LineageGraph } from "../../core/tracking/lineage/graph";
-import { nextToken } from "./common";
+import type { Shape } from "../../deep-readonly";
+import { nextToken } from "../../shapes";
 
 const node = z
   .object({
@@ -10,6 +10,7 @@ const node = z
     details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   })
   .meta({ id: "LineageNode" });
+export interface LineageNode extends Shape<typeof node> {}
 
 export const lineageGraph = z
   .object({
@@ -20,4 +21,6 @@ export const lineageGraph = z
       .meta({ description: "`to` was made of `from`, or read it." }),
     nextToken,
   })
-  .meta({ id: "LineageGraph", description: "What came of what." }) satisfies z.ZodType<LineageGraph>;
+  .meta({ id: "LineageGraph", description: "What came of what." });
+export interface LineageGraph extends Shape<typeof lineageGraph> {}
+export type LineageEdge = LineageGraph["edges"][number];

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { ExportManifest } from "../../core/export/export-version";
-import { exportFormats } from "../../core/export/formats";
-import { count, sha256 } from "./common";
+import type { Shape } from "../deep-readonly";
+import { count, sha256 } from "../shapes";
+import { exportFormats } from "./formats";
 
 export const exportManifest = z
   .object({
@@ -29,4 +29,6 @@ export const exportManifest = z
   .meta({
     id: "Export",
     description: "The files of one format, all in the content store.",
-  }) satisfies z.ZodType<ExportManifest>;
+  });
+export interface ExportManifest extends Shape<typeof exportManifest> {}
+export type ExportManifestFile = ExportManifest["files"][number];

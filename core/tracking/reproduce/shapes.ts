@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Reproduction } from "../../core/tracking/reproduce/compare";
-import { count, sha256 } from "./common";
+import type { Shape } from "../../deep-readonly";
+import { count, sha256 } from "../../shapes";
 
 const difference = z
   .object({
@@ -10,6 +10,7 @@ const difference = z
     reproduction: z.string(),
   })
   .meta({ id: "ReproductionDifference", description: "A fact in which the two runs differ." });
+export interface ReproductionDifference extends Shape<typeof difference> {}
 
 const firstDifference = z
   .object({
@@ -23,6 +24,7 @@ const firstDifference = z
     id: "FirstDifference",
     description: "Where two trainings part: a metric's point, or a checkpoint's weights.",
   });
+export interface FirstDifference extends Shape<typeof firstDifference> {}
 
 export const reproduction = z
   .object({
@@ -47,4 +49,6 @@ export const reproduction = z
   .meta({
     id: "Reproduction",
     description: "Whether a run gave the same weights as another, to the bit; where not, from where on and why.",
-  }) satisfies z.ZodType<Reproduction>;
+  });
+export interface Reproduction extends Shape<typeof reproduction> {}
+export type Agreement = NonNullable<Reproduction["agreement"]>;

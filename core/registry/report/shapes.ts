@@ -1,41 +1,9 @@
 import { z } from "zod";
-import type { VersionReport } from "../../core/registry/report/report";
-import { contentReference, count, instant, metrics } from "./common";
-import { gateVerdict } from "./gates";
-import { approval, stage } from "./models";
-
-const category = z.union([z.string(), z.number(), z.boolean()]);
-
-const latency = z
-  .object({
-    predictions: count,
-    warmUp: count,
-    p50Ms: z.number(),
-    p90Ms: z.number(),
-    p99Ms: z.number(),
-    maxMs: z.number(),
-    histogram: z.array(z.object({ fromMs: z.number(), toMs: z.number(), count })),
-    machine: z.object({
-      cpu: z.string(),
-      processors: count,
-      memoryMb: count,
-      host: z.string(),
-      node: z.string(),
-      platform: z.string(),
-      arch: z.string(),
-    }),
-  })
-  .meta({ id: "Latency", description: "Times of single predictions, on the machine that evaluated." });
-
-const calibration = z
-  .object({
-    of: z.enum(["positive", "predicted"]),
-    bins: z.array(
-      z.object({ from: z.number(), to: z.number(), rows: count, confidence: z.number(), observed: z.number() }),
-    ),
-    error: z.number().meta({ description: "Expected calibration error." }),
-  })
-  .meta({ id: "Calibration" });
+import type { Shape } from "../../deep-readonly";
+import { calibration, latency } from "../../evaluation/shapes";
+import { category, contentReference, count, instant, metrics } from "../../shapes";
+import { gateVerdict } from "../gates/verdict";
+import { approval, stage } from "../model";
 
 export const versionReport = z
   .object({
@@ -82,4 +50,5 @@ export const versionReport = z
   .meta({
     id: "VersionReport",
     description: "All that the verdict on a version rests on.",
-  }) satisfies z.ZodType<VersionReport>;
+  });
+export interface VersionReport extends Shape<typeof versionReport> {}

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import type { Shape } from "../deep-readonly";
+import { count, instant, sha256, warning } from "../shapes";
+
+export const datasetName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "must be 1–63 lower-case letters, digits and hyphens");
+
+const part = z.strictObject({ sha256, bytes: count, rows: count });
+export interface DatasetShard extends Shape<typeof part> {}
+
+const fraction = z.number().min(0).max(1);
+
+export const columnSchema = z
+  .strictObject({
+    name: z.string().min(1).max(255),
+    type: z.enum(["int", "float", "string", "bool", "timestamp", "tensor"]),
+    role: z.enum(["feature", "label", "slice", "ignore"]),
+    shape: z.array(z.int().min(1)).max(8).optional().meta({ description: "Of a tensor, e.g. [28, 28, 1]." }),
+    nullable: z.boolean().optional(),
+    values: z
+      .array(z.union([z.string(), z.number()]))
+      .optional()
+      .meta({ description: "Closed set of values." }),
+    minimum: z.number().optional(),
+    maximum: z.number().optional(),
+  })
+  .meta({ id: "ColumnSchema" });
+export interface ColumnSchema extends Shape<typeof columnSchema> {}
+
+const draftShape = {
+  name: datasetName,
+  digest: sha256.meta({ description: "SHA-256 over schema, shards and split: equal content is the same version." }),
+  schema: z.array(columnSchema).min(1).max(10_000),
+  schemaHash: sha256.meta({ description: "SHA-256 over column names and types." }),
+  rowCount: count,
+  bytes: count,
+  shards: z.array(part).max(10_000).meta({ description: "Parquet, in row order, in the content store." }),
+  split: z.strictObject({
+    seed: count,
+    fractions: z.strictObject({ train: fraction, validation: fraction, test: fraction }),
+    stratifyBy: z.string().optional(),
+    indexes: z.strictObject({ train: part, validation: part, test: part }),
+  }),
+};
+
+export const sourceFile = z
+  .strictObject({ file: z.string().min(1).max(1_024), sha256, bytes: count, rows: count })
+  .meta({
+    id: "SourceFile",
+    description: "A raw file, and how many of the version's rows it gave.",
+  });
+export interface SourceFile extends Shape<typeof sourceFile> {}
+
+/** The shape only; `registerDataset` checks what it means. */
+export const datasetDraft = z.strictObject(draftShape).meta({
+  id: "DatasetDraft",
+  description: "A version before it has a number; `ringmaster datasets push` makes it.",
+});
+export interface DatasetDraft extends Shape<typeof datasetDraft> {}
+
+const datasetManifest = z
+  .object({ ...draftShape, version: z.int().min(1), createdAt: instant })
+  .meta({ id: "DatasetManifest" });
+export interface DatasetManifest extends Shape<typeof datasetManifest> {}
+
+export const datasetVersion = z
+  .object({
+    manifest: datasetManifest,
+    team: z.string(),
+    createdBy: z
+      .string()
+      .optional()
+      .meta({ description: "Who registered it; absent in versions of earlier releases." }),
+    warnings: z
+      .array(warning)
+      .optional()
+      .meta({ description: "Duplicates, leakage and the like; found by its push, then by validation." }),
+    deprecation: z
+      .object({ at: instant, reason: z.string(), by: z.string().optional() })
+      .optional()
+      .meta({ description: "No new run may use it." }),
+  })
+  .meta({
+    id: "DatasetVersion",
+    description: "An immutable version of a dataset.",
+  });
+export interface DatasetVersion extends Shape<typeof datasetVersion> {}
+export type Deprecation = NonNullable<DatasetVersion["deprecation"]>;
+
+export const datasetSummary = z
+  .object({
+    name: z.string(),
+    latestVersion: z.int(),
+    rowCount: count,
+    bytes: count,
+    updatedAt: instant,
+    updatedBy: z.string().optional().meta({ description: "Who registered the latest version." }),
+  })
+  .meta({ id: "DatasetSummary" });
+export interface DatasetSummary extends Shape<typeof datasetSummary> {}
+export type ColumnType = ColumnSchema["type"];
+export type ColumnRole = ColumnSchema["role"];

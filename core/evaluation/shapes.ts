@@ -1,0 +1,82 @@
+import { z } from "zod";
+import type { Shape } from "../deep-readonly";
+import { category, count } from "../shapes";
+
+export const pairedInterval = z
+  .object({
+    difference: z.number(),
+    lower: z.number(),
+    upper: z.number(),
+    confidence: z.number(),
+    rows: count,
+    resamples: count,
+    seed: count,
+  })
+  .meta({ id: "PairedInterval", description: "Candidate minus champion on the same rows: a paired bootstrap." });
+export interface PairedInterval extends Shape<typeof pairedInterval> {}
+
+export const sliceEvidence = z
+  .object({
+    column: z.string(),
+    positive: category.optional().meta({ description: "The class whose rates were compared." }),
+    rate: z.enum(["selection", "true-positive", "false-positive"]).optional(),
+    estimate: z.number(),
+    lower: z.number(),
+    upper: z.number(),
+    confidence: z.number(),
+    resamples: count,
+    seed: count,
+    rows: count,
+    minimumRows: count,
+    slices: z.array(
+      z.object({
+        value: category.nullable(),
+        rows: count,
+        estimate: z.number(),
+        lower: z.number(),
+        upper: z.number(),
+      }),
+    ),
+    judged: count,
+    leftOut: count,
+  })
+  .meta({
+    id: "SliceEvidence",
+    description: "Slices of the test split, with intervals that hold for all of them together.",
+  });
+export interface SliceEvidence extends Shape<typeof sliceEvidence> {}
+export type SliceRow = SliceEvidence["slices"][number];
+
+export const latency = z
+  .object({
+    predictions: count,
+    warmUp: count,
+    p50Ms: z.number(),
+    p90Ms: z.number(),
+    p99Ms: z.number(),
+    maxMs: z.number(),
+    histogram: z.array(z.object({ fromMs: z.number(), toMs: z.number(), count })),
+    machine: z.object({
+      cpu: z.string(),
+      processors: count,
+      memoryMb: count,
+      host: z.string(),
+      node: z.string(),
+      platform: z.string(),
+      arch: z.string(),
+    }),
+  })
+  .meta({ id: "Latency", description: "Times of single predictions, on the machine that evaluated." });
+export interface LatencyReport extends Shape<typeof latency> {}
+
+export const calibration = z
+  .object({
+    of: z.enum(["positive", "predicted"]),
+    bins: z.array(
+      z.object({ from: z.number(), to: z.number(), rows: count, confidence: z.number(), observed: z.number() }),
+    ),
+    error: z.number().meta({ description: "Expected calibration error." }),
+  })
+  .meta({ id: "Calibration" });
+export interface Calibration extends Shape<typeof calibration> {}
+export type CalibrationBin = Calibration["bins"][number];

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import type { Shape } from "../deep-readonly";
+import { count, instant } from "../shapes";
+import type { PolicyRules } from "./gates/rules";
+import { policyRulesSchema } from "./gates/spec";
+
+/** Rules as rows hold them: those of earlier releases lack members that were later given a default. */
+type WithStoredRules<Policy> = Omit<Policy, "rules"> & { readonly rules: PolicyRules };
+
+const person = z.string().min(1).max(2_048);
+
+export const approvalRules = z
+  .strictObject({
+    required: z.int().min(1).max(20).default(1).meta({ description: "How many different people." }),
+    approvers: z.array(person).max(50).default([]).meta({ description: "Who may; empty: everybody in the team." }),
+    notTheSubmitter: z
+      .boolean()
+      .default(false)
+      .meta({ description: "Whoever submitted the run or registered the version does not count." }),
+  })
+  .refine(({ required, approvers }) => approvers.length === 0 || new Set(approvers).size >= required, {
+    path: ["required"],
+    error: "must be at most the number of approvers: nothing could ever be promoted",
+  });
+export interface ApprovalRules extends Shape<typeof approvalRules> {}
+
+export const policyProposal = z
+  .object({
+    rules: policyRulesSchema,
+    approvals: approvalRules,
+    requests: z.array(
+      z.object({ by: z.string(), person: z.object({ id: z.string(), names: z.array(z.string()) }), at: instant }),
+    ),
+  })
+  .meta({
+    id: "PolicyProposal",
+    description: "Looser approval rules, and the people who have requested them: not yet enough.",
+  });
+export type PolicyProposal = WithStoredRules<Shape<typeof policyProposal>>;
+export type PolicyRequest = PolicyProposal["requests"][number];
+
+export const modelPolicy = z
+  .object({
+    rules: policyRulesSchema,
+    approvals: approvalRules,
+    revision: count.meta({ description: "The model's revision that made this policy." }),
+    rulesRevision: count.meta({
+      description: "The revision that last changed the rules: verdicts of older rules are outdated.",
+    }),
+    by: z.string(),
+    at: instant,
+  })
+  .meta({ id: "ModelPolicy", description: "The policy in force." });
+export type ModelPolicy = WithStoredRules<Shape<typeof modelPolicy>>;

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import type { Shape } from "./deep-readonly";
+
+export const sha256 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, "must be a lower-case hex SHA-256")
+  .meta({
+    id: "Sha256",
+    description: "A SHA-256, lower-case hex.",
+    example: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  });
+
+export const count = z.int().min(0);
+
+export const instant = z
+  .string()
+  .meta({ id: "Instant", description: "A moment, ISO 8601 in UTC.", example: "2026-01-01T09:30:00.000Z" });
+
+/** Numbers by metric. */
+export const metrics = z.record(z.string(), z.number());
+
+export const contentReference = z
+  .object({ sha256, bytes: count })
+  .meta({ id: "ContentReference", description: "Something in the content store." });
+export interface ContentReference extends Shape<typeof contentReference> {}
+
+export const datasetReference = z
+  .object({ name: z.string(), version: z.int(), digest: sha256 })
+  .meta({ id: "DatasetReference", description: "A version of a dataset, which never changes." });
+
+export const nextToken = z.string().optional().meta({ description: "Opaque; absent on the last page." });
+
+/** JSON has no NaN and no infinities: they are strings. */
+export const metricValue = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]).meta({
+  id: "MetricValue",
+  description: "A number; NaN and the infinities, which JSON lacks, are strings.",
+  example: 0.25,
+});
+
+export const warning = z.object({ code: z.string(), message: z.string() }).meta({
+  id: "Warning",
+  description: "A finding that does not stop the work; `code` is stable.",
+});
+export interface Warning extends Shape<typeof warning> {}
+
+export const category = z.union([z.string(), z.number(), z.boolean()]);
+
+export const texts = z.record(z.string(), z.string());

@@ -1,0 +1,31 @@
+import { z } from "zod";
+import type { Shape } from "../deep-readonly";
+import { count } from "../shapes";
+
+/** The progress of training, as the trainer reports it. */
+export const progressSchema = z.object({
+  step: count,
+  totalSteps: count,
+  epoch: count,
+  epochs: count,
+  generation: count,
+  worldSize: count,
+  loss: z.number().nullable(),
+  samplesPerSecond: z.number(),
+  backend: z.enum(["native", "wasm"]),
+  workers: z
+    .array(
+      z.object({
+        rank: count,
+        memberId: z.string(),
+        workerIndex: count,
+        host: z.string(),
+        pid: count,
+        state: z.enum(["joining", "training", "left", "lost"]),
+        step: count,
+      }),
+    )
+    .meta({ description: "By rank." }),
+});
+export interface TrainingProgress extends Shape<typeof progressSchema> {}
+export type WorkerProgress = TrainingProgress["workers"][number];

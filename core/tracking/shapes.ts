@@ -1,0 +1,127 @@
+import { z } from "zod";
+import type { Shape } from "../deep-readonly";
+import { count, instant, sha256, texts } from "../shapes";
+import { runStatuses } from "../training/run-states";
+import { codeReference, job, numericsRecord, phase } from "../training/shapes";
+import { keyText, limits } from "./records/limits";
+
+const milliseconds = z.number().meta({ description: "Milliseconds since the epoch." });
+
+const lifecycle = z
+  .enum(["active", "deleted"])
+  .meta({ description: "Deleting is a mark that can be taken off again." });
+export type Lifecycle = Shape<typeof lifecycle>;
+
+export const runStatus = z.enum(runStatuses).meta({ id: "RunStatus", description: "How far the run is." });
+
+export const experiment = z
+  .object({
+    experimentId: z.string(),
+    name: z.string(),
+    team: z.string(),
+    lifecycle,
+    tags: texts,
+    artifactLocation: z.string().meta({ description: "Where clients are told to put artifacts." }),
+    createdBy: z.string(),
+    createdAt: instant,
+    updatedAt: instant,
+    revision: z.int(),
+  })
+  .meta({
+    id: "Experiment",
+    description: "A team's name for runs that belong together.",
+  });
+export interface Experiment extends Shape<typeof experiment> {}
+
+export const datasetFields = {
+  name: z.string().min(1).max(limits.experimentName),
+  digest: z.string().min(1).max(100),
+  version: z.int().min(1).optional().meta({ description: "Of a dataset that is registered here." }),
+  sourceType: z.string().max(100),
+  source: z.string().max(10_000),
+  schema: z.string().max(65_535).optional(),
+  profile: z.string().max(65_535).optional(),
+  tags: z.record(keyText, z.string().max(limits.tagValue)),
+};
+
+export const datasetInput = z.object(datasetFields).meta({ id: "RunDataset", description: "Data that a run read." });
+export interface DatasetInput extends Shape<typeof datasetInput> {}
+
+const codeFields = codeReference.shape;
+
+export const runCode = z
+  .strictObject({ ...codeFields, entryPoint: z.string().max(1_000).optional() })
+  .meta({ id: "RunCode", description: "The code that made the run." });
+export interface RunCode extends Shape<typeof runCode> {}
+
+const environment = z
+  .object({
+    lockfileSha256: sha256.optional(),
+    image: z
+      .string()
+      .optional()
+      .meta({ description: "The trainer's container image, as the job definition names it." }),
+    imageDigest: z.string().optional().meta({ description: "Of the trainer's container image." }),
+    numerics: numericsRecord.optional(),
+    hardware: z
+      .object({ instanceTypes: z.array(z.string()), cpu: z.string().optional(), gpu: z.string().optional() })
+      .optional(),
+  })
+  .meta({ id: "RunEnvironment", description: "What it ran in." });
+export interface RunEnvironment extends Shape<typeof environment> {}
+
+export const runRecord = z
+  .object({
+    runId: z.string(),
+    team: z.string(),
+    experimentId: z.string(),
+    source: z.enum(["training", "logged"]).meta({ description: "Trained here from a job, or told of by a client." }),
+    name: z.string(),
+    status: runStatus,
+    phase: phase.optional().meta({ description: "Of a training run that has begun." }),
+    lifecycle,
+    deletedAt: instant.optional(),
+    createdBy: z.string(),
+    submitters: z.array(z.string()).optional().meta({
+      description: "Immutable ids of the people who submitted it, where they are known.",
+    }),
+    startedAt: milliseconds,
+    awaitingSince: milliseconds.optional().meta({
+      description:
+        "Milliseconds since the epoch: when a training run first waited for an approval, the end of its own work.",
+    }),
+    endedAt: milliseconds.optional(),
+    params: texts.meta({ description: "Written once each; of a training run its job's leaves by dotted path, too." }),
+    tags: texts,
+    notes: z.string().meta({ description: "Markdown." }),
+    parentRunId: z.string().optional(),
+    datasets: z.array(datasetInput),
+    modelInputs: z.array(z.string()),
+    modelOutputs: z.array(z.object({ modelId: z.string(), step: z.int() })),
+    code: runCode,
+    environment,
+    seed: z.number().optional(),
+    artifactUri: z.string(),
+    job: job.optional().meta({ description: "Of a training run." }),
+    weightsSha256: sha256.optional().meta({ description: "Of a training run that has trained." }),
+    reusedFrom: z
+      .string()
+      .optional()
+      .meta({ description: "Id of the run whose training, with its metrics, this training run reuses." }),
+    revision: z.int(),
+  })
+  .meta({ id: "RunRecord", description: "A run, trained here or logged by a client." });
+export interface RunRecord extends Shape<typeof runRecord> {}
+
+export const artifactEntry = z
+  .object({
+    path: z.string(),
+    isDirectory: z.boolean(),
+    bytes: count.optional(),
+    sha256: sha256.optional(),
+  })
+  .meta({
+    id: "ArtifactEntry",
+    description: "A file of a run, or a directory of files' names.",
+  });
+export interface ArtifactEntry extends Shape<typeof artifactEntry> {}
