@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { BatchClient } from "@aws-sdk/client-batch";
 import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
@@ -8,6 +9,8 @@ import { SFNClient } from "@aws-sdk/client-sfn";
 import { SNSClient } from "@aws-sdk/client-sns";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { checkTeamName } from "../core/access/teams";
+import { createPause, type Pause } from "../core/backoff";
+import { BoundedMap } from "../core/bounded-map";
 import type { InboxFiles, InboxRepository } from "../core/datasets/inbox/report";
 import type { DatasetRepository } from "../core/datasets/repository";
 import { createLogger, type Logger } from "../core/logging";
@@ -146,6 +149,8 @@ export interface Platform extends Deployment, StepDependencies {
   readonly topic: TeamTopic;
   /** In [0, 1). */
   readonly random: () => number;
+  /** Waits between the rounds of an optimistic write. */
+  readonly pause: Pause;
   /** Fresh ones, for keys. */
   readonly randomBytes: (count: number) => Uint8Array;
   readonly retraining: RetrainingRepository;
@@ -196,7 +201,11 @@ export function createPlatform(environment: Readonly<Record<string, string | und
     schedules: createRetrainingSchedules(new SchedulerClient({}), config.retraining),
     events: createPlatformEvents(new EventBridgeClient({}), config.prefix),
     hooks: createCheckHooks({ clock, pause: pauseBeforeRound, targets }),
-    webhooks: createWebhooks({ clock, pause: (round) => pauseBeforeRound(round, webhookPauseMs), targets }),
+    webhooks: createWebhooks({
+      clock,
+      pause: createPause({ firstMs: webhookPauseMs, maxMs: 2_000 }, sleep, Math.random),
+      targets,
+    }),
     topicOf: (team) => createTeamTopic(sns, worldOf(config), team),
   });
 }
@@ -225,7 +234,7 @@ export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: B
   const artifactsOf = (team: string): Artifacts =>
     createArtifactRepository(dynamodb, tables.catalog, team, records.of(team));
   const liveRuns = createLiveRuns(shared.clock);
-  const notedInputs = new Set<string>();
+  const notedInputs = new BoundedMap<string, true>(10_000);
   const searches = createRunSearches();
   const allRuns = trackedRuns(rows, { records, changes, experimentsOf, artifactsOf });
   const runs = teamRuns(allRuns);
@@ -244,7 +253,7 @@ export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: B
     shared.hooks ?? createCheckHooks({ clock: shared.clock, pause: pauseBeforeRound, targets: publicTargets });
 
   /** Nothing of a request is in them. */
-  const platforms = new Map<string, Platform>();
+  const platforms = new BoundedMap<string, Platform>(mostPlatforms);
 
   const deployment: Deployment = {
     config: shared.config,
@@ -309,11 +318,11 @@ export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: B
         notifications: createNotificationRepository(dynamodb, tables.catalog, team),
         topic: topicOf(team),
         random: Math.random,
+        pause: pauseBeforeRound,
         randomBytes,
         runEvents: events,
         retraining: createRetrainingRepository(dynamodb, tables.catalog, team),
       };
-      if (platforms.size >= mostPlatforms) platforms.clear();
       platforms.set(team, platform);
       return platform;
     },

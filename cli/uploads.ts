@@ -1,12 +1,15 @@
 import { openAsBlob } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiClient } from "../client/api-client";
 import type { Answer } from "../client/operations";
+import { createPause } from "../core/backoff";
 import type { UploadPort } from "../core/datasets/upload-port";
 import { RingmasterError } from "../core/errors";
 
 type UploadTarget = Answer<"createUploads">["missing"][number];
 
 const attempts = 4;
+const pause = createPause({ firstMs: 100, maxMs: 1_600, minShare: 0.5 }, sleep, Math.random);
 
 /** Sends content straight to the bucket by the URLs that the API signs; what is there already is not sent. */
 export function createUploads(client: ApiClient): UploadPort {
@@ -29,7 +32,7 @@ export function createUploads(client: ApiClient): UploadPort {
         const failure = await send(target, body);
         if (failure === undefined) return;
         if (attempt === attempts) throw failure;
-        await new Promise((wait) => setTimeout(wait, 2 ** attempt * 100));
+        await pause(attempt);
       }
     },
   };

@@ -1,3 +1,4 @@
+import { backoffMs } from "../core/backoff";
 import { ApiError, ApiTimeoutError, ApiUnreachableError } from "./errors";
 
 export interface RetryOptions {
@@ -31,12 +32,9 @@ export function isWorthRepeating(error: unknown, safe: boolean): boolean {
   return false;
 }
 
-/**
- * Full jitter: anything between nothing and the exponential bound, so that many clients do not come again at one moment
- * (aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter). Never sooner than the API asked for.
- */
+/** Computes the wait before an attempt: backoff with full jitter, and never sooner than the API asked for, up to the cap. */
 export function pauseBefore(attempt: number, error: unknown, { baseMs, capMs, random }: RetryOptions): number {
-  const jittered = random() * Math.min(capMs, baseMs * 2 ** attempt);
+  const jittered = backoffMs(attempt, { firstMs: baseMs, maxMs: capMs }, random);
   const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
   return Math.min(Math.max(jittered, asked), capMs);
 }

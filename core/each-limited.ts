@@ -1,12 +1,30 @@
-/** Does all, at most `limit` of them at once; the first failure ends it. */
+/** Runs an action for each item, at most `limit` at the same time. Rejects with the first failure. */
 export async function eachLimited<T>(
-  items: readonly T[],
+  items: Iterable<T>,
   limit: number,
   run: (item: T) => Promise<unknown>,
 ): Promise<void> {
-  const left = items.values();
+  const left = items[Symbol.iterator]();
   const worker = async (): Promise<void> => {
-    for (const item of left) await run(item);
+    for (let next = left.next(); !next.done; next = left.next()) await run(next.value);
   };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  await Promise.all(Array.from({ length: limit }, worker));
+}
+
+/** Does the same and returns the results in the order of the items. */
+export async function mapLimited<T, Result>(
+  items: readonly T[],
+  limit: number,
+  run: (item: T) => Promise<Result>,
+): Promise<Result[]> {
+  const results = new Array<Result>(items.length);
+  await eachLimited(items.entries(), limit, async ([i, item]) => {
+    results[i] = await run(item);
+  });
+  return results;
+}
+
+/** Cuts items into parts of at most `size`. */
+export function inParts<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 }

@@ -106,7 +106,8 @@ function createCourier(ingestFunction: string, memberId: string, session: RunSes
     ingestFunction,
     session.runKey,
   );
-  return new Outbox({ sink, directory, onRefused: ({ message }) => onTrouble(message, undefined), onTrouble, sleep });
+  const onRefused = ({ message }: Error) => onTrouble(message, undefined);
+  return new Outbox({ sink, directory, onRefused, onTrouble, sleep, random: Math.random });
 }
 
 main().then(

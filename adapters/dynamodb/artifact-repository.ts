@@ -1,4 +1,5 @@
 import { BatchWriteCommand, type DynamoDBDocumentClient, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { mapLimited } from "../../core/each-limited";
 import type { Artifact, ArtifactEntry, ArtifactOwner, Artifacts } from "../../core/tracking/artifacts";
 import { artifactPath, directoryPath, lowestPathIn, lowestPathPast } from "../../core/tracking/records/artifact-paths";
 import { producedDirectories } from "../../core/tracking/records/produced";
@@ -161,15 +162,11 @@ export function createArtifactRepository(
       const directory = directoryPath(path);
       const rows = await rowsUnder(owner, directory);
       const behind = rows.flatMap((row) => ownerIn(row) ?? []);
-      const removals: { readonly owner: ArtifactOwner; readonly paths: readonly string[] }[] = [];
-      for (let from = 0; from < behind.length; from += ownersAtOnce) {
-        const some = behind.slice(from, from + ownersAtOnce).map(async (each) => {
-          const paths = pathsOf(await rowsUnder(each, ""));
-          await protection.check(each, paths);
-          return { owner: each, paths };
-        });
-        removals.push(...(await Promise.all(some)));
-      }
+      const removals = await mapLimited(behind, ownersAtOnce, async (each) => {
+        const paths = pathsOf(await rowsUnder(each, ""));
+        await protection.check(each, paths);
+        return { owner: each, paths };
+      });
       const own = [...(directory === "" ? [] : [directory]), ...pathsOf(rows)];
       if (owner.kind !== "team") return protection.write(owner, own, deletionsOf(owner, own));
       // Their files first: a folder that still leads to some must not be gone.

@@ -1,4 +1,5 @@
 import { BatchGetCommand, type DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { inParts, mapLimited } from "../../core/each-limited";
 import { pauseBeforeRound } from "./contention";
 
 /** DynamoDB's limit. */
@@ -14,16 +15,8 @@ export async function batchGet(
   table: string,
   keys: readonly Record<string, string>[],
 ): Promise<readonly Item[]> {
-  const chunks: (readonly Record<string, string>[])[] = [];
-  for (let from = 0; from < keys.length; from += keysPerCall) chunks.push(keys.slice(from, from + keysPerCall));
-  const found: Item[] = [];
-  const takeChunks = async (): Promise<void> => {
-    for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
-      found.push(...(await getChunk(client, table, chunk)));
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(callsAtOnce, chunks.length) }, takeChunks));
-  return found;
+  const found = await mapLimited(inParts(keys, keysPerCall), callsAtOnce, (some) => getChunk(client, table, some));
+  return found.flat();
 }
 
 /** What one call leaves out, being past 16 MB or throttled, the next one asks for. */

@@ -1,9 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { createPause } from "../../core/backoff";
 
-const firstPauseMs = 10;
-const longestPauseMs = 2_000;
-
-/** Waits before the next round of an optimistic write, or the next try of a request: exponential backoff, full jitter. */
-export async function pauseBeforeRound(round: number, firstMs = firstPauseMs): Promise<void> {
-  await sleep(Math.random() * Math.min(longestPauseMs, firstMs * 2 ** round));
-}
+/** Waits before the next round of an optimistic write, or the next try of a request. */
+export const pauseBeforeRound = createPause({ firstMs: 10, maxMs: 2_000 }, sleep, Math.random);

@@ -6,14 +6,16 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
+import { inRounds } from "../../core/backoff";
 import { DatasetBusyError } from "../../core/datasets/errors";
 import type { DatasetDraft } from "../../core/datasets/identity";
 import type { DatasetManifest } from "../../core/datasets/manifest";
 import type { DatasetRepository, DatasetSummary, DatasetVersion } from "../../core/datasets/repository";
 import { holds, isConditionFailed, queryPage } from "./client";
+import { pauseBeforeRound } from "./contention";
 
 /** Each attempt fails only where another registration succeeded meanwhile. */
-const attempts = 32;
+const rounds = 32;
 const versionKey = (version: number): string => `VERSION#${String(version).padStart(9, "0")}`;
 
 /**
@@ -117,7 +119,8 @@ export function createDatasetRepository(
     findByDigest,
 
     async register(draft: DatasetDraft, { at, by }) {
-      for (let attempt = 1; attempt <= attempts; attempt += 1) {
+      const busy = () => new DatasetBusyError(draft.name, rounds);
+      return inRounds({ rounds, pause: pauseBeforeRound, busy }, async () => {
         const known = await findByDigest(draft.name, draft.digest);
         if (known) return { created: false, version: known };
         const version = (await newestOf(draft.name)) + 1;
@@ -125,8 +128,8 @@ export function createDatasetRepository(
         if (await tryRegister(manifest, by)) {
           return { created: true, version: { manifest, team, ...(by === undefined ? {} : { createdBy: by }) } };
         }
-      }
-      throw new DatasetBusyError(draft.name, attempts);
+        return undefined;
+      });
     },
 
     async findNewest(name) {

@@ -6,6 +6,7 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
+import { inRounds } from "../../core/backoff";
 import { isoTime } from "../../core/clock";
 import { sha256 } from "../../core/digest";
 import type { Clock } from "../../core/ports";
@@ -25,6 +26,11 @@ import { RecentExperiments } from "./recent-experiments";
 const largest = 350_000;
 /** Each fails only where another change succeeded meanwhile. */
 const rounds = 32;
+const retry = (experiment: string) => ({
+  rounds,
+  pause: pauseBeforeRound,
+  busy: () => new ExperimentBusyError(experiment, rounds),
+});
 
 type Asked = Parameters<Experiments["create"]>[0];
 
@@ -176,15 +182,16 @@ export function createExperimentRepositories(
       async ensure(name, by, at) {
         const met = recent.byName(team, name);
         if (met) return met;
-        for (let round = 1; ; round += 1) {
+        return inRounds(retry(name), async () => {
           const known = await findByName(name);
           if (known) return known;
           try {
             return await create({ name, tags: {}, by, at });
           } catch (error) {
-            if (!(error instanceof ExperimentExistsError) || round === rounds) throw error;
+            if (error instanceof ExperimentExistsError) return undefined;
+            throw error;
           }
-        }
+        });
       },
 
       async list() {
@@ -199,7 +206,7 @@ export function createExperimentRepositories(
       },
 
       async change(experimentId, transition) {
-        for (let round = 1; round <= rounds; round += 1) {
+        return inRounds(retry(experimentId), async () => {
           const before = await find(experimentId);
           if (!before) throw new ExperimentNotFoundError({ experimentId });
           const changed = transition(before);
@@ -224,9 +231,8 @@ export function createExperimentRepositories(
             ]);
             if (renamed) return after;
           }
-          await pauseBeforeRound(round);
-        }
-        throw new ExperimentBusyError(experimentId, rounds);
+          return undefined;
+        });
       },
     };
   };

@@ -1,10 +1,10 @@
 import { type DynamoDBDocumentClient, PutCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { BoundedMap } from "../../core/bounded-map";
 import type { ContentUse, DatasetContent, DatasetKey, LineageIndex, ModelUse } from "../../core/tracking/lineage/port";
 import { queryAll, queryPage } from "./client";
 import { contentPartition, datasetPartition, readRow } from "./lineage-rows";
 
 const putsAtOnce = 25;
-const remembered = 10_000;
 
 /**
  * A team's lineage in the Catalog table; docs/access-patterns.md, "Lineage".
@@ -15,7 +15,7 @@ export function createLineageIndex(
   client: DynamoDBDocumentClient,
   table: string,
   team: string,
-  written: Set<string>,
+  written: BoundedMap<string, true>,
 ): LineageIndex {
   async function put(items: readonly Record<string, unknown>[]): Promise<void> {
     for (let at = 0; at < items.length; at += putsAtOnce) {
@@ -55,8 +55,7 @@ export function createLineageIndex(
       const fresh = new Map(datasets.map((dataset) => [keyOf(dataset), dataset]));
       for (const key of fresh.keys()) if (written.has(key)) fresh.delete(key);
       await put([...fresh.values()].map((dataset) => readRow(team, dataset, runId)));
-      if (written.size > remembered) written.clear();
-      for (const key of fresh.keys()) written.add(key);
+      for (const key of fresh.keys()) written.set(key, true);
     },
 
     usesOf: (sha256) => edges<ContentUse>(contentPartition(team, sha256), "DATASET#"),

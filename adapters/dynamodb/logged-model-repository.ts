@@ -1,4 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { inRounds } from "../../core/backoff";
 import {
   type LoggedModel,
   LoggedModelBusyError,
@@ -12,6 +13,11 @@ import { pauseBeforeRound } from "./contention";
 
 /** Each fails only where another change succeeded meanwhile. */
 const rounds = 32;
+const retry = (modelId: string) => ({
+  rounds,
+  pause: pauseBeforeRound,
+  busy: () => new LoggedModelBusyError(modelId, rounds),
+});
 /** DynamoDB's 400 KB an item, less keys and names. */
 const largestRow = 380_000;
 
@@ -46,7 +52,7 @@ export function createLoggedModelRepository(client: DynamoDBDocumentClient, tabl
       const made: LoggedModel = { ...model, revision: 1 };
       const { modelId, experimentId, createdAt } = made;
       const entry = { pk: listKey(experimentId), sk: `${String(createdAt).padStart(15, "0")}#${modelId}`, modelId };
-      for (let round = 1; round <= rounds; round += 1) {
+      return inRounds(retry(modelId), async () => {
         try {
           await client.send(
             new TransactWriteCommand({
@@ -58,18 +64,15 @@ export function createLoggedModelRepository(client: DynamoDBDocumentClient, tabl
           );
           return made;
         } catch (error) {
-          if (isTransactionConditionFailed(error)) {
-            const there = await find(modelId);
-            if (there) return there;
-          } else if (!isTransactionConflict(error)) throw error;
-          await pauseBeforeRound(round);
+          if (isTransactionConditionFailed(error)) return find(modelId);
+          if (isTransactionConflict(error)) return undefined;
+          throw error;
         }
-      }
-      throw new LoggedModelBusyError(modelId, rounds);
+      });
     },
 
     async change(modelId, transition) {
-      for (let round = 1; round <= rounds; round += 1) {
+      return inRounds(retry(modelId), async () => {
         const before = await find(modelId);
         if (!before) throw new LoggedModelNotFoundError(modelId);
         const changed = transition(before);
@@ -81,10 +84,8 @@ export function createLoggedModelRepository(client: DynamoDBDocumentClient, tabl
           ConditionExpression: "revision = :seen",
           ExpressionAttributeValues: { ":seen": before.revision },
         });
-        if (await holds(client.send(put))) return after;
-        await pauseBeforeRound(round);
-      }
-      throw new LoggedModelBusyError(modelId, rounds);
+        return (await holds(client.send(put))) ? after : undefined;
+      });
     },
 
     async list(experimentId) {

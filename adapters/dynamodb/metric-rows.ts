@@ -6,6 +6,7 @@ import {
   PutCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
+import { eachLimited, inParts } from "../../core/each-limited";
 import { batchGet } from "./batch-get";
 import { holds, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
@@ -222,13 +223,7 @@ export class MetricRows {
   }
 
   private async writeRequests(requests: readonly Record<string, unknown>[]): Promise<void> {
-    const chunks = Array.from({ length: Math.ceil(requests.length / itemsPerWrite) }, (_, i) =>
-      requests.slice(i * itemsPerWrite, (i + 1) * itemsPerWrite),
-    );
-    const takeChunks = async (): Promise<void> => {
-      for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) await this.writeChunk(chunk);
-    };
-    await Promise.all(Array.from({ length: Math.min(writesAtOnce, chunks.length) }, takeChunks));
+    await eachLimited(inParts(requests, itemsPerWrite), writesAtOnce, (some) => this.writeChunk(some));
   }
 
   private async writeChunk(chunk: readonly Record<string, unknown>[]): Promise<void> {

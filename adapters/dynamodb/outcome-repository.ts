@@ -1,4 +1,5 @@
 import { type DynamoDBDocumentClient, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { inRounds } from "../../core/backoff";
 import { sha256 } from "../../core/digest";
 import { OutcomesBusyError } from "../../core/serving/errors";
 import type { Outcome, OutcomeRepository } from "../../core/serving/outcomes";
@@ -72,15 +73,13 @@ export function createOutcomeRepository(
     expiresAt: number,
   ): Promise<number> {
     let left = batch;
-    for (let round = 0; round < rounds && left.length > 0; round += 1) {
-      if (round > 0) await pauseBeforeRound(round);
+    return inRounds({ rounds, pause: pauseBeforeRound, busy: () => new OutcomesBusyError(model) }, async () => {
+      if (left.length === 0) return 0;
       const known = await count(key, left, expiresAt);
-      if (known === undefined) continue;
-      if (known.length === 0) return left.length;
-      left = left.filter((outcome) => !known.includes(outcome));
-    }
-    if (left.length === 0) return 0;
-    throw new OutcomesBusyError(model);
+      if (known?.length === 0) return left.length;
+      left = left.filter((outcome) => !known?.includes(outcome));
+      return left.length === 0 ? 0 : undefined;
+    });
   }
 
   return {

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../core/bounded-map";
 import type { Clock } from "../../core/ports";
 import type { Experiment } from "../../core/tracking/experiment";
 
@@ -7,12 +8,13 @@ const mostRemembered = 10_000;
 
 /** What this process has read of experiments a moment ago: whoever makes runs by the thousand need not read theirs each time. */
 export class RecentExperiments {
-  private readonly known = new Map<string, { readonly experiment: Experiment; readonly until: number }>();
+  private readonly known = new BoundedMap<string, { readonly experiment: Experiment; readonly until: number }>(
+    mostRemembered,
+  );
 
   constructor(private readonly clock: Clock) {}
 
   note(experiment: Experiment): void {
-    if (this.known.size >= mostRemembered) this.known.clear();
     const kept = { experiment, until: this.clock.now() + trustedMs };
     this.known.set(this.idKey(experiment.team, experiment.experimentId), kept);
     this.known.set(this.nameKey(experiment.team, experiment.name), kept);

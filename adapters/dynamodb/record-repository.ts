@@ -1,4 +1,6 @@
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { inRounds } from "../../core/backoff";
+import { BoundedMap } from "../../core/bounded-map";
 import { RunBusyError, RunFieldFixedError } from "../../core/tracking/records/errors";
 import type { FirstRecord } from "../../core/tracking/records/tracked-runs";
 import { type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
@@ -15,6 +17,7 @@ import type { RunCreations } from "./run-creations";
 
 /** Each fails only where another change succeeded meanwhile. */
 const rounds = 32;
+const retry = { rounds, pause: pauseBeforeRound };
 /** As many as a process meets; identities never change, so what is remembered stays true. */
 const mostRemembered = 100_000;
 /** Records that are remembered whole: at most a thousand, and none that is large. */
@@ -43,19 +46,17 @@ export function createRunRecords(
   table: string,
   dependencies: RunRecordDependencies,
 ): AllRunRecords {
-  const identities = new Map<string, RunIdentity>();
-  const instanceTypes = new Set<string>();
+  const identities = new BoundedMap<string, RunIdentity>(mostRemembered);
+  const instanceTypes = new BoundedMap<string, true>(mostRemembered);
   /** Logged runs as this process wrote them last: a client tells of one run several times in a row. */
-  const latest = new Map<string, RunRecord>();
+  const latest = new BoundedMap<string, RunRecord>(mostLatest);
 
   function rememberLatest(record: RunRecord): void {
     if (record.source !== "logged" || Object.keys(record.params).length > mostParamsRemembered) return;
-    if (latest.size >= mostLatest) latest.clear();
     latest.set(record.runId, record);
   }
 
   function remember(identity: RunIdentity): void {
-    if (identities.size >= mostRemembered) identities.clear();
     identities.set(identity.runId, identity);
   }
 
@@ -99,8 +100,7 @@ export function createRunRecords(
       ExpressionAttributeValues: { ":types": new Set([instanceType]) },
     });
     await marked(identity, () => holds(client.send(update)));
-    if (instanceTypes.size >= mostRemembered) instanceTypes.clear();
-    instanceTypes.add(known);
+    instanceTypes.set(known, true);
   }
 
   /** Around a write: a reader that looks between the two takes the run as changed for `clockSkewMs`, and one that looks later finds the second mark. */
@@ -236,7 +236,7 @@ export function createRunRecords(
       async change(runId, transition) {
         const quick = await changeLatest(runId, transition);
         if (quick) return quick;
-        for (let round = 1; round <= rounds; round += 1) {
+        return inRounds({ ...retry, busy: () => new RunBusyError(runId, rounds) }, async () => {
           const before = await must(find(runId), runId);
           const after = transition(before);
           if (after === undefined) {
@@ -244,11 +244,8 @@ export function createRunRecords(
             await dependencies.changes.mark(before);
             return before;
           }
-          const record = await written(before, after);
-          if (record) return record;
-          await pauseBeforeRound(round);
-        }
-        throw new RunBusyError(runId, rounds);
+          return written(before, after);
+        });
       },
 
       async *list(experimentId) {

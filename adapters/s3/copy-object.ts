@@ -6,6 +6,7 @@ import {
   type S3Client,
   UploadPartCopyCommand,
 } from "@aws-sdk/client-s3";
+import { mapLimited } from "../../core/each-limited";
 import { CorruptObjectError } from "../../core/object-errors";
 import type { ContentReference } from "../../core/ports";
 import { translated } from "./service-errors";
@@ -52,23 +53,19 @@ export async function copyObject(
   const upload = { ...target, UploadId };
   const size = Math.min(pieceBytes, largest);
   const starts = Array.from({ length: Math.ceil(from.bytes / size) }, (_, i) => i * size);
-  const Parts: { PartNumber: number; ETag?: string }[] = [];
   try {
-    for (let i = 0; i < starts.length; i += piecesAtOnce) {
-      const made = starts.slice(i, i + piecesAtOnce).map(async (start, j) => {
-        const PartNumber = i + j + 1;
-        const end = Math.min(start + size, from.bytes) - 1;
-        const command = new UploadPartCopyCommand({
-          ...upload,
-          CopySource,
-          PartNumber,
-          CopySourceRange: `bytes=${start}-${end}`,
-        });
-        const { CopyPartResult } = await translated(to, () => client.send(command));
-        return { PartNumber, ETag: CopyPartResult?.ETag };
+    const Parts = await mapLimited([...starts.entries()], piecesAtOnce, async ([i, start]) => {
+      const PartNumber = i + 1;
+      const end = Math.min(start + size, from.bytes) - 1;
+      const command = new UploadPartCopyCommand({
+        ...upload,
+        CopySource,
+        PartNumber,
+        CopySourceRange: `bytes=${start}-${end}`,
       });
-      Parts.push(...(await Promise.all(made)));
-    }
+      const { CopyPartResult } = await translated(to, () => client.send(command));
+      return { PartNumber, ETag: CopyPartResult?.ETag };
+    });
     await client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
   } catch (error) {
     await client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);

@@ -1,3 +1,5 @@
+import { BoundedMap } from "../../core/bounded-map";
+
 /** What MLflow takes for a name of a param, a metric or a tag (`mlflow/utils/validation.py`). */
 const permitted = /^[/\p{L}\p{N}_.\- :]*$/u;
 
@@ -12,13 +14,12 @@ export function problemOfName(name: string): string | undefined {
   if (normal !== name || normal === "." || normal.startsWith("..") || normal.startsWith("/")) {
     return `Names may be treated as files in certain cases, and must not resolve to other names when treated as such. This name would resolve to '${normal}'`;
   }
-  if (good.size >= mostKnown) good.clear();
-  good.add(name);
+  good.set(name, true);
   return undefined;
 }
 
-const good = new Set<string>();
 const mostKnown = 10_000;
+const good = new BoundedMap<string, true>(mostKnown);
 
 /** Python's `posixpath.normpath`. */
 export function normalPath(path: string): string {

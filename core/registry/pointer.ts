@@ -1,5 +1,5 @@
+import { inRounds, type Pause } from "../backoff";
 import { parseDocument } from "../object-documents";
-import type { Pause } from "./registry";
 
 /** Documents that are overwritten only by who has seen what he overwrites. */
 export interface PointerStore {
@@ -51,15 +51,15 @@ export function createPointer<Told extends { readonly revision: number }>({
     },
 
     async refresh(model) {
-      for (let round = 0; round < rounds; round += 1) {
-        if (round > 0) await pause(round);
+      const busy = () =>
+        new Error(`the pointer ${keyOf(model)} was overwritten ${rounds} times by others: left for the sweep`);
+      await inRounds({ rounds, pause, busy }, async () => {
         // First what would be overwritten: what is read after it is no older than what it tells of, unless it is behind.
         const before = await read(model);
         const told = await source.resolve(model);
-        if (before && before.told.revision >= told.revision) return;
-        if (await store.put(keyOf(model), JSON.stringify(told), before?.tag)) return;
-      }
-      throw new Error(`the pointer ${keyOf(model)} was overwritten ${rounds} times by others: left for the sweep`);
+        if (before && before.told.revision >= told.revision) return true;
+        return (await store.put(keyOf(model), JSON.stringify(told), before?.tag)) || undefined;
+      });
     },
   };
 }

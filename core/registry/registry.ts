@@ -1,3 +1,4 @@
+import { inRounds, type Pause } from "../backoff";
 import { RingmasterError } from "../errors";
 import { settleTraffic } from "../serving/settle";
 import type { ModelChange, Transition } from "./change";
@@ -10,7 +11,7 @@ import { renameModel } from "./rename";
 import type { ModelRepository, Once } from "./repository";
 import { rollBack } from "./transitions";
 
-/** With `pause` of at most two seconds: what a request has time for. */
+/** With pauses of at most two seconds: what a request has time for. */
 const rounds = 24;
 
 /** A model, its versions (newest first) and its history (oldest first) as they were at one moment; deleted versions are left out. */
@@ -29,9 +30,6 @@ export interface Needs {
   readonly orNew?: { readonly team: string; readonly actor: Actor };
 }
 
-/** @param pause waits before round 1, 2, …: random, and longer each time, so that of many writers few meet */
-export type Pause = (round: number) => Promise<void>;
-
 /** What follows from a change that was made; its failure is its own to mend, the change stands. */
 export interface FollowUp {
   committed(change: ModelChange): Promise<void>;
@@ -43,15 +41,7 @@ export function createRegistry(
   pause: Pause = () => Promise.resolve(),
   followUp?: FollowUp,
 ) {
-  /** @param attempt answers `undefined` where it was overtaken */
-  async function inRounds<Result>(name: string, attempt: () => Promise<Result | undefined>): Promise<Result> {
-    for (let round = 0; round < rounds; round += 1) {
-      if (round > 0) await pause(round);
-      const result = await attempt();
-      if (result !== undefined) return result;
-    }
-    throw new RegistryBusyError(name);
-  }
+  const retry = (name: string) => ({ rounds, pause, busy: () => new RegistryBusyError(name) });
 
   async function commit(change: ModelChange, once?: Once): Promise<boolean> {
     if (!(await repository.commit(change, once))) return false;
@@ -92,7 +82,7 @@ export function createRegistry(
     request?: string,
   ): Promise<Model> {
     const { versions, semver, orNew }: Needs = "versions" in needs ? needs : { versions: needs };
-    return inRounds(name, async () => {
+    return inRounds(retry(name), async () => {
       const model = await find(name, orNew);
       const needed = new Set([...versions, model.production, model.formerProduction.at(-1)]);
       const [made, semverOwner, ...found] = await Promise.all([
@@ -133,7 +123,7 @@ export function createRegistry(
      * @throws ModelNotFoundError @throws ModelNameFixedError @throws ModelExistsError where the new name is in use
      */
     rename(name: string, newName: string, actor: Actor): Promise<Model> {
-      return inRounds(name, async () => {
+      return inRounds(retry(name), async () => {
         const [model, target] = await Promise.all([head(name), repository.find(newName)]);
         // Read after the head: those that are of a later change are overtaken with it.
         const versions = (await repository.listVersions(name)).filter(({ version }) => version >= model.firstVersion);
@@ -171,7 +161,7 @@ export function createRegistry(
      */
     register(team: string, made: NewVersion, actor: Actor, once: Once = {}): Promise<number> {
       const name = made.model;
-      return inRounds(name, async () => {
+      return inRounds(retry(name), async () => {
         const known = await versionMade(name, once);
         if (known !== undefined) return known;
         const found = await find(name, { team, actor });

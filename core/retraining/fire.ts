@@ -1,3 +1,4 @@
+import { inRounds, type Pause } from "../backoff";
 import { isoTime } from "../clock";
 import { digestOf } from "../digest";
 import { RingmasterError } from "../errors";
@@ -16,10 +17,11 @@ export interface FireDependencies extends SubmitDependencies {
   readonly team: string;
   readonly retraining: RetrainingRepository;
   readonly meter: Meter;
+  readonly pause: Pause;
 }
 
-/** Each round that fails is another's that got through. */
-const rounds = 50;
+/** In each round that fails another writer succeeded. */
+const rounds = 24;
 /** Of a rule's history, how far back an open run or a later cause is looked for. */
 const recentCauses = 100;
 
@@ -35,15 +37,16 @@ export async function fire(
   ruleName: string,
   cause: Cause,
 ): Promise<CauseRecord | undefined> {
-  const { retraining, clock, meter, team } = dependencies;
+  const { retraining, clock, meter, team, pause } = dependencies;
   const id = causeIdOf(cause);
-  for (let round = 0; round < rounds; round += 1) {
+  const attempt = async (): Promise<{ readonly record: CauseRecord | undefined } | undefined> => {
     const state = await retraining.find(ruleName);
-    if (!state) return undefined;
+    if (!state) return { record: undefined };
     const known = await retraining.findCause(ruleName, id);
     const decision = decide(state, cause, known, await factsOf(dependencies, state, cause, known));
-    if (decision.move === "already") return decision.record;
-    if (decision.move === "start" && known?.state === "started") return submit(dependencies, state, known);
+    if (decision.move === "already") return { record: decision.record };
+    if (decision.move === "start" && known?.state === "started")
+      return { record: await submit(dependencies, state, known) };
     const now = isoTime(clock);
     const record: CauseRecord = {
       rule: ruleName,
@@ -53,14 +56,16 @@ export async function fire(
       heardAt: known?.heardAt ?? now,
       changedAt: now,
     };
-    if (known?.state === "waiting" && record.state === "waiting" && known.reason === record.reason) return known;
+    if (known?.state === "waiting" && record.state === "waiting" && known.reason === record.reason)
+      return { record: known };
     const from = known?.state === "waiting" ? "waiting" : undefined;
-    if (!(await retraining.putCause(record, from, decision.move === "start" ? state : undefined))) continue;
-    if (decision.move === "start") return submit(dependencies, state, record);
+    if (!(await retraining.putCause(record, from, decision.move === "start" ? state : undefined))) return undefined;
+    if (decision.move === "start") return { record: await submit(dependencies, state, record) };
     if (record.state === "skipped") meter.emit({ RetrainingSkipped: 1 }, team, { rule: ruleName, cause: id });
-    return record;
-  }
-  throw new RuleBusyError(ruleName);
+    return { record };
+  };
+  const { record } = await inRounds({ rounds, pause, busy: () => new RuleBusyError(ruleName) }, attempt);
+  return record;
 }
 
 function outcomeOf(decision: Exclude<Decision, { move: "already" }>): Pick<CauseRecord, "state" | "reason"> {

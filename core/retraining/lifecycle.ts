@@ -1,4 +1,5 @@
 import type { Person } from "../access/person";
+import { inRounds, type Pause } from "../backoff";
 import { isoTime } from "../clock";
 import { parseDatasetReference, resolveDataset } from "../datasets/reference";
 import type { DatasetRepository } from "../datasets/repository";
@@ -16,9 +17,16 @@ export interface RuleDependencies {
   readonly schedules: RetrainingSchedules;
   readonly datasets: DatasetRepository;
   readonly clock: Clock;
+  readonly pause: Pause;
 }
 
 const rounds = 20;
+
+const retry = ({ pause }: Pick<RuleDependencies, "pause">, name: string) => ({
+  rounds,
+  pause,
+  busy: () => new RuleBusyError(name),
+});
 
 /** The person who writes a rule. */
 type Author = { readonly by: string; readonly person?: Person };
@@ -34,7 +42,7 @@ export async function createRule(
   { by: actor, person }: Author,
 ): Promise<{ readonly created: boolean; readonly rule: RetrainingRule }> {
   const { retraining, clock, team } = dependencies;
-  for (let round = 0; round < rounds; round += 1) {
+  return inRounds(retry(dependencies, definition.name), async () => {
     const known = await retraining.find(definition.name);
     if (known && known.rule.deletedAt === undefined) {
       if (digestOf(definitionOf(known.rule)) !== digestOf(definition)) throw new RuleExistsError(definition.name);
@@ -54,11 +62,10 @@ export async function createRule(
       createdAt: at,
       updatedAt: at,
     };
-    if (!(await retraining.save(rule, known?.rule))) continue;
+    if (!(await retraining.save(rule, known?.rule))) return undefined;
     await syncSchedule(dependencies, rule.name);
     return { created: true, rule };
-  }
-  throw new RuleBusyError(definition.name);
+  });
 }
 
 /** Replaces what the rule says; its name and history stay. */
@@ -117,7 +124,7 @@ async function change(
   deletedIsFine = false,
 ): Promise<RetrainingRule> {
   const { retraining, clock } = dependencies;
-  for (let round = 0; round < rounds; round += 1) {
+  return inRounds(retry(dependencies, name), async () => {
     const { rule } = await getRule(retraining, name);
     if (rule.deletedAt !== undefined) {
       if (!deletedIsFine) throw new RuleNotFoundError(name);
@@ -130,11 +137,10 @@ async function change(
     const saved: RetrainingRule = same
       ? rule
       : { ...wanted, revision: rule.revision + 1, updatedAt: at, updatedBy: actor };
-    if (!same && !(await retraining.save(saved, rule))) continue;
+    if (!same && !(await retraining.save(saved, rule))) return undefined;
     await syncSchedule(dependencies, name);
     return saved;
-  }
-  throw new RuleBusyError(name);
+  });
 }
 
 /**
@@ -142,18 +148,17 @@ async function change(
  * schedule was put. Who finds then that it put an old one puts the new one over it, although another did so before.
  */
 export async function syncSchedule(
-  { retraining, schedules, team }: Pick<RuleDependencies, "retraining" | "schedules" | "team">,
+  { retraining, schedules, team, pause }: Pick<RuleDependencies, "retraining" | "schedules" | "team" | "pause">,
   name: string,
 ): Promise<void> {
-  for (let round = 0; round < rounds; round += 1) {
+  await inRounds(retry({ pause }, name), async (round) => {
     const state = await retraining.find(name);
-    if (!state || (round === 0 && state.scheduledRevision === state.rule.revision)) return;
+    if (!state || (round === 0 && state.scheduledRevision === state.rule.revision)) return true;
     const { rule } = state;
     if (rule.trigger.type === "schedule" && rule.deletedAt === undefined) await schedules.put(rule);
     else if (hadSchedule(state)) await schedules.delete(team, name);
-    if (await retraining.markScheduled(name, rule.revision)) return;
-  }
-  throw new RuleBusyError(name);
+    return (await retraining.markScheduled(name, rule.revision)) || undefined;
+  });
 }
 
 /** A first revision of a rule of another kind has left nothing in the Scheduler: no need to ask. */

@@ -1,3 +1,4 @@
+import { eachLimited } from "../each-limited";
 import type { Meter } from "../metering/meter";
 import { runLevels } from "../metering/run-levels";
 import type { Clock } from "../ports";
@@ -30,22 +31,21 @@ export async function reconcileAll(open: readonly Run[], options: ReconcileAllOp
   const first = Math.floor(((minute * 0.618_033_988_749) % 1) * open.length);
   const waiting = [...open.slice(first), ...open.slice(0, first)];
   let errors = 0;
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      for (let run = next(); run !== undefined; run = next()) {
-        try {
-          onDone(run.runId, await reconcile(forTeam(run.team), run));
-        } catch (error) {
-          errors += 1;
-          onError(run.runId, error);
-        }
-      }
-    }),
-  );
+  await eachLimited(runsInTime(), atOnce, async (run) => {
+    try {
+      onDone(run.runId, await reconcile(forTeam(run.team), run));
+    } catch (error) {
+      errors += 1;
+      onError(run.runId, error);
+    }
+  });
   if (errors > 0) meter.emit({ ReconcileErrors: errors });
   if (waiting.length > 0) meter.emit({ ReconcileUnreached: waiting.length });
 
-  function next(): Run | undefined {
-    return clock.now() < until ? waiting.shift() : undefined;
+  function* runsInTime(): Generator<Run> {
+    for (let run = waiting[0]; run !== undefined && clock.now() < until; run = waiting[0]) {
+      waiting.shift();
+      yield run;
+    }
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../bounded-map";
 import { RunNotFoundError } from "./errors";
 import type { Run } from "./run";
 import type { AllRuns, RunRepository } from "./run-repository";
@@ -14,10 +15,9 @@ const remembered = 10_000;
 
 /** Runs of all teams as ports of one team each. Ids are unguessable and the world's, so that only the row knows whose a run is. */
 export function teamRuns(all: AllRuns): TeamRuns {
-  const teams = new Map<string, string>();
+  const teams = new BoundedMap<string, string>(remembered);
 
   function remember({ runId, team }: Run): void {
-    if (teams.size >= remembered) teams.clear();
     teams.set(runId, team);
   }
 

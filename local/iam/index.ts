@@ -1,4 +1,5 @@
 import { type OwnerKeys, ownerKeysOf } from "../../adapters/files/owner-keys";
+import { BoundedMap } from "../../core/bounded-map";
 import type { Clock } from "../../core/ports";
 import type { World } from "../../platform/permissions";
 import type { SignatureClaim } from "../sigv4/claim";
@@ -46,7 +47,7 @@ export class Iam {
   readonly #keys: KeyMaker;
   readonly #options: IamOptions;
   /** By session token. */
-  readonly #callers = new Map<string, Known>();
+  readonly #callers = new BoundedMap<string, Known>(maxCallers);
 
   constructor(options: IamOptions) {
     this.#options = options;
@@ -100,7 +101,6 @@ export class Iam {
       );
     }
     const known = { ...issued, accessKeyId, caller: new Caller(role, issued.session, this.#options.onAccess) };
-    if (this.#callers.size >= maxCallers) this.#callers.clear();
     this.#callers.set(token, known);
     return known;
   }

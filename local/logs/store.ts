@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
+import { BoundedMap } from "../../core/bounded-map";
 import { ServiceError } from "../wire";
 import { LogFile } from "./log-file";
 
@@ -14,8 +15,7 @@ export interface LogGroup {
 export class LogStore {
   readonly #root: string;
   /** Streams touched lately, by file: spares each append a look at the file's end. */
-  readonly #open = new Map<string, LogFile>();
-  readonly #mostOpen = 1000;
+  readonly #open = new BoundedMap<string, LogFile>(1_000);
 
   readonly #limits: GroupLimits;
 
@@ -125,8 +125,6 @@ export class LogStore {
 
   #remember(stream: LogFile): LogFile {
     this.#open.set(stream.file, stream);
-    const [oldest] = this.#open.keys();
-    if (this.#open.size > this.#mostOpen) this.#open.delete(oldest!);
     return stream;
   }
 }

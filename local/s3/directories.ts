@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
+import { BoundedMap } from "../../core/bounded-map";
 import { parseEntry } from "./keys";
 
 const mostKnown = 10_000;
@@ -12,7 +13,7 @@ const mostKnown = 10_000;
  */
 export class Directories {
   /** By directory: true where no subdirectory was made or removed since the last sync, else the sync under way. */
-  readonly #known = new Map<string, true | symbol>();
+  readonly #known = new BoundedMap<string, true | symbol>(mostKnown);
 
   /** Renames into place, and makes the directories on the way. */
   rename(from: string, to: string): void {
@@ -58,10 +59,6 @@ export class Directories {
     if (this.#known.get(directory) !== true) this.#known.set(directory, sync);
     await flushDirectory(directory);
     if (this.#known.get(directory) === sync) this.#known.set(directory, true);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= mostKnown) break;
-      this.#known.delete(oldest);
-    }
   }
 }
 

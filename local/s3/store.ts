@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
+import { BoundedMap } from "../../core/bounded-map";
 import type { Clock } from "../../core/ports";
 import { Buckets } from "./buckets";
 import type { WriteCondition } from "./conditions";
@@ -41,7 +42,7 @@ export class Store {
   /** By file: the flush of a change that requests see already. */
   readonly #flushing = new Map<string, Promise<void>>();
   /** By write: damage that a reader found after it had begun to answer. The client's next try is told at once. */
-  readonly #knownDamage = new Map<string, S3Error>();
+  readonly #knownDamage = new BoundedMap<string, S3Error>(mostKnownDamage);
 
   constructor(
     readonly disk: Disk,
@@ -114,10 +115,6 @@ export class Store {
 
   noteDamage({ writeId }: ObjectRecord, damage: S3Error): void {
     this.#knownDamage.set(writeId, damage);
-    for (const oldest of this.#knownDamage.keys()) {
-      if (this.#knownDamage.size <= mostKnownDamage) break;
-      this.#knownDamage.delete(oldest);
-    }
   }
 
   /** The object that a write replaces. A damaged record must not prevent a write: it is how the object is repaired. */

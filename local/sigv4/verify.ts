@@ -1,5 +1,6 @@
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { BoundedMap } from "../../core/bounded-map";
 import { algorithm, type SignatureClaim, type SignedRequest } from "./claim";
 
 /**
@@ -34,8 +35,7 @@ export function signatureMatches(
   return known;
 }
 
-const keys = new Map<string, Buffer>();
-const maxKeys = 1_000;
+const keys = new BoundedMap<string, Buffer>(1_000);
 
 /** Derives the key that signs on one day, in one region, for one service. Kept: deriving it takes four times as long as using it. */
 export function signingKey(secretAccessKey: string, scope: SignatureClaim["scope"]): Buffer {
@@ -43,7 +43,6 @@ export function signingKey(secretAccessKey: string, scope: SignatureClaim["scope
   const known = keys.get(name);
   if (known) return known;
   const key = scope.reduce<Buffer>((previous, part) => hmac(previous, part), Buffer.from(`AWS4${secretAccessKey}`));
-  if (keys.size >= maxKeys) keys.clear();
   keys.set(name, key);
   return key;
 }

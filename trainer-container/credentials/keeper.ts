@@ -1,3 +1,4 @@
+import { type BackoffTiming, backoffMs } from "../../core/backoff";
 import type { Credentials } from "../../core/training/run-credentials";
 
 /** What the SDK's clients ask for. */
@@ -24,8 +25,7 @@ export interface KeeperOptions {
 const sdkMarginMs = 300_000;
 /** Nearer to their end than this, credentials are not handed out any more: a request takes its time. */
 const lastCallMs = 30_000;
-const firstPauseMs = 500;
-const longestPauseMs = 30_000;
+const pauses: BackoffTiming = { firstMs: 500, maxMs: 30_000, minShare: 0.5 };
 /** For those who have nothing to go on with. Longer than a region's trouble with one service mostly lasts. */
 const patienceMs = 900_000;
 
@@ -64,7 +64,7 @@ export function keepCredentials(options: KeeperOptions): () => Promise<Identity>
       } catch (error) {
         if (isFinal(error) || now() >= deadline) throw error;
         onTrouble(error);
-        await options.sleep((0.5 + options.random() / 2) * Math.min(longestPauseMs, firstPauseMs * 2 ** attempt));
+        await options.sleep(backoffMs(attempt, pauses, options.random));
       }
     }
   }

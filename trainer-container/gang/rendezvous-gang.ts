@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { backoffMs } from "../../core/backoff";
 import { GenerationLostError, RankUnreachableError } from "../collective/errors";
 import type { Listener } from "../collective/listener";
 import type { Mesh } from "../collective/mesh";
@@ -228,9 +229,8 @@ export class RendezvousGang implements Gang {
   private async backOff(): Promise<void> {
     const failures = this.failedConnects++;
     if (failures === 0) return;
-    await this.alarm.sleep(
-      this.environment.timers.random() * Math.min(longestBackoffMs, this.timing.pollMs * 2 ** failures),
-    );
+    const timing = { firstMs: this.timing.pollMs, maxMs: longestBackoffMs };
+    await this.alarm.sleep(backoffMs(failures, timing, this.environment.timers.random));
   }
 
   /** The store may be away for a while: its outage must not end a run. */

@@ -18,6 +18,7 @@ const outbox = new Outbox({
   onRefused: ({ message }) => say({ kind: "trouble", message, error: undefined }),
   onTrouble: (message, error) => say({ kind: "trouble", message, error: cloneable(error) }),
   sleep,
+  random: Math.random,
 });
 
 parentPort?.on("message", (request: OutboxRequest) => {

@@ -1,6 +1,7 @@
 import { promises as fs } from "node:fs";
 import path from "node:path";
 import { deserialize, serialize } from "node:v8";
+import { type BackoffTiming, backoffMs } from "../../core/backoff";
 import type { MetricBatch } from "../../core/tracking/metric-batch";
 import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-sink";
 import type { Courier } from "./courier";
@@ -14,13 +15,14 @@ export interface OutboxOptions {
   /** Once an outage, and again when more is lost. */
   readonly onTrouble: (message: string, error: unknown) => void;
   readonly sleep: (ms: number) => Promise<void>;
+  /** In [0, 1). */
+  readonly random: () => number;
 }
 
 const batchesInMemory = 32;
 /** Near three hours at a batch each half second. */
 const batchesOnDisk = 20_000;
-const firstPauseMs = 500;
-const longestPauseMs = 15_000;
+const pauses: BackoffTiming = { firstMs: 500, maxMs: 15_000, minShare: 0.5 };
 
 /** Batches on their way out, in order, one at a time. While the sink is away they wait in memory, then on disk, and go out when it is back. */
 export class Outbox implements Courier {
@@ -72,9 +74,7 @@ export class Outbox implements Courier {
         if (!(error instanceof MetricsRefusedError)) {
           failures += 1;
           if (failures === 1) this.options.onTrouble("metrics cannot be sent; they wait", error);
-          await this.options.sleep(
-            Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2),
-          );
+          await this.options.sleep(backoffMs(failures - 1, pauses, this.options.random));
           continue;
         }
         this.options.onRefused(error);

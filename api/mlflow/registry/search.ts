@@ -1,4 +1,5 @@
 import type { Platform } from "../../../adapters/platform";
+import { mapLimited } from "../../../core/each-limited";
 import type { Model, ModelVersion } from "../../../core/registry/model";
 import { invalidValue } from "../errors";
 import { integer, list, text } from "../fields";
@@ -37,7 +38,7 @@ export const searchOperations: readonly MlflowOperation[] = [
       .filter(matches)
       .sort(order);
     const { items, nextToken } = pageOf(found, limit, page_token);
-    const views = await inTurns(items, async ({ model }) =>
+    const views = await mapLimited(items, readAtOnce, async ({ model }) =>
       modelView(model, latestOfStages(await versionsOf(platform, model))),
     );
     return { registered_models: unlessEmpty(views), next_page_token: nextToken };
@@ -49,7 +50,7 @@ export const searchOperations: readonly MlflowOperation[] = [
     const matches = parseModelVersionFilter(filter);
     const order = parseModelVersionOrder(order_by);
     const models = await modelsFor(platform, filter);
-    const versions = (await inTurns(models, (model) => versionsOf(platform, model))).flat();
+    const versions = (await mapLimited(models, readAtOnce, (model) => versionsOf(platform, model))).flat();
     const found = versions.map(searched).filter(matches).sort(order);
     const { items, nextToken } = pageOf(found, limit, page_token);
     const views = items.map(({ found: version }) => versionView(version, {}));
@@ -81,14 +82,6 @@ function searched(version: ModelVersion) {
 function checkLimit(limit: number, most: number): void {
   if (limit >= 1 && limit <= most) return;
   throw invalidValue("max_results", limit, `must be from 1 to ${most}`);
-}
-
-async function inTurns<T, R>(items: readonly T[], action: (item: T) => Promise<R>): Promise<readonly R[]> {
-  const results: R[] = [];
-  for (let i = 0; i < items.length; i += readAtOnce) {
-    results.push(...(await Promise.all(items.slice(i, i + readAtOnce).map(action))));
-  }
-  return results;
 }
 
 function unlessEmpty<T>(items: readonly T[]): readonly T[] | undefined {

@@ -1,3 +1,4 @@
+import { eachLimited } from "../../each-limited";
 import type { MetricPoint, MetricStore } from "../metric-store";
 import { encodeValue } from "../metric-values";
 import type { SearchedRun } from "../search/query";
@@ -18,15 +19,9 @@ export async function curvesOf(
   );
   const read = new Map<string, { readonly points: readonly MetricPoint[]; readonly total: number }>();
   const keyOf = (metric: string, runId: string): string => `${runId}/${metric}`;
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: Math.min(readsAtOnce, wanted.length) }, async () => {
-      while (next < wanted.length) {
-        const { metric, runId } = wanted[next++]!;
-        read.set(keyOf(metric, runId), await store.downsample(runId, metric, asked.points));
-      }
-    }),
-  );
+  await eachLimited(wanted, readsAtOnce, async ({ metric, runId }) => {
+    read.set(keyOf(metric, runId), await store.downsample(runId, metric, asked.points));
+  });
   /** When the first of a run's points was, of all the curves: they begin together. */
   const beginnings = new Map(
     runs.map(({ record: { runId } }) => {

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../bounded-map";
 import type { ByteReader, ByteWriter } from "./bytes";
 
 /** Writers of whom is remembered what they have sent; of each, stretches of sequence numbers without a gap. */
@@ -12,7 +13,7 @@ type Stretch = [first: number, last: number];
  */
 export class Receipts {
   /** By last use, the latest at the end. */
-  private readonly writers = new Map<string, Stretch[]>();
+  private readonly writers = new BoundedMap<string, Stretch[]>(mostWriters);
 
   has(writer: string, sequence: number): boolean {
     return this.writers.get(writer)?.some(([first, last]) => first <= sequence && sequence <= last) ?? false;
@@ -20,9 +21,7 @@ export class Receipts {
 
   add(writer: string, sequence: number): void {
     const stretches = this.writers.get(writer) ?? [];
-    this.writers.delete(writer);
     this.writers.set(writer, joined(stretches, sequence));
-    if (this.writers.size > mostWriters) this.writers.delete(this.writers.keys().next().value!);
   }
 
   write(out: ByteWriter): void {

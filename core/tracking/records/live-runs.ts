@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../bounded-map";
 import type { Clock } from "../../ports";
 import type { RunRecord } from "../run-record";
 import type { RunRecords } from "../run-records";
@@ -14,7 +15,7 @@ const trustedMs = 1_000;
 const mostRemembered = 50_000;
 
 export function createLiveRuns(clock: Clock): LiveRuns {
-  const until = new Map<string, number>();
+  const until = new BoundedMap<string, number>(mostRemembered);
   return {
     isLive: (runId) => (until.get(runId) ?? 0) > clock.now(),
     note({ runId, lifecycle }) {
@@ -22,7 +23,6 @@ export function createLiveRuns(clock: Clock): LiveRuns {
         until.delete(runId);
         return;
       }
-      if (until.size >= mostRemembered) until.clear();
       until.set(runId, clock.now() + trustedMs);
     },
   };

@@ -1,3 +1,4 @@
+import { eachLimited, inParts } from "../../each-limited";
 import type { Clock } from "../../ports";
 import type { MetricStore } from "../metric-store";
 import type { RunRecord } from "../run-record";
@@ -85,7 +86,7 @@ export class ExperimentIndex {
     const listed = new Set<string>();
     for await (const page of this.sources.records.list(this.experimentId)) {
       for (const { runId } of page) listed.add(runId);
-      await inBatches(page, async (records) => {
+      await eachLimited(inParts(page, batchSize), batchesAtOnce, async (records) => {
         const summaries = await this.sources.metrics.summariesOf(records.map(({ runId }) => runId));
         for (const record of records) this.put(record, summaries.get(record.runId) ?? []);
       });
@@ -95,7 +96,7 @@ export class ExperimentIndex {
 
   private async readAnew(runIds: readonly string[]): Promise<void> {
     const { records, metrics } = this.sources;
-    await inBatches(runIds, async (ids) => {
+    await eachLimited(inParts(runIds, batchSize), batchesAtOnce, async (ids) => {
       const [found, summaries] = await Promise.all([records.findMany(ids), metrics.summariesOf(ids)]);
       const byId = new Map(found.map((record) => [record.runId, record]));
       for (const runId of ids) {
@@ -109,16 +110,4 @@ export class ExperimentIndex {
   private put(record: RunRecord, summaries: Parameters<RowMaker["make"]>[1]): void {
     this.rows.set(record.runId, this.maker.make(record, summaries));
   }
-}
-
-async function inBatches<T>(items: readonly T[], work: (batch: readonly T[]) => Promise<void>): Promise<void> {
-  let next = 0;
-  const workers = Array.from({ length: Math.min(batchesAtOnce, Math.ceil(items.length / batchSize)) }, async () => {
-    while (next < items.length) {
-      const batch = items.slice(next, next + batchSize);
-      next += batchSize;
-      await work(batch);
-    }
-  });
-  await Promise.all(workers);
 }

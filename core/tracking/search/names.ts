@@ -1,10 +1,12 @@
+import { BoundedMap } from "../../bounded-map";
+
 /**
  * The names of a run's params (or of its metrics). Runs of an experiment mostly have the same, so that one object stands for all of them: what a short
  * name means is found once for each, not once for each run.
  */
 export class NameSet {
   private readonly positions: ReadonlyMap<string, number>;
-  private readonly resolved = new Map<string, Resolution>();
+  private readonly resolved = new BoundedMap<string, Resolution>(1_000);
   constructor(
     readonly names: readonly string[],
     private readonly normalise: (name: string) => string,
@@ -28,7 +30,6 @@ export class NameSet {
           ? { position: -1, ...(candidates.length > 1 ? { ambiguous: candidates } : {}) }
           : { name: only, position: this.positions.get(only)! };
       // Names come from whoever searches: do not grow with them.
-      if (this.resolved.size >= 1_000) this.resolved.clear();
       this.resolved.set(name, known);
     }
     return known;
@@ -47,12 +48,14 @@ const none: Resolution = { position: -1 };
 
 /** Keeps one `NameSet` for equal lists of names. */
 export class NameSets {
-  private readonly byNames = new Map<string, NameSet>();
+  private readonly byNames: BoundedMap<string, NameSet>;
   constructor(
     private readonly normalise: (name: string) => string,
     private readonly matches: (normalName: string, normalShort: string) => boolean,
-    private readonly most = 10_000,
-  ) {}
+    most = 10_000,
+  ) {
+    this.byNames = new BoundedMap(most);
+  }
 
   of(names: readonly string[]): NameSet {
     const sorted = [...names].sort();
@@ -60,8 +63,6 @@ export class NameSets {
     let set = this.byNames.get(key);
     if (set === undefined) {
       set = new NameSet(sorted, this.normalise, this.matches);
-      // Those that are in use live on in their rows.
-      if (this.byNames.size >= this.most) this.byNames.clear();
       this.byNames.set(key, set);
     }
     return set;

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../bounded-map";
 import type { MetricSummary } from "../metric-store";
 import type { RunRecord } from "../run-record";
 import type { MetricAspect } from "./expression";
@@ -22,7 +23,7 @@ export const metricOffsets: Readonly<Record<MetricAspect, number>> = { last: 0, 
 export class RowMaker {
   private readonly params = paramNameSets();
   private readonly metrics = metricNameSets();
-  private readonly shared = new Map<string, unknown>();
+  private readonly shared = new BoundedMap<string, unknown>(1_000);
 
   make(record: RunRecord, summaries: readonly MetricSummary[]): SearchRow {
     const metricNames = this.metrics.of(summaries.map((one) => one.metric));
@@ -56,7 +57,6 @@ export class RowMaker {
     const known = this.shared.get(key);
     if (known !== undefined) return known as T;
     // Kept where they repeat soon; an index of runs that have nothing in common does not pay for them for ever.
-    if (this.shared.size >= 1_000) this.shared.clear();
     this.shared.set(key, value);
     return value;
   }

@@ -1,3 +1,4 @@
+import { eachLimited } from "../../each-limited";
 import { InvalidInputError } from "../../errors";
 import type { Experiments } from "../experiments";
 import { ExperimentIndex, type IndexSources } from "./experiment-index";
@@ -51,7 +52,7 @@ export function createRunSearches(most = mostRuns): RunSearches {
         const plan = planQuery(query, sources.clock.now());
         const { experimentIds, experimentNames } = await scopeOf(plan, sources);
         const looked = experimentIds.map((id) => indexOf(team, id, sources));
-        await atOnce(looked, experimentsAtOnce, (index) => index.refresh());
+        await eachLimited(looked, experimentsAtOnce, (index) => index.refresh());
         const page = selectPage(plan, rowsOf(looked), { experimentNames });
         evict();
         return pageOf(page);
@@ -87,12 +88,4 @@ function checkLimit({ limit }: SearchQuery): void {
   throw new InvalidInputError("the search is not valid", [
     { path: "limit", value: limit, rule: "must be a whole number of at least 1" },
   ]);
-}
-
-async function atOnce<T>(items: readonly T[], most: number, work: (item: T) => Promise<void>): Promise<void> {
-  let next = 0;
-  const workers = Array.from({ length: Math.min(most, items.length) }, async () => {
-    while (next < items.length) await work(items[next++]!);
-  });
-  await Promise.all(workers);
 }

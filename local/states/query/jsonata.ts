@@ -1,5 +1,6 @@
 import { createContext, Script } from "node:vm";
 import jsonata from "jsonata";
+import { BoundedMap } from "../../../core/bounded-map";
 import type { Json } from "../json";
 import { jsonataFunctions } from "./jsonata-functions";
 
@@ -51,8 +52,7 @@ class BoundedRegExp extends RegExp {
   }
 }
 
-const cache = new Map<string, jsonata.Expression>();
-const cacheSize = 2000;
+const cache = new BoundedMap<string, jsonata.Expression>(2_000);
 
 /** Throws JSONata's syntax error. */
 export function compile(expression: string): jsonata.Expression {
@@ -68,7 +68,6 @@ export function compile(expression: string): jsonata.Expression {
   for (const [name, implementation] of Object.entries(jsonataFunctions)) {
     compiled.registerFunction(name, (...args: unknown[]) => implementation(...args));
   }
-  if (cache.size >= cacheSize) cache.delete(cache.keys().next().value as string);
   cache.set(expression, compiled);
   return compiled;
 }

@@ -1,3 +1,5 @@
+import { BoundedMap } from "../../../core/bounded-map";
+
 /** A step of a JSONPath. Names and indexes are definite: they select at most one value. */
 export type PathStep =
   | { readonly kind: "name"; readonly name: string }
@@ -129,7 +131,7 @@ function steps(reader: Reader): readonly PathStep[] {
 const dotted = (reader: Reader): PathStep =>
   reader.take(/\*/) ? { kind: "wildcard" } : { kind: "name", name: reader.need(nameToken)[0] };
 
-const cache = new Map<string, Path>();
+const cache = new BoundedMap<string, Path>(5_000);
 
 /** Throws a `SyntaxError` that says where the path goes wrong. */
 export function parsePath(text: string): Path {
@@ -143,7 +145,6 @@ export function parsePath(text: string): Path {
   if (reader.rest) reader.fail();
   const definite = found.every(({ kind }) => kind === "name" || kind === "index");
   const path: Path = { root, steps: found, definite };
-  if (cache.size > 5000) cache.clear();
   cache.set(text, path);
   return path;
 }

@@ -56,6 +56,18 @@ describe("a cause", () => {
     expect(run!.job.hyperparameters).toMatchObject({ weightDecay: 0.1, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 });
   });
 
+  it("pauses after each lost race, and gives up after some of them", async () => {
+    await scene.rule();
+    const pauses: number[] = [];
+    const pause = async (round: number) => void pauses.push(round);
+    const cause = await scene.push(101);
+    const retraining = { ...scene.dependencies.retraining, putCause: async () => false };
+    await expect(fire({ ...scene.dependencies, retraining, pause }, "on-digits", cause)).rejects.toMatchObject({
+      code: "RETRAINING_RULE_BUSY",
+    });
+    expect(pauses).toEqual(Array.from({ length: 23 }, (_, i) => i + 1));
+  });
+
   it("is the version that it tells of, in whatever order versions come", async () => {
     await scene.rule();
     const [second, third] = [await scene.push(101), await scene.push(102)];

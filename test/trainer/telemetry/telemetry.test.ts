@@ -54,6 +54,7 @@ describe("createTelemetry", () => {
       directory: "/nonexistent/never-written",
       onRefused: () => undefined,
       onTrouble: () => undefined,
+      random: () => 0,
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     });
     return { sent, telemetry: createTelemetry("run-1", outbox, { now: () => 99 }) };
