@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { makeDirectory } from "../adapters/files/directory";
 import { directoryProblem } from "../adapters/files/directory-problem";
 import { createTokenStore, requireTokens } from "../adapters/files/token-store";
 import { sealDocument } from "../core/sealed-document";
@@ -13,7 +14,6 @@ import { printTo, RotatingLog } from "./rotating-log";
 import { dataPaths } from "./settings";
 import { startStack } from "./stack";
 import { DamagedStoreError } from "./storage/damage";
-import { makeDirectory } from "./storage/slot-file";
 
 /** What `<data>/stack.json` says of the stack that runs over it. */
 export interface StackFile {

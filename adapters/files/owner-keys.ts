@@ -1,17 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from "node:fs";
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { openSecret, sealSecret } from "../../core/sealed-secret";
+import { makeDirectory, syncDirectory } from "./directory";
 
 /** AWS keys that may do everything in one stack's embedded cloud. */
 export interface OwnerKeys {
@@ -21,7 +12,7 @@ export interface OwnerKeys {
 
 /**
  * Reads the random secret of a stack, from which all keys of its embedded cloud are derived. The first call creates the file, readable by its
- * owner alone.
+ * owner alone. The file is durable on return: no power loss changes keys that were used.
  *
  * @param data the stack's data directory
  * @throws Error if the file is damaged: keys derived from an empty secret could be guessed
@@ -29,8 +20,8 @@ export interface OwnerKeys {
 export function stackSecret(data: string): string {
   const directory = join(data, "iam");
   const file = join(directory, "secret");
+  makeDirectory(directory, 0o700);
   if (!existsSync(file)) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
     const unfinished = `${file}.tmp`;
     const handle = openSync(unfinished, "w", 0o600);
     try {
@@ -41,6 +32,8 @@ export function stackSecret(data: string): string {
     }
     renameSync(unfinished, file);
   }
+  // Also where the file is there already: the process that renamed it may have died before it synced the directory.
+  syncDirectory(directory);
   chmodSync(file, 0o600);
   const secret = openSecret(readFileSync(file, "utf8"));
   if (secret === undefined) {

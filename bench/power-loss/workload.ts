@@ -1,10 +1,12 @@
 import { appendFileSync } from "node:fs";
+import { stackSecret } from "../../adapters/files/owner-keys";
 import { contentOf } from "./content";
 import { openStores } from "./stores";
 
 /** Writes to all stores at once; each write that is acknowledged is noted in the trace, as `A <store> <key>`. */
 async function work(data: string, trace: string, writes: number): Promise<void> {
   const acknowledge = (store: string, key: string) => appendFileSync(trace, `A ${store} ${key}\n`);
+  acknowledge("secret", stackSecret(data));
   const stores = await openStores(data, (step) => acknowledge("objects", step));
   const numbers = [0, 1, 2];
   await stores.objects.prepare(numbers);

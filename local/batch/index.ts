@@ -1,8 +1,8 @@
 import { join } from "node:path";
+import { makeDirectory } from "../../adapters/files/directory";
 import { systemClock } from "../clock";
 import { batchAccesses } from "../iam/access/json";
 import type { Service } from "../service";
-import { makeDirectory } from "../storage/slot-file";
 import { parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
 import { find, operations } from "./api";
 import { Engine } from "./engine";

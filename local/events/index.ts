@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import { makeDirectory } from "../../adapters/files/directory";
 import { type Clock, systemClock } from "../clock";
 import { eventsAccess } from "../iam/access/json";
 import type { EventSink, Service } from "../service";
 import { JsonDatabase } from "../storage/json-database";
-import { makeDirectory } from "../storage/slot-file";
 import { BodyTooLarge, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
 import { runOperation } from "./api";
 import { Bus } from "./bus";

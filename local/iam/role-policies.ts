@@ -1,10 +1,10 @@
 import { join } from "node:path";
+import { makeDirectory } from "../../adapters/files/directory";
 import type { PolicyDocument } from "../../platform/permissions";
 import { account } from "../account";
 import { type Fields, serveQuery, type Xml } from "../query-protocol";
 import type { Service } from "../service";
 import { JsonDatabase } from "../storage/json-database";
-import { makeDirectory } from "../storage/slot-file";
 import { ServiceError } from "../wire";
 import type { Caller, Iam } from ".";
 import { compilePolicy, type Policy } from "./policy";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { makeDirectory } from "../../adapters/files/directory";
 import { systemClock } from "../clock";
 import { lambdaAccess } from "../iam/access/json";
 import type { FunctionInvoker, Service } from "../service";
 import { JsonDatabase } from "../storage/json-database";
-import { makeDirectory } from "../storage/slot-file";
 import { ServiceError, sendError } from "../wire";
 import { handleLambda, plainName } from "./api";
 import { createAsyncInvocations } from "./async-invocations";

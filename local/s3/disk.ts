@@ -3,7 +3,7 @@ import fs from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { makeDirectory } from "../storage/slot-file";
+import { makeDirectory } from "../../adapters/files/directory";
 import { type BinaryKey, relativePath } from "./keys";
 
 // Descriptors, and not `FileHandle`s: those take more time, and close in the thread pool.

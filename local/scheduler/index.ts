@@ -1,10 +1,10 @@
 import { join } from "node:path";
+import { makeDirectory } from "../../adapters/files/directory";
 import { type Clock, systemClock } from "../clock";
 import type { TargetPorts } from "../events/target";
 import { schedulerAccesses } from "../iam/access/json";
 import type { Service } from "../service";
 import { JsonDatabase } from "../storage/json-database";
-import { makeDirectory } from "../storage/slot-file";
 import { BodyTooLarge, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
 import { handleScheduler } from "./api";
 import { validation } from "./errors";

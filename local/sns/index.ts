@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { makeDirectory } from "../../adapters/files/directory";
 import { type Clock, systemClock } from "../clock";
 import { DurableQueue } from "../durable-queue";
 import type { Caller } from "../iam/caller";
 import { type Fields, serveQuery, type Xml } from "../query-protocol";
 import type { Service } from "../service";
 import { JsonDatabase } from "../storage/json-database";
-import { makeDirectory } from "../storage/slot-file";
 import { ServiceError } from "../wire";
 import { deliver, type Notification } from "./deliver";
 import { invalid, readAttributes, readEndpoint, readTopicName, topicArn, topicNameOf } from "./fields";

@@ -1,9 +1,10 @@
 import { statSync } from "node:fs";
 import { ClassicLevel } from "classic-level";
+import { makeDirectory, syncDirectory } from "../../adapters/files/directory";
 import { DamagedRecordError } from "./damage";
 import { openSeal, type Seal, type StoreLocation } from "./seal";
 import { ValueSeal } from "./sealed-value";
-import { makeDirectory, type SlotFile, syncDirectory } from "./slot-file";
+import type { SlotFile } from "./slot-file";
 
 export interface DatabaseOptions extends StoreLocation {
   readonly cacheBytes?: number;

@@ -12,8 +12,9 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
+import { syncDirectory } from "../../adapters/files/directory";
 import { type Damage, DamagedStoreError } from "./damage";
-import { SlotFile, syncDirectory } from "./slot-file";
+import { SlotFile } from "./slot-file";
 
 /** Entries have numbers, from 1. Those up to `routed` may be forgotten; those up to `appended` were acknowledged. */
 interface Mark {

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { syncDirectory } from "../../adapters/files/directory";
 import { Database } from "./database";
 import { hasDatabase, type StoreLocation, sealPath } from "./seal";
-import { syncDirectory } from "./slot-file";
 
 const chunk = 1_000;
 

@@ -1,6 +1,7 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
+import { makeDirectory, syncDirectory } from "../../adapters/files/directory";
 
 /** Slots lie in sectors of their own: no interrupted write touches both. */
 const slotBytes = 4096;
@@ -69,23 +70,6 @@ export class SlotFile<T> {
   close(): void {
     this.flush();
     closeSync(this.descriptor);
-  }
-}
-
-/** Creates a directory, with those above it, such that it survives a power loss. Idempotent. */
-export function makeDirectory(directory: string, mode?: number): void {
-  const absolute = resolve(directory);
-  const first = mkdirSync(absolute, { recursive: true, ...(mode === undefined ? {} : { mode }) }) ?? absolute;
-  // Also where it is there already: the process that made it may have died before it synced the entry.
-  for (let made = absolute; made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made));
-}
-
-export function syncDirectory(directory: string): void {
-  const descriptor = openSync(directory, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 
