@@ -4,7 +4,8 @@ const mark = "\u0000number:";
 const marked = /"\\u0000number:([^"]*)"/g;
 
 /**
- * Returns a member of a JSON text as it was sent: JavaScript reads `9.0` as `9`, and MLflow's client tests look for `9.0` in the refusal.
+ * Returns a member of a JSON text as it was sent: JavaScript reads `9.0` as `9`, and MLflow's client tests look for
+ * `9.0` in the refusal.
  *
  * @param path as in `tags`, `metrics[3].key`
  */

@@ -1,6 +1,6 @@
 import { RingmasterError } from "../../core/errors";
 
-/** MLflow's codes and the statuses that it answers them with (`mlflow/exceptions.py`): what exists already is 400, not 409. */
+/** MLflow's codes with their statuses (`mlflow/exceptions.py`). "Already exists" is 400, not 409. */
 const statuses = {
   BAD_REQUEST: 400,
   INVALID_PARAMETER_VALUE: 400,
@@ -35,7 +35,7 @@ export function invalidParameter(message: string): MlflowError {
 /** Characters of a refused value in a message. */
 const maxShown = 1_000;
 
-/** @param value as JSON, or any other value @param rule what it must be */
+/** Creates the error of a member whose value is refused. @param rule what it must be */
 export function invalidValue(parameter: string, value: unknown, rule?: string): MlflowError {
   return invalidJsonValue(parameter, JSON.stringify(value) ?? "null", rule);
 }
@@ -54,7 +54,7 @@ export function doesNotExist(message: string): MlflowError {
   return new MlflowError("RESOURCE_DOES_NOT_EXIST", message);
 }
 
-/** What MLflow calls our refusals. Those that are not listed go by their status. */
+/** MLflow's codes of our errors. Others are mapped by their status. */
 const byCode: Readonly<Record<string, MlflowErrorCode>> = {
   ROUTE_NOT_FOUND: "ENDPOINT_NOT_FOUND",
   EXPERIMENT_EXISTS: "RESOURCE_ALREADY_EXISTS",
@@ -86,10 +86,10 @@ const byStatus: Readonly<Record<number, MlflowErrorCode>> = {
   507: "RESOURCE_EXHAUSTED",
 };
 
-/** Statuses that MLflow has none for keep ours: its client judges by the status whether to come again. */
-const statusesOfOurs: ReadonlySet<number> = new Set([405, 413, 415, 507]);
+/** Statuses that MLflow does not use stay unchanged: its client decides by the status whether to retry. */
+const keptStatuses: ReadonlySet<number> = new Set([405, 413, 415, 507]);
 
-/** `{error_code, message}`: every refusal and failure as MLflow's clients know it. */
+/** Creates a response `{error_code, message}` for any error. */
 export function mlflowErrorResponse(
   error: RingmasterError,
   requestId: string,
@@ -109,5 +109,5 @@ function mlflowErrorOf({ code, httpStatus }: RingmasterError): {
 } {
   if (code in statuses) return { code: code as MlflowErrorCode, status: statuses[code as MlflowErrorCode] };
   const known = byCode[code] ?? byStatus[httpStatus] ?? "INTERNAL_ERROR";
-  return { code: known, status: statusesOfOurs.has(httpStatus) ? httpStatus : statuses[known] };
+  return { code: known, status: keptStatuses.has(httpStatus) ? httpStatus : statuses[known] };
 }

@@ -1,23 +1,24 @@
 /**
- * Members of requests as MLflow's server reads them: by protobuf's JSON mapping (https://protobuf.dev/programming-guides/json/). A 64-bit integer may
- * come as a text, a double as `"NaN"`, an enum's value by name or number; `null` is as if it were not there.
+ * A member of a request, read by protobuf's JSON mapping (https://protobuf.dev/programming-guides/json/). A 64-bit
+ * integer may
+ * be a text, a double may be `"NaN"`, and an enum's value a name or a number. `null` means absent.
  */
 export interface Field<T, Absent = undefined> {
   /** @param at the member's path, for messages @throws WrongTypeError */
   read(value: unknown, at: string): T;
   readonly absent: Absent;
   readonly required?: true;
-  /** Of a query each occurrence is an element. */
+  /** In a query, each occurrence is an element. */
   readonly repeated?: true;
-  /** Of a query, where all is text. */
+  /** In a query, `true` and `false` are texts. */
   readonly boolean?: true;
-  /** The member's old name, read where the new one is not there. */
+  /** The member's old name, read where the new one is absent. */
   readonly alias?: string;
-  /** What it takes, as data: whoever makes requests looks here. */
+  /** The member's type as data, for tests that make requests. */
   readonly shape: Shape;
 }
 
-/** A member's type, as the `.proto` files have it. */
+/** A member's type in the `.proto` files. */
 export type Shape =
   | { readonly type: "text" | "integer" | "double" | "boolean" }
   | { readonly type: "enum"; readonly names: readonly string[] }
@@ -34,7 +35,7 @@ export type Values<F extends Fields> = {
     : never;
 };
 
-/** The value is of another type than the member. */
+/** The value has another type than the member. */
 export class WrongTypeError extends Error {
   constructor(
     readonly at: string,
@@ -53,7 +54,7 @@ export const text: Field<string> = scalar({ type: "text" }, (value, at) => {
   return value;
 });
 
-/** Of any width; what a double cannot hold exactly is refused rather than changed. */
+/** An integer. What a double cannot hold exactly is refused. */
 export const integer: Field<number> = scalar({ type: "integer" }, (value, at) => {
   const read = typeof value === "string" && /^[+-]?\d{1,19}$/.test(value) ? Number(value) : value;
   if (typeof read !== "number" || !Number.isSafeInteger(read)) throw new WrongTypeError(at, value);
@@ -105,7 +106,7 @@ export function list<T>(element: Field<T, unknown>): Field<readonly T[], readonl
   };
 }
 
-/** An object within the request. */
+/** An object in the request. */
 export function message<F extends Fields>(fields: F): Field<Values<F>> {
   return scalar({ type: "message", members: shapesOf(fields) }, (value, at) => {
     if (value === null || typeof value !== "object" || Array.isArray(value)) throw new WrongTypeError(at, value);
@@ -117,14 +118,14 @@ export function shapesOf(fields: Fields): Readonly<Record<string, Shape>> {
   return Object.fromEntries(Object.entries(fields).map(([name, { shape }]) => [name, shape]));
 }
 
-/** A member without which there is no request: not there, `null` and `""` are one. */
+/** Makes a member required: `null` and `""` count as absent. */
 export function required<T, Absent, Extra extends object>(
   field: Field<T, Absent> & Extra,
 ): Field<T, Absent> & Extra & { readonly required: true } {
   return { ...field, required: true };
 }
 
-/** Members that are not known are ignored. */
+/** Reads an object's members; unknown ones are ignored. */
 export function readMembers<F extends Fields>(
   fields: F,
   from: Readonly<Record<string, unknown>>,

@@ -9,16 +9,16 @@ import { mlflowVersion } from "./server";
 
 const mlflowPath = /^\/(?:(?:ajax-)?api\/[23]\.0(?:\/|$)|(?:model-versions\/)?get-artifact(?:[/?]|$))/;
 
-/** Whether whoever calls that path speaks MLflow, and wants errors in its shape. */
+/** Returns whether a path belongs to MLflow's protocol, whose errors have their own shape. */
 export function isMlflowPath(path: string): boolean {
   return mlflowPath.test(path);
 }
 
-/** Puts the operations where MLflow's clients look for them: under `/api/2.0` and, for its web pages, under `/ajax-api/2.0`. */
+/** Mounts the operations under `/api/2.0` and, for MLflow's web pages, under `/ajax-api/2.0`. */
 export function mountMlflow(app: Hono<ApiEnvironment>, operations: readonly MlflowOperation[]): void {
   app.get("/version", (context) => context.text(mlflowVersion));
   app.get("/health", (context) => context.text("OK"));
-  // After each run MLflow's client prints links to its server's web pages, which would lie here: this one leads to ours.
+  // MLflow's client prints links to this page after each run.
   app.get("/", () => pageResponse(startHtml()));
 
   const methods = new Map<string, string[]>();

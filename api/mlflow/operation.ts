@@ -6,12 +6,12 @@ import { type ApiEnvironment, callerIn } from "../http/context";
 import type { Fields, Values } from "./fields";
 import { readRequest } from "./request";
 
-/** A request that was read, and what a handler works with. */
+/** The input of a handler. */
 export interface MlflowCall<F extends Fields> {
   readonly fields: Values<F>;
-  /** Of the path. */
+  /** Parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
-  /** As the caller's team sees it. */
+  /** The ports of the caller's team. */
   readonly platform: Platform;
   /** Display name of the caller, for the records. */
   readonly actor: string;
@@ -20,16 +20,16 @@ export interface MlflowCall<F extends Fields> {
   readonly context: Context<ApiEnvironment>;
 }
 
-/** One of MLflow's operations, where its `.proto` files put it. */
+/** An operation of MLflow's `.proto` files. */
 export interface MlflowOperation {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Behind `/api/2.0` and `/ajax-api/2.0`: `/mlflow/runs/create`, `/mlflow/logged-models/{model_id}`. */
+  /** After `/api/2.0` or `/ajax-api/2.0`: `/mlflow/runs/create`, `/mlflow/logged-models/{model_id}`. */
   readonly path: string;
-  /** Of the API: `/api/3.0`; `page`: at the server's root, where MLflow's pages look. */
+  /** `3`: after `/api/3.0`. `page`: at the server's root, for MLflow's pages. */
   readonly version?: MlflowVersion;
   /** The scope that a token must have. */
   readonly scope: Scope;
-  /** What it reads; absent of those that read by themselves. */
+  /** The members that it reads; absent where the operation reads its request itself. */
   readonly fields?: Fields;
   answer(context: Context<ApiEnvironment>): Promise<Response> | Response;
 }
@@ -38,7 +38,7 @@ export type MlflowVersion = 2 | 3 | "page";
 
 /** POST operations that change nothing. */
 const readOnly = /\/(?:search|search-datasets|presigned-download-url|get-latest-versions)$/;
-/** Operations that decide what serves. */
+/** Operations that change what serves. */
 const decisions: ReadonlySet<string> = new Set(["/mlflow/model-versions/transition-stage"]);
 
 function scopeOf(method: MlflowOperation["method"], path: string): Scope {
@@ -49,8 +49,9 @@ function scopeOf(method: MlflowOperation["method"], path: string): Scope {
 type Signature = `${MlflowOperation["method"]} /${string}`;
 
 /**
- * An operation with JSON in and out: `operation("POST /mlflow/runs/delete", { run_id: required(text) }, async ({ fields }) => …)`. What it answers is
- * sent without members that are `undefined`; nothing is `{}`.
+ * Defines an operation with a JSON request and answer. Members that are `undefined` are left out of the answer.
+ *
+ * @example operation("POST /mlflow/runs/delete", { run_id: required(text) }, async ({ fields }) => …)
  */
 export function operation<F extends Fields>(
   signature: Signature,
@@ -76,7 +77,7 @@ export function operation<F extends Fields>(
   return { ...raw, fields };
 }
 
-/** An operation that reads and answers by itself: files and streams. */
+/** Defines an operation that reads its request and makes its response itself: files and streams. */
 export function rawOperation(
   signature: Signature,
   answer: (context: Context<ApiEnvironment>) => Promise<Response> | Response,

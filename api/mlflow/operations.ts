@@ -1,10 +1,40 @@
 import { artifactOperations } from "./artifacts";
 import type { MlflowOperation } from "./operation";
-import { registryOperations } from "./registry";
+import { aliasOperations } from "./registry/aliases";
+import { modelOperations } from "./registry/models";
+import { searchOperations } from "./registry/search";
+import { versionOperations } from "./registry/versions";
 import { serverOperations } from "./server";
-import { trackingOperations } from "./tracking";
+import { experimentOperations } from "./tracking/experiments";
+import { inputOperations } from "./tracking/inputs";
+import { logBatch } from "./tracking/log-batch";
+import { loggedModelOperations } from "./tracking/logged-models";
+import { metricOperations } from "./tracking/metrics";
+import { runSearchOperations } from "./tracking/run-search";
+import { runWriteOperations } from "./tracking/run-writes";
+import { runOperations } from "./tracking/runs";
 
-/** All that is offered of MLflow's protocol; docs/mlflow.md lists what is not. */
+/** Experiments, runs, metrics and logged models. */
+export const trackingOperations: readonly MlflowOperation[] = [
+  ...experimentOperations,
+  ...runOperations,
+  ...runWriteOperations,
+  logBatch,
+  ...inputOperations,
+  ...metricOperations,
+  ...runSearchOperations,
+  ...loggedModelOperations,
+];
+
+/** MLflow's model registry. */
+export const registryOperations: readonly MlflowOperation[] = [
+  ...modelOperations,
+  ...versionOperations,
+  ...aliasOperations,
+  ...searchOperations,
+];
+
+/** All operations of MLflow's protocol that are offered; docs/mlflow.md lists the others. */
 export const mlflowOperations: readonly MlflowOperation[] = [
   ...serverOperations,
   ...trackingOperations,

@@ -66,7 +66,7 @@ function readQueryBoolean(value: string): boolean {
   return lower === "true";
 }
 
-/** An empty body is an empty request. Old clients send their JSON as a JSON text, and PATCH and DELETE have bodies, too. */
+/** Reads a JSON body. An empty body is an empty request; old clients send their JSON as a JSON text. */
 async function readJson(context: Context<ApiEnvironment>): Promise<Readonly<Record<string, unknown>>> {
   const { method } = context.req;
   if (method === "POST" || method === "PUT") {
@@ -80,7 +80,7 @@ async function readJson(context: Context<ApiEnvironment>): Promise<Readonly<Reco
   if (body === "") return {};
   const first = parse(body);
   const read = typeof first === "string" ? parse(first) : first;
-  // Seldom: a batch of metrics is not walked through for nothing.
+  // Most bodies need no check: a large batch is not searched for them.
   const problem = /\\u|__proto__/.test(body) ? unstorableText(read) : undefined;
   if (problem !== undefined) throw invalidParameter(`Bad Request. A text or name of the body ${problem}.`);
   if (read === null) return {};

@@ -1,11 +1,11 @@
 import { type MlflowOperation, rawOperation } from "./operation";
 
-/** Whose protocol this is: what `/version` answers, and what the contract tests hold it against. */
+/** The version of MLflow whose protocol is offered. `/version` answers it, and the contract tests compare with it. */
 export const mlflowVersion = "3.17.2";
 
-/** What clients ask of the server itself. */
+/** Operations on the server itself. */
 export const serverOperations: readonly MlflowOperation[] = [
-  // Clients look here whether the server has workspaces and transfers in parts. A database stands behind it, as far as they care.
+  // Clients read here whether the server has workspaces and transfers in parts.
   rawOperation(
     "GET /mlflow/server-info",
     (context) =>

@@ -62,14 +62,13 @@ const all = [...runSearches, ...experimentSearches, ...modelSearches, ...version
   }
 
   function entitiesFound({ what, filter, orderBy }: Search): readonly string[] {
-    const at = { creationTimestamp: 0, lastUpdatedTimestamp: 0 };
+    const at = (time: number) => ({ createdAt: new Date(time).toISOString(), updatedAt: new Date(time).toISOString() });
     if (what === "experiments") {
       const known = [{ name: "Default", tags: {} }, ...experiments].map(({ name, tags }, index) => ({
         name,
         tags,
         experimentId: experimentIds[name]!,
-        creationTime: index + 1,
-        lastUpdateTime: index,
+        ...at(index + 1),
       }));
       const order = parseExperimentOrder(orderBy);
       return known
@@ -78,20 +77,20 @@ const all = [...runSearches, ...experimentSearches, ...modelSearches, ...version
         .map(({ name }) => name);
     }
     if (what === "models") {
-      const known = models.map(({ name, tags }, index) => ({ name, tags, ...at, lastUpdatedTimestamp: index }));
+      const known = models.map(({ name, tags }, index) => ({ name, tags, ...at(index) }));
       return known
         .filter(parseModelFilter(filter))
         .sort(parseModelOrder(orderBy))
         .map(({ name }) => name);
     }
     const known = models.flatMap(({ name, versions }) =>
-      versions.map((version, index) => ({ name, version: index + 1, ...at, ...version })),
+      versions.map((version, index) => ({ model: name, version: index + 1, ...at(0), ...version })),
     );
     const order = parseModelVersionOrder(orderBy);
     return known
       .filter(parseModelVersionFilter(filter))
       .sort(order)
-      .map((one) => `${one.name}/${one.version}`);
+      .map((one) => `${one.model}/${one.version}`);
   }
 });
 

@@ -12,7 +12,7 @@ export interface ExportPlace {
 }
 
 const root = "ringmaster-exports";
-/** Any content of the team can be named in its place. */
+/** A path may name any content of the team instead of a manifest. */
 const maxManifestBytes = 1024 * 1024;
 
 /** The part of an export's manifest that is read here. */
@@ -20,12 +20,16 @@ const manifestFiles = z.object({
   files: z.array(z.object({ path: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.number() })),
 });
 
-/** Where clients find an export, under MLflow's artifact root. @param manifest SHA-256 of its manifest */
+/** Returns the URI of an export under MLflow's artifact root. @param manifest SHA-256 of its manifest */
 export function exportUri(manifest: string): string {
   return `mlflow-artifacts:/${root}/${manifest}`;
 }
 
-/** Returns the place in the exports' directory, all of which the platform alone writes. @param path as `safePath` answers it */
+/**
+ * Returns the place in the exports' directory, all of which the platform alone writes.
+ *
+ * @param path as `safePath` returns it
+ */
 export function exportPlaceOf(path: string): ExportPlace | undefined {
   const [first, manifest = "", ...rest] = path.split("/");
   if (first !== root) return undefined;
@@ -39,7 +43,7 @@ export async function findExportedFile(
   return (await filesOf(platform, exported)).find((file) => file.path === path);
 }
 
-/** What lies directly under the place. */
+/** Lists the entries directly under a place. */
 export async function listExportedFiles(
   platform: Pick<Platform, "objects">,
   { exported, path }: ExportPlace,

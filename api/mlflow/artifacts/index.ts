@@ -1,11 +1,11 @@
 import type { MlflowOperation } from "../operation";
+import { modelArtifacts } from "./model-files";
 import { multipartArtifacts } from "./multipart";
-import { modelArtifacts } from "./of-models";
-import { runArtifacts } from "./of-runs";
 import { proxiedArtifacts } from "./proxied";
+import { runArtifacts } from "./run-files";
 import type { Delivery } from "./send-file";
 
-/** Files of runs, of logged models and of nobody. */
+/** Operations on files of runs, of logged models and of the team. */
 export function artifactOperations(delivery: Delivery): readonly MlflowOperation[] {
   return [...proxiedArtifacts(delivery), ...multipartArtifacts, ...runArtifacts(delivery), ...modelArtifacts(delivery)];
 }

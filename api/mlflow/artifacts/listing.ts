@@ -11,7 +11,7 @@ export interface FileInfo {
   readonly file_size?: number;
 }
 
-/** What lies directly under a place, each called `<under>/<name>`. */
+/** Lists the files directly under a place, named `<under>/<name>`. */
 export async function listFiles(
   platform: Platform,
   place: Place,
@@ -28,7 +28,7 @@ function fileInfo({ path, isDirectory, bytes }: ArtifactEntry, under: string): F
   return {
     path: joined(under, baseName(path)),
     is_dir: isDirectory,
-    // An empty file has none, with MLflow.
+    // MLflow leaves the size of an empty file out.
     ...(bytes ? { file_size: bytes } : {}),
   };
 }

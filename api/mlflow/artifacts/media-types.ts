@@ -1,10 +1,10 @@
-/** Shown as text whatever else they are: `mlflow/utils/mime_type_utils.py`. */
+/** Extensions that are shown as text (`mlflow/utils/mime_type_utils.py`). */
 const texts: ReadonlySet<string> = new Set([
   ...["txt", "log", "err", "cfg", "conf", "cnf", "cf", "ini", "properties", "prop", "hocon", "toml", "yaml", "yml"],
   ...["xml", "json", "js", "py", "py3", "csv", "tsv", "md", "rst", "ipynb", "MLmodel", "mlproject"],
 ]);
 
-/** Of Python's `mimetypes` what artifacts are. */
+/** The part of Python's `mimetypes` that artifacts use. */
 const types: Readonly<Record<string, string>> = {
   avi: "video/x-msvideo",
   bmp: "image/bmp",
@@ -35,7 +35,7 @@ const types: Readonly<Record<string, string>> = {
   zip: "application/zip",
 };
 
-/** What a file is, by its name. Of one that was packed it is what is in it, as Python says. */
+/** Returns the media type of a file by its name; of a compressed file, that of its content. */
 export function mediaTypeOf(name: string): string {
   const extension = extensionOf(name) ?? name;
   if (texts.has(extension)) return "text/plain";
@@ -48,7 +48,7 @@ function extensionOf(name: string): string | undefined {
   return dot > 0 ? name.slice(dot + 1) : undefined;
 }
 
-/** `Content-Disposition` (RFC 6266): never shown as a page of this server's, and called by its name. */
+/** `Content-Disposition` (RFC 6266): the file is downloaded, never shown as a page of this server. */
 export function attachment(name: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what is ASCII
   const ascii = /^[\u0000-\u007f]*$/.test(name);

@@ -8,12 +8,14 @@ import { pathBehind } from "./proxied";
 import { baseName, joined, safeFilePath, safePath } from "./safe-path";
 import { findFile } from "./send-file";
 
-/** Their URLs come in one answer, of which a function can give 6 MB. */
-const mostParts = 3_000;
+/** The URLs of all parts fit in one answer of 6 MB. */
+const maxParts = 3_000;
 /** `MLFLOW_PRESIGNED_DOWNLOAD_URL_TTL_SECONDS` */
 const downloadSeconds = 300;
 
-/** Large files straight to the store and from it: clients of 3.17 do so by themselves, because `server-info` says that they may. */
+/**
+ * Transfers of large files directly to and from the store. Clients of 3.17 use them because `server-info` offers them.
+ */
 export const multipartArtifacts: readonly MlflowOperation[] = [
   operation(
     "POST /mlflow-artifacts/mpu/create/*",
@@ -21,9 +23,9 @@ export const multipartArtifacts: readonly MlflowOperation[] = [
     async ({ platform, context, fields: { path, num_parts = 1 } }) => {
       const place = await targetOf(platform, pathBehind(context, "/mlflow-artifacts/mpu/create"), path);
       await platform.artifacts.checkWritable(place.owner, place.path);
-      if (num_parts < 1 || num_parts > mostParts) {
+      if (num_parts < 1 || num_parts > maxParts) {
         throw invalidParameter(
-          `Invalid value ${num_parts} for parameter 'num_parts' supplied: it must be from 1 to ${mostParts}; with a larger MLFLOW_MULTIPART_UPLOAD_CHUNK_SIZE there are fewer`,
+          `Invalid value ${num_parts} for parameter 'num_parts' supplied: it must be from 1 to ${maxParts}; with a larger MLFLOW_MULTIPART_UPLOAD_CHUNK_SIZE there are fewer`,
         );
       }
       const { upload, urls } = await platform.incoming.begin(num_parts);
@@ -79,7 +81,7 @@ export const multipartArtifacts: readonly MlflowOperation[] = [
   }),
 ];
 
-/** A directory under the root, and the name of the client's own file: of that the last part counts. */
+/** Returns the place of an upload: a directory under the root, and the last part of the client's file name. */
 async function targetOf(
   platform: Parameters<typeof placeOf>[0],
   directory: string,

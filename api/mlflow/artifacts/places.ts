@@ -11,10 +11,10 @@ import { safePath } from "./safe-path";
 
 export type { StoredPlace };
 
-/** Where a file of MLflow's artifact root is kept with us. */
+/** The place of a file of MLflow's artifact root in our stores. */
 export type Place = StoredPlace | ExportPlace;
 
-/** @throws MlflowError where the place is an export, which the platform alone writes */
+/** Returns a place that clients may write. @throws MlflowError where it is an export, which only the platform writes */
 export function writable(place: Place): StoredPlace {
   if ("owner" in place) return place;
   throw new MlflowError(
@@ -23,12 +23,12 @@ export function writable(place: Place): StoredPlace {
   );
 }
 
-/** @param path as `safePath` answers it */
+/** Returns the place of a path. @param path as `safePath` returns it */
 export async function placeOf({ records }: Pick<Platform, "records">, path: string): Promise<Place> {
   return exportPlaceOf(path) ?? storedPlace((runId) => records.identify(runId), path);
 }
 
-/** The place that a URI names, with `path` under it. @throws MlflowError where its files are not here */
+/** Returns the place of a path under a URI. @throws MlflowError where the files are stored elsewhere */
 export async function placeOfUri(platform: Pick<Platform, "records">, uri: string, path: string): Promise<Place> {
   if (!uri.startsWith(artifactScheme)) {
     throw invalidParameter(
@@ -37,4 +37,23 @@ export async function placeOfUri(platform: Pick<Platform, "records">, uri: strin
   }
   const root = safePath(pathOfArtifactUri(uri));
   return placeOf(platform, path === "" ? root : `${root}/${path}`);
+}
+
+/**
+ * Resolves a relative path that a client gives as an experiment's location of artifacts: into the server's directory,
+ * as MLflow's server does
+ * (`resolve_uri_if_local`), so that all clients of one machine mean the same place. Other locations stay as they are.
+ *
+ * @param directory absolute; `undefined` where the server shares no disk with its clients
+ */
+export function resolvedLocation(location: string, directory: string | undefined): string {
+  if (directory === undefined) return location;
+  const file = /^file:([^?]*)(\?.*)?$/s.exec(location);
+  if (file) return file[1]!.startsWith("/") ? location : `file://${locationUnder(directory, file[1]!)}${file[2] ?? ""}`;
+  const isRelative = !location.startsWith("/") && !/^[a-z][a-z\d+.-]*:/i.test(location);
+  return isRelative ? locationUnder(directory, location) : location;
+}
+
+function locationUnder(directory: string, path: string): string {
+  return [directory.replace(/\/+$/, ""), ...path.split("/").filter((part) => part !== "" && part !== ".")].join("/");
 }

@@ -12,10 +12,10 @@ import { type Delivery, sendFile } from "./send-file";
 
 const root = "/mlflow-artifacts/artifacts";
 
-/** Files through the API: `mlflow_artifacts.proto`, what clients do with a location of `mlflow-artifacts:`. */
+/** Operations of `mlflow_artifacts.proto`, which clients use with a location of `mlflow-artifacts:`. */
 export function proxiedArtifacts(delivery: Delivery): readonly MlflowOperation[] {
   return [
-    // Before the one with the wildcard, which takes nothing for something, too.
+    // Before the wildcard, which would match an empty path too.
     operation(`GET ${root}`, { path: text }, async ({ platform, fields: { path = "" } }) => ({
       files: await listFiles(platform, await placeOf(platform, safePath(path)), ""),
     })),
@@ -41,21 +41,21 @@ export function proxiedArtifacts(delivery: Delivery): readonly MlflowOperation[]
 
     rawOperation(`DELETE ${root}/*`, async (context) => {
       const platform = context.get("platform");
-      const { owner, path } = writable(await placeOf(platform, notTheRoot(safePath(pathBehind(context, root)))));
+      const { owner, path } = writable(await placeOf(platform, refuseRoot(safePath(pathBehind(context, root)))));
       await platform.artifacts.remove(owner, path);
       return context.json({});
     }),
   ];
 }
 
-/** Nobody means all that the team has. */
-function notTheRoot(path: string): string {
+/** Refuses to delete all files of the team. */
+function refuseRoot(path: string): string {
   if (path === "")
     throw new MlflowError("ENDPOINT_NOT_FOUND", "The artifact root is not deleted: name a path under it.");
   return path;
 }
 
-/** What stands behind a prefix of the path, as it came. */
+/** Returns the rest of the path after a prefix, undecoded. */
 export function pathBehind(context: Context<ApiEnvironment>, prefix: string): string {
   const { pathname } = new URL(context.req.url);
   return pathname.slice(pathname.indexOf(`${prefix}/`) + prefix.length + 1);
@@ -66,7 +66,7 @@ async function* bodyOf(context: Context<ApiEnvironment>): AsyncGenerator<Uint8Ar
   if (body) yield* body as unknown as AsyncIterable<Uint8Array>;
 }
 
-/** A gateway that takes bytes for text changes them, and with them their number. */
+/** Refuses a body whose length changed: the gateway has treated its bytes as text. */
 function checkLength(sent: string | undefined, bytes: number): void {
   if (sent === undefined || Number(sent) === bytes) return;
   throw invalidParameter(

@@ -16,12 +16,12 @@ export function safeFilePath(path: string): string {
   return safePath(path);
 }
 
-/** The last part of a path. */
+/** Returns the last part of a path. */
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** `a/b` under `c`: `c/a/b`; either may be empty. */
+/** Joins paths; any may be empty. */
 export function joined(...paths: readonly string[]): string {
   return paths.filter((path) => path !== "").join("/");
 }

@@ -11,8 +11,9 @@ import type { Place } from "./places";
 import { baseName } from "./safe-path";
 
 /**
- * How a file is given: `stream` through the API itself, or by a `redirect` to the store. A function behind a gateway can answer a few megabytes and no
- * more, and the gateway takes bytes for text.
+ * How a file is sent: as a `stream` through the API, or by a `redirect` to the store. A function behind a gateway
+ * answers a few megabytes
+ * at most, and the gateway may treat bytes as text.
  */
 export type Delivery = "stream" | "redirect";
 
@@ -76,7 +77,10 @@ export async function sendFile(
   });
 }
 
-/** One range of a file, its end excluded; `undefined` for all of it. Of several ranges all of the file is sent, as RFC 9110 allows. */
+/**
+ * Parses one range of a file, its end excluded; `undefined` for the whole file. Several ranges are answered with the
+ * whole file (RFC 9110).
+ */
 function rangeOf(
   header: string | undefined,
   bytes: number,
@@ -88,7 +92,7 @@ function rangeOf(
   return start >= bytes || start >= end ? "unsatisfiable" : { start, end };
 }
 
-/** Damage is answered before the first byte: later, nothing but a cut connection could tell of it. */
+/** Checks a file before the first byte is sent: later, a damage could only cut the connection. */
 async function requireIntact({ objects }: Platform, { sha256, bytes }: ArtifactFile): Promise<void> {
   if (await objects.hasContent({ sha256, bytes }, "by-checksum")) return;
   const key = objectKeys.content(sha256);
@@ -97,7 +101,7 @@ async function requireIntact({ objects }: Platform, { sha256, bytes }: ArtifactF
 }
 
 /**
- * Read a piece ahead of the one that is being sent, and no further than the reader has come. The first piece is there on return.
+ * Streams a file, one piece ahead of the reader. The first piece is read before the return.
  * @throws CorruptObjectError where the first piece is damaged
  */
 async function streamOf(

@@ -4,7 +4,7 @@ import { type AppOptions, frameApp } from "../../frame";
 import type { ApiEnvironment } from "../../http/context";
 import { artifactOperations } from ".";
 
-/** The operations on artifacts' files where bodies and answers are streams, in the API's own frame. */
+/** Creates the app of the operations on artifacts whose bodies and answers are streams. */
 export function createTransferApp(deployment: Deployment, options: AppOptions = {}): Hono<ApiEnvironment> {
   return frameApp(deployment, [], { ...options, mlflow: artifactOperations("stream"), streamedBodies: true });
 }

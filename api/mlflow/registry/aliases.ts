@@ -3,7 +3,7 @@ import { deleteAlias, setAlias } from "../../../core/registry/labels";
 import { doesNotExist, invalidParameter } from "../errors";
 import { required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { actorOf, findModel, findVersion, told, toldOfVersion, versionsOf } from "./reads";
+import { actorOf, findModel, findVersion, translateErrors, translateVersionErrors, versionsOf } from "./reads";
 import { checkAlias, checkAliasIsFree, checkModelName, versionNumber } from "./validation";
 import { versionView } from "./view";
 
@@ -19,7 +19,9 @@ export const aliasOperations: readonly MlflowOperation[] = [
       checkAliasIsFree(alias);
       const number = versionNumber(version);
       const who = actorOf(platform, caller);
-      await toldOfVersion(name, version, () => platform.registry.apply(name, [number], setAlias(alias, number, who)));
+      await translateVersionErrors(name, version, () =>
+        platform.registry.apply(name, [number], setAlias(alias, number, who)),
+      );
       return undefined;
     },
   ),
@@ -31,9 +33,9 @@ export const aliasOperations: readonly MlflowOperation[] = [
       checkModelName(name);
       checkAlias(alias);
       try {
-        await told(() => platform.registry.apply(name, [], deleteAlias(alias, actorOf(platform, caller))));
+        await translateErrors(() => platform.registry.apply(name, [], deleteAlias(alias, actorOf(platform, caller))));
       } catch (error) {
-        // What is not there need not be taken away.
+        // Deleting a missing alias succeeds.
         if (!(error instanceof AliasNotFoundError)) throw error;
       }
       return undefined;

@@ -2,28 +2,28 @@ import type { Platform } from "../../../adapters/platform";
 import { exportVersion } from "../../../core/export/export-version";
 import type { ModelVersion } from "../../../core/registry/model";
 import { exportUri } from "../artifacts/export-place";
-import { parseModelUri } from "./model-uri";
-import { schemeOf } from "./source";
+import { parseModelUri, schemeOf } from "./source";
 
-/** A version may be registered from another, and that from a third. */
-const longestChain = 20;
+/** Versions that were registered from each other. */
+const maxChainLength = 20;
 
 /**
- * Where a version's files are to be had. Of one that a run here trained they are its export for MLflow, which is made
- * when it is first asked for.
+ * Returns the location of a version's files. For a version that was trained here, it is the export for MLflow, which is
+ * made
+ * on the first request.
  *
  * @throws NothingToExportError, ExportTooLargeError, UnsupportedLayerError
  */
 export async function downloadUri(platform: Platform, version: ModelVersion): Promise<string> {
   let current = version;
-  for (let i = 0; i < longestChain; i += 1) {
+  for (let i = 0; i < maxChainLength; i += 1) {
     const { source } = current;
     if (source === undefined) return artifactUriOf(platform, current);
     if (schemeOf(source) !== "models") return source;
     const uri = parseModelUri(source);
     if ("modelId" in uri) return (await platform.loggedModels.find(uri.modelId))?.artifactLocation ?? source;
     if (uri.version === undefined) return source;
-    // A copy is what it was made of, whatever has become of the name or the version.
+    // A copy has the files of its original, even after the original was renamed or deleted.
     const original = await platform.registry.repository.findVersion(uri.name, Number(uri.version));
     if (original === undefined) return source;
     current = original;
@@ -31,7 +31,7 @@ export async function downloadUri(platform: Platform, version: ModelVersion): Pr
   return current.source ?? "";
 }
 
-/** Of a version that was registered without a source. */
+/** Returns the location for a version that was registered without a source. */
 async function artifactUriOf(platform: Platform, version: ModelVersion): Promise<string> {
   const { runId, artifactKey } = version;
   const { records } = platform;

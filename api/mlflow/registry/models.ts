@@ -4,13 +4,13 @@ import { deleteTag, describe, setTag } from "../../../core/registry/labels";
 import { deleteModel } from "../../../core/registry/lifecycle";
 import { list, message, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { actorOf, findModel, told, versionsOf } from "./reads";
+import { actorOf, findModel, translateErrors, versionsOf } from "./reads";
 import { stageName, stageOf } from "./stages";
 import { checkDescription, checkModelName, checkTag, checkTagKey, tagsOf } from "./validation";
 import { latestOfStages, modelView, versionView } from "./view";
 
-/** Its next run would make versions of a model of the old name. @throws ModelNameFixedError */
-async function insistOnNoRule({ retraining }: Pick<Platform, "retraining">, model: string): Promise<void> {
+/** Refuses to rename a model that a retraining rule registers versions of. @throws ModelNameFixedError */
+async function refuseRetrainedModel({ retraining }: Pick<Platform, "retraining">, model: string): Promise<void> {
   for (let nextToken: string | undefined; ; ) {
     const page = await retraining.list({ limit: 100, nextToken });
     for (const { rule } of page.items) {
@@ -33,7 +33,7 @@ export const modelOperations: readonly MlflowOperation[] = [
       checkModelName(name);
       const labels = { tags: tagsOf(tags), description: checkDescription(description) };
       const who = actorOf(platform, caller);
-      const model = await told(() => platform.registry.create(platform.team, name, labels, who));
+      const model = await translateErrors(() => platform.registry.create(platform.team, name, labels, who));
       return { registered_model: modelView(model, []) };
     },
   ),
@@ -49,7 +49,7 @@ export const modelOperations: readonly MlflowOperation[] = [
     async ({ platform, caller, fields: { name, description = "" } }) => {
       checkModelName(name);
       const who = actorOf(platform, caller);
-      const model = await told(() =>
+      const model = await translateErrors(() =>
         platform.registry.apply(name, [], describe(undefined, checkDescription(description), who)),
       );
       return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
@@ -63,8 +63,8 @@ export const modelOperations: readonly MlflowOperation[] = [
       checkModelName(new_name, "new_name");
       let model = await findModel(platform, name);
       if (new_name !== name) {
-        await insistOnNoRule(platform, name);
-        model = await told(() => platform.registry.rename(name, new_name, actorOf(platform, caller)));
+        await refuseRetrainedModel(platform, name);
+        model = await translateErrors(() => platform.registry.rename(name, new_name, actorOf(platform, caller)));
       }
       return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
     },
@@ -75,7 +75,7 @@ export const modelOperations: readonly MlflowOperation[] = [
     { name: required(text) },
     async ({ platform, caller, fields: { name } }) => {
       checkModelName(name);
-      await told(() => platform.registry.apply(name, [], deleteModel(actorOf(platform, caller))));
+      await translateErrors(() => platform.registry.apply(name, [], deleteModel(actorOf(platform, caller))));
       return undefined;
     },
   ),
@@ -87,7 +87,7 @@ export const modelOperations: readonly MlflowOperation[] = [
       checkModelName(name);
       checkTag({ key, value });
       const who = actorOf(platform, caller);
-      await told(() => platform.registry.apply(name, [], setTag(undefined, key, value, who)));
+      await translateErrors(() => platform.registry.apply(name, [], setTag(undefined, key, value, who)));
       return undefined;
     },
   ),
@@ -98,7 +98,9 @@ export const modelOperations: readonly MlflowOperation[] = [
     async ({ platform, caller, fields: { name, key } }) => {
       checkModelName(name);
       checkTagKey(key);
-      await told(() => platform.registry.apply(name, [], deleteTag(undefined, key, actorOf(platform, caller))));
+      await translateErrors(() =>
+        platform.registry.apply(name, [], deleteTag(undefined, key, actorOf(platform, caller))),
+      );
       return undefined;
     },
   ),

@@ -6,7 +6,7 @@ import type { Actor, Model, ModelVersion } from "../../../core/registry/model";
 import { doesNotExist, MlflowError } from "../errors";
 import { checkModelName, versionNumber } from "./validation";
 
-/** The caller and the time of a change. */
+/** Returns the caller and the time of a change. */
 export function actorOf({ clock }: Pick<Platform, "clock">, caller: Pick<Actor, "by" | "person">): Actor {
   return { ...caller, at: isoTime(clock) };
 }
@@ -14,7 +14,7 @@ export function actorOf({ clock }: Pick<Platform, "clock">, caller: Pick<Actor, 
 /** @throws MlflowError where the team has no such model */
 export async function findModel({ registry }: Pick<Platform, "registry">, name: string): Promise<Model> {
   checkModelName(name);
-  return told(() => registry.head(name));
+  return translateErrors(() => registry.head(name));
 }
 
 /** @throws MlflowError where the model has no such version */
@@ -33,7 +33,7 @@ export async function findVersion(
   return { model, version: asOf(model, found) };
 }
 
-/** Those that were not deleted, newest first, as they were at one moment with the model. */
+/** Lists the versions that are not deleted, newest first, consistent with the model's head. */
 export async function versionsOf(
   { registry }: Pick<Platform, "registry">,
   model: Model,
@@ -44,24 +44,24 @@ export async function versionsOf(
     .map((each) => asOf(model, each));
 }
 
-/** The head tells who is the champion: of two rows that are read one after the other the one may be older. */
+/** Corrects a version's stage by the model's head, which may be newer than the version's row. */
 function asOf(model: Model, version: ModelVersion): ModelVersion {
   if ((version.version === model.production) === (version.stage === "production")) return version;
   return { ...version, stage: version.version === model.production ? "production" : "archived" };
 }
 
-/** As `told`, of what is about one version: where there is no such model there is no such version, to MLflow's clients. */
-export async function toldOfVersion<T>(name: string, version: string, action: () => Promise<T>): Promise<T> {
+/** Translates errors of a change of one version: a missing model is reported as a missing version. */
+export async function translateVersionErrors<T>(name: string, version: string, action: () => Promise<T>): Promise<T> {
   try {
-    return await told(action);
+    return await translateErrors(action);
   } catch (error) {
     const missing = error instanceof MlflowError && error.cause instanceof ModelNotFoundError;
     throw missing ? noSuchVersion(name, version) : error;
   }
 }
 
-/** Runs a change or a read of the registry, and tells what is missing or there already in MLflow's words: its clients look for them. */
-export async function told<T>(action: () => Promise<T>): Promise<T> {
+/** Runs an action of the registry and translates its errors to messages that MLflow's client tests read. */
+export async function translateErrors<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {

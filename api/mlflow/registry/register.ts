@@ -1,23 +1,23 @@
 import type { Platform } from "../../../adapters/platform";
 import { parseJson } from "../../../core/json-text";
 import type { Actor, ModelVersion } from "../../../core/registry/model";
+import type { ModelUri } from "../../../core/registry/model-uri";
 import { addSubmitters, submittersOfVersion } from "../../../core/registry/version-submitters";
 import { doesNotExist, invalidParameter } from "../errors";
 import { identifyRun } from "../tracking/ports";
-import { type ModelUri, parseModelUri } from "./model-uri";
-import { actorOf, findModel, findVersion, told, versionsOf } from "./reads";
-import { checkSource, notTheSources, schemeOf } from "./source";
+import { actorOf, findModel, findVersion, translateErrors, versionsOf } from "./reads";
+import { checkSource, notTheSources, parseModelUri, schemeOf } from "./source";
 import { stageName, stageOf } from "./stages";
 import { checkDescription, checkModelName, tagsOf } from "./validation";
 
-/** What MLflow's clients send for a prompt's source. */
+/** Sources that MLflow's clients send for prompts. */
 const promptSources: ReadonlySet<string> = new Set(["dummy-source", "prompt-template"]);
-const longestSource = 2_000;
-const longestLink = 2_000;
+const maxSourceLength = 2_000;
+const maxLinkLength = 2_000;
 
 type Caller = Pick<Actor, "by" | "person">;
 
-export interface AskedVersion {
+export interface VersionRequest {
   readonly name: string;
   readonly source: string;
   readonly run_id?: string;
@@ -27,14 +27,14 @@ export interface AskedVersion {
   readonly model_id?: string;
 }
 
-/** Makes a version of what a client has logged: of a logged model, of a run's files, of another version, or of files elsewhere. @returns its number */
-export async function registerVersion(platform: Platform, caller: Caller, asked: AskedVersion): Promise<number> {
+/** Registers a version from a logged model, a run's files, another version, or files elsewhere. @returns its number */
+export async function registerVersion(platform: Platform, caller: Caller, asked: VersionRequest): Promise<number> {
   const { name, run_link: runLink = "", description = "" } = asked;
   checkModelName(name);
   const tags = tagsOf(asked.tags);
   checkDescription(description);
-  if (asked.source.length > longestSource || runLink.length > longestLink) {
-    throw invalidParameter(`'source' and 'run_link' may have ${longestSource} characters`);
+  if (asked.source.length > maxSourceLength || runLink.length > maxLinkLength) {
+    throw invalidParameter(`'source' and 'run_link' may have ${maxSourceLength} characters`);
   }
   const isPrompt = tags["mlflow.prompt.is_prompt"]?.toLowerCase() === "true";
   if (isPrompt && !promptSources.has(asked.source)) {
@@ -45,7 +45,7 @@ export async function registerVersion(platform: Platform, caller: Caller, asked:
     : await originOf(platform, asked, caller);
   await findModel(platform, name);
   const { source, runId, modelId, submitters } = origin;
-  const version = await told(() =>
+  const version = await translateErrors(() =>
     platform.registry.register(
       platform.team,
       {
@@ -53,7 +53,7 @@ export async function registerVersion(platform: Platform, caller: Caller, asked:
         source,
         tags,
         description,
-        // Gates read the run's own, which may be logged after the version was made.
+        // Gates read the metrics of the run, which may be logged later.
         metrics: {},
         ...(runId === "" ? {} : { runId }),
         ...(runLink === "" ? {} : { runLink }),
@@ -63,8 +63,8 @@ export async function registerVersion(platform: Platform, caller: Caller, asked:
       actorOf(platform, caller),
     ),
   );
-  // Not on that of a version which was copied.
-  if (asked.model_id) await noteOnModel(platform, asked.model_id, name, version);
+  // A copied version is not recorded on the logged model.
+  if (asked.model_id) await recordOnModel(platform, asked.model_id, name, version);
   return version;
 }
 
@@ -83,10 +83,10 @@ async function ownOrigin(platform: Platform, origin: Origin, caller: Caller): Pr
   return { ...origin, ...(await submittersOfVersion(platform.records, runId || undefined, caller)) };
 }
 
-/** Whence the files are, and what they are known by. */
+/** Resolves the source of a version. */
 async function originOf(
   platform: Platform,
-  { source, run_id, model_id }: AskedVersion,
+  { source, run_id, model_id }: VersionRequest,
   caller: Caller,
 ): Promise<Origin> {
   const runId = run_id ?? "";
@@ -109,7 +109,7 @@ async function originOf(
   return ownOrigin(platform, { source, runId: runId || logged.sourceRunId, modelId }, caller);
 }
 
-/** The version that a URI means now. */
+/** Resolves a `models:/` URI to a version. @throws MlflowError */
 async function resolve(
   platform: Platform,
   source: string,
@@ -139,7 +139,7 @@ async function resolve(
 }
 
 /** Records on a logged model what it was registered as. */
-async function noteOnModel(platform: Platform, modelId: string, name: string, version: number): Promise<void> {
+async function recordOnModel(platform: Platform, modelId: string, name: string, version: number): Promise<void> {
   await platform.loggedModels.change(modelId, (model) => {
     const known = parsed(model.tags[versionsTag]);
     const note = JSON.stringify({ name, version });

@@ -1,6 +1,6 @@
 import type { Platform } from "../../../adapters/platform";
 import { mapLimited } from "../../../core/each-limited";
-import type { Model, ModelVersion } from "../../../core/registry/model";
+import type { Model } from "../../../core/registry/model";
 import { invalidValue } from "../errors";
 import { integer, list, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
@@ -15,30 +15,22 @@ import { pageOf } from "../tracking/paging";
 import { versionsOf } from "./reads";
 import { latestOfStages, modelView, versionView } from "./view";
 
-const mostModels = 1_000;
-const mostVersions = 200_000;
+const maxModels = 1_000;
+const maxVersions = 200_000;
 /** Models whose versions are read at once. */
-const readAtOnce = 8;
+const readsInParallel = 8;
 
 const query = { filter: text, max_results: integer, order_by: list(text), page_token: text };
 
 export const searchOperations: readonly MlflowOperation[] = [
   operation("GET /mlflow/registered-models/search", query, async ({ platform, fields }) => {
     const { filter = "", max_results: limit = 100, order_by, page_token } = fields;
-    checkLimit(limit, mostModels);
+    checkLimit(limit, maxModels);
     const matches = parseModelFilter(filter);
     const order = parseModelOrder(order_by);
-    const found = (await platform.registry.list())
-      .map((model) => ({
-        model,
-        name: model.name,
-        tags: model.tags,
-        lastUpdatedTimestamp: Date.parse(model.updatedAt),
-      }))
-      .filter(matches)
-      .sort(order);
+    const found = (await platform.registry.list()).filter(matches).sort(order);
     const { items, nextToken } = pageOf(found, limit, page_token);
-    const views = await mapLimited(items, readAtOnce, async ({ model }) =>
+    const views = await mapLimited(items, readsInParallel, async (model) =>
       modelView(model, latestOfStages(await versionsOf(platform, model))),
     );
     return { registered_models: unlessEmpty(views), next_page_token: nextToken };
@@ -46,14 +38,14 @@ export const searchOperations: readonly MlflowOperation[] = [
 
   operation("GET /mlflow/model-versions/search", query, async ({ platform, fields }) => {
     const { filter = "", max_results: limit = 10_000, order_by, page_token } = fields;
-    checkLimit(limit, mostVersions);
+    checkLimit(limit, maxVersions);
     const matches = parseModelVersionFilter(filter);
     const order = parseModelVersionOrder(order_by);
     const models = await modelsFor(platform, filter);
-    const versions = (await mapLimited(models, readAtOnce, (model) => versionsOf(platform, model))).flat();
-    const found = versions.map(searched).filter(matches).sort(order);
+    const versions = (await mapLimited(models, readsInParallel, (model) => versionsOf(platform, model))).flat();
+    const found = versions.filter(matches).sort(order);
     const { items, nextToken } = pageOf(found, limit, page_token);
-    const views = items.map(({ found: version }) => versionView(version, {}));
+    const views = items.map((version) => versionView(version, {}));
     return { model_versions: unlessEmpty(views), next_page_token: nextToken };
   }),
 ];
@@ -66,22 +58,9 @@ async function modelsFor({ registry }: Platform, filter: string): Promise<readon
   return model?.lifecycle === "active" ? [model] : [];
 }
 
-function searched(version: ModelVersion) {
-  return {
-    found: version,
-    name: version.model,
-    version: version.version,
-    runId: version.runId ?? "",
-    source: version.source ?? "",
-    tags: version.tags,
-    creationTimestamp: Date.parse(version.createdAt),
-    lastUpdatedTimestamp: Date.parse(version.updatedAt),
-  };
-}
-
-function checkLimit(limit: number, most: number): void {
-  if (limit >= 1 && limit <= most) return;
-  throw invalidValue("max_results", limit, `must be from 1 to ${most}`);
+function checkLimit(limit: number, max: number): void {
+  if (limit >= 1 && limit <= max) return;
+  throw invalidValue("max_results", limit, `must be from 1 to ${max}`);
 }
 
 function unlessEmpty<T>(items: readonly T[]): readonly T[] | undefined {

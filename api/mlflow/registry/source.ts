@@ -1,12 +1,12 @@
 import type { Platform } from "../../../adapters/platform";
+import { type ModelUri, readModelUri } from "../../../core/registry/model-uri";
 import { type SourceFault, type SourceOwner, schemeOf, sourceFault } from "../../../core/registry/source";
 import { invalidParameter } from "../errors";
-import { notAModelUri } from "./model-uri";
 
 export { schemeOf };
 
 /**
- * Refuses a source that is not its owner's, or that climbs, in MLflow's words.
+ * Refuses a source that does not belong to its owner, or that climbs.
  *
  * @throws MlflowError
  */
@@ -44,5 +44,18 @@ function refusalOf(fault: SourceFault, source: string, { modelId }: SourceOwner)
 export function notTheSources(source: string, parameter: "run_id" | "model_id"): Error {
   return invalidParameter(
     `Invalid model version source: '${source}'. The ${parameter} request parameter must identify the resource that contains the source.`,
+  );
+}
+
+/** Parses a `models:/` URI. @throws MlflowError */
+export function parseModelUri(uri: string): ModelUri {
+  const read = readModelUri(uri);
+  if (read === undefined) throw notAModelUri(uri);
+  return read;
+}
+
+function notAModelUri(uri: string): Error {
+  return invalidParameter(
+    `Not a proper models:/ URI: ${uri}. Models URIs must be of the form 'models:/model_name/suffix' or 'models:/model_name@alias' where suffix is a model version, stage, or the string 'latest' and where alias is a registered model alias. Only one of suffix or alias can be defined at a time.`,
   );
 }

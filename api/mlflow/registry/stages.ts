@@ -2,7 +2,7 @@ import type { Stage } from "../../../core/registry/model";
 import { stages } from "../../../core/registry/stage-names";
 import { invalidParameter } from "../errors";
 
-/** MLflow knows no canary: one is a candidate like those in staging, to its clients. */
+/** MLflow has no canary stage: its clients see Staging. */
 const shown: Readonly<Record<Stage, string>> = {
   none: "None",
   staging: "Staging",
@@ -12,12 +12,12 @@ const shown: Readonly<Record<Stage, string>> = {
 };
 const names = ["None", "Staging", "Production", "Archived"] as const;
 
-/** A stage by the name that MLflow's clients have for it. */
+/** Returns MLflow's name of a stage. */
 export function stageName(stage: Stage): string {
   return shown[stage];
 }
 
-/** @throws MlflowError where there is none of that name, in whatever capitals */
+/** Returns the stage of a name, ignoring case. @throws MlflowError */
 export function stageOf(name: string): Stage {
   const stage = stages.find((each) => each !== "canary" && each === name.toLowerCase());
   if (stage === undefined) {

@@ -7,7 +7,7 @@ import { invalidParameter, MlflowError } from "../errors";
 import { boolean, list, message, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
 import { downloadUri } from "./download-uri";
-import { actorOf, findModel, findVersion, told, toldOfVersion, versionsOf } from "./reads";
+import { actorOf, findModel, findVersion, translateErrors, translateVersionErrors, versionsOf } from "./reads";
 import { registerVersion } from "./register";
 import { stageName, stageOf } from "./stages";
 import { checkDescription, checkModelName, checkTag, checkTagKey, versionNumber } from "./validation";
@@ -15,14 +15,14 @@ import { versionView } from "./view";
 
 const named = { name: required(text), version: required(text) };
 
-const closedDoors: ReadonlySet<string> = new Set(["GATE_NOT_PASSED", "GATE_OUTDATED", "NOT_APPROVED"]);
+const promotionRefusals: ReadonlySet<string> = new Set(["GATE_NOT_PASSED", "GATE_OUTDATED", "NOT_APPROVED"]);
 
-/** MLflow's clients know no gates and no approvals: who stands before them is told of both. */
-async function guided<T>(promote: () => Promise<T>, name: string, version: string): Promise<T> {
+/** Adds the next steps to a refusal by gates or approvals, which MLflow's clients do not know. */
+async function explainRefusal<T>(promote: () => Promise<T>, name: string, version: string): Promise<T> {
   try {
     return await promote();
   } catch (error) {
-    if (!(error instanceof RingmasterError) || !closedDoors.has(error.code)) throw error;
+    if (!(error instanceof RingmasterError) || !promotionRefusals.has(error.code)) throw error;
     const on = `${JSON.stringify(name)} ${version}`;
     throw new MlflowError(
       "PERMISSION_DENIED",
@@ -64,7 +64,9 @@ export const versionOperations: readonly MlflowOperation[] = [
       const number = versionNumber(version);
       const text = checkDescription(description);
       const who = actorOf(platform, caller);
-      await toldOfVersion(name, version, () => platform.registry.apply(name, [number], describe(number, text, who)));
+      await translateVersionErrors(name, version, () =>
+        platform.registry.apply(name, [number], describe(number, text, who)),
+      );
       const found = await findVersion(platform, name, version);
       return { model_version: versionView(found.version, found.model.aliases) };
     },
@@ -73,7 +75,7 @@ export const versionOperations: readonly MlflowOperation[] = [
   operation("DELETE /mlflow/model-versions/delete", named, async ({ platform, caller, fields: { name, version } }) => {
     checkModelName(name);
     const number = versionNumber(version);
-    await toldOfVersion(name, version, () =>
+    await translateVersionErrors(name, version, () =>
       platform.registry.apply(name, [number], deleteVersion(number, actorOf(platform, caller))),
     );
     return undefined;
@@ -93,18 +95,18 @@ export const versionOperations: readonly MlflowOperation[] = [
       const number = versionNumber(version);
       const { registry } = platform;
       const moved = () =>
-        toldOfVersion(name, version, () =>
+        translateVersionErrors(name, version, () =>
           registry.apply(name, [number], setStage(number, stage, actorOf(platform, caller))),
         );
-      await (stage === "production" ? guided(moved, name, version) : moved());
+      await (stage === "production" ? explainRefusal(moved, name, version) : moved());
       if (stage === "production") await answerOutdated(platform, name);
       if (archive && stage === "staging") {
-        // Of production there is one at most: whoever was there has been archived already.
+        // The promotion has archived the previous production version.
         const model = await findModel(platform, name);
         for (const other of await versionsOf(platform, model)) {
           if (other.version === number || stageName(other.stage) !== "Staging") continue;
           const archived = setStage(other.version, "archived", actorOf(platform, caller));
-          await told(() => registry.apply(name, [other.version], archived));
+          await translateErrors(() => registry.apply(name, [other.version], archived));
         }
       }
       const found = await findVersion(platform, name, version);
@@ -126,7 +128,7 @@ export const versionOperations: readonly MlflowOperation[] = [
       if (value === undefined) throw invalidParameter("Missing value for required parameter 'value'.");
       checkTag({ key, value });
       const who = actorOf(platform, caller);
-      await toldOfVersion(name, version, () =>
+      await translateVersionErrors(name, version, () =>
         platform.registry.apply(name, [number], setTag(number, key, value, who)),
       );
       return undefined;
@@ -141,7 +143,9 @@ export const versionOperations: readonly MlflowOperation[] = [
       const number = versionNumber(version);
       checkTagKey(key);
       const who = actorOf(platform, caller);
-      await toldOfVersion(name, version, () => platform.registry.apply(name, [number], deleteTag(number, key, who)));
+      await translateVersionErrors(name, version, () =>
+        platform.registry.apply(name, [number], deleteTag(number, key, who)),
+      );
       return undefined;
     },
   ),

@@ -1,14 +1,14 @@
 import type { Model, ModelVersion } from "../../../core/registry/model";
 import { stageName } from "./stages";
 
-/** `RegisteredModel` of `model_registry.proto`. */
+/** Builds a `RegisteredModel` of `model_registry.proto`. */
 export function modelView(model: Model, latest: readonly ModelVersion[]): object {
   return {
     name: model.name,
     creation_timestamp: Date.parse(model.createdAt),
     last_updated_timestamp: Date.parse(model.updatedAt),
     description: model.description || undefined,
-    // Their aliases are on the model.
+    // Aliases are shown with the model.
     latest_versions: unlessEmpty(latest.map((version) => versionView(version, {}))),
     tags: unlessEmpty(Object.entries(model.tags).map(([key, value]) => ({ key, value }))),
     aliases: unlessEmpty(
@@ -17,7 +17,7 @@ export function modelView(model: Model, latest: readonly ModelVersion[]): object
   };
 }
 
-/** `ModelVersion`. A version that is here is ready. @param aliases the model's */
+/** Builds a `ModelVersion`. Its status is always READY. @param aliases of the model */
 export function versionView(version: ModelVersion, aliases: Readonly<Record<string, number>>): object {
   return {
     name: version.model,
@@ -39,7 +39,7 @@ export function versionView(version: ModelVersion, aliases: Readonly<Record<stri
   };
 }
 
-/** The newest version of each stage. */
+/** Returns the newest version of each stage. */
 export function latestOfStages(versions: readonly ModelVersion[]): readonly ModelVersion[] {
   const latest = new Map<string, ModelVersion>();
   for (const version of versions) {

@@ -1,14 +1,8 @@
+import type { Experiment } from "../../../core/tracking/experiment";
 import { entityGrammar, entityOrder, parseEntityFilter, parseEntityOrder } from "./entities";
 
-/** An experiment as MLflow's `experiments/search` reads it. */
-export interface SearchedExperiment {
-  readonly experimentId: string;
-  readonly name: string;
-  /** Milliseconds since the epoch. */
-  readonly creationTime: number;
-  readonly lastUpdateTime: number;
-  readonly tags: Readonly<Record<string, string>>;
-}
+/** The part of an experiment that MLflow's `experiments/search` reads. */
+type Searched = Pick<Experiment, "experimentId" | "name" | "createdAt" | "updatedAt" | "tags">;
 
 const grammar = entityGrammar(
   {
@@ -21,22 +15,20 @@ const grammar = entityGrammar(
 );
 
 const attributes = {
-  name: ({ name }: SearchedExperiment) => name,
-  experiment_id: ({ experimentId }: SearchedExperiment) => experimentId,
-  creation_time: ({ creationTime }: SearchedExperiment) => creationTime,
-  last_update_time: ({ lastUpdateTime }: SearchedExperiment) => lastUpdateTime,
+  name: ({ name }: Searched) => name,
+  experiment_id: ({ experimentId }: Searched) => experimentId,
+  creation_time: ({ createdAt }: Searched) => Date.parse(createdAt),
+  last_update_time: ({ updatedAt }: Searched) => Date.parse(updatedAt),
 };
 
 /** @throws SearchSyntaxError */
-export function parseExperimentFilter(filter: string): (experiment: SearchedExperiment) => boolean {
+export function parseExperimentFilter(filter: string): (experiment: Searched) => boolean {
   return parseEntityFilter(grammar, filter, attributes);
 }
 
 /** Parses an order; without one, the newest come first. @throws SearchSyntaxError */
-export function parseExperimentOrder(
-  texts: readonly string[],
-): (a: SearchedExperiment, b: SearchedExperiment) => number {
+export function parseExperimentOrder(texts: readonly string[]): (a: Searched, b: Searched) => number {
   const terms = parseEntityOrder(grammar, texts.length > 0 ? texts : ["creation_time DESC", "experiment_id ASC"]);
-  const byNumber = { ...attributes, experiment_id: ({ experimentId }: SearchedExperiment) => Number(experimentId) };
+  const byNumber = { ...attributes, experiment_id: ({ experimentId }: Searched) => Number(experimentId) };
   return entityOrder(terms, [{ field: "experiment_id", ascending: false }], byNumber);
 }

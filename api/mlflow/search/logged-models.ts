@@ -1,36 +1,9 @@
+import type { LoggedModel, LoggedModelMetric } from "../../../core/tracking/logged-model";
 import { SearchSyntaxError } from "../../../core/tracking/search/errors";
 import { compileFilter, type Reader } from "../../../core/tracking/search/evaluate";
 import { fieldsOf } from "../../../core/tracking/search/expression";
 import { orderOf } from "./entities";
 import { mlflowGrammar, parseMlflowFilter } from "./grammar";
-
-/** A logged model as MLflow's `logged-models/search` reads it. */
-export interface SearchedLoggedModel {
-  readonly modelId: string;
-  readonly name: string;
-  readonly experimentId: string;
-  readonly modelType?: string;
-  readonly sourceRunId?: string;
-  readonly artifactLocation: string;
-  /** MLflow keeps a number here, which does not equal the name of a status. */
-  readonly status: string | number;
-  /** Milliseconds since the epoch. */
-  readonly creationTimestamp: number;
-  readonly lastUpdatedTimestamp: number;
-  readonly params: Readonly<Record<string, string>>;
-  readonly tags: Readonly<Record<string, string>>;
-  readonly metrics: readonly SearchedModelMetric[];
-}
-
-export interface SearchedModelMetric {
-  readonly name: string;
-  readonly value: number;
-  readonly timestamp: number;
-  readonly step: number;
-  readonly runId: string;
-  readonly datasetName?: string;
-  readonly datasetDigest?: string;
-}
 
 /** Restricts the metrics that count to those on a dataset. */
 export interface DatasetFilter {
@@ -45,7 +18,10 @@ export interface LoggedModelOrder {
   readonly datasetDigest?: string;
 }
 
-type Attribute = (model: SearchedLoggedModel) => string | number | undefined;
+type Attribute = (model: LoggedModel) => string | number | undefined;
+
+/** MLflow keeps a number, which does not equal the name of a status. */
+const statusNumbers = { unspecified: 0, pending: 1, ready: 2, failed: 3 } as const;
 
 const attributes: Readonly<Record<string, Attribute>> = {
   model_id: (model) => model.modelId,
@@ -54,9 +30,9 @@ const attributes: Readonly<Record<string, Attribute>> = {
   model_type: (model) => model.modelType,
   source_run_id: (model) => model.sourceRunId,
   artifact_location: (model) => model.artifactLocation,
-  status: (model) => model.status,
-  creation_timestamp_ms: (model) => model.creationTimestamp,
-  last_updated_timestamp_ms: (model) => model.lastUpdatedTimestamp,
+  status: (model) => statusNumbers[model.status],
+  creation_timestamp_ms: (model) => model.createdAt,
+  last_updated_timestamp_ms: (model) => model.updatedAt,
 };
 const attributeAliases: Readonly<Record<string, string>> = {
   creation_time: "creation_timestamp_ms",
@@ -94,24 +70,25 @@ function attributeName(key: string): string | undefined {
 }
 
 /**
- * Compiles a filter and the datasets whose metrics count. A model may have several values of a metric: one that meets the condition is enough.
+ * Compiles a filter and the datasets whose metrics count. A model may have several values of a metric: one that meets
+ * the condition is enough.
  *
  * @throws SearchSyntaxError
  */
 export function parseLoggedModelFilter(
   filter: string,
   datasets: readonly DatasetFilter[] = [],
-): (model: SearchedLoggedModel) => boolean {
-  const onDatasets = ({ datasetName, datasetDigest }: SearchedModelMetric): boolean =>
+): (model: LoggedModel) => boolean {
+  const onDatasets = ({ datasetName, datasetDigest }: LoggedModelMetric): boolean =>
     datasets.length === 0 ||
     datasets.some(
       (one) =>
         one.datasetName === datasetName && (one.datasetDigest === undefined || one.datasetDigest === datasetDigest),
     );
-  const readerOf = ({ kind, key }: LoggedModelField): Reader<SearchedLoggedModel> => {
+  const readerOf = ({ kind, key }: LoggedModelField): Reader<LoggedModel> => {
     if (kind === "attribute") return attributes[key] ?? (() => undefined);
     if (kind === "metrics") {
-      return ({ metrics }) => metrics.filter((one) => one.name === key && onDatasets(one)).map(({ value }) => value);
+      return ({ metrics }) => metrics.filter((one) => one.key === key && onDatasets(one)).map(({ value }) => value);
     }
     return ({ [kind]: values }) => (Object.hasOwn(values, key) ? values[key] : undefined);
   };
@@ -123,9 +100,7 @@ export function parseLoggedModelFilter(
 }
 
 /** Parses an order; what is left equal is ordered by creation, newest first. @throws SearchSyntaxError */
-export function parseLoggedModelOrder(
-  orders: readonly LoggedModelOrder[],
-): (a: SearchedLoggedModel, b: SearchedLoggedModel) => number {
+export function parseLoggedModelOrder(orders: readonly LoggedModelOrder[]): (a: LoggedModel, b: LoggedModel) => number {
   const columns = orders.map(({ fieldName, ascending = true, datasetName, datasetDigest }) => {
     const attribute = attributeName(fieldName);
     if (attribute !== undefined) return { name: attribute, ascending, read: attributes[attribute]! };
@@ -134,8 +109,8 @@ export function parseLoggedModelOrder(
       const rule = `is not an attribute or a metric of a logged model: use ${Object.keys(attributes).join(", ")} or metrics.<name>`;
       throw new SearchSyntaxError("order_by", { position: 1, token: fieldName, rule });
     }
-    const isMeant = (one: SearchedModelMetric): boolean =>
-      one.name === metric &&
+    const isMeant = (one: LoggedModelMetric): boolean =>
+      one.key === metric &&
       (!datasetName || one.datasetName === datasetName) &&
       (!datasetDigest || one.datasetDigest === datasetDigest);
     const read: Attribute = ({ metrics }) => latestOf(metrics.filter(isMeant));
@@ -149,8 +124,8 @@ export function parseLoggedModelOrder(
 }
 
 /** Returns the value of the highest time, then step; where both are equal, that of the first run by id. */
-function latestOf(metrics: readonly SearchedModelMetric[]): number | undefined {
-  let latest: SearchedModelMetric | undefined;
+function latestOf(metrics: readonly LoggedModelMetric[]): number | undefined {
+  let latest: LoggedModelMetric | undefined;
   for (const one of metrics) {
     const later =
       latest === undefined ||

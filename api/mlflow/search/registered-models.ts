@@ -1,3 +1,4 @@
+import type { Model, ModelVersion } from "../../../core/registry/model";
 import type { Condition, Expression } from "../../../core/tracking/search/expression";
 import {
   type EntityField,
@@ -9,24 +10,14 @@ import {
 } from "./entities";
 import { parseMlflowFilter, refuseDuplicates } from "./grammar";
 
-/** A model as MLflow's `registered-models/search` reads it. */
-export interface SearchedModel {
-  readonly name: string;
-  /** Milliseconds since the epoch. */
-  readonly lastUpdatedTimestamp: number;
-  readonly tags: Readonly<Record<string, string>>;
-}
+/** The part of a model that MLflow's `registered-models/search` reads. */
+type SearchedModel = Pick<Model, "name" | "updatedAt" | "tags">;
 
-/** A version as MLflow's `model-versions/search` reads it. */
-export interface SearchedModelVersion {
-  readonly name: string;
-  readonly version: number;
-  readonly runId?: string;
-  readonly source?: string;
-  readonly creationTimestamp: number;
-  readonly lastUpdatedTimestamp: number;
-  readonly tags: Readonly<Record<string, string>>;
-}
+/** The part of a version that MLflow's `model-versions/search` reads. */
+type SearchedVersion = Pick<
+  ModelVersion,
+  "model" | "version" | "runId" | "source" | "createdAt" | "updatedAt" | "tags"
+>;
 
 const modelGrammar = entityGrammar({ name: { type: "text", list: true } });
 const modelOrders = entityGrammar({
@@ -36,7 +27,7 @@ const modelOrders = entityGrammar({
 });
 const modelAttributes = {
   name: ({ name }: SearchedModel) => name,
-  last_updated_timestamp: ({ lastUpdatedTimestamp }: SearchedModel) => lastUpdatedTimestamp,
+  last_updated_timestamp: ({ updatedAt }: SearchedModel) => Date.parse(updatedAt),
 };
 
 const versionGrammar = entityGrammar({
@@ -52,12 +43,12 @@ const versionOrders = entityGrammar({
   last_updated_timestamp: { type: "number" },
 });
 const versionAttributes = {
-  name: ({ name }: SearchedModelVersion) => name,
-  version_number: ({ version }: SearchedModelVersion) => version,
-  run_id: ({ runId }: SearchedModelVersion) => runId,
-  source_path: ({ source }: SearchedModelVersion) => source,
-  creation_timestamp: ({ creationTimestamp }: SearchedModelVersion) => creationTimestamp,
-  last_updated_timestamp: ({ lastUpdatedTimestamp }: SearchedModelVersion) => lastUpdatedTimestamp,
+  name: ({ model }: SearchedVersion) => model,
+  version_number: ({ version }: SearchedVersion) => version,
+  run_id: ({ runId }: SearchedVersion) => runId ?? "",
+  source_path: ({ source }: SearchedVersion) => source ?? "",
+  creation_timestamp: ({ createdAt }: SearchedVersion) => Date.parse(createdAt),
+  last_updated_timestamp: ({ updatedAt }: SearchedVersion) => Date.parse(updatedAt),
 };
 
 /** @throws SearchSyntaxError */
@@ -66,7 +57,7 @@ export function parseModelFilter(filter: string): (model: SearchedModel) => bool
 }
 
 /** @throws SearchSyntaxError */
-export function parseModelVersionFilter(filter: string): (version: SearchedModelVersion) => boolean {
+export function parseModelVersionFilter(filter: string): (version: SearchedVersion) => boolean {
   return promptFilter(versionGrammar, filter, versionAttributes);
 }
 
@@ -80,7 +71,10 @@ export function modelNamedIn(filter: string): string | undefined {
   return undefined;
 }
 
-/** A model or a version with this tag set to `true` is a prompt. Searches leave prompts out unless the filter asks for them. */
+/**
+ * Marks prompts: a model or a version with this tag set to `true` is a prompt. Searches leave prompts out unless the
+ * filter asks for them.
+ */
 const promptTag = "mlflow.prompt.is_prompt";
 
 function promptFilter<T extends { readonly tags: Readonly<Record<string, string>> }>(
@@ -127,9 +121,7 @@ export function parseModelOrder(texts: readonly string[]): (a: SearchedModel, b:
 }
 
 /** Parses an order; without one, those that were updated last come first. @throws SearchSyntaxError */
-export function parseModelVersionOrder(
-  texts: readonly string[],
-): (a: SearchedModelVersion, b: SearchedModelVersion) => number {
+export function parseModelVersionOrder(texts: readonly string[]): (a: SearchedVersion, b: SearchedVersion) => number {
   const terms = parseEntityOrder(versionOrders, texts.length > 0 ? texts : ["last_updated_timestamp DESC"]);
   refuseDuplicates(terms.map(({ field }) => field));
   const last = [

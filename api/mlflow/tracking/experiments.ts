@@ -2,11 +2,12 @@ import { isoTime } from "../../../core/clock";
 import { defaultExperimentId, type Experiment } from "../../../core/tracking/experiment";
 import { ExperimentExistsError } from "../../../core/tracking/records/errors";
 import { setLifecycle } from "../../services/experiment-lifecycle";
-import { resolvedLocation } from "../artifacts/location";
+import { resolvedLocation } from "../artifacts/places";
 import { doesNotExist, invalidParameter, MlflowError } from "../errors";
 import { integer, list, message, oneOf, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { searchExperiments } from "./experiment-search";
+import { parseExperimentFilter, parseExperimentOrder } from "../search/experiments";
+import { checkMaxResults, pageOf } from "./paging";
 import { checkExperimentIsActive, findExperiment, noSuchExperiment } from "./ports";
 import { experimentView, unlessEmpty } from "./run-view";
 import { checkExperimentName, checkExperimentTag, limits } from "./validation";
@@ -122,19 +123,22 @@ export const experimentOperations: readonly MlflowOperation[] = [
 
   ...(["POST", "GET"] as const).map((method) =>
     operation(`${method} /mlflow/experiments/search`, search, async ({ fields, platform }) => {
-      const { experiments, nextToken } = searchExperiments(await platform.experiments.list(), {
-        filter: fields.filter ?? "",
-        orderBy: fields.order_by,
-        view: fields.view_type ?? "ACTIVE_ONLY",
-        limit: fields.max_results ?? 0,
-        pageToken: fields.page_token || undefined,
-      });
-      return { ...unlessEmpty("experiments", experiments.map(experimentView)), next_page_token: nextToken };
+      const { filter = "", order_by, view_type: view = "ACTIVE_ONLY", max_results: limit = 0, page_token } = fields;
+      checkMaxResults(limit);
+      const meets = parseExperimentFilter(filter);
+      const order = parseExperimentOrder(order_by);
+      // A team has few experiments.
+      const found = (await platform.experiments.list())
+        .filter(({ lifecycle }) => view === "ALL" || (lifecycle === "active") === (view === "ACTIVE_ONLY"))
+        .filter(meets)
+        .sort(order);
+      const { items, nextToken } = pageOf(found, limit, page_token);
+      return { ...unlessEmpty("experiments", items.map(experimentView)), next_page_token: nextToken };
     }),
   ),
 ];
 
-/** A name that is taken is refused in the words that MLflow's clients look for. */
+/** Translates the error of a name that exists to MLflow's code. @throws MlflowError */
 async function unlessNameIsTaken<T>(name: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
@@ -148,7 +152,7 @@ async function unlessNameIsTaken<T>(name: string, write: () => Promise<T>): Prom
   }
 }
 
-/** A scheme's own rules are its client's business; what could be no place is refused. */
+/** Refuses what cannot be a location; the rules of a scheme are left to its client. @throws MlflowError */
 function checkArtifactLocation(location: string): void {
   if (location.includes("#") || /;[^/]*$/.test(location)) {
     throw invalidParameter("'artifact_location' URL can't include fragments or params.");
@@ -163,7 +167,7 @@ function checkArtifactLocation(location: string): void {
   }
 }
 
-/** Where an experiment's runs and models put their files. */
+/** Returns a location under an experiment's. */
 export function locationWithin({ artifactLocation }: Experiment, ...parts: readonly string[]): string {
   const [, path, query] = /^([^?]*)(\?.*)?$/s.exec(artifactLocation)!;
   return `${path!.replace(/\/+$/, "")}/${parts.join("/")}${query ?? ""}`;

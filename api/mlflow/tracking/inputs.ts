@@ -48,7 +48,7 @@ export const inputOperations: readonly MlflowOperation[] = [
   ),
 ];
 
-/** What is there stays as it is: the first of a name and digest stands, and a request that comes twice adds nothing. */
+/** Adds items that are not known yet; known ones stay unchanged. Idempotent. */
 function added<T>(known: readonly T[], given: readonly T[], identity: (item: T) => string): readonly T[] {
   const ids = new Set(known.map(identity));
   const fresh = given.filter((item) => {

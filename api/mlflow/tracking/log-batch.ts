@@ -9,7 +9,7 @@ import type { KeyValue } from "./run-changes";
 import { changeParamsAndTags } from "./run-writes";
 import { checkBatchLimits, checkedParam, checkedTag, checkMetric, checkRunId } from "./validation";
 
-/** Read by hand: five hundred of them come in a request, many requests a second. */
+/** Read by hand, because a request has hundreds of them. */
 const metricList: Field<readonly LoggedMetric[], readonly LoggedMetric[]> = {
   absent: [],
   read(value, at) {
@@ -94,7 +94,7 @@ export const logBatch: MlflowOperation = operation(
   },
 );
 
-/** The path is made for those that are refused alone. */
+/** Builds the path only for a refused metric. */
 function checkMetricAt({ key, timestamp }: LoggedMetric, i: number): void {
   try {
     checkMetric(key, timestamp, "");
@@ -110,7 +110,7 @@ function checkParamsUnique(params: readonly KeyValue[]): void {
   throw invalidParameter(`Duplicate parameter keys have been submitted: ${JSON.stringify(twice)}`);
 }
 
-/** Columns by metric, ascending by step, time, value; each point once. */
+/** Groups points by metric, ascending by step, time and value; each point once. */
 export function seriesOf(metrics: readonly LoggedMetric[]): readonly MetricSeries[] {
   const byKey = new Map<string, LoggedMetric[]>();
   for (const metric of metrics) {
@@ -137,7 +137,7 @@ function inOrder(a: LoggedMetric, b: LoggedMetric): number {
   return a.step - b.step || a.timestamp - b.timestamp || compareValues(a.value, b.value);
 }
 
-/** NaN is one value, after all others. */
+/** Compares two values; NaN comes last and equals itself. */
 function compareValues(a: number, b: number): number {
   if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
   return a < b ? -1 : a > b ? 1 : 0;

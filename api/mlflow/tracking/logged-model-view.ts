@@ -18,7 +18,7 @@ export function modelStatusFromMlflow(status: MlflowModelStatus): LoggedModel["s
   return (Object.keys(toMlflow) as LoggedModel["status"][]).find((ours) => toMlflow[ours] === status)!;
 }
 
-/** The members of `mlflow.LoggedModel`. */
+/** Builds an `mlflow.LoggedModel`. */
 export function loggedModelView(model: LoggedModel): object {
   return {
     info: {

@@ -5,13 +5,13 @@ import { directoryPath } from "../../../core/tracking/records/artifact-paths";
 import { checkReferences } from "../../../core/tracking/references";
 import { doesNotExist, invalidParameter, invalidValue } from "../errors";
 import { boolean, integer, list, message, oneOf, required, text } from "../fields";
+import { randomName } from "../names";
 import { type MlflowOperation, operation } from "../operation";
+import { parseLoggedModelFilter, parseLoggedModelOrder } from "../search/logged-models";
 import { keyValue, locationWithin } from "./experiments";
-import { searchLoggedModels } from "./logged-model-search";
 import { loggedModelView, modelStatusFromMlflow } from "./logged-model-view";
 import { pageOf } from "./paging";
 import { checkExperimentIsActive, findExperiment, parseExperimentId } from "./ports";
-import { randomName } from "./random-name";
 import { unlessEmpty } from "./run-view";
 
 const status = oneOf({
@@ -154,17 +154,17 @@ export const loggedModelOperations: readonly MlflowOperation[] = [
         throw invalidParameter("`dataset_name` in the `datasets` clause must be specified.");
       }
       const ids = [...new Set(fields.experiment_ids.map(parseExperimentId))];
-      const models = (await Promise.all(ids.map((id) => platform.loggedModels.list(id)))).flat();
-      const found = searchLoggedModels(models, {
-        filter: fields.filter ?? "",
-        datasets: fields.datasets.map(datasetFilter),
-        orderBy: fields.order_by.map((each) => ({
+      const meets = parseLoggedModelFilter(fields.filter ?? "", fields.datasets.map(datasetFilter));
+      const order = parseLoggedModelOrder(
+        fields.order_by.map((each) => ({
           fieldName: each.field_name ?? "",
           ascending: each.ascending ?? true,
           datasetName: each.dataset_name || undefined,
           datasetDigest: each.dataset_digest || undefined,
         })),
-      });
+      );
+      const models = (await Promise.all(ids.map((id) => platform.loggedModels.list(id)))).flat();
+      const found = models.filter((model) => model.lifecycle === "active" && meets(model)).sort(order);
       const { items, nextToken } = pageOf(found, fields.max_results || 50, fields.page_token, {
         experiment_ids: ids,
         filter: fields.filter || "",
@@ -189,7 +189,7 @@ function datasetFilter({
   return { datasetName: dataset_name!, datasetDigest: dataset_digest || undefined };
 }
 
-/** Of a key that comes twice the last value. */
+/** Converts pairs to a record; the last value of a key wins. */
 function textsOf(
   pairs: readonly { readonly key?: string; readonly value?: string }[],
 ): Readonly<Record<string, string>> {

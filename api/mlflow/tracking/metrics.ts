@@ -5,15 +5,14 @@ import { integer, list, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
 import { metricView, unlessEmpty } from "./run-view";
 import { runId } from "./runs";
-import { sampled } from "./sampling";
 
-/** Of the store, at a time. */
+/** Points of one read from the store. */
 const pageSize = 10_000;
-const mostBulkRuns = 100;
-const mostBulkPoints = 25_000;
-const mostPointsPerRun = 2_500;
-/** Of one metric of one run, to choose from. */
-const mostPointsRead = 50_000;
+const maxBulkRuns = 100;
+const maxBulkPoints = 25_000;
+const maxPointsPerRun = 2_500;
+/** Points of one metric of one run that are sampled from. */
+const maxPointsRead = 50_000;
 
 export const metricOperations: readonly MlflowOperation[] = [
   operation(
@@ -23,7 +22,7 @@ export const metricOperations: readonly MlflowOperation[] = [
       if (max_results !== undefined && max_results <= 0) {
         throw invalidValue("max_results", max_results, "must be a positive integer");
       }
-      // Of a run that is nowhere MLflow's server has no points, and no complaint.
+      // For an unknown run MLflow's server answers no points.
       if (!(await platform.records.identify(run_id))) return {};
       const view = (point: MetricPoint): object => metricView(metric_key, point);
       if (max_results === undefined && !page_token) {
@@ -41,20 +40,20 @@ export const metricOperations: readonly MlflowOperation[] = [
   operation(
     "GET /mlflow/metrics/get-history-bulk",
     { run_id: list(text), metric_key: text, max_results: integer },
-    async ({ fields: { run_id: runIds, metric_key, max_results = mostBulkPoints }, platform }) => {
+    async ({ fields: { run_id: runIds, metric_key, max_results = maxBulkPoints }, platform }) => {
       if (runIds.length === 0) throw invalidParameter("GetMetricHistoryBulk request must specify at least one run_id.");
-      if (runIds.length > mostBulkRuns) {
+      if (runIds.length > maxBulkRuns) {
         throw invalidParameter(
-          `GetMetricHistoryBulk request cannot specify more than ${mostBulkRuns} run_ids. Received ${runIds.length} run_ids.`,
+          `GetMetricHistoryBulk request cannot specify more than ${maxBulkRuns} run_ids. Received ${runIds.length} run_ids.`,
         );
       }
       if (metric_key === undefined) throw invalidParameter("GetMetricHistoryBulk request must specify a metric_key.");
-      const most = Math.min(max_results, mostBulkPoints);
+      const max = Math.min(max_results, maxBulkPoints);
       const metrics: object[] = [];
       for (const id of [...new Set(runIds)].sort()) {
-        if (metrics.length >= most) break;
+        if (metrics.length >= max) break;
         if (!(await platform.records.identify(id))) continue;
-        const points = await wholeHistory(platform, id, metric_key, most - metrics.length);
+        const points = await wholeHistory(platform, id, metric_key, max - metrics.length);
         metrics.push(...points.map((point) => metricView(metric_key, point, { run_id: id })));
       }
       return { metrics };
@@ -71,14 +70,14 @@ export const metricOperations: readonly MlflowOperation[] = [
       max_results: integer,
     },
     async ({ fields, platform }) => {
-      const { run_ids: runIds, metric_key, start_step, end_step, max_results = mostPointsPerRun } = fields;
-      if (runIds.length > mostBulkRuns) {
+      const { run_ids: runIds, metric_key, start_step, end_step, max_results = maxPointsPerRun } = fields;
+      if (runIds.length > maxBulkRuns) {
         throw invalidParameter(
-          `GetMetricHistoryBulkInterval request must specify at most ${mostBulkRuns} run_ids. Received ${runIds.length} run_ids.`,
+          `GetMetricHistoryBulkInterval request must specify at most ${maxBulkRuns} run_ids. Received ${runIds.length} run_ids.`,
         );
       }
-      if (max_results < 1 || max_results > mostPointsPerRun) {
-        throw invalidValue("max_results", max_results, `max_results must be between 1 and ${mostPointsPerRun}`);
+      if (max_results < 1 || max_results > maxPointsPerRun) {
+        throw invalidValue("max_results", max_results, `max_results must be between 1 and ${maxPointsPerRun}`);
       }
       const range = stepRange(start_step, end_step);
       const metrics: object[] = [];
@@ -92,38 +91,41 @@ export const metricOperations: readonly MlflowOperation[] = [
   ),
 ];
 
-/** By time, then step, then value. */
+/** Reads a whole history, by time, then step, then value. */
 async function wholeHistory(
   platform: Platform,
   id: string,
   metric: string,
-  most = Number.POSITIVE_INFINITY,
+  max = Number.POSITIVE_INFINITY,
 ): Promise<readonly MetricPoint[]> {
   const all: MetricPoint[] = [];
   let token: string | undefined;
   do {
     const page = await platform.metrics.history(id, metric, {
-      limit: Math.min(pageSize, most - all.length),
+      limit: Math.min(pageSize, max - all.length),
       token,
     });
     for (const point of page.points) all.push(point);
     token = page.nextToken;
-  } while (token !== undefined && all.length < most);
+  } while (token !== undefined && all.length < max);
   return all;
 }
 
-/** As MLflow samples; of a history too long to be read for one look, the store's view of it: first and last, least and greatest of each stretch. */
+/**
+ * Samples as MLflow does. A very long history is downsampled by the store: first, last, least and greatest point of
+ * each interval.
+ */
 async function sampleOf(
   platform: Platform,
   id: string,
   metric: string,
-  most: number,
+  max: number,
   range: PointRange,
 ): Promise<readonly MetricPoint[]> {
-  const view = await platform.metrics.downsample(id, metric, most, range);
-  if (view.total > mostPointsRead) return view.points;
-  const { points } = view.total <= most ? view : await platform.metrics.downsample(id, metric, view.total, range);
-  return sampled(points, most);
+  const view = await platform.metrics.downsample(id, metric, max, range);
+  if (view.total > maxPointsRead) return view.points;
+  const { points } = view.total <= max ? view : await platform.metrics.downsample(id, metric, view.total, range);
+  return sampled(points, max);
 }
 
 function stepRange(from: number | undefined, to: number | undefined): PointRange {
@@ -135,4 +137,24 @@ function stepRange(from: number | undefined, to: number | undefined): PointRange
     throw invalidParameter(`end_step must be greater than start_step. Found start_step=${from} and end_step=${to}.`);
   }
   return { fromStep: from, toStep: to };
+}
+
+/**
+ * Samples at most `max` points in the order of steps, as MLflow's server does: the first point of each of as many
+ * equal buckets (SQL's NTILE: the first
+ * buckets have one more where the division has a rest), and the last point instead of the last bucket's first.
+ */
+export function sampled(points: readonly MetricPoint[], max: number): readonly MetricPoint[] {
+  const sorted = [...points].sort((a, b) => a.step - b.step || a.time - b.time || ordinal(a.value) - ordinal(b.value));
+  if (sorted.length <= max) return sorted;
+  const small = Math.floor(sorted.length / max);
+  const larger = sorted.length % max;
+  const starts = Array.from({ length: max }, (_, bucket) => bucket * small + Math.min(bucket, larger));
+  starts[max - 1] = sorted.length - 1;
+  return starts.map((at) => sorted[at]!);
+}
+
+/** NaN is stored as 0 in MLflow's tables. */
+function ordinal(value: number): number {
+  return Number.isNaN(value) ? 0 : value;
 }

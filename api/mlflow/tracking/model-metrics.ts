@@ -2,7 +2,7 @@ import type { Platform } from "../../../adapters/platform";
 import { type LoggedModelMetric, withModelMetrics } from "../../../core/tracking/logged-model";
 import type { RunIdentity } from "../../../core/tracking/run-record";
 
-/** A metric as a client tells it. Of a logged model it is the model's, too. */
+/** A metric as a client logs it. With `model_id`, it belongs to a logged model too. */
 export interface LoggedMetric {
   readonly key: string;
   readonly value: number;
@@ -13,7 +13,7 @@ export interface LoggedMetric {
   readonly dataset_digest?: string;
 }
 
-/** Keeps them with their models; what is kept already is not written again. */
+/** Adds metrics to their logged models. Idempotent. */
 export async function logModelMetrics(
   { loggedModels }: Platform,
   { runId }: RunIdentity,

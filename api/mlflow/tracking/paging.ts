@@ -2,21 +2,21 @@ import { digestOf } from "../../../core/digest";
 import { parseJson } from "../../../core/json-text";
 import { invalidParameter, invalidValue } from "../errors";
 
-/** Of searches (`SEARCH_MAX_RESULTS_THRESHOLD`). */
-const mostResults = 50_000;
+/** Results of a search (`SEARCH_MAX_RESULTS_THRESHOLD`). */
+const maxResults = 50_000;
 
 export function checkMaxResults(limit: number): void {
-  if (limit >= 1 && limit <= mostResults) return;
-  throw invalidValue("max_results", limit, `must be from 1 to ${mostResults}`);
+  if (limit >= 1 && limit <= maxResults) return;
+  throw invalidValue("max_results", limit, `must be from 1 to ${maxResults}`);
 }
 
 /** The query that a token belongs to, by the names of its parts. */
 export type PagedQuery = Readonly<Partial<Record<"experiment_ids" | "filter" | "order_by", unknown>>>;
 
 /**
- * A stretch of a list that was found whole. Tokens are places in it, as MLflow's own are.
+ * Returns a page of a list. Tokens are offsets, as in MLflow.
  *
- * @param query where MLflow's tokens are of one query: a token of another is refused
+ * @param query what a token must belong to; a token of another query is refused @throws MlflowError
  */
 export function pageOf<T>(found: readonly T[], limit: number, token: string | undefined, query: PagedQuery = {}) {
   const of = Object.values(query).map((part) => digestOf(part).slice(0, 16));

@@ -23,7 +23,7 @@ export async function identifyRun({ records }: Platform, runId: string): Promise
   return identity;
 }
 
-/** As `RunRecords.change`, of a run that is not deleted. */
+/** Changes a run that is not deleted, as `RunRecords.change`. @throws MlflowError */
 export async function changeActiveRun(
   platform: Platform,
   runId: string,
@@ -36,7 +36,11 @@ export async function changeActiveRun(
   });
 }
 
-/** Reads the run only where this process has not found it active a moment ago: metrics come often. */
+/**
+ * Checks that a run is active. Reads it only where this process has not done so in the last second.
+ *
+ * @throws MlflowError
+ */
 export async function requireActiveRun(platform: Platform, runId: string): Promise<RunIdentity> {
   const identity = await identifyRun(platform, runId);
   if (!platform.liveRuns.isLive(runId)) checkRunIsActive(await findRun(platform, runId));
@@ -52,7 +56,7 @@ export function noSuchRun(runId: string): Error {
   return doesNotExist(`Run with id=${shortened(runId)} not found`);
 }
 
-/** @param experimentId of any text: MLflow's are decimal numbers, too; none is the default one */
+/** @param experimentId any text; empty: the default experiment @throws MlflowError */
 export async function findExperiment(
   { experiments }: Platform,
   experimentId: string,

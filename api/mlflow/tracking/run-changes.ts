@@ -13,8 +13,8 @@ export interface ParamConflict {
 }
 
 /**
- * Params and tags of one request. The same record where all is so already.
- * @throws what `refuse` makes of params that would change
+ * Adds params and tags; returns the same record where nothing changes.
+ * @throws the error of `refuse`, where a param would change
  */
 export function withParamsAndTags(
   record: RunRecord,
@@ -33,7 +33,7 @@ export function withParamsAndTags(
   return tags.reduce((changed, { key, value }) => withMlflowTag(changed, key, value), withParams);
 }
 
-/** `undefined` where nothing is to be written. */
+/** Returns `undefined` where nothing is to be written. */
 export function unlessSame(before: RunRecord, after: RunRecord): RunRecord | undefined {
   return after === before ? undefined : after;
 }

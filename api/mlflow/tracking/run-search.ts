@@ -10,11 +10,11 @@ import { parseExperimentId } from "./ports";
 import { runView, unlessEmpty } from "./run-view";
 
 const views = { ACTIVE_ONLY: "active", DELETED_ONLY: "deleted", ALL: "all" } as const;
-const mostResults = 50_000;
-const mostSummaries = 1_000;
-const mostExperiments = 20;
-/** AWS Lambda answers at most 6 MB, of which the gateway's envelope escapes every quote. */
-const largestAnswer = 4_500_000;
+const maxResults = 50_000;
+const maxSummaries = 1_000;
+const maxExperiments = 20;
+/** AWS Lambda answers at most 6 MB, and the gateway's envelope escapes every quote. */
+const maxAnswerBytes = 4_500_000;
 
 export const runSearchOperations: readonly MlflowOperation[] = [
   rawOperation("POST /mlflow/runs/search", async (context) => {
@@ -30,7 +30,7 @@ export const runSearchOperations: readonly MlflowOperation[] = [
     checkMaxResults(limit);
     const experimentIds = fields.experiment_ids.map(parseExperimentId);
     const query: SearchQuery = {
-      // Of no experiment MLflow finds no run; a search of ours would go through all.
+      // Without experiments MLflow finds no run; the native search would read all.
       experimentIds: experimentIds.length > 0 ? experimentIds : ["-1"],
       filter: fields.filter ?? "",
       language: mlflowRuns,
@@ -53,9 +53,9 @@ export const runSearchOperations: readonly MlflowOperation[] = [
     async ({ fields, platform }) => {
       const { experiment_ids: ids } = fields;
       if (ids.length === 0) throw invalidParameter("SearchDatasets request must specify at least one experiment_id.");
-      if (ids.length > mostExperiments) {
+      if (ids.length > maxExperiments) {
         throw invalidParameter(
-          `SearchDatasets request cannot specify more than ${mostExperiments} experiment_ids. Received ${ids.length} experiment_ids.`,
+          `SearchDatasets request cannot specify more than ${maxExperiments} experiment_ids. Received ${ids.length} experiment_ids.`,
         );
       }
       const { runs } = await platform.runSearch.search({
@@ -63,7 +63,7 @@ export const runSearchOperations: readonly MlflowOperation[] = [
         filter: "",
         language: mlflowRuns,
         orderBy: [],
-        limit: mostResults,
+        limit: maxResults,
         view: "all",
       });
       const summaries = new Map<string, object>();
@@ -74,12 +74,12 @@ export const runSearchOperations: readonly MlflowOperation[] = [
           summaries.set(JSON.stringify(summary), summary);
         }
       }
-      return unlessEmpty("dataset_summaries", [...summaries.values()].slice(0, mostSummaries));
+      return unlessEmpty("dataset_summaries", [...summaries.values()].slice(0, maxSummaries));
     },
   ),
 ];
 
-/** Runs as JSON: as many as a function can answer at once, and where there are more, whence to go on. */
+/** Serialises as many runs as fit in an answer; the rest is on the next page. */
 async function fittingPage(
   search: RunSearch,
   query: SearchQuery,
@@ -90,7 +90,7 @@ async function fittingPage(
   for (const { record, metrics } of page.runs) {
     const run = JSON.stringify(runView(record, metrics));
     bytes += Buffer.byteLength(run) + 1;
-    if (bytes > largestAnswer && runs.length > 0) return fittingPage(search, { ...query, limit: runs.length });
+    if (bytes > maxAnswerBytes && runs.length > 0) return fittingPage(search, { ...query, limit: runs.length });
     runs.push(run);
   }
   return { runs, nextToken: page.nextToken };

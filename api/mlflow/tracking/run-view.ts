@@ -26,13 +26,13 @@ export function statusFromMlflow(status: MlflowRunStatus): RunStatus {
   return fromMlflow[status];
 }
 
-/** A run that was just made: it has no outputs to tell of. */
+/** Builds the view of a new run, which has no outputs. */
 export function newRunView(record: RunRecord): object {
   const { outputs: _, ...view } = runView(record, []);
   return view;
 }
 
-/** The members of `mlflow.Run`; what is not there or empty is left out, as protobuf's JSON mapping has it. */
+/** Builds an `mlflow.Run`; absent and empty members are left out, as by protobuf's JSON mapping. */
 export function runView(record: RunRecord, metrics: readonly MetricSummary[]) {
   const { params, datasets, modelInputs, modelOutputs } = record;
   return {
@@ -75,12 +75,12 @@ function latestView({ metric, last, lastStep, lastTime }: MetricSummary): object
   return { key: metric, value: metricValueView(last), timestamp: lastTime, step: lastStep };
 }
 
-/** @param more members of the same, e.g. the run's id */
+/** @param more further members, such as the run's id */
 export function metricView(key: string, { value, time, step }: MetricPoint, more: object = {}): object {
   return { key, value: metricValueView(value), timestamp: time, step, ...more };
 }
 
-/** MLflow's databases know no infinity: its server answers the largest number for it. JSON knows no NaN: protobuf makes it a text. */
+/** Maps infinities to the largest numbers, as MLflow's databases do, and NaN to a text, as protobuf does. */
 export function metricValueView(value: number): number | "NaN" {
   if (Number.isNaN(value)) return "NaN";
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value));
@@ -101,7 +101,7 @@ export function experimentView(experiment: Experiment): object {
     lifecycle_stage: experiment.lifecycle,
     creation_time: Date.parse(experiment.createdAt),
     last_update_time: Date.parse(experiment.updatedAt),
-    // Servers that have no workspaces say so.
+    // The answer of servers without workspaces.
     workspace: "default",
     ...unlessEmpty("tags", keyValues(experiment.tags)),
   };

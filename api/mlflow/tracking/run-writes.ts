@@ -83,11 +83,11 @@ export const runWriteOperations: readonly MlflowOperation[] = [
   ),
 ];
 
-/** Where MLflow keeps a run's models that were logged by its second generation's clients. */
+/** The tag in which clients of MLflow 2 record the models of a run. */
 const modelsTag = "mlflow.log-model.history";
 const modelMembers = ["artifact_path", "flavors", "utc_time_created", "run_id"] as const;
 
-/** A client may have set the tag to anything: what is no list is refused rather than thrown away. */
+/** Parses the tag. A client may have set it to anything: what is not a list is refused, not discarded. */
 function modelsOf(tag: string | undefined): readonly unknown[] {
   let known: unknown;
   try {
@@ -112,7 +112,7 @@ function parseModel(json: string): object {
   return model;
 }
 
-/** Both in one write; nothing where a param would change. */
+/** Writes params and tags together, or nothing where a param would change. @throws MlflowError */
 export async function changeParamsAndTags(
   platform: Platform,
   id: string,

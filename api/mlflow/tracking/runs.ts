@@ -10,14 +10,14 @@ import { IdempotencyConflictError } from "../../../core/training/errors";
 import { readIdempotencyKey } from "../../http/input";
 import { invalidParameter } from "../errors";
 import { integer, list, oneOf, required, text } from "../fields";
+import { randomName } from "../names";
 import { type MlflowOperation, operation } from "../operation";
 import { keyValue, locationWithin } from "./experiments";
 import { changeActiveRun, checkExperimentIsActive, findExperiment, findRun, identifyRun } from "./ports";
-import { randomName } from "./random-name";
 import { unlessSame } from "./run-changes";
 import { newRunView, runInfoView, runView, statusFromMlflow } from "./run-view";
 
-/** By its new name, or by the one that it had in MLflow 1.0. */
+/** The id of a run; `run_uuid` is its name in MLflow 1.0. */
 export const runId = { ...required(text), alias: "run_uuid" };
 const status = oneOf({ RUNNING: 1, SCHEDULED: 2, FINISHED: 3, FAILED: 4, KILLED: 5 });
 
@@ -85,7 +85,7 @@ export const runOperations: readonly MlflowOperation[] = [
     async ({ fields, platform }) => {
       const changed = await changeActiveRun(platform, fields.run_id, (before) => {
         const named = fields.run_name ? withMlflowTag(before, "mlflow.runName", fields.run_name) : before;
-        // A run that is trained here knows itself how it stands: whoever adds something to it begins and ends that, not the run.
+        // A run that is trained here sets its status itself; a client that adds to it does not change it.
         if (before.source === "training") return unlessSame(before, named);
         const ended = fields.end_time ?? named.endedAt;
         const known = fields.status ? statusFromMlflow(fields.status) : named.status;
@@ -112,7 +112,7 @@ async function setRunLifecycle(platform: Platform, id: string, lifecycle: Lifecy
   });
 }
 
-/** The same key finds the run that it made, whatever became of the answer. */
+/** Derives a run's id from an idempotency key. */
 function runIdOfKey(team: string, key: string): string {
   return createHash("sha256").update(`mlflow-run\n${team}\n${key}`).digest("hex").slice(0, 32);
 }

@@ -1,7 +1,7 @@
 import { invalidParameter, invalidValue } from "../errors";
 import { isLongerThan, problemOfName, truncated } from "../names";
 
-/** Of `mlflow/utils/validation.py`; lengths in code points. */
+/** Limits of `mlflow/utils/validation.py`; lengths in code points. */
 export const limits = {
   metricsPerBatch: 1000,
   paramsPerBatch: 100,
@@ -31,7 +31,7 @@ function checkName(name: string, path: string): void {
   if (problem !== undefined) throw invalidValue(path, name, problem);
 }
 
-/** @param at of the metric, e.g. `metrics[3].`; empty for the only one */
+/** @param at path of the metric: `metrics[3].`, or empty for a single one @throws MlflowError */
 export function checkMetric(key: string, timestamp: number, at: string): void {
   checkName(key, `${at}name`);
   if (timestamp < 0) {
@@ -40,14 +40,14 @@ export function checkMetric(key: string, timestamp: number, at: string): void {
   checkLength("Metric name", limits.key, key);
 }
 
-/** A longer value is cut, as MLflow's server does. @returns the value that is kept */
+/** Checks a param. A longer value is cut, as by MLflow's server. @returns the stored value @throws MlflowError */
 export function checkedParam(key: string, value: string, at: string): string {
   checkName(key, `${at}key`);
   checkLength("Param key", limits.key, key);
   return truncated(value, limits.paramValue);
 }
 
-/** As of a param. */
+/** Checks a tag, as `checkedParam`. */
 export function checkedTag(key: string, value: string, at: string): string {
   checkName(key, `${at}key`);
   checkLength(`${at}key`, limits.key, key);

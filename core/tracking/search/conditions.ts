@@ -6,7 +6,11 @@ import { nearest } from "./nearest";
 import type { Operator } from "./parser";
 import type { Token } from "./tokens";
 
-/** Builds a condition of the native language: checks which literals and comparisons go with the field. @throws SearchSyntaxError */
+/**
+ * Builds a condition of the native language: checks which literals and comparisons go with the field.
+ *
+ * @throws SearchSyntaxError
+ */
 export function nativeCondition(field: Field, { name, negated }: Operator, tokens: readonly Token[]): Condition {
   if (name === "IS NULL") return { type: "null", field, negated };
   for (const token of tokens) checkValue(token);

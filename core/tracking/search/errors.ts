@@ -13,7 +13,9 @@ export interface SearchProblem {
 /** The member of a request that is wrong; `order_by` is that of MLflow. */
 export type SearchPath = "filter" | "orderBy" | "order_by";
 
-/** A line of the source and, below it, marks under what is wrong: for people, in a font whose letters are equally wide. */
+/**
+ * A line of the source and, below it, marks under what is wrong: for people, in a font whose letters are equally wide.
+ */
 export interface Excerpt {
   readonly line: string;
   readonly marks: string;

@@ -6,10 +6,13 @@ import { numberOfText } from "./record-values";
 export type Reader<Row> = (row: Row) => Value | undefined | readonly Value[];
 
 /**
- * Compiles a filter to a predicate. As in SQL, a condition on a value that a row does not have is neither true nor false, and neither is its NOT: NOT is
- * moved down to the conditions (De Morgan), and a condition, negated or not, holds only where there is a value. `IS NULL` alone tests for that.
+ * Compiles a filter to a predicate. As in SQL, a condition on a value that a row does not have is neither true nor
+ * false, and neither is its NOT: NOT is
+ * moved down to the conditions (De Morgan), and a condition, negated or not, holds only where there is a value. `IS
+ * NULL` alone tests for that.
  *
- * A row may have several values of a field, such as the datasets of a run: a condition holds where one of them meets it, its NOT where none does.
+ * A row may have several values of a field, such as the datasets of a run: a condition holds where one of them meets
+ * it, its NOT where none does.
  */
 export function compileFilter<F, Row>(
   expression: Expression<F>,

@@ -1,4 +1,8 @@
-/** A filter as a tree, the same for every language. @typeParam F what a condition may be about: by default a run's fields */
+/**
+ * A filter as a tree, the same for every language.
+ *
+ * @typeParam F what a condition may be about: by default a run's fields
+ */
 export type Expression<F = Field> =
   | { readonly type: "and" | "or"; readonly operands: readonly Expression<F>[] }
   | { readonly type: "not"; readonly operand: Expression<F> }

@@ -33,7 +33,12 @@ const grammar: Grammar<Field, Field> = {
   },
 };
 
-/** Parses a filter of the native language (docs/search.md). @param now milliseconds since the epoch @throws SearchSyntaxError */
+/**
+ * Parses a filter of the native language (docs/search.md).
+ *
+ * @param now milliseconds since the epoch
+ * @throws SearchSyntaxError
+ */
 export function parseFilter(source: string, now: number): Expression | undefined {
   return parseExpression(grammar, source, now);
 }

@@ -1,5 +1,4 @@
-import { isLongerThan, normalPath, problemOfName, truncated } from "../../../api/mlflow/names";
-import { randomName } from "../../../api/mlflow/tracking/random-name";
+import { isLongerThan, normalPath, problemOfName, randomName, truncated } from "../../../api/mlflow/names";
 
 describe("names of params, metrics and tags", () => {
   it.each(["a", "train/loss", "a b", "a:b", "a-b_c.d", "schlüssel", "日本", "a..", "1"])("%j is one", (name) =>

@@ -1,5 +1,5 @@
 import { createApp } from "../../../api/app";
-import { registryOperations } from "../../../api/mlflow/registry";
+import { registryOperations } from "../../../api/mlflow/operations";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 
 const name = "secret";

@@ -1,5 +1,5 @@
 import { seriesOf } from "../../../api/mlflow/tracking/log-batch";
-import { sampled } from "../../../api/mlflow/tracking/sampling";
+import { sampled } from "../../../api/mlflow/tracking/metrics";
 
 const metric = (key: string, step: number, timestamp: number, value: number) => ({ key, step, timestamp, value });
 
@@ -19,7 +19,12 @@ describe("a batch as columns", () => {
       ]),
     ).toEqual([
       { metric: "b", steps: [0], values: [5], times: [1] },
-      { metric: "a", steps: [1, 1, 1, 1, 1, 2], values: ["-Infinity", 2, 4, "NaN", 3, 1], times: [1, 1, 1, 1, 2, 1] },
+      {
+        metric: "a",
+        steps: [1, 1, 1, 1, 1, 2],
+        values: [Number.NEGATIVE_INFINITY, 2, 4, Number.NaN, 3, 1],
+        times: [1, 1, 1, 1, 2, 1],
+      },
     ]);
   });
 });

@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { createApp } from "../../../api/app";
 import type { ApiEnvironment } from "../../../api/http/context";
-import { trackingOperations } from "../../../api/mlflow/tracking";
+import { trackingOperations } from "../../../api/mlflow/operations";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 
 interface Things {

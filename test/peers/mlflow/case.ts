@@ -1,6 +1,8 @@
 /**
- * A conversation in MLflow's protocol, held with MLflow's own server and with ours. In every text `<name>` stands for what an earlier step saved, and
- * `<nonce>` for a text that is this conversation's alone: whatever is made is named by it, so that conversations do not meet.
+ * A conversation in MLflow's protocol, held with MLflow's own server and with ours. In every text `<name>` stands for
+ * what an earlier step saved, and
+ * `<nonce>` for a text that is this conversation's alone: whatever is made is named by it, so that conversations do not
+ * meet.
  */
 export interface MlflowCase {
   /** One of its kind in its file. */
@@ -10,7 +12,10 @@ export interface MlflowCase {
 
 export interface Step {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD";
-  /** Under `/api/2.0/`, as `mlflow/runs/create`; with a leading slash the whole path. It is sent as it stands, percent signs and dots included. */
+  /**
+   * Under `/api/2.0/`, as `mlflow/runs/create`; with a leading slash the whole path. It is sent as it stands, percent
+   * signs and dots included.
+   */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
   /** Sent as JSON. */
@@ -18,10 +23,15 @@ export interface Step {
   /** Sent as it is, instead of a body. */
   readonly raw?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What later steps need of the answer: `{ run: "run.info.run_id" }`, where numbers are places in lists. Saved values are equal to each other in comparison. */
+  /**
+   * What later steps need of the answer: `{ run: "run.info.run_id" }`, where numbers are places in lists. Saved values
+   * are equal to each other in comparison.
+   */
   readonly save?: Readonly<Record<string, string>>;
   readonly compare?: Comparison;
-  /** A phrase that the message of a refusal contains: MLflow's own client tests read it. Other wording is not compared. */
+  /**
+   * A phrase that the message of a refusal contains: MLflow's own client tests read it. Other wording is not compared.
+   */
   readonly says?: string;
   /** Where ours is meant to differ: MLflow's answer is not compared, ours must be this. */
   readonly ours?: { readonly why: string; readonly status: number; readonly body?: unknown };

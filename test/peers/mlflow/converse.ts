@@ -47,7 +47,10 @@ function isEmpty(body: unknown): boolean {
   return body !== null && typeof body === "object" && Object.keys(body).length === 0;
 }
 
-/** What a step sends, with all that was saved put in. A text that is one variable alone becomes its value, whatever its type. */
+/**
+ * What a step sends, with all that was saved put in. A text that is one variable alone becomes its value, whatever its
+ * type.
+ */
 function filled(step: Step, saved: ReadonlyMap<string, Saved>): Step {
   const known = (variable: string): unknown => {
     const found = saved.get(variable);

@@ -8,7 +8,10 @@ export interface Saved {
   readonly key: string;
 }
 
-/** Shorter ones may be anything else's value too: they stand for themselves only under the name that they were saved from, and as parts of paths. */
+/**
+ * Shorter ones may be anything else's value too: they stand for themselves only under the name that they were saved
+ * from, and as parts of paths.
+ */
 const tellingLength = 8;
 /** Characters of a text that is recorded whole. */
 const longestText = 200;

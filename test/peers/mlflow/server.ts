@@ -31,7 +31,8 @@ export interface MlflowServer {
 }
 
 /**
- * MLflow's own server over SQLite and a folder, on a free port. One that runs already may be named in RINGMASTER_MLFLOW_SERVER: it takes a while to start.
+ * MLflow's own server over SQLite and a folder, on a free port. One that runs already may be named in
+ * RINGMASTER_MLFLOW_SERVER: it takes a while to start.
  *
  * @param fill puts something into its database before it starts
  * @param workers `default`: as many as MLflow starts by itself

@@ -9,11 +9,11 @@ import { placeOfUri, writable } from "./places";
 import { baseName, safeFilePath, safePath } from "./safe-path";
 import { type Delivery, sendFile } from "./send-file";
 
-/** Of one small file by a browser: `upload-artifact`. */
-const mostUploaded = 10 * 1024 * 1024;
-const longestExpiry = 604_800;
+/** Bytes of an `upload-artifact`, which a browser sends. */
+const maxUploadBytes = 10 * 1024 * 1024;
+const maxExpirySeconds = 604_800;
 
-/** A run's files by the run's id: `service.proto`, and what MLflow's pages ask. */
+/** Operations on a run's files: `service.proto`, and those of MLflow's pages. */
 export function runArtifacts(delivery: Delivery): readonly MlflowOperation[] {
   return [
     operation(
@@ -47,7 +47,7 @@ export function runArtifacts(delivery: Delivery): readonly MlflowOperation[] {
       const file = safeFilePath(path);
       const body = new Uint8Array(await context.req.arrayBuffer());
       if (body.length === 0) throw invalidParameter("Request must specify data.");
-      if (body.length > mostUploaded) throw invalidParameter("Artifact size is too large. Max size is 10MB.");
+      if (body.length > maxUploadBytes) throw invalidParameter("Artifact size is too large. Max size is 10MB.");
       const { artifactUri } = await findRun(platform, run_uuid);
       const place = writable(await placeOfUri(platform, artifactUri, file));
       const contentType = mediaTypeOf(baseName(file));
@@ -76,8 +76,8 @@ export function runArtifacts(delivery: Delivery): readonly MlflowOperation[] {
       { run_id: required(text), path: required(text), expiration: integer },
       async ({ platform, fields: { run_id, path, expiration = 300 } }) => {
         safePath(path);
-        if (expiration < 1 || expiration > longestExpiry) {
-          throw invalidParameter(`expiration must be between 1 and ${longestExpiry} seconds (got ${expiration}).`);
+        if (expiration < 1 || expiration > maxExpirySeconds) {
+          throw invalidParameter(`expiration must be between 1 and ${maxExpirySeconds} seconds (got ${expiration}).`);
         }
         await findRun(platform, run_id);
         throw onlyProxied("download");
@@ -86,7 +86,7 @@ export function runArtifacts(delivery: Delivery): readonly MlflowOperation[] {
   ];
 }
 
-/** They are for clients that know the bucket. Ours is reached by `mlflow-artifacts/presigned` and `mlflow-artifacts/mpu`. */
+/** Refuses presigned URLs for clients that know the bucket; `mlflow-artifacts/presigned` and `mpu` are for all. */
 function onlyProxied(what: "upload" | "download"): Error {
   return invalidParameter(
     `Presigned ${what} is not supported for proxied artifact storage (artifact URI scheme: mlflow-artifacts): use /api/2.0/mlflow-artifacts/${what === "upload" ? "mpu/create" : "presigned"}`,

@@ -6,7 +6,7 @@ import { placeOfUri } from "./places";
 import { safeFilePath } from "./safe-path";
 import { type Delivery, sendFile } from "./send-file";
 
-/** Files of logged models and of versions, by their ids. */
+/** Operations on files of logged models and versions. */
 export function modelArtifacts(delivery: Delivery): readonly MlflowOperation[] {
   return [
     rawOperation("GET /mlflow/logged-models/{model_id}/artifacts/files", async (context) => {
