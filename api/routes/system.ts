@@ -1,5 +1,5 @@
 import * as system from "../contracts/system";
-import { documentationPage } from "../docs-page/page";
+import { documentationPage } from "../docs-page";
 import { defineRoute } from "../http/route";
 import type { OpenApiDocument } from "../openapi/model";
 import { openApiText } from "../openapi/text";
