@@ -21,6 +21,8 @@ export async function benchCorruption(args: readonly string[]): Promise<void> {
       processes: { type: "string", default: String(availableParallelism()) },
       /** For a child process: it runs every n-th case, and prints its result as JSON. */
       stride: { type: "string" },
+      /** Damages only the classes whose names contain this text. */
+      only: { type: "string", default: "" },
       unverified: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
     },
@@ -31,7 +33,7 @@ export async function benchCorruption(args: readonly string[]): Promise<void> {
     number,
     number,
   ];
-  const options = { cases, seed, unverified: values.unverified };
+  const options = { cases, seed, only: values.only, unverified: values.unverified };
   if (values.stride !== undefined) {
     const result = await runCampaign({ ...options, from, stride: Number(values.stride) });
     process.stdout.write(JSON.stringify(result));
@@ -50,6 +52,8 @@ export async function benchCorruption(args: readonly string[]): Promise<void> {
         String(from + i),
         "--stride",
         String(processes),
+        "--only",
+        values.only,
       ];
       return runChild([...own, ...(values.unverified ? ["--unverified"] : [])]);
     }),

@@ -3,6 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { seededRandom } from "../elastic/random";
 import { type DamageKind, damageFile, damageKinds, filesBelow } from "./damage";
+import { logSubject } from "./logs";
 import { s3Subjects, unverifiedSubject } from "./s3";
 import { databaseSubjects, fileSubjects, journalSubject } from "./stores";
 import { judge, namesOf, type Observation, type Outcome, outcomes, type Subject } from "./subject";
@@ -15,6 +16,8 @@ export interface CampaignOptions {
   readonly stride: number;
   readonly seed: number;
   /** Runs readers that verify nothing instead: the campaign must then count silent cases. */
+  /** Damages only the classes whose names contain this text. */
+  readonly only?: string;
   readonly unverified: boolean;
 }
 
@@ -54,10 +57,12 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
   try {
     const subjects = options.unverified
       ? [unverifiedSubject()]
-      : [...s3Subjects(), ...databaseSubjects(), journalSubject(), ...fileSubjects()];
+      : [...s3Subjects(), ...databaseSubjects(), journalSubject(), logSubject(), ...fileSubjects()];
+    const chosen = subjects.filter(({ name }) => name.includes(options.only ?? ""));
+    if (chosen.length === 0)
+      throw new Error(`--only ${options.only} names no class: ${subjects.map(({ name }) => name).join(", ")}`);
     const templates: Template[] = [];
-    for (const [i, subject] of subjects.entries())
-      templates.push(await build(subject, path.join(root, `template-${i}`)));
+    for (const [i, subject] of chosen.entries()) templates.push(await build(subject, path.join(root, `template-${i}`)));
     const cells: Cell[] = [];
     const findings: Finding[] = [];
     for (let number = options.from; number < options.cases; number += options.stride) {

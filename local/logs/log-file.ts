@@ -1,40 +1,42 @@
 import fs from "node:fs";
 import type { LogLine } from "../log-appender";
+import { blockBytes, newline, readBlocks, readLines } from "./file-lines";
+import { discardRemains, type Found, findLog } from "./find-log";
+import {
+  gapBetween,
+  type Header,
+  headerLine,
+  isMisplaced,
+  isRepaired,
+  type Line,
+  type LogRecord,
+  missingBetween,
+  type Predecessor,
+  parseRecord,
+  recordLine,
+  type StoredEvent,
+} from "./log-record";
+import { removeLog, writeLogSeal } from "./log-seal";
+
+/** Bytes of one stream's file, by default. */
+const usualBound = 32 * 1024 * 1024;
 
 /**
- * One stream's events, appended to one file, a JSON array a line: `[order, timestamp, ingested, message]`. The first line
- * is the header, `{"name":…,"created":…}`.
+ * One stream's events, appended to one file, a line each: `CRC NUMBER [order, timestamp, ingested, message]`. The first line
+ * is the header, `CRC {"name":…,"created":…}`. Versions before had the same lines without checksum and number.
  *
  * `order` is the largest timestamp so far. It never falls, whatever the clocks of those who append, so a place in time is
  * found by bisection, and streams merge; the timestamp itself is what is shown and filtered by.
  *
- * An append is one write. One that is cut short (a kill, a full disk) leaves an unfinished last line, which is cut off before the next.
+ * An append is one write, followed by one of the seal. One that is cut short (a kill, a full disk) leaves an unfinished
+ * last line. It is cut off before the next append, as long as the file holds every record that the seal counts.
  *
- * A file that would grow beyond its bound drops its oldest half, by a new file and a rename. Places in the stream stay valid: they count from the
- * stream's first byte, and the header tells where the first kept line is.
+ * Damage never stops a reader. The numbers show which records are damaged, missing or misplaced; the next intact event
+ * carries a report of them. Where a file's end is lost, `open` appends a note, an event without a message, that carries it.
+ *
+ * A file that would grow beyond its bound drops its oldest half, by a new file and a rename. Places in the stream stay
+ * valid: they count from the stream's first byte, and the header tells where the first kept line is.
  */
-export interface StoredEvent {
-  /** Where its line begins and ends in the file, in bytes. */
-  readonly start: number;
-  readonly end: number;
-  readonly order: number;
-  readonly timestamp: number;
-  readonly ingested: number;
-  readonly message: string;
-}
-
-export interface Header {
-  readonly name: string;
-  readonly created: number;
-  /** Place of the first line that is kept; absent where all are. */
-  readonly first?: number;
-}
-
-/** Bytes of one stream's file, by default. */
-const usualBound = 32 * 1024 * 1024;
-const blockBytes = 64 * 1024;
-const newline = 10;
-
 export class LogFile {
   readonly file: string;
   readonly header: Header;
@@ -46,36 +48,96 @@ export class LogFile {
   /** Place in the stream less place in the file. */
   #shift: number;
   #lastOrder: number;
+  /** Number of the last record. */
+  #number: number;
+  /** The header as it is in the file. */
+  #current: Header;
+  #sealed = false;
 
   private constructor(file: string, header: Header, head: number, size: number, bound = usualBound) {
     this.file = file;
     this.header = header;
+    this.#current = header;
     this.#bound = bound;
     this.#head = head;
     this.#size = size;
     this.#shift = (header.first ?? head) - head;
-    this.#lastOrder = this.last()?.order ?? 0;
+    const last = this.#recordBefore(size);
+    this.#lastOrder = last.order;
+    this.#number = last.number ?? 0;
   }
 
   /** @throws ErrnoException EEXIST */
-  static create(file: string, header: Header, bound?: number): LogFile {
-    const line = headerLine(header);
+  static create(file: string, { name, created }: Header, bound?: number): LogFile {
+    const header = { name, created, before: 0 };
+    const line = headerLine(file, header);
     fs.writeFileSync(file, line, { flag: "wx", mode: 0o600 });
-    return new LogFile(file, header, line.length, line.length, bound);
+    const log = new LogFile(file, header, line.length, line.length, bound);
+    log.#seal();
+    return log;
   }
 
-  /** Undefined where there is none; one whose header was never finished counts as none, and is removed. */
+  /** Returns undefined where there is none; one whose header was never finished counts as none, and is removed. */
   static open(file: string, bound?: number): LogFile | undefined {
-    const size = fs.statSync(file, { throwIfNoEntry: false })?.size;
-    if (size === undefined) return undefined;
-    const [first] = readLines(file, 0, size);
-    if (!first) {
-      fs.rmSync(file);
+    const found = findLog(file);
+    if (!found) {
+      discardRemains(file);
       return undefined;
     }
-    const end = endOfLastLine(file, size);
-    if (end < size) fs.truncateSync(file, end);
-    return new LogFile(file, JSON.parse(first.text) as Header, first.end, end, bound);
+    const { header, head, end, fileSize, seal } = found;
+    if (head === undefined) {
+      const line = headerLine(file, header);
+      fs.writeFileSync(file, line, { mode: 0o600 });
+      const log = new LogFile(file, header, line.length, line.length, bound);
+      log.#acceptEnd(found);
+      return log;
+    }
+    const log = new LogFile(file, header, head, end, bound);
+    if (end < fileSize && log.#number < (seal?.records ?? 0)) {
+      // Part of an acknowledged record: it is kept for whoever repairs the file by hand.
+      fs.appendFileSync(file, "\n");
+      log.#size = fileSize + 1;
+    } else if (end < fileSize) fs.truncateSync(file, end);
+    log.#acceptEnd(found);
+    return log;
+  }
+
+  /** Reports all damage of a file, and changes nothing. */
+  static inspect(file: string): readonly string[] {
+    const found = findLog(file);
+    if (!found) return [];
+    const { header, head, end, seal, reason } = found;
+    const log = head === undefined ? undefined : new LogFile(file, header, head, end);
+    const last = log ? log.#number : (header.before ?? 0);
+    const gaps = log
+      ? [...log.forward(log.head)].flatMap(({ damage }) =>
+          damage && !isRepaired(damage.reason) ? [damage.reason] : [],
+        )
+      : [];
+    const missing = missingBetween(last + 1, seal?.records ?? 0);
+    return [...gaps, ...(missing === undefined ? [] : [missing]), ...(reason === undefined ? [] : [reason])];
+  }
+
+  static remove(file: string): void {
+    removeLog(file, findLog(file)?.header ?? { name: "", created: 0 });
+  }
+
+  /** Compares the end with the seal; a note takes the place of what is lost. */
+  #acceptEnd({ seal, legacy, reason }: Found): void {
+    this.#sealed = seal !== undefined;
+    const records = seal?.records ?? 0;
+    if (records <= this.#number && reason === undefined) {
+      if (!legacy && !this.#sealed) this.#seal();
+      return;
+    }
+    this.#number = Math.max(records, this.#number);
+    const order = Math.max(this.#lastOrder, this.header.created);
+    this.#write([{ timestamp: order, message: "" }], order, reason);
+  }
+
+  #seal(): void {
+    writeLogSeal(this.file, { header: this.#current, records: this.#number });
+    this.#sealed = true;
   }
 
   /** The place where the events begin. */
@@ -89,13 +151,28 @@ export class LogFile {
   }
 
   append(events: readonly LogLine[], ingested: number): void {
+    this.#write(events, ingested);
+  }
+
+  #write(events: readonly LogLine[], ingested: number, reason?: string): void {
     let order = this.#lastOrder;
-    const lines = events.map(({ timestamp, message }) => {
+    const lines = events.map(({ timestamp, message }, i) => {
       order = Math.max(order, timestamp);
-      return `${JSON.stringify([order, timestamp, ingested, message])}\n`;
+      const number = this.#number + 1 + i;
+      return recordLine(
+        this.file,
+        number,
+        order,
+        timestamp,
+        ingested,
+        message,
+        ...(reason === undefined ? [] : [reason]),
+      );
     });
     const bytes = Buffer.from(lines.join(""));
     if (this.#size + bytes.length > this.#bound) this.#dropOldest();
+    // Without a seal, a sealed record would look as if the seal were lost.
+    if (!this.#sealed) this.#seal();
     try {
       fs.appendFileSync(this.file, bytes);
     } catch (error) {
@@ -104,12 +181,22 @@ export class LogFile {
     }
     this.#size += bytes.length;
     this.#lastOrder = order;
+    this.#number += events.length;
+    this.#seal();
   }
 
   /** Keeps the newest lines, up to half the bound. The rename is the moment at which the others are gone. */
   #dropOldest(): void {
     const from = this.#lineStart(this.#size - Math.floor(this.#bound / 2), this.#size);
-    const header = headerLine({ ...this.header, first: from + this.#shift });
+    const { number } = this.#recordBefore(from);
+    const { name, created } = this.header;
+    this.#current = {
+      name,
+      created,
+      first: from + this.#shift,
+      ...(number === undefined ? {} : { before: number }),
+    };
+    const header = headerLine(this.file, this.#current);
     const unfinished = `${this.file}.tmp`;
     const kept = fs.readFileSync(this.file).subarray(from, this.#size);
     fs.writeFileSync(unfinished, Buffer.concat([header, kept]), { mode: 0o600 });
@@ -122,22 +209,71 @@ export class LogFile {
   /** Events that begin at a place or after it. */
   *forward(from: number): Generator<StoredEvent> {
     const start = this.#lineStart(from - this.#shift, this.#size);
-    for (const line of readLines(this.file, start, this.#size)) yield parseEvent(line, this.#shift);
+    let before = this.#recordBefore(start);
+    let damagedLines = false;
+    for (const line of readLines(this.file, start, this.#size)) {
+      const record = parseRecord(this.file, line);
+      if (!record || isMisplaced(record, before)) {
+        damagedLines = true;
+        continue;
+      }
+      yield this.#event(record, before, damagedLines);
+      before = record;
+      damagedLines = false;
+    }
   }
 
   /** Events that end at or before a place, the latest first. */
   *backward(before: number): Generator<StoredEvent> {
-    let end = Math.min(before - this.#shift, this.#size);
+    let later: LogRecord | undefined;
+    let damagedLines = false;
+    for (const line of this.#linesBefore(before - this.#shift)) {
+      const record = parseRecord(this.file, line);
+      if (!record || (later && isMisplaced(later, record))) {
+        damagedLines = true;
+        continue;
+      }
+      if (later) yield this.#event(later, record, damagedLines);
+      later = record;
+      damagedLines = false;
+    }
+    if (later) yield this.#event(later, this.#beforeHead, damagedLines);
+  }
+
+  #event(record: LogRecord, before: Predecessor, damagedLines: boolean): StoredEvent {
+    const { start, end, order, timestamp, ingested, message } = record;
+    const reason = gapBetween(before, record, damagedLines);
+    const event = { start: start + this.#shift, end: end + this.#shift, order, timestamp, ingested, message };
+    return reason === undefined ? event : { ...event, damage: { reason, after: before.order } };
+  }
+
+  get #beforeHead(): Predecessor {
+    return { number: this.#current.before, order: 0 };
+  }
+
+  /** The last intact record that ends at or before an offset. */
+  #recordBefore(offset: number): Predecessor {
+    for (const line of this.#linesBefore(offset)) {
+      const record = parseRecord(this.file, line);
+      if (record) return record;
+    }
+    return this.#beforeHead;
+  }
+
+  *#linesBefore(offset: number): Generator<Line> {
+    let end = Math.min(offset, this.#size);
     while (end > this.#head) {
       let start = Math.max(this.#head, end - blockBytes);
       // The block's first line may have begun before it; a line longer than a block makes the block grow.
       let lines = [...readLines(this.file, this.#lineStart(start, end), end)];
-      while (lines.length === 0) {
+      while (lines.length === 0 && start > this.#head) {
         start = Math.max(this.#head, start - blockBytes);
         lines = [...readLines(this.file, this.#lineStart(start, end), end)];
       }
-      for (const line of lines.reverse()) yield parseEvent(line, this.#shift);
-      end = lines.at(-1)!.start;
+      const [first] = lines;
+      if (!first) return;
+      yield* lines.reverse();
+      end = first.start;
     }
   }
 
@@ -160,18 +296,30 @@ export class LogFile {
     // Invariant: events that begin before `low` are earlier; the event at `high`, if any, is not.
     while (low < high) {
       const middle = this.#lineStart(low + Math.floor((high - low) / 2), high);
-      const event = middle < high ? parseEvent(readLines(this.file, middle, this.#size).next().value!, 0) : undefined;
+      const event = middle < high ? this.#recordFrom(middle, high) : undefined;
       if (event && event.order < order) low = event.end;
       else if (event && middle > low) high = middle;
       else {
-        // No line begins in the upper half: walk the one or few lines of the lower.
+        // No intact line begins in the upper half: walk the lines of the lower.
         for (const line of readLines(this.file, low, this.#size)) {
-          if (line.start >= high || parseEvent(line, 0).order >= order) return Math.min(line.start, high);
+          if (line.start >= high) return high;
+          const record = parseRecord(this.file, line);
+          if (record && record.order >= order) return line.start;
         }
         return high;
       }
     }
     return low;
+  }
+
+  /** The first intact record that begins between two offsets. */
+  #recordFrom(offset: number, end: number): LogRecord | undefined {
+    for (const line of readLines(this.file, offset, this.#size)) {
+      if (line.start >= end) return undefined;
+      const record = parseRecord(this.file, line);
+      if (record) return record;
+    }
+    return undefined;
   }
 
   /** The offset of the first line that begins at or after `offset`, or `end`. */
@@ -183,70 +331,4 @@ export class LogFile {
     }
     return end;
   }
-}
-
-interface Line {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
-function headerLine(header: Header): Buffer {
-  return Buffer.from(`${JSON.stringify(header)}\n`);
-}
-
-function parseEvent({ start, end, text }: Line, shift: number): StoredEvent {
-  const [order, timestamp, ingested, message] = JSON.parse(text) as [number, number, number, string];
-  return { start: start + shift, end: end + shift, order, timestamp, ingested, message };
-}
-
-/** Whole lines between two offsets, of which the first is where a line begins. */
-function* readLines(file: string, from: number, to: number): Generator<Line, undefined> {
-  let rest: Buffer = Buffer.alloc(0);
-  let start = from;
-  for (const { block } of readBlocks(file, from, to)) {
-    const bytes = rest.length > 0 ? Buffer.concat([rest, block]) : block;
-    let at = 0;
-    for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, at)) {
-      const length = end + 1 - at;
-      yield { start, end: start + length, text: bytes.toString("utf8", at, end) };
-      start += length;
-      at = end + 1;
-    }
-    rest = bytes.subarray(at);
-  }
-  return undefined;
-}
-
-/** The file is opened for each block: many streams may be read side by side, and none is left open by a reader that stops. */
-function* readBlocks(
-  file: string,
-  from: number,
-  to: number,
-): Generator<{ readonly at: number; readonly block: Buffer }> {
-  for (let at = from; at < to; ) {
-    const block = Buffer.allocUnsafe(Math.min(blockBytes, to - at));
-    const descriptor = fs.openSync(file, "r");
-    let bytes: number;
-    try {
-      bytes = fs.readSync(descriptor, block, 0, block.length, at);
-    } finally {
-      fs.closeSync(descriptor);
-    }
-    if (bytes === 0) return;
-    yield { at, block: block.subarray(0, bytes) };
-    at += bytes;
-  }
-}
-
-function endOfLastLine(file: string, size: number): number {
-  for (let end = size; end > 0; ) {
-    const start = Math.max(0, end - blockBytes);
-    for (const { block } of readBlocks(file, start, end)) {
-      const found = block.lastIndexOf(newline);
-      if (found >= 0) return start + found + 1;
-    }
-    end = start;
-  }
-  return 0;
 }

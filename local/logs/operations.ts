@@ -166,12 +166,15 @@ function filterLogEvents(store: LogStore, input: unknown): object {
   const range = { from: asked.startTime, to: asked.endTime + 1 };
   const page = filterStreams(streams, range, parseFilterPattern(asked.filterPattern), asked.limit, asked.nextToken);
   return {
-    events: page.events.map(({ stream, timestamp, message, ingested, start }) => ({
+    events: page.events.map(({ stream, timestamp, message, ingested, start, isReport = false }) => ({
       logStreamName: stream,
       timestamp,
       message,
       ingestionTime: ingested,
-      eventId: createHash("sha256").update(`${group}\0${stream}\0${start}`).digest("hex").slice(0, 56),
+      eventId: createHash("sha256")
+        .update(`${group}\0${stream}\0${start}${isReport ? "\0damage" : ""}`)
+        .digest("hex")
+        .slice(0, 56),
     })),
     searchedLogStreams: [],
     ...(page.nextToken === undefined ? {} : { nextToken: page.nextToken }),

@@ -1,5 +1,6 @@
 import { ServiceError } from "../wire";
-import type { LogFile, StoredEvent } from "./log-file";
+import type { LogFile } from "./log-file";
+import type { StoredEvent } from "./log-record";
 
 /** At most so many bytes of files are read for one answer; a page may so be short, or empty, and its token goes on. */
 const scanBudget = 16 * 1024 ** 2;
@@ -12,6 +13,21 @@ export interface TimeRange {
   readonly from: number;
   /** First millisecond that no longer counts. */
   readonly to: number;
+}
+
+/** Events that a reader gets for a stored one: a report of the damage before it, and itself. No filter hides a report. */
+function shownFor(
+  stored: StoredEvent,
+  range: TimeRange,
+  stream: LogFile["header"]["name"],
+  passes: (message: string) => boolean,
+): readonly StoredEvent[] {
+  const { damage, message, order } = stored;
+  const isNote = message === "";
+  const own = !isNote && within(range, stored) && passes(message) ? [stored] : [];
+  if (!damage || damage.after >= range.to || order < range.from) return own;
+  const report = `[damaged] log stream ${stream}: ${damage.reason}. \`ringmaster repair --list\` names the file.`;
+  return [{ ...stored, message: report, isReport: true }, ...own];
 }
 
 const within = ({ from, to }: TimeRange, event: StoredEvent) => event.timestamp >= from && event.timestamp < to;
@@ -37,15 +53,15 @@ export function readStream(
   let bytes = 0;
   let reached = start;
   for (const event of forward ? stream.forward(start) : stream.backward(start)) {
-    if (events.length === limit || bytes + event.message.length > pageBytes) break;
+    if (events.length >= limit || bytes + event.message.length > pageBytes) break;
     if (Math.abs((forward ? event.end : event.start) - start) > scanBudget) break;
     if (!forward && event.order < range.from) {
       reached = stream.head; // orders fall from here on: nothing earlier can count
       break;
     }
     reached = forward ? event.end : event.start;
-    if (!within(range, event)) continue;
-    events.push(event);
+    const shown = shownFor(event, range, stream.header.name, () => true);
+    events.push(...(forward ? shown : shown.toReversed()));
     bytes += event.message.length;
   }
   const [first, last] = forward ? [start, reached] : [reached, start];
@@ -88,12 +104,13 @@ export function filterStreams(
   let scanned = 0;
   let last = after;
   for (const event of merge(streams, Math.max(range.from, after?.[0] ?? 0), after)) {
-    const full = events.length === limit || bytes + event.message.length > pageBytes;
+    const full = events.length >= limit || bytes + event.message.length > pageBytes;
     if (full || scanned > scanBudget) return { events, nextToken: filterToken(last!) };
     scanned += event.end - event.start;
     last = placeOf(event);
-    if (!within(range, event) || !passes(event.message)) continue;
-    events.push(event);
+    const shown = shownFor(event, range, event.stream, passes);
+    if (shown.length === 0) continue;
+    events.push(...shown.map((each) => ({ ...each, stream: event.stream })));
     bytes += event.message.length;
   }
   return { events };

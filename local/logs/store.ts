@@ -3,7 +3,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { BoundedMap } from "../../core/bounded-map";
 import { ServiceError } from "../wire";
+import { groupFile } from "./find-log";
 import { LogFile } from "./log-file";
+import { sealEnding } from "./log-seal";
 
 export interface LogGroup {
   readonly name: string;
@@ -84,10 +86,8 @@ export class LogStore {
   listStreams(group: string, prefix = ""): readonly LogFile[] {
     this.requireGroup(group);
     const directory = path.join(this.#root, fileName(group));
-    return fs
-      .readdirSync(directory)
-      .filter((name) => name.endsWith(streamEnding))
-      .map((name) => this.#open.get(path.join(directory, name)) ?? LogFile.open(path.join(directory, name)))
+    return streamFilesIn(directory)
+      .map((file) => this.#open.get(file) ?? LogFile.open(file))
       .filter((stream) => stream !== undefined)
       .filter((stream) => stream.header.name.startsWith(prefix))
       .sort((a, b) => (a.header.name < b.header.name ? -1 : 1));
@@ -118,7 +118,7 @@ export class LogStore {
     for (const [newer, { file, size }] of streams.entries()) {
       bytes += size;
       if (newer < this.#limits.streams && bytes <= this.#limits.bytes) continue;
-      fs.rmSync(file, { force: true });
+      LogFile.remove(file);
       this.#open.delete(file);
     }
   }
@@ -129,8 +129,28 @@ export class LogStore {
   }
 }
 
-const groupFile = "group.json";
 const streamEnding = ".jsonl";
+
+/** Files of a group's streams, those included of which only the seal is left. */
+function streamFilesIn(directory: string): readonly string[] {
+  const logs = fs
+    .readdirSync(directory)
+    .map((name) => (name.endsWith(sealEnding) ? name.slice(0, -sealEnding.length) : name));
+  return [...new Set(logs)].filter((name) => name.endsWith(streamEnding)).map((name) => path.join(directory, name));
+}
+
+/** Reports the damage of every log in the directory of the logs; changes nothing. */
+export function listLogDamage(
+  dataDirectory: string,
+): readonly { readonly file: string; readonly reasons: readonly string[] }[] {
+  const root = path.join(dataDirectory, "groups");
+  if (!fs.existsSync(root)) return [];
+  return fs
+    .readdirSync(root)
+    .flatMap((group) => [path.join(root, group, groupFile), ...streamFilesIn(path.join(root, group))])
+    .map((file) => ({ file, reasons: LogFile.inspect(file) }))
+    .filter(({ reasons }) => reasons.length > 0);
+}
 
 export interface GroupLimits {
   readonly streams: number;

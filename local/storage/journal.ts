@@ -11,9 +11,9 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { crc32 } from "node:zlib";
 import { syncDirectory } from "../../adapters/files/directory";
 import { type Damage, DamagedStoreError } from "./damage";
+import { openLine, sealLine } from "./sealed-line";
 import { SlotFile } from "./slot-file";
 
 /** Entries have numbers, from 1. Those up to `routed` may be forgotten; those up to `appended` were acknowledged. */
@@ -154,13 +154,7 @@ function markPath({ path, seals = dirname(path) }: JournalLocation): string {
 }
 
 function lineOf(journal: string, number: number, item: unknown): string {
-  const text = `${number} ${JSON.stringify(item)}`;
-  return `${checksum(journal, text)} ${text}\n`;
-}
-
-/** Covers the journal's name: a line of another journal is damage. */
-function checksum(journal: string, text: string): string {
-  return crc32(text, crc32(journal)).toString(16).padStart(8, "0");
+  return sealLine(journal, `${number} ${JSON.stringify(item)}`);
 }
 
 function readLines<T>(journal: string, bytes: Buffer): Content<T> {
@@ -169,9 +163,9 @@ function readLines<T>(journal: string, bytes: Buffer): Content<T> {
   for (let at = 0; ; ) {
     const next = bytes.indexOf(10, at) + 1;
     if (next === 0) return { lines, end };
-    const line = bytes.toString("utf8", at, next - 1);
-    const [, expected, text, number, json] = /^([0-9a-f]{8}) ((\d+) (.*))$/.exec(line) ?? [];
-    if (text !== undefined && checksum(journal, text) === expected) {
+    const text = openLine(journal, bytes.toString("utf8", at, next - 1));
+    const [, number, json] = /^(\d+) (.*)$/.exec(text ?? "") ?? [];
+    if (number !== undefined) {
       lines.push({ number: Number(number), item: JSON.parse(json!) as T });
       end = next;
     }

@@ -5,6 +5,7 @@ import path from "node:path";
 import { buildSync } from "esbuild";
 import fc from "fast-check";
 import { LogFile } from "../../../local/logs/log-file";
+import { writeLogSeal } from "../../../local/logs/log-seal";
 import { LogStore } from "../../../local/logs/store";
 import { temporaryDirectory } from "./harness";
 
@@ -104,8 +105,11 @@ describe("a log file", () => {
     const ends = [...whole].flatMap((byte, at) => (byte === 10 ? [at + 1] : []));
     for (let cut = 0; cut <= whole.length; cut++) {
       fs.writeFileSync(file, whole.subarray(0, cut));
-      const log = LogFile.open(file);
       const linesLeft = ends.filter((end) => end <= cut).length;
+      // The seal is written after the lines: the process died before.
+      if (linesLeft === 0) fs.rmSync(`${file}.seal`, { force: true });
+      else writeLogSeal(file, { header, records: 0 });
+      const log = LogFile.open(file);
       if (linesLeft === 0) {
         expect([log, fs.existsSync(file)]).toEqual([undefined, false]);
         continue;
