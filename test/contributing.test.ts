@@ -1,0 +1,77 @@
+import { execFile, execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { buildSync } from "esbuild";
+import { examples } from "../api/examples";
+import type { OpenApiDocument } from "../api/openapi/model";
+import { external, root } from "../scripts/build.js";
+import { breakingChanges, parse, surfaceOf } from "./api/compatibility";
+
+const guide = readFileSync(path.join(root, "CONTRIBUTING.md"), "utf8");
+const [, diff = ""] = /```diff\n([\s\S]*?)```/.exec(guide) ?? [];
+
+describe("the worked example of CONTRIBUTING.md", () => {
+  const copy = mkdtempSync(path.join(tmpdir(), "ringmaster-contributing-"));
+  beforeAll(() => {
+    for (const name of ["adapters", "api", "cli", "client", "core", "local", "platform", "docs", "package.json"]) {
+      cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
+    }
+    symlinkSync(path.join(root, "node_modules"), path.join(copy, "node_modules"));
+    // Where the lines around the example have changed, write the diff again: git diff -U1.
+    execFileSync("git", ["apply", "-"], { cwd: copy, input: diff, stdio: ["pipe", "pipe", "inherit"] });
+    const settings = { absWorkingDir: copy, bundle: true, platform: "node", format: "cjs", logLevel: "error" } as const;
+    buildSync({
+      ...settings,
+      entryPoints: { cli: "cli/main.ts", document: "api/openapi/text.ts" },
+      outdir: path.join(copy, "dist"),
+      external: [...external],
+    });
+  });
+  afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+  it("edits three places", () => {
+    expect(diff.match(/^\+(?!\+\+)/gm)).toHaveLength(3);
+    expect(diff.match(/^@@/gm)).toHaveLength(3);
+    expect(diff).not.toMatch(/^-(?!--)/m);
+  });
+
+  it("documents the field in requests and responses, and breaks no client", () => {
+    const print = `process.stdout.write(require("./dist/document.js").openApiText())`;
+    const text = execFileSync(process.execPath, ["-e", print], { cwd: copy, encoding: "utf8", maxBuffer: 2 ** 26 });
+    const document = JSON.parse(text) as OpenApiDocument;
+    for (const name of ["DatasetDraft", "DatasetManifest"]) {
+      expect(document.components.schemas[name]).toMatchObject({
+        properties: { license: { type: "string", description: "License of the data, e.g. CC-BY-4.0." } },
+        required: expect.not.arrayContaining(["license"]),
+      });
+    }
+    const released = parse(readFileSync(path.join(root, "test/api/released-api.txt"), "utf8"));
+    expect(breakingChanges(released, surfaceOf(document))).toEqual([]);
+  });
+
+  it("shows the field in the command line", async () => {
+    const { datasetVersion } = examples;
+    const version = { ...datasetVersion, manifest: { ...datasetVersion.manifest, license: "CC-BY-4.0" } };
+    const server = createServer((request, response) => {
+      const body = request.url?.includes("/versions") ? { items: [version] } : { version };
+      response.setHeader("content-type", "application/json").end(JSON.stringify(body));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const api = `http://127.0.0.1:${port}`;
+      const show = async (...options: readonly string[]) => {
+        const args = [path.join(copy, "dist", "cli.js"), "--api", api, ...options, "datasets", "show", "digits"];
+        return (await promisify(execFile)(process.execPath, args, { cwd: copy })).stdout;
+      };
+      expect(await show()).toContain("\nlicense CC-BY-4.0\n");
+      expect(JSON.parse(await show("--json"))).toMatchObject({ version: { manifest: { license: "CC-BY-4.0" } } });
+    } finally {
+      server.close();
+    }
+  });
+});
