@@ -1,10 +1,9 @@
 import { SearchSyntaxError } from "./errors";
 import { attributes, type Condition, type Field, type Value } from "./expression";
 import { fieldText } from "./fields";
-import { momentHint } from "./moments";
 import { nearest } from "./nearest";
 import type { Operator } from "./parser";
-import type { Token } from "./tokens";
+import { momentHint, type Token } from "./tokens";
 
 /**
  * Builds a condition of the native language: checks which literals and comparisons go with the field.
@@ -60,7 +59,7 @@ function likeCondition(field: Field, negated: boolean, ignoreCase: boolean, toke
   return { type: "like", field, negated, pattern: token.value, ignoreCase };
 }
 
-/** Params and tags are texts, which may well be numbers: `any`. */
+/** Returns the type of a field. Params and tags are texts that may be numbers: `any`. */
 function typeOf(field: Field): "number" | "text" | "time" | "boolean" | "status" | "any" {
   if (field.kind === "metric") return "number";
   if (field.kind === "attribute") return attributes[field.name];
@@ -127,7 +126,7 @@ function booleanOf(token: Token): boolean | undefined {
 
 const isoTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
-/** A time without a zone is UTC, so that a filter means the same everywhere. */
+/** Parses a time. Without a zone it is UTC, so that a filter means the same everywhere. */
 function timeOf(token: Token): number | undefined {
   if (token.type === "number" || token.type === "moment") return token.number;
   const match = token.type === "text" ? isoTime.exec(token.value) : null;
@@ -138,7 +137,7 @@ function timeOf(token: Token): number | undefined {
 }
 
 const statuses = ["queued", "running", "completed", "failed", "killed"];
-/** MLflow's words for ours. */
+/** MLflow's names of statuses. */
 const statusAliases: Readonly<Record<string, string>> = { scheduled: "queued", finished: "completed" };
 
 function statusOf(token: Token): string {

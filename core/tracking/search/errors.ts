@@ -1,12 +1,12 @@
 import { InvalidInputError, type Problem } from "../../errors";
 
-/** Where in a filter or an order something is wrong: `position` counts characters from 1. */
+/** The place of an error in a filter or an order: `position` counts characters from 1. */
 export interface SearchProblem {
   readonly position: number;
-  /** What stands there; empty at the end. */
+  /** The text there; empty at the end. */
   readonly token: string;
   readonly rule: string;
-  /** What was probably meant. */
+  /** A hint at what was probably meant. */
   readonly suggestion?: string;
 }
 
@@ -14,7 +14,7 @@ export interface SearchProblem {
 export type SearchPath = "filter" | "orderBy" | "order_by";
 
 /**
- * A line of the source and, below it, marks under what is wrong: for people, in a font whose letters are equally wide.
+ * A line of the source, and a line of marks under the error, for a monospaced font.
  */
 export interface Excerpt {
   readonly line: string;
@@ -40,13 +40,13 @@ export class SearchSyntaxError extends InvalidInputError {
     Object.assign(this.details, { search: problem });
   }
 
-  /** Says with it what stands around the place. */
+  /** Adds the excerpt around the error. */
   pointInto(source: string): void {
     Object.assign(this.details, { search: { ...this.problem, excerpt: excerptOf(source, this.problem) } });
   }
 }
 
-/** Errors of the work know the text that they are about. */
+/** Runs an action; its syntax errors get an excerpt of the source. */
 export function pointingInto<Result>(source: string, work: () => Result): Result {
   try {
     return work();
@@ -56,9 +56,9 @@ export function pointingInto<Result>(source: string, work: () => Result): Result
   }
 }
 
-/** So much fits below each other on a screen, with a margin. */
+/** Characters of a line of an excerpt. */
 const excerptWidth = 72;
-/** Of what stands before the place. */
+/** Characters before the error. */
 const excerptBefore = 40;
 
 export function excerptOf(source: string, { position, token }: Pick<SearchProblem, "position" | "token">): Excerpt {
@@ -73,7 +73,7 @@ export function excerptOf(source: string, { position, token }: Pick<SearchProble
   return { line: cutBefore + line + cutAfter, marks: " ".repeat(cutBefore.length + at - start) + "^".repeat(length) };
 }
 
-/** The same short name means several params (or metrics) of one run. */
+/** A short name abbreviates several params or metrics of one run. */
 export class AmbiguousNameError extends InvalidInputError {
   constructor(kind: "params" | "metrics", name: string, candidates: readonly string[], runId: string) {
     super("the search is not valid", [
@@ -87,7 +87,7 @@ export class AmbiguousNameError extends InvalidInputError {
   }
 }
 
-/** The token is of another query, or none of ours. */
+/** The token belongs to another query, or is not valid. */
 export class PageTokenError extends InvalidInputError {
   constructor(rule: string) {
     super("the page cannot be found", [{ path: "pageToken", rule: `${rule}; search again without it` }]);

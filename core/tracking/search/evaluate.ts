@@ -51,7 +51,7 @@ function compileCondition<F, Row>(condition: Condition<F>, read: Reader<Row>, de
   };
 }
 
-/** `undefined`: the value is of another kind than the literal, and so neither meets nor fails the condition. */
+/** Returns `undefined` where the value has another type than the literal: it neither meets nor fails the condition. */
 type ValueTest = (value: Value) => boolean | undefined;
 
 function valueTest(condition: Exclude<Test, { type: "null" }>): ValueTest {
@@ -107,7 +107,7 @@ function booleanOfText(text: string): boolean | undefined {
   return word === "true" ? true : word === "false" ? false : undefined;
 }
 
-/** NaN equals NaN here, so that runs with it can be found; it is neither less nor greater than anything. */
+/** NaN equals NaN here, so that runs with NaN can be found; it is neither less nor greater than a number. */
 const numberComparisons: Readonly<Record<Comparator, (a: number, b: number) => boolean>> = {
   "=": (a, b) => a === b || (Number.isNaN(a) && Number.isNaN(b)),
   "!=": (a, b) => a !== b && !(Number.isNaN(a) && Number.isNaN(b)),

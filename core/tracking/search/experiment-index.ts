@@ -12,21 +12,23 @@ export interface IndexSources {
   readonly clock: Clock;
 }
 
-/** How far a list of records may be behind (`RunRecords.list`). */
+/** Maximum delay of a list of records (`RunRecords.list`). */
 const listLagMs = 60_000;
-/** Runs of one read: a `BatchGetItem` takes 100 keys. */
+/** Runs per read: a `BatchGetItem` takes 100 keys. */
 const batchSize = 100;
 const batchesAtOnce = 8;
 
 /**
- * All runs of an experiment, in memory. Loaded once; before each look those that were marked as changed since the last are read anew, strongly
- * consistently. The look-back reaches `clockSkewMs` before the last look's own time, so that marks by clocks that differ, and changes that came after
+ * All runs of an experiment, in memory. Loaded once; before each look those that were marked as changed since the last
+ * are read anew, strongly
+ * consistently. The look-back reaches `clockSkewMs` before the last look's own time, so that marks by clocks that
+ * differ, and changes that came after
  * their second's mark was seen, are found the next time.
  */
 export class ExperimentIndex {
   private readonly rows = new Map<string, SearchRow>();
   private readonly maker = new RowMaker();
-  /** By the clock here, before the last look read anything. */
+  /** The local time at which the last refresh started. */
   private lookedAt: number | undefined;
   private running: Promise<void> | undefined;
   private waiting: Promise<void> | undefined;
@@ -45,7 +47,8 @@ export class ExperimentIndex {
   }
 
   /**
-   * Resolves once the index knows every change that was acknowledged before the call. A refresh on its way may have read before that: callers wait for
+   * Resolves once the index knows every change that was acknowledged before the call. A refresh on its way may have
+   * read before that: callers wait for
    * the next one, together.
    */
   refresh(): Promise<void> {

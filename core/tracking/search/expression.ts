@@ -12,7 +12,7 @@ export type Comparator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
 export type Condition<F = Field> = { readonly field: F } & Test;
 
-/** What a condition asks of its field's value. */
+/** The test of a condition on the value of its field. */
 export type Test =
   | { readonly type: "compare"; readonly comparator: Comparator; readonly value: Value }
   | { readonly type: "in"; readonly negated: boolean; readonly values: readonly Value[] }
@@ -20,7 +20,7 @@ export type Test =
   | { readonly type: "between"; readonly negated: boolean; readonly low: Value; readonly high: Value }
   | { readonly type: "null"; readonly negated: boolean };
 
-/** A number is compared as a number, a text as a text; a boolean with texts that say so in whatever case. */
+/** A number is compared as a number, a text as a text, a boolean with the texts `true` and `false` in any case. */
 export type Value = number | string | boolean;
 
 export type MetricAspect = "last" | "min" | "max" | "step";
@@ -30,7 +30,7 @@ export type Field =
       readonly kind: "metric";
       readonly name: string;
       readonly aspect: MetricAspect;
-      /** The name stands for itself alone; otherwise also for what it is short for. */
+      /** Whether the name must match exactly; otherwise it may abbreviate another. */
       readonly exact: boolean;
     }
   | { readonly kind: "param"; readonly name: string; readonly exact: boolean }
@@ -40,7 +40,7 @@ export type Field =
 
 export type DatasetField = "name" | "digest" | "version" | "context";
 
-/** Of what an attribute is: decides which literals it may be compared with. */
+/** The types of the attributes, which decide the literals they may be compared with. */
 export const attributes = {
   run_id: "text",
   name: "text",
@@ -69,7 +69,7 @@ export const attributes = {
   lockfile_sha256: "text",
   backend: "text",
   device: "text",
-  /** In MLflow's words: `SCHEDULED`, `RUNNING`, `FINISHED`, … */
+  /** MLflow's statuses: `SCHEDULED`, `RUNNING`, `FINISHED`, … */
   mlflow_status: "text",
 } as const;
 export type Attribute = keyof typeof attributes;

@@ -3,7 +3,7 @@ import { type Attribute, attributes, type DatasetField, type Field, type MetricA
 import { nearest } from "./nearest";
 import type { NamedPart, Place } from "./parser";
 
-/** What stands before the first dot. */
+/** The kinds of fields by the text before the first dot. */
 const kinds: Readonly<Record<string, "metric" | "param" | "tag" | "attribute" | "dataset">> = {
   metrics: "metric",
   metric: "metric",
@@ -46,8 +46,8 @@ export const metricAspects: readonly MetricAspect[] = ["last", "min", "max", "st
 const shownAttributes = Object.keys(attributes).filter((name) => name !== "mlflow_status");
 
 /**
- * The field of a name's parts: a kind and what follows it, or an attribute's name alone. A name whose parts were quoted is meant to the letter; another
- * may be short for a longer one (`row.ts`).
+ * Resolves a field: a kind and a name, or the name of an attribute. A quoted name must match exactly; another
+ * may abbreviate a longer one (`names.ts`).
  */
 export function resolveField(parts: readonly NamedPart[], at: Place): Field {
   const refuse = (rule: string, suggestion?: string): never => {
@@ -98,7 +98,7 @@ export function resolveField(parts: readonly NamedPart[], at: Place): Field {
   }
 }
 
-/** As it is written in a filter. */
+/** Returns the field as it is written in a filter. */
 export function fieldText(field: Field): string {
   switch (field.kind) {
     case "metric": {

@@ -1,8 +1,10 @@
 const wordBits = 32;
 
 /**
- * SQL's LIKE as a function: `%` is any text, `_` any one character, everything else itself; there is no escape. The pattern's automaton is simulated
- * with one bit a state (Baeza-Yates and Gonnet, "A new approach to text searching", 1992), so that the time is text × pattern / 32 at most,
+ * Returns a matcher of SQL's LIKE: `%` is any text, `_` any character; there is no escape. The pattern's automaton is
+ * simulated
+ * with one bit a state (Baeza-Yates and Gonnet, "A new approach to text searching", 1992), so that the time is text ×
+ * pattern / 32 at most,
  * whatever the pattern.
  */
 export function likeMatcher(pattern: string, ignoreCase: boolean): (text: string) => boolean {
@@ -12,7 +14,7 @@ export function likeMatcher(pattern: string, ignoreCase: boolean): (text: string
   return last.matches;
 }
 
-/** A condition is asked for each of many texts, and its pattern is the same. */
+/** The last pattern: a condition is tested with the same pattern on many texts. */
 let last:
   | { readonly pattern: string; readonly ignoreCase: boolean; readonly matches: (text: string) => boolean }
   | undefined;
@@ -28,15 +30,15 @@ function newMatcher(pattern: string, ignoreCase: boolean): (text: string) => boo
   return (text) => accepts(automaton, ignoreCase ? text.toLowerCase() : text);
 }
 
-/** State i: the first i characters of the pattern were found, `%` not counted. Sets of states are bits. */
+/** An automaton. State i: the first i characters of the pattern, without `%`, were found. Sets of states are bits. */
 interface Automaton {
-  /** The number of characters, which is the state that accepts. */
+  /** The accepting state: the number of characters. */
   readonly accepting: number;
-  /** By character, the states that it leads out of. */
+  /** The states that each character leaves. */
   readonly out: ReadonlyMap<string, Int32Array>;
-  /** The same for characters that the pattern does not have: those before `_`. */
+  /** The states that any other character leaves: those before `_`. */
   readonly outOfAny: Int32Array;
-  /** States before `%`, which every character leaves as they are. */
+  /** The states before `%`, which every character keeps. */
   readonly loops: Int32Array;
 }
 
@@ -62,7 +64,7 @@ function automatonOf(pattern: readonly string[]): Automaton {
 }
 
 function accepts({ accepting, out, outOfAny, loops }: Automaton, text: string): boolean {
-  // A character of the text has one or two units, and each of the pattern needs one character.
+  // Each character of the pattern needs one of the text, which has one or two units.
   if (text.length < accepting) return false;
   const states = new Int32Array(loops.length);
   states[0] = 1;

@@ -1,8 +1,9 @@
 import { BoundedMap } from "../../bounded-map";
 
 /**
- * The names of a run's params (or of its metrics). Runs of an experiment mostly have the same, so that one object stands for all of them: what a short
- * name means is found once for each, not once for each run.
+ * The names of a run's params or metrics. Most runs of an experiment have the same names, so they share one object: a
+ * short name is
+ * resolved once per set of names, not once per run.
  */
 export class NameSet {
   private readonly positions: ReadonlyMap<string, number>;
@@ -15,7 +16,7 @@ export class NameSet {
     this.positions = new Map(names.map((name, position) => [name, position]));
   }
 
-  /** Of that very name; where there is none and it need not be exact, of the only one that it is short for. */
+  /** Resolves a name: to itself or, unless it must be exact, to the only name that it abbreviates. */
   resolve(name: string, exact: boolean): Resolution {
     const position = this.positions.get(name);
     if (position !== undefined) return { name, position };
@@ -29,7 +30,7 @@ export class NameSet {
         only === undefined
           ? { position: -1, ...(candidates.length > 1 ? { ambiguous: candidates } : {}) }
           : { name: only, position: this.positions.get(only)! };
-      // Names come from whoever searches: do not grow with them.
+      // Bounded, because the names come from requests.
       this.resolved.set(name, known);
     }
     return known;
@@ -38,15 +39,15 @@ export class NameSet {
 
 export interface Resolution {
   readonly name?: string;
-  /** Among the names; −1 where there is none. */
+  /** Index of the name; −1 where there is none. */
   readonly position: number;
-  /** The several that it may mean. */
+  /** The names that it may abbreviate, where they are several. */
   readonly ambiguous?: readonly string[];
 }
 
 const none: Resolution = { position: -1 };
 
-/** Keeps one `NameSet` for equal lists of names. */
+/** Keeps one `NameSet` per list of names. */
 export class NameSets {
   private readonly byNames: BoundedMap<string, NameSet>;
   constructor(
@@ -69,7 +70,10 @@ export class NameSets {
   }
 }
 
-/** `learning_rate` and `learningRate` are one name; a short one may be the last parts of a longer: `hyperparameters.learningRate`. */
+/**
+ * Name sets of params: `learning_rate` and `learningRate` are the same name, and both abbreviate
+ * `hyperparameters.learningRate`.
+ */
 export function paramNameSets(): NameSets {
   return new NameSets(
     (name) => name.toLowerCase().replaceAll(/[_-]/g, ""),
@@ -77,7 +81,7 @@ export function paramNameSets(): NameSets {
   );
 }
 
-/** `val_loss`, `val/loss` and `validation/loss` are one name. */
+/** Name sets of metrics: `val_loss`, `val/loss` and `validation/loss` are the same name. */
 export function metricNameSets(): NameSets {
   return new NameSets(
     (name) =>

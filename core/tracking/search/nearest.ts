@@ -1,4 +1,4 @@
-/** The candidate that a misspelt word was probably meant to be, if one is near: at most a third of its letters wrong. */
+/** Returns the candidate nearest to a misspelt word, with at most a third of its letters wrong. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > 64) return undefined;
   let best: string | undefined;
@@ -13,7 +13,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** Levenshtein's distance, by two rows of the table. */
+/** Computes Levenshtein's distance with two rows of the table. */
 function editDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

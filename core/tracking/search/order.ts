@@ -3,10 +3,10 @@ import { numberOfText, type SearchContext } from "./record-values";
 import type { SearchRow } from "./row";
 import { valueReader } from "./row-values";
 
-/** What a row is ordered by, term by term; `null` where the run has no such value. */
+/** The value of a term of the order; `null` where the run has none. */
 export type OrderValue = number | string | null;
 
-/** A place in the order of a search: of a run, or between runs where that run has gone. */
+/** A position in the order of a search: that of a run, which may have been deleted. */
 export interface OrderKey {
   readonly values: readonly OrderValue[];
   readonly startedAt: number;
@@ -18,7 +18,9 @@ export interface Ranked extends OrderKey {
 }
 
 /**
- * @param naturalTexts params and tags that are numbers are ordered as numbers, and come before other texts; otherwise all of them as texts
+ * Returns a function that reads a row's order values.
+ *
+ * @param naturalTexts orders params and tags that are numbers as numbers, before other texts
  */
 export function ranker(
   terms: readonly OrderTerm[],
@@ -45,7 +47,8 @@ export function ranker(
 }
 
 /**
- * A total order: by the terms; what is left equal newest start first, then by run id. In both directions NaN comes after the numbers, and runs without
+ * Compares by the terms, then by start, newest first, then by run id. In both directions NaN comes after the numbers,
+ * and runs without
  * the value come last.
  */
 export function orderComparator(terms: readonly OrderTerm[]): (a: OrderKey, b: OrderKey) => number {
@@ -60,7 +63,11 @@ export function orderComparator(terms: readonly OrderTerm[]): (a: OrderKey, b: O
   };
 }
 
-/** Compares two values: NaN comes after the numbers, and what is absent last, in both directions. @param sign −1: descending */
+/**
+ * Compares two values: NaN comes after the numbers, and what is absent last, in both directions.
+ *
+ * @param sign −1: descending
+ */
 export function compareValues(a: OrderValue, b: OrderValue, sign: number): number {
   const rank = rankOf(a) - rankOf(b);
   if (rank !== 0) return rank;

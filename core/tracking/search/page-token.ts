@@ -5,8 +5,9 @@ import type { OrderKey, OrderValue } from "./order";
 import type { SearchQuery } from "./query";
 
 /**
- * A token is the order key of the last run told, and a digest of the query that it is of: the next page begins after that place in the order, whatever
- * came or went before it.
+ * Encodes a page token: the order key of the last run on the page, and a digest of the query. The next page begins
+ * after that position, whatever
+ * runs were created or deleted.
  */
 export function pageTokenOf(query: SearchQuery, last: OrderKey): string {
   const fields = [1, queryDigest(query), last.values.map(encode), last.startedAt, last.runId];

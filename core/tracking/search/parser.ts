@@ -11,7 +11,7 @@ export interface NamedPart {
 /** A place in a filter or an order, for errors. */
 export interface Place {
   readonly path: SearchPath;
-  /** Of the first character, from 1. */
+  /** Position of the first character, from 1. */
   readonly position: number;
   readonly raw: string;
 }

@@ -13,35 +13,35 @@ export interface QueryLanguage {
 }
 
 export interface SearchQuery {
-  /** Empty: all of the team's. */
+  /** Empty: all experiments of the team. */
   readonly experimentIds: readonly string[];
   /** Empty: every run. See docs/search.md for the language. */
   readonly filter: string;
   /** Default: the native language. */
   readonly language?: QueryLanguage;
-  /** `metrics.val_loss ASC`, `params.depth`, … Ties and the rest: newest start first, then by run id. */
+  /** `metrics.val_loss ASC`, `params.depth`, … Ties are ordered by start, newest first, then by run id. */
   readonly orderBy: readonly string[];
   readonly limit: number;
-  /** Of the page before. @throws InvalidInputError where it belongs to another query. */
+  /** The token of the page before; it must belong to the same query. */
   readonly pageToken?: string;
   readonly view: "active" | "deleted" | "all";
 }
 
 export interface SearchedRun {
   readonly record: RunRecord;
-  /** By name. */
+  /** Sorted by name. */
   readonly metrics: readonly MetricSummary[];
 }
 
 export interface SearchPage {
   readonly runs: readonly SearchedRun[];
-  /** How many runs meet the query, on this page and all others. */
+  /** Number of runs that meet the query, on all pages. */
   readonly total: number;
-  /** Opaque; absent on the last page. Runs that come or go meanwhile neither repeat nor hide another. */
+  /** Opaque; absent on the last page. Runs that are created or deleted between pages neither repeat nor hide others. */
   readonly nextToken?: string;
 }
 
-/** Sees every change that was acknowledged before the search began. */
+/** The port of searches. A search sees every change that was acknowledged before it began. */
 export interface RunSearch {
   search(query: SearchQuery): Promise<SearchPage>;
 }

@@ -7,7 +7,7 @@ export interface SearchContext {
   readonly experimentNames: ReadonlyMap<string, string>;
 }
 
-/** What each attribute is, of a record. */
+/** Readers of the attributes of a record. */
 export const attributeValues: Readonly<
   Record<Attribute, (record: RunRecord, context: SearchContext) => Value | undefined>
 > = {
@@ -49,7 +49,7 @@ export const mlflowStatuses: Readonly<Record<RunRecord["status"], string>> = {
   killed: "KILLED",
 };
 
-/** In which role a run read a dataset, as MLflow's clients say it. */
+/** The tag in which MLflow's clients record the role of a dataset. */
 const contextTag = "mlflow.data.context";
 
 export function datasetValue(dataset: DatasetInput, field: DatasetField): string | number | undefined {
@@ -57,7 +57,7 @@ export function datasetValue(dataset: DatasetInput, field: DatasetField): string
   return Object.hasOwn(dataset.tags, contextTag) ? dataset.tags[contextTag] : undefined;
 }
 
-/** The number that a text is, `nan` and `inf` as Python writes them too; `undefined` where it is none. */
+/** Parses a number, also `nan` and `inf` as Python writes them; `undefined` where the text is not a number. */
 export function numberOfText(text: string): number | undefined {
   const trimmed = text.trim();
   if (trimmed === "" || trimmed.length > 64) return undefined;

@@ -42,7 +42,7 @@ export function valueReader(field: Exclude<Field, { kind: "dataset" }>, context:
   }
 }
 
-/** Runs in a row mostly have the same names: what the name means among them is kept from one to the next. */
+/** Returns a resolver that keeps its last result, because consecutive runs mostly have the same names. */
 function resolver(field: { readonly name: string; readonly exact: boolean }): (names: NameSet) => Resolution {
   let last: NameSet | undefined;
   let resolution: Resolution | undefined;
@@ -56,7 +56,8 @@ function resolver(field: { readonly name: string; readonly exact: boolean }): (n
 }
 
 /**
- * Refuses a query that has a short name for several params or metrics of one of the runs searched, whatever the rest of the filter says of that run.
+ * Returns a check that refuses a short name of several params or metrics of a run, even where the rest of the filter
+ * excludes that run.
  *
  * @throws AmbiguousNameError
  */

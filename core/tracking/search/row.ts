@@ -5,12 +5,12 @@ import type { MetricAspect } from "./expression";
 import { metricNameSets, type NameSet, paramNameSets } from "./names";
 import type { SearchedRun } from "./query";
 
-/** A run as a search looks at it: names shared with its like, numbers in one array. */
+/** A run as a search reads it: names shared with similar runs, numbers in one array. */
 export interface SearchRow {
   readonly record: RunRecord;
   readonly paramNames: NameSet;
   readonly metricNames: NameSet;
-  /** Five of each metric, in the order of its names: last, min, max, step and time of the last. */
+  /** Five numbers per metric, in the order of the names: last, min, max, and step and time of the last. */
   readonly metrics: Float64Array;
 }
 
@@ -19,7 +19,7 @@ export const metricWidth = 5;
 export const perMetric = 5;
 export const metricOffsets: Readonly<Record<MetricAspect, number>> = { last: 0, min: 1, max: 2, step: 3 };
 
-/** Makes rows that share what is equal in them: jobs, environments, names, short texts. One of an index. */
+/** Makes the rows of an index. Rows share equal parts: jobs, environments, names, short texts. */
 export class RowMaker {
   private readonly params = paramNameSets();
   private readonly metrics = metricNameSets();
@@ -40,7 +40,7 @@ export class RowMaker {
     };
   }
 
-  /** The parts that runs of an experiment mostly have in common are kept once. */
+  /** Shares the parts that most runs of an experiment have in common. */
   private compact(record: RunRecord): RunRecord {
     const { job, environment, code, datasets } = record;
     return {
@@ -56,7 +56,7 @@ export class RowMaker {
     const key = JSON.stringify(value);
     const known = this.shared.get(key);
     if (known !== undefined) return known as T;
-    // Kept where they repeat soon; an index of runs that have nothing in common does not pay for them for ever.
+    // Bounded, for indexes whose runs have nothing in common.
     this.shared.set(key, value);
     return value;
   }

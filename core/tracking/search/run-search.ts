@@ -12,19 +12,22 @@ export interface SearchSources extends IndexSources {
 }
 
 export interface RunSearches {
-  /** A team's search. Indexes stay with the process: asking again for a team finds them as they are. */
+  /** Returns a team's search. The process keeps the indexes between calls. */
   of(team: string, sources: SearchSources): RunSearch;
 }
 
-/** Runs in memory of all teams together; 1 KB each with ten params and five metrics. */
+/** Runs of all teams in memory; a run with ten params and five metrics takes 1 KB. */
 const mostRuns = 100_000;
 const mostIndexes = 1_000;
-/** Experiments whose changes are asked for at once. */
+/** Experiments that are refreshed in parallel. */
 const experimentsAtOnce = 16;
 
-/** The search indexes of a process, by team and experiment; the least lately used go where there are too many runs. */
+/**
+ * Creates the search indexes of a process, by team and experiment. The least recently used are evicted where there are
+ * too many runs.
+ */
 export function createRunSearches(most = mostRuns): RunSearches {
-  /** In the order in which they were used. */
+  /** In the order of their last use. */
   const indexes = new Map<string, ExperimentIndex>();
 
   function indexOf(team: string, experimentId: string, sources: IndexSources): ExperimentIndex {

@@ -3,7 +3,8 @@ import type { Experiments } from "../experiments";
 import { ExperimentNotFoundError } from "../records/errors";
 
 /**
- * Ids of the experiments that are named by id or by name; where digits are both, by id. None named: none, which a search takes for all.
+ * Ids of the experiments that are named by id or by name; where digits are both, by id. None named: none, which a
+ * search takes for all.
  *
  * @throws ExperimentNotFoundError
  */

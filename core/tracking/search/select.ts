@@ -9,7 +9,7 @@ import type { SearchRow } from "./row";
 import { ambiguityCheck, fieldReader } from "./row-values";
 import { TopK } from "./top-k";
 
-/** A query that was understood. */
+/** A parsed query. */
 export interface PlannedQuery {
   readonly query: SearchQuery;
   readonly language: QueryLanguage;
@@ -35,7 +35,8 @@ export interface Selection {
 }
 
 /**
- * The page of a query, in one pass over the rows: those that meet it and come after the token, the first `limit` of them in order.
+ * Selects the page of a query in one pass: the first `limit` rows, in order, that meet the filter and come after the
+ * token.
  *
  * @throws AmbiguousNameError, PageTokenError
  */
@@ -46,7 +47,7 @@ export function selectPage(plan: PlannedQuery, rows: Iterable<SearchRow>, contex
   const check = ambiguityCheck(filter, order);
   const meets = filter === undefined ? undefined : compileFilter(filter, (field) => fieldReader(field, context));
   const rank = ranker(order, context, language.ordersNumbersInText);
-  // One more than the page tells whether there is another.
+  // One row more than the page shows whether there is another page.
   let total = 0;
   const first = new TopK<Ranked>(query.limit + 1, compare);
   for (const row of rows) {

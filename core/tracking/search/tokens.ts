@@ -1,5 +1,4 @@
 import { type SearchPath, SearchSyntaxError } from "./errors";
-import { momentHint, momentOf, momentPattern } from "./moments";
 
 export type Token =
   | {
@@ -7,7 +6,7 @@ export type Token =
       readonly raw: string;
       /** Without its quotes. */
       readonly value: string;
-      /** Of the first character, from 1. */
+      /** Position of the first character, from 1. */
       readonly position: number;
       /** Nothing but the token before stands right before it. */
       readonly glued: boolean;
@@ -21,6 +20,24 @@ export type Token =
       readonly position: number;
       readonly glued: boolean;
     };
+
+/** Milliseconds. Months and years are left out, because their length varies. */
+const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** Matches `now`, `now-7d`, `now - 1d - 12h`, `now+1.5h`. */
+const momentPattern = /now(?:\s*[+-]\s*\d{1,9}(?:\.\d{1,9})?[smhdw])*(?![\p{L}\p{N}_/:@$#.+-])/iuy;
+
+export const momentHint =
+  "write now-7d: now, + or -, a number, and s, m, h, d or w for seconds, minutes, hours, days or weeks";
+
+/** Converts a relative time to milliseconds since the epoch. */
+function momentOf(text: string, now: number): number {
+  let moment = now;
+  for (const [, sign, count, unit] of text.matchAll(/([+-])\s*([\d.]+)([smhdw])/gi)) {
+    moment += (sign === "-" ? -1 : 1) * Number(count) * units[unit!.toLowerCase()]!;
+  }
+  return Math.round(moment);
+}
 
 const patterns = {
   space: /\s+/y,

@@ -1,4 +1,4 @@
-/** The first `count` of the items in an order, themselves in order: a heap of that many, whose root is the last of those kept. */
+/** Keeps the first `count` items of an order in a heap whose root is the last of them. */
 export class TopK<T> {
   private readonly heap: T[] = [];
   constructor(
