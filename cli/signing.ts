@@ -1,8 +1,21 @@
-import { type Credentials, signRequest } from "../client/sigv4";
 import type { OutgoingRequest } from "../client/transport";
 import { RingmasterError } from "../core/errors";
 
-/** Neither a token nor anything to sign with. */
+export interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+export interface SigningScope {
+  readonly region: string;
+  /** `execute-api` behind API Gateway. */
+  readonly service: string;
+  /** Milliseconds since the epoch; AWS accepts signatures of the last five minutes. */
+  readonly now: number;
+}
+
+/** There is neither a token nor an AWS credential. */
 class NoCredentialsError extends RingmasterError {
   constructor(host: string, cause: unknown) {
     super(
@@ -28,6 +41,24 @@ export function createSigner(
     const scope = { region, service: "execute-api", now: Date.now() };
     return signRequest(request, await credentials(), scope);
   };
+}
+
+/** Signs a request with AWS Signature Version 4. Signs every given header and the host. @returns the headers to send */
+export async function signRequest(
+  { method, url, headers, body }: OutgoingRequest,
+  credentials: Credentials,
+  { region, service, now }: SigningScope,
+): Promise<Readonly<Record<string, string>>> {
+  const [{ SignatureV4 }, { Sha256 }] = await Promise.all([
+    import("@smithy/signature-v4"),
+    import("@smithy/core/checksum"),
+  ]);
+  const signer = new SignatureV4({ credentials, region, service, sha256: Sha256, applyChecksum: false });
+  const { protocol, hostname, pathname: path, searchParams, host } = url;
+  const query = Object.fromEntries([...searchParams.keys()].map((name) => [name, searchParams.getAll(name)]));
+  const request = { method, protocol, hostname, path, query, headers: { host, ...headers }, body };
+  const { host: _, ...signed } = (await signer.sign(request, { signingDate: new Date(now) })).headers;
+  return signed;
 }
 
 async function findCredentials(hostname: string) {

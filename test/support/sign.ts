@@ -1,21 +1,7 @@
-import { createHash, createHmac } from "node:crypto";
+import { Sha256 } from "@smithy/core/checksum";
 import { SignatureV4 } from "@smithy/signature-v4";
-import type { HashConstructor, HttpRequest } from "@smithy/types";
+import type { HttpRequest } from "@smithy/types";
 import type { TemporaryKeys } from "../../local/iam/keys";
-
-/** The hash that the signer asks for. */
-class Sha256 {
-  readonly #hash;
-  constructor(secret?: string | Uint8Array) {
-    this.#hash = secret === undefined ? createHash("sha256") : createHmac("sha256", secret);
-  }
-  update(data: string | Uint8Array): void {
-    this.#hash.update(data);
-  }
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest();
-  }
-}
 
 export interface Unsigned {
   readonly method?: string;
@@ -33,7 +19,7 @@ function signerOf(service: string, keys: Keys): SignatureV4 {
     credentials: keys,
     region: "us-east-1",
     service,
-    sha256: Sha256 as unknown as HashConstructor,
+    sha256: Sha256,
     uriEscapePath: service !== "s3",
     applyChecksum: service === "s3",
   });

@@ -1,6 +1,7 @@
+import { escapeHtml } from "../../html";
 import type { GateCheck } from "../gates/verdict";
 import { shown, type VersionReport, verdictWord } from "./report";
-import { calibrationPlot, confusionPlot, escaped, latencyPlot, sliceBars } from "./svg";
+import { calibrationPlot, confusionPlot, latencyPlot, sliceBars } from "./svg";
 
 const style = `
 :root { color-scheme: light dark; --ink: #1c2024; --soft: #60646c; --line: #d9d9e0; --good: #218358; --bad: #ce2c31; --wait: #ab6400; --fill: #3e63dd; --back: #fff; }
@@ -31,12 +32,12 @@ export function reportHtml(report: VersionReport): string {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${style}</style>
 </head>
 <body>
-<h1>${escaped(title)}: <span class="${word.split(" ")[0]}">${word}</span></h1>
-<p class="about">${escaped(about.join(" · "))}</p>
+<h1>${escapeHtml(title)}: <span class="${word.split(" ")[0]}">${word}</span></h1>
+<p class="about">${escapeHtml(about.join(" · "))}</p>
 ${gate ? gates(gate.checks) : ""}
 ${(gate?.checks ?? []).map(evidenceOf).join("\n")}
 ${approvals(report)}
@@ -73,24 +74,26 @@ function evidenceOf(check: GateCheck): string {
   if (slices) {
     const line = gate === "worst-slice" && limit !== null ? limit : undefined;
     const note = `${slices.judged} slices evaluated, ${slices.leftOut} left out; bars: simultaneous ${Math.round(slices.confidence * 100)} % intervals`;
-    return `<h3>${escaped(`${gate}: ${metric} by ${slices.column}`)}</h3>\n<figure>${sliceBars(slices, line)}<figcaption>${escaped(note)}</figcaption></figure>`;
+    return `<h3>${escapeHtml(`${gate}: ${metric} by ${slices.column}`)}</h3>\n<figure>${sliceBars(slices, line)}<figcaption>${escapeHtml(note)}</figcaption></figure>`;
   }
   const { output, command } = external?.answer ?? {};
   if (output === undefined) return "";
-  return `<h3>${escaped(`check ${metric}${command === undefined ? "" : `: ${command}`}`)}</h3>\n<pre>${escaped(output)}</pre>`;
+  return `<h3>${escapeHtml(`check ${metric}${command === undefined ? "" : `: ${command}`}`)}</h3>\n<pre>${escapeHtml(output)}</pre>`;
 }
 
 function approvals({ approvals: given, approvalsWithdrawn: withdrawn }: VersionReport): string {
   if (given.length === 0 && withdrawn === undefined) return "";
   const rows = given.map(({ by, decision, at, reason }) => [by, decision, at, reason].map(cell));
-  const note = withdrawn === undefined ? "" : `\n<p class="refused">${escaped(withdrawn)}</p>`;
+  const note = withdrawn === undefined ? "" : `\n<p class="refused">${escapeHtml(withdrawn)}</p>`;
   return `<h2>Approvals</h2>\n${rows.length === 0 ? "" : table(["by", "decision", "time", "reason"], rows)}${note}`;
 }
 
 function evaluation({ evaluation: found }: VersionReport): string {
   if (!found) return "";
   const { confusionMatrix, classes, calibration, rows, label } = found;
-  const parts = [`<h2>Evaluation</h2>\n<p class="about">${rows} rows of the test split; label ${escaped(label)}</p>`];
+  const parts = [
+    `<h2>Evaluation</h2>\n<p class="about">${rows} rows of the test split; label ${escapeHtml(label)}</p>`,
+  ];
   if (confusionMatrix && classes) {
     const names = classes.map(({ value }) => String(value));
     parts.push(
@@ -110,16 +113,16 @@ function latency({ latency: measured }: VersionReport): string {
   if (!measured) return "";
   const { predictions, p50Ms, p99Ms, machine } = measured;
   const note = `${predictions} predictions of one row on ${machine.cpu} (${machine.host}, ${machine.memoryMb} MB): p50 ${shown(p50Ms)} ms, p99 ${shown(p99Ms)} ms`;
-  return `<h2>Latency</h2>\n<figure>${latencyPlot(measured)}<figcaption>${escaped(note)}</figcaption></figure>`;
+  return `<h2>Latency</h2>\n<figure>${latencyPlot(measured)}<figcaption>${escapeHtml(note)}</figcaption></figure>`;
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const body = rows.map((cells) => `<tr>${cells.join("")}</tr>`).join("\n");
-  return `<table><thead><tr>${head.map((name) => `<th>${escaped(name)}</th>`).join("")}</tr></thead><tbody>\n${body}\n</tbody></table>`;
+  return `<table><thead><tr>${head.map((name) => `<th>${escapeHtml(name)}</th>`).join("")}</tr></thead><tbody>\n${body}\n</tbody></table>`;
 }
 
 function cell(text: string): string {
-  return `<td>${escaped(text)}</td>`;
+  return `<td>${escapeHtml(text)}</td>`;
 }
 
 function numeric(value: number | null): string {

@@ -2,25 +2,15 @@ import type { Calibration } from "../../evaluation/calibration";
 import type { LatencyReport } from "../../evaluation/latency";
 import type { CurvePoint, RankingCurves } from "../../evaluation/ranking";
 import type { SliceEvidence } from "../../evaluation/shapes";
+import { escapeHtml } from "../../html";
 import { shown } from "./report";
 
-/** Small plots, as SVG with classes that the page colours. All text is escaped. */
-export function escaped(text: string): string {
-  const marks: Readonly<Record<string, string>> = {
-    "&": "&amp;",
-    "<": "&lt;",
-    ">": "&gt;",
-    '"': "&quot;",
-    "'": "&#39;",
-  };
-  return text.replaceAll(/[&<>"']/g, (mark) => marks[mark]!);
-}
-
+// Small plots as SVG with classes that the page colours. All text is escaped.
 const number = (value: number): string => String(Number(value.toFixed(2)));
 const frame = (width: number, height: number, label: string, inside: string): string =>
-  `<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escaped(label)}">${inside}</svg>`;
+  `<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeHtml(label)}">${inside}</svg>`;
 const words = (x: number, y: number, text: string, anchor = "start"): string =>
-  `<text x="${number(x)}" y="${number(y)}" text-anchor="${anchor}">${escaped(text)}</text>`;
+  `<text x="${number(x)}" y="${number(y)}" text-anchor="${anchor}">${escapeHtml(text)}</text>`;
 const line = (x1: number, y1: number, x2: number, y2: number, kind: string): string =>
   `<line class="${kind}" x1="${number(x1)}" y1="${number(y1)}" x2="${number(x2)}" y2="${number(y2)}"/>`;
 const box = (x: number, y: number, width: number, height: number, kind: string, more = ""): string =>
@@ -67,7 +57,7 @@ export function confusionPlot(counts: readonly (readonly number[])[], names: rea
     const total = row.reduce((sum, count) => sum + count, 0) || 1;
     return row.map((count, x) => {
       const shade = ` fill-opacity="${number(count / total)}"`;
-      const title = `<title>${escaped(`true ${names[y]}, predicted ${names[x]}: ${count}`)}</title>`;
+      const title = `<title>${escapeHtml(`true ${names[y]}, predicted ${names[x]}: ${count}`)}</title>`;
       const cell = box(left + x * side, top + y * side, side - 1, side - 1, "cell", shade);
       const label = words(left + (x + 0.5) * side, top + (y + 0.5) * side + 4, countText(count), "middle");
       // On a full cell the page's own ground stands out, its ink does not.
@@ -137,7 +127,7 @@ export interface NamedCurve extends RankingCurves {
 
 const path = (points: readonly CurvePoint[], name: string, kind: string): string => {
   const places = points.map(([x, y]) => `${number(across(x))},${number(up(y))}`);
-  return `<g class="${kind}"><title>${escaped(name)}</title><path class="curve" d="M${places.join("L")}"/></g>`;
+  return `<g class="${kind}"><title>${escapeHtml(name)}</title><path class="curve" d="M${places.join("L")}"/></g>`;
 };
 const colourOf = (at: number): string => `c${at % 10}`;
 
@@ -168,7 +158,7 @@ export function calibrationPlot({ bins }: Calibration): string {
     .map(({ rows, confidence, observed, from, to }) => {
       const title = `${from} – ${to}: ${rows} rows, mean probability ${shown(confidence)}, observed ${shown(observed)}`;
       const [x, y, r] = [across(confidence), up(observed), 3 + 9 * Math.sqrt(rows / most)].map(number);
-      return `<circle class="dot" cx="${x}" cy="${y}" r="${r}"><title>${escaped(title)}</title></circle>`;
+      return `<circle class="dot" cx="${x}" cy="${y}" r="${r}"><title>${escapeHtml(title)}</title></circle>`;
     });
   const perfect = line(across(0), up(0), across(1), up(1), "limit");
   const titles = { x: "predicted probability", y: "observed frequency" };
@@ -204,7 +194,7 @@ export function latencyPlot({ histogram, p99Ms }: LatencyReport): string {
   const bars = histogram.map(({ fromMs, toMs, count }, at) => {
     const height = (count / most) * high;
     const kind = fromMs >= p99Ms ? "bar late" : "bar";
-    const title = `<title>${escaped(`${shown(fromMs)} – ${shown(toMs)} ms: ${count}`)}</title>`;
+    const title = `<title>${escapeHtml(`${shown(fromMs)} – ${shown(toMs)} ms: ${count}`)}</title>`;
     return `<g>${title}${box(left + at * step, high - height + 4, step - 1, height, kind)}</g>`;
   });
   const [first, last] = [histogram[0], histogram.at(-1)];

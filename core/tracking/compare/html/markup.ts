@@ -1,3 +1,5 @@
+import { escapeHtml } from "../../../html";
+
 /** Markup that is known to be safe: nothing else gets into a page. */
 export class Markup {
   constructor(readonly text: string) {}
@@ -16,16 +18,6 @@ function markupOf(part: Part): string {
   if (part instanceof Markup) return part.text;
   if (typeof part === "object") return part.map(markupOf).join("");
   return escapeHtml(String(part));
-}
-
-/** For content and for attributes between quotes. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
 }
 
 /** JSON as the content of a `script` element of that type: no `<` ends the element early. */

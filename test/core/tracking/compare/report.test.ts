@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { runInNewContext } from "node:vm";
+import { escapeHtml } from "../../../../core/html";
 import { compareRuns } from "../../../../core/tracking/compare/compare";
-import { escapeHtml, html } from "../../../../core/tracking/compare/html/markup";
+import { html } from "../../../../core/tracking/compare/html/markup";
 import { comparisonHtml } from "../../../../core/tracking/compare/html/page";
 import { scaleOf } from "../../../../core/tracking/compare/html/scale";
 import { reportScript } from "../../../../core/tracking/compare/html/script";
