@@ -1,11 +1,10 @@
-const wordBits = 32;
+import { anyOne, placesIn, type Segment, segmentOf } from "./segment";
 
 /**
- * Returns a matcher of SQL's LIKE: `%` is any text, `_` any character; there is no escape. The pattern's automaton is
- * simulated
- * with one bit a state (Baeza-Yates and Gonnet, "A new approach to text searching", 1992), so that the time is text ×
- * pattern / 32 at most,
- * whatever the pattern.
+ * Returns a matcher of SQL's LIKE: `%` is any text, `_` any character; there is no escape. The pattern is split at `%`.
+ * The first and the last segment are at the ends of the text. The others are found one after another, each at the first
+ * place after the one before. A segment without `_` takes linear time. A segment with `_` takes at most
+ * (places in the text) × (its characters other than `_`) / 32 steps.
  */
 export function likeMatcher(pattern: string, ignoreCase: boolean): (text: string) => boolean {
   if (last?.pattern !== pattern || last.ignoreCase !== ignoreCase) {
@@ -20,66 +19,38 @@ let last:
   | undefined;
 
 function newMatcher(pattern: string, ignoreCase: boolean): (text: string) => boolean {
-  const wanted = [...(ignoreCase ? pattern.toLowerCase() : pattern)];
-  const literal = wanted.every((one) => one !== "%" && one !== "_");
-  if (literal) {
-    const whole = wanted.join("");
-    return (text) => (ignoreCase ? text.toLowerCase() : text) === whole;
-  }
-  const automaton = automatonOf(wanted);
-  return (text) => accepts(automaton, ignoreCase ? text.toLowerCase() : text);
+  const wanted = ignoreCase ? pattern.toLowerCase() : pattern;
+  const cased = (text: string): string => (ignoreCase ? text.toLowerCase() : text);
+  if (!/[%_]/.test(wanted)) return (text) => cased(text) === wanted;
+  const parts = wanted.split("%");
+  const segments = parts.map((part) => segmentOf(codesOf(part)));
+  const withAnyOne = parts.filter((part) => part.includes("_"));
+  const sought = new Set(withAnyOne.flatMap((part) => [...codesOf(part)].filter((code) => code !== anyOne)));
+  return (text) => matches(segments, sought, codesOf(cased(text)));
 }
 
-/** An automaton. State i: the first i characters of the pattern, without `%`, were found. Sets of states are bits. */
-interface Automaton {
-  /** The accepting state: the number of characters. */
-  readonly accepting: number;
-  /** The states that each character leaves. */
-  readonly out: ReadonlyMap<string, Int32Array>;
-  /** The states that any other character leaves: those before `_`. */
-  readonly outOfAny: Int32Array;
-  /** The states before `%`, which every character keeps. */
-  readonly loops: Int32Array;
+function matches(segments: readonly Segment[], sought: ReadonlySet<number>, text: Uint32Array): boolean {
+  const first = segments[0]!;
+  const final = segments.at(-1)!;
+  if (segments.length === 1) return text.length === first.length && first.isAt(text, 0);
+  const to = text.length - final.length;
+  if (to < first.length || !first.isAt(text, 0) || !final.isAt(text, to)) return false;
+  const places = placesIn(text, sought);
+  let end = first.length;
+  for (const segment of segments.slice(1, -1)) {
+    if (segment.length > 0) end = segment.endIn(text, end, to, places);
+    if (end < 0) return false;
+  }
+  return true;
 }
 
-function automatonOf(pattern: readonly string[]): Automaton {
-  const characters = pattern.filter((one) => one !== "%");
-  const words = Math.floor(characters.length / wordBits) + 1;
-  const outOfAny = new Int32Array(words);
-  for (const [i, one] of characters.entries()) if (one === "_") set(outOfAny, i);
-  const out = new Map<string, Int32Array>();
-  for (const [i, one] of characters.entries()) {
-    if (one === "_") continue;
-    const states = out.get(one) ?? outOfAny.slice();
-    set(states, i);
-    out.set(one, states);
+function codesOf(text: string): Uint32Array {
+  const codes = new Uint32Array(text.length);
+  let count = 0;
+  for (let i = 0; i < text.length; count += 1) {
+    const code = text.codePointAt(i)!;
+    codes[count] = code;
+    i += code > 0xffff ? 2 : 1;
   }
-  const loops = new Int32Array(words);
-  let state = 0;
-  for (const one of pattern) {
-    if (one === "%") set(loops, state);
-    else state += 1;
-  }
-  return { accepting: characters.length, out, outOfAny, loops };
-}
-
-function accepts({ accepting, out, outOfAny, loops }: Automaton, text: string): boolean {
-  // Each character of the pattern needs one of the text, which has one or two units.
-  if (text.length < accepting) return false;
-  const states = new Int32Array(loops.length);
-  states[0] = 1;
-  for (const character of text) {
-    const leaving = out.get(character) ?? outOfAny;
-    let carry = 0;
-    for (let i = 0; i < states.length; i += 1) {
-      const moved = states[i]! & leaving[i]!;
-      states[i] = (moved << 1) | carry | (states[i]! & loops[i]!);
-      carry = moved >>> (wordBits - 1);
-    }
-  }
-  return (states[accepting >>> 5]! & (1 << (accepting & 31))) !== 0;
-}
-
-function set(states: Int32Array, state: number): void {
-  states[state >>> 5] = states[state >>> 5]! | (1 << (state & 31));
+  return codes.subarray(0, count);
 }
