@@ -7,7 +7,7 @@ describe("the commands of README and docs", () => {
   const world = new World();
   const used = new Set<object>();
   beforeAll(() => world.start(), 300_000);
-  afterAll(() => world.remove(), 60_000);
+  afterAll(() => world.remove());
 
   it("all stand in blocks that are run", () => {
     expect(pages().flatMap(strayCommands)).toEqual([]);
@@ -50,7 +50,7 @@ describe("the commands of README and docs", () => {
   it("stop the stack by the last one", async () => {
     const [down] = await world.run(["npx ringmaster down"]);
     expect(down).toMatchObject({ code: 0, output: expect.stringContaining("stopped") });
-  }, 60_000);
+  });
 
   it("need each exception and each setting", () => {
     expect([...notRun, ...settings].filter((each) => !used.has(each))).toEqual([]);

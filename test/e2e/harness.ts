@@ -141,7 +141,7 @@ export class TestStack {
 }
 
 /** Polls until `look` finds something. */
-export async function until<T>(what: string, look: () => Promise<T | undefined>, patienceMs = 90_000): Promise<T> {
+export async function until<T>(what: string, look: () => Promise<T | undefined>, patienceMs = 180_000): Promise<T> {
   const deadline = Date.now() + patienceMs;
   for (;;) {
     const found = await look();

@@ -16,9 +16,6 @@ interface Version {
   readonly version: ModelVersion;
 }
 
-/** Three runs are trained on the way, on machines that may be busy. */
-jest.setTimeout(180_000);
-
 const policy = `rules:
   thresholds: { accuracy: 0.3 }
   noRegression: { tolerance: 0.01 }

@@ -12,9 +12,6 @@ import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 type Shown = ReturnType<typeof describeRun>;
 type Rule = RuleState & { readonly causes: readonly CauseRecord[] };
 
-/** Three runs are trained on the way, on machines that may be busy. */
-jest.setTimeout(180_000);
-
 /** What happens retrains, on the whole embedded cloud, by the commands that a person types and by the events that AWS sends. */
 describe("retraining", () => {
   const stack = new TestStack();

@@ -239,7 +239,7 @@ describe("raw data to a champion model", () => {
   it("leaves nothing running", async () => {
     const { pid } = await stack.json<{ pid: number }>(["status"]);
     expect((await stack.run("down")).code).toBe(0);
-    await until("the end of the stack", async () => (isRunning(pid) ? undefined : true), 5_000); // its parent collects it
+    await until("the end of the stack", async () => (isRunning(pid) ? undefined : true)); // its parent collects it
     expect((await stack.run("status")).code).toBe(1);
   });
 });

@@ -101,7 +101,7 @@ describe("user code", () => {
     await stack.json(["datasets", "push", "toy", "--file", csv, "--schema", stack.file("schema.yaml", toySchema)]);
     // The module's bundler looks for packages beside the module.
     symlinkSync(resolve(__dirname, "../../node_modules"), join(stack.directory, "node_modules"));
-  }, 60_000);
+  });
   afterAll(() => stack.remove());
 
   /** A job that trains with a module of this source. */

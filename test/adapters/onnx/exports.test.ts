@@ -73,7 +73,7 @@ describe("exports", () => {
         expect.objectContaining({ path: "exports/onnx/model.onnx", updatedAt: "1970-01-01T00:00:00.000Z" }),
       ]),
     );
-  }, 60_000);
+  });
 
   it("as ONNX take raw rows: missing, unknown and large values, names that outputs have too", async () => {
     const { dependencies, version, bytes } = await world("classification");
@@ -138,7 +138,7 @@ describe("exports", () => {
       return ["a", "b", "c"][own.indexOf(Math.max(...own))];
     });
     expect(found["label"]!.data).toEqual(best);
-  }, 60_000);
+  });
 
   it("bring an applier that makes the same inputs, to the bit", async () => {
     const { dependencies, version, objects, text } = await world("classification");

@@ -142,7 +142,7 @@ describe("a trained version that MLflow's client loads", () => {
       for (const [k, value] of probabilities.entries())
         expect((found!.data as Float32Array)[i * probabilities.length + k]).toBeCloseTo(value, 5);
     }
-  }, 60_000);
+  });
 
   it("cannot be changed by a client, and is not another team's", async () => {
     const path = (await uriOf("m")).body.artifact_uri!.replace("mlflow-artifacts:/", "");

@@ -1,0 +1,23 @@
+/** Runs the randomised tests at ten times the size that `npm run verify` runs, with other seeds. */
+const { spawnSync } = require("node:child_process");
+const path = require("node:path");
+
+const root = path.resolve(__dirname, "..");
+const sizes = {
+  LIFE_RUNS: "5000",
+  LIFE_SEED: String(Date.now() % 2 ** 31),
+  RINGMASTER_MODEL_CHECK_ROUNDS: "2000",
+  RINGMASTER_EVENT_ORDERS: Array.from({ length: 40 }, (_, i) => i + 5).join(),
+};
+const files = [
+  "test/core/training/life-model.test.ts",
+  "test/core/registry/model-check.test.ts",
+  "test/lambdas/events-any-order.test.ts",
+];
+for (const [name, value] of Object.entries(sizes)) console.log(`${name}=${value}`);
+const { status } = spawnSync(
+  process.execPath,
+  [require.resolve("jest/bin/jest"), "--testTimeout", String(30 * 60_000), ...files],
+  { cwd: root, stdio: "inherit", env: { ...sizes, ...process.env } },
+);
+process.exitCode = status ?? 1;
