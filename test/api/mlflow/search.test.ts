@@ -1,0 +1,45 @@
+import { parseExperimentFilter } from "../../../api/mlflow/search/experiments";
+import { mlflowRuns } from "../../../api/mlflow/search/runs";
+import { SearchSyntaxError } from "../../../core/tracking/search/errors";
+
+describe("a filter of MLflow's clients", () => {
+  it("becomes the tree of the native language", () => {
+    expect(mlflowRuns.parseFilter("metrics.loss > .5 AND run_id IN ('a',)", 0)).toEqual({
+      type: "and",
+      operands: [
+        {
+          type: "compare",
+          field: { kind: "metric", name: "loss", aspect: "last", exact: true },
+          comparator: ">",
+          value: 0.5,
+        },
+        { type: "in", field: { kind: "attribute", name: "run_id" }, negated: false, values: ["a"] },
+      ],
+    });
+  });
+
+  it.each([
+    ["metrics.loss > '1'", 16, "must be a number without quotes"],
+    ["metrics.loss LIKE 'a'", 14, "is not a comparator of this field"],
+    ["metrics.a-b > 1", 1, "has a name with special characters"],
+    ["params.lr = 0.1", 13, "must be a text in quotes"],
+    ["params.lr NOT LIKE 'a'", 11, "is not a comparator of this field"],
+    ["params.lr = '1' OR params.lr = '2'", 17, "a field was expected"],
+    ["NOT params.lr = '1'", 1, "a field was expected"],
+    ["min(metrics.loss) > 1", 1, "is not an attribute of a run"],
+    ["start_time > now-1d", 14, "must be a number without quotes"],
+    ["status IN ('RUNNING')", 8, "is not a comparator of this field"],
+    ["foo.a = 'x'", 1, "must begin with metrics."],
+  ])("%s is refused at character %d: %s", (filter, position, rule) => {
+    expect(() => mlflowRuns.parseFilter(filter, 0)).toThrow(SearchSyntaxError);
+    expect(() => mlflowRuns.parseFilter(filter, 0)).toThrow(`filter at character ${position} `);
+    expect(() => mlflowRuns.parseFilter(filter, 0)).toThrow(rule);
+  });
+
+  it("compares ids of experiments as numbers", () => {
+    const at = "2026-01-01T00:00:00Z";
+    const meets = parseExperimentFilter("experiment_id IN ('007') AND tags.team IS NULL");
+    expect(meets({ experimentId: "7", name: "x", tags: {}, createdAt: at, updatedAt: at })).toBe(true);
+    expect(meets({ experimentId: "7", name: "x", tags: { team: "a" }, createdAt: at, updatedAt: at })).toBe(false);
+  });
+});
