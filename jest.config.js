@@ -10,6 +10,8 @@ module.exports = {
       { jsc: { target: "es2022", parser: { syntax: "typescript" } }, module: { type: "commonjs" } },
     ],
   },
+  // The package is an ES module, which Jest does not load; the same code in another format.
+  moduleNameMapper: { "^marked$": "<rootDir>/node_modules/marked/lib/marked.umd.js" },
   modulePathIgnorePatterns: ["<rootDir>/dist", "<rootDir>/cdk.out", "<rootDir>/.ringmaster"],
   setupFiles: ["<rootDir>/test/support/setup.ts"],
   testSequencer: "<rootDir>/test/support/sequencer.js",

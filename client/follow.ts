@@ -1,7 +1,34 @@
+import { createParser } from "eventsource-parser";
 import type { FollowEvent } from "../core/tracking/follow";
 import { ApiUnreachableError } from "./errors";
-import { parseEvents } from "./event-parser";
 import { isWorthRepeating, pauseBefore, type RetryOptions } from "./retries";
+
+export interface ServerEvent {
+  readonly event: string;
+  /** The id of the latest event that had one. */
+  readonly id: string | undefined;
+  readonly data: string;
+}
+
+/**
+ * Parses server-sent events (html.spec.whatwg.org, "Interpreting an event stream"). Skips comments, which only keep the connection alive, and an event that the
+ * end of the stream cuts off.
+ */
+export async function* parseEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent, void, undefined> {
+  const decoder = new TextDecoder();
+  const parsed: ServerEvent[] = [];
+  let latest: string | undefined;
+  const parser = createParser({
+    onEvent({ event = "message", id, data }) {
+      latest = id ?? latest;
+      parsed.push({ event, id: latest, data });
+    },
+  });
+  for await (const chunk of bytes) {
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    yield* parsed.splice(0);
+  }
+}
 
 /** The API sends something at least each 15 s: a line that is silent for so long is dead. */
 const silenceMs = 45_000;

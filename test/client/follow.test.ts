@@ -1,6 +1,5 @@
 import { createClient } from "../../client/api-client";
-import { parseEvents } from "../../client/event-parser";
-import type { RunEvent } from "../../client/follow";
+import { parseEvents, type RunEvent } from "../../client/follow";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -7,10 +7,10 @@ import { shortened } from "../../../../core/tracking/pages/tables";
 
 describe("notes", () => {
   it.each([
-    ["# A\n\nb **c** *d* `e`", "<h3>A</h3><p>b <strong>c</strong> <em>d</em> <code>e</code></p>"],
-    ["- a\n* b\n1. c", "<ul><li>a</li><li>b</li><li>c</li></ul>"],
-    ["a\nb\n- c", "<p>a\nb</p><ul><li>c</li></ul>"],
-    ["```\n<b>\n```\nx", "<pre><code>&lt;b&gt;</code></pre><p>x</p>"],
+    ["# A\n\nb **c** *d* `e`", "<h3>A</h3>\n<p>b <strong>c</strong> <em>d</em> <code>e</code></p>"],
+    ["- a\n- b\n\n1. c", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<ol>\n<li>c</li>\n</ol>"],
+    ["a\nb\n- c", "<p>a\nb</p>\n<ul>\n<li>c</li>\n</ul>"],
+    ["```\n<b>\n```\nx", "<pre><code>&lt;b&gt;</code></pre>\n<p>x</p>"],
     ["```\nnever closed", "<pre><code>never closed</code></pre>"],
     [
       "[a](https://b.example/c?d=1&e)",
@@ -18,11 +18,33 @@ describe("notes", () => {
     ],
     ["[a](javascript:alert(1))", "<p>[a](javascript:alert(1))</p>"],
     ["[a](//b.example)", "<p>[a](//b.example)</p>"],
-    ["<img src=x onerror=alert(1)>", "<p>&lt;img src=x onerror=alert(1)&gt;</p>"],
+    ["<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;"],
     ["**<i>**", "<p><strong>&lt;i&gt;</strong></p>"],
-    ["#\n\n```", "<p>#</p><pre><code></code></pre>"],
+    ["#\n\n```", "<h3></h3>\n<pre><code></code></pre>"],
+    ["<javascript:alert(1)>", "<p>&lt;javascript:alert(1)&gt;</p>"],
+    ["[a](data:text/html,x)", "<p>[a](data:text/html,x)</p>"],
+    ["[a][r]\n\n[r]: JaVaScript:alert(1)", "<p>[a][r]</p>"],
+    ["[a](&#106;avascript:alert(1))", "<p>[a](&amp;#106;avascript:alert(1))</p>"],
+    ["![a](https://b.example)", "<p>![a](https://b.example)</p>"],
+    [
+      '[a](https://b.example"onclick=1 "c\\" onmouseover=2")',
+      '<p><a href="https://b.example&quot;onclick=1" rel="noopener noreferrer">a</a></p>',
+    ],
+    ["[<img src=x>](https://a)", '<p><a href="https://a" rel="noopener noreferrer">&lt;img src=x&gt;</a></p>'],
+    ['```x" onclick=1\na\n```', "<pre><code>a</code></pre>"],
+    ["<div>\n<script>a</script>", "&lt;div&gt;\n&lt;script&gt;a&lt;/script&gt;"],
+    ["> a <b onclick=x>", "<blockquote>\n<p>a &lt;b onclick=x&gt;</p>\n</blockquote>"],
+    [
+      "|a|\n|-|\n|<i>|",
+      "<table>\n<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody><tr>\n<td>&lt;i&gt;</td>\n</tr>\n</tbody></table>",
+    ],
+    ["<!-- a --><?b ?>", "&lt;!-- a --&gt;&lt;?b ?&gt;"],
   ])("%j are %s", (notes, markup) => {
     expect(notesView(notes).text).toBe(`<div class="notes">${markup}</div>`);
+  });
+
+  it("that nest too deep are shown as plain text", () => {
+    expect(notesView("> ".repeat(10_000)).text).toMatch(/^<div class="notes"><pre>(?:&gt; )+<\/pre><\/div>$/);
   });
 
   it("are cut where they are long, and say so", () => {
