@@ -152,7 +152,7 @@ describe("gathering ahead", () => {
   it("gives the same rows, without a wait", async () => {
     const { feed, gathered, inputs } = open();
     feed.ahead!(4, leaves);
-    await turns();
+    while (gathered.length < 2) await turns();
     expect(await inputs(4, 1)).toEqual(expected(4, 1));
     expect(await inputs(4, 2)).toEqual(expected(4, 2));
     expect(gathered).toEqual(["ahead", "ahead"]);
