@@ -33,15 +33,54 @@ export class JsonLimitError extends Error {
 
 /** @throws JsonLimitError, SyntaxError */
 export function parseJson(text: string, limits: JsonLimits = requestLimits): unknown {
-  checkJsonLimits(text, limits);
-  return JSON.parse(text);
+  return parseCounted(text, limits).value;
 }
 
-/** The only characters that a count depends on: all between them is skipped by the regular expression engine. */
-const structure = /["[\]{},]/g;
+/**
+ * Parses a text and counts its values. A text so short that it cannot exceed the other limits is parsed first: counting the levels of the result
+ * is several times faster than a look at each character.
+ *
+ * @throws JsonLimitError, SyntaxError
+ */
+export function parseCounted(
+  text: string,
+  limits: JsonLimits = requestLimits,
+): { readonly value: unknown; readonly values: number } {
+  if (text.length > longestUnchecked(limits)) {
+    const values = checkJsonLimits(text, limits);
+    return { value: JSON.parse(text), values };
+  }
+  const value: unknown = JSON.parse(text);
+  const values = countValues(value, limits.depth);
+  if (values === Number.POSITIVE_INFINITY) refuse(`must be at most ${limits.depth} levels deep`);
+  return { value, values };
+}
+
+/** An element takes at least two characters (`0,`), a member five (`"":0,`). */
+function longestUnchecked({ elements, values, members, characters }: JsonLimits): number {
+  return Math.min(2 * elements, 2 * values, 5 * members, characters);
+}
+
+/** Returns infinity for a value with more levels of arrays and objects. */
+function countValues(value: unknown, levels: number): number {
+  if (typeof value !== "object" || value === null) return 1;
+  if (levels === 0) return Number.POSITIVE_INFINITY;
+  let values = 1;
+  if (Array.isArray(value)) for (const element of value) values += countValues(element, levels - 1);
+  else for (const name in value) values += countValues((value as Record<string, unknown>)[name], levels - 1);
+  return values;
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
+const openArray = 0x5b;
+const closeArray = 0x5d;
+const openObject = 0x7b;
+const closeObject = 0x7d;
 
 /**
- * Counts in one pass, without recursion; exact for JSON, and an upper bound for text that is not.
+ * Counts in one pass over the characters, without recursion; exact for JSON, and an upper bound for text that is not.
  *
  * @returns how many values the text has
  * @throws JsonLimitError
@@ -52,33 +91,31 @@ export function checkJsonLimits(text: string, limits: JsonLimits): number {
   let depth = 0;
   let values = 1;
   let members = 0;
-  structure.lastIndex = 0;
-  while (structure.test(text)) {
-    const at = structure.lastIndex - 1;
-    const character = text[at];
-    if (character === '"') {
-      structure.lastIndex = endOfText(text, at, limits.characters) + 1;
-    } else if (character === "[" || character === "{") {
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charCodeAt(at);
+    if (character === quote) at = endOfText(text, at, limits.characters);
+    else if (character === openArray || character === openObject) {
       depth += 1;
       if (depth > limits.depth) refuse(`must be at most ${limits.depth} levels deep`);
       counts[depth] = 1;
-      isArray[depth] = character === "[" ? 1 : 0;
+      isArray[depth] = character === openArray ? 1 : 0;
       values += 1;
       members += 1 - isArray[depth]!;
-    } else if (character === ",") {
+    } else if (character === comma) {
       values += 1;
       members += 1 - isArray[depth]!;
-      counts[depth] = counts[depth]! + 1;
+      counts[depth]! += 1;
       if (isArray[depth] === 1 && counts[depth]! > limits.elements) {
         refuse(`must have at most ${limits.elements} elements in one list`);
       }
       if (members > limits.members) refuse(`must have at most ${limits.members} members in all its objects`);
       if (values > limits.values) refuse(`must have at most ${limits.values} values`);
-    } else depth = Math.max(0, depth - 1);
+    } else if (character === closeArray || character === closeObject) depth = Math.max(0, depth - 1);
   }
   return values;
 }
 
+/** Returns the index of the quote that closes a text, or the length where none does. `indexOf` is much faster than a loop. */
 function endOfText(text: string, start: number, longest: number): number {
   for (let at = start + 1; ; at += 1) {
     at = text.indexOf('"', at);
@@ -86,7 +123,7 @@ function endOfText(text: string, start: number, longest: number): number {
     if (end - start - 1 > longest) refuse(`must have at most ${longest} characters in one text`);
     if (at === -1) return end;
     let slashes = 0;
-    while (text[at - 1 - slashes] === "\\") slashes += 1;
+    while (text.charCodeAt(at - 1 - slashes) === backslash) slashes += 1;
     if (slashes % 2 === 0) return end;
   }
 }

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
-import { checkJsonLimits, JsonLimitError, requestLimits } from "../../core/json-text";
+import { JsonLimitError, parseCounted } from "../../core/json-text";
 import { problemsOf } from "../../core/problems";
 import type { ApiEnvironment } from "./context";
 import { firstProblems } from "./first-problems";
@@ -33,8 +33,7 @@ function readJson(text: string, what: string): { readonly body: unknown; readonl
   let values: number;
   let body: unknown;
   try {
-    values = checkJsonLimits(text, requestLimits);
-    body = JSON.parse(text);
+    ({ value: body, values } = parseCounted(text));
   } catch (cause) {
     const rule = cause instanceof JsonLimitError ? cause.rule : "must be JSON";
     throw new InvalidInputError(what, [{ path: "", rule }], cause);

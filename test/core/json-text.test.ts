@@ -1,4 +1,11 @@
-import { checkJsonLimits, JsonLimitError, type JsonLimits, parseJson, requestLimits } from "../../core/json-text";
+import {
+  checkJsonLimits,
+  JsonLimitError,
+  type JsonLimits,
+  parseCounted,
+  parseJson,
+  requestLimits,
+} from "../../core/json-text";
 
 const limits: JsonLimits = { depth: 3, values: 8, elements: 4, members: 4, characters: 5 };
 
@@ -29,6 +36,23 @@ describe("the limits of a JSON text", () => {
     [`["${'\\"'.repeat(5_000)}"]`, "must have at most 5 characters in one text"],
   ])("refuses %s: %s", (text, rule) => {
     expect(() => parseJson(text, limits)).toThrow(new JsonLimitError(rule));
+  });
+
+  it.each([1, 24])("takes a short text of %i levels", (levels) => {
+    expect(parseCounted("[".repeat(levels) + "]".repeat(levels)).values).toBe(levels);
+  });
+
+  it.each(["[", '{"a":'])("refuses a short text of 25 levels of %s", (open) => {
+    const text = open.repeat(25) + (open === "[" ? "]" : "0}").repeat(1) + (open === "[" ? "]" : "}").repeat(24);
+    expect(() => parseCounted(text)).toThrow(new JsonLimitError("must be at most 24 levels deep"));
+  });
+
+  it("refuses a short text of 90,000 levels without recursion", () => {
+    expect(() => parseCounted("[".repeat(90_000) + "]".repeat(90_000))).toThrow(JsonLimitError);
+  });
+
+  it("counts the values of a short text", () => {
+    expect(parseCounted('{"a":[1,"x",null],"b":{}}').values).toBe(6);
   });
 
   it("finds a depth of a million levels without recursion", () => {
