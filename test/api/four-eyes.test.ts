@@ -1,7 +1,8 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { Platform } from "../../adapters/platform";
-import { createApp } from "../../api/app";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import type { createApp } from "../../api/app";
+import { startTestApp } from "../support/app";
+import type { Embedded } from "../support/embedded";
 import { runOf } from "../support/fixtures";
 import { judgeNow, versionOfRun } from "../support/registry";
 
@@ -29,9 +30,8 @@ describe("approvals of several people through the API", () => {
   let name: string;
   let made = 0;
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    ({ platform } = createTestPlatform(embedded));
-    app = createApp(platform, { checkResponses: true, personalRoles: ["arn:aws:iam::1:role/AWSReservedSSO_*"] });
+    const options = { checkResponses: true, personalRoles: ["arn:aws:iam::1:role/AWSReservedSSO_*"] };
+    ({ embedded, platform, app } = await startTestApp(options));
   });
   afterAll(() => embedded.stop());
 

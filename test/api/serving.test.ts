@@ -3,7 +3,8 @@ import { createApp } from "../../api/app";
 import { setStage } from "../../core/registry/stages";
 import { decideApproval, promote, recordGate } from "../../core/registry/transitions";
 import { assign } from "../../core/serving/assignment";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { startTestApp } from "../support/app";
+import type { Embedded } from "../support/embedded";
 
 const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
 const test = { metric: "conversion", kind: "binary", effect: 0.2, minUnits: 20 };
@@ -18,9 +19,7 @@ describe("canaries through the API", () => {
   let name: string;
   let made = 0;
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    ({ platform } = createTestPlatform(embedded));
-    app = createApp(platform);
+    ({ embedded, platform, app } = await startTestApp());
   });
   afterAll(() => embedded.stop());
   beforeEach(async () => {

@@ -1,6 +1,7 @@
 import { createApp } from "../../api/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 import { registerTestDataset } from "../support/fixtures";
+import { allRows } from "../support/rows";
 import { cases, furnish, nothingLike, pathOf, type Things } from "./tenancy-cases";
 
 /** Two teams, of which one has something of everything and the other nothing; each route is called by both. */
@@ -55,7 +56,9 @@ describe("no call crosses a team", () => {
     const { other } = cases[route];
 
     it("is closed to another team", async () => {
+      const before = await allRows(embedded);
       const answer = await call("blue", route, things);
+      if (answer.status >= 400) expect(await allRows(embedded)).toEqual(before);
       if (other === "absent") {
         expect(answer.status).toBe(404);
         expect(told(answer, things)).toEqual(told(await call("blue", route, nothing), nothing));

@@ -1,4 +1,3 @@
-import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import type { Hono } from "hono";
 import { createApp } from "../../../api/app";
 import type { ApiEnvironment } from "../../../api/http/context";
@@ -6,9 +5,8 @@ import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import type { Shape } from "../../../api/mlflow/fields";
 import type { MlflowOperation } from "../../../api/mlflow/operation";
 import { mlflowOperations } from "../../../api/mlflow/operations";
-import { localConfig } from "../../../local/settings";
-import { tables } from "../../../platform/tables";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { allRows } from "../../support/rows";
 
 /** The ids and names of one team's records; or names of the same shape that nothing has. */
 type Names = Readonly<
@@ -180,21 +178,11 @@ describe("the matrix of MLflow's operations and another team's ids", () => {
 
   /** All rows of a team, by their keys. */
   async function rows(team: string): Promise<ReadonlyMap<string, string>> {
-    const found = new Map<string, string>();
-    for (const { name, partitionKey, sortKey } of tables) {
-      const TableName = `${localConfig().prefix}-${name}`;
-      const { Items = [] } = await embedded.dynamodb.send(new ScanCommand({ TableName }));
-      for (const item of Items) {
-        const text = JSON.stringify(item);
-        if (
-          text.includes(`TEAM#${team}#`) ||
-          Object.values(theirs).some((one) => one.length > 8 && text.includes(one))
-        ) {
-          found.set(`${name} ${item[partitionKey.name]} ${item[sortKey.name]}`, text);
-        }
-      }
-    }
-    return found;
+    const kept = [...(await allRows(embedded))].filter(
+      ([, text]) =>
+        text.includes(`TEAM#${team}#`) || Object.values(theirs).some((one) => one.length > 8 && text.includes(one)),
+    );
+    return new Map(kept);
   }
 
   /** Without the names that were asked for, and what differs in each answer. */
