@@ -1,12 +1,12 @@
 import { announce, type Call, respondXml } from "../call";
 import { checksumElement, parseChecksumAlgorithm } from "../checksums";
 import { writeCondition } from "../conditions";
-import { healingCondition, requireContent } from "../content";
+import { healingCondition } from "../content";
 import { invalidArgument, invalidRequest } from "../errors";
 import { describeObject, storedHeaders } from "../headers";
 import { requireKey } from "../keys";
 import type { ObjectRecord } from "../record";
-import { writeFile } from "./put";
+import { recordOf, writeFile } from "./put";
 import { copyBytes, openSource } from "./source";
 
 export async function copyObject(call: Call): Promise<void> {
@@ -37,21 +37,14 @@ export async function copyObject(call: Call): Promise<void> {
       store,
       (write) =>
         copyBytes(call, source, whole, write, { ...(algorithm ? { algorithm } : {}), sha256: promised !== undefined }),
-      ({ size, md5, sha256, checksum }): ObjectRecord => {
-        requireContent(call, promised, sha256);
-        return {
-          key: call.key,
-          size,
-          etag: md5,
-          ...store.newWrite(bucket, key),
-          headers: described.headers,
-          metadata: described.metadata,
-          tags,
-          ...(checksum ? { checksum } : {}),
-          ...(asked.encryption ? { encryption: asked.encryption } : {}),
-          ...(asked.storageClass ? { storageClass: asked.storageClass } : {}),
-        };
-      },
+      (digest): ObjectRecord => ({
+        ...recordOf(call, digest, promised),
+        headers: described.headers,
+        metadata: described.metadata,
+        tags,
+        ...(asked.encryption ? { encryption: asked.encryption } : {}),
+        ...(asked.storageClass ? { storageClass: asked.storageClass } : {}),
+      }),
     );
     const { record } = written;
     const announcement = announce(call, "Object Created", { key: call.key, reason: "CopyObject", record });

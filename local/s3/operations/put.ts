@@ -19,23 +19,24 @@ export async function putObject(call: Call): Promise<void> {
   if (promised === undefined) store.checkCondition(bucket, key, condition); // saves the upload; `publish` decides
   const written = await receiveFile(
     call,
-    ({ size, md5, sha256, checksum }): ObjectRecord => {
-      requireContent(call, promised, sha256);
-      return {
-        key: call.key,
-        size,
-        etag: md5,
-        ...store.newWrite(bucket, key),
-        ...description,
-        ...(checksum ? { checksum } : {}),
-      };
-    },
+    (digest): ObjectRecord => ({ ...recordOf(call, digest, promised), ...description }),
     { sha256: promised !== undefined },
   );
   const { record } = written;
   const announcement = announce(call, "Object Created", { key: call.key, reason: "PutObject", record });
   await store.publish(bucket, key, written, await healingCondition(call, condition, promised), announcement);
   respond(call, 200, { etag: `"${record.etag}"`, ...checksumHeaders(record), ...storedHeaders(record) });
+}
+
+/**
+ * Describes a new write of the call's object, without what its headers say.
+ *
+ * @throws S3Error 400 BadDigest where the key promises other content
+ */
+export function recordOf(call: Call, { size, md5, sha256, checksum }: BodyDigest, promised: string | undefined) {
+  requireContent(call, promised, sha256);
+  const write = call.store.newWrite(call.bucket, requireKey(call.key));
+  return { key: call.key, size, etag: md5, ...write, ...(checksum ? { checksum } : {}) };
 }
 
 /** Receives a body into a temporary file, verified, with its record behind it; flushed. */
