@@ -1,5 +1,6 @@
 import { SearchSyntaxError } from "../../../core/tracking/search/errors";
 import type { Condition, OrderTerm, Value } from "../../../core/tracking/search/expression";
+import { likeProblem } from "../../../core/tracking/search/like";
 import {
   type Grammar,
   type NamedPart,
@@ -88,14 +89,12 @@ function mlflowCondition<F>(compared: Comparable<F>, operator: Operator, values:
     case "IN":
       return { type: "in", field, negated, values: values.map((token) => literal(compared, token)) };
     case "LIKE":
-    case "ILIKE":
-      return {
-        type: "like",
-        field,
-        negated,
-        pattern: String(literal(compared, values[0]!)),
-        ignoreCase: name === "ILIKE",
-      };
+    case "ILIKE": {
+      const pattern = String(literal(compared, values[0]!));
+      const problem = likeProblem(pattern);
+      if (problem !== undefined) refuse(placeOf(values[0]!), problem);
+      return { type: "like", field, negated, pattern, ignoreCase: name === "ILIKE" };
+    }
     case "BETWEEN":
       return refuse(placeOf(operator.token), "is not a comparator of MLflow's search");
     default:

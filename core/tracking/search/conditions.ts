@@ -1,6 +1,7 @@
 import { SearchSyntaxError } from "./errors";
 import { attributes, type Condition, type Field, type Value } from "./expression";
 import { fieldText } from "./fields";
+import { likeProblem } from "./like";
 import { nearest } from "./nearest";
 import type { Operator } from "./parser";
 import { momentHint, type Token } from "./tokens";
@@ -56,6 +57,8 @@ function likeCondition(field: Field, negated: boolean, ignoreCase: boolean, toke
     refuse(token, `cannot be compared with LIKE: ${fieldText(field)} is a ${type}`, "use <, >, = or BETWEEN");
   }
   if (token.type !== "text") refuse(token, "must be text with % or _", `write '%${token.raw}%'`);
+  const problem = likeProblem(token.value);
+  if (problem !== undefined) refuse(token, problem, "search for a shorter part of the text");
   return { type: "like", field, negated, pattern: token.value, ignoreCase };
 }
 

@@ -1,5 +1,17 @@
 import { anyOne, placesIn, type Segment, segmentOf } from "./segment";
 
+/** Bounds the time of a match: 100,000 characters of text take about 3 million steps. */
+const longestWithAnyOne = 1_000;
+
+/** Returns the rule that a pattern breaks, or undefined. */
+export function likeProblem(pattern: string): string | undefined {
+  const parts = pattern.split("%").filter((part) => part.includes("_"));
+  const characters = parts.reduce((sum, { length }) => sum + length, 0);
+  return characters <= longestWithAnyOne
+    ? undefined
+    : `has ${characters} characters in its parts with _, but may have at most ${longestWithAnyOne}`;
+}
+
 /**
  * Returns a matcher of SQL's LIKE: `%` is any text, `_` any character; there is no escape. The pattern is split at `%`.
  * The first and the last segment are at the ends of the text. The others are found one after another, each at the first

@@ -23,6 +23,7 @@ describe("a filter of MLflow's clients", () => {
     ["metrics.loss LIKE 'a'", 14, "is not a comparator of this field"],
     ["metrics.a-b > 1", 1, "has a name with special characters"],
     ["params.lr = 0.1", 13, "must be a text in quotes"],
+    [`tags.note LIKE '${"a_".repeat(501)}'`, 16, "has 1002 characters in its parts with _"],
     ["params.lr NOT LIKE 'a'", 11, "is not a comparator of this field"],
     ["params.lr = '1' OR params.lr = '2'", 17, "a field was expected"],
     ["NOT params.lr = '1'", 1, "a field was expected"],

@@ -217,6 +217,11 @@ describe("a filter that is none", () => {
     expect(() => parseFilter(list(searchLimits.listLength), 0)).not.toThrow();
     expect(() => parseFilter(list(searchLimits.listLength + 1), 0)).toThrow("at most 1000 values");
     expect(() => parseFilter("x".repeat(searchLimits.filterLength + 1), 0)).toThrow("more than the maximum of 16384");
+    const like = (length: number): string => `name LIKE '${"a".repeat(5_000)}%${"_".repeat(length)}%'`;
+    expect(() => parseFilter(like(1_000), 0)).not.toThrow();
+    expect(() => parseFilter(like(1_001), 0)).toThrow(
+      "has 1001 characters in its parts with _, but may have at most 1000",
+    );
   });
 
   it("is one whose short name means several params of a run, whatever the rest says of that run", () => {
