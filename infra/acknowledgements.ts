@@ -1,6 +1,6 @@
 import { Validations } from "aws-cdk-lib";
 import { arnsOf, type Resource } from "../platform/permissions";
-import type { PlatformStacks } from "./stacks/platform-stacks";
+import type { PlatformStacks } from "./platform-stacks";
 
 /** Why nothing narrower can be said: a closed list of the resources whose names hold a wildcard. */
 const wildcardReasons = {

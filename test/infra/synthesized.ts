@@ -5,7 +5,7 @@ import { App, type Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { type DeploymentConfig, type RingmasterConfig, readConfig } from "../../infra/config";
 import { definePlatform } from "../../infra/platform";
-import type { PlatformStacks } from "../../infra/stacks/platform-stacks";
+import type { PlatformStacks } from "../../infra/platform-stacks";
 import { authorizer, functions } from "../../platform/functions";
 
 export const repository = path.resolve(__dirname, "../..");
