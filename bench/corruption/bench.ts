@@ -23,6 +23,8 @@ export async function benchCorruption(args: readonly string[]): Promise<void> {
       stride: { type: "string" },
       /** Damages only the classes whose names contain this text. */
       only: { type: "string", default: "" },
+      /** Damages the data directory of a whole stack: some seconds a case. */
+      stack: { type: "boolean", default: false },
       unverified: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
     },
@@ -33,7 +35,7 @@ export async function benchCorruption(args: readonly string[]): Promise<void> {
     number,
     number,
   ];
-  const options = { cases, seed, only: values.only, unverified: values.unverified };
+  const options = { cases, seed, only: values.only, stack: values.stack, unverified: values.unverified };
   if (values.stride !== undefined) {
     const result = await runCampaign({ ...options, from, stride: Number(values.stride) });
     process.stdout.write(JSON.stringify(result));
@@ -55,7 +57,7 @@ export async function benchCorruption(args: readonly string[]): Promise<void> {
         "--only",
         values.only,
       ];
-      return runChild([...own, ...(values.unverified ? ["--unverified"] : [])]);
+      return runChild([...own, ...(values.stack ? ["--stack"] : []), ...(values.unverified ? ["--unverified"] : [])]);
     }),
   );
   const counts = mergeCounts(results.map((result) => result.counts));

@@ -1,12 +1,13 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { seededRandom } from "../elastic/random";
+import { oneOf, seededRandom } from "../elastic/random";
 import { type DamageKind, damageFile, damageKinds, filesBelow } from "./damage";
 import { logSubject } from "./logs";
 import { s3Subjects, unverifiedSubject } from "./s3";
 import { databaseSubjects, fileSubjects, journalSubject } from "./stores";
 import { judge, namesOf, type Observation, type Outcome, outcomes, type Subject } from "./subject";
+import { wholeStackSubject } from "./whole-stack";
 
 export interface CampaignOptions {
   readonly cases: number;
@@ -19,6 +20,8 @@ export interface CampaignOptions {
   /** Damages only the classes whose names contain this text. */
   readonly only?: string;
   readonly unverified: boolean;
+  /** Damages the data directory of a whole stack instead, and reads it through the APIs: some seconds a case. */
+  readonly stack?: boolean;
 }
 
 export interface Finding {
@@ -57,7 +60,9 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
   try {
     const subjects = options.unverified
       ? [unverifiedSubject()]
-      : [...s3Subjects(), ...databaseSubjects(), journalSubject(), logSubject(), ...fileSubjects()];
+      : options.stack
+        ? [wholeStackSubject(path.join(root, "stack"))]
+        : [...s3Subjects(), ...databaseSubjects(), journalSubject(), logSubject(), ...fileSubjects()];
     const chosen = subjects.filter(({ name }) => name.includes(options.only ?? ""));
     if (chosen.length === 0)
       throw new Error(`--only ${options.only} names no class: ${subjects.map(({ name }) => name).join(", ")}`);
@@ -101,12 +106,16 @@ async function runCase(
   directory: string,
 ): Promise<Finding | undefined> {
   const random = seededRandom(seed * 1_000_003 + number);
+  // One file of each class.
+  const classes = [...new Map(files.map((file) => [subject.classOf?.(file), file])).values()];
   fs.cpSync(current, directory, { recursive: true });
   try {
     // Some damage changes nothing (an empty file cannot be cut): then another is drawn.
     for (let attempt = 0; attempt < 20; attempt += 1) {
-      const kind = damageKinds[Math.floor(random() * damageKinds.length)]!;
-      const damaged = damageFile(kind, { directory, earlier, files }, random);
+      const kind = oneOf(random, damageKinds);
+      const drawn = subject.classOf?.(oneOf(random, classes));
+      const group = drawn === undefined ? files : files.filter((file) => subject.classOf?.(file) === drawn);
+      const damaged = damageFile(kind, { directory, earlier, files: group }, random);
       if (damaged.length === 0) continue;
       const observed = await subject.observe(directory);
       const isRepaired = () => damaged.every((file) => sameFile(path.join(directory, file), path.join(current, file)));

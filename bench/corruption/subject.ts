@@ -30,6 +30,8 @@ export interface Subject {
   build(directory: string, round: 1 | 2): Promise<void>;
   /** Which files belong to this class. */
   owns(file: string): boolean;
+  /** The class of a file, where a subject has several: a case draws a class first. */
+  classOf?(file: string): string | undefined;
   /** Under which names an error may tell of a file; its own path and name by default. */
   namesOf?(file: string): readonly string[];
   /** Reads everything, as the stack does after a start. */

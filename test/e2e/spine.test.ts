@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { filesBelow } from "../../bench/corruption/damage";
+import { classify } from "../../bench/corruption/data-files";
 import type { describeRun } from "../../cli/run-description";
 import type { TrainingOutput } from "../../core/pipelines/outputs";
 import { findOutput } from "../../core/pipelines/step";
@@ -241,5 +243,11 @@ describe("raw data to a champion model", () => {
     expect((await stack.run("down")).code).toBe(0);
     await until("the end of the stack", async () => (isRunning(pid) ? undefined : true)); // its parent collects it
     expect((await stack.run("status")).code).toBe(1);
+  });
+
+  it("leaves no file that the corruption campaign does not know", () => {
+    const known = filesBelow(stack.data).map((file) => ({ file, ...classify(file) }));
+    expect(known.filter((each) => !each.class && !each.notData)).toEqual([]);
+    expect(known.length).toBeGreaterThan(50);
   });
 });
