@@ -1,23 +1,29 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { syncDirectory } from "../adapters/files/directory";
 
 /** How keys in the tables and in the bucket are made; it goes up whenever data that were written before could no longer be found. */
 export const layout = 2;
 
-/** Where there are services' data, and no number: before there were numbers. */
+/** The layout of data without a number: versions before numbers wrote it. */
 const firstLayout = 1;
 
-/** The data are of another layout than this version keeps. */
+/** The data have another layout than this version keeps, or the file that says which is damaged. */
 export class LayoutError extends Error {
-  constructor(data: string, found: number | "unknown") {
-    const age = found === "unknown" || found > layout ? "a newer" : "an older";
+  constructor(data: string, found: number | "damaged") {
     super(
-      `${data} holds data of layout ${found}, of ${age} version of Ringmaster; this version uses layout ${layout}. No data was changed. ` +
-        `Choose another directory with --data DIRECTORY, or move this one away (mv ${data} ${data}.layout-${found}) and push the datasets again`,
+      found === "damaged"
+        ? `${fileOf(data)} is damaged or missing. No data was changed. If this version wrote the data, restore the file with the text ${text}; ` +
+            "restore a backup otherwise"
+        : `${data} holds data of layout ${found}, of ${found > layout ? "a newer" : "an older"} version of Ringmaster; ` +
+            `this version uses layout ${layout} (layout.json). No data was changed. ` +
+            `Choose another directory with --data DIRECTORY, or move this one away (mv ${data} ${data}.layout-${found}) and push the datasets again`,
     );
     this.name = "LayoutError";
   }
 }
+
+const text = JSON.stringify({ layout });
 
 /** Reads only. @throws LayoutError */
 export function checkLayout(data: string): void {
@@ -25,25 +31,29 @@ export function checkLayout(data: string): void {
   if (found !== undefined && found !== layout) throw new LayoutError(data, found);
 }
 
-/** Says which layout the data are of, before there are any. */
+/** Records the layout of a new data directory, such that it survives a power loss. */
 export function keepLayout(data: string): void {
   const file = fileOf(data);
-  if (existsSync(file)) return;
-  writeFileSync(`${file}.tmp`, JSON.stringify({ layout }));
-  renameSync(`${file}.tmp`, file);
+  if (!existsSync(file)) {
+    writeFileSync(`${file}.tmp`, text, { flush: true });
+    renameSync(`${file}.tmp`, file);
+  }
+  syncDirectory(data);
 }
 
-function layoutOf(data: string): number | "unknown" | undefined {
+function layoutOf(data: string): number | "damaged" | undefined {
   if (existsSync(fileOf(data))) return numberIn(readFileSync(fileOf(data), "utf8"));
+  // Seals are younger than numbers: a directory with seals had a number.
+  if (existsSync(join(data, "seals", "dynamodb.seal"))) return "damaged";
   return ["dynamodb", "s3"].some((service) => existsSync(join(data, service))) ? firstLayout : undefined;
 }
 
-function numberIn(text: string): number | "unknown" {
+function numberIn(content: string): number | "damaged" {
   try {
-    const { layout: found } = JSON.parse(text) as { readonly layout?: unknown };
-    return typeof found === "number" ? found : "unknown";
+    const { layout: found } = JSON.parse(content) as { readonly layout?: unknown };
+    return typeof found === "number" ? found : "damaged";
   } catch {
-    return "unknown";
+    return "damaged";
   }
 }
 

@@ -37,6 +37,8 @@ export function wholeStackSubject(root: string): Subject {
   return {
     name: "the whole stack",
     owns: (file) => classify(path.relative("data", file)).notData === undefined,
+    // A file that names the others is damaged: the error names the file that it does not find, in the same directory.
+    namesOf: (file) => (file.endsWith("/CURRENT") ? [path.dirname(file)] : []),
     classOf: (file) => classify(path.relative("data", file)).class,
     async build(directory, round) {
       await runOver(directory, async () => {
@@ -71,7 +73,8 @@ export function wholeStackSubject(root: string): Subject {
           }
         }
       });
-      await looking.catch((error: unknown) => seen.fail(error));
+      // The first line; the end of the stack's log follows.
+      await looking.catch((error: unknown) => seen.fail(new Error(String(error).split("\n")[0])));
       return seen;
     },
   };

@@ -26,13 +26,25 @@ describe("the layout of a data directory", () => {
     ],
     ["an older number", () => writeFileSync(join(data, "layout.json"), '{"layout":1}'), /layout 1, of an older/],
     ["a newer number", () => writeFileSync(join(data, "layout.json"), '{"layout":3}'), /layout 3, of a newer/],
-    ["a number that cannot be read", () => writeFileSync(join(data, "layout.json"), "{"), /layout unknown/],
+    [
+      "a number that cannot be read",
+      () => writeFileSync(join(data, "layout.json"), "{"),
+      /layout\.json is damaged or missing/,
+    ],
   ])("refuses %s, and touches nothing", (_what, prepare, message) => {
     prepare();
     const before = readdirSync(data);
     expect(() => checkLayout(data)).toThrow(LayoutError);
     expect(() => checkLayout(data)).toThrow(message);
-    expect(() => checkLayout(data)).toThrow(/No data was changed.*--data DIRECTORY.*mv /);
+    expect(() => checkLayout(data)).toThrow(/No data was changed.*(--data DIRECTORY.*mv |restore the file)/);
     expect(readdirSync(data)).toEqual(before);
+  });
+
+  it("refuses data of this version whose number is missing", () => {
+    mkdirSync(join(data, "seals"));
+    writeFileSync(join(data, "seals", "dynamodb.seal"), "");
+    expect(() => checkLayout(data)).toThrow(
+      `layout.json is damaged or missing. No data was changed. If this version wrote`,
+    );
   });
 });
