@@ -2,7 +2,7 @@ import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } fr
 import { inRounds } from "../../core/backoff";
 import { BoundedMap } from "../../core/bounded-map";
 import { RunBusyError, RunFieldFixedError } from "../../core/tracking/records/errors";
-import type { FirstRecord } from "../../core/tracking/records/tracked-runs";
+import type { FirstRecord } from "../../core/tracking/records/training-record";
 import { type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
 import { canBeRunId, type RunIdentity, type RunRecord } from "../../core/tracking/run-record";
 import type { RunRecords, RunTransition } from "../../core/tracking/run-records";

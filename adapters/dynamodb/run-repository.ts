@@ -7,7 +7,7 @@ import {
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
 import type { TrainingProgress } from "../../core/tracking/metric-batch";
-import type { FirstRecord } from "../../core/tracking/records/tracked-runs";
+import type { FirstRecord } from "../../core/tracking/records/training-record";
 import {
   type MachineRecord,
   phases,

@@ -1,6 +1,6 @@
 import type { RingmasterError } from "../../core/errors";
-import type { Page } from "../../core/tracking/pages/layout";
-import { problemHtml } from "../../core/tracking/pages/problem-html";
+import type { Page } from "../pages/layout";
+import { problemHtml } from "../pages/problem-html";
 
 export function pageResponse({ html, contentSecurityPolicy }: Page, status = 200): Response {
   const headers = {

@@ -1,8 +1,8 @@
 import type { Hono } from "hono";
 import { RingmasterError } from "../../core/errors";
-import { startHtml } from "../../core/tracking/pages/start-html";
 import { type ApiEnvironment, checkScope } from "../http/context";
 import { pageResponse } from "../http/page-response";
+import { startHtml } from "../pages/start-html";
 import { MlflowError, mlflowErrorResponse } from "./errors";
 import type { MlflowOperation } from "./operation";
 import { mlflowVersion } from "./server";

@@ -2,12 +2,12 @@ import { answerVersionCheck } from "../../core/registry/gates/answer";
 import { CheckNotFoundError } from "../../core/registry/gates/errors";
 import { hookKey } from "../../core/registry/gates/hook-key";
 import { rulesOf } from "../../core/registry/policy";
-import { reportHtml } from "../../core/registry/report/html";
 import { reportMarkdown } from "../../core/registry/report/markdown";
 import { versionReport } from "../../core/registry/report/report";
 import { keyText } from "../../core/signing-key";
 import * as contracts from "../contracts/model-gates";
 import { defineRoute, type Route } from "../http/route";
+import { reportHtml } from "../pages/version-report";
 import { versionAfter } from "../services/next-steps";
 
 /** The page is ours, the words in it are people's: whatever they hold, nothing runs. */

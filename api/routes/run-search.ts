@@ -1,6 +1,5 @@
 import { isoTime } from "../../core/clock";
 import { compareRuns } from "../../core/tracking/compare/compare";
-import { comparisonHtml } from "../../core/tracking/compare/html/page";
 import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
 import { encodedSummary } from "../../core/tracking/metric-values";
 import type { RunRecord } from "../../core/tracking/run-record";
@@ -8,6 +7,7 @@ import type { RunSearch, SearchedRun, SearchPage, SearchQuery } from "../../core
 import { experimentIdsOf } from "../../core/tracking/search/scope";
 import * as contracts from "../contracts/run-search";
 import { defineRoute, type Route } from "../http/route";
+import { comparisonHtml } from "../pages/comparison/page";
 
 /** AWS Lambda answers at most 6 MB. */
 const largestAnswer = 4_500_000;

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
+import { comparisonHtml } from "../../api/pages/comparison/page";
 import type { Answer, Request } from "../../client/operations";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import type { Comparison as ComparedRuns, Comparison } from "../../core/tracking/compare/comparison";
-import { comparisonHtml } from "../../core/tracking/compare/html/page";
 import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
 import { decodeValue } from "../../core/tracking/metric-values";
 import { displayedStatus } from "../../core/training/run-status";

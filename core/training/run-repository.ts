@@ -1,5 +1,5 @@
 import type { TrainingProgress } from "../tracking/metric-batch";
-import type { FirstRecord } from "../tracking/records/tracked-runs";
+import type { FirstRecord } from "../tracking/records/training-record";
 import type { Warning } from "../warnings";
 import type { AttemptRepository, MonthUsage } from "./attempt-repository";
 import type {

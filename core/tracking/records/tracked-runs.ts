@@ -7,7 +7,7 @@ import type { RunChanges } from "../run-records";
 import { folderOf } from "./artifact-paths";
 import { ExperimentDeletedError } from "./errors";
 import { producedArtifacts } from "./produced";
-import { type KeptRecord, keptAtFirst } from "./training-record";
+import { type FirstRecord, keptAtFirst } from "./training-record";
 
 /** Whose runs are, of all teams. */
 export interface RunOwners {
@@ -22,12 +22,6 @@ export interface TrainingTracking {
   readonly changes: Pick<RunChanges, "mark">;
   experimentsOf(team: string): Pick<Experiments, "ensure">;
   artifactsOf(team: string): Pick<Artifacts, "putProduced">;
-}
-
-/** What a training run's record begins with. */
-export interface FirstRecord {
-  readonly identity: RunIdentity;
-  readonly kept: KeptRecord;
 }
 
 /** Makes its experiment where there is none. `deleted`: that one is. */

@@ -127,3 +127,9 @@ function datasetOf({ dataset: { name, version, digest } }: Run): DatasetInput {
     tags: { "mlflow.data.context": "training" },
   };
 }
+
+/** The first content of a training run's record. */
+export interface FirstRecord {
+  readonly identity: RunIdentity;
+  readonly kept: KeptRecord;
+}

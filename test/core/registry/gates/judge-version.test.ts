@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { reportHtml } from "../../../../api/pages/version-report";
 import { evaluateModel } from "../../../../core/evaluation/evaluate-model";
 import { encodeFeatureShard, shardLayout } from "../../../../core/features/encoding";
 import type { FeatureManifest } from "../../../../core/features/manifest";
@@ -11,7 +12,6 @@ import { judgeVersion } from "../../../../core/registry/gates/judge-version";
 import { pathIn } from "../../../../core/registry/gates/subject";
 import { setPolicy } from "../../../../core/registry/lifecycle";
 import { noRules, type PolicyRules } from "../../../../core/registry/policy";
-import { reportHtml } from "../../../../core/registry/report/html";
 import { reportMarkdown } from "../../../../core/registry/report/markdown";
 import { versionReport } from "../../../../core/registry/report/report";
 import { decideApproval, promote, requestApproval } from "../../../../core/registry/transitions";

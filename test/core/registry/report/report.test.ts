@@ -1,5 +1,5 @@
+import { reportHtml } from "../../../../api/pages/version-report";
 import { calibrationOf } from "../../../../core/evaluation/calibration";
-import { reportHtml } from "../../../../core/registry/report/html";
 import { reportMarkdown } from "../../../../core/registry/report/markdown";
 import { type VersionReport, verdictWord } from "../../../../core/registry/report/report";
 

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { runInNewContext } from "node:vm";
+import { html } from "../../../../api/pages/comparison/markup";
+import { comparisonHtml } from "../../../../api/pages/comparison/page";
+import { scaleOf } from "../../../../api/pages/comparison/scale";
+import { reportScript } from "../../../../api/pages/comparison/script";
 import { escapeHtml } from "../../../../core/html";
 import { compareRuns } from "../../../../core/tracking/compare/compare";
-import { html } from "../../../../core/tracking/compare/html/markup";
-import { comparisonHtml } from "../../../../core/tracking/compare/html/page";
-import { scaleOf } from "../../../../core/tracking/compare/html/scale";
-import { reportScript } from "../../../../core/tracking/compare/html/script";
 import { comparisonMarkdown } from "../../../../core/tracking/compare/markdown";
 import { comparedRuns, requestOf } from "./compared";
 

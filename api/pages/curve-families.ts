@@ -1,7 +1,7 @@
-import type { Curve } from "../compare/comparison";
-import { goalOf } from "../compare/goal";
-import { curvePlot } from "../compare/html/curve-plot";
-import { html, type Markup } from "../compare/html/markup";
+import type { Curve } from "../../core/tracking/compare/comparison";
+import { goalOf } from "../../core/tracking/compare/goal";
+import { curvePlot } from "./comparison/curve-plot";
+import { html, type Markup } from "./comparison/markup";
 
 /** The data that a metric is of, by how its name begins: what belongs on one plot. */
 const splitName = /^(train|training|val|valid|validation|test|eval)[/_.-](?=.)(.+)$/i;

@@ -1,7 +1,7 @@
-import { escapeHtml } from "../../html";
-import type { GateCheck } from "../gates/verdict";
-import { shown, type VersionReport, verdictWord } from "./report";
-import { calibrationPlot, confusionPlot, latencyPlot, sliceBars } from "./svg";
+import { escapeHtml } from "../../core/html";
+import type { GateCheck } from "../../core/registry/gates/verdict";
+import { shown, type VersionReport, verdictWord } from "../../core/registry/report/report";
+import { calibrationPlot, confusionPlot, latencyPlot, sliceBars } from "./report-plots";
 
 const style = `
 :root { color-scheme: light dark; --ink: #1c2024; --soft: #60646c; --line: #d9d9e0; --good: #218358; --bad: #ce2c31; --wait: #ab6400; --fill: #3e63dd; --back: #fff; }

@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../../html";
+import { escapeHtml } from "../../../core/html";
 
 /** Markup that is known to be safe: nothing else gets into a page. */
 export class Markup {

@@ -1,6 +1,6 @@
-import { formatDuration } from "../../quantities";
-import type { RunDetails } from "../../training/run";
-import { html, type Markup } from "../compare/html/markup";
+import { formatDuration } from "../../core/quantities";
+import type { RunDetails } from "../../core/training/run";
+import { html, type Markup } from "./comparison/markup";
 import { shortened } from "./tables";
 
 interface Bar {

@@ -1,6 +1,6 @@
-import type { FeaturesOutput } from "../../pipelines/outputs";
-import { findOutput } from "../../pipelines/step";
-import { html, type Markup } from "../compare/html/markup";
+import type { FeaturesOutput } from "../../core/pipelines/outputs";
+import { findOutput } from "../../core/pipelines/step";
+import { html, type Markup } from "./comparison/markup";
 import { link } from "./layout";
 import type { Links } from "./links";
 import type { RunPage } from "./run-page";

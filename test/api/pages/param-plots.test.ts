@@ -1,8 +1,8 @@
-import type { Comparison } from "../../../../core/tracking/compare/comparison";
-import { paramPlots } from "../../../../core/tracking/compare/html/param-plots";
-import { byStrength, paramStrength } from "../../../../core/tracking/compare/param-strength";
-import { metricRows, paramRows } from "../../../../core/tracking/compare/pivot";
-import { metricsOf, runOf } from "../search/runs";
+import { paramPlots } from "../../../api/pages/comparison/param-plots";
+import type { Comparison } from "../../../core/tracking/compare/comparison";
+import { byStrength, paramStrength } from "../../../core/tracking/compare/param-strength";
+import { metricRows, paramRows } from "../../../core/tracking/compare/pivot";
+import { metricsOf, runOf } from "../../core/tracking/search/runs";
 
 describe("how much of a metric a param explains", () => {
   it.each<[string, (string | null)[], number[], number]>([

@@ -1,6 +1,6 @@
-import { html, type Markup } from "../compare/html/markup";
-import { numberText } from "../compare/numbers";
-import { decodeValue, type EncodedValue, encodeValue } from "../metric-values";
+import { numberText } from "../../core/tracking/compare/numbers";
+import { decodeValue, type EncodedValue, encodeValue } from "../../core/tracking/metric-values";
+import { html, type Markup } from "./comparison/markup";
 
 /** Of a value: what a table shows of it. */
 const longestValue = 2_000;

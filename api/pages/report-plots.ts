@@ -1,9 +1,9 @@
-import type { Calibration } from "../../evaluation/calibration";
-import type { LatencyReport } from "../../evaluation/latency";
-import type { CurvePoint, RankingCurves } from "../../evaluation/ranking";
-import type { SliceEvidence } from "../../evaluation/shapes";
-import { escapeHtml } from "../../html";
-import { shown } from "./report";
+import type { Calibration } from "../../core/evaluation/calibration";
+import type { LatencyReport } from "../../core/evaluation/latency";
+import type { CurvePoint, RankingCurves } from "../../core/evaluation/ranking";
+import type { SliceEvidence } from "../../core/evaluation/shapes";
+import { escapeHtml } from "../../core/html";
+import { shown } from "../../core/registry/report/report";
 
 // Small plots as SVG with classes that the page colours. All text is escaped.
 const number = (value: number): string => String(Number(value.toFixed(2)));

@@ -1,6 +1,7 @@
-import type { TaskKind } from "../../evaluation/test-metrics";
-import type { EvaluationView } from "../../evaluation/view";
-import { shown } from "../../registry/report/report";
+import type { TaskKind } from "../../core/evaluation/test-metrics";
+import type { EvaluationView } from "../../core/evaluation/view";
+import { shown } from "../../core/registry/report/report";
+import { html, Markup } from "./comparison/markup";
 import {
   calibrationPlot,
   confusionPlot,
@@ -8,8 +9,7 @@ import {
   precisionRecallPlot,
   rocPlot,
   scatterPlot,
-} from "../../registry/report/svg";
-import { html, Markup } from "../compare/html/markup";
+} from "./report-plots";
 
 const kinds: Readonly<Record<TaskKind, string>> = {
   regression: "regression",

@@ -1,11 +1,11 @@
-import { leadingMetrics, testPrefix } from "../../evaluation/test-metrics";
-import type { TrainingOutput } from "../../pipelines/outputs";
-import { findOutput } from "../../pipelines/step";
-import { formatDuration } from "../../quantities";
-import { totalUsage } from "../../training/usage";
-import { goalOf } from "../compare/goal";
-import { html, type Markup } from "../compare/html/markup";
-import { byRank } from "../compare/metric-rank";
+import { leadingMetrics, testPrefix } from "../../core/evaluation/test-metrics";
+import type { TrainingOutput } from "../../core/pipelines/outputs";
+import { findOutput } from "../../core/pipelines/step";
+import { formatDuration } from "../../core/quantities";
+import { goalOf } from "../../core/tracking/compare/goal";
+import { byRank } from "../../core/tracking/compare/metric-rank";
+import { totalUsage } from "../../core/training/usage";
+import { html, type Markup } from "./comparison/markup";
 import type { RunPage } from "./run-page";
 import { shortened, valueText } from "./tables";
 

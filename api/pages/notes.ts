@@ -1,6 +1,6 @@
 import { Marked } from "marked";
-import { escapeHtml } from "../../html";
-import { html, Markup } from "../compare/html/markup";
+import { escapeHtml } from "../../core/html";
+import { html, Markup } from "./comparison/markup";
 
 /** Longer notes are cut on the page; the record holds all of them. */
 const maxCharacters = 20_000;

@@ -1,8 +1,8 @@
-import { decodeValue } from "../../metric-values";
-import type { Comparison, Row } from "../comparison";
-import { byRank } from "../metric-rank";
-import { numberText } from "../numbers";
-import { byStrength, isNumber } from "../param-strength";
+import type { Comparison, Row } from "../../../core/tracking/compare/comparison";
+import { byRank } from "../../../core/tracking/compare/metric-rank";
+import { numberText } from "../../../core/tracking/compare/numbers";
+import { byStrength, isNumber } from "../../../core/tracking/compare/param-strength";
+import { decodeValue } from "../../../core/tracking/metric-values";
 import { colour } from "./curve-plot";
 import { html, type Markup } from "./markup";
 import { scaleOf } from "./scale";

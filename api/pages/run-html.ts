@@ -1,7 +1,7 @@
-import { formatDuration } from "../../quantities";
-import { displayedStatus, workMs } from "../../training/run-status";
-import { html, type Markup } from "../compare/html/markup";
-import { timeText } from "../compare/numbers";
+import { formatDuration } from "../../core/quantities";
+import { timeText } from "../../core/tracking/compare/numbers";
+import { displayedStatus, workMs } from "../../core/training/run-status";
+import { html, type Markup } from "./comparison/markup";
 import { curveSections } from "./curve-families";
 import { diffView } from "./diff-view";
 import { evaluationSection } from "./evaluation-section";

@@ -1,4 +1,4 @@
-import { html, type Markup } from "../compare/html/markup";
+import { html, type Markup } from "./comparison/markup";
 
 const mostLines = 1_200;
 /** A line of a minified file says nothing to anybody. */

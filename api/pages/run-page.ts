@@ -1,26 +1,26 @@
-import { type EvaluationView, readEvaluationView } from "../../evaluation/view";
-import { objectKeys } from "../../object-keys";
-import type { EvaluationOutput } from "../../pipelines/outputs";
-import { findOutput } from "../../pipelines/step";
-import type { ObjectStore } from "../../ports";
-import type { Model, ModelVersion } from "../../registry/model";
-import { type NextStep, nextSteps } from "../../registry/next-steps";
-import type { ModelRepository } from "../../registry/repository";
-import { RunNotFoundError } from "../../training/errors";
-import type { RunDetails } from "../../training/run";
-import type { RunRepository } from "../../training/run-repository";
-import type { ArtifactEntry, Artifacts } from "../artifacts";
-import type { Curve } from "../compare/comparison";
-import { curvesOf } from "../compare/curves";
-import { mayHaveCurve } from "../compare/metric-rank";
-import { metricsOf } from "../compare/pivot";
-import type { Experiment } from "../experiment";
-import type { Experiments } from "../experiments";
-import type { MetricStore, MetricSummary } from "../metric-store";
-import type { RunRecord } from "../run-record";
-import type { RunRecords } from "../run-records";
-import type { SearchedRun } from "../search/query";
-import { filesOf } from "./run-files";
+import { type EvaluationView, readEvaluationView } from "../../core/evaluation/view";
+import { objectKeys } from "../../core/object-keys";
+import type { EvaluationOutput } from "../../core/pipelines/outputs";
+import { findOutput } from "../../core/pipelines/step";
+import type { ObjectStore } from "../../core/ports";
+import type { Model, ModelVersion } from "../../core/registry/model";
+import { type NextStep, nextSteps } from "../../core/registry/next-steps";
+import type { ModelRepository } from "../../core/registry/repository";
+import type { Artifacts } from "../../core/tracking/artifacts";
+import type { Curve } from "../../core/tracking/compare/comparison";
+import { curvesOf } from "../../core/tracking/compare/curves";
+import { mayHaveCurve } from "../../core/tracking/compare/metric-rank";
+import { metricsOf } from "../../core/tracking/compare/pivot";
+import type { Experiment } from "../../core/tracking/experiment";
+import type { Experiments } from "../../core/tracking/experiments";
+import type { MetricStore, MetricSummary } from "../../core/tracking/metric-store";
+import type { RunRecord } from "../../core/tracking/run-record";
+import type { RunRecords } from "../../core/tracking/run-records";
+import type { SearchedRun } from "../../core/tracking/search/query";
+import { RunNotFoundError } from "../../core/training/errors";
+import type { RunDetails } from "../../core/training/run";
+import type { RunRepository } from "../../core/training/run-repository";
+import { filesOf, type RunFiles } from "./run-files";
 
 /** What a page shows at most: an answer holds a few megabytes, and a reader less. */
 export const pageLimits = {
@@ -46,7 +46,7 @@ export interface RunPagePorts {
 }
 
 /** All that a run's page shows. */
-export interface RunPage {
+export interface RunPage extends RunFiles {
   readonly record: RunRecord;
   readonly experiment?: Experiment;
   readonly metrics: readonly MetricSummary[];
@@ -61,9 +61,6 @@ export interface RunPage {
   readonly details?: RunDetails;
   /** Of a training run that was evaluated. */
   readonly evaluation?: EvaluationView;
-  readonly files: readonly ArtifactEntry[];
-  readonly moreFiles: boolean;
-  readonly images: readonly { readonly path: string; readonly dataUrl: string }[];
   readonly diff?: { readonly text: string; readonly cut: boolean };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { html, Markup } from "../compare/html/markup";
-import { reportScript } from "../compare/html/script";
-import { reportStyle } from "../compare/html/style";
+import { html, Markup } from "./comparison/markup";
+import { reportScript } from "./comparison/script";
+import { reportStyle } from "./comparison/style";
 import { pageScript } from "./script";
 import { pageStyle } from "./style";
 

@@ -1,5 +1,5 @@
-import { html } from "../compare/html/markup";
-import type { RunRecord } from "../run-record";
+import type { RunRecord } from "../../core/tracking/run-record";
+import { html } from "./comparison/markup";
 import { link } from "./layout";
 import type { Pair } from "./tables";
 

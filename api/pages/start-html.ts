@@ -1,4 +1,4 @@
-import { html, Markup } from "../compare/html/markup";
+import { html, Markup } from "./comparison/markup";
 import { digest, type Page } from "./layout";
 
 /**

@@ -1,9 +1,9 @@
-import type { Curve } from "../../../../core/tracking/compare/comparison";
-import { familiesOf } from "../../../../core/tracking/pages/curve-families";
-import { diffView } from "../../../../core/tracking/pages/diff-view";
-import { relativeLinks } from "../../../../core/tracking/pages/links";
-import { notesView } from "../../../../core/tracking/pages/notes";
-import { shortened } from "../../../../core/tracking/pages/tables";
+import { familiesOf } from "../../../api/pages/curve-families";
+import { diffView } from "../../../api/pages/diff-view";
+import { relativeLinks } from "../../../api/pages/links";
+import { notesView } from "../../../api/pages/notes";
+import { shortened } from "../../../api/pages/tables";
+import type { Curve } from "../../../core/tracking/compare/comparison";
 
 describe("notes", () => {
   it.each([

@@ -1,6 +1,6 @@
-import { decodeValue } from "../../metric-values";
-import type { Axis, Curve } from "../comparison";
-import { numberText, timeText } from "../numbers";
+import type { Axis, Curve } from "../../../core/tracking/compare/comparison";
+import { numberText, timeText } from "../../../core/tracking/compare/numbers";
+import { decodeValue } from "../../../core/tracking/metric-values";
 import { html, jsonMarkup, type Markup } from "./markup";
 import { scaleOf } from "./scale";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { runInNewContext } from "node:vm";
-import { startHtml, startScript } from "../../../../core/tracking/pages/start-html";
+import { startHtml, startScript } from "../../../api/pages/start-html";
 
 /** Where the page goes on to, from `https://api.example/live/` with that behind the `#`. */
 function leadsTo(hash: string): string | undefined {

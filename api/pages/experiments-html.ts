@@ -1,6 +1,6 @@
-import { html } from "../compare/html/markup";
-import { timeText } from "../compare/numbers";
-import type { Experiment } from "../experiment";
+import { timeText } from "../../core/tracking/compare/numbers";
+import type { Experiment } from "../../core/tracking/experiment";
+import { html } from "./comparison/markup";
 import { link, type Page, pageOf } from "./layout";
 import type { Links } from "./links";
 import { shortened } from "./tables";

@@ -1,11 +1,11 @@
-import { describeProblem, InvalidInputError } from "../../errors";
-import { type ComparePorts, compareRuns } from "../compare/compare";
-import type { Comparison } from "../compare/comparison";
-import type { Experiment } from "../experiment";
-import type { Experiments } from "../experiments";
-import { ExperimentNotFoundError } from "../records/errors";
-import { SearchSyntaxError } from "../search/errors";
-import type { SearchedRun } from "../search/query";
+import { describeProblem, InvalidInputError } from "../../core/errors";
+import { type ComparePorts, compareRuns } from "../../core/tracking/compare/compare";
+import type { Comparison } from "../../core/tracking/compare/comparison";
+import type { Experiment } from "../../core/tracking/experiment";
+import type { Experiments } from "../../core/tracking/experiments";
+import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
+import { SearchSyntaxError } from "../../core/tracking/search/errors";
+import type { SearchedRun } from "../../core/tracking/search/query";
 
 /** A report tells at most so many runs apart. */
 export const runsOnPage = 50;

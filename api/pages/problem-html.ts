@@ -1,5 +1,5 @@
-import type { RingmasterError } from "../../errors";
-import { html } from "../compare/html/markup";
+import type { RingmasterError } from "../../core/errors";
+import { html } from "./comparison/markup";
 import { type Page, pageOf } from "./layout";
 import { shortened } from "./tables";
 

@@ -1,6 +1,6 @@
-import { objectKeys } from "../../object-keys";
-import type { ArtifactEntry } from "../artifacts";
-import type { RunPage, RunPagePorts } from "./run-page";
+import { objectKeys } from "../../core/object-keys";
+import type { ObjectStore } from "../../core/ports";
+import type { ArtifactEntry, Artifacts } from "../../core/tracking/artifacts";
 
 const fileLimits = { entries: 300, directories: 40, images: 6, imageBytes: 400_000, allImageBytes: 1_200_000 } as const;
 
@@ -13,11 +13,21 @@ const imageTypes: Readonly<Record<string, string>> = {
   webp: "image/webp",
 };
 
-/** A run's files, directory by directory as far as a page goes, and the first small images among them. */
-export async function filesOf(
-  ports: Pick<RunPagePorts, "artifacts" | "objects">,
-  runId: string,
-): Promise<Pick<RunPage, "files" | "moreFiles" | "images">> {
+/** The ports that read the files of a run. */
+export interface RunFilesPorts {
+  readonly artifacts: Pick<Artifacts, "list">;
+  readonly objects: Pick<ObjectStore, "getRange">;
+}
+
+/** The part of a run's page that shows its files. */
+export interface RunFiles {
+  readonly files: readonly ArtifactEntry[];
+  readonly moreFiles: boolean;
+  readonly images: readonly { readonly path: string; readonly dataUrl: string }[];
+}
+
+/** Reads a run's files, one directory after another up to the limits of a page, and the first small images among them. */
+export async function filesOf(ports: RunFilesPorts, runId: string): Promise<RunFiles> {
   const owner = { kind: "run", runId } as const;
   const waiting = [""];
   const found: ArtifactEntry[] = [];
@@ -35,9 +45,9 @@ export async function filesOf(
 }
 
 async function imagesOf(
-  { objects }: Pick<RunPagePorts, "objects">,
+  { objects }: Pick<RunFilesPorts, "objects">,
   files: readonly ArtifactEntry[],
-): Promise<RunPage["images"]> {
+): Promise<RunFiles["images"]> {
   let left: number = fileLimits.allImageBytes;
   const small = files.filter(({ path, bytes = 0, sha256 }) => {
     if (typeOf(path) === undefined || sha256 === undefined || bytes === 0 || bytes > fileLimits.imageBytes)
