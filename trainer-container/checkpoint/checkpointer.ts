@@ -37,6 +37,8 @@ export interface Checkpointer {
   boundary(replica: Replica, role: CheckpointRole, epochsFinished: number, validation: Score | undefined): void;
   /** Whether `boundary` would take a checkpoint after that step: a sharded optimizer's state is gathered only then. */
   due(finishedSteps: number): boolean;
+  /** Training goes back to this checkpoint, or to step 0: what was due after it falls due again. */
+  wentBack(checkpoint: RestoredCheckpoint | undefined): void;
   /** A generation began under this leader. Copies that were held for another one are uploaded. */
   led(leaderId: string): void;
   /** Before anything writes to the replica's buffers: settles once no checkpoint needs them as they are. Never rejects. */
@@ -51,6 +53,9 @@ export interface Checkpointer {
   close(): void;
 }
 
+/** The checkpoint that training goes on from. */
+type RestoredCheckpoint = Pick<CheckpointManifest, "finishedSteps" | "validation">;
+
 /** A copy that waits for its upload. */
 interface Pending extends KeptCheckpoint {
   readonly copy: StateCopy;
@@ -63,7 +68,7 @@ interface Pending extends KeptCheckpoint {
 export interface CheckpointerOptions extends CheckpointWriterOptions {
   readonly rule: CheckpointRule;
   /** The checkpoint that this process began with. */
-  readonly restored?: Pick<CheckpointManifest, "finishedSteps" | "validation">;
+  readonly restored?: RestoredCheckpoint;
   readonly events: CheckpointerEvents;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
@@ -83,11 +88,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   const { store, runId, clock, rule, restored, events, now, space, copyBytes = defaultCopyBytes } = options;
   const copies = new StateCopies({ ...options, onNotKept: events.notKept });
   /** The newest boundary that was due. */
-  let last = {
-    finishedSteps: restored?.finishedSteps ?? 0,
-    validated: restored?.validation !== undefined,
-    at: clock.now(),
-  };
+  let last = dueAt(restored);
   let pending: readonly Pending[] = [];
   let inFlight: Promise<void> | undefined;
   /** A due state for which there is no room yet; it is still in the replica. */
@@ -98,6 +99,11 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   let room: number | undefined;
   let prepared = false;
   const known = new Map<number, KeptCheckpoint>();
+
+  function dueAt(checkpoint: RestoredCheckpoint | undefined) {
+    const { finishedSteps = 0, validation } = checkpoint ?? {};
+    return { finishedSteps, validated: validation !== undefined, at: clock.now() };
+  }
 
   const isFailing = () => clock.now() < retryAt;
   const isIdle = () => inFlight === undefined && pending.every(({ held }) => held);
@@ -262,6 +268,10 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
     },
 
     due: (finishedSteps) => isDue(finishedSteps, false),
+
+    wentBack(checkpoint) {
+      last = dueAt(checkpoint);
+    },
 
     led(leaderId) {
       if (leader !== undefined && leader !== leaderId) for (const one of pending) one.held = false;

@@ -191,6 +191,29 @@ describe("what is kept of a run", () => {
   });
 
   it.each([
+    { name: "the checkpoint before", newest: 18 },
+    { name: "an old checkpoint", newest: 5 },
+    { name: "step 0", newest: 0 },
+  ])("is the same where two workers are lost and the third goes back to $name", async ({ newest }) => {
+    const leader = setUp();
+    const other = setUp({}, leader.store);
+    // The last checkpoint due before the loss, epoch 19, is one that must be kept.
+    for (let at = 1; at <= 78; at += 1) {
+      await leader.step(at);
+      await other.step(at, "none");
+      if (at % stepsPerEpoch === 0 && at / stepsPerEpoch <= newest) leader.uploader.release();
+    }
+    const from = newest * stepsPerEpoch;
+    const validation = { loss: lossOf(newest) };
+    other.checkpointer.wentBack(newest === 0 ? undefined : { finishedSteps: from, validation });
+    other.uploader.free = true;
+    for (let at = from + 1; at <= epochs * stepsPerEpoch; at += 1) await other.step(at);
+    await other.checkpointer.flush();
+    expect(await epochsOf(leader.store)).toEqual([7, 18, 19, 20]);
+    expect(other.failures).toEqual([]);
+  });
+
+  it.each([
     { name: "where the leader is lost with its copies", uploads: 0 },
     { name: "where the leader has stored some of them", uploads: 4 },
   ])("is the same $name: the second rank has them", async ({ uploads }) => {
