@@ -7,30 +7,32 @@ import { isExpired, type TokenRecord } from "../core/access/tokens";
 import { checkClaim, isSignature, readClaim, type SignatureClaim, type SignedRequest } from "./sigv4/claim";
 import { sha256, signatureMatches } from "./sigv4/verify";
 
-/** What a Lambda authorizer hands to the function behind it. */
+/** The context that a Lambda authorizer passes to the function behind it. */
 export interface AuthorizerContext {
   readonly principalId: string;
   readonly team: string;
-  /** Absent without tokens: then the caller chooses its own name. */
+  /** Undefined if the API requires no tokens. The caller then chooses its own name. */
   readonly person?: string;
-  /** Separated by blanks. */
+  /** The scopes, separated by spaces. */
   readonly scopes?: string;
-  /** When the token expires, in seconds since the epoch. */
+  /** The time when the token expires, in seconds since the epoch. */
   readonly exp?: string;
 }
 
 export interface Authenticated {
   readonly context: AuthorizerContext;
-  /** SHA-256 that the body was signed with: whoever takes it must find it so. */
+  /** The SHA-256 that the signature covers. The caller of `authenticate` must check the body against it. */
   readonly payload?: string;
 }
 
 /**
- * The authorizer of one machine. Without tokens, callers choose their name and team, and none is authenticated as a person. With tokens, a token
- * names both: as bearer, as the password of basic authentication, or by a signature (Signature Version 4, service `execute-api`) with the keys
- * that belong to it.
+ * Authenticates the caller of a request. Without required tokens, callers choose their name and team, and none is
+ * authenticated as a person. With required tokens, the token determines both. A token is sent as a bearer token, as the
+ * password of basic authentication, or by a signature (Signature Version 4, service `execute-api`) with the token's key
+ * pair.
  *
- * @param body the whole of it, asked for only where the signature does not name its digest; `undefined` where it is too large for that
+ * @param body returns the whole body, or `undefined` if it is too large. It is called only if the signature does not
+ * state its digest.
  * @throws UnauthenticatedError
  */
 export async function authenticate(
@@ -56,7 +58,7 @@ export async function authenticate(
   return { context: contextOf(record, now) };
 }
 
-/** One refusal for an unknown key and a wrong signature: which of them it was is nobody's business. */
+/** Verifies a signature. An unknown key and a wrong signature get the same error, so that nobody can probe for keys. */
 async function verifySignature(
   tokens: TokenStore,
   request: SignedRequest,
@@ -77,7 +79,10 @@ async function verifySignature(
   return { context: contextOf(signer.record, now), payload };
 }
 
-/** @throws UnauthenticatedError where the token has expired */
+/**
+ * Builds the authorizer context of a token.
+ * @throws UnauthenticatedError if the token has expired
+ */
 function contextOf(record: TokenRecord, now: number): AuthorizerContext {
   const { id, actor, team, scopes, expiresAt } = record;
   if (isExpired(record, now)) throw new UnauthenticatedError(`token ${id} of ${actor} expired at ${expiresAt}`);
@@ -88,7 +93,7 @@ function contextOf(record: TokenRecord, now: number): AuthorizerContext {
   };
 }
 
-/** The API's own rules: its service, and no body that the signature does not cover. */
+/** Returns how a signature breaks the API's own rules: its service name, and the signature must cover the body. */
 function problemOf({ scope, payload, presigned }: SignatureClaim): string | undefined {
   if (presigned) return "the API does not accept presigned URLs: sign the request in the Authorization header";
   if (scope[2] !== "execute-api") return `the request is signed for ${scope[2]}: sign it for execute-api`;

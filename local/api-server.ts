@@ -17,21 +17,22 @@ import { BodyTooLarge, readBody } from "./wire";
 
 type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
-/** API Gateway's limit on a request's body. */
+/** API Gateway's limit on the body of a request. */
 const maxBodyBytes = 10 * 1024 * 1024;
 
 export interface ApiServerOptions {
   readonly streams?: StreamedRoutes;
   readonly transfers?: TransferRoutes;
-  /** Milliseconds since the epoch. */
+  /** The current time in milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
 export const apiServerOptions = { keepAlive: true, keepAliveTimeout: 120_000 } as const;
 
 /**
- * API Gateway on one machine, its authorizer included: turns a request into the proxy event that the `api` function gets on AWS. Only
- * loopback names are answered, so that no web page can reach the API by a name of its own that resolves here.
+ * Creates a local API Gateway with its authorizer. It turns each request into the proxy event that the `api` function
+ * gets on AWS. It answers only loopback host names. A web page therefore cannot reach the API by a host name that
+ * resolves to this machine.
  */
 export function createApiServer(handler: ApiHandler, tokens: TokenStore, options: ApiServerOptions = {}): Server {
   return createServer(apiServerOptions, (request, response) => {
@@ -113,14 +114,17 @@ async function answer(
   }
 }
 
-/** A browser that somebody opens a page with asks for name and password: the token is the password, as MLflow's clients have it. */
+/**
+ * Returns the challenge that makes a browser ask for a name and a password. The token is the password, as in MLflow's
+ * clients.
+ */
 function challengeTo({ method, headers: { accept = "" } }: IncomingMessage): string {
   return method === "GET" && /\btext\/html\b/.test(accept)
     ? 'Basic realm="ringmaster (any name; a token as password)", charset="UTF-8"'
     : 'Bearer realm="ringmaster"';
 }
 
-/** In the shape that the caller's kind of client reads. */
+/** Sends an error in the format that the caller's kind of client expects. */
 function refuse(
   request: IncomingMessage,
   response: ServerResponse,
@@ -128,7 +132,7 @@ function refuse(
   code: string,
   message: string,
 ): void {
-  // The rest of the body is read and dropped: closing the connection before would lose the answer.
+  // Reads and drops the rest of the body. If the connection were closed earlier, the client would lose the answer.
   request.resume();
   response.writeHead(status, { "content-type": "application/json" });
   if (isMlflowPath(request.url ?? "/")) {
@@ -139,23 +143,29 @@ function refuse(
   } else response.end(JSON.stringify({ error: { code, message } }));
 }
 
-/** Dots that a URL's parser would follow, and what reads them percent-encoded, too. */
+/** Returns whether the path has dot segments, plain or percent-encoded, that a URL parser would resolve. */
 function climbs(url: string): boolean {
   return (url.split("?", 1)[0] ?? "").split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part));
 }
 
-/** @throws UnauthenticatedError where the body does not match the signed SHA-256 */
+/**
+ * Checks the body against the signature.
+ * @throws UnauthenticatedError if the body does not match the signed SHA-256
+ */
 function checkPayload(body: Buffer, caller: Authenticated | undefined): void {
   if (caller?.payload === undefined || caller.payload === sha256(body)) return;
   throw new UnauthenticatedError("the body does not match the signed SHA-256");
 }
 
-/** Whether it runs is no secret: `ringmaster status` asks without a token. */
+/** Returns whether a route needs no token. `ringmaster status` asks for the API's health without one. */
 function isOpen({ url }: IncomingMessage): boolean {
   return teamless.has(url ?? "");
 }
 
-/** @returns `undefined` where the body is too large: then all of it was read, so that the client can read the answer */
+/**
+ * Reads the body.
+ * @returns `undefined` if the body is too large. It is then read to the end, so that the client can read the answer.
+ */
 async function bodyWithin(request: IncomingMessage): Promise<Buffer | undefined> {
   try {
     return await readBody(request, maxBodyBytes);
@@ -165,14 +175,14 @@ async function bodyWithin(request: IncomingMessage): Promise<Buffer | undefined>
   }
 }
 
-/** JSON goes on as text, as the gateway has it, and all else as base64. */
+/** Encodes a body as API Gateway does: JSON as text, everything else as base64. */
 function bodyOf(body: Buffer, contentType = ""): Pick<APIGatewayProxyEvent, "body" | "isBase64Encoded"> {
   if (body.length === 0) return { body: null, isBase64Encoded: false };
   const isText = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(contentType) && isUtf8(body);
   return { body: body.toString(isText ? "utf8" : "base64"), isBase64Encoded: !isText };
 }
 
-/** All but the body. */
+/** Builds the proxy event without its body. */
 function eventOf(
   request: IncomingMessage,
   authorizer: AuthorizerContext | undefined,
@@ -201,7 +211,7 @@ function eventOf(
     multiValueQueryStringParameters,
     pathParameters: null,
     stageVariables: null,
-    // What the router reads of it; the rest has no meaning here.
+    // Only the fields that the router reads.
     requestContext: {
       domainName: url.host,
       path: url.pathname,

@@ -5,14 +5,14 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import { contracts } from "../api/contracts";
 import type { createStreamApp } from "../lambdas/stream-metrics/app";
 
-/** The routes that a function with a streamed answer has, on AWS and here. */
+/** The routes of the function that streams its answers, on AWS and locally. */
 export interface StreamedRoutes {
   take(event: Pick<APIGatewayProxyEvent, "httpMethod" | "path">): boolean;
-  /** Each piece leaves as it is written; a client that goes ends the stream behind it. */
+  /** Writes each piece when it is available. The stream ends when the client disconnects. */
   answer(event: APIGatewayProxyEvent, response: ServerResponse): Promise<void>;
 }
 
-/** As the gateway does it: by the contracts that name the function. */
+/** Creates the streamed routes from the contracts that name the streaming function, as API Gateway does. */
 export function streamedRoutes(app: ReturnType<typeof createStreamApp>): StreamedRoutes {
   const routes = contracts
     .filter((contract) => contract.function === "stream-metrics")
@@ -36,9 +36,9 @@ export function streamedRoutes(app: ReturnType<typeof createStreamApp>): Streame
         response.end();
         return;
       }
-      // Headers go out before the first event, which may be long in coming.
+      // Sends the headers now, because the first event may come much later.
       response.flushHeaders();
-      // Rejects where the client hangs up, and has cancelled the body by then: that is how a stream is meant to end.
+      // Rejects when the client disconnects, after it has cancelled the body. This is the normal end of a stream.
       await pipeline(Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]), response).catch(
         () => undefined,
       );

@@ -6,7 +6,10 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { Hono } from "hono";
 import type { ApiEnvironment } from "../api/http/context";
 
-/** Files that go through the API itself. On AWS a function can neither take nor give large ones; here they are streamed, whatever their size. */
+/**
+ * The routes for files that pass through the API itself. A function on AWS can neither receive nor return large files.
+ * The local API streams files of any size.
+ */
 export interface TransferRoutes {
   take(method: string, url: string): boolean;
   answer(request: IncomingMessage, event: APIGatewayProxyEvent, response: ServerResponse): Promise<void>;
@@ -17,7 +20,10 @@ const uploads = /^\/(?:ajax-)?api\/2\.0\/mlflow\/upload-artifact(?:\?|$)/;
 const reads =
   /^\/(?:(?:ajax-)?api\/2\.0\/mlflow\/logged-models\/[^/?]+\/artifacts\/files|(?:model-versions\/)?get-artifact)(?:\?|$)/;
 
-/** @param app whose handlers take and give bodies as streams */
+/**
+ * Creates the routes for file transfers.
+ * @param app whose handlers receive and return bodies as streams
+ */
 export function transferRoutes(app: Hono<ApiEnvironment>): TransferRoutes {
   return {
     take: (method, url) =>
@@ -40,9 +46,9 @@ export function transferRoutes(app: Hono<ApiEnvironment>): TransferRoutes {
       const answer = await app.fetch(asked, { event });
       response.writeHead(answer.status, Object.fromEntries(answer.headers));
       if (!answer.body) response.end();
-      // Rejects where the client hangs up; nobody is left to hear of it.
+      // Rejects when the client disconnects. There is nobody left to report it to.
       else await pipeline(Readable.fromWeb(answer.body as ReadableStream<Uint8Array>), response).catch(() => undefined);
-      // The rest of the body is read and dropped: otherwise it would be parsed as the connection's next request.
+      // Reads and drops the rest of the body. Otherwise it would be parsed as the connection's next request.
       if (!request.complete) request.removeAllListeners("data").resume();
     },
   };

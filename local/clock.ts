@@ -1,12 +1,12 @@
-/** Time as the embedded services see it, so that tests and schedules move it rather than wait for it. */
+/** The clock of the embedded services. Tests and schedules advance it instead of waiting. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Returns the time in milliseconds since the epoch. */
   now(): number;
-  /** Calls back once, when `now()` has gone on by `delayMs` or more: never sooner by this very clock. Returns the cancellation. */
+  /** Calls back once, when `now()` has advanced by at least `delayMs`. Returns a function that cancels the timer. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** Node's timers hold 2³¹ − 1 ms; what is due later is armed again on the way. */
+/** The longest delay of a Node timer: 2³¹ − 1 ms. A longer delay is split into several timers. */
 const longestTimer = 0x7fffffff;
 
 export const systemClock: Clock = {
@@ -14,7 +14,8 @@ export const systemClock: Clock = {
   schedule(delayMs, callback) {
     const dueAt = Date.now() + delayMs;
     let timer: NodeJS.Timeout;
-    // Node's timers follow another clock than `Date`, drop fractions, and so come up to a millisecond too soon: whoever then finds it too early would wait for ever.
+    // Node's timers do not follow `Date` and drop fractions, so they may fire up to a millisecond early. A caller that
+    // then finds nothing due would wait forever. This rechecks `now()` and arms the timer again.
     const arm = () => {
       timer = setTimeout(ring, Math.min(Math.max(0, Math.ceil(dueAt - Date.now())), longestTimer));
     };

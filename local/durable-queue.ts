@@ -1,39 +1,41 @@
 import type { Clock } from "./clock";
 import type { JsonDatabase } from "./storage/json-database";
 
-/** What became of one try to deliver: done, again after a delay, again without having counted, or never again. */
+/**
+ * The result of one delivery attempt: delivered, retry after a delay, retry without counting the attempt, or give up.
+ */
 export type Delivery =
   | { readonly outcome: "done" }
   | { readonly outcome: "retry"; readonly delayMs: number; readonly error: string }
   | { readonly outcome: "postpone"; readonly delayMs: number }
   | { readonly outcome: "dead"; readonly error: string };
 
-/** One thing to deliver, with its history. `attempts` counts the tries that ended in `retry`. */
+/** An item to deliver, with its history. `attempts` counts the attempts that ended in `retry`. */
 export interface Queued<T> {
   readonly id: string;
   readonly item: T;
   readonly attempts: number;
-  /** Milliseconds since the epoch, as is `dueAt`. */
+  /** The time when the item was added, in milliseconds since the epoch, like `dueAt`. */
   readonly addedAt: number;
   readonly dueAt: number;
 }
 
 export interface DurableQueueOptions<T> {
   readonly db: JsonDatabase;
-  /** Keys of this queue in `db` begin with it. */
+  /** The prefix of this queue's keys in `db`. */
   readonly prefix: string;
   readonly clock: Clock;
-  /** Tries once. A rejection is a bug of the caller's, and counts as a retry after a minute. */
+  /** Attempts one delivery. A rejection is a bug in the caller; it counts as a retry after a minute. */
   readonly deliver: (queued: Queued<T>) => Promise<Delivery>;
-  /** Told before a dead item leaves the queue. */
+  /** Called before an item that is given up leaves the queue. */
   readonly bury: (queued: Queued<T>, error: string) => void;
-  /** How many deliveries run at once. */
+  /** The number of deliveries that run at once. */
   readonly concurrency?: number;
 }
 
 /**
- * At-least-once delivery that survives a kill: an item is on disk before `add` resolves, and leaves the disk only after its
- * delivery. In memory: the items that wait, each with a timer. Order is not kept.
+ * A queue with at-least-once delivery that survives a kill. `add` resolves once the item is on disk, and the item
+ * leaves the disk only after its delivery. Each waiting item has a timer in memory. The order of items is not kept.
  */
 export class DurableQueue<T> {
   private readonly timers = new Map<string, () => void>();
@@ -44,18 +46,20 @@ export class DurableQueue<T> {
 
   constructor(private readonly options: DurableQueueOptions<T>) {}
 
-  /** Loads what a former process left. */
+  /** Loads the items that an earlier process left. */
   async open(): Promise<void> {
     const { db, prefix } = this.options;
     for await (const [, value] of db.iterator({ gt: prefix, lt: `${prefix}\uffff` })) this.arm(value as Queued<T>);
   }
 
-  /** Resolves when the item is on disk. An id that waits already is the same item: nothing is added. */
+  /**
+   * Adds an item and resolves once it is on disk. Idempotent: an id that is already in the queue is not added again.
+   */
   async add(id: string, item: T): Promise<void> {
     await this.addAll([{ id, item }]);
   }
 
-  /** As `add`, all or nothing. */
+  /** Adds several items like `add`, all or none. */
   async addAll(items: readonly { readonly id: string; readonly item: T }[]): Promise<void> {
     const now = this.options.clock.now();
     const rows = items
@@ -70,7 +74,7 @@ export class DurableQueue<T> {
     return this.ids.size;
   }
 
-  /** Stops; what is not delivered stays on disk for the next process. */
+  /** Stops the queue. Undelivered items stay on disk for the next process. */
   async close(): Promise<void> {
     this.closed = true;
     for (const cancel of this.timers.values()) cancel();
@@ -94,7 +98,7 @@ export class DurableQueue<T> {
   private pump(): void {
     while (!this.closed && this.ready.length > 0 && this.running.size < (this.options.concurrency ?? 32)) {
       const run: Promise<void> = this.attempt(this.ready.shift()!)
-        // The disk refused: the row stands as it was, and the next process delivers it again.
+        // The write failed, so the row is unchanged and the next process delivers it again.
         .catch((error) => process.stderr.write(`queue ${this.options.prefix}: ${error}\n`))
         .then(() => {
           this.running.delete(run);
@@ -109,7 +113,7 @@ export class DurableQueue<T> {
     const result = await deliver(row).catch(
       (error): Delivery => ({ outcome: "retry", delayMs: 60_000, error: String(error) }),
     );
-    // What the shutdown itself broke off is no failed attempt.
+    // A delivery that the shutdown interrupted is not a failed attempt.
     if (this.closed && result.outcome !== "done") return;
     if (result.outcome === "retry" || result.outcome === "postpone") {
       const attempts = row.attempts + (result.outcome === "retry" ? 1 : 0);

@@ -9,7 +9,10 @@ import { sendQueryError } from "./query-protocol";
 import type { Service } from "./service";
 import { ServiceError, sendError, sendJson } from "./wire";
 
-/** Prefixes of `X-Amz-Target`: an unsigned request is refused in the protocol of the service that it names. */
+/**
+ * The service of each prefix of `X-Amz-Target`. An unsigned request is refused in the protocol of the service that it
+ * names.
+ */
 const targetPrefixes: Readonly<Record<string, string>> = {
   DynamoDB_20120810: "dynamodb",
   AWSStepFunctions: "states",
@@ -18,32 +21,33 @@ const targetPrefixes: Readonly<Record<string, string>> = {
 };
 
 const maxHeaderBytes = 64 * 1024;
-/** Longer than any SDK keeps an idle connection: the client closes first, so that no request meets a closing socket. */
+/** Longer than any SDK keeps an idle connection. The client closes first, so no request meets a closing socket. */
 const keepAliveMs = 120_000;
 
 /**
- * Creates the endpoint of the embedded cloud: an HTTP server, not yet listening, that verifies each request's signature and hands the request to
- * the service that the signature names. Services may be promised: requests wait for them.
+ * Creates the endpoint of the embedded cloud. The endpoint is an HTTP server that is not listening yet. It verifies the
+ * signature of each request and passes the request to the service that the signature names. If the services are a
+ * promise, requests wait for them.
  *
- * @param iam knows the keys; services ask the caller that it finds whether an operation is allowed
- * @param doors handlers of paths under `/_ringmaster/` that are no AWS service; only the owner may call them
+ * @param iam knows the keys and finds the caller, who authorizes each operation for the services
+ * @param endpoints handlers of paths under `/_ringmaster/` that are not AWS services; only the owner may call them
  */
 export function createFront(
   services: readonly Service[] | Promise<readonly Service[]>,
   iam: Iam,
-  doors: Readonly<Record<string, Door>> = {},
+  endpoints: Readonly<Record<string, Door>> = {},
 ): Server {
   let byName: ReadonlyMap<string, Service> | undefined;
   const made = Promise.resolve(services).then((all) => {
     byName = new Map(all.map((service) => [service.signingName, service]));
     return byName;
   });
-  // Whoever made them hears of a service that cannot start.
+  // The caller that created the promise handles a service that cannot start.
   made.catch(() => undefined);
   const options = { keepAlive: true, keepAliveTimeout: keepAliveMs, maxHeaderSize: maxHeaderBytes, requestTimeout: 0 };
   const server = createServer(options, (request, response) => {
     const path = request.url?.split("?")[0] ?? "";
-    if (Object.hasOwn(doors, path)) void answer(undefined, request, response, enter(doors[path]!, iam));
+    if (Object.hasOwn(endpoints, path)) void answer(undefined, request, response, enter(endpoints[path]!, iam));
     else if (path === "/_ringmaster/health")
       void answer(undefined, request, response, async () => sendHealth(byName, response));
     else void answer(serviceName(request), request, response, serve(made, iam));
@@ -54,7 +58,10 @@ export function createFront(
 
 export type Door = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Refuses what comes from foreign hosts and pages, and turns errors into answers. @param name of the service, where the request names one */
+/**
+ * Refuses requests from foreign hosts and pages, and turns errors into answers.
+ * @param name the service, if the request names one
+ */
 async function answer(
   name: string | undefined,
   request: IncomingMessage,
@@ -64,7 +71,7 @@ async function answer(
   const requestId = randomUUID();
   response.setHeader("x-amzn-requestid", requestId);
   for (const [name, value] of Object.entries(inertContent)) response.setHeader(name, value);
-  // A client that hangs up is no event for the stack.
+  // A client that disconnects does not concern the stack.
   response.on("error", () => undefined);
   try {
     const foreign = foreignCaller(request, "services");
@@ -97,18 +104,22 @@ function serve(made: Promise<ReadonlyMap<string, Service>>, iam: Iam): Door {
   };
 }
 
-/** Answers at once, services or none: 503 says that they are still being made. */
+/** Sends the health of the stack at once, also before the services exist: 503 means that they are starting. */
 function sendHealth(services: ReadonlyMap<string, Service> | undefined, response: ServerResponse): void {
   if (services) sendJson(response, 200, { status: "ok", services: [...services.keys()] });
   else sendJson(response, 503, { status: "starting" });
 }
 
-/** The service that a request is meant for, as its signature's scope says, else its target, else its presigned shape. */
+/**
+ * Returns the name of the service that a request is for. The name comes from the signature's scope, from the target, or
+ * from the form of a presigned URL.
+ */
 export function serviceName(request: Pick<IncomingMessage, "headers" | "url">): string | undefined {
   const query = new URLSearchParams(request.url?.split("?")[1] ?? "");
   const credential =
     /Credential=([^,\s]+)/.exec(request.headers.authorization ?? "")?.[1] ?? query.get("X-Amz-Credential") ?? undefined;
-  // <access key>/<date>/<region>/<service>/aws4_request; a SigV4a scope has no region. Counting from the end fits both.
+  // <access key>/<date>/<region>/<service>/aws4_request. A SigV4a scope has no region, so the index counts from the
+  // end.
   const scope = credential?.split("/");
   if (scope && scope.length >= 4 && scope.at(-1) === "aws4_request") return scope.at(-2);
   const target = request.headers["x-amz-target"];
@@ -148,7 +159,7 @@ function refuse(
     );
   }
   if (response.headersSent || aborted) {
-    // Half an answer must not look whole.
+    // Part of an answer must not look complete.
     response.destroy();
     return;
   }

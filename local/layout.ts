@@ -2,13 +2,16 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { syncDirectory } from "../adapters/files/directory";
 
-/** How keys in the tables and in the bucket are made; it goes up whenever data that were written before could no longer be found. */
+/**
+ * The version of the key format in the tables and in the bucket. It increases whenever data of earlier versions could
+ * no longer be found.
+ */
 export const layout = 2;
 
-/** The layout of data without a number: versions before numbers wrote it. */
+/** The layout of data without a recorded version. Releases before the layout file wrote it. */
 const firstLayout = 1;
 
-/** The data have another layout than this version keeps, or the file that says which is damaged. */
+/** The data directory has another layout than this release supports, or its layout file is damaged. */
 export class LayoutError extends Error {
   constructor(data: string, found: number | "damaged") {
     super(
@@ -25,13 +28,16 @@ export class LayoutError extends Error {
 
 const text = JSON.stringify({ layout });
 
-/** Reads only. @throws LayoutError */
+/**
+ * Checks the layout of a data directory without writing.
+ * @throws LayoutError
+ */
 export function checkLayout(data: string): void {
   const found = layoutOf(data);
   if (found !== undefined && found !== layout) throw new LayoutError(data, found);
 }
 
-/** Records the layout of a new data directory, such that it survives a power loss. */
+/** Records the layout of a new data directory durably. */
 export function keepLayout(data: string): void {
   const file = fileOf(data);
   if (!existsSync(file)) {
@@ -43,7 +49,7 @@ export function keepLayout(data: string): void {
 
 function layoutOf(data: string): number | "damaged" | undefined {
   if (existsSync(fileOf(data))) return numberIn(readFileSync(fileOf(data), "utf8"));
-  // Seals are younger than numbers: a directory with seals had a number.
+  // Seals were introduced after the layout file, so a directory with seals had one.
   if (existsSync(join(data, "seals", "dynamodb.seal"))) return "damaged";
   return ["dynamodb", "s3"].some((service) => existsSync(join(data, service))) ? firstLayout : undefined;
 }

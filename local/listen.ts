@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** The port is somebody else's. */
+/** Another process uses the port. */
 export class PortTakenError extends Error {
   constructor(
     readonly port: number,
@@ -14,7 +14,10 @@ export class PortTakenError extends Error {
   }
 }
 
-/** Listens on loopback only. `option` is named in the error, for a person to know what to change. */
+/**
+ * Listens on loopback only.
+ * @param option the command-line option of the port, which the error names
+ */
 export function listen(server: Server, port: number, option: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>

@@ -1,6 +1,6 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
-/** Another stack has these data. */
+/** Another stack uses the data directory. */
 export class DataInUseError extends Error {
   constructor(data: string, pid: number) {
     super(
@@ -11,8 +11,9 @@ export class DataInUseError extends Error {
 }
 
 /**
- * One stack a data directory: a lock file with the owner's pid, taken over from the dead. It comes into being with its content, by a link: an
- * empty one would look like a dead owner's to whoever starts in the same moment.
+ * Locks a data directory for one stack. The lock file holds the owner's pid. If the owner is dead, the lock is taken
+ * over. The file is created by a link with its content in it, because a process that starts at the same time would take
+ * an empty file for a dead owner's.
  */
 export function lock(data: string): () => void {
   const path = `${data}/stack.lock`;
@@ -24,7 +25,8 @@ export function lock(data: string): () => void {
       if (links(own, path)) return () => rmSync(path, { force: true });
       const owner = ownerOf(path);
       if (owner !== undefined) throw new DataInUseError(data, owner);
-      // Several processes may find a dead owner; one moves its file aside. A late process that moved a living owner's file puts it back.
+      // Several processes may find a dead owner. One of them moves its file away. If a late process has moved the file
+      // of a living owner, it moves it back.
       if (!moves(path, aside)) continue;
       if (ownerOf(aside) !== undefined) links(aside, path);
       rmSync(aside, { force: true });
@@ -52,7 +54,7 @@ function succeeds(action: () => void, expected: string): boolean {
   }
 }
 
-/** The pid in a lock file, if that process lives and is a stack. */
+/** Returns the pid in a lock file if that process is alive and is a stack. */
 function ownerOf(path: string): number | undefined {
   let pid = 0;
   succeeds(() => {
@@ -67,7 +69,10 @@ function ownerOf(path: string): number | undefined {
   return isStack(pid) ? pid : undefined;
 }
 
-/** Pids are used again: where the system can tell, ask what the process is. */
+/**
+ * Returns whether the process is a stack. The system reuses pids, so this reads the command line where the system shows
+ * it.
+ */
 function isStack(pid: number): boolean {
   try {
     return /stack\.js|ringmaster/.test(readFileSync(`/proc/${pid}/cmdline`, "utf8"));

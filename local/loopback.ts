@@ -1,18 +1,22 @@
 import type { IncomingMessage } from "node:http";
 
 const loopbackHost = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::(\d+))?$/i;
-/** A bucket in the host's name, as S3's clients write it. Resolvers and browsers keep names under `localhost` on this machine. */
+/**
+ * A host name with a bucket in it, as S3 clients write it. Resolvers and browsers resolve names under `localhost` to
+ * this machine.
+ */
 const bucketHost = /^[a-z0-9][a-z0-9.-]*\.localhost(?::(\d+))?$/i;
 
-/** The kind of a port: it serves pages that send requests of their own, or services that no page calls. */
+/** The audience of a port: pages that send their own requests, or services that no page calls. */
 export type Audience = "pages" | "services";
 
 /**
- * Names the host or the web page that a request comes from, where this port does not serve it; `undefined` where it does.
+ * Returns a description of a request's foreign host or web page, or `undefined` if this port serves the request.
  *
- * Listening on 127.0.0.1 keeps other machines out, but not the pages in this machine's browsers. A page of another origin may send requests to any
- * port, and a name of its own may resolve to this machine (DNS rebinding). So the host must be a loopback name with the port's number, and a browser
- * must say that the request comes from the port's own pages, or is a link that somebody follows. Following a link cannot write.
+ * Listening on 127.0.0.1 keeps other machines out, but not the pages in this machine's browsers. A page of another
+ * origin may send requests to any port, and its host name may resolve to this machine (DNS rebinding). Therefore the
+ * host must be a loopback name with the port's number. A browser must also state that the request comes from the port's
+ * own pages or from a link that the user followed. A followed link cannot write.
  */
 export function foreignCaller(
   {

@@ -15,20 +15,20 @@ import { dataPaths } from "./settings";
 import { startStack } from "./stack";
 import { DamagedStoreError } from "./storage/damage";
 
-/** What `<data>/stack.json` says of the stack that runs over it. */
+/** The content of `<data>/stack.json`, which describes the stack that runs over the data directory. */
 export interface StackFile {
   readonly pid: number;
   readonly endpoint: string;
   readonly api: string;
   readonly data: string;
   readonly allowLoopbackHooks: boolean;
-  /** ISO 8601. */
+  /** The start time (ISO 8601). */
   readonly startedAt: string;
 }
 
 /**
- * Runs a stack until it is told to stop. Its process is the whole embedded cloud: `kill -9` it at any moment, start it again, and what
- * was acknowledged is there.
+ * Runs a stack until it receives a signal. One process is the whole embedded cloud. After a `kill -9` at any time, the
+ * next start finds everything that was acknowledged.
  */
 export async function main(argv: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -37,17 +37,17 @@ export async function main(argv: readonly string[]): Promise<void> {
       port: { type: "string", default: "4566" },
       "api-port": { type: "string", default: "4700" },
       data: { type: "string", default: ".ringmaster" },
-      /** From now on the API over these data asks for a token. */
+      /** Makes the API of these data require a token, from now on and after each restart. */
       auth: { type: "boolean", default: false },
-      /** Lets hooks go to other programs of this machine. */
+      /** Lets hooks call other programs on this machine. */
       "allow-loopback-hooks": { type: "boolean", default: false },
-      /** Write output to `stack.log` in the data directory, not to the standard streams. */
+      /** Writes output to `stack.log` in the data directory instead of the standard streams. */
       detached: { type: "boolean", default: false },
-      /** Stop when the process that started this one is gone. */
+      /** Stops the stack when its parent process has ended. */
       "with-parent": { type: "boolean", default: false },
     },
   });
-  // The log lies on the data's disk. A disk that is full must not end the stack, which waits until there is room again.
+  // The log is on the data's disk. A full disk must not end the stack, which waits until there is space again.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const data = resolve(values.data);
   makeDirectory(data);
@@ -103,7 +103,7 @@ function dataOf(argv: readonly string[]): string {
 }
 
 if (require.main === module) {
-  // Data and logs are their owner's alone.
+  // Only the owner may read data and logs.
   process.umask(0o077);
   main(process.argv.slice(2)).catch((error: unknown) => {
     const expected = [PortTakenError, DataInUseError, LayoutError, DamagedStoreError].some(

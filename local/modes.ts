@@ -1,12 +1,13 @@
 import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Folders that may hold very many files. Nobody else reaches them while the data directory has mode 0700. */
+/** The folders that may hold very many files. Other users cannot reach them while the data directory has mode 0700. */
 const contentFolders = ["s3/buckets", "cache"];
 
 /**
- * Takes all rights of other users off the files of a data directory. New files have none (umask); earlier releases, copies and restored backups may have them.
- * The content folders are included where the data directory itself was open. It is closed last, so that a kill before the end repeats the walk.
+ * Removes all rights of other users from the files of a data directory. New files have none (umask), but earlier
+ * releases, copies and restored backups may have them. The content folders are included if the data directory itself
+ * was open. The data directory is closed last, so that the next start repeats an interrupted walk.
  */
 export function closeToOthers(data: string): void {
   const wasOpen = isOpen(data);
@@ -18,7 +19,7 @@ export function closeToOthers(data: string): void {
 function closeBelow(directory: string, skipped: ReadonlySet<string>): void {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name);
-    // A link's target is not the stack's to change.
+    // The stack must not change the target of a link.
     if (entry.isSymbolicLink() || skipped.has(path)) continue;
     if (entry.isDirectory()) closeBelow(path, skipped);
     if (isOpen(path)) chmodSync(path, lstatSync(path).mode & 0o700);

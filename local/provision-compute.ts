@@ -16,10 +16,13 @@ import { resourceNames, trainerJob } from "../platform/trainer-job";
 import { account, region } from "./account";
 import { localConfig } from "./settings";
 
-/** The image by which job definitions name the trainer. */
+/** The name of the trainer's image in job definitions. */
 export const trainerImage = "ringmaster-trainer";
 
-/** What `infra/stacks/compute-stack.ts` makes in AWS: queues that teams share fairly, and the trainer's job definitions. */
+/**
+ * Creates what `infra/stacks/compute-stack.ts` creates on AWS: queues with fair shares for teams, and the trainer's job
+ * definitions.
+ */
 export async function createCompute(): Promise<void> {
   const client = new BatchClient({});
   const names = resourceNames(localConfig().prefix);
@@ -64,7 +67,7 @@ const definitionBase = {
   timeout: { attemptDurationSeconds: trainerJob.timeoutSeconds },
 };
 
-/** Every team with the same weight. */
+/** Creates a scheduling policy with the same weight for every team. */
 async function createPolicy(client: BatchClient, name: string): Promise<string> {
   const arn = `arn:aws:batch:${region}:${account}:scheduling-policy/${name}`;
   const { schedulingPolicies } = await client.send(new DescribeSchedulingPoliciesCommand({ arns: [arn] }));
@@ -121,7 +124,7 @@ async function createQueue(
   }
 }
 
-/** A definition is registered again only where it has changed: each registration is a revision. */
+/** Registers a job definition if it has changed, because each registration creates a revision. */
 async function registerDefinition(client: BatchClient, definition: RegisterJobDefinitionCommandInput): Promise<void> {
   const fingerprint = digestOf(definition).slice(0, 16);
   const { jobDefinitions } = await client.send(

@@ -12,8 +12,8 @@ import { createCompute } from "./provision-compute";
 import { localConfig, localWorld } from "./settings";
 
 /**
- * Makes in the embedded cloud what `cdk deploy` makes in AWS, through the same APIs and from the same descriptions (`platform`,
- * `state-machines`). Safe to do at every start: what is there stays, what has changed is updated.
+ * Creates in the embedded cloud what `cdk deploy` creates in AWS, through the same APIs and from the same descriptions
+ * (`platform`, `state-machines`). It runs at every start: existing resources stay, and changed ones are updated.
  */
 export async function provision(definition: string): Promise<void> {
   await Promise.all([
@@ -120,7 +120,7 @@ function functionArn(name: string): string {
   return `arn:aws:lambda:${region}:${account}:function:${name}`;
 }
 
-/** True where it was created now, false where it was there. */
+/** Awaits a creation. Returns true if it created the resource, and false if the resource existed. */
 async function unlessThere(creation: Promise<unknown>, ...there: readonly string[]): Promise<boolean> {
   try {
     await creation;

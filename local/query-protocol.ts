@@ -3,12 +3,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { SignatureError } from "./iam/signature-error";
 import { BodyTooLarge, readBody, ServiceError } from "./wire";
 
-/** AWS's query protocol: the operation and its fields as a form, the answer as XML. STS and SNS speak it. */
+/**
+ * The fields of a request in AWS's query protocol, which STS and SNS use. The request is a form, and the answer is XML.
+ */
 export type Fields = URLSearchParams;
 export type Xml = string | readonly Xml[] | { readonly [name: string]: Xml };
 
 /**
- * Reads a request's fields and writes what `perform` returns: the operation's result, by element name. A list is written as one `member` an element.
+ * Reads a request's fields and writes the result of `perform` by element name. A list is written as one `member` per
+ * element.
  */
 export async function serveQuery(
   request: IncomingMessage,
@@ -30,7 +33,7 @@ export async function serveQuery(
   }
 }
 
-/** Answers an error that no operation has seen. */
+/** Sends an error that occurred before any operation was called. */
 export function sendQueryError(response: ServerResponse, error: ServiceError): void {
   answer(response, error.httpStatus, errorXml(error, "http://webservices.amazon.com/AWSFault/2005-15-09"));
 }
@@ -38,7 +41,7 @@ export function sendQueryError(response: ServerResponse, error: ServiceError): v
 function errorXml(error: ServiceError, namespace: string): string {
   const { code, httpStatus, message } = error;
   const own = error instanceof SignatureError ? error.codeIn("query") : code;
-  // The query protocol has its own name for this one.
+  // The query protocol has another name for this error.
   const Code = own === "AccessDeniedException" ? "AccessDenied" : own;
   const element = xml("Error", { Type: httpStatus >= 500 ? "Receiver" : "Sender", Code, Message: message });
   return `<ErrorResponse xmlns="${namespace}">${element}${xml("RequestId", randomUUID())}</ErrorResponse>`;

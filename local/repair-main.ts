@@ -4,7 +4,7 @@ import { checkLayout } from "./layout";
 import { lock } from "./lock";
 import { applyRepair, listDamage } from "./repair";
 
-/** Prints the report of `ringmaster repair` as JSON: `{"damaged":[…]}`, with `aside` where files were moved there. */
+/** Prints the report of `ringmaster repair` as JSON: `{"damaged":[…]}`, with `aside` if files were moved there. */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { data: { type: "string" }, apply: { type: "boolean", default: false } } });
   const data = resolve(values.data ?? ".ringmaster");

@@ -14,9 +14,9 @@ import { journalsOf, storesOf } from "./storage/stores";
 export interface StoreReport {
   readonly store: string;
   readonly damages: readonly string[];
-  /** Records that are lost, or of which an older version is left, each by name. */
+  /** The names of the records that are lost, or of which only an older version is left. */
   readonly items: readonly { readonly item: string; readonly state: string }[];
-  /** Changes that leave the remaining records consistent. */
+  /** The changes that make the remaining records consistent. */
   readonly changes: readonly string[];
 }
 
@@ -41,7 +41,7 @@ const known: Readonly<Record<string, Knowledge>> = {
   },
 };
 
-/** Reports on every damaged store of a data directory that no stack runs over; changes nothing. */
+/** Reports every damaged store of a data directory without changing anything. No stack may run over the directory. */
 export function listDamage(data: string): readonly StoreReport[] {
   const stores = storesOf(data).flatMap((location) => {
     const left = salvage(location);
@@ -55,8 +55,8 @@ export function listDamage(data: string): readonly StoreReport[] {
 }
 
 /**
- * Replaces each damaged store by one with all of its intact records, and moves the damaged files to `aside`.
- * May be run again after it was killed.
+ * Replaces each damaged store by a store with all of its intact records, and moves the damaged files to `aside`. An
+ * interrupted repair can be run again.
  */
 export async function applyRepair(data: string, aside: string): Promise<readonly StoreReport[]> {
   const reports: StoreReport[] = [];
@@ -132,7 +132,7 @@ function rebuildJournal(
   { data, aside }: { readonly data: string; readonly aside: string },
 ): void {
   const { path, seals = dirname(path) } = location;
-  // A journal is bound to its name.
+  // A journal contains its own name.
   const folder = `${path}.repairing`;
   const unfinished = join(folder, basename(path));
   rmSync(folder, { recursive: true, force: true });

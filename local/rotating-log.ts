@@ -1,17 +1,17 @@
 import { closeSync, fstatSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 
 export interface RotationLimits {
-  /** Size from which a file is closed and another one begun. */
+  /** The size at which a file is closed and the next one begins. */
   readonly maxBytes: number;
-  /** Closed files that are kept: `FILE.1` is the newest. */
+  /** The number of closed files to keep. `FILE.1` is the newest. */
   readonly keep: number;
 }
 
 const usual: RotationLimits = { maxBytes: 10 * 1024 * 1024, keep: 4 };
 
 /**
- * A log file of bounded size, readable by its owner alone. A line is written before `write` returns, so a kill loses none; rotation renames files and copies
- * nothing.
+ * A log file of bounded size that only its owner can read. `write` returns after the line is written, so a kill loses
+ * none. Rotation renames files and copies nothing.
  */
 export class RotatingLog {
   readonly #file: string;
@@ -26,7 +26,7 @@ export class RotatingLog {
     this.#size = fstatSync(this.#descriptor).size;
   }
 
-  /** Never throws: a disk that is full must not end the stack. */
+  /** Writes text. Never throws, because a full disk must not end the stack. */
   write(text: string | Uint8Array): void {
     const bytes = typeof text === "string" ? Buffer.from(text) : text;
     try {
@@ -34,7 +34,7 @@ export class RotatingLog {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at);
       this.#size += bytes.length;
     } catch {
-      // Lines that do not fit are lost, as with any log on a full disk.
+      // Lines that do not fit on the disk are lost, as with any log.
     }
   }
 
@@ -56,7 +56,10 @@ export class RotatingLog {
   }
 }
 
-/** Sends what this process prints to a rotating file. Output that bypasses Node's streams (a crash of V8) still goes where it went before. */
+/**
+ * Redirects the output of this process to a rotating file. Output that bypasses Node's streams, such as a V8 crash
+ * report, is not redirected.
+ */
 export function printTo(log: RotatingLog): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.write = ((text: string | Uint8Array, ...rest: readonly unknown[]): boolean => {

@@ -2,24 +2,31 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Caller } from "./iam/caller";
 
 /**
- * One emulated AWS service. The front server (`local/front.ts`) picks it by the service name in the request's signature
- * scope (or by `X-Amz-Target`), and hands it the raw request; the service speaks its own wire protocol, errors included.
+ * An emulated AWS service. The front server (`local/front.ts`) selects it by the service name in the signature's scope,
+ * or by `X-Amz-Target`, and passes it the raw request. The service implements its own wire protocol, errors included.
  */
 export interface Service {
-  /** The service's name in a signature's scope: `dynamodb`, `s3`, `states`, `batch`, `events`, `scheduler`, `lambda`, `logs`, `sts`, `sns`, `iam`. */
+  /**
+   * The service's name in a signature's scope: `dynamodb`, `s3`, `states`, `batch`, `events`, `scheduler`, `lambda`,
+   * `logs`, `sts`, `sns`, `iam`.
+   */
   readonly signingName: string;
-  /** @param caller whoever holds temporary keys: every operation must be authorized by it. Undefined: a person, who may do everything. */
+  /**
+   * Handles a request.
+   * @param caller the holder of temporary keys, who must be authorized for every operation. Undefined for the owner,
+   * who may do everything.
+   */
   handle(request: IncomingMessage, response: ServerResponse, caller?: Caller): Promise<void>;
-  /** Stops timers and closes files. What was acknowledged is on disk already: `kill -9` must be as good as this. */
+  /** Stops timers and closes files. Acknowledged data are already on disk, so `kill -9` loses nothing either. */
   close(): Promise<void>;
 }
 
-/** Where a service publishes the events that it emits on AWS's default event bus. Delivery is at least once. */
+/** The event bus that services publish to, like AWS's default event bus. Delivery is at least once. */
 export interface EventSink {
   put(event: EmittedEvent): void;
 }
 
-/** An AWS event before the bus has stamped it with id, time, region and account. */
+/** An AWS event before the bus adds its id, time, region and account. */
 export interface EmittedEvent {
   readonly source: string;
   readonly detailType: string;
@@ -27,14 +34,14 @@ export interface EmittedEvent {
   readonly detail: unknown;
 }
 
-/** How services call functions, as Step Functions and EventBridge do on AWS. */
+/** The way in which services call functions, as Step Functions and EventBridge do on AWS. */
 export interface FunctionInvoker {
   /**
-   * Synchronous invocation (`RequestResponse`).
-   * `functionError` is set, and `payload` is Lambda's error object, when the handler failed. Rejects when there is no such function.
+   * Invokes a function synchronously (`RequestResponse`). If the handler failed, `functionError` is set and `payload`
+   * is Lambda's error object. Rejects if the function does not exist.
    */
   invoke(functionName: string, payload: unknown, signal?: AbortSignal): Promise<FunctionResult>;
-  /** Asynchronous invocation (`Event`): queued durably, retried twice. */
+  /** Invokes a function asynchronously (`Event`). The invocation is queued durably and retried twice. */
   invokeAsync(functionName: string, payload: unknown): Promise<void>;
 }
 

@@ -14,25 +14,25 @@ import { resourceNames } from "../platform/trainer-job";
 import { account, region } from "./account";
 
 export interface StackSettings {
-  /** Of the AWS wire protocols; 0 takes a free one. */
+  /** The port of the AWS wire protocols. 0 selects a free port. */
   readonly port: number;
-  /** Of the API; 0 takes a free one. */
+  /** The port of the API. 0 selects a free port. */
   readonly apiPort: number;
-  /** Lets hooks go to other programs of this machine. */
+  /** Lets hooks call other programs on this machine. */
   readonly allowLoopbackHooks?: boolean;
-  /** Absolute. */
+  /** The absolute path of the data directory. */
   readonly dataDirectory: string;
 }
 
-/** One prefix is enough: stacks beside each other have data directories of their own. */
+/** The prefix of the platform's names. All stacks share it, because each has its own data directory. */
 const prefix = "ringmaster";
 
-/** Where the platform stands, as ARNs have it. */
+/** Returns the partition, region and account of the platform for ARNs. */
 export function localWorld(): World {
   return { partition: "aws", region, account, prefix, bucket: `${prefix}-data` };
 }
 
-/** The platform's names on the embedded cloud. */
+/** Returns the platform's names in the embedded cloud. */
 export function localConfig(): PlatformConfig {
   const names = resourceNames(prefix);
   const retraining = retrainingNames({ prefix, region });
@@ -64,36 +64,43 @@ export function localConfig(): PlatformConfig {
   };
 }
 
-/** Points an AWS SDK or the AWS CLI at the embedded cloud. Each process gets keys of its own in addition. */
+/**
+ * Returns the variables that point an AWS SDK or the AWS CLI at the embedded cloud. Each process also gets its own
+ * keys.
+ */
 function endpointEnvironment(endpoint: string): Readonly<Record<string, string>> {
   return {
     AWS_ENDPOINT_URL: endpoint,
     AWS_REGION: region,
     AWS_DEFAULT_REGION: region,
-    // Not an EC2 instance: do not wait for its metadata service.
+    // This is not an EC2 instance, so the SDK must not wait for its metadata service.
     AWS_EC2_METADATA_DISABLED: "true",
-    // The functions run on Node 22 on AWS; what the SDK will need next year is not this process's news.
+    // The functions run on Node 22 on AWS, so the SDK's warning about future Node versions does not concern this
+    // process.
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
   };
 }
 
-/** What the trainers' job definition gives them on AWS. */
+/** Returns the variables that the trainer's job definition sets on AWS. */
 export function trainerEnvironment(endpoint: string): Readonly<Record<string, string>> {
   return { ...endpointEnvironment(endpoint), ...trainerEnvironmentOf(localConfig()) };
 }
 
-/** @param hooks where hooks of functions may go */
+/**
+ * Returns the variables of the functions.
+ * @param hooks the targets that the functions' hooks may call
+ */
 export function functionEnvironment(endpoint: string, hooks: HookTargets): Readonly<Record<string, string>> {
   return { ...endpointEnvironment(endpoint), ...environmentOf(localConfig()), ...hookEnvironment(hooks) };
 }
 
-/** Where a data directory keeps what. */
+/** Returns the paths in a data directory. */
 export const dataPaths = (dataDirectory: string) => ({
-  /** Who runs here; read by `status`, `down` and every command that looks for the API. */
+  /** The file that describes the running stack. `status`, `down` and every command that looks for the API read it. */
   stackFile: join(dataDirectory, "stack.json"),
-  /** Output of a detached stack. */
+  /** The output of a detached stack. */
   logFile: join(dataDirectory, "stack.log"),
-  /** Directory of the stores' seals (`local/storage/seal.ts`). */
+  /** The directory of the stores' seals (`local/storage/seal.ts`). */
   seals: join(dataDirectory, "seals"),
   service: (name: string) => join(dataDirectory, name),
 });

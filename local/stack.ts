@@ -44,26 +44,27 @@ import { createSns } from "./sns";
 import { createStepFunctions } from "./states";
 
 export interface Stack {
-  /** Of the AWS wire protocols. */
+  /** The URL of the AWS wire protocols. */
   readonly endpoint: string;
   readonly api: string;
   close(): Promise<void>;
 }
 
 /**
- * The embedded cloud: every service over one data directory, the platform provisioned in it, the API beside it.
+ * Starts the embedded cloud: every service over one data directory, the platform provisioned in it, and the API.
  *
- * @param bundles directory of the built bundles (`scripts/build.js`): functions, trainer, state machines.
+ * @param bundles directory of the built bundles (`scripts/build.js`): functions, trainer, state machines
  */
 export async function startStack(settings: StackSettings, bundles: string): Promise<Stack> {
-  // The front listens first, because the functions' environment holds its address; requests wait until the services are there.
+  // The front listens first, because the functions' environment contains its address. Requests wait until the services
+  // exist.
   const services = promised<readonly Service[]>();
   const iam = new Iam({ world: localWorld(), secret: stackSecret(settings.dataDirectory) });
   const schedulerClock = new MovableClock();
   const front = createFront(services.promise, iam, { "/_ringmaster/clock": clockDoor(schedulerClock) });
   await listen(front, settings.port, "--port");
   const endpoint = `http://127.0.0.1:${portOf(front)}`;
-  // The API's port, too, is in the functions' environment: no hook may go there.
+  // The functions' environment also contains the API's port, which no hook may call.
   const api = promised<Server>();
   const door = createServer(apiServerOptions, (request, response) => {
     void api.promise.then((server) => server.emit("request", request, response));
@@ -74,7 +75,7 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
     allowLoopback: settings.allowLoopbackHooks ?? false,
     ownPorts,
   });
-  // Provisioning is the owner's; the keys of the API's role replace these below.
+  // Provisioning uses the owner's keys. The keys of the API's role replace them below.
   Object.assign(process.env, environment, {
     AWS_ACCESS_KEY_ID: iam.owner.accessKeyId,
     AWS_SECRET_ACCESS_KEY: iam.owner.secretAccessKey,
@@ -91,9 +92,9 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   services.resolve(opened);
 
   await provision(readFileSync(join(bundles, "state-machines", "training-run.asl.json"), "utf8"));
-  // From here on this process is the API, and may do what the API may.
+  // From here on this process is the API and has only the API's permissions.
   Object.assign(process.env, iam.environmentOf(functionNameIn(localConfig().prefix, "api"), "api"));
-  // Clients of this machine may name places for files relative to it.
+  // Local clients may give paths relative to this directory.
   process.env["RINGMASTER_WORKING_DIRECTORY"] = process.cwd();
   const { handler } = await import("../lambdas/api/handler");
   const platform = createPlatform();
@@ -115,9 +116,9 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
 }
 
 /**
- * Opens every service over its own directory. What was running goes on once `ready` resolves.
+ * Opens every service over its own directory. Interrupted work resumes once `ready` resolves.
  *
- * @returns the services in the order in which they are to be closed: those that call others first.
+ * @returns the services in the order in which they must be closed: callers before the services that they call
  */
 async function openServices(
   dataDirectory: string,
@@ -135,7 +136,7 @@ async function openServices(
     seals,
     logs,
     runtimePath: join(bundles, "lambda-runtime.js"),
-    // The next run's steps find the environments of this one's; a training that takes longer gets their memory.
+    // The steps of the next run reuse the environments of this run. A longer training releases their memory.
     idleMs: 30_000,
     functions: functions.map(({ name, timeoutSeconds, memoryMb }) => ({
       name: functionNameIn(localConfig().prefix, name),
@@ -146,7 +147,7 @@ async function openServices(
     })),
   });
   const targets = { functions: lambda, startExecution: startExecutionOf(new SFNClient({ credentials: iam.owner })) };
-  // The bus comes before those that emit: an event that it has taken is on disk.
+  // The bus starts before the services that publish to it. An event that it accepts is on disk.
   const events = createEvents({ dataDirectory: service("events"), seals, ...targets });
   const scheduler = createScheduler({ dataDirectory: service("scheduler"), seals, clock: schedulerClock, ...targets });
   const jobKeys = iam.environmentOf(jobRoleName(localConfig().prefix), "trainer");
@@ -160,7 +161,7 @@ async function openServices(
       [trainerImage]: trainerImageOf(bundles, { ...trainerEnvironment(endpoint), ...jobKeys }, service("cache")),
     },
   });
-  // Locally any name may be a team's, and each team has a topic.
+  // Any name may be a team locally, and each team has a topic.
   const sns = createSns({
     dataDirectory: service("sns"),
     seals,
@@ -177,14 +178,17 @@ async function openServices(
   return [scheduler, batch, states, events, lambda, sns, dynamodb, s3, createSts(iam), rolePolicies, logs];
 }
 
-/** What the trainer's image is on one machine: the bundle, under the environment that the job definition gives it on AWS. */
+/**
+ * Describes the trainer's image on this machine: the bundle, with the environment that the job definition gives it on
+ * AWS.
+ */
 function trainerImageOf(bundles: string, environment: Readonly<Record<string, string>>, cacheDirectory: string) {
   return {
     command: [process.execPath, "--enable-source-maps", join(bundles, "trainer.js")],
     environment: {
       ...environment,
       RINGMASTER_ADVERTISE_HOST: "127.0.0.1",
-      // Batch serves each host's metadata: spot notices come that way, as on AWS.
+      // Batch serves each host's metadata, where spot notices arrive as on AWS.
       AWS_EC2_METADATA_DISABLED: "false",
       RINGMASTER_CACHE_DIR: cacheDirectory,
       RINGMASTER_CACHE_GIB: "8",
@@ -192,7 +196,7 @@ function trainerImageOf(bundles: string, environment: Readonly<Record<string, st
   };
 }
 
-/** How rules and schedules start executions: through the service's own API. */
+/** Returns a function that starts executions for rules and schedules through the service's own API. */
 function startExecutionOf(client: SFNClient) {
   return async (stateMachineArn: string, input: string, name: string): Promise<void> => {
     await client.send(new StartExecutionCommand({ stateMachineArn, input, name }));

@@ -1,8 +1,8 @@
 import type { Clock } from "./clock";
 
 /**
- * Calls back for each thing that is due, by a clock that may be moved: one timer, for the earliest. What is due is taken out first;
- * who wants to be called again sets the next time.
+ * Calls back for each due item by a clock that may be advanced. It keeps one timer, for the earliest item. A due item
+ * is removed before its callback, which may set the next time.
  */
 export class Ticker {
   private readonly due = new Map<string, number>();
@@ -14,14 +14,14 @@ export class Ticker {
     private readonly onDue: (id: string, dueAt: number) => void,
   ) {}
 
-  /** `undefined` takes it out. */
+  /** Sets the time of an item. `undefined` removes the item. */
   set(id: string, dueAt: number | undefined): void {
     if (dueAt === undefined) this.due.delete(id);
     else this.due.set(id, dueAt);
     this.arm();
   }
 
-  /** Fires everything that is due by the clock. Timers do so by themselves; a clock that is only moved needs it. */
+  /** Fires everything that is due by the clock. Timers do so by themselves; call this after the clock is advanced. */
   tick(): void {
     const now = this.clock.now();
     for (const [id, dueAt] of [...this.due].filter(([, time]) => time <= now).sort(([, a], [, b]) => a - b)) {

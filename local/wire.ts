@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { JsonLimitError, type JsonLimits, parseJson } from "../core/json-text";
 import { signedPayloadOf } from "./sigv4/payload";
 
-/** An answer that an AWS service gives to a request that it refuses. `code` is the exception's name in the service's model. */
+/** An error answer of an AWS service. `code` is the name of the exception in the service's model. */
 export class ServiceError extends Error {
   override readonly name: string = "ServiceError";
 
@@ -10,7 +10,7 @@ export class ServiceError extends Error {
     readonly code: string,
     readonly httpStatus: number,
     message: string,
-    /** Further members of the exception's shape, e.g. Lambda's `Type` and `Reason`. */
+    /** Additional members of the exception, e.g. Lambda's `Type` and `Reason`. */
     readonly fields: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
@@ -27,7 +27,10 @@ export class BodyTooLarge extends Error {
   }
 }
 
-/** The whole request body. Throws `BodyTooLarge` past `limit` bytes, having read (and dropped) the rest. */
+/**
+ * Reads the whole body of a request.
+ * @throws BodyTooLarge past `limit` bytes, after it has read and dropped the rest
+ */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const { body } = signedPayloadOf(request);
   if (body) {
@@ -38,7 +41,7 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    // Going on reading lets the client finish its write and read the answer, instead of a reset connection.
+    // Reading on lets the client finish its write and read the answer. Otherwise it would see a reset connection.
     if (size <= limit) chunks.push(chunk);
   }
   if (size > limit) throw new BodyTooLarge(limit);
@@ -46,8 +49,9 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
 }
 
 /**
- * The limits of a request to the embedded cloud. An attribute value of DynamoDB is 32 levels deep at most, and each level is two of JSON. AWS bounds
- * a request by its bytes alone; the number of values bounds the time for which one request keeps all others waiting.
+ * The limits of a request to the embedded cloud. A DynamoDB attribute value has at most 32 levels, and each level is
+ * two levels of JSON. AWS bounds a request only by its bytes. The limit on values bounds the time that one request
+ * blocks all others.
  */
 export const portLimits: JsonLimits = {
   depth: 80,
@@ -57,7 +61,10 @@ export const portLimits: JsonLimits = {
   characters: 16 * 1024 * 1024,
 };
 
-/** A JSON object of a request; an empty body is an empty object. Throws `invalid` when it is anything else. */
+/**
+ * Parses the body of a request as a JSON object. An empty body is an empty object. Throws the error that `invalid`
+ * creates if the body is anything else.
+ */
 export function parseObject(body: Buffer, invalid: (message: string) => Error): Record<string, unknown> {
   if (body.length === 0) return {};
   let value: unknown;
@@ -87,8 +94,9 @@ export function sendJson(
 }
 
 /**
- * Sends an error so that both JSON protocols understand it: REST-JSON reads the name from the header, JSON 1.x from `__type`.
- * `messageMember` is how the service's model spells the member.
+ * Sends an error in a form that both JSON protocols understand. REST-JSON reads the name from the header, and JSON 1.x
+ * reads it from `__type`.
+ * @param messageMember the name of the message member in the service's model
  */
 export function sendError(
   response: ServerResponse,
