@@ -33,7 +33,7 @@ try {
     format: "cjs",
     logLevel: "error",
   });
-  // It hears of it when this is told to end, and stops what it has started.
+  // The benchmark stops what it has started when this process forwards a signal.
   const bench = spawn(process.execPath, [path.join(out, "main.js"), ...process.argv.slice(2)], {
     cwd: root,
     stdio: "inherit",

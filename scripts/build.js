@@ -1,7 +1,7 @@
 /**
  * Bundles every entry point with esbuild into `dist/<key>/`, where the key is a digest of the sources' paths, sizes and
- * times. A directory appears by rename, whole or not at all: commands may build at the same moment, and a stack
- * that is running keeps the code it was started with.
+ * times. A directory appears by rename, whole or not at all: commands may build at the same time, and a running
+ * stack keeps the code that it was started with.
  */
 const { createHash } = require("node:crypto");
 const fs = require("node:fs");

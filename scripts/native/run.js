@@ -24,7 +24,7 @@ function run(command, args, { deadline, cwd, env } = {}) {
         try {
           process.kill(-child.pid, "SIGKILL");
         } catch {
-          // it ended at this moment
+          // it ended in the meantime
         }
       },
       Math.max(0, deadline - Date.now()),
