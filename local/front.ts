@@ -35,7 +35,7 @@ const keepAliveMs = 120_000;
 export function createFront(
   services: readonly Service[] | Promise<readonly Service[]>,
   iam: Iam,
-  endpoints: Readonly<Record<string, Door>> = {},
+  endpoints: Readonly<Record<string, Endpoint>> = {},
 ): Server {
   let byName: ReadonlyMap<string, Service> | undefined;
   const made = Promise.resolve(services).then((all) => {
@@ -56,7 +56,7 @@ export function createFront(
   return server;
 }
 
-export type Door = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+export type Endpoint = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
  * Refuses requests from foreign hosts and pages, and turns errors into answers.
@@ -66,7 +66,7 @@ async function answer(
   name: string | undefined,
   request: IncomingMessage,
   response: ServerResponse,
-  handle: Door,
+  handle: Endpoint,
 ): Promise<void> {
   const requestId = randomUUID();
   response.setHeader("x-amzn-requestid", requestId);
@@ -82,18 +82,18 @@ async function answer(
   }
 }
 
-function enter(door: Door, iam: Iam): Door {
+function enter(endpoint: Endpoint, iam: Iam): Endpoint {
   return async (request, response) => {
     const caller = await authenticate(iam, request);
     if (caller) {
       const message = `User: ${caller.arn} is not authorized: only the owner may call this path (\`ringmaster env\` prints the owner's keys).`;
       throw new ServiceError("AccessDeniedException", 403, message);
     }
-    await door(request, response);
+    await endpoint(request, response);
   };
 }
 
-function serve(made: Promise<ReadonlyMap<string, Service>>, iam: Iam): Door {
+function serve(made: Promise<ReadonlyMap<string, Service>>, iam: Iam): Endpoint {
   return async (request, response) => {
     const caller = await authenticate(iam, request);
     const services = await made;

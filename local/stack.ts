@@ -29,7 +29,7 @@ import { provision } from "./provision";
 import { trainerImage } from "./provision-compute";
 import { createS3 } from "./s3";
 import { createScheduler } from "./scheduler";
-import { clockDoor } from "./scheduler/clock-door";
+import { clockEndpoint } from "./scheduler/clock-endpoint";
 import { MovableClock } from "./scheduler/movable-clock";
 import type { Service } from "./service";
 import {
@@ -61,7 +61,7 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   const services = promised<readonly Service[]>();
   const iam = new Iam({ world: localWorld(), secret: stackSecret(settings.dataDirectory) });
   const schedulerClock = new MovableClock();
-  const front = createFront(services.promise, iam, { "/_ringmaster/clock": clockDoor(schedulerClock) });
+  const front = createFront(services.promise, iam, { "/_ringmaster/clock": clockEndpoint(schedulerClock) });
   await listen(front, settings.port, "--port");
   const endpoint = `http://127.0.0.1:${portOf(front)}`;
   // The functions' environment also contains the API's port, which no hook may call.

@@ -28,7 +28,7 @@ const text = (body: Body, name: string): string => {
   return value;
 };
 
-/** Batch's operations, by the last part of their path. */
+/** Batch's operations by the last part of their path. */
 export const operations: Readonly<Record<string, Operation>> = {
   createcomputeenvironment({ resources, engine }, body) {
     const made = resources.createEnvironment(parse(schemas.createComputeEnvironment, body));
@@ -59,7 +59,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   deletejobqueue({ resources, book, engine }, body) {
     const queue = resources.queue(text(body, "jobQueue"));
     resources.deleteQueue(text(body, "jobQueue"));
-    // As in Batch: the queue's jobs end with it.
+    // Deleting a queue ends its jobs, as in Batch.
     for (const job of book.all()) {
       if (job.queue === queue?.jobQueueName && !job.parent) engine.terminate(job, "JobQueue deleted");
     }

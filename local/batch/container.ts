@@ -8,7 +8,10 @@ import type {
   ResourceRequirement,
 } from "./types";
 
-/** A job's container: the definition's, with the job's overrides laid over it and `Ref::name` replaced by parameters. */
+/**
+ * Resolves a job's container: the definition's container with the job's overrides applied and `Ref::name` replaced by
+ * parameters.
+ */
 export function resolveContainer(
   properties: ContainerProperties,
   overrides: ContainerOverrides,
@@ -35,7 +38,7 @@ function legacy(type: ResourceRequirement["type"], value: number | undefined): R
   return value === undefined ? [] : [{ type, value: String(value) }];
 }
 
-/** `Ref::name` that names no parameter stays as it is, as in Batch. */
+/** Replaces `Ref::name` by the parameter. A reference to an unknown parameter stays as it is, as in Batch. */
 function substitute(word: string, parameters: Readonly<Record<string, string>>): string {
   return word.startsWith("Ref::") ? (parameters[word.slice(5)] ?? word) : word;
 }
@@ -53,7 +56,7 @@ export function toRecord(environment: readonly KeyValue[] = []): Record<string, 
   return Object.fromEntries(environment.map(({ name, value }) => [name, value]));
 }
 
-/** First and last node of a range, of `numNodes`: `2`, `0:3`, `4:`, `:3`. */
+/** Parses a range of nodes (`2`, `0:3`, `4:` or `:3`) into its first and last node. `numNodes` bounds an open range. */
 export function parseRange(targetNodes: string, numNodes: number): { readonly first: number; readonly last: number } {
   const match = /^(\d*)(:?)(\d*)$/.exec(targetNodes);
   if (!match || targetNodes === "") {
@@ -65,7 +68,7 @@ export function parseRange(targetNodes: string, numNodes: number): { readonly fi
   return { first, last };
 }
 
-/** The container of each node. A later range overrides an earlier one where they overlap (Batch: nested ranges win). */
+/** Returns the container of each node. Where ranges overlap, the later range applies (Batch: nested ranges win). */
 export function nodeContainers(properties: NodeProperties): readonly ContainerProperties[] {
   const { numNodes, mainNode, nodeRangeProperties } = properties;
   if (mainNode >= numNodes)
@@ -84,7 +87,7 @@ export function nodeContainers(properties: NodeProperties): readonly ContainerPr
   });
 }
 
-/** `numNodes` can be chosen at submission only when the last range of the definition is open (`0:`). */
+/** Applies `numNodes` of a submission. It may be chosen only if the last range of the definition is open (`0:`). */
 export function withNodes(properties: NodeProperties, numNodes: number | undefined): NodeProperties {
   if (numNodes === undefined || numNodes === properties.numNodes) return properties;
   if (!properties.nodeRangeProperties.some(({ targetNodes }) => targetNodes.endsWith(":"))) {

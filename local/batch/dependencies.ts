@@ -4,16 +4,16 @@ import { isFinal, type Job } from "./types";
 export type Readiness = "ready" | "waiting" | "failed";
 
 /**
- * Who waits for whom. A job runs when every job that it depends on has succeeded, and fails when one has failed. Of array jobs:
- * a child of an `N_TO_N` dependent waits for the child of the same index, a child of a `SEQUENTIAL` array for the one before it,
- * any other dependent for the whole.
+ * The dependencies between jobs. A job runs when every job that it depends on has succeeded, and fails when one of them
+ * has failed. A child of an `N_TO_N` dependent waits for the child with the same index. A child of a `SEQUENTIAL` array
+ * waits for the previous child. Any other dependent waits for the whole array.
  */
 export class Dependencies {
   private readonly waiters = new Map<string, Set<string>>();
 
   constructor(private readonly book: JobBook) {}
 
-  /** The job's state now; whoever is not ready is found again by `dependents`. */
+  /** Returns whether the job can run now. A waiting job is found again by `dependents`. */
   readiness(job: Job): Readiness {
     const blockers = this.blockers(job);
     for (const id of blockers) {
@@ -27,7 +27,7 @@ export class Dependencies {
     return states.every((status) => status === "SUCCEEDED") ? "ready" : "waiting";
   }
 
-  /** Jobs to look at again, now that this one has ended. */
+  /** Returns the jobs to check again after this one has ended. */
   dependents(ended: Job): readonly Job[] {
     const ids = this.waiters.get(ended.jobId) ?? [];
     this.waiters.delete(ended.jobId);

@@ -2,10 +2,10 @@ import { vcpusOf } from "./container";
 import { batchArn, jobArn } from "./names";
 import type { Attempt, Container, Job, JobStatus } from "./types";
 
-/** How many children of a parent are in each state. */
+/** The number of a parent's children in each state. */
 export type StatusSummary = Readonly<Partial<Record<JobStatus, number>>>;
 
-/** `JobDetail` of DescribeJobs, which is also the `detail` of a "Batch Job State Change" event. */
+/** Builds the `JobDetail` of DescribeJobs, which is also the `detail` of a "Batch Job State Change" event. */
 export function describeJob(job: Job, summary: StatusSummary): Record<string, unknown> {
   return {
     jobArn: jobArn(job.jobId),
@@ -84,7 +84,7 @@ function describeContainer(job: Job): object | undefined {
   };
 }
 
-/** `JobSummary` of ListJobs. */
+/** Builds the `JobSummary` of ListJobs. */
 export function summarizeJob(job: Job): Record<string, unknown> {
   const { container } = job;
   return {
@@ -113,7 +113,7 @@ function isMain(job: Job): boolean {
   return job.index === (job.mainNode ?? 0);
 }
 
-/** vCPUs that a job takes while it runs; a gang takes all of its nodes'. */
+/** Returns the vCPUs that a job uses while it runs. A gang uses the vCPUs of all of its nodes. */
 export function vcpusOfJob(job: Job, nodes: readonly Job[]): number {
   return job.kind === "multi-node"
     ? nodes.reduce((sum, node) => sum + vcpusOf(node.containerProperties), 0)

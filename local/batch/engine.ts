@@ -28,12 +28,12 @@ interface Placed {
 
 const timedOut = "Job attempt duration exceeded timeout";
 
-/** Moves jobs through their states: dependencies, placement, attempts, ends. */
+/** Moves jobs through their states: dependencies, placement, attempts and their ends. */
 export class Engine {
   private readonly runner: Runner;
   private readonly gang: Gang;
   private readonly dependencies: Dependencies;
-  /** RUNNABLE units (a gang is one), oldest first, by queue. */
+  /** The RUNNABLE jobs of each queue, oldest first. A gang is one job. */
   private readonly waiting = new Map<string, Map<string, Job>>();
   private readonly placed = new Map<string, Placed>();
   private readonly timers = new Map<string, () => void>();
@@ -62,7 +62,7 @@ export class Engine {
     });
   }
 
-  /** Takes up what a former process left: queued jobs go on, running ones have lost their host. */
+  /** Resumes the state that an earlier process left. Queued jobs continue, and running jobs have lost their host. */
   recover(): void {
     for (const job of this.book.all()) {
       if (job.status === "RUNNABLE" && job.kind !== "node") this.enqueue(job);
@@ -73,14 +73,14 @@ export class Engine {
     this.dispatch();
   }
 
-  /** New jobs, parents before children. */
+  /** Adds new jobs. Parents come before their children. */
   submit(jobs: readonly Job[]): void {
     for (const job of jobs) this.book.add(job);
     for (const job of jobs) this.admit(job);
     this.dispatch();
   }
 
-  /** Ends what has not started yet; jobs that run, or have ended, are left alone. */
+  /** Ends jobs that have not started. Running and ended jobs are not changed. */
   cancel(job: Job, reason: string): void {
     const children = job.kind === "array" ? this.book.children(job) : [];
     for (const child of children) this.cancel(child, reason);
@@ -102,7 +102,10 @@ export class Engine {
     else this.end(job, reason);
   }
 
-  /** A spot interruption: notice in the instance's metadata and on the event bus now, the loss of the host when its time is over. */
+  /**
+   * Interrupts the spot host of a job. It sends the notice to the instance metadata and the event bus now, and ends the
+   * host when the notice period is over.
+   */
   interruptSpot(job: Job): void {
     const { clock, events, spotNoticeMs } = this.options;
     const pid = job.container?.pid;
@@ -128,7 +131,7 @@ export class Engine {
     this.after(job, "spot", spotNoticeMs, () => this.runner.lose(job));
   }
 
-  /** Looks for what can start, once the present change is through. */
+  /** Starts the jobs that fit, after the current change is complete. */
   dispatch(): void {
     if (this.dispatching || this.closed) return;
     this.dispatching = true;
@@ -169,7 +172,10 @@ export class Engine {
     this.waiting.set(job.queue, waiting.set(job.jobId, job));
   }
 
-  /** Starts what fits. A queue is first in, first out: a job that must wait for room holds those behind it, or a gang would starve. */
+  /**
+   * Starts the jobs that fit. A queue is first in, first out. A job that waits for free vCPUs blocks the jobs behind
+   * it, because a gang would starve otherwise.
+   */
   private fill(queue: JobQueue): void {
     const waiting = this.waiting.get(queue.jobQueueName);
     const hanging = new Set<string>();
@@ -225,7 +231,7 @@ export class Engine {
   private startContainer(job: Job, attempt: number): void {
     const computeEnvironment = job.computeEnvironment!;
     const environment = this.resources.environment(computeEnvironment);
-    // Families and "optimal" leave the choice to Batch, which has no other machine to choose from here.
+    // Families and "optimal" let Batch choose the instance type. There is no other machine to choose from here.
     const instanceType = environment?.computeResources?.instanceTypes?.find((type) => type.includes(".")) ?? "local";
     const lifeCycle = isSpot(environment) ? "spot" : "on-demand";
     this.runner.start(job, { queue: job.queue, computeEnvironment, attempt }, { instanceType, lifeCycle });
@@ -235,9 +241,9 @@ export class Engine {
     const unit = job.kind === "node" ? this.book.get(job.parent!)! : job;
     if (job.kind === "node") this.gang.running(job);
     else this.book.move(job, "RUNNING", { startedAt: job.container?.startedAt, stoppedAt: undefined });
-    // Terminated while it was starting: the signal went out before there was a process.
+    // The job was terminated while it was starting, before there was a process to receive the signal.
     if (unit.terminated !== undefined) this.stop(unit, unit.terminated);
-    // A gang has one deadline, its main node's; each child of an array has its own.
+    // A gang has one deadline, the deadline of its main node. Each child of an array has its own.
     const timed = unit.timeoutSeconds !== undefined && (job.kind !== "node" || job.index === job.mainNode);
     if (timed) this.after(unit, "timeout", unit.timeoutSeconds! * 1000, () => this.stop(unit, timedOut));
   }
@@ -247,14 +253,14 @@ export class Engine {
     else this.runner.stop(unit, reason);
   }
 
-  /** An attempt is over: what becomes of the job. */
+  /** Decides the job's next state after an attempt has ended. */
   private settle(job: Job, ending: Ending): void {
     this.clearTimers(job);
     this.placed.delete(job.jobId);
     const { statusReason } = ending;
     if (job.terminated !== undefined) this.end(job, job.terminated);
     else if (ending.exitCode === 0 && statusReason !== timedOut) this.conclude(job, "SUCCEEDED", { statusReason });
-    // Batch does not try again what has used up its time.
+    // Batch does not retry a job that has timed out.
     else if (statusReason !== timedOut && retries(job.retryStrategy, job.attempts.length, ending)) {
       this.book.move(job, "RUNNABLE", { statusReason, stoppedAt: undefined });
       this.enqueue(job);
@@ -262,7 +268,7 @@ export class Engine {
     this.dispatch();
   }
 
-  /** Fails a job for a reason from outside. */
+  /** Fails a job for an external reason. */
   private end(job: Job, reason: string): void {
     this.waiting.get(job.queue)?.delete(job.jobId);
     if (job.kind === "multi-node") {
@@ -280,7 +286,7 @@ export class Engine {
     for (const dependent of this.dependencies.dependents(job)) this.admit(dependent);
   }
 
-  /** An array job ends when its last child does, and fails when one of them has failed. */
+  /** Updates an array job. It ends when its last child ends, and fails if one of them has failed. */
   private updateArray(array: Job): void {
     const { SUCCEEDED = 0, FAILED = 0 } = this.book.summary(array);
     if (isFinal(array.status) || SUCCEEDED + FAILED < array.size!) return;
@@ -293,7 +299,7 @@ export class Engine {
   private recoverRunning(job: Job): void {
     const lost = (unit: Job) => {
       const { pid, pidStart } = unit.container ?? {};
-      // Its host has killed it, unless both were killed together.
+      // The host kills its container, unless both were killed together.
       if (pid !== undefined && pidStart !== undefined && processStart(pid) === pidStart) killGroup(pid);
       this.runner.finish(unit, { statusReason: hostLost(instanceId(pid ?? 0)) });
     };

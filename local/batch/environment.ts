@@ -5,11 +5,14 @@ import type { ImageConfig, Job } from "./types";
 export interface Placement {
   readonly queue: string;
   readonly computeEnvironment: string;
-  /** 1 for the first. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
 }
 
-/** A container's whole environment: the image's, the job's, then Batch's own, which nothing overrides. */
+/**
+ * Builds a container's whole environment: the image's variables, then the job's, then Batch's own, which override the
+ * others.
+ */
 export function containerEnvironment(job: Job, image: ImageConfig, placement: Placement): Record<string, string> {
   return {
     ...inheritedEnvironment(),
@@ -33,12 +36,12 @@ function childEnvironment(job: Job): Record<string, string> {
     AWS_BATCH_JOB_NUM_NODES: String(job.size),
     AWS_BATCH_JOB_NODE_INDEX: String(job.index),
     AWS_BATCH_JOB_MAIN_NODE_INDEX: String(mainNode),
-    // Only children are told: the main node runs before anybody could know.
+    // Only children get the address, because the main node starts before the address is known.
     ...(job.index === mainNode ? {} : { AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS: "127.0.0.1" }),
   };
 }
 
-/** An image by its whole name, else by its name without registry and tag. */
+/** Finds an image by its whole name, or else by its name without registry and tag. */
 export function findImage(images: Readonly<Record<string, ImageConfig>>, name: string): ImageConfig | undefined {
   const short = name.split("/").at(-1)!.split(/[:@]/)[0]!;
   const key = [name, short].find((candidate) => Object.hasOwn(images, candidate));

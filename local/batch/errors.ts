@@ -1,6 +1,6 @@
 import { ServiceError } from "../wire";
 
-/** Batch's one error for whatever is wrong with a request. */
+/** Creates the error that Batch returns for every invalid request. */
 export function clientError(message: string): ServiceError {
   return new ServiceError("ClientException", 400, message);
 }

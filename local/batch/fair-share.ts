@@ -6,9 +6,10 @@ interface Waiting {
 }
 
 /**
- * The next job of a fair-share queue: of the share that uses least for its weight, the job of the highest scheduling priority,
- * then the oldest. As in Batch a share's use counts times its weight factor, so that a *lower* factor gets more. What ran before
- * is forgotten at once: Batch remembers it for `shareDecaySeconds`.
+ * Returns the next job of a fair-share queue. It selects the share with the least use for its weight, in that share the
+ * job with the highest scheduling priority, and then the oldest job. As in Batch, a share's use is multiplied by its
+ * weight factor, so a *lower* factor gets more. Ended jobs do not count here. Batch counts them for
+ * `shareDecaySeconds`.
  *
  * @param waiting oldest first
  * @param inUse vCPUs in use, by share identifier
@@ -32,7 +33,10 @@ export function nextByFairShare<J extends Waiting>(
   return best;
 }
 
-/** An entry's identifier may end in `*`; the longest match decides; 1 for who is not listed. */
+/**
+ * Returns the weight factor of a share. An identifier may end in `*`, and the longest match applies. An unlisted share
+ * has weight 1.
+ */
 function weightOf(policy: FairsharePolicy, share: string): number {
   const entry = (policy.shareDistribution ?? [])
     .filter(({ shareIdentifier: id }) => (id.endsWith("*") ? share.startsWith(id.slice(0, -1)) : id === share))

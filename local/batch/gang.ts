@@ -3,13 +3,13 @@ import { hostLost, instanceId } from "./names";
 import type { Runner } from "./runner";
 import { type Ending, isFinal, type Job } from "./types";
 
-/** What a gang needs of the engine. */
+/** The engine's functions that a gang calls. */
 export interface GangHost {
   readonly book: JobBook;
   readonly runner: Runner;
   /** Starts a node's container. */
   startNode(node: Job, parent: Job): void;
-  /** The main node's end is the job's: it succeeds, is tried again, or fails. */
+  /** Ends the job with its main node: the job succeeds, is retried, or fails. */
   settle(parent: Job, ending: Ending): void;
 }
 
@@ -17,15 +17,16 @@ const isActive = (node: Job) => node.status === "STARTING" || node.status === "R
 const isMain = (node: Job) => node.index === node.mainNode;
 
 /**
- * Multi-node parallel jobs, by Batch's rules: the children start once the main node runs; the main node's exit ends the job, and
- * only its failure makes a new attempt; a child that fails is left to the others to notice.
+ * Runs multi-node parallel jobs by Batch's rules. The children start once the main node runs. The exit of the main node
+ * ends the job, and only a failure of the main node leads to a new attempt. The other nodes must notice a failed child
+ * themselves.
  *
- * All state is in the jobs themselves, so that a restart goes on from what is on disk.
+ * All state is in the jobs, so a restart continues from the state on disk.
  */
 export class Gang {
   constructor(private readonly host: GangHost) {}
 
-  /** Places the whole gang: the parent is RUNNABLE, and so are its nodes. */
+  /** Starts the gang. The parent and its nodes are RUNNABLE. */
   start(parent: Job, placed: Partial<Job>): void {
     const { book } = this.host;
     book.move(parent, "STARTING", placed);
@@ -57,16 +58,16 @@ export class Gang {
     this.settleWhenOver(parent);
   }
 
-  /** Stops every node; the main node's end then settles the job. */
+  /** Stops every node. The end of the main node then settles the job. */
   stop(parent: Job, reason: string): void {
     for (const node of this.host.book.children(parent)) this.host.runner.stop(node, reason);
   }
 
-  /** After a restart: whatever ran is lost with the machine. */
+  /** Recovers a gang after a restart. The nodes that ran are lost with the machine. */
   recover(parent: Job, lost: (node: Job) => void): void {
     const { book } = this.host;
     const main = this.main(parent);
-    // Killed between the gang's start and its main node's: nothing has run.
+    // The process was killed between the start of the gang and the start of its main node, so no node has run.
     if (!isActive(main) && !isFinal(main.status)) {
       this.host.settle(parent, { statusReason: hostLost(instanceId(0)) });
       return;

@@ -1,4 +1,4 @@
-/** What the stack and the host process of a container tell each other. */
+/** The messages between the stack and the host process of a container. */
 import type { LogLine } from "../log-appender";
 
 export interface StartMessage {
@@ -9,7 +9,9 @@ export interface StartMessage {
   readonly instance: InstanceMetadata;
 }
 
-/** What the instance metadata service answers, but for the instance's id, which is known when the container runs. */
+/**
+ * The answers of the instance metadata service, without the instance's id, which is known only when the container runs.
+ */
 export interface InstanceMetadata {
   readonly instanceType: string;
   readonly lifeCycle: "spot" | "on-demand";
@@ -19,14 +21,17 @@ export interface InstanceMetadata {
 
 export type StackMessage =
   | StartMessage
-  /** SIGTERM goes to the main process, as `docker stop` does; SIGKILL to all that it started. */
+  /**
+   * A signal for the container. SIGTERM goes to the main process, as with `docker stop`. SIGKILL goes to the whole
+   * process group.
+   */
   | { readonly type: "signal"; readonly signal: "SIGTERM" | "SIGKILL" }
-  /** A spot interruption is due at `time` (ISO 8601). */
+  /** A notice that the spot instance will be interrupted at `time` (ISO 8601). */
   | { readonly type: "interrupt"; readonly time: string };
 
 export type HostMessage =
   | { readonly type: "started"; readonly pid: number }
   | { readonly type: "start-error"; readonly message: string }
   | { readonly type: "lines"; readonly lines: readonly LogLine[] }
-  /** As Docker counts it: 128 + n after signal n. */
+  /** The exit code as Docker counts it: 128 + n after signal n. */
   | { readonly type: "exit"; readonly exitCode: number };

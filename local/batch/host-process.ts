@@ -6,17 +6,17 @@ import type { HostMessage, StackMessage, StartMessage } from "./host-messages";
 export interface HostEvents {
   onStarted(pid: number): void;
   onLines(lines: readonly LogLine[]): void;
-  /** The last event, once: how it ended. */
+  /** Called once, as the last event, with the reason for the end. */
   onEnd(end: HostEnd): void;
 }
 
 export type HostEnd =
   | { readonly kind: "exit"; readonly exitCode: number }
   | { readonly kind: "start-error"; readonly message: string }
-  /** The host process itself died, or was given up, and the container with it. */
+  /** The host process died or was abandoned, and the container with it. */
   | { readonly kind: "lost" };
 
-/** The stack's side of one host process. */
+/** The stack's end of the connection to one host process. */
 export class HostProcess {
   private readonly child: ChildProcess;
   private readonly closed: Promise<void>;
@@ -24,7 +24,7 @@ export class HostProcess {
   private pid?: number;
 
   constructor(hostPath: string, start: StartMessage, events: HostEvents) {
-    // A session of its own: signals of the stack's terminal do not reach it, nor what kills the stack's process group.
+    // The host has its own session. Signals of the stack's terminal and of its process group do not reach it.
     this.child = fork(hostPath, [], { detached: true, execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
     this.child.on("message", (message: HostMessage) => {
       if (message.type === "started") {
@@ -43,7 +43,7 @@ export class HostProcess {
         events.onEnd(this.end ?? { kind: "lost" });
         resolve();
       };
-      // 'close' comes after the last message, but not at all once this side has disconnected.
+      // 'close' comes after the last message, but not after this side has disconnected.
       this.child.once("close", gone);
       this.child.once("exit", () => !this.child.connected && this.end?.kind === "lost" && gone());
       this.child.once("error", () => this.pid === undefined && !this.child.connected && gone());
@@ -59,7 +59,7 @@ export class HostProcess {
     this.send({ type: "interrupt", time });
   }
 
-  /** The host is lost, now, with all that ran on it. */
+  /** Kills the host and everything that runs on it. */
   async lose(): Promise<void> {
     this.end ??= { kind: "lost" };
     if (this.child.connected) this.child.disconnect();
@@ -75,15 +75,18 @@ export function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Gone already.
+    // The process has already ended.
   }
 }
 
-/** The kernel's start time of a process, which tells it from a later one of the same id. Undefined where there is no /proc. */
+/**
+ * Returns the kernel's start time of a process, which distinguishes it from a later process with the same id. Returns
+ * undefined on systems without /proc.
+ */
 export function processStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // Fields count from behind the name, which may hold anything: starttime is the 22nd of all.
+    // Fields are counted after the name, which may contain anything. `starttime` is field 22 of the whole line.
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
   } catch {
     return undefined;

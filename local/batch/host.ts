@@ -1,6 +1,7 @@
 /**
- * The host of one container (`batch-host.js`): spawns its command in a process group of its own, hands on its output, tells how it
- * ended, and serves it the instance metadata. When the stack goes, by whatever end, the host kills the whole group and goes too.
+ * The host of one container (`batch-host.js`). It starts the command in its own process group, forwards its output,
+ * reports its end, and serves it the instance metadata. When the stack ends for any reason, the host kills the whole
+ * group and exits.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { AddressInfo } from "node:net";
@@ -12,7 +13,7 @@ import { createMetadataServer, type InstanceState } from "./imds";
 
 const state: InstanceState = {};
 let container: ChildProcess | undefined;
-/** A signal that came before there was a process to send it to. */
+/** A signal that arrived before the process existed. */
 let early: "SIGTERM" | "SIGKILL" | undefined;
 
 function send(message: HostMessage, then?: () => void): void {
@@ -24,7 +25,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody is left in the group.
+    // The group is empty.
   }
 }
 
@@ -57,7 +58,7 @@ async function start({ command, environment, workingDirectory, instance }: Start
   metadata.unref();
   const endpoint = `http://127.0.0.1:${(metadata.address() as AddressInfo).port}`;
   const [file = "", ...args] = command;
-  // An empty file name throws where a missing one emits an error.
+  // An empty file name throws, but a missing file emits an error.
   if (file === "") return send({ type: "start-error", message: "No command specified" }, () => process.exit(0));
   const child = spawn(file, args, {
     cwd: workingDirectory,
@@ -73,7 +74,7 @@ async function start({ command, environment, workingDirectory, instance }: Start
   forward(child.stderr);
   send({ type: "started", pid: child.pid });
   if (early) deliver(early);
-  // A container ends with its main process; what that has left running goes with it, and with that the pipes close.
+  // A container ends with its main process. The processes that it left are killed, which closes the pipes.
   child.once("exit", () => signalGroup(child.pid!, "SIGKILL"));
   child.once("close", (code, signal) => {
     const exitCode = code ?? 128 + (constants.signals[signal!] ?? 0);
@@ -84,12 +85,12 @@ async function start({ command, environment, workingDirectory, instance }: Start
 process.on("disconnect", () => {
   const child = container;
   if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) process.exit(0);
-  // Gone when the host is: whoever waits for the host's end may rely on it.
+  // The group is dead when the host exits, and callers that wait for the host rely on it.
   child.once("exit", () => process.exit(0));
   setTimeout(() => process.exit(0), 2_000);
   signalGroup(child.pid, "SIGKILL");
 });
-// Ctrl-C reaches the whole terminal; it is the stack that decides.
+// Ctrl-C reaches every process of the terminal. Only the stack decides when the host stops.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 process.on("message", (message: StackMessage) => {
   if (message.type === "start") void start(message);

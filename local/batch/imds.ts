@@ -3,16 +3,17 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { InstanceMetadata } from "./host-messages";
 import { instanceId } from "./names";
 
-/** What changes while the instance lives. */
+/** The state of an instance that changes during its life. */
 export interface InstanceState {
   pid?: number;
-  /** When the spot interruption is due, once there is notice. ISO 8601. */
+  /** The time of the spot interruption (ISO 8601), once the notice was given. */
   interruption?: string;
 }
 
 /**
- * The instance metadata service, version 2, of one host: a token first, then what a training process asks for. Unlike the
- * real one it listens where `AWS_EC2_METADATA_SERVICE_ENDPOINT` says. Not yet listening.
+ * Creates the instance metadata service (version 2) of one host. It issues a token and answers the paths that a
+ * training process reads. Unlike the real service it listens at `AWS_EC2_METADATA_SERVICE_ENDPOINT`. The server is not
+ * listening yet.
  */
 export function createMetadataServer(instance: InstanceMetadata, state: InstanceState): Server {
   const tokens = new Set<string>();

@@ -17,11 +17,12 @@ import type { BatchOptions } from "./types";
 export type { BatchOptions, ImageConfig } from "./types";
 
 export interface BatchService extends Service {
-  /** Resolves when the state is loaded and queued jobs go on; requests wait for it by themselves. */
+  /** Resolves when the state is loaded and queued jobs have resumed. Requests wait for it. */
   readonly ready: Promise<void>;
   /**
-   * Interrupts the spot host of a running job (or child): notice in its instance metadata and on the event bus at once, the loss of
-   * the host when the notice is over. Rejects with `ClientException` when the job does not run on a spot host.
+   * Interrupts the spot host of a running job or child. The notice appears in the instance metadata and on the event
+   * bus at once, and the host ends when the notice period is over. Rejects with `ClientException` if the job does not
+   * run on a spot host.
    */
   interruptSpot(jobId: string): Promise<void>;
 }
@@ -29,10 +30,10 @@ export interface BatchService extends Service {
 const bodyLimit = 1024 * 1024;
 
 /**
- * AWS Batch on one machine: every job is a process, run by Batch's rules.
+ * Creates AWS Batch for one machine. Every job is a process, run by Batch's rules.
  *
- * @example
- * const batch = createBatch({ dataDirectory, images: { trainer: { command: ["node", "/dist/trainer.js"] } } });
+ * @example const batch = createBatch({ dataDirectory, images: { trainer: { command: ["node", "/dist/trainer.js"] } }
+ * });
  */
 export function createBatch(options: BatchOptions): BatchService {
   const clock = options.clock ?? systemClock;
@@ -57,7 +58,7 @@ export function createBatch(options: BatchOptions): BatchService {
     book.load(rows);
     engine.recover();
   });
-  // Whoever awaits it is told; nobody else is brought down.
+  // The callers that await it get the error. Without callers it must not end the process.
   ready.catch(() => undefined);
   const backend = { book, engine, resources, definitions, now: () => clock.now() };
 

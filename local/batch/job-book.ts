@@ -6,10 +6,10 @@ import type { Store } from "./store";
 import { isFinal, type Job, type JobStatus } from "./types";
 
 const keyPrefix = "job!";
-/** Batch forgets a job this long after its end. */
+/** The time after its end when Batch deletes a job. */
 const keptMs = 7 * 24 * 3_600_000;
 
-/** All jobs. Each change is put on disk, and each change of state is announced, by `move` and `update` alone. */
+/** All jobs. `move` and `update` write each change to disk, and `move` publishes each change of state. */
 export class JobBook {
   private readonly jobs = new Map<string, Job>();
   private readonly summaries = new Map<string, Partial<Record<JobStatus, number>>>();
@@ -42,7 +42,7 @@ export class JobBook {
     this.save(job, true);
   }
 
-  /** A change of state, with whatever else changes at the same moment. */
+  /** Changes the state of a job, and other fields with it. */
   move(job: Job, status: JobStatus, changes: Partial<Job> = {}): void {
     this.count(job, -1);
     Object.assign(job, changes, { status });
@@ -51,7 +51,7 @@ export class JobBook {
     this.save(job, true);
   }
 
-  /** A change that leaves the state as it is; nobody is told. */
+  /** Changes fields without a change of state, so no event is published. */
   update(job: Job, changes: Partial<Job>): void {
     Object.assign(job, changes);
     this.save(job, false);
@@ -65,7 +65,7 @@ export class JobBook {
     return this.jobs.values();
   }
 
-  /** The children of an array or of a multi-node job, in order. */
+  /** Returns the children of an array or of a multi-node job, in order. */
   children(job: Job): readonly Job[] {
     if (job.kind !== "array" && job.kind !== "multi-node") return [];
     const mark = job.kind === "array" ? ":" : "#";
@@ -95,7 +95,10 @@ export class JobBook {
     this.store.put(keyPrefix + job.jobId, job, announced ? this.event(job) : undefined);
   }
 
-  /** A copy as of now: what is announced is the state that was entered, not the latest. */
+  /**
+   * Builds the event of a job. It contains a copy, because the event must show the state that was entered, not the
+   * latest.
+   */
   private event(job: Job): EmittedEvent {
     return {
       source: "aws.batch",

@@ -8,9 +8,9 @@ import type { JobDefinition, NodeProperties } from "./types";
 
 type Input = z.infer<typeof schemas.registerJobDefinition>;
 
-/** Job definitions and their revisions. A revision never changes, but from ACTIVE to INACTIVE. */
+/** Job definitions and their revisions. A revision changes only from ACTIVE to INACTIVE. */
 export class JobDefinitions {
-  /** By name, the first revision first. */
+  /** The revisions by name, the first one first. */
   private readonly byName = new Map<string, JobDefinition[]>();
 
   constructor(private readonly store: Store) {}
@@ -26,7 +26,7 @@ export class JobDefinitions {
     }
     if (type === "multinode") {
       if (!nodeProperties) throw clientError("nodeProperties must not be null for a job definition of type multinode.");
-      nodeContainers(nodeProperties as NodeProperties); // refuses what no submission could run
+      nodeContainers(nodeProperties as NodeProperties); // throws if no submission could run it
     }
     const revision = (this.byName.get(name)?.at(-1)?.revision ?? 0) + 1;
     const definition = {
@@ -40,7 +40,10 @@ export class JobDefinitions {
     return definition;
   }
 
-  /** The revision meant by `name`, `name:revision` or an ARN; the latest active one when none is named. */
+  /**
+   * Finds the revision that `name`, `name:revision` or an ARN refers to. A bare name refers to the latest active
+   * revision.
+   */
   find(reference: string): JobDefinition {
     const [name = "", revision] = nameOf(reference).split(":");
     const revisions = (this.byName.get(name) ?? []).filter(({ status }) => status === "ACTIVE");
@@ -56,7 +59,7 @@ export class JobDefinitions {
     this.save(definition);
   }
 
-  /** Latest revision first. */
+  /** Returns the matching revisions, the latest one first. */
   describe(query: { references?: readonly string[]; name?: string; status?: string }): readonly object[] {
     const all = [...this.byName.values()].flat().reverse();
     const wanted = query.references?.map(nameOf);

@@ -8,10 +8,13 @@ import type { Job } from "./types";
 
 type Input = z.infer<typeof schemas.listJobs>;
 
-/** Batch gives at most this many at once. */
+/** The maximum number of jobs that Batch returns in one page. */
 const pageLimit = 100;
 
-/** ListJobs: of one queue, or the children of one parent. Without a status: those that are RUNNING; a filter looks at all of them. */
+/**
+ * Answers ListJobs for one queue or for the children of one parent. Without a status it returns the RUNNING jobs. A
+ * filter searches all jobs.
+ */
 export function listJobs(book: JobBook, input: Input): object {
   const given = [input.jobQueue, input.arrayJobId, input.multiNodeJobId].filter((value) => value !== undefined);
   if (given.length !== 1) throw clientError("Give exactly one of jobQueue, arrayJobId and multiNodeJobId.");

@@ -6,9 +6,9 @@ export interface Need {
 }
 
 export interface Usage {
-  /** vCPUs in use, by compute environment. */
+  /** The vCPUs in use, by compute environment. */
   readonly inUse: ReadonlyMap<string, number>;
-  /** vCPUs that the machine gives to all of them. */
+  /** The vCPUs of the machine for all compute environments together. */
   readonly limit: number;
 }
 
@@ -17,7 +17,10 @@ export type Verdict =
   | { readonly kind: "wait" }
   | { readonly kind: "never"; readonly statusReason: string };
 
-/** Where a job goes: into the first compute environment of its queue that has room. `never` is the state that Batch leaves it hanging in. */
+/**
+ * Selects the first compute environment of the queue with enough free vCPUs. `never` means that no environment can run
+ * the job: Batch leaves such a job RUNNABLE.
+ */
 export function place(need: Need, environments: readonly ComputeEnvironment[], usage: Usage): Verdict {
   const total = [...usage.inUse.values()].reduce((sum, used) => sum + used, 0);
   const enabled = environments.filter(({ state }) => state === "ENABLED");

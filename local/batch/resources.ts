@@ -7,7 +7,7 @@ import type { ComputeEnvironment, FairsharePolicy, JobQueue, SchedulingPolicy } 
 
 type Input<K extends keyof typeof schemas> = z.infer<(typeof schemas)[K]>;
 
-/** Compute environments, job queues and scheduling policies. */
+/** The compute environments, job queues and scheduling policies. */
 export class Resources {
   private readonly environments = new Map<string, ComputeEnvironment>();
   private readonly queues = new Map<string, JobQueue>();
@@ -127,7 +127,9 @@ export class Resources {
     return environment;
   }
 
-  /** References are kept as ARNs, which is how Batch describes them, whichever way they came. */
+  /**
+   * Stores a queue. References are stored as ARNs, because Batch describes them as ARNs even if the request gave names.
+   */
   private setQueue(queue: JobQueue): JobQueue {
     const computeEnvironmentOrder = queue.computeEnvironmentOrder.map(({ order, computeEnvironment }) => {
       const found = this.environment(computeEnvironment);

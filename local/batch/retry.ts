@@ -1,10 +1,10 @@
 import type { Ending, RetryRule, RetryStrategy } from "./types";
 
 /**
- * Whether a failed attempt is followed by another, by Batch's rules: the first entry of `evaluateOnExit` of which every
- * condition matches decides; *when none matches, the job is retried*. There are never more than `attempts` attempts.
+ * Returns whether a failed attempt is retried, by Batch's rules. The first entry of `evaluateOnExit` with only matching
+ * conditions decides. *If none matches, the job is retried.* There are at most `attempts` attempts.
  *
- * @param made attempts so far, the failed one included
+ * @param made attempts so far, including the failed one
  */
 export function retries(strategy: RetryStrategy, made: number, ending: Ending): boolean {
   if (made >= (strategy.attempts ?? 1)) return false;
@@ -20,7 +20,7 @@ function matches(rule: RetryRule, ending: Ending): boolean {
   );
 }
 
-/** A pattern may end in `*`; a condition that is not given always holds. */
+/** Matches a pattern that may end in `*`. A missing condition always holds. */
 function glob(pattern: string | undefined, value: string | undefined): boolean {
   if (pattern === undefined) return true;
   if (value === undefined) return false;

@@ -19,21 +19,21 @@ export interface RunnerOptions {
 
 export interface RunnerEvents {
   running(job: Job): void;
-  /** The container has ended; the attempt is in the job already. */
+  /** Called after the container has ended. The attempt is already recorded in the job. */
   ended(job: Job, ending: Ending): void;
 }
 
 interface Run {
   readonly job: Job;
   readonly host: HostProcess;
-  /** What the attempt's end is put down to, when it is not the container's own doing. */
+  /** The reason for the end, if the container did not end by itself. */
   statusReason?: string;
   cancelGrace?: () => void;
 }
 
 const essentialExited = "Essential container in task exited";
 
-/** Runs the containers of jobs, each under a host process of its own. */
+/** Runs the containers of jobs, each under its own host process. */
 export class Runner {
   private readonly runs = new Map<string, Run>();
   private closing = false;
@@ -54,7 +54,7 @@ export class Runner {
     const image = findImage(images, name);
     if (!image) {
       const reason = `CannotPullContainerError: pull access denied for ${name}, repository does not exist. Images of this stack: ${Object.keys(images).join(", ")}`;
-      // Not within the call: whoever starts a job has not yet noted that it runs.
+      // Deferred, because the caller has not yet recorded that the job runs.
       queueMicrotask(() => this.finish(job, { reason, statusReason: "Task failed to start" }));
       return;
     }
@@ -73,7 +73,7 @@ export class Runner {
     this.runs.set(job.jobId, { job, host });
   }
 
-  /** SIGTERM, then SIGKILL when the grace is over. The attempt's end is put down to `statusReason`. */
+  /** Sends SIGTERM, and SIGKILL after the grace period. The attempt ends with `statusReason`. */
   stop(job: Job, statusReason: string): void {
     const run = this.runs.get(job.jobId);
     if (!run || run.statusReason !== undefined) return;
@@ -82,12 +82,12 @@ export class Runner {
     run.cancelGrace = this.options.clock.schedule(this.options.graceMs, () => run.host.signal("SIGKILL"));
   }
 
-  /** Tells the container, by the instance metadata, when its host will go. */
+  /** Announces the interruption of the host in the instance metadata. */
   announceInterruption(job: Job, time: string): void {
     this.runs.get(job.jobId)?.host.interrupt(time);
   }
 
-  /** Takes the host away. */
+  /** Ends the host of a job. */
   lose(job: Job): void {
     void this.runs.get(job.jobId)?.host.lose();
   }
@@ -96,7 +96,7 @@ export class Runner {
     return this.runs.has(job.jobId);
   }
 
-  /** Ends every process and leaves the jobs' states as they are: the next start sees their hosts lost, as after a kill. */
+  /** Ends every process without changing the jobs' states. The next start finds their hosts lost, as after a kill. */
   async close(): Promise<void> {
     this.closing = true;
     await Promise.all(
@@ -107,7 +107,7 @@ export class Runner {
     );
   }
 
-  /** Closes the attempt of a container that has ended, or was found dead after a restart. */
+  /** Closes the attempt of a container that has ended or was found dead after a restart. */
   finish(job: Job, ending: Ending): void {
     if (this.closing) return;
     const container = { ...job.container!, stoppedAt: this.options.clock.now(), ...known(ending) };
@@ -144,7 +144,7 @@ function known({ exitCode, reason }: Ending): Pick<Ending, "exitCode" | "reason"
   return { ...(exitCode === undefined ? {} : { exitCode }), ...(reason === undefined ? {} : { reason }) };
 }
 
-/** As the awslogs driver: the group that the job's definition names. */
+/** Returns the log group that the job's definition names, as the awslogs driver does. */
 function logGroupOf(job: Job): string {
   return job.containerProperties?.logConfiguration?.options?.["awslogs-group"] ?? defaultLogGroup;
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { clientError } from "./errors";
 
-/** Request shapes, as far as they are used. What a shape does not name is kept as it came. */
+/** The schemas of requests. Fields that a schema does not name are kept unchanged. */
 
 const name = z
   .string()
@@ -41,7 +41,7 @@ const retryStrategy = z.object({
     .optional(),
 });
 
-/** Batch's lower limit, which keeps a short job from being ended while it starts. */
+/** Batch's lower limit. It prevents the end of a short job while it starts. */
 const timeout = z.object({ attemptDurationSeconds: z.number().int().min(60).optional() });
 
 const container = z.looseObject({
@@ -182,7 +182,7 @@ export const schemas = {
   }),
 } as const;
 
-/** The request in its shape, or Batch's error with the first thing that is wrong. */
+/** Parses a request. Throws Batch's error with the first problem. */
 export function parse<T>(schema: z.ZodType<T>, body: unknown): T {
   const result = schema.safeParse(body);
   if (result.success) return result.data;

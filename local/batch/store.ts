@@ -5,15 +5,15 @@ const outboxPrefix = "outbox!";
 
 interface Write {
   readonly key: string;
-  /** Undefined deletes. */
+  /** The value. Undefined deletes the key. */
   readonly value?: unknown;
   readonly event?: EmittedEvent;
 }
 
 /**
- * Batch's state on disk, each row with the event that announces it, in one atomic write: an event leaves the outbox only when the
- * sink has it, so that every transition is announced at least once, whenever the process dies. Writes made at the same moment
- * go as one, in order.
+ * Batch's state on disk. Each row is written atomically with the event that announces it. An event leaves the outbox
+ * only after the sink has accepted it, so every transition is published at least once, even if the process dies.
+ * Concurrent writes are grouped, in order.
  */
 export class Store {
   private readonly db: JsonDatabase;
@@ -29,7 +29,7 @@ export class Store {
     this.db = new JsonDatabase({ directory, store: "batch", seals });
   }
 
-  /** All rows but the outbox's, whose events are sent again. */
+  /** Loads all rows except the outbox, and sends the outbox's events again. */
   async open(): Promise<ReadonlyMap<string, unknown>> {
     await this.db.open();
     const rows = new Map<string, unknown>();
@@ -38,14 +38,14 @@ export class Store {
       if (key.startsWith(outboxPrefix)) unsent.push([key, value as EmittedEvent]);
       else rows.set(key, value);
     }
-    // Were numbers to start again from 0, a new event could take the place of an old one.
+    // Sequence numbers continue after the old ones. If they started at 0, a new event could replace an old one.
     this.sequence = 1 + Number(unsent.at(-1)?.[0].slice(outboxPrefix.length) ?? -1);
     await this.announce(unsent);
     return rows;
   }
 
   put(key: string, value: unknown, event?: EmittedEvent): void {
-    // A copy as of now: the row may change again before it is written.
+    // Writes a copy, because the row may change before it is written.
     this.enqueue({ key, value: structuredClone(value), event });
   }
 
@@ -53,7 +53,7 @@ export class Store {
     this.enqueue({ key });
   }
 
-  /** Resolves when everything that was put until now is on disk; rejects when the disk refuses. */
+  /** Resolves when all previous writes are on disk. Rejects if a write fails. */
   async flush(): Promise<void> {
     while (this.pending.length > 0 || this.writing) {
       await (this.writing ?? this.start());
@@ -67,7 +67,7 @@ export class Store {
 
   private enqueue(...writes: readonly Write[]): void {
     this.pending.push(...writes);
-    // Without anybody who waits, the write happens all the same; a failure shows at the next flush.
+    // The write also starts if nobody awaits it. A failure is reported by the next flush.
     if (!this.writing) this.start().catch(() => undefined);
   }
 
@@ -75,7 +75,7 @@ export class Store {
     const run = this.drain().then(
       () => {
         this.writing = undefined;
-        // What came between the last look and now has nobody else to write it.
+        // Writes the rows that were added after the last check.
         if (this.pending.length > 0) this.enqueue();
       },
       (error) => {
@@ -116,7 +116,7 @@ export class Store {
         this.sink?.put(event);
         return true;
       } catch (error) {
-        // The transition stands; its event waits in the outbox for the next start.
+        // The transition is complete. Its event stays in the outbox for the next start.
         process.stderr.write(`batch: the event bus refused an event: ${error}\n`);
         return false;
       }

@@ -19,14 +19,14 @@ export interface SubmitContext {
   readonly queue: JobQueue | undefined;
   readonly definition: JobDefinition;
   readonly now: number;
-  /** The kind and size of a job that exists. */
+  /** Returns the kind and size of an existing job. */
   readonly job: (jobId: string) => Pick<Job, "kind" | "size"> | undefined;
 }
 
-/** Batch's limit of all overrides together, in bytes. */
+/** Batch's limit on all overrides together, in bytes. */
 const overridesLimit = 8192;
 
-/** The jobs that a submission makes: one, or a parent followed by its children. Refuses what Batch refuses. */
+/** Creates the jobs of a submission: one job, or a parent followed by its children. Refuses what Batch refuses. */
 export function makeJobs(input: SubmitInput, context: SubmitContext): readonly Job[] {
   const { queue, definition } = context;
   if (!queue) throw clientError(`JobQueue ${input.jobQueue} does not exist. Create it first.`);

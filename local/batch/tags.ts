@@ -3,7 +3,7 @@ import { clientError } from "./errors";
 
 type Tags = Readonly<Record<string, string>>;
 
-/** TagResource, UntagResource and ListTagsForResource, of jobs. Other resources are tagged when they are made. */
+/** Answers TagResource, UntagResource and ListTagsForResource for jobs. Other resources get their tags at creation. */
 export function handleTags(
   { book }: Pick<BatchBackend, "book">,
   method: string | undefined,

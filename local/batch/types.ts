@@ -2,31 +2,31 @@ import type { Clock } from "../clock";
 import type { LogAppender } from "../log-appender";
 import type { EventSink } from "../service";
 
-/** What a container image stands for on one machine: a command, to which the job's own is appended. */
+/** The local replacement for a container image: a command, to which the job's command is appended. */
 export interface ImageConfig {
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Default: the stack's. */
+  /** The working directory. The default is the stack's. */
   readonly workingDirectory?: string;
 }
 
 export interface BatchOptions {
-  /** The service keeps its files in here. */
+  /** The directory of the service's files. */
   readonly dataDirectory: string;
-  /** Where the seal of the store lies; by default next to its files. */
+  /** The directory of the store's seal. The default is the store's directory. */
   readonly seals?: string;
-  /** By the image's name as job definitions give it, whole or without registry and tag. */
+  /** The images by the name in job definitions, either complete or without registry and tag. */
   readonly images: Readonly<Record<string, ImageConfig>>;
   readonly logs?: LogAppender;
   readonly events?: EventSink;
   readonly clock?: Clock;
-  /** Declared vCPUs that may run at once. Default 1024: workers on one machine oversubscribe it. */
+  /** The declared vCPUs that may run at once. The default is 1024, because local workers oversubscribe the machine. */
   readonly vcpus?: number;
-  /** Bundle of `host.ts`. Default: `batch-host.js` beside the running bundle. */
+  /** The bundle of `host.ts`. The default is `batch-host.js` next to the running bundle. */
   readonly hostPath?: string;
-  /** Between SIGTERM and SIGKILL. Default 30 s, as the ECS agent's. */
+  /** The time between SIGTERM and SIGKILL. The default is 30 s, as in the ECS agent. */
   readonly graceMs?: number;
-  /** Between the notice of a spot interruption and the loss of the host. Default 120 s. */
+  /** The time between the notice of a spot interruption and the end of the host. The default is 120 s. */
   readonly spotNoticeMs?: number;
 }
 
@@ -42,13 +42,13 @@ export interface ResourceRequirement {
   readonly value: string;
 }
 
-/** `containerProperties` of a job definition, or what a job made of them. */
+/** The `containerProperties` of a job definition, or the ones resolved for a job. */
 export interface ContainerProperties {
   readonly image: string;
   readonly command?: readonly string[];
   readonly environment?: readonly KeyValue[];
   readonly resourceRequirements?: readonly ResourceRequirement[];
-  /** Deprecated in Batch for `resourceRequirements`, but taken. */
+  /** Deprecated in Batch in favour of `resourceRequirements`, but accepted. */
   readonly vcpus?: number;
   readonly memory?: number;
   readonly logConfiguration?: { readonly options?: Readonly<Record<string, string>> };
@@ -64,7 +64,7 @@ export interface ContainerOverrides {
 }
 
 export interface NodeRange {
-  /** `2`, `0:3`, `4:` or `:3`. */
+  /** A range of nodes: `2`, `0:3`, `4:` or `:3`. */
   readonly targetNodes: string;
   readonly container?: ContainerProperties;
 }
@@ -109,25 +109,25 @@ export interface Dependency {
   readonly type?: "N_TO_N" | "SEQUENTIAL";
 }
 
-/** How the container of one attempt ended, in the words of `DescribeJobs`. */
+/** The end of one attempt's container, with the fields of `DescribeJobs`. */
 export interface Ending {
-  /** Missing when no container ran to its end. */
+  /** Undefined if no container ran to its end. */
   readonly exitCode?: number;
   readonly reason?: string;
   readonly statusReason: string;
 }
 
-/** One attempt's container: while it runs, and as the last one afterwards. */
+/** The container of the current attempt, or of the last one. */
 export interface Container {
   readonly taskArn: string;
   readonly logStreamName: string;
   readonly containerInstanceArn?: string;
-  /** Milliseconds since the epoch, as are all times here. */
+  /** The start time in milliseconds since the epoch, like all times here. */
   readonly startedAt?: number;
   readonly stoppedAt?: number;
   readonly exitCode?: number;
   readonly reason?: string;
-  /** Of the container's main process, with the kernel's start time of it: together they name one process for good. */
+  /** The id of the container's main process. Together with the process's start time it identifies one process. */
   readonly pid?: number;
   readonly pidStart?: string;
 }
@@ -138,7 +138,7 @@ export interface Attempt extends Container {
 
 export type JobKind = "single" | "array" | "array-child" | "multi-node" | "node";
 
-/** A job, a parent or a child of one, as it is kept on disk. Only the engine changes one. */
+/** A job, or a parent or child of one, as stored on disk. Only the engine changes it. */
 export interface Job {
   readonly jobId: string;
   readonly jobName: string;
@@ -146,12 +146,12 @@ export interface Job {
   readonly queue: string;
   readonly definition: string;
   readonly createdAt: number;
-  /** Of children: their parent's id, and their place in it. */
+  /** For children: the id of the parent, and the index in it. */
   readonly parent?: string;
   readonly index?: number;
-  /** Of parents and children: how many children there are. */
+  /** For parents and children: the number of children. */
   readonly size?: number;
-  /** Of nodes: the main node's index. */
+  /** For nodes: the index of the main node. */
   readonly mainNode?: number;
   readonly shareIdentifier?: string;
   readonly schedulingPriority: number;
@@ -161,9 +161,9 @@ export interface Job {
   readonly timeoutSeconds?: number;
   readonly propagateTags: boolean;
   tags: Readonly<Record<string, string>>;
-  /** Of jobs that run a process. */
+  /** For jobs that run a process. */
   readonly containerProperties?: ContainerProperties;
-  /** Of multi-node parents. */
+  /** For multi-node parents. */
   readonly nodeProperties?: NodeProperties;
   status: JobStatus;
   statusReason?: string;
@@ -171,9 +171,9 @@ export interface Job {
   stoppedAt?: number;
   attempts: readonly Attempt[];
   container?: Container;
-  /** The compute environment that it was placed in. */
+  /** The compute environment that the job was placed in. */
   computeEnvironment?: string;
-  /** The reason that was given to TerminateJob or CancelJob; such a job is never retried. */
+  /** The reason given to TerminateJob or CancelJob. Such a job is never retried. */
   terminated?: string;
   cancelled?: boolean;
 }

@@ -1,10 +1,10 @@
-/** What DynamoDB answers when it refuses a request: HTTP 400 (500 for its own faults) and a JSON body with `__type`. */
+/** An error answer of DynamoDB: HTTP 400 (500 for internal errors) and a JSON body with `__type`. */
 export class DynamoDbError extends Error {
   constructor(
-    /** The shape's full name, as on the wire: `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`. */
+    /** The full name of the error's shape on the wire: `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`. */
     readonly type: string,
     message: string,
-    /** Further members of the error's shape, such as `Item` or `CancellationReasons`. */
+    /** Additional members of the error's shape, such as `Item` or `CancellationReasons`. */
     readonly members: Readonly<Record<string, unknown>> = {},
     readonly httpStatus = 400,
   ) {
@@ -12,7 +12,7 @@ export class DynamoDbError extends Error {
     this.name = type.slice(type.indexOf("#") + 1);
   }
 
-  /** The error's short name, as a transaction's cancellation reason gives it. */
+  /** The short name of the error, as in a transaction's cancellation reason. */
   get code(): string {
     return this.name;
   }
@@ -24,17 +24,17 @@ export class DynamoDbError extends Error {
 
 const service = "com.amazonaws.dynamodb.v20120810#";
 
-/** A request that breaks a rule of the API. */
+/** Creates the error for a request that breaks a rule of the API. */
 export function validation(message: string): DynamoDbError {
   return new DynamoDbError("com.amazon.coral.validate#ValidationException", message);
 }
 
-/** A request whose JSON does not have the API's types. */
+/** Creates the error for a request whose JSON does not have the API's types. */
 export function serialization(message: string): DynamoDbError {
   return new DynamoDbError("com.amazon.coral.service#SerializationException", message);
 }
 
-/** IAM does not let the caller do this. */
+/** Creates the error for a request that IAM denies. */
 export function accessDenied(message: string): DynamoDbError {
   return new DynamoDbError("com.amazon.coral.service#AccessDeniedException", message);
 }
@@ -43,7 +43,10 @@ export function unknownOperation(): DynamoDbError {
   return new DynamoDbError("com.amazon.coral.service#UnknownOperationException", "An unknown operation was requested.");
 }
 
-/** A parameter of DynamoDB that this stand-in does not implement: refused, because ignoring it would be a lie. */
+/**
+ * Creates the error for a DynamoDB parameter that this service does not implement. Ignoring the parameter could give
+ * wrong results.
+ */
 export function notImplemented(parameter: string, instead: string): DynamoDbError {
   return validation(`${parameter} is not supported by the embedded DynamoDB: ${instead}`);
 }
@@ -61,7 +64,7 @@ export function resourceInUse(message: string): DynamoDbError {
   return new DynamoDbError(`${service}ResourceInUseException`, message);
 }
 
-/** The condition of a single write did not hold. `item` is sent when the caller asked for it. */
+/** Creates the error for a single write whose condition did not hold. `item` is included if the caller requested it. */
 export function conditionFailed(item?: unknown): DynamoDbError {
   return new DynamoDbError(
     `${service}ConditionalCheckFailedException`,
@@ -76,7 +79,7 @@ export interface CancellationReason {
   readonly Item?: unknown;
 }
 
-/** A transaction that was not carried out, with one reason an item, in the request's order. */
+/** Creates the error for a cancelled transaction, with one reason per item in the request's order. */
 export function transactionCanceled(reasons: readonly CancellationReason[]): DynamoDbError {
   const codes = reasons.map((reason) => reason.Code).join(", ");
   return new DynamoDbError(

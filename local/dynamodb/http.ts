@@ -13,11 +13,13 @@ import { describeKey } from "./store/describe-key";
 import { toDefinition } from "./store/table";
 import { Fields } from "./wire/fields";
 
-/** A request's limit. */
+/** The maximum size of a request. */
 const maxBodyBytes = 16 * 1024 * 1024;
 const target = "DynamoDB_20120810.";
 
-/** DynamoDB's protocol, AWS JSON 1.0: the operation in X-Amz-Target, the input and the output as JSON bodies. */
+/**
+ * Serves DynamoDB's protocol, AWS JSON 1.0: the operation is in X-Amz-Target, and the input and output are JSON bodies.
+ */
 export async function serve(
   context: Context,
   request: IncomingMessage,
@@ -34,7 +36,7 @@ export async function serve(
     const answer = await operation(context, Fields.of(input));
     send(response, 200, typeof answer === "string" ? answer : JSON.stringify(answer));
   } catch (error) {
-    // Nobody waits for the answer to half a request.
+    // The client has disconnected before the end of its request, so there is nobody to answer.
     if (request.destroyed && !request.complete) return;
     const refusal = toDynamoDbError(error, context);
     const body = { __type: refusal.type, message: refusal.message, Message: refusal.message, ...refusal.members };
@@ -76,7 +78,7 @@ function damaged({ key, message: detail }: DamagedRecordError, catalog: Context[
   return new DynamoDbError(internalError().type, message, {}, 500);
 }
 
-/** The SDKs compare the checksum with the body's. */
+/** Sends an answer with its checksum, which the SDKs compare with the body. */
 function send(response: ServerResponse, status: number, json: string): void {
   const body = Buffer.from(json);
   response.writeHead(status, {

@@ -4,14 +4,14 @@ import { serve } from "./http";
 import { openDynamoDb } from "./open";
 
 export interface DynamoDbOptions {
-  /** A directory of its own; created where there is none. One process at a time can have it open. */
+  /** The directory of the tables. It is created if it does not exist. Only one process at a time can open it. */
   readonly dataDirectory: string;
   readonly clock?: Clock;
-  /** Where the seal of the store lies; by default in the data directory. */
+  /** The directory of the store's seal. The default is the data directory. */
   readonly seals?: string;
 }
 
-/** The embedded DynamoDB. What it does and does not do: docs/adr/002-dynamodb.md. */
+/** Creates the embedded DynamoDB. docs/adr/002-dynamodb.md lists what it supports. */
 export async function createDynamoDb({ dataDirectory, clock = systemClock, seals }: DynamoDbOptions): Promise<Service> {
   const { context, close } = await openDynamoDb(dataDirectory, clock, seals);
   const inFlight = new Set<Promise<void>>();

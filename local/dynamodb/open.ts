@@ -6,11 +6,11 @@ import { Store } from "./store/store";
 
 export interface OpenDynamoDb {
   readonly context: Context;
-  /** Waits for the maintenance step that runs, and closes the files. */
+  /** Waits for the current maintenance step, and closes the files. */
   close(): Promise<void>;
 }
 
-/** Opens the tables under a directory, finishing what a process that was killed had begun. */
+/** Opens the tables in a directory, and completes the work that a killed process has left. */
 export async function openDynamoDb(dataDirectory: string, clock: Clock, seals?: string): Promise<OpenDynamoDb> {
   const store = await Store.open(dataDirectory, seals);
   const catalog = await Catalog.open(store);

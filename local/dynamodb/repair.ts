@@ -7,10 +7,12 @@ import type { TableDefinition } from "./store/table";
 import { replaceItem } from "./store/write-item";
 
 const chunk = 500;
-/** Made again from the items. */
+/** The kinds of rows that are derived from the items. */
 const derived: readonly string[] = [kind.index, kind.expiry, kind.count];
 
-/** Names what keys stand for, with the definitions that are left; undefined for what is made again from the items. */
+/**
+ * Returns a function that describes keys with the remaining table definitions. It returns undefined for derived rows.
+ */
 export function dynamoDbKeyNames(rows: ReadonlyMap<string, string>): (key: Buffer) => string | undefined {
   const tables = [...rows].flatMap(([name, text]) => {
     const isDefinition = name.length > 1 && (name[0] === kind.table || name[0] === kind.copy);
@@ -19,7 +21,9 @@ export function dynamoDbKeyNames(rows: ReadonlyMap<string, string>): (key: Buffe
   return (key) => (derived.includes(key.toString("latin1", 0, 1)) ? undefined : describeKey(key, tables));
 }
 
-/** Leaves out what is made again from the items, and restores lost definitions of tables from their copies. */
+/**
+ * Removes derived rows, and restores lost table definitions from their copies. Returns a description of the changes.
+ */
 export function mendDynamoDb(rows: Map<string, string>): readonly string[] {
   const lines: string[] = [];
   let lastId = 0;
@@ -38,7 +42,7 @@ export function mendDynamoDb(rows: Map<string, string>): readonly string[] {
   return lines;
 }
 
-/** Makes index entries, expiry times and counters from the items of a store that has none of them. */
+/** Rebuilds index entries, expiry times and counters from the items of a store without them. */
 export async function rebuildDynamoDb(directory: string): Promise<void> {
   const store = await Store.open(directory);
   const catalog = await Catalog.open(store);

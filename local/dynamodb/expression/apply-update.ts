@@ -5,8 +5,8 @@ import type { Path, SetValue, Update, UpdateAction } from "./ast";
 import { valueAt } from "./path";
 
 /**
- * The item after the update. All operands are read from the item as it was, and all list positions mean that item's:
- * removed elements leave holes, which close at the end, and what is set past the end is appended in order of position.
+ * Returns the item after the update. Operands and list positions refer to the item before the update. Removed elements
+ * leave holes, which are closed at the end. Elements set past the end of a list are appended in order of position.
  */
 export function applyUpdate(update: Update, before: Item): Item {
   const sets = new Map(update.map((action) => [action, operand(action, before)]));
@@ -17,7 +17,10 @@ export function applyUpdate(update: Update, before: Item): Item {
   return draft as Item;
 }
 
-/** Containers on the way to a change are copied before they are written to; the rest is shared with the old item. */
+/**
+ * A map in the draft. Containers on the path to a change are copied before they are changed. The rest is shared with
+ * the old item.
+ */
 type DraftMap = Record<string, AttributeValue | undefined>;
 type DraftList = (AttributeValue | undefined)[];
 
@@ -41,7 +44,7 @@ function evaluate(value: SetValue, item: Item): AttributeValue {
       return found;
     }
     case "if_not_exists": {
-      // Both are evaluated: a default that does not exist is an error even where it is not needed.
+      // Both operands are evaluated, because a missing default is an error even if it is not needed.
       const otherwise = evaluate(value.otherwise, item);
       return valueAt(item, value.path) ?? otherwise;
     }
@@ -67,7 +70,7 @@ function added(existing: AttributeValue | undefined, value: AttributeValue): Att
   return withMembers(existing, [...new Set([...setMembers(existing)!, ...setMembers(value)!])]);
 }
 
-/** Undefined when nothing is left: a set is never empty. */
+/** Removes elements from a set. Returns undefined if none are left, because a set is never empty. */
 function deleted(existing: AttributeValue | undefined, value: AttributeValue): AttributeValue | undefined {
   if (existing === undefined) return undefined;
   const gone = new Set(setMembers(value));
@@ -99,7 +102,7 @@ function write(
   }
 }
 
-/** The map or list that holds the path's last part, copied on the way down. */
+/** Returns the map or list that contains the last part of the path, and copies the containers on the way. */
 function containerOf(draft: DraftMap, path: Path, touchedLists: Set<DraftList>): DraftMap | DraftList {
   let container: DraftMap | DraftList = draft;
   for (const part of path.slice(0, -1)) {
@@ -119,7 +122,7 @@ function ownMap(map: Item): DraftMap {
   return Object.assign(Object.create(null), map);
 }
 
-/** A list that this update copied already is written to again, so that its holes stay. */
+/** Copies a list, unless this update has already copied it. The holes must stay in the copy. */
 function ownList(list: readonly AttributeValue[], touchedLists: Set<DraftList>): DraftList {
   if (touchedLists.has(list as DraftList)) return list as DraftList;
   const copy: DraftList = [...list];
@@ -127,7 +130,10 @@ function ownList(list: readonly AttributeValue[], touchedLists: Set<DraftList>):
   return copy;
 }
 
-/** Closes the holes in place: the draft refers to this very array. Only positions in use are visited; `l[4294967294]` is legal. */
+/**
+ * Closes the holes in place, because the draft refers to this array. It visits only the positions in use, because
+ * `l[4294967294]` is legal.
+ */
 function close(list: DraftList): void {
   const kept = Object.keys(list)
     .map((position) => list[Number(position)])

@@ -1,9 +1,11 @@
 import type { AttributeValue } from "../value/attribute-value";
 
-/** A document path: map keys are strings, list positions numbers. The first element is an attribute's name. */
+/**
+ * A document path: map keys are strings, and list positions are numbers. The first element is the name of an attribute.
+ */
 export type Path = readonly [string, ...(string | number)[]];
 
-/** What a comparison or a function takes. */
+/** An operand of a comparison or a function. */
 export type Operand =
   | { readonly kind: "path"; readonly path: Path }
   | { readonly kind: "value"; readonly value: AttributeValue }

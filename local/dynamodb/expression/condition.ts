@@ -17,19 +17,23 @@ const arity: Readonly<Record<ConditionFunction | "size", number>> = {
 const comparators = ["=", "<>", "<=", ">=", "<", ">"] as const;
 const findingOrder = ["parentheses", "function", "misuse", "reserved", "undefined", "arity", "distinct", "operand"];
 
-/** Parses a condition, filter or key condition expression. Throws ValidationExceptions without the parameter's name. */
+/**
+ * Parses a condition, filter or key condition expression. Throws ValidationExceptions without the name of the
+ * parameter.
+ */
 export function parseCondition(expression: string, scope: Scope): Condition {
   const parser = new ConditionParser(new Tokens(expression), scope);
   return parser.parse();
 }
 
 /**
- * A recursive-descent parser: or ← and ← not ← primary. A parenthesis may open a condition or an operand, `(a) = :b`;
- * which one shows only behind it, so `primary` parses either and the caller asks for what it needs.
+ * A recursive-descent parser: or ← and ← not ← primary. A parenthesis may open a condition or an operand, as in `(a) =
+ * :b`. Only the text behind it shows which, so `primary` parses either, and the caller checks for the one that it
+ * needs.
  */
 class ConditionParser {
   private readonly findings = new Findings();
-  /** Nodes that already stand in parentheses of their own. */
+  /** The nodes that already have their own parentheses. */
   private readonly enclosed = new WeakSet<Condition | Operand>();
 
   constructor(

@@ -3,7 +3,7 @@ import { compareScalars, equalValues } from "../value/compare";
 import type { Comparator, Condition, Operand } from "./ast";
 import { valueAt } from "./path";
 
-/** Whether the item fulfils the condition. What an item lacks equals nothing and orders with nothing. */
+/** Returns whether the item fulfils the condition. A missing attribute equals nothing and has no order. */
 export function holds(condition: Condition, item: Item): boolean {
   switch (condition.kind) {
     case "and":
@@ -86,7 +86,10 @@ function contains(value: AttributeValue, wanted: AttributeValue): boolean {
   return members !== undefined && typeOf(value) === `${typeOf(wanted)}S` && members.includes(scalarText(wanted) ?? "");
 }
 
-/** `size()`: characters (UTF-16 units, as in Java) of strings, bytes of binaries, members of collections; else none. */
+/**
+ * Returns `size()`: the characters (UTF-16 units, as in Java) of a string, the bytes of a binary value, or the members
+ * of a collection. Other types have no size.
+ */
 function sizeOf(value: AttributeValue | undefined): number | undefined {
   if (value === undefined) return undefined;
   if ("S" in value) return value.S.length;

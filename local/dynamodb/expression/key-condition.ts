@@ -17,7 +17,7 @@ export type RangeCondition =
   | { readonly operator: Exclude<Comparator, "<>"> | "begins_with"; readonly value: AttributeValue }
   | { readonly operator: "between"; readonly low: AttributeValue; readonly high: AttributeValue };
 
-/** What a query asks for: one partition, and an interval of its sort key. */
+/** A query's key condition: one partition, and an interval of its sort key. */
 export interface KeyCondition {
   readonly hash: AttributeValue;
   readonly range?: RangeCondition;
@@ -25,7 +25,7 @@ export interface KeyCondition {
 
 const flipped = { "=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as const;
 
-/** Reads a parsed key condition expression against the key it is to select by. */
+/** Converts a parsed key condition expression for a key schema. */
 export function toKeyCondition(condition: Condition, schema: KeySchema): KeyCondition {
   const byName = new Map<string, RangeCondition>();
   collect(condition, byName);

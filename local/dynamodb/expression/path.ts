@@ -4,7 +4,7 @@ import { type Condition, type Operand, type Path, pathText, type SetValue, type 
 import type { Findings, Scope } from "./scope";
 import type { Tokens } from "./tokens";
 
-/** Parses `a.b[0].#c`; the next token must start it. */
+/** Parses `a.b[0].#c`, beginning at the next token. */
 export function parsePath(tokens: Tokens, scope: Scope, findings: Findings): Path {
   const path: [string, ...(string | number)[]] = [parseName(tokens, scope, findings)];
   for (;;) {
@@ -23,7 +23,7 @@ function parseName(tokens: Tokens, scope: Scope, findings: Findings): string {
   return scope.name(tokens.next().text, findings);
 }
 
-/** Notes it when one path contains the other, or takes a map for a list. */
+/** Records a finding if one path contains another, or if two paths use a container both as a map and as a list. */
 export function checkDistinctPaths(paths: readonly Path[], findings: Findings): void {
   for (let i = 1; i < paths.length; i++) {
     for (let j = 0; j < i; j++) checkPair(paths[j]!, paths[i]!, findings);
@@ -42,7 +42,7 @@ function checkPair(one: Path, two: Path, findings: Findings): void {
   findings.add("overlap", `Two document paths overlap with each other; ${both}`);
 }
 
-/** The value at the path, if the item has one. */
+/** Returns the value at the path, if the item has one. */
 export function valueAt(item: Item, path: Path): AttributeValue | undefined {
   let value = attribute(item, path[0]);
   for (let i = 1; i < path.length && value !== undefined; i++) {
@@ -53,7 +53,7 @@ export function valueAt(item: Item, path: Path): AttributeValue | undefined {
   return value;
 }
 
-/** Key attributes are scalars: no path may lead into one. */
+/** Refuses paths that lead into key attributes, which are scalars. */
 export function refusePathsIntoKeys(paths: Iterable<Path>, keys: ReadonlyMap<string, string>): void {
   for (const path of paths) {
     const role = path.length > 1 ? keys.get(path[0]) : undefined;
@@ -64,7 +64,7 @@ export function refusePathsIntoKeys(paths: Iterable<Path>, keys: ReadonlyMap<str
   }
 }
 
-/** All document paths that a condition mentions. */
+/** Returns all document paths in a condition. */
 export function conditionPaths(condition: Condition): Path[] {
   switch (condition.kind) {
     case "and":
@@ -90,7 +90,7 @@ function operandPaths(operands: readonly Operand[]): Path[] {
   });
 }
 
-/** All document paths that an update mentions, as targets and as operands. */
+/** Returns all document paths in an update, both targets and operands. */
 export function updatePaths(update: Update): Path[] {
   return update.flatMap((action) => [action.path, ...(action.kind === "set" ? valuePaths(action.value) : [])]);
 }

@@ -4,7 +4,7 @@ import { checkDistinctPaths, parsePath } from "./path";
 import { Findings, type Scope } from "./scope";
 import { Tokens } from "./tokens";
 
-/** Parses `a, b.c[0]`. Throws ValidationExceptions without the parameter's name. */
+/** Parses `a, b.c[0]`. Throws ValidationExceptions without the name of the parameter. */
 export function parseProjection(expression: string, scope: Scope): Projection {
   const tokens = new Tokens(expression);
   const findings = new Findings();
@@ -18,8 +18,8 @@ export function parseProjection(expression: string, scope: Scope): Projection {
 }
 
 /**
- * The parts of an item that the paths name. Maps keep only the named members; lists only the named elements, closed up in
- * their own order. Paths that lead nowhere are left out.
+ * Returns the parts of an item that the paths select. Maps keep only the selected members. Lists keep only the selected
+ * elements, without gaps and in their order. Paths without a value are skipped.
  */
 export function project(item: Item, paths: Projection): Item {
   const out = emptyItem();

@@ -1,4 +1,7 @@
-/** Names that an expression must not use bare. Source: "Reserved words in DynamoDB", Amazon DynamoDB Developer Guide. */
+/**
+ * The names that need a placeholder in expressions. Source: "Reserved words in DynamoDB", Amazon DynamoDB Developer
+ * Guide.
+ */
 const words = `
 ABORT ABSOLUTE ACTION ADD AFTER AGENT AGGREGATE ALL ALLOCATE ALTER ANALYZE AND ANY ARCHIVE ARE ARRAY AS ASC
 ASCII ASENSITIVE ASSERTION ASYMMETRIC AT ATOMIC ATTACH ATTRIBUTE AUTH AUTHORIZATION AUTHORIZE AUTO AVG BACK

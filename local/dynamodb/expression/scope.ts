@@ -4,8 +4,8 @@ import { isObject, readValue } from "../value/read";
 import { isReservedWord } from "./reserved-words";
 
 /**
- * Errors of meaning that a parser meets on its way. DynamoDB reports the most serious of them, not the first, so they are
- * kept until the expression is parsed whole; a syntax error comes before all of them.
+ * The semantic errors found while parsing. DynamoDB reports the most serious one, not the first, so they are kept until
+ * the whole expression is parsed. A syntax error takes precedence over all of them.
  */
 export class Findings {
   private readonly found = new Map<string, string>();
@@ -23,7 +23,10 @@ export class Findings {
   }
 }
 
-/** The placeholders of one request: `#name` and `:value`, shared by all its expressions, each to be used at least once. */
+/**
+ * The placeholders of one request, `#name` and `:value`. All of its expressions share them, and each must be used at
+ * least once.
+ */
 export class Scope {
   private readonly names: ReadonlyMap<string, string>;
   private readonly values: ReadonlyMap<string, AttributeValue>;
@@ -37,7 +40,7 @@ export class Scope {
     this.unusedValues = new Set(this.values.keys());
   }
 
-  /** The attribute that a bare word or a `#placeholder` means. */
+  /** Resolves a bare word or a `#placeholder` to an attribute name. */
   name(text: string, findings: Findings): string {
     if (!text.startsWith("#")) {
       if (isReservedWord(text)) {
@@ -68,7 +71,7 @@ export class Scope {
     return value ?? { NULL: true };
   }
 
-  /** To be called once all expressions are parsed. */
+  /** Checks that every placeholder was used. Call it after all expressions are parsed. */
   requireAllUsed(): void {
     requireNone("ExpressionAttributeNames", this.unusedNames);
     requireNone("ExpressionAttributeValues", this.unusedValues);

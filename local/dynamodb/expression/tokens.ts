@@ -9,15 +9,15 @@ export interface Token {
   readonly end: number;
 }
 
-/** In the order of the sticky pattern's groups. */
+/** The kinds of tokens, in the order of the sticky pattern's groups. */
 const kinds = ["word", "name", "value", "number", "symbol"] as const;
 const pattern =
   /[ \t\r\n]*(?:([a-zA-Z][a-zA-Z0-9_]*)|(#[a-zA-Z0-9_]+)|(:[a-zA-Z0-9_]+)|([0-9]+)|(<>|<=|>=|[^ \t\r\n]))/y;
 
-/** An expression is at most 4 KB. */
+/** The maximum length of an expression: 4 KB. */
 const maxLength = 4096;
 
-/** A cursor over an expression's tokens, which knows how DynamoDB words a syntax error. */
+/** A cursor over the tokens of an expression. It creates DynamoDB's messages for syntax errors. */
 export class Tokens {
   private readonly all: readonly Token[];
   private position = 0;
@@ -42,7 +42,7 @@ export class Tokens {
     return token;
   }
 
-  /** Whether the next token is this symbol, or this keyword in any case. */
+  /** Returns whether the next token is this symbol, or this keyword in any case. */
   at(text: string): boolean {
     const token = this.peek();
     if (token.kind === "symbol") return token.text === text;
@@ -63,7 +63,7 @@ export class Tokens {
     if (this.peek().kind !== "end") throw this.syntaxError();
   }
 
-  /** The error names the token and shows it between its neighbours. */
+  /** Creates a syntax error that names the token and shows its neighbours. */
   syntaxError(): Error {
     const token = this.peek();
     const before = this.all[this.position - 1] ?? token;

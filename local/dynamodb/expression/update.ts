@@ -34,7 +34,7 @@ const findingOrder = [
   "arity",
 ];
 
-/** Parses an update expression. Throws ValidationExceptions without the parameter's name. */
+/** Parses an update expression. Throws ValidationExceptions without the name of the parameter. */
 export function parseUpdate(expression: string, scope: Scope): Update {
   return new UpdateParser(new Tokens(expression), scope).parse();
 }
@@ -42,7 +42,7 @@ export function parseUpdate(expression: string, scope: Scope): Update {
 class UpdateParser {
   private readonly findings = new Findings();
   private readonly actions: UpdateAction[] = [];
-  /** Values that already stand in parentheses of their own. */
+  /** The values that already have their own parentheses. */
   private readonly enclosed = new WeakSet<SetValue>();
 
   constructor(
@@ -96,7 +96,7 @@ class UpdateParser {
     return { kind: section === "ADD" ? "add" : "delete", path, value };
   }
 
-  /** One operator at most: `a + b + c` is a syntax error in DynamoDB. */
+  /** Parses a term with at most one operator. `a + b + c` is a syntax error in DynamoDB. */
   private sum(): SetValue {
     const left = this.term();
     const sign = (["+", "-"] as const).find((symbol) => this.tokens.at(symbol));
@@ -167,7 +167,7 @@ class UpdateParser {
     return { kind: "list_append", left, right };
   }
 
-  /** A list that is appended to cannot be an operand itself. */
+  /** Checks that an operand of `list_append` is not a `list_append` itself. */
   private checkNesting(operand: SetValue): void {
     if (operand.kind !== "list_append") return;
     this.findings.add(
@@ -194,7 +194,7 @@ class UpdateParser {
   }
 }
 
-/** Stands for a term that a finding has already condemned. */
+/** A placeholder for a term that already has a finding. */
 const placeholder: SetValue = { kind: "value", value: { NULL: true } satisfies AttributeValue };
 
 function knownType(value: SetValue): AttributeType | undefined {

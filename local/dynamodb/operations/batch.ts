@@ -11,7 +11,7 @@ import { apply, type ItemWrite, type PreparedWrite, prepare } from "./write";
 
 const maxWrites = 25;
 const maxGets = 100;
-/** An answer's limit; what does not fit goes back as UnprocessedKeys. */
+/** The maximum size of an answer. Keys that do not fit are returned as UnprocessedKeys. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 
 export const batchWriteItem: Operation = (context, fields) => {
@@ -76,7 +76,7 @@ function requireDistinct(keys: readonly Buffer[]): void {
   }
 }
 
-/** The ItemCollectionMetrics of several writes, by table. */
+/** Returns the ItemCollectionMetrics of several writes, by table. */
 export function metricsByTable(prepared: readonly PreparedWrite[]): object | undefined {
   const byTable = new Map<string, object[]>();
   for (const { table, write, found } of prepared) {

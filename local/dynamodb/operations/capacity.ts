@@ -10,17 +10,17 @@ export function readCapacityDetail(fields: Fields): CapacityDetail {
   return fields.choice("ReturnConsumedCapacity", ["INDEXES", "TOTAL", "NONE"]);
 }
 
-/** Units of reading `bytes` at once: 4 KB each, half of that when not consistent. */
+/** Returns the units for reading `bytes` at once: one per 4 KB, and half of that for an eventually consistent read. */
 export function readUnits(bytes: number, consistent: boolean): number {
   return Math.max(1, Math.ceil(bytes / 4096)) * (consistent ? 1 : 0.5);
 }
 
-/** Units of writing: 1 KB each. */
+/** Returns the units for writing: one per KB. */
 function unitsOf(stored: string | undefined): number {
   return stored === undefined ? 1 : Math.max(1, Math.ceil(storedBytes(stored) / 1024));
 }
 
-/** Adds up what a request consumes, by table and index. */
+/** Adds up the capacity that a request consumes, by table and index. */
 export class Capacity {
   private readonly tables = new Map<
     string,
@@ -51,7 +51,10 @@ export class Capacity {
     else entry.indexes.set(indexName, (entry.indexes.get(indexName) ?? 0) + total);
   }
 
-  /** A write's units in the table and in each index: for an entry that moves twice, for one that stays as it is none. */
+  /**
+   * Adds a write's units in the table and in each index. An entry that moves counts twice, and an unchanged entry does
+   * not count.
+   */
   addWrite(table: Table, found: Found, next: Item | undefined): void {
     if (!this.wanted) return;
     const stored = next && encodeItem(next);
@@ -67,7 +70,7 @@ export class Capacity {
     }
   }
 
-  /** The ConsumedCapacity of one table, or undefined when it was not asked for. */
+  /** Returns the ConsumedCapacity of one table, or undefined if it was not requested. */
   single(): object | undefined {
     return this.all()?.[0];
   }

@@ -9,10 +9,10 @@ export interface Context {
   readonly catalog: Catalog;
   readonly maintenance: Maintenance;
   readonly clock: Clock;
-  /** Runs changes of tables one after the other. */
+  /** Runs changes of tables one after another. */
   readonly exclusively: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** The answer's JSON: an object, or text where items are passed on unparsed. */
+/** The JSON of an answer: an object, or text if stored items are sent unparsed. */
 export type Answer = string | object;
 export type Operation = (context: Context, fields: Fields) => Promise<Answer>;

@@ -9,7 +9,7 @@ export function tableArn(name: string): string {
   return `arn:aws:dynamodb:${region}:${account}:table/${name}`;
 }
 
-/** A TableDescription. Item counts are exact, of tables; of indexes they are not kept. */
+/** Builds a TableDescription. The item counts of tables are exact. Indexes have no item counts. */
 export function describeTable({ store }: Context, table: Table, status: "ACTIVE" | "DELETING" = "ACTIVE"): object {
   const { items, bytes } = readCounters(store.get(table.countKey));
   const created = table.createdAt / 1_000;

@@ -27,12 +27,12 @@ export function checkProjection(table: Table, projection: Projection): void {
   refusePathsIntoKeys(projection, table.keyRoles);
 }
 
-/** The item's JSON, unparsed where it is wanted whole. */
+/** Returns the item's JSON. Without a projection the stored text is not parsed. */
 export function shownJson(stored: string, projection: Projection | undefined): string {
   return projection ? JSON.stringify(project(decodeItem(stored), projection)) : storedJson(stored);
 }
 
-/** An answer out of members that are JSON text already. */
+/** Builds an answer from members that are JSON text. */
 export function answer(members: Readonly<Record<string, string | undefined>>, consumed?: object): string {
   const parts = Object.entries({ ...members, ConsumedCapacity: consumed && JSON.stringify(consumed) })
     .filter(([, json]) => json !== undefined)

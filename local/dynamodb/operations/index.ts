@@ -10,7 +10,7 @@ import { describeTimeToLive, updateTimeToLive } from "./time-to-live";
 import { transactGetItems, transactWriteItems } from "./transact";
 import { updateTable } from "./update-table";
 
-/** By the name in X-Amz-Target. All others are answered with UnknownOperationException. */
+/** The operations by the name in X-Amz-Target. All others get an UnknownOperationException. */
 export const operations: ReadonlyMap<string, Operation> = new Map(
   Object.entries({
     BatchGetItem: batchGetItem,

@@ -88,7 +88,10 @@ function returned(
   return attributes && Object.keys(attributes).length > 0 ? attributes : undefined;
 }
 
-/** Only tables with local indexes have item collections. The estimate is of the smallest kind: a gigabyte at most. */
+/**
+ * Returns the ItemCollectionMetrics of a write. Only tables with local indexes have item collections. The estimate is
+ * always the smallest one, at most a gigabyte.
+ */
 export function itemCollectionMetrics(table: Table, item: Item): object | undefined {
   if (!table.indexes.some((index) => index.scope === "local")) return undefined;
   const [hash] = keyNames(table.key);

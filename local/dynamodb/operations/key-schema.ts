@@ -60,7 +60,7 @@ export function toKeySchema(elements: readonly KeyElement[], attributes: readonl
   return second ? { hash: typed(first), range: typed(second) } : { hash: typed(first) };
 }
 
-/** One element of Global- or LocalSecondaryIndexes, or of an index's creation. */
+/** Reads one element of GlobalSecondaryIndexes or LocalSecondaryIndexes, or the creation of an index. */
 export function readIndex(
   fields: Fields,
   scope: IndexDefinition["scope"],

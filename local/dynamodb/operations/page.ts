@@ -12,12 +12,12 @@ import { Capacity, type CapacityDetail, readCapacityDetail, readUnits } from "./
 import type { Context } from "./context";
 import { checkProjection, shownJson } from "./get-item";
 
-/** A page ends with the item that takes what was read past this, filtered out or not. */
+/** The size of a page. A page ends with the item that exceeds it, including filtered items. */
 const pageBytes = 1024 * 1024;
 
 const selects = ["ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES", "SPECIFIC_ATTRIBUTES", "COUNT"] as const;
 
-/** What Query and Scan have in common. */
+/** The common fields of Query and Scan. */
 export interface PageRequest {
   readonly tableName: string;
   readonly indexName: string | undefined;
@@ -31,7 +31,7 @@ export interface PageRequest {
 export interface Source {
   readonly table: Table;
   readonly index: Index | undefined;
-  /** Whether entries lack attributes that were asked for, so that the items themselves must be read. */
+  /** Whether entries lack requested attributes, so that the items themselves must be read. */
   readonly fetch: boolean;
 }
 
@@ -83,7 +83,7 @@ export function sourceOf(table: Table, { indexName, consistent, select }: PageRe
   return { table, index, fetch };
 }
 
-/** Refuses a start key that does not consist of the table's and the index's key attributes alone. */
+/** Refuses a start key that does not consist of exactly the key attributes of the table and the index. */
 export function requireExactStartKey({ table, index }: Source, key: Item): void {
   const names = new Set([...keyNames(table.key), ...(index ? keyNames(index.key) : [])]);
   if (Object.keys(key).length !== names.size || Object.keys(key).some((name) => !names.has(name))) {
@@ -98,7 +98,7 @@ export function requireExactStartKey({ table, index }: Source, key: Item): void 
   }
 }
 
-/** Reads, filters and shows one page of a range. */
+/** Reads, filters and projects one page of a range. */
 export async function readPage(
   { store }: Context,
   source: Source,
@@ -163,7 +163,10 @@ function pageJson(
   return `{${items}"Count":${page.matched},"ScannedCount":${page.scanned}${last}${used}}`;
 }
 
-/** Local indexes look up in the table what they do not project; global ones refuse it. */
+/**
+ * Returns whether a query needs the whole items. Local indexes read attributes that they do not project from the table.
+ * Global indexes refuse such a query.
+ */
 function needsWhole(index: Index | undefined, paths: readonly Path[]): boolean {
   const lacking = lackingNames(index, paths);
   if (!index || lacking.length === 0) return false;
@@ -173,7 +176,7 @@ function needsWhole(index: Index | undefined, paths: readonly Path[]): boolean {
   );
 }
 
-/** The attributes of the paths that an index's entries lack. */
+/** Returns the attributes in the paths that the index's entries lack. */
 export function lackingNames(index: Index | undefined, paths: readonly Path[]): string[] {
   const kept = index?.kept;
   return kept ? [...new Set(paths.map(([name]) => name).filter((name) => !kept.has(name)))].sort() : [];

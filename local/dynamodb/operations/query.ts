@@ -34,7 +34,7 @@ export const query: Operation = async (context, fields) => {
   return readPage(context, source, request, expressions, from(source, interval, request.startKey, forward));
 };
 
-/** A query's filter may neither repeat the key condition's part nor ask for what the index lacks. */
+/** Checks a query's filter. It must not contain key attributes or attributes that the index lacks. */
 function checkFilter({ table, index }: Source, filter: Condition): void {
   const names = new Set(keyNames(index?.key ?? table.key));
   const paths = conditionPaths(filter);
@@ -54,7 +54,10 @@ interface Interval {
   readonly lt: Buffer;
 }
 
-/** The keys that a condition selects. Bounds are encoded so that `successor` skips every entry with that sort key. */
+/**
+ * Returns the interval of keys that a condition selects. Bounds are encoded so that `successor` skips every entry with
+ * that sort key.
+ */
 function intervalOf({ table, index }: Source, { hash, range }: KeyCondition): Interval {
   const encoded = encodeScalar(hash);
   const head = index ? compose(kind.index, [table.id, index.id]) : compose(kind.item, [table.id]);

@@ -54,7 +54,7 @@ function readSegment(fields: Fields): Segment {
   return { number: number ?? 0, total: total ?? 1 };
 }
 
-/** A segment is a run of buckets; past 65,536 segments some are empty. */
+/** Returns the range of a segment. A segment is a range of buckets. With more than 65,536 segments some are empty. */
 function segmentRange({ table, index }: Source, { number, total }: Segment): Required<Pick<Range, "gte" | "lt">> {
   const head = index ? compose(kind.index, [table.id, index.id]) : compose(kind.item, [table.id]);
   const bound = (bucket: number) => {

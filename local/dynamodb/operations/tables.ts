@@ -75,7 +75,7 @@ const unknownSettings = [
   "WarmThroughput",
 ] as const;
 
-/** Settings that change nothing that a caller could see here pass; those that promise something are refused. */
+/** Refuses settings that are not implemented. Settings without a visible effect here are accepted. */
 export function refuseUnknownSettings(fields: Fields): void {
   if (fields.structure("StreamSpecification")?.boolean("StreamEnabled")) {
     throw notImplemented("StreamSpecification", "there are no DynamoDB Streams; leave the parameter out");

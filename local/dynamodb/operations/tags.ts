@@ -37,7 +37,7 @@ function change({ store, catalog }: Context, fields: Fields, next: (tags: Tags) 
   });
 }
 
-/** Tags hang on ARNs. */
+/** Returns the table name in the request's ARN, because tags belong to ARNs. */
 function resourceName(fields: Fields): string {
   const arn = fields.requiredString("ResourceArn");
   fields.check();

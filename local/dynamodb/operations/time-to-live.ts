@@ -2,7 +2,7 @@ import { validation } from "../errors";
 import { toDefinition } from "../store/table";
 import type { Operation } from "./context";
 
-/** Real DynamoDB takes up to an hour to change TTL; here it has changed when the answer comes. */
+/** Changes a table's TTL. DynamoDB may take an hour. This change is complete when the answer is sent. */
 export const updateTimeToLive: Operation = (context, fields) => {
   const name = fields.tableName();
   const specification = fields.structure("TimeToLiveSpecification");

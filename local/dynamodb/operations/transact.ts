@@ -47,7 +47,10 @@ export const transactWriteItems: Operation = async (context, fields) => {
   });
 };
 
-/** The order of members means nothing in JSON: clients that have them in another one send the same. */
+/**
+ * Returns the digest of a transaction. It sorts members, because clients may send the same JSON members in another
+ * order.
+ */
 function digestOf(actions: unknown): string {
   return createHash("sha256").update(JSON.stringify(actions, sorted)).digest("base64");
 }
@@ -58,7 +61,10 @@ function sorted(_name: string, value: unknown): unknown {
   return members.length < 2 ? value : Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** All conditions are judged before the first change; a change that fails (by type or size) cancels the transaction too. */
+/**
+ * Applies a transaction. All conditions are checked before the first change. A change that fails by type or size also
+ * cancels the transaction.
+ */
 function applyAll(draft: Draft, prepared: readonly PreparedWrite[], capacity: Capacity): void {
   cancelIfAny(prepared.map((one) => reasonOf(checkCondition(one))));
   let bytes = 0;
@@ -131,10 +137,13 @@ function requireDistinct(keys: readonly Buffer[]): void {
   }
 }
 
-/** A token stands for one set of actions for ten minutes. Kept in the transaction's own batch, so that it lasts as it does. */
+/**
+ * The record of a token. A token identifies one set of actions for ten minutes. It is written in the transaction's own
+ * batch.
+ */
 interface Kept {
   readonly digest: string;
-  /** Milliseconds since the epoch. */
+  /** The expiry in milliseconds since the epoch. */
   readonly until: number;
 }
 
@@ -152,7 +161,7 @@ function remember({ clock }: Context, draft: Draft, token: string, digest: strin
   draft.put(forgetKey(until, token), token);
 }
 
-/** What a repetition consumes is reading the items. */
+/** Answers a repeated transaction. It consumes the capacity for reading the items. */
 function repeated({ catalog }: Context, writes: readonly ItemWrite[], detail: CapacityDetail): object {
   const capacity = new Capacity(detail, 2, "ReadCapacityUnits");
   for (const write of writes) capacity.add(catalog.get(write.tableName), readUnits(0, true));

@@ -15,8 +15,8 @@ import {
 import { checkBilling, refuseUnknownSettings } from "./tables";
 
 /**
- * Billing, throughput and deletion protection change at once. A global index is created or deleted, entries and all, before
- * the answer comes.
+ * Updates a table. Billing, throughput and deletion protection change at once. A global index and its entries are
+ * created or deleted before the answer is sent.
  */
 export const updateTable: Operation = (context, fields) => {
   const name = fields.tableName();
@@ -77,7 +77,7 @@ function withSettings(definition: TableDefinition, settings: Settings): TableDef
 
 const changes = ["Create", "Update", "Delete"] as const;
 
-/** The definition after one element of GlobalSecondaryIndexUpdates. */
+/** Returns the definition after one element of GlobalSecondaryIndexUpdates. */
 function withIndexChange(
   definition: TableDefinition,
   update: Fields,
@@ -110,7 +110,7 @@ function withIndexChange(
   return { ...definition, indexes: [...others, { ...index, throughput: throughput ?? index.throughput }] };
 }
 
-/** The attribute definitions that the keys still need, the new ones included. */
+/** Returns the attribute definitions that the keys need, including new ones. */
 function usedAttributes(
   definition: TableDefinition,
   added: readonly AttributeDefinition[] | undefined,

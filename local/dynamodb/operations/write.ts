@@ -11,11 +11,11 @@ import { emptyItem, type Item } from "../value/attribute-value";
 import { itemBytes, maxItemBytes } from "../value/size";
 import type { Capacity } from "./capacity";
 
-/** One write of one item, read from a request; single, in a batch or in a transaction. */
+/** A write of one item, read from a single request, a batch or a transaction. */
 export type ItemWrite = {
   readonly tableName: string;
   readonly condition?: Condition | undefined;
-  /** Whether the item is to be sent along when the condition fails. */
+  /** Whether the error contains the item when the condition fails. */
   readonly itemOnFailure?: boolean;
 } & (
   | { readonly kind: "put"; readonly item: Item }
@@ -23,14 +23,14 @@ export type ItemWrite = {
   | { readonly kind: "delete" | "check"; readonly key: Item }
 );
 
-/** A write whose item has been looked up; `apply` decides and changes. */
+/** A write with its current item. `apply` makes the change. */
 export interface PreparedWrite {
   readonly write: ItemWrite;
   readonly table: Table;
   readonly found: Found;
 }
 
-/** Checks a write against its table and looks its item up. Throws for what the table's schema forbids. */
+/** Checks a write against its table and reads its item. Throws if the table's schema forbids the write. */
 export function prepare(draft: Draft, table: Table, write: ItemWrite): PreparedWrite {
   if (write.kind === "put") checkItem(table, write.item);
   else checkKey(table, write.key);
@@ -50,7 +50,7 @@ function checkUpdate(table: Table, update: Update): void {
   refusePathsIntoKeys(updatePaths(update), table.keyRoles);
 }
 
-/** The failed condition's error, or undefined when the write may go on. */
+/** Returns the error if the condition fails, or undefined if it holds. */
 export function checkCondition({ write, found }: PreparedWrite): DynamoDbError | undefined {
   if (!write.condition || holds(write.condition, found.item ?? noItem)) return undefined;
   return conditionFailed(write.itemOnFailure ? found.item : undefined);
@@ -58,7 +58,7 @@ export function checkCondition({ write, found }: PreparedWrite): DynamoDbError |
 
 const noItem: Item = emptyItem();
 
-/** Carries a write out, whose condition holds. Returns the item afterwards. */
+/** Applies a write whose condition holds. Returns the new item. */
 export function apply(draft: Draft, { write, table, found }: PreparedWrite, capacity: Capacity): Item | undefined {
   if (write.kind === "check") {
     capacity.addWrite(table, found, found.item);

@@ -3,7 +3,10 @@ import { compose, type Kind, kind, successor } from "./key-codec";
 import type { Draft, Store } from "./store";
 import { type Table, type TableDefinition, toDefinition, toTable } from "./table";
 
-/** The tables. Changed within a plan, so that the plans after it see the change and the store gets it in the same order. */
+/**
+ * The tables. They change within a plan, so the following plans see the change, and the store receives the changes in
+ * the same order.
+ */
 export class Catalog {
   private tables = new Map<string, Table>();
   private nextId = 1;
@@ -18,7 +21,7 @@ export class Catalog {
     return catalog;
   }
 
-  /** Reads the tables anew: after a failed write memory may be ahead of the disk. */
+  /** Reloads the tables. After a failed write, memory may be ahead of the disk. */
   async load(): Promise<void> {
     const prefix = compose(kind.table, []);
     const tables = new Map<string, Table>();
@@ -31,7 +34,7 @@ export class Catalog {
     this.nextId = Number(this.store.get(prefix) ?? 1);
   }
 
-  /** Tables of versions without copies get theirs. */
+  /** Creates the copies of tables that earlier releases have written without them. */
   private async copyOld(): Promise<void> {
     await this.store.write((draft) => {
       for (const table of this.tables.values()) {
@@ -58,7 +61,7 @@ export class Catalog {
     return table;
   }
 
-  /** For the operations on tables themselves, whose message names it. */
+  /** Returns a table for operations on tables, whose error message names it. */
   describe(name: string): Table {
     const table = this.tables.get(name);
     if (!table) throw resourceNotFound(`Table: ${name} not found`);

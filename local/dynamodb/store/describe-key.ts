@@ -5,7 +5,7 @@ import type { TableDefinition } from "./table";
 const headBytes = 1 + 4;
 const bucketBytes = Math.ceil(Math.log2(buckets) / 8);
 
-/** Names what a storage key stands for, as far as it can be told: `item {"pk":{"S":"a"}} of table orders`. */
+/** Describes a storage key as far as possible: `item {"pk":{"S":"a"}} of table orders`. */
 export function describeKey(key: Buffer, tables: readonly TableDefinition[]): string {
   const of = key.toString("latin1", 0, 1);
   if (of === kind.table)
@@ -26,7 +26,7 @@ export function describeKey(key: Buffer, tables: readonly TableDefinition[]): st
   return `an entry of ${index ? `index ${index.name}` : "an index"} of ${name}`;
 }
 
-/** Whether a key is an item's, as opposed to what can be made again from the items. */
+/** Returns whether a key belongs to an item and not to a row derived from items. */
 export function isItemKey(key: Buffer): boolean {
   return key.subarray(0, 1).equals(compose(kind.item, []));
 }

@@ -8,7 +8,7 @@ import { keyNames } from "./table";
 const maxHashBytes = 2048;
 const maxRangeBytes = 1024;
 
-/** The storage key of the item whose key attributes are in `item`; they must have passed `checkKey` or `checkItem`. */
+/** Returns the storage key of an item by its key attributes, which `checkKey` or `checkItem` has checked. */
 export function itemKey(table: Table, item: Item): Buffer {
   const hash = encodeScalar(item[table.key.hash.name]!);
   const range = table.key.range ? [encodeScalar(item[table.key.range.name]!)] : [];
@@ -16,8 +16,9 @@ export function itemKey(table: Table, item: Item): Buffer {
 }
 
 /**
- * The storage key of the item's entry, or undefined where the item lacks one of the index's keys (sparse index). Items that
- * were there before the index may have the attribute with another type, or empty: they lack it too.
+ * Returns the storage key of the item's index entry, or undefined if the item lacks one of the index's keys (sparse
+ * index). An item older than the index may have the attribute empty or with another type. Such an item has no entry
+ * either.
  */
 export function indexKey(table: Table, index: Index, item: Item): Buffer | undefined {
   const values: AttributeValue[] = [];
@@ -31,7 +32,7 @@ export function indexKey(table: Table, index: Index, item: Item): Buffer | undef
   return compose(kind.index, [table.id, index.id], bucketOf(hash!), hash!, ...(range ? [range] : []), ...primary);
 }
 
-/** The item's key attributes alone: the table's, and the index's where one is given. */
+/** Returns only the key attributes of an item: the table's, and also the index's if one is given. */
 export function keyOf(table: Table, item: Item, index?: Index): Item {
   const key = emptyItem();
   for (const name of keyNames(table.key)) key[name] = item[name]!;
@@ -50,7 +51,10 @@ export function checkKey(table: Table, key: Item): void {
   }
 }
 
-/** Refuses an item whose key attributes, or an index's, are missing, empty, too large or of another type. */
+/**
+ * Refuses an item with a key attribute, of the table or of an index, that is missing, empty, too large or of another
+ * type.
+ */
 export function checkItem(table: Table, item: Item): void {
   for (const part of keyParts(table.key)) {
     const value = attribute(item, part.name);

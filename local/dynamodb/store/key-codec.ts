@@ -3,21 +3,21 @@ import type { AttributeValue, KeyType } from "../value/attribute-value";
 import { normalizeNumber, parseDecimal } from "../value/number";
 
 /**
- * Keys of the LevelDB store. LevelDB orders by bytes, so each part is encoded such that the order of its bytes is the order
- * that DynamoDB gives to the values, and such that no encoding is a prefix of another.
+ * The kinds of keys in the LevelDB store. LevelDB orders keys by bytes. Each part is therefore encoded so that its bytes
+ * have the order that DynamoDB gives to the values, and so that no encoding is a prefix of another.
  *
  *     table     T name
- *     copy      t name                           (of a table, which `repair` restores it from)
+ *     copy      t name                           (of a table definition; `repair` restores the table from it)
  *     item      I table bucket hash range
  *     index     X table index bucket indexHash indexRange hash range
- *     expiry    E table second hash range        (second: when TTL lets the item go)
+ *     expiry    E table second hash range        (second: when TTL deletes the item)
  *     count     C table
- *     doomed    D kind table index               (a table or an index whose entries are yet to be removed)
- *     token     K token                          (a transaction carried out)
- *     forget    F millisecond token              (when its token may be forgotten)
+ *     doomed    D kind table index               (a removed table or index whose entries are still to be deleted)
+ *     token     K token                          (an applied transaction)
+ *     forget    F millisecond token              (when the token is deleted)
  *
- * `bucket` is 16 bits of the partition key's CRC: it scatters partitions, as DynamoDB does, so that scans come in no
- * meaningful order and the segments of a parallel scan are contiguous ranges.
+ * `bucket` is 16 bits of the partition key's CRC. It scatters partitions, as DynamoDB does. The order of a scan is
+ * therefore arbitrary, and the segments of a parallel scan are contiguous ranges.
  */
 export const kind = {
   table: "T",
@@ -34,7 +34,7 @@ export const kind = {
 export type Kind = (typeof kind)[keyof typeof kind];
 export const buckets = 0x10000;
 
-/** A key of a kind made of 32-bit numbers and a tail. */
+/** Builds a key from a kind, 32-bit numbers and a tail. */
 export function compose(of: Kind, numbers: readonly number[], ...tail: readonly Uint8Array[]): Buffer {
   const head = Buffer.allocUnsafe(1 + 4 * numbers.length);
   head.write(of, 0, "latin1");
@@ -42,7 +42,7 @@ export function compose(of: Kind, numbers: readonly number[], ...tail: readonly 
   return Buffer.concat([head, ...tail]);
 }
 
-/** The first key after all that start with `prefix`. */
+/** Returns the first key after all keys that start with `prefix`. */
 export function successor(prefix: Uint8Array): Buffer {
   const end = Buffer.from(prefix);
   for (let i = end.length - 1; i >= 0; i--) {
@@ -60,7 +60,7 @@ export function bucketOf(encodedHash: Uint8Array): Buffer {
   return bucket;
 }
 
-/** A key attribute's value (S, N or B) in order-preserving, self-delimiting form. */
+/** Encodes a key attribute's value (S, N or B). The encoding keeps the order and marks its own end. */
 export function encodeScalar(value: AttributeValue): Buffer {
   if ("S" in value) return terminated(Buffer.from(value.S, "utf8"));
   if ("B" in value) return terminated(Buffer.from(value.B, "base64"));
@@ -68,7 +68,9 @@ export function encodeScalar(value: AttributeValue): Buffer {
   throw new Error("Only strings, numbers and binaries can be keys; a request with another was not refused");
 }
 
-/** Reads back what `encodeScalar` wrote at the beginning of the bytes, and says how many bytes it took. */
+/**
+ * Decodes a value that `encodeScalar` has written at the beginning of the bytes. Also returns the number of bytes read.
+ */
 export function decodeScalar(
   bytes: Buffer,
   type: KeyType,
@@ -87,12 +89,12 @@ export function decodeScalar(
   }
 }
 
-/** The bytes that the encoding of every string or binary starting with `prefix` starts with. */
+/** Returns the common first bytes of the encodings of all strings or binary values that start with `prefix`. */
 export function encodePrefix(prefix: AttributeValue): Buffer {
   return encodeScalar(prefix).subarray(0, -2);
 }
 
-/** Bytes with 00 written as 00 ff, closed by 00 01: a prefix sorts first, and nothing inside looks like the end. */
+/** Writes 00 as 00 ff and ends with 00 01. A prefix then sorts first, and no content looks like the end. */
 function terminated(bytes: Buffer): Buffer {
   if (!bytes.includes(0)) return Buffer.concat([bytes, end]);
   const out: number[] = [];
@@ -106,8 +108,8 @@ function terminated(bytes: Buffer): Buffer {
 const end = Buffer.from([0, 1]);
 
 /**
- * Sign (0 negative, 1 zero, 2 positive), the exponent + 130 in one byte, digits in pairs as 1–100, closed by 0. All bytes
- * after a negative sign are complemented, which turns the order round.
+ * Encodes a number: the sign (0 negative, 1 zero, 2 positive), the exponent + 130 in one byte, pairs of digits as
+ * 1–100, and a final 0. The bytes after a negative sign are complemented, which reverses the order.
  */
 function encodeNumber(text: string): Buffer {
   const { sign, digits, exponent } = parseDecimal(text);

@@ -9,12 +9,12 @@ import { addEntry, addExpiry, expiryKeyHead, expirySecond, type Found, replaceIt
 
 const sweepEveryMs = 10_000;
 const chunk = 500;
-/** TTL leaves alone what expired more than five years ago. */
+/** TTL does not delete items that expired more than five years ago. */
 const oldestExpirySeconds = 5 * 365 * 86_400;
 
 /**
- * What goes on behind requests: removing expired items, forgetting old transaction tokens, and the work of table changes that
- * grows with the table. Each step is a small plan, and everything left to do is written down, so that a new process goes on.
+ * Background work: it removes expired items, deletes old transaction tokens, and does the work of table changes that
+ * grows with the table. Each step is a small plan. Pending work is stored, so that a new process continues it.
  */
 export class Maintenance {
   private cancelTimer: (() => void) | undefined;
@@ -27,7 +27,7 @@ export class Maintenance {
     private readonly clock: Clock,
   ) {}
 
-  /** Finishes what a dead process left, then sweeps from time to time. */
+  /** Completes the work that an earlier process left, then sweeps periodically. */
   async start(): Promise<void> {
     await this.removeDoomed();
     for (const { name } of [...this.catalog.all()]) {
@@ -56,7 +56,7 @@ export class Maintenance {
     });
   }
 
-  /** Removes what has expired by now. */
+  /** Removes expired items. */
   async sweep(): Promise<void> {
     await this.forgetTokens();
     for (const table of [...this.catalog.all()]) if (table.timeToLive) await this.expire(table.name);
@@ -74,7 +74,7 @@ export class Maintenance {
       const current = this.catalog.find(name);
       if (current?.id !== table.id || !current.timeToLive) return;
       const found = findByKey(draft, compose(kind.item, [table.id], key.subarray(expiryKeyHead)));
-      // Since the range was read the item may have got another lease of life.
+      // The item's expiry may have changed since the range was read.
       const second = found.item && expirySecond(found.item, current.timeToLive.attribute);
       if (second !== undefined && second < now) replaceItem(draft, current, found, undefined);
     });
@@ -116,7 +116,7 @@ export class Maintenance {
     });
   }
 
-  /** Notes the expiry of the items that were there before TTL was enabled. */
+  /** Indexes the expiry of items that existed before TTL was enabled. */
   async indexExpiry(name: string): Promise<void> {
     const table = this.catalog.find(name);
     if (!table?.timeToLive || table.timeToLive.ready) return;
@@ -130,7 +130,10 @@ export class Maintenance {
     });
   }
 
-  /** Writes down, within the plan that removes a table or an index, that its entries are to go. */
+  /**
+   * Records that the entries of a removed table or index must be deleted. It is part of the plan that removes the table
+   * or index.
+   */
   doom(draft: Draft, table: Table, indexId?: number): void {
     const ranges =
       indexId !== undefined
@@ -183,7 +186,7 @@ export function tokenKey(token: string): Buffer {
   return compose(kind.token, [], Buffer.from(token));
 }
 
-/** Ordered by time, `until` in milliseconds since the epoch. */
+/** Returns a key that sorts by time. `until` is in milliseconds since the epoch. */
 export function forgetKey(until: number, token: string): Buffer {
   const high = Math.floor(until / 2 ** 32);
   return compose(kind.forget, [high, until >>> 0], Buffer.from(token));

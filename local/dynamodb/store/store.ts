@@ -2,12 +2,15 @@ import { DamagedStoreError } from "../../storage/damage";
 import { Database, type Range as KeyRange } from "../../storage/database";
 import { internalError } from "../errors";
 
-/** What a plan reads and writes: the store as it will be once everything planned before has been written. */
+/** The view of the store for a plan. It includes everything that earlier plans will write. */
 export interface Draft {
   get(key: Buffer): string | undefined;
   put(key: Buffer, value: string): void;
   del(key: Buffer): void;
-  /** Adds to a pair of counters, stored as two numbers with a space between; summed up over the plan, written once. */
+  /**
+   * Adds to a pair of counters, stored as two numbers separated by a space. The sum of a plan's changes is written
+   * once.
+   */
   add(key: Buffer, items: number, bytes: number): void;
 }
 
@@ -32,25 +35,29 @@ interface Group {
 }
 
 /**
- * LevelDB with one writer. A plan runs synchronously, alone: it reads, decides and lists its changes; so conditions are
- * atomic without locks. All plans that arrive while a batch is being written form the next one (group commit), and a plan's
- * changes are always in one batch: LevelDB writes a batch whole or not at all, which makes a transaction atomic.
+ * LevelDB with one writer. A plan runs alone and synchronously: it reads, decides and lists its changes. Conditions are
+ * therefore atomic without locks. All plans that arrive while a batch is being written form the next batch (group
+ * commit). A plan's changes are always in one batch, which LevelDB writes completely or not at all, so a transaction is
+ * atomic.
  *
- * Nobody is answered before what the answer rests on is written, be it a success or a refusal. Writes are synced: they
- * survive the death of this process at any moment, and the machine's.
+ * A success or a refusal is answered only after the data that it depends on are written. Writes are synced, so they
+ * survive a crash of the process or of the machine at any time.
  */
 export class Store {
   private forming: Group | undefined;
   private writing: Group | undefined;
-  /** What the forming and the writing group will leave behind, by key. */
+  /** The values that the forming and the writing group will write, by key. */
   private readonly pending = new Map<string, { readonly group: Group; readonly value: string | undefined }>();
 
-  /** Called when a batch could not be written: whoever keeps in memory what plans changed reads it anew. */
+  /** Called when a batch could not be written. A caller that caches what plans changed must reload it. */
   onFailure: () => void = () => undefined;
 
   private constructor(private readonly database: Database<Buffer>) {}
 
-  /** @param seals where the store's seal lies; by default in the directory. */
+  /**
+   * Opens the store.
+   * @param seals the directory of the store's seal, by default the store's directory
+   */
   static async open(directory: string, seals?: string): Promise<Store> {
     const sizes = { cacheBytes: 32 * 1024 * 1024, writeBufferBytes: 16 * 1024 * 1024 };
     const database = new Database<Buffer>({ directory, seals, store: "dynamodb", ...sizes }, "buffer");
@@ -65,12 +72,12 @@ export class Store {
     return new Store(database);
   }
 
-  /** What is written at this moment. */
+  /** Returns the value that is on disk now. */
   get(key: Buffer): string | undefined {
     return this.database.get(key);
   }
 
-  /** Several keys as of one moment. */
+  /** Returns the values of several keys from one snapshot. */
   getTogether(keys: readonly Buffer[]): (string | undefined)[] {
     const snapshot = this.database.snapshot();
     try {
@@ -81,8 +88,8 @@ export class Store {
   }
 
   /**
-   * Values in the order of their keys, until `visit` returns false. All of it, and what `get` reads, is as of the moment of
-   * the call.
+   * Visits values in the order of their keys until `visit` returns false. The values and the results of `get` come from
+   * a snapshot at the time of the call.
    */
   async scan(range: Range, visit: (value: string, get: (key: Buffer) => string | undefined) => boolean): Promise<void> {
     const snapshot = this.database.snapshot();
@@ -94,7 +101,7 @@ export class Store {
     }
   }
 
-  /** Up to `limit` keys of a range, as of the moment of the call. */
+  /** Returns up to `limit` keys of a range at the time of the call. */
   async keys(range: Range): Promise<Buffer[]> {
     return this.database.keys(range);
   }
@@ -104,8 +111,8 @@ export class Store {
   }
 
   /**
-   * Runs a plan, and resolves with its result once its changes are written. When the plan throws, nothing of it is written
-   * and the promise rejects with its error, once all that it may have seen is written.
+   * Runs a plan and resolves with its result once its changes are written. If the plan throws, nothing of it is
+   * written, and the promise rejects once all data that the plan may have seen are written.
    */
   async write<T>(plan: (draft: Draft) => T): Promise<T> {
     const changes = new Map<string, Operation>();
@@ -182,7 +189,7 @@ export class Store {
     }
   }
 
-  /** What was planned on top of a failed group never happened either. */
+  /** Rejects a failed group and all plans that are based on it. */
   private fail(group: Group, cause: unknown): void {
     const later = this.forming;
     this.forming = undefined;
@@ -208,7 +215,7 @@ function newGroup(): Group {
   const written = new Promise<void>((resolve, reject) => {
     settle = (error) => (error ? reject(error) : resolve());
   });
-  // Those who wait see the error; a group that nobody waits for must not end the process.
+  // The waiting callers see the error. A group without callers must not end the process.
   written.catch(() => undefined);
   return { operations: [], written, settle };
 }

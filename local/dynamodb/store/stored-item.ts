@@ -2,8 +2,8 @@ import type { Item } from "../value/attribute-value";
 import { itemBytes } from "../value/size";
 
 /**
- * Items are stored as five hexadecimal digits of metered size, then JSON. A read that neither filters nor projects passes
- * the JSON on as it is, unparsed, and still knows its size for the page limit.
+ * The length of the size prefix. An item is stored as five hexadecimal digits of metered size, then JSON. A read
+ * without filter and projection sends the JSON unparsed and still knows its size for the page limit.
  */
 const sizeDigits = 5;
 

@@ -5,15 +5,15 @@ import { compose, kind } from "./key-codec";
 export type ProjectionType = "ALL" | "KEYS_ONLY" | "INCLUDE";
 
 export interface IndexDefinition {
-  /** Unique within the table for ever, so that an index created anew never meets the old one's entries. */
+  /** The index's id. It is never reused within the table, so a recreated index does not meet the old entries. */
   readonly id: number;
   readonly name: string;
   readonly scope: "global" | "local";
   readonly key: KeySchema;
   readonly projection: ProjectionType;
-  /** With INCLUDE: the attributes besides the keys. */
+  /** For INCLUDE: the projected attributes besides the keys. */
   readonly include: readonly string[];
-  /** An index being created is maintained by all writes, and gets what was there before in the background. */
+  /** The status. All writes maintain an index that is being created. Existing items are added in the background. */
   readonly status: "CREATING" | "ACTIVE";
   readonly throughput: Throughput;
 }
@@ -25,17 +25,17 @@ export interface Throughput {
 
 export interface TimeToLive {
   readonly attribute: string;
-  /** False until the expiries of the items that were there before are noted. */
+  /** False until the expiries of the existing items are indexed. */
   readonly ready: boolean;
 }
 
-/** What is kept of a table, as JSON. */
+/** The stored JSON of a table. */
 export interface TableDefinition {
-  /** Unique for ever, like an index's. */
+  /** The table's id, which is never reused. */
   readonly id: number;
   readonly uuid: string;
   readonly name: string;
-  /** Milliseconds since the epoch. */
+  /** The creation time in milliseconds since the epoch. */
   readonly createdAt: number;
   readonly attributes: readonly { readonly AttributeName: string; readonly AttributeType: KeyType }[];
   readonly key: KeySchema;
@@ -45,19 +45,19 @@ export interface TableDefinition {
   readonly throughput: Throughput;
   readonly deletionProtected: boolean;
   readonly tags: Readonly<Record<string, string>>;
-  /** Absent while TTL is disabled. */
+  /** Undefined while TTL is disabled. */
   readonly timeToLive?: TimeToLive | undefined;
 }
 
-/** An index with what each write needs worked out. */
+/** An index with the values that each write needs. */
 export interface Index extends IndexDefinition {
-  /** Names that entries keep; undefined for all. */
+  /** The names of the attributes in entries. Undefined means all. */
   readonly kept: ReadonlySet<string> | undefined;
 }
 
 export interface Table extends Omit<TableDefinition, "indexes"> {
   readonly indexes: readonly Index[];
-  /** The key attributes' names, the table's and then the indexes', with their role in messages. */
+  /** The names of the key attributes, first the table's and then the indexes', with their role in messages. */
   readonly keyRoles: ReadonlyMap<string, "Key" | "IndexKey">;
   readonly countKey: Buffer;
 }

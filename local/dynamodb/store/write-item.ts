@@ -9,7 +9,7 @@ import type { Index, Table } from "./table";
 export interface Found {
   readonly key: Buffer;
   readonly stored: string | undefined;
-  /** Parsed when first asked for. */
+  /** The parsed item. It is parsed on first use. */
   readonly item: Item | undefined;
 }
 
@@ -28,8 +28,8 @@ export function find(draft: Draft, table: Table, keyAttributes: Item): Found {
 }
 
 /**
- * Replaces an item (or creates, or with `next` undefined removes it) together with its index entries, its expiry and the
- * table's counters. Costs as many steps as the table has indexes, whatever its size.
+ * Replaces, creates, or with `next` undefined removes an item, together with its index entries, its expiry and the
+ * table's counters. The number of steps depends only on the number of indexes.
  */
 export function replaceItem(draft: Draft, table: Table, found: Found, next: Item | undefined, bytes?: number): void {
   if (next === undefined && found.stored === undefined) return;
@@ -47,13 +47,16 @@ function meteredBytes(stored: string | undefined): number {
   return stored === undefined ? 0 : storedBytes(stored);
 }
 
-/** What an index holds of an item. */
+/** An entry of an index. */
 export interface Entry {
   readonly key: Buffer;
   readonly stored: string;
 }
 
-/** The item's entry, or undefined where it lacks one of the index's keys. `stored` is the item as it is stored. */
+/**
+ * Returns the item's entry, or undefined if the item lacks one of the index's keys. `stored` is the stored form of the
+ * item.
+ */
 export function entryOf(table: Table, index: Index, item: Item | undefined, stored = ""): Entry | undefined {
   const key = item && indexKey(table, index, item);
   return key && { key, stored: index.kept ? encodeItem(keep(item, index.kept)) : stored };
@@ -74,12 +77,12 @@ function replaceEntry(
   if (now && (moved || before?.stored !== now.stored)) draft.put(now.key, now.stored);
 }
 
-/** Adds the entry of an item that was there before the index. */
+/** Adds the entry of an item that is older than the index. */
 export function addEntry(draft: Draft, table: Table, index: Index, found: Found): void {
   if (found.item) replaceEntry(draft, table, index, { ...found, item: undefined }, found.item, found.stored);
 }
 
-/** In the index's order, not the item's, so that equal entries are equal text. */
+/** Returns the named attributes in the index's order, so that equal entries are equal text. */
 function keep(item: Item, names: ReadonlySet<string>): Item {
   const kept = emptyItem();
   for (const name of names) {
@@ -100,7 +103,7 @@ export function addExpiry(draft: Draft, table: Table, name: string, found: Found
   if (found.item) replaceExpiry(draft, table, name, { ...found, item: undefined }, found.item);
 }
 
-/** The second at which TTL lets the item go, or undefined: TTL regards numbers alone. */
+/** Returns the second when TTL deletes the item, or undefined. TTL considers only numbers. */
 export function expirySecond(item: Item, name: string): number | undefined {
   const value = attribute(item, name);
   const second = value && "N" in value ? Math.floor(Number(value.N)) : Number.NaN;
@@ -112,6 +115,6 @@ function expiryKey(table: Table, key: Buffer, item: Item, name: string): Buffer 
   return second === undefined ? undefined : compose(kind.expiry, [table.id, second], key.subarray(itemKeyHead));
 }
 
-/** Bytes of an item's key before its bucket, and of an expiry's before the item's. */
+/** The bytes of an item's key before its bucket, and of an expiry's key before the item's. */
 const itemKeyHead = 5;
 export const expiryKeyHead = 9;

@@ -1,4 +1,4 @@
-/** DynamoDB's data model as it travels: one member, named by the type. Numbers and binary values are strings. */
+/** A DynamoDB value on the wire: one member named by the type. Numbers and binary values are strings. */
 export type AttributeValue =
   | { readonly S: string }
   | { readonly N: string }
@@ -24,17 +24,20 @@ export function typeOf(value: AttributeValue): AttributeType {
   throw new Error("An attribute value without a type passed validation; this is a bug of local/dynamodb");
 }
 
-/** The attribute of that name, if the item has it. Attributes may be called `constructor`, so only own members count. */
+/**
+ * Returns the attribute with that name, if the item has it. An attribute may have the name `constructor`, so only own
+ * members count.
+ */
 export function attribute(item: Item, name: string): AttributeValue | undefined {
   return Object.hasOwn(item, name) ? item[name] : undefined;
 }
 
-/** A map without a prototype, so that an attribute called `__proto__` is an attribute like any other. */
+/** Creates a map without a prototype, so that `__proto__` is an ordinary attribute name. */
 export function emptyItem(): Record<string, AttributeValue> {
   return Object.create(null) as Record<string, AttributeValue>;
 }
 
-/** The text of a scalar (S, N or B), or undefined for the other types. */
+/** Returns the text of a scalar (S, N or B), or undefined for other types. */
 export function scalarText(value: AttributeValue): string | undefined {
   if ("S" in value) return value.S;
   if ("N" in value) return value.N;

@@ -1,14 +1,14 @@
 import { type AttributeValue, attribute, setMembers, typeOf } from "./attribute-value";
 import { compareNumbers } from "./number";
 
-/** Orders strings as DynamoDB does, by their UTF-8 bytes; JavaScript's own order is by UTF-16 units. */
+/** Compares strings as DynamoDB does, by their UTF-8 bytes. JavaScript compares UTF-16 units. */
 export function compareStrings(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
     const x = a.charCodeAt(i);
     const y = b.charCodeAt(i);
     if (x === y) continue;
-    // Surrogates stand for code points above U+FFFF, so they come after U+E000–U+FFFF.
+    // Surrogates encode code points above U+FFFF, so they sort after U+E000–U+FFFF.
     return (isSurrogate(x) ? x + 0x10000 : x) - (isSurrogate(y) ? y + 0x10000 : y);
   }
   return a.length - b.length;
@@ -18,7 +18,7 @@ function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff;
 }
 
-/** Orders two scalars of the same type (S, N or B); undefined when they have no order. */
+/** Compares two scalars of the same type (S, N or B). Returns undefined for other types. */
 export function compareScalars(a: AttributeValue, b: AttributeValue): number | undefined {
   if ("S" in a && "S" in b) return compareStrings(a.S, b.S);
   if ("N" in a && "N" in b) return compareNumbers(a.N, b.N);
@@ -26,7 +26,10 @@ export function compareScalars(a: AttributeValue, b: AttributeValue): number | u
   return undefined;
 }
 
-/** Deep equality: the same type and value; sets regardless of order. Numbers are canonical, so text decides. */
+/**
+ * Returns whether two values have the same type and value. Sets are compared without order. Numbers are canonical, so
+ * their text is compared.
+ */
 export function equalValues(a: AttributeValue, b: AttributeValue): boolean {
   if ("S" in a) return "S" in b && a.S === b.S;
   if ("N" in a) return "N" in b && a.N === b.N;

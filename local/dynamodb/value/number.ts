@@ -1,14 +1,14 @@
 import { validation } from "../errors";
 
 /**
- * DynamoDB numbers: decimal, up to 38 significant digits, magnitude 1e-130 to 9.99…e125.
- * Here a number is a canonical string (no exponent, no needless zero), so that equal numbers are equal strings.
+ * A DynamoDB number: decimal, up to 38 significant digits, magnitude 1e-130 to 9.99…e125. Numbers are kept as canonical
+ * strings (no exponent, no unneeded zeros), so equal numbers are equal strings.
  */
 export interface Decimal {
   readonly sign: -1 | 0 | 1;
-  /** Significant digits, the first and the last not zero; empty for zero. */
+  /** The significant digits. The first and the last are not zero. Empty for zero. */
   readonly digits: string;
-  /** Power of ten of the first digit: 150 is digits "15", exponent 2. */
+  /** The power of ten of the first digit: 150 has digits "15" and exponent 2. */
   readonly exponent: number;
 }
 
@@ -19,7 +19,9 @@ const minExponent = -130;
 const plainInteger = /^(?:0|-?[1-9][0-9]{0,14})$/;
 const number = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,9}))?$/;
 
-/** The canonical form. Throws a ValidationException for what is no number or outside of DynamoDB's range. */
+/**
+ * Returns the canonical form. Throws a ValidationException if the text is not a number or is outside DynamoDB's range.
+ */
 export function normalizeNumber(text: string): string {
   return plainInteger.test(text) ? text : formatDecimal(checkRange(parseDecimal(text)));
 }
@@ -65,7 +67,7 @@ function formatDecimal({ sign, digits, exponent }: Decimal): string {
   return `${minus}${digits.slice(0, wholeLength)}.${digits.slice(wholeLength)}`;
 }
 
-/** Compares canonical numbers; negative when `a` is the smaller. */
+/** Compares canonical numbers. The result is negative if `a` is smaller. */
 export function compareNumbers(a: string, b: string): number {
   if (plainInteger.test(a) && plainInteger.test(b)) return Number(a) - Number(b);
   const x = parseDecimal(a);
@@ -73,11 +75,11 @@ export function compareNumbers(a: string, b: string): number {
   if (x.sign !== y.sign) return x.sign - y.sign;
   if (x.exponent !== y.exponent) return x.sign * (x.exponent - y.exponent);
   if (x.digits === y.digits) return 0;
-  // Same power of ten: digits compare as text, and a prefix is the smaller.
+  // With the same power of ten, digits compare as text, and a prefix is smaller.
   return x.digits < y.digits ? -x.sign : x.sign;
 }
 
-/** Exact sum of canonical numbers. Throws when the result needs more than 38 digits or leaves the range. */
+/** Returns the exact sum of canonical numbers. Throws if the sum needs more than 38 digits or is out of range. */
 export function addNumbers(a: string, b: string): string {
   const x = parseDecimal(a);
   const y = parseDecimal(b);
@@ -91,7 +93,7 @@ export function subtractNumbers(a: string, b: string): string {
   return addNumbers(a, b.startsWith("-") ? b.slice(1) : `-${b}`);
 }
 
-/** Power of ten of the last digit. */
+/** Returns the power of ten of the last digit. */
 function unitOf(value: Decimal): number {
   return value.exponent - value.digits.length + 1;
 }

@@ -1,11 +1,11 @@
 import { type AttributeValue, type Item, setMembers } from "./attribute-value";
 
-/** An item's limit, names and values together. */
+/** The maximum size of an item, names and values together. */
 export const maxItemBytes = 400 * 1024;
 
 /**
- * Bytes of an item as DynamoDB meters them.
- * Source: "DynamoDB item sizes and formats" in the Amazon DynamoDB Developer Guide.
+ * Returns the metered bytes of an item. Source: "DynamoDB item sizes and formats" in the Amazon DynamoDB Developer
+ * Guide.
  */
 export function itemBytes(item: Item): number {
   let bytes = 0;
@@ -36,7 +36,9 @@ function binaryBytes(base64: string): number {
   return Buffer.byteLength(base64, "base64");
 }
 
-/** About one byte for two significant digits, and one for the exponent; one more for a minus sign. */
+/**
+ * Returns the bytes of a number: about one per two significant digits, one for the exponent, and one for a minus sign.
+ */
 function numberBytes(text: string): number {
   if (text === "0") return 1;
   const digits = text.replace(/^-?0?\.?0*|[-.]/g, "").length;

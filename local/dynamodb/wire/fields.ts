@@ -7,8 +7,8 @@ const tableArn = /^arn:aws[a-z-]*:dynamodb:[^:]*:[0-9]*:table\/([a-zA-Z0-9_.-]{3
 const namePattern = "[a-zA-Z0-9_.-]+";
 
 /**
- * Reads the members of a request's structure. Values of another JSON type are refused at once; broken constraints are
- * collected and refused together by `check`, worded as AWS does.
+ * Reads the members of a request's structure. A value of another JSON type is refused at once. Violated constraints are
+ * collected, and `check` refuses them together with AWS's messages.
  */
 export class Fields {
   private constructor(
@@ -30,12 +30,12 @@ export class Fields {
     return this.raw;
   }
 
-  /** The member as it came, unchecked. */
+  /** Returns the member unchecked. */
   any(name: string): unknown {
     return this.raw[name] ?? undefined;
   }
 
-  /** Refuses parameters that DynamoDB knows and this stand-in does not. */
+  /** Refuses DynamoDB parameters that this service does not implement. */
   refuse(instead: string, ...names: readonly string[]): void {
     for (const name of names) if (this.has(name)) throw notImplemented(name, instead);
   }
@@ -81,7 +81,7 @@ export class Fields {
     return this.has(name) ? (this.choice(name, values) ?? values[0]) : this.missing(name, values[0]);
   }
 
-  /** A table's name, also out of its ARN. */
+  /** Reads a table's name, also from its ARN. */
   tableName(name = "TableName"): string {
     const value = this.string(name);
     if (value === undefined) return this.missing(name, "");
@@ -91,7 +91,7 @@ export class Fields {
     return value;
   }
 
-  /** A name of 3 to 255 letters, digits, `_`, `.` and `-`. */
+  /** Reads a name of 3 to 255 letters, digits, `_`, `.` and `-`. */
   resourceName(name: string): string | undefined {
     const value = this.string(name);
     if (value !== undefined) this.checkName(name, value);
@@ -106,7 +106,7 @@ export class Fields {
     if (value.length > 255) this.breaks(name, value, "have length less than or equal to 255");
   }
 
-  /** A map of attribute values. */
+  /** Reads a map of attribute values. */
   item(name: string): Item | undefined {
     const value = this.any(name);
     return value === undefined ? undefined : readItem(value);
@@ -143,7 +143,7 @@ export class Fields {
     });
   }
 
-  /** The members of a map of structures. */
+  /** Reads the members of a map of structures. */
   map(name: string): readonly (readonly [string, unknown])[] | undefined {
     const value = this.any(name);
     if (value === undefined) return undefined;
@@ -151,7 +151,7 @@ export class Fields {
     return Object.entries(value);
   }
 
-  /** Notes that a constraint is broken. */
+  /** Records a violated constraint. */
   breaks(name: string, value: unknown, rule: string): void {
     const shown =
       value === undefined ? "null" : `'${typeof value === "object" ? JSON.stringify(value) : String(value)}'`;

@@ -10,7 +10,7 @@ const mostSeconds = 315_360_000;
  * `GET` tells the Scheduler's time; `POST {"advanceSeconds": 86400}` puts its clock forward, until the stack ends. AWS has nothing like it: it
  * is there to try out schedules.
  */
-export function clockDoor(clock: MovableClock) {
+export function clockEndpoint(clock: MovableClock) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       if (request.method === "POST") clock.advance((await advanceOf(request)) * 1000);
